@@ -1,0 +1,16 @@
+#include "base/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace sheaf {
+
+std::uint64_t hash64(std::string_view data, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(data.data(), data.size(), seed);
+}
+
+std::uint32_t hash32(std::string_view data, std::uint32_t seed) noexcept {
+  return XXH32(data.data(), data.size(), seed);
+}
+
+}  // namespace sheaf

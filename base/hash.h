@@ -1,0 +1,15 @@
+#pragma once
+
+// The only door to xxHash. The values are a wire contract: they place keys on nodes.
+
+#include <cstdint>
+#include <string_view>
+
+namespace sheaf {
+
+// XXH3, 64 bits.
+std::uint64_t hash64(std::string_view data, std::uint64_t seed = 0) noexcept;
+// XXH32.
+std::uint32_t hash32(std::string_view data, std::uint32_t seed = 0) noexcept;
+
+}  // namespace sheaf

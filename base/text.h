@@ -1,0 +1,42 @@
+#pragma once
+
+// Text helpers: numbers, durations, hex, base64, UTF-8, and bytes made safe to print.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sheaf {
+
+// All of `text` as decimal digits, no sign, no blanks; nothing if it is empty, not a number or too big.
+std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
+
+// An integer followed by ms, s, m or h ("250ms", "3s"); nothing otherwise or on overflow.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
+// The shortest such text: "1500ms", "3s", "2m".
+std::string format_duration(std::chrono::milliseconds duration);
+// For people: "12.3 ms", "1.20 s", "85 us".
+std::string format_elapsed(std::chrono::nanoseconds elapsed);
+
+// RFC 4648 base16, upper case.
+std::string hex_encode(std::string_view bytes);
+void hex_append(std::string& out, std::string_view bytes);
+// Either case; nothing if the length is odd or a digit is wrong.
+std::optional<std::string> hex_decode(std::string_view text);
+
+// RFC 4648 base64 with padding; the decoder is strict.
+std::string base64_encode(std::string_view bytes);
+std::optional<std::string> base64_decode(std::string_view text);
+
+// Well-formed UTF-8 as RFC 3629 (no surrogates, no overlong forms).
+bool is_utf8(std::string_view text) noexcept;
+
+// At most `limit` bytes; everything but printable ASCII as \xNN; "..." if cut.
+std::string printable(std::string_view bytes, std::size_t limit = 64);
+
+// "host:port", with an IPv6 address in brackets.
+std::string join_host_port(std::string_view host, std::uint16_t port);
+
+}  // namespace sheaf

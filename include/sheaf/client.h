@@ -1,0 +1,139 @@
+#pragma once
+
+/// @file
+/// Client: cache, batch reads and conditional writes over the nodes of one cluster. Read this first.
+
+#include <sheaf/cluster_config.h>
+#include <sheaf/export.h>
+#include <sheaf/log.h>
+#include <sheaf/options.h>
+#include <sheaf/result.h>
+#include <sheaf/stats.h>
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// What the application supplies to a client beside the configuration.
+struct ClientOptions {
+  LogSink log;  ///< Receives log records; none = they are only counted.
+  /// Runs callbacks and log records; none = one thread of the client's own. It must run every task
+  /// exactly once, one after another or side by side, and must not run it inside this call.
+  std::function<void(std::function<void()>)> executor;
+};
+
+/// Where a key lives, and why.
+struct Location {
+  std::string node;         ///< Identity of the owner, `host:port`.
+  std::uint32_t slot = 0;   ///< Slot (`slots`) or ring point (`ring`).
+  std::string routing_key;  ///< The part of the key that was hashed: the key, or the text in `{}`.
+  std::string reason;       ///< One sentence.
+};
+
+/// One client of one cluster.
+///
+/// Thread rule: any thread may call any member at any time, callbacks included, except that
+///   - the destructor and moves need that no other thread calls the object;
+///   - a blocking call from a callback is fine; callbacks never run under a lock.
+/// After fork() the child's calls fail with Reason::forked and its destructor only closes descriptors.
+///
+/// Lifetime: the destructor ends every operation in flight: callbacks run exactly once (Outcome
+/// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It may
+/// be called from a callback of this very client.
+///
+/// Every operation ends by its deadline. Ordering: an operation that starts after another of any
+/// client has completed sees its effect; of two in flight at once neither order is promised, except
+/// that asynchronous operations of one client on one key leave in submission order while their
+/// connection lives.
+class SHEAF_API Client {
+ public:
+  using GetCallback = std::function<void(Result<GetResult>)>;
+  using SetCallback = std::function<void(Result<SetResult>)>;
+  using RemoveCallback = std::function<void(Result<RemoveResult>)>;
+  using GetManyCallback = std::function<void(std::vector<KeyResult<GetResult>>)>;
+  using SetManyCallback = std::function<void(std::vector<KeyResult<SetResult>>)>;
+  using RemoveManyCallback = std::function<void(std::vector<KeyResult<RemoveResult>>)>;
+
+  /// Opens a client. Does not wait for servers: operations connect on demand, within their deadline.
+  /// Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,
+  /// Outcome::unsupported for an endpoint kind that this build has not, Outcome::overloaded when no
+  /// thread or descriptor could be had.
+  static Result<Client> open(std::string_view uri, ClientOptions options = {});
+  static Result<Client> open(ClusterConfig config, ClientOptions options = {});
+
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  /// Reads a key. A missing key is an empty optional, never an error.
+  Result<GetResult> get(std::string_view key, const GetOptions& options = {});
+  /// The same; the callback runs on the dispatcher, exactly once.
+  void get_async(std::string_view key, const GetOptions& options, GetCallback done);
+  std::future<Result<GetResult>> get_future(std::string_view key, const GetOptions& options = {});
+
+  /// Writes a key.
+  Result<SetResult> set(std::string_view key, std::string_view value, const SetOptions& options = {});
+  void set_async(std::string_view key, std::string_view value, const SetOptions& options,
+                 SetCallback done);
+  std::future<Result<SetResult>> set_future(std::string_view key, std::string_view value,
+                                            const SetOptions& options = {});
+
+  /// Removes a key.
+  Result<RemoveResult> remove(std::string_view key, const RemoveOptions& options = {});
+  void remove_async(std::string_view key, const RemoveOptions& options, RemoveCallback done);
+  std::future<Result<RemoveResult>> remove_future(std::string_view key,
+                                                  const RemoveOptions& options = {});
+
+  /// Reads many keys, all nodes in parallel. One entry for each distinct key, in the order in which
+  /// each first appears. Not atomic.
+  std::vector<KeyResult<GetResult>> get_many(std::span<const std::string_view> keys,
+                                             const BatchOptions& options = {});
+  void get_many_async(std::span<const std::string_view> keys, const BatchOptions& options,
+                      GetManyCallback done);
+  std::future<std::vector<KeyResult<GetResult>>> get_many_future(
+      std::span<const std::string_view> keys, const BatchOptions& options = {});
+
+  /// Writes many keys, all nodes in parallel; of a key given twice the last value is written.
+  std::vector<KeyResult<SetResult>> set_many(std::span<const SetItem> items,
+                                             const BatchSetOptions& options = {});
+  void set_many_async(std::span<const SetItem> items, const BatchSetOptions& options,
+                      SetManyCallback done);
+  std::future<std::vector<KeyResult<SetResult>>> set_many_future(
+      std::span<const SetItem> items, const BatchSetOptions& options = {});
+
+  /// Removes many keys, all nodes in parallel; a key given twice is removed once.
+  std::vector<KeyResult<RemoveResult>> remove_many(std::span<const std::string_view> keys,
+                                                   const BatchOptions& options = {});
+  void remove_many_async(std::span<const std::string_view> keys, const BatchOptions& options,
+                         RemoveManyCallback done);
+  std::future<std::vector<KeyResult<RemoveResult>>> remove_many_future(
+      std::span<const std::string_view> keys, const BatchOptions& options = {});
+
+  /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key.
+  Result<Location> locate(std::string_view key) const;
+
+  /// Counters of every node, in configured order.
+  std::vector<NodeStats> stats() const;
+
+  /// Asks every node once, in parallel, whether it answers and what its clock says.
+  std::vector<NodeReport> check_nodes(Timeout timeout = {});
+
+  /// The configuration in force (without the password).
+  const ClusterConfig& config() const noexcept;
+
+ private:
+  class Impl;
+  explicit Client(std::shared_ptr<Impl> impl) noexcept;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

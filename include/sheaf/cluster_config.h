@@ -1,0 +1,103 @@
+#pragma once
+
+/// @file
+/// Which servers make up a cluster, and every option of a cluster. From a URI or from JSON.
+///
+/// Thread rule: plain values. docs/configuration.md has the table of options; an option has the same
+/// name in a URI (`?name=value`), in JSON and here.
+
+#include <sheaf/result.h>
+#include <sheaf/value.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// The kind of endpoint, told by the scheme of the URI.
+enum class EndpointKind : std::uint8_t {
+  state_store,  ///< `mqtt://`: Azure IoT Operations state store over MQTT 5.
+  embedded,     ///< `embedded://N`: the state store engine in this process.
+  memcached,    ///< `memcached://`: not in this version.
+  redis         ///< `redis://`: not in this version.
+};
+/// The scheme: "mqtt", "embedded", "memcached", "redis".
+SHEAF_API std::string_view to_string(EndpointKind kind) noexcept;
+
+/// One server. Its identity, `host:port` as configured, places it on the ring; never its address.
+struct NodeConfig {
+  std::string host;          ///< Name or address; IPv6 without brackets. "embedded" for embedded ones.
+  std::uint16_t port = 0;    ///< For `embedded://` the index of the engine.
+  std::uint32_t weight = 1;  ///< 1 .. 65,535: share of the keys relative to the other nodes.
+
+  /// `host:port`, IPv6 in brackets.
+  SHEAF_API std::string identity() const;
+};
+
+/// How keys are spread over nodes.
+enum class LocatorKind : std::uint8_t {
+  slots,  ///< Slot table by weighted rendezvous; exact weights, no needless movement. Default.
+  ring    ///< Virtual nodes on a ring of 32-bit points, weight x 160 each.
+};
+
+/// What happens to the keys of a node that is down.
+enum class FailoverMode : std::uint8_t {
+  owner  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
+};
+
+/// A cluster: its servers and its options.
+struct ClusterConfig {
+  EndpointKind kind = EndpointKind::state_store;  ///< From the scheme.
+  std::vector<NodeConfig> nodes;                  ///< At least one, at most 1,024, identities distinct.
+  std::string user;                               ///< User name for every node; empty = none.
+  std::string password;                           ///< Password for every node. Never printed or logged.
+
+  LocatorKind locator = LocatorKind::slots;       ///< `locator=slots|ring`
+  std::uint32_t slots = 65'536;                   ///< `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
+  FailoverMode failover = FailoverMode::owner;    ///< `failover=owner`
+  bool allow_plain_password = false;              ///< `allow_plain_password`: a password over plain TCP to a non-loopback host.
+
+  std::chrono::milliseconds timeout{1'000};       ///< `timeout`: default deadline of an operation, 1 ms .. 24 h.
+  std::chrono::milliseconds connect_timeout{500}; ///< `connect_timeout`: one attempt to connect, log in and subscribe.
+  std::optional<Ttl> default_ttl;                 ///< `default_ttl`: for sets without one; none = never expires.
+  std::uint64_t value_limit = 16u << 20;          ///< `value_limit`: largest value sent or taken, bytes, 1 .. 256 MiB - 64 KiB.
+
+  std::uint32_t pool_min = 1;                     ///< `pool_min`: connections kept open to each node, 0 .. 64.
+  std::uint32_t pool_max = 1;                     ///< `pool_max`: most connections to a node, 1 .. 64, at least pool_min.
+  std::chrono::milliseconds idle_timeout{60'000}; ///< `idle_timeout`: idle connections above pool_min are closed after this.
+  std::chrono::milliseconds busy_timeout{30'000}; ///< `busy_timeout`: a connection whose oldest request is older is ended.
+  std::uint32_t max_in_flight = 1'024;            ///< `max_in_flight`: requests in flight to a node; 1 .. 65,535.
+  std::uint64_t max_bytes_in_flight = 8u << 20;   ///< `max_bytes_in_flight`: bytes of requests in flight to a node; one larger request is admitted alone.
+  std::uint32_t max_waiting = 65'536;             ///< `max_waiting`: requests waiting for room on a node; beyond it `overloaded`.
+  std::chrono::milliseconds keep_alive{10'000};   ///< `keep_alive`: longest silence before the connection is tested, 1 s .. 65,535 s.
+  bool spin = true;                               ///< `spin`: a blocking caller polls up to 50 us before it sleeps.
+  bool log_keys = false;                          ///< `log_keys`: print keys in logs instead of their hash.
+  std::string client_id = "sheaf";                ///< `client_id`: prefix of the MQTT client ID; a random part follows. 1 .. 64 of [A-Za-z0-9_.-].
+
+  /// Options of the engines of `embedded://`, by the names of `plugin_opt_NAME` in mosquitto.conf.
+  std::vector<std::pair<std::string, std::string>> engine_options;
+  std::string embedded_name;                      ///< `name`: clients of one process with the same name share engines.
+
+  /// Parses `scheme://[user[:password]@]host[:port][*weight],...[?option=value&...]`.
+  /// Errors: Outcome::invalid, Reason::bad_configuration; the text names the part and the limit.
+  SHEAF_API static Result<ClusterConfig> parse_uri(std::string_view uri);
+
+  /// Parses a JSON document `{"clusters":{"NAME":{"servers":"URI"|[...],"OPTION":value,...}}}` and
+  /// returns the clusters in the order of the document.
+  /// Errors: Outcome::invalid, Reason::bad_configuration; the text names the path of the field.
+  SHEAF_API static Result<std::vector<std::pair<std::string, ClusterConfig>>> parse_json(
+      std::string_view text);
+
+  /// Reads a file (at most 1 MiB) and parses it as parse_json does.
+  SHEAF_API static Result<std::vector<std::pair<std::string, ClusterConfig>>> load_file(
+      const std::string& path);
+};
+
+}  // namespace v0
+}  // namespace sheaf

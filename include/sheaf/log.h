@@ -1,0 +1,42 @@
+#pragma once
+
+/// @file
+/// Log records: one for each abnormal or missing reply and each change of a node's health.
+///
+/// Thread rule: the sink is called on the client's dispatcher (or the user's executor), one record at
+/// a time, never while the client holds a lock; it may call anything, the Client included.
+
+#include <sheaf/result.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// How much a record matters.
+enum class LogLevel : std::uint8_t {
+  info,     ///< A node came up, a connection was made.
+  warning,  ///< An operation ended abnormally; the service goes on.
+  error     ///< A node went down, a peer broke its protocol.
+};
+
+/// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values never.
+struct LogRecord {
+  LogLevel level = LogLevel::info;      ///< How much it matters.
+  std::string node;                     ///< `host:port`, empty if none.
+  std::string operation;                ///< "get", "set", "remove", "connect", "probe", "health", ...
+  std::string key;                      ///< Hash or escaped key, empty if none.
+  std::optional<Outcome> outcome;       ///< How the operation ended, if it was one.
+  std::string text;                     ///< What happened, one sentence.
+  std::chrono::nanoseconds elapsed{0};  ///< Of the operation.
+};
+
+/// Receives log records. Must not throw; what it throws is swallowed.
+using LogSink = std::function<void(const LogRecord&)>;
+
+}  // namespace v0
+}  // namespace sheaf

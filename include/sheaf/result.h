@@ -1,0 +1,165 @@
+#pragma once
+
+/// @file
+/// How an operation ends: a value, or an Error that says what is known about its effect.
+///
+/// Thread rule: plain values; no object here is shared between threads by the library.
+
+#include <sheaf/export.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// What is known about an operation that did not end with a value.
+/// A missing key and a condition that did not hold are results, never errors.
+enum class Outcome : std::uint8_t {
+  refused,      ///< The server definitely answered with an error. The old value may still be gone.
+  not_sent,     ///< No complete request was handed to the kernel: safe to repeat.
+  unknown,      ///< The server may or may not execute the request, now or later.
+  overloaded,   ///< Refused locally: a bound (requests, bytes, memory) is reached. Not sent.
+  shutdown,     ///< The client was closed before the operation was sent. Not sent.
+  unsupported,  ///< This kind of endpoint has no such operation. Not sent.
+  invalid,      ///< The arguments, the configuration or the calling thread are wrong. Not sent.
+};
+
+/// Why. Every Outcome other than `invalid` and `refused` may come with several reasons.
+enum class Reason : std::uint8_t {
+  other,                  ///< See Error::text.
+  timed_out,              ///< The deadline passed.
+  node_down,              ///< The node is known to be down; the request was not tried.
+  connect_failed,         ///< No connection could be made.
+  connection_lost,        ///< The connection ended while the request was on it.
+  protocol_error,         ///< The peer broke the protocol; its connection was closed.
+  authentication,         ///< The server refused the user name, password or client ID.
+  too_large,              ///< Key, value or packet is above a limit; the text names it.
+  bad_argument,           ///< An argument is not allowed; the text names it and the limit.
+  bad_configuration,      ///< A URI, JSON file or option is not allowed; the text names the field.
+  wrong_thread,           ///< A blocking call from a thread that drives the client.
+  forked,                 ///< The process forked after the client was opened.
+  closed,                 ///< The client is closing.
+  queue_full,             ///< A bound on requests or bytes in flight is reached.
+  out_of_memory,          ///< An allocation failed.
+  clock_skew,             ///< The request's timestamp is over a minute ahead of the store.
+  fencing_required,       ///< The key is protected and the request carried no fencing token.
+  fencing_skew,           ///< The fencing token is over a minute ahead of the store.
+  fencing_stale,          ///< The fencing token is older than the one that protects the key.
+  quota,                  ///< The store's quota of keys or bytes is used up.
+  syntax,                 ///< The store did not understand the request.
+  not_authorized,         ///< No right to this key or topic.
+  unknown_command,        ///< The server does not know the command.
+  wrong_arguments,        ///< The server counted other arguments than it wants.
+  timestamp_missing,      ///< The store wants a timestamp.
+  timestamp_malformed,    ///< The store could not read the timestamp or the fencing token.
+  key_empty,              ///< The store refuses a key of no bytes.
+};
+
+/// One word for an outcome: "refused", "not sent", "unknown", ...
+SHEAF_API std::string_view to_string(Outcome outcome) noexcept;
+/// A few words for a reason: "timed out", "node down", ...
+SHEAF_API std::string_view to_string(Reason reason) noexcept;
+
+/// Why an operation has no value.
+struct Error {
+  Outcome outcome = Outcome::invalid;        ///< What is known about the effect.
+  Reason reason = Reason::other;             ///< Why.
+  std::string node;                          ///< `host:port` of the node, empty if none took part.
+  std::chrono::nanoseconds elapsed{0};       ///< From the call to its end; 0 if it was refused at once.
+  std::string text;                          ///< The server's own words, or what is wrong with what.
+
+  /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a password.
+  SHEAF_API std::string message() const;
+};
+
+/// Thrown by Result::value() when there is none: a programming error of the caller.
+class BadResultAccess : public std::exception {
+ public:
+  explicit BadResultAccess(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
+/// Makes a failed Result: `return Failure(error);`
+struct Failure {
+  explicit Failure(Error e) : error(std::move(e)) {}
+  Error error;  ///< The error to return.
+};
+
+/// A value of T or an Error; the interface of std::expected, which C++20 lacks.
+/// `T` may be void. Accessing the wrong side with `*` or `error()` is undefined, as there.
+template <class T>
+class [[nodiscard]] Result {
+  using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+ public:
+  using value_type = T;      ///< As std::expected::value_type.
+  using error_type = Error;  ///< As std::expected::error_type.
+
+  Result()
+    requires(std::is_default_constructible_v<Stored>)
+      : state_(std::in_place_index<0>) {}
+  Result(Stored value)  // NOLINT(google-explicit-constructor): as std::expected
+    requires(!std::is_void_v<T>)
+      : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Failure failure)  // NOLINT(google-explicit-constructor): as std::unexpected
+      : state_(std::in_place_index<1>, std::move(failure.error)) {}
+
+  bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  Stored& operator*() & noexcept { return *std::get_if<0>(&state_); }
+  const Stored& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+  Stored&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  Stored* operator->() noexcept { return std::get_if<0>(&state_); }
+  const Stored* operator->() const noexcept { return std::get_if<0>(&state_); }
+
+  /// The value; throws BadResultAccess with the error's message if there is none.
+  Stored& value() & { return require(), **this; }
+  const Stored& value() const& { return require(), **this; }
+  Stored&& value() && { return require(), std::move(**this); }
+
+  Error& error() & noexcept { return *std::get_if<1>(&state_); }
+  const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
+  Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+
+  template <class U>
+  Stored value_or(U&& other) const& {
+    return has_value() ? **this : static_cast<Stored>(std::forward<U>(other));
+  }
+  template <class U>
+  Stored value_or(U&& other) && {
+    return has_value() ? std::move(**this) : static_cast<Stored>(std::forward<U>(other));
+  }
+
+  /// Result of `f(value)` if there is a value, else the error. `f` returns a Result.
+  template <class F>
+  auto and_then(F&& f) && -> std::invoke_result_t<F, Stored&&> {
+    if (has_value()) return std::forward<F>(f)(std::move(**this));
+    return Failure(std::move(error()));
+  }
+  /// `f(value)` in a Result if there is a value, else the error.
+  template <class F>
+  auto transform(F&& f) && -> Result<std::remove_cvref_t<std::invoke_result_t<F, Stored&&>>> {
+    if (has_value()) return std::forward<F>(f)(std::move(**this));
+    return Failure(std::move(error()));
+  }
+
+ private:
+  void require() const {
+    if (!has_value()) throw BadResultAccess(error().message());
+  }
+  std::variant<Stored, Error> state_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,95 @@
+#pragma once
+
+// The contract of every protocol: one Session per connection, pure. See ARCHITECTURE.md, "Sessions".
+//
+// The caller repeats: inputs, then poll_event until false, then poll_output (write, on_output), and
+// sets its timer to poll_deadline. Commands may come at any time between. No member calls back.
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "protocol/operation.h"
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace sheaf::protocol {
+
+// Names a submitted request; a slot is reused with another generation.
+struct Ticket {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  friend bool operator==(const Ticket&, const Ticket&) = default;
+};
+
+// Why a submit was refused locally: nothing was queued.
+struct LocalError {
+  Outcome outcome = Outcome::invalid;
+  Reason reason = Reason::bad_argument;
+  std::string text;
+};
+
+// Why a session ended.
+struct CloseReason {
+  Reason reason = Reason::connection_lost;  // closed = on our own wish
+  std::string text;                         // one sentence, the peer's words escaped
+  bool permanent = false;                   // trying again soon is useless (wrong password, ...)
+};
+
+// How much of a request had left when it ended without an answer.
+enum class Sent : std::uint8_t { no, maybe };
+
+struct Event {
+  enum class Kind : std::uint8_t {
+    ready,   // the handshake is done; once
+    reply,   // `ticket` is answered
+    failed,  // `ticket` will never be answered: the session closed; `sent` tells what is known
+    closed   // after every failed; last event; close_reason() says why
+  };
+  Kind kind = Kind::ready;
+  Ticket ticket;
+  Reply reply;           // views live until the next input or command
+  Sent sent = Sent::no;  // failed only
+};
+
+struct Counters {
+  std::uint64_t late_replies = 0;    // nobody waited for them (any more); dropped
+  std::uint64_t bad_timestamps = 0;  // result kept, version reported as absent
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  // Inputs. The caller writes at most input_space().size() bytes there, then says how many.
+  virtual std::span<std::byte> input_space() = 0;
+  virtual void on_input(std::size_t size, Now now) = 0;
+  virtual void on_output(std::size_t size, Now now) = 0;  // the kernel took these
+  virtual void on_eof(Now now) = 0;                       // the stream ended or failed
+  virtual void on_deadline(Now now) = 0;                  // poll_deadline() has come
+
+  // Commands. After submit() an event with the ticket follows, unless cancel() comes first.
+  virtual void start(Now now) = 0;  // once, when the stream is there
+  virtual std::expected<Ticket, LocalError> submit(const Operation& operation, Now now) = 0;
+  // Forgets the request: no event follows. Says whether a complete frame of it may reach the server.
+  // A half-written borrowed value closes the session.
+  virtual Sent cancel(Ticket ticket, Now now) = 0;
+  virtual void close(Now now) = 0;  // orderly; everything submitted fails with events
+
+  // Outputs.
+  virtual std::span<const Bytes> poll_output() = 0;  // the same bytes again until on_output takes them
+  virtual bool poll_event(Event& event) = 0;
+  virtual std::optional<Deadline> poll_deadline() const = 0;
+
+  // Queries.
+  virtual std::size_t room() const = 0;  // submits accepted now; 0 before ready and after close
+  virtual std::size_t in_flight() const = 0;
+  virtual bool ready() const = 0;
+  virtual bool closed() const = 0;  // no more input or output; the stream may go
+  virtual const CloseReason& close_reason() const = 0;
+  virtual const Counters& counters() const = 0;
+};
+
+}  // namespace sheaf::protocol

@@ -1,0 +1,115 @@
+#pragma once
+
+// The seam: all that differs between production (libuv, TCP), the in-process pipe and simulation.
+//
+// Life rules
+//  1 Every object belongs to one Loop and is touched only under that loop's baton.
+//  2 Results come only as sink calls out of Loop::turn(), never from inside a call on the object.
+//  3 unique_ptr owns; after a destructor no sink is called.
+//  4 A sink outlives what it was handed to; on_closed and on_done are the last call, at most once.
+//  5 Nothing throws.
+//  6 A sink may destroy the object that calls it, as the last thing it does in that call.
+
+#include "base/bytes.h"
+#include "base/clock.h"
+
+#include <sheaf/result.h>
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sheaf::socket {
+
+// Where to connect: a configured host and port. `host` is a name or an address (IPv6 without brackets).
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+class StreamSink {
+ public:
+  virtual std::span<std::byte> read_space() = 0;       // empty: reading pauses until the next turn
+  virtual void on_read(std::size_t size, Now now) = 0;
+  virtual void on_writable(Now now) = 0;               // only after write() took less than all
+  virtual void on_closed(int error, Now now) = 0;      // errno value; 0 = orderly end
+
+ protected:
+  ~StreamSink() = default;
+};
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Takes what it can now and says how much; less than all: on_writable follows.
+  virtual std::size_t write(std::span<const Bytes> parts) = 0;
+};
+
+class DialSink {
+ public:
+  virtual void on_connected(std::unique_ptr<Stream> stream, Now now) = 0;
+  virtual void on_dial_failed(std::string text, Now now) = 0;  // text: one clause, "connection refused"
+
+ protected:
+  ~DialSink() = default;
+};
+
+// A dial in progress; destroying it cancels.
+class Dial {
+ public:
+  virtual ~Dial() = default;
+};
+
+// Resolves and connects. Gives up at `deadline` with on_dial_failed.
+class Dialer {
+ public:
+  virtual ~Dialer() = default;
+  virtual std::unique_ptr<Dial> dial(const Endpoint& endpoint, Deadline deadline, DialSink& dial_sink,
+                                     StreamSink& stream_sink) = 0;
+};
+
+class TimerSink {
+ public:
+  virtual void on_timer(Now now) = 0;
+
+ protected:
+  ~TimerSink() = default;
+};
+
+class Timer {
+ public:
+  virtual ~Timer() = default;
+  virtual void set(Deadline deadline) = 0;  // replaces an earlier setting
+  virtual void cancel() = 0;
+};
+
+// Work to be done before the loop next waits; may be put off again from inside run_deferred().
+class Deferred {
+ public:
+  virtual void run_deferred(Now now) = 0;
+
+ protected:
+  ~Deferred() = default;
+};
+
+class Loop {
+ public:
+  virtual ~Loop() = default;
+  virtual Now now() const = 0;  // fixed during a turn
+  // Runs deferred work; waits for something to happen, at most until `until`; READS all that is
+  // ready, then fires due timers, then runs deferred work again. `until` <= now: does not wait.
+  virtual void turn(Deadline until) = 0;
+  // Any thread: ends the wait in progress or the next one.
+  virtual void wake() noexcept = 0;
+  virtual std::unique_ptr<Timer> timer(TimerSink& sink) = 0;
+  virtual void defer(Deferred& work) = 0;           // once, even if asked twice
+  virtual void forget(Deferred& work) noexcept = 0;  // before `work` dies
+  // How late timers fired in this turn because nobody ran the loop (process stopped, starved):
+  // deadlines that passed meanwhile are not the peer's fault.
+  virtual std::chrono::nanoseconds lateness() const = 0;
+};
+
+}  // namespace sheaf::socket
