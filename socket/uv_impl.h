@@ -1,0 +1,73 @@
+#pragma once
+
+// Shared by the uv_* files only.
+
+#include "socket/timer_heap.h"
+#include "socket/uv_loop.h"
+
+#include <uv.h>
+
+#include <set>
+#include <vector>
+
+namespace sheaf::socket {
+
+class UvLoop::Impl {
+ public:
+  explicit Impl(SpinPolicy spin) : spin_(spin) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  std::string open();  // empty on success
+  bool shut();         // false: must be kept for ever
+  void turn(Deadline until);
+  void wake() noexcept;
+  void defer(Deferred& work);
+  void forget(Deferred& work) noexcept;
+  void close_descriptors() noexcept;
+
+  // First thing in every libuv callback: the turn's clock is read once, after the wait.
+  Now now_in_turn();
+  Now now() const { return now_; }
+  uv_loop_t* raw() { return &loop_; }
+  TimerHeap& timers() { return timers_; }
+  std::chrono::nanoseconds lateness() const { return lateness_; }
+  void allow_spin(bool allowed) { spin_allowed_ = allowed; }
+
+  // Descriptors that a forked child must close.
+  void track(int fd) { fds_.insert(fd); }
+  void untrack(int fd) { fds_.erase(fd); }
+
+ private:
+  void run_deferred();
+  void wait(Deadline until);
+  bool spin(Deadline until);
+
+  SpinPolicy spin_;
+  bool open_ = false;
+  bool spin_allowed_ = false;
+  bool events_ = false;       // something happened in this turn
+  bool clock_read_ = false;   // now_ is of this turn
+  unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
+  uv_loop_t loop_{};
+  uv_timer_t* alarm_ = nullptr;  // ends the wait; fires nothing itself
+  uv_poll_t* waker_ = nullptr;
+  int wake_fd_ = -1;
+  Now now_;
+  std::chrono::nanoseconds lateness_{0};
+  TimerHeap timers_;
+  std::vector<Deferred*> deferred_;
+  std::set<int> fds_;
+};
+
+// Closes a libuv handle and frees it when libuv lets go.
+template <class Handle>
+void close_and_delete(Handle* handle) noexcept {
+  uv_close(reinterpret_cast<uv_handle_t*>(handle),
+           [](uv_handle_t* h) { delete reinterpret_cast<Handle*>(h); });
+}
+
+// Sends, receives; owns the descriptor.
+std::unique_ptr<Stream> make_uv_stream(UvLoop::Impl& loop, int fd, StreamSink& sink);
+
+}  // namespace sheaf::socket

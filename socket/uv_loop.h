@@ -1,0 +1,55 @@
+#pragma once
+
+// The production loop and dialer: libuv's uv_poll on sockets of ours. libuv's own stream writes raise
+// SIGPIPE and its timers fire before reads, so neither is used.
+//
+// Thread rule: as Loop; wake() alone may come from any thread.
+
+#include "socket/seam.h"
+
+#include <expected>
+#include <memory>
+#include <string>
+
+namespace sheaf::socket {
+
+// How a turn waits before it sleeps in the kernel.
+struct SpinPolicy {
+  bool enabled = true;
+  std::chrono::nanoseconds budget{50'000};  // at most this long, only while it pays
+};
+
+class UvLoop final : public Loop {
+ public:
+  // Fails when descriptors are exhausted; the text says so.
+  static std::expected<std::unique_ptr<UvLoop>, std::string> create(SpinPolicy spin);
+  ~UvLoop() override;
+
+  Now now() const override;
+  void turn(Deadline until) override;
+  void wake() noexcept override;
+  std::unique_ptr<Timer> timer(TimerSink& sink) override;
+  void defer(Deferred& work) override;
+  void forget(Deferred& work) noexcept override;
+  std::chrono::nanoseconds lateness() const override;
+
+  // A callback of this turn may poll before sleeping: a blocking caller waits for a reply.
+  void allow_spin(bool allowed) noexcept;
+
+  // In a forked child: closes every descriptor and forgets the rest. The object must be leaked after it.
+  void close_descriptors() noexcept;
+
+  // TCP: resolves names (libuv's pool threads, only for names), connects, TCP_NODELAY, keep-alive.
+  std::unique_ptr<Dialer> tcp_dialer();
+
+  class Impl;
+
+ private:
+  explicit UvLoop(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// The clocks of this machine, read now.
+Now read_clocks() noexcept;
+
+}  // namespace sheaf::socket

@@ -1,0 +1,161 @@
+#include "socket/uv_impl.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace sheaf::socket {
+namespace {
+
+constexpr std::size_t max_parts = 64;
+// One turn reads at most this often from one connection, so that a flood starves nobody.
+constexpr int max_reads_per_turn = 16;
+
+class UvStream final : public Stream, private Deferred {
+ public:
+  UvStream(UvLoop::Impl& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
+    loop_.track(fd_);
+    poll_ = new uv_poll_t;
+    uv_poll_init(loop_.raw(), poll_, fd_);
+    poll_->data = this;
+    listen(UV_READABLE);
+  }
+  ~UvStream() override {
+    if (guard_ != nullptr) *guard_ = true;
+    loop_.forget(*this);
+    uv_poll_stop(poll_);
+    close_and_delete(poll_);
+    loop_.untrack(fd_);
+    close(fd_);
+  }
+  UvStream(const UvStream&) = delete;
+  UvStream& operator=(const UvStream&) = delete;
+
+  std::size_t write(std::span<const Bytes> parts) override;
+
+ private:
+  void listen(int events) {
+    uv_poll_start(poll_, events, [](uv_poll_t* handle, int status, int ready) {
+      static_cast<UvStream*>(handle->data)->on_ready(status, ready);
+    });
+  }
+  void on_ready(int status, int ready);
+  bool read_all(const bool& gone);
+  void end(int error);
+  void run_deferred(Now now) override;
+
+  UvLoop::Impl& loop_;
+  int fd_;
+  StreamSink& sink_;
+  uv_poll_t* poll_ = nullptr;
+  bool* guard_ = nullptr;  // set while a callback runs: told when the sink destroys this stream
+  bool writing_ = false;   // waits for writability
+  bool wrote_ = false;     // since the last read: the ACK rode along
+  bool ended_ = false;
+  int error_ = 0;
+};
+
+std::size_t UvStream::write(std::span<const Bytes> parts) {
+  if (ended_ || writing_) return 0;
+  std::array<iovec, max_parts> list;
+  std::size_t count = 0;
+  std::size_t total = 0;
+  for (const Bytes part : parts) {
+    if (count == list.size()) break;
+    list[count++] = {const_cast<std::byte*>(part.data()), part.size()};
+    total += part.size();
+  }
+  if (total == 0) return 0;
+  msghdr message{};
+  message.msg_iov = list.data();
+  message.msg_iovlen = count;
+  ssize_t taken = 0;
+  do {
+    taken = sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  } while (taken < 0 && errno == EINTR);
+  if (taken < 0) {
+    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) {
+      end(errno);
+      return 0;
+    }
+    taken = 0;
+  }
+  wrote_ = wrote_ || taken > 0;
+  if (static_cast<std::size_t>(taken) < total) {
+    writing_ = true;
+    listen(UV_READABLE | UV_WRITABLE);
+  }
+  return static_cast<std::size_t>(taken);
+}
+
+void UvStream::on_ready(int status, int ready) {
+  const Now now = loop_.now_in_turn();
+  bool gone = false;
+  guard_ = &gone;
+  if (!ended_ && status < 0) end(-status);
+  if (!ended_ && (ready & UV_WRITABLE) != 0) {
+    writing_ = false;
+    listen(UV_READABLE);
+    sink_.on_writable(now);
+    if (gone) return;
+  }
+  if (!ended_ && (ready & UV_READABLE) != 0 && !read_all(gone)) return;
+  guard_ = nullptr;
+}
+
+// False when the sink destroyed this stream.
+bool UvStream::read_all(const bool& gone) {
+  const Now now = loop_.now();
+  for (int i = 0; i < max_reads_per_turn; ++i) {
+    const std::span<std::byte> space = sink_.read_space();
+    if (space.empty()) break;
+    ssize_t size = 0;
+    do {
+      size = recv(fd_, space.data(), space.size(), MSG_DONTWAIT);
+    } while (size < 0 && errno == EINTR);
+    if (size <= 0) {
+      if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+      end(size == 0 ? 0 : errno);
+      return true;
+    }
+    wrote_ = false;
+    loop_.defer(*this);
+    sink_.on_read(static_cast<std::size_t>(size), now);
+    if (gone) return false;
+    if (static_cast<std::size_t>(size) < space.size()) break;
+  }
+  return true;
+}
+
+void UvStream::end(int error) {
+  ended_ = true;
+  error_ = error;
+  uv_poll_stop(poll_);
+  loop_.defer(*this);
+}
+
+// After the turn's reads and writes: reports the end, or acknowledges at once what no write of ours
+// has acknowledged. Without it a broker with Nagle's algorithm on holds the reply behind its PUBACK
+// for 40 ms.
+void UvStream::run_deferred(Now now) {
+  if (ended_) {
+    sink_.on_closed(error_, now);
+    return;
+  }
+  if (wrote_) return;
+  const int on = 1;
+  setsockopt(fd_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
+}  // namespace
+
+std::unique_ptr<Stream> make_uv_stream(UvLoop::Impl& loop, int fd, StreamSink& sink) {
+  return std::make_unique<UvStream>(loop, fd, sink);
+}
+
+}  // namespace sheaf::socket
