@@ -11,13 +11,13 @@ foreach(layer IN LISTS layers)
 endforeach()
 add_library(sheaf ${objects})
 add_library(sheaf::sheaf ALIAS sheaf)
+# Until 1.0 a minor version may change the interface, so the minor is part of the SONAME.
 set_target_properties(sheaf PROPERTIES
   LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  VERIFY_INTERFACE_HEADER_SETS ON)
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(sheaf INTERFACE cxx_std_20)
-target_link_libraries(sheaf PRIVATE PkgConfig::UV PkgConfig::XXHASH Threads::Threads)
+target_link_libraries(sheaf PRIVATE PkgConfig::SHEAF_UV Threads::Threads)
 target_sources(sheaf PUBLIC FILE_SET HEADERS
   BASE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include"
   FILES ${public_headers} "${PROJECT_BINARY_DIR}/include/sheaf/version.h")
