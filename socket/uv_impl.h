@@ -32,6 +32,8 @@ class UvLoop::Impl {
   uv_loop_t* raw() { return &loop_; }
   TimerHeap& timers() { return timers_; }
   std::chrono::nanoseconds lateness() const { return lateness_; }
+  Now refresh() { return now_ = read_clocks(); }
+  void hurry() { hurry_ = true; }
   void allow_spin(bool allowed) { spin_allowed_ = allowed; }
 
   // Descriptors that a forked child must close.
@@ -48,6 +50,7 @@ class UvLoop::Impl {
   bool spin_allowed_ = false;
   bool events_ = false;       // something happened in this turn
   bool clock_read_ = false;   // now_ is of this turn
+  bool hurry_ = false;        // no waiting in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
   uv_loop_t loop_{};
   uv_timer_t* alarm_ = nullptr;  // ends the wait; fires nothing itself

@@ -83,6 +83,7 @@ void UvLoop::Impl::turn(Deadline until) {
   clock_read_ = false;
   events_ = false;
   wait(expected);
+  hurry_ = false;
   if (!clock_read_) now_ = read_clocks();
   clock_read_ = true;
   lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds{0});
@@ -91,8 +92,8 @@ void UvLoop::Impl::turn(Deadline until) {
 }
 
 void UvLoop::Impl::wait(Deadline until) {
-  const Deadline start = read_clocks().mono;
-  if (until <= start) {
+  const Deadline start = now_.mono;
+  if (until <= start || hurry_) {
     uv_run(&loop_, UV_RUN_NOWAIT);
     return;
   }
@@ -183,6 +184,8 @@ std::unique_ptr<Timer> UvLoop::timer(TimerSink& sink) { return impl_->timers().m
 void UvLoop::defer(Deferred& work) { impl_->defer(work); }
 void UvLoop::forget(Deferred& work) noexcept { impl_->forget(work); }
 std::chrono::nanoseconds UvLoop::lateness() const { return impl_->lateness(); }
+Now UvLoop::refresh() noexcept { return impl_->refresh(); }
+void UvLoop::hurry() noexcept { impl_->hurry(); }
 void UvLoop::allow_spin(bool allowed) noexcept { impl_->allow_spin(allowed); }
 void UvLoop::close_descriptors() noexcept { impl_->close_descriptors(); }
 

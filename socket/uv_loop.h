@@ -33,7 +33,11 @@ class UvLoop final : public Loop {
   void forget(Deferred& work) noexcept override;
   std::chrono::nanoseconds lateness() const override;
 
-  // A callback of this turn may poll before sleeping: a blocking caller waits for a reply.
+  // Reads the clocks, for work that is done between turns.
+  Now refresh() noexcept;
+  // The turn in progress, or the next one, does not wait.
+  void hurry() noexcept;
+  // Whether turns may poll before they sleep: a blocking caller waits for a reply.
   void allow_spin(bool allowed) noexcept;
 
   // In a forked child: closes every descriptor and forgets the rest. The object must be leaked after it.

@@ -45,6 +45,7 @@ class UvStream final : public Stream, private Deferred {
     });
   }
   void on_ready(int status, int ready);
+  std::size_t send_some(std::span<const Bytes> parts);
   bool read_all(const bool& gone);
   void end(int error);
   void run_deferred(Now now) override;
@@ -62,15 +63,31 @@ class UvStream final : public Stream, private Deferred {
 
 std::size_t UvStream::write(std::span<const Bytes> parts) {
   if (ended_ || writing_) return 0;
+  std::size_t taken = 0;
+  while (!parts.empty()) {
+    const std::span<const Bytes> some = parts.first(std::min(parts.size(), max_parts));
+    std::size_t wanted = 0;
+    for (const Bytes part : some) wanted += part.size();
+    const std::size_t got = send_some(some);
+    taken += got;
+    if (ended_) return taken;
+    if (got < wanted) {
+      writing_ = true;
+      listen(UV_READABLE | UV_WRITABLE);
+      return taken;
+    }
+    parts = parts.subspan(some.size());
+  }
+  return taken;
+}
+
+// One system call; what the kernel took.
+std::size_t UvStream::send_some(std::span<const Bytes> parts) {
   std::array<iovec, max_parts> list;
   std::size_t count = 0;
-  std::size_t total = 0;
   for (const Bytes part : parts) {
-    if (count == list.size()) break;
     list[count++] = {const_cast<std::byte*>(part.data()), part.size()};
-    total += part.size();
   }
-  if (total == 0) return 0;
   msghdr message{};
   message.msg_iov = list.data();
   message.msg_iovlen = count;
@@ -79,17 +96,10 @@ std::size_t UvStream::write(std::span<const Bytes> parts) {
     taken = sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   } while (taken < 0 && errno == EINTR);
   if (taken < 0) {
-    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) {
-      end(errno);
-      return 0;
-    }
-    taken = 0;
+    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) end(errno);
+    return 0;
   }
   wrote_ = wrote_ || taken > 0;
-  if (static_cast<std::size_t>(taken) < total) {
-    writing_ = true;
-    listen(UV_READABLE | UV_WRITABLE);
-  }
   return static_cast<std::size_t>(taken);
 }
 

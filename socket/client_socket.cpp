@@ -1,0 +1,203 @@
+#include "socket/client_socket.h"
+
+#include "base/checks.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sheaf::socket {
+
+ClientSocket::ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
+                           std::unique_ptr<protocol::Session> session, ClientSocketOwner& owner,
+                           Deadline ready_deadline)
+    : loop_(loop),
+      endpoint_(std::move(endpoint)),
+      session_(std::move(session)),
+      owner_(owner),
+      ready_deadline_(ready_deadline),
+      created_(loop.now().mono),
+      idle_since_(created_),
+      timer_(loop.timer(*this)) {
+  timer_->set(ready_deadline_);
+  dial_ = dialer.dial(endpoint_, ready_deadline_, *this, *this);
+}
+
+ClientSocket::~ClientSocket() { loop_.forget(*this); }
+
+std::expected<void, protocol::LocalError> ClientSocket::submit(Request& request, Now now) {
+  SHEAF_CHECK(ready());
+  auto ticket = session_->submit(request.operation, now);
+  if (!ticket) return std::unexpected(std::move(ticket.error()));
+  request.socket = this;
+  request.ticket = *ticket;
+  request.submitted_at = now.mono;
+  if (by_slot_.size() <= ticket->slot) by_slot_.resize(ticket->slot + 1);
+  by_slot_[ticket->slot] = &request;
+  requests_.push_back(request);
+  loop_.defer(*this);
+  return {};
+}
+
+protocol::Sent ClientSocket::cancel(Request& request, Now now) {
+  SHEAF_CHECK(take(request.ticket, now) == &request);
+  const protocol::Sent sent = session_->cancel(request.ticket, now);
+  loop_.defer(*this);
+  return sent;
+}
+
+void ClientSocket::close(Now now) {
+  if (state_ == State::closed) return;
+  if (stream_ == nullptr) {
+    abort(Reason::closed, "closed before it was connected", now);
+    return;
+  }
+  session_->close(now);
+  loop_.defer(*this);
+}
+
+void ClientSocket::abort(Reason reason, std::string text, Now now) {
+  if (state_ == State::closed || own_reason_set_) return;
+  own_reason_ = {reason, std::move(text), false};
+  own_reason_set_ = true;
+  if (stream_ != nullptr) session_->on_eof(now);
+  dial_.reset();
+  loop_.defer(*this);
+}
+
+bool ClientSocket::reset() const {
+  return ready() && requests_.empty() && session_->in_flight() == 0 && !session_->closed();
+}
+
+Deadline ClientSocket::busy_since() const noexcept {
+  return requests_.empty() ? never : requests_.front()->submitted_at;
+}
+
+std::span<std::byte> ClientSocket::read_space() {
+  if (session_->closed() || own_reason_set_) return {};
+  return session_->input_space();
+}
+
+void ClientSocket::on_read(std::size_t size, Now now) {
+  bytes_received_ += size;
+  last_received_ = now.mono;
+  session_->on_input(size, now);
+  pull_events(now);
+  loop_.defer(*this);
+}
+
+void ClientSocket::on_writable(Now) {
+  blocked_ = false;
+  loop_.defer(*this);
+}
+
+void ClientSocket::on_closed(int error, Now now) {
+  if (!own_reason_set_ && error != 0 && !session_->closed()) {
+    own_reason_ = {Reason::connection_lost, std::strerror(error), false};
+    own_reason_set_ = true;
+  }
+  session_->on_eof(now);
+  loop_.defer(*this);
+}
+
+void ClientSocket::on_connected(std::unique_ptr<Stream> stream, Now now) {
+  dial_.reset();
+  stream_ = std::move(stream);
+  state_ = State::handshaking;
+  session_->start(now);
+  loop_.defer(*this);
+}
+
+void ClientSocket::on_dial_failed(std::string text, Now now) {
+  abort(Reason::connect_failed, std::move(text), now);
+}
+
+void ClientSocket::on_timer(Now now) {
+  if (state_ == State::closed) return;
+  if (state_ != State::ready && now.mono >= ready_deadline_) {
+    abort(Reason::connect_failed,
+          stream_ == nullptr ? "connect timed out" : "connected, but no answer to the log-in", now);
+    return;
+  }
+  if (const auto deadline = session_->poll_deadline(); deadline && *deadline <= now.mono) {
+    session_->on_deadline(now);
+  }
+  loop_.defer(*this);
+}
+
+// The end of a turn, or of a burst of submits: one write carries all that was queued.
+void ClientSocket::run_deferred(Now now) {
+  if (state_ == State::closed) return;
+  if (stream_ != nullptr) {
+    pull_events(now);
+    flush(now);
+    pull_events(now);
+  }
+  const bool over = own_reason_set_ || session_->closed();
+  if (!over) {
+    arm_timer();
+    return;
+  }
+  SHEAF_CHECK(requests_.empty());
+  state_ = State::closed;
+  timer_->cancel();
+  stream_.reset();
+  owner_.on_socket_closed(*this, own_reason_set_ ? own_reason_ : session_->close_reason(), now);
+}
+
+void ClientSocket::pull_events(Now now) {
+  protocol::Event event;
+  while (session_->poll_event(event)) {
+    switch (event.kind) {
+      case protocol::Event::Kind::ready:
+        state_ = State::ready;
+        idle_since_ = now.mono;
+        owner_.on_socket_ready(*this, now);
+        break;
+      case protocol::Event::Kind::reply:
+        if (Request* request = take(event.ticket, now)) {
+          owner_.on_socket_reply(*this, *request, event.reply, now);
+        }
+        break;
+      case protocol::Event::Kind::failed:
+        if (Request* request = take(event.ticket, now)) {
+          owner_.on_socket_failed(*this, *request, event.sent, now);
+        }
+        break;
+      case protocol::Event::Kind::closed:
+        break;
+    }
+  }
+}
+
+void ClientSocket::flush(Now now) {
+  while (!blocked_) {
+    const std::span<const Bytes> parts = session_->poll_output();
+    std::size_t total = 0;
+    for (const Bytes part : parts) total += part.size();
+    if (total == 0) return;
+    const std::size_t taken = stream_->write(parts);
+    bytes_sent_ += taken;
+    if (taken > 0) session_->on_output(taken, now);
+    blocked_ = taken < total;
+  }
+}
+
+void ClientSocket::arm_timer() {
+  Deadline next = state_ == State::ready ? never : ready_deadline_;
+  if (const auto deadline = session_->poll_deadline()) next = std::min(next, *deadline);
+  timer_->set(next);
+}
+
+// The request of a ticket, taken off the books; null when it was cancelled.
+Request* ClientSocket::take(protocol::Ticket ticket, Now now) {
+  Request* request = ticket.slot < by_slot_.size() ? by_slot_[ticket.slot] : nullptr;
+  if (request == nullptr || request->ticket != ticket) return nullptr;
+  by_slot_[ticket.slot] = nullptr;
+  requests_.remove(*request);
+  request->socket = nullptr;
+  if (requests_.empty()) idle_since_ = now.mono;
+  return request;
+}
+
+}  // namespace sheaf::socket

@@ -1,0 +1,112 @@
+#pragma once
+
+// ClientSocket: one connection. Dials, runs a protocol session over the stream, pairs its events with
+// requests, and knows its age, its idle time and how long its oldest request has been waiting.
+//
+// States: dialing -> handshaking -> ready -> closed. Whatever ends it, every request on it ends through
+// on_socket_failed first, then on_socket_closed comes, once, out of Loop::turn().
+//
+// Thread rule: belongs to one lane.
+
+#include "socket/request.h"
+#include "socket/seam.h"
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sheaf::socket {
+
+class ClientSocketOwner {
+ public:
+  virtual void on_socket_ready(ClientSocket& socket, Now now) = 0;
+  // The reply's views live until the socket is used again.
+  virtual void on_socket_reply(ClientSocket& socket, Request& request, const protocol::Reply& reply,
+                               Now now) = 0;
+  virtual void on_socket_failed(ClientSocket& socket, Request& request, protocol::Sent sent,
+                                Now now) = 0;
+  // Last call; the owner may destroy the socket in it.
+  virtual void on_socket_closed(ClientSocket& socket, const protocol::CloseReason& reason,
+                                Now now) = 0;
+
+ protected:
+  ~ClientSocketOwner() = default;
+};
+
+class ClientSocket final : private StreamSink, private DialSink, private TimerSink, private Deferred {
+ public:
+  enum class State : std::uint8_t { dialing, handshaking, ready, closed };
+
+  // Begins to dial at once. The session must be ready by `ready_deadline`.
+  ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
+               std::unique_ptr<protocol::Session> session, ClientSocketOwner& owner,
+               Deadline ready_deadline);
+  ~ClientSocket();
+  ClientSocket(const ClientSocket&) = delete;
+  ClientSocket& operator=(const ClientSocket&) = delete;
+
+  // Commands. submit: on success the request ends through the owner, unless cancel() comes first.
+  std::expected<void, protocol::LocalError> submit(Request& request, Now now);
+  protocol::Sent cancel(Request& request, Now now);
+  void close(Now now);                                           // orderly
+  void abort(Reason reason, std::string text, Now now);          // at once, with our own reason
+  // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.
+  bool reset() const;
+
+  // Queries.
+  State state() const noexcept { return state_; }
+  bool ready() const noexcept { return state_ == State::ready; }
+  std::size_t room() const { return ready() ? session_->room() : 0; }
+  unsigned in_flight() const noexcept { return requests_.size(); }
+  const Endpoint& endpoint() const noexcept { return endpoint_; }
+  Deadline created() const noexcept { return created_; }
+  // Since when nothing is in flight; meaningless while something is.
+  Deadline idle_since() const noexcept { return idle_since_; }
+  // When the oldest request in flight was submitted; `never` if there is none.
+  Deadline busy_since() const noexcept;
+  Deadline last_received() const noexcept { return last_received_; }
+  std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
+  std::uint64_t bytes_received() const noexcept { return bytes_received_; }
+  const protocol::Counters& counters() const { return session_->counters(); }
+
+  // How many leases are out; kept by SocketLease.
+  unsigned leases = 0;
+
+ private:
+  std::span<std::byte> read_space() override;
+  void on_read(std::size_t size, Now now) override;
+  void on_writable(Now now) override;
+  void on_closed(int error, Now now) override;
+  void on_connected(std::unique_ptr<Stream> stream, Now now) override;
+  void on_dial_failed(std::string text, Now now) override;
+  void on_timer(Now now) override;
+  void run_deferred(Now now) override;
+
+  void pull_events(Now now);
+  void flush(Now now);
+  void arm_timer();
+  Request* take(protocol::Ticket ticket, Now now);
+
+  Loop& loop_;
+  Endpoint endpoint_;
+  std::unique_ptr<protocol::Session> session_;
+  ClientSocketOwner& owner_;
+  State state_ = State::dialing;
+  bool blocked_ = false;  // the stream took less than all; on_writable will come
+  Deadline ready_deadline_;
+  Deadline created_;
+  Deadline idle_since_;
+  Deadline last_received_{0};
+  std::uint64_t bytes_sent_ = 0;
+  std::uint64_t bytes_received_ = 0;
+  protocol::CloseReason own_reason_;  // set when we end it before the session could
+  bool own_reason_set_ = false;
+  std::vector<Request*> by_slot_;
+  IntrusiveList<Request> requests_;  // in flight, oldest first
+  std::unique_ptr<Timer> timer_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Dial> dial_;
+};
+
+}  // namespace sheaf::socket

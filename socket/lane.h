@@ -1,0 +1,100 @@
+#pragma once
+
+// Lane: one loop and one baton. Who waits, drives: a blocking caller turns the loop until its own
+// answer is there, so that a lone caller pays no hop to another thread. A keeper thread drives when
+// nobody has called for a while and when a crowd waits.
+//
+//   baton     free -> a caller (call) or the keeper (post, grace time over)
+//             caller done -> the oldest sleeper, the keeper if a crowd waits or asynchronous work is
+//             in flight, else free
+//             keeper -> the oldest sleeper, once the crowd has gone
+//
+// Everything below the client is touched only by the thread that holds the baton; it is handed over
+// under `mutex_`, which also guards the queue of posted tasks and the list of sleepers.
+
+#include "base/intrusive_list.h"
+#include "socket/parker.h"
+#include "socket/uv_loop.h"
+
+#include <mutex>
+#include <thread>
+
+namespace sheaf::socket {
+
+class Lane final : private Deferred {
+ public:
+  // Work to be run once under the baton. The poster keeps it alive until run() has begun.
+  class Task : public ListHook<Task> {
+   public:
+    virtual void run(Now now) = 0;
+
+   protected:
+    ~Task() = default;
+  };
+
+  // A blocking caller, on its own stack.
+  class Waiter : public ListHook<Waiter> {
+   public:
+    Waiter() = default;
+
+   private:
+    friend class Lane;
+    bool done_ = false;     // guarded by the baton until it sleeps, then by mutex_
+    bool crowned_ = false;  // woken to drive
+    Parker parker_;
+  };
+
+  // The loop must outlive the lane. start() may throw std::system_error when no thread can be had.
+  explicit Lane(UvLoop& loop) : loop_(loop) {}
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  void start();
+
+  // Any thread. Runs the task and returns once finish(waiter) was called, by whoever drives.
+  void call(Task& task, Waiter& waiter);
+  // Any thread. Runs the task soon, on whichever thread drives.
+  void post(Task& task);
+  // True on a thread that drives some lane: it must not block in call().
+  static bool drives_here() noexcept;
+
+  // Under the baton.
+  void finish(Waiter& waiter) noexcept;
+  // Asynchronous work in flight: while there is some, the baton never rests.
+  void async_begin() noexcept { ++async_; }
+  void async_end() noexcept { --async_; }
+
+  // Ends the keeper. No call may be in progress and none may follow.
+  void stop() noexcept;
+
+ private:
+  static constexpr std::chrono::milliseconds grace{5};
+  static constexpr unsigned crowd_size = 2;  // sleepers beside the driver
+
+  void drive(Waiter& waiter);
+  void turn(Deadline until);
+  void drain(Now now);
+  void pass_on();
+  bool keeper_may_drive();
+  void keeper_main();
+  void keeper_drive();
+  bool step_down(Now now, Deadline& until);
+  void run_deferred(Now now) override;
+
+  UvLoop& loop_;
+  std::thread keeper_;
+  Parker keeper_parker_;
+  unsigned async_ = 0;  // under the baton
+
+  std::mutex mutex_;
+  IntrusiveList<Task> queue_;
+  IntrusiveList<Waiter> sleepers_;
+  bool driving_ = false;        // somebody holds the baton
+  bool polling_ = false;        // and may be asleep in the loop: wake it for new work
+  bool keeper_called_ = false;  // the baton was given to the keeper
+  bool stopping_ = false;
+  Deadline released_at_{0};
+  Deadline crowd_until_{0};  // the keeper's own
+};
+
+}  // namespace sheaf::socket

@@ -1,0 +1,61 @@
+#pragma once
+
+// One operation on its way through cluster, node and socket. The submitter owns it; the layers below
+// borrow it until RequestSink::on_done, which comes exactly once, at the latest by the deadline.
+//
+// Thread rule: touched only under the lane's baton, from start to on_done.
+
+#include "base/clock.h"
+#include "base/intrusive_list.h"
+#include "protocol/session.h"
+
+#include <cstddef>
+#include <string_view>
+
+namespace sheaf::socket {
+
+class ClientSocket;
+class Request;
+
+// How a request ended. Views live during on_done.
+struct Completion {
+  bool answered = false;  // `reply` holds; its status is not `refused`
+  protocol::Reply reply;
+  Outcome outcome = Outcome::unknown;  // not answered
+  Reason reason = Reason::other;
+  std::string_view text;
+  std::string_view node;
+  Now now;
+};
+
+class RequestSink {
+ public:
+  // The request is the submitter's again. May start other requests; must not destroy the node.
+  virtual void on_done(Request& request, const Completion& completion) = 0;
+
+ protected:
+  ~RequestSink() = default;
+};
+
+class Request : public ListHook<Request> {
+ public:
+  Request() = default;
+
+  protocol::Operation operation;
+  RequestSink* sink = nullptr;
+
+  // Bookkeeping of the layers below.
+  static constexpr std::size_t no_place = static_cast<std::size_t>(-1);
+  unsigned node = 0;                    // index in the topology
+  std::size_t deadline_place = no_place;  // in the cluster's deadline queue
+  ClientSocket* socket = nullptr;       // carries it, once submitted
+  protocol::Ticket ticket;
+  Deadline submitted_at{0};
+
+  // What the window counts: bytes that wait for an answer.
+  std::size_t cost() const noexcept {
+    return operation.key.size() + operation.value.size() + 256;
+  }
+};
+
+}  // namespace sheaf::socket
