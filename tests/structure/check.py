@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Checks the whole tree against the rules of rules.py.
+
+check.py ROOT BUILD [SKIPPED_FOLDER...]: BUILD holds compile_commands.json and links.txt.
+"""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+import rules  # noqa: E402
+import source  # noqa: E402
+
+# Compiled by builds of their own: the consumer test.
+OTHER_BUILDS = ["tests/consumer/"]
+
+
+def compiled_files(root, build):
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as commands:
+        entries = json.load(commands)
+    paths = (os.path.join(e["directory"], e["file"]) for e in entries)
+    return {os.path.relpath(os.path.realpath(p), os.path.realpath(root)) for p in paths}
+
+
+def problems(root, build, skipped):
+    files = source.load(root)
+    for rule in rules.TREE_RULES:
+        yield from rule(files)
+    yield from rules.dead_sources(files, compiled_files(root, build), OTHER_BUILDS + skipped)
+    with open(os.path.join(build, "links.txt"), encoding="utf-8") as links:
+        yield from rules.link_targets(links.read())
+
+
+def main():
+    root, build, *skipped = sys.argv[1:]
+    found = list(problems(root, build, skipped))
+    for line in found:
+        print(line)
+    print("%d problems" % len(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

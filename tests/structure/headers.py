@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Compiles every header alone: public ones as C++20 and C++23, internal ones as C++23.
+
+headers.py ROOT BUILD COMPILER... [--skip FOLDER...]: public headers are tried with every compiler
+that exists, internal ones with the first.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+
+import source  # noqa: E402
+
+FLAGS = ["-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-x", "c++"]
+
+
+def jobs(root, build, compilers, skipped):
+    paths = [f.path for f in source.load(root) if f.path.endswith(".h")]
+    public = [p for p in paths if p.startswith("include/sheaf/")]
+    names = [p[len("include/"):] for p in public] + ["sheaf/version.h"]
+    for compiler in compilers:
+        for standard in ("20", "23"):
+            for name in names:
+                yield compiler, standard, "<%s>" % name, [root + "/include", build + "/include"]
+    for path in paths:
+        if path not in public and not path.startswith(tuple(skipped)):
+            folders = [root, root + "/include", build + "/include"]
+            yield compilers[0], "23", '"%s"' % path, folders
+
+
+def compile_alone(job):
+    compiler, standard, name, folders = job
+    command = [compiler, "-std=c++" + standard] + FLAGS + ["-I" + f for f in folders] + ["-"]
+    done = subprocess.run(command, input="#include %s\n" % name, text=True, capture_output=True)
+    title = "%s as C++%s with %s" % (name, standard, os.path.basename(compiler))
+    return title, done.returncode, done.stderr
+
+
+def main():
+    arguments = sys.argv[1:]
+    at = arguments.index("--skip") if "--skip" in arguments else len(arguments)
+    root, build, *compilers = arguments[:at]
+    compilers = [c for c in compilers if shutil.which(c)]
+    if not compilers:
+        print("none of the compilers exists")
+        return 1
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(compile_alone, jobs(root, build, compilers, arguments[at + 1:])))
+    failed = [r for r in results if r[1] != 0]
+    for title, _, errors in failed:
+        print("%s does not compile alone:\n%s" % (title, errors))
+    print("%d compiled, %d failed" % (len(results), len(failed)))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

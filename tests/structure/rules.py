@@ -1,0 +1,261 @@
+"""The rules of the tree. Each takes the files and yields "path:line: what is wrong" lines."""
+
+import re
+
+from source import declarations
+
+MAX_COLUMNS = 100
+MAX_FILE = 600
+MAX_FUNCTION = 70
+
+# What a folder may include beside itself: the arrows of ARCHITECTURE.md, spelled out.
+BELOW_CLUSTER = ["node", "socket", "protocol", "base"]
+ARROWS = {
+    "base": [],
+    "protocol": ["base"],
+    "socket": ["protocol", "base"],
+    "node": ["socket", "protocol", "base"],
+    "cluster": BELOW_CLUSTER,
+    "store/engine": ["protocol", "base"],
+    "store/server": ["store/engine", "protocol", "base"],
+    "store/pipe": ["store/server", "store/engine", "socket", "protocol", "base"],
+    "store/plugin": ["store/engine", "store/server", "protocol", "base"],
+    "client": ["cluster"] + BELOW_CLUSTER,
+    "cli": ["client", "cluster", "store/engine", "store/server", "store/pipe"] + BELOW_CLUSTER,
+    "include/sheaf": [],
+    "samples": [],
+}
+PIPE_DOOR = "client/dialer_factory.cpp"  # the one file of client/ that may name store/pipe
+
+# Public headers that are values: any layer may use them. The rest is for client/ and above.
+VALUE_HEADERS = {"cluster_config", "export", "list_options", "log", "options", "result", "stats",
+                 "value", "version"}
+ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
+
+# Third parties: header pattern, and the files that may include it.
+THIRD_PARTIES = [
+    (r"uv\.h|uv/.*", r"socket/uv_[^/]*|tests/.*"),
+    (r"xxhash\.h|xxh3\.h", r"base/hash\.cpp"),
+    (r"nlohmann/.*", r"cluster/config_json\.cpp|include/sheaf/json\.h|cli/[^/]*\.cpp|tests/.*"),
+    (r"CLI/.*", r"cli/.*"),
+    (r"mosquitto.*\.h|mqtt_protocol\.h", r"store/plugin/.*|bench/.*|tests/.*"),
+    (r"openssl/.*", r"socket/tls_[^/]*|tests/.*"),
+    (r"sqlite3\.h", r"store/.*"),
+    (r"(gtest|gmock)/.*", r"tests/.*"),
+    (r"benchmark/.*", r"bench/.*"),
+]
+
+# Pure files: bytes and values in, bytes and values out.
+PURE = re.compile(r"(protocol|store/engine|store/server)/.*"
+                  r"|node/(health|backoff|pool_plan)[^/]*"
+                  r"|cluster/([^/]*locator|[^/]*plan|topology)[^/]*")
+IMPURE_HEADERS = re.compile(
+    r"<(thread|mutex|shared_mutex|condition_variable|future|stop_token|semaphore|latch|barrier"
+    r"|random|fstream|iostream|filesystem|ctime|time\.h|unistd\.h|netdb\.h|poll\.h|fcntl\.h"
+    r"|signal\.h|csignal|errno\.h|sys/.*|netinet/.*|arpa/.*|linux/.*)>")
+IMPURE_CODE = [
+    (re.compile(r"\b(system|steady|high_resolution)_clock\b"), "asks a clock"),
+    (re.compile(r"\b(gettimeofday|clock_gettime|time)\s*\("), "asks a clock"),
+    (re.compile(r"\b(random_device|getrandom)\b|\bentropy\s*\("), "draws entropy"),
+    (re.compile(r"\bstd::(function|move_only_function)\b"), "takes a callback"),
+    (re.compile(r"\bstd::(thread|jthread|mutex|atomic)\b"), "knows threads"),
+    (re.compile(r"\bgetenv\s*\("), "reads the environment"),
+]
+
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
+MACHINE_PATH = re.compile(r"(?<![\w./$}])/(work|home|root|tmp)/\w")
+SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.])sleep\s*\(")
+
+
+def layer_of(path):
+    parts = path.split("/")
+    two = "/".join(parts[:2])
+    return two if parts[0] == "store" or two == "include/sheaf" else parts[0]
+
+
+def arrows(files):
+    """Includes follow the arrows; internal ones in quotes from the root, public ones in <sheaf/>."""
+    known = {f.path for f in files}
+    for file in filter(lambda f: f.is_cpp, files):
+        layer = layer_of(file.path)
+        for line, name in file.includes():
+            where = "%s:%d: " % (file.path, line)
+            target = name[1:-1]
+            if name.startswith("<sheaf/"):
+                stem = target[len("sheaf/"):-len(".h")]
+                if stem not in VALUE_HEADERS and not file.path.startswith(ABOVE_CLIENT):
+                    yield where + "%s is for client/ and above" % name
+            elif name.startswith('"'):
+                if target not in known:
+                    yield where + "%s is no file of the tree, by its path from the root" % name
+                elif not may_include(file.path, layer, layer_of(target)):
+                    yield where + "%s may not include %s" % (layer, layer_of(target))
+
+
+def may_include(path, layer, target):
+    if target == layer or layer in ("tests", "bench"):
+        return True
+    if layer == "client" and target == "store/pipe":
+        return path == PIPE_DOOR
+    return target in ARROWS.get(layer, [])
+
+
+def third_parties(files):
+    """A third party's header is known to the few files that adapt it."""
+    for file in filter(lambda f: f.is_cpp, files):
+        for line, name in file.includes():
+            for header, allowed in THIRD_PARTIES:
+                if re.fullmatch(header, name[1:-1]) and not re.fullmatch(allowed, file.path):
+                    yield "%s:%d: %s does not belong here" % (file.path, line, name)
+
+
+def json_users(files):
+    """nlohmann/json is slow to compile: three files of the product may name it."""
+    users = [f.path for f in files if f.is_cpp and not f.path.startswith("tests/")
+             and any(name.startswith("<nlohmann/") for _, name in f.includes())]
+    if len(users) > 3:
+        yield "%s:1: nlohmann/json in more than 3 files: %s" % (users[0], ", ".join(users))
+
+
+def pure_files(files):
+    """No sockets, clocks, entropy, threads or callbacks in pure code."""
+    for file in filter(lambda f: f.is_cpp and PURE.fullmatch(f.path), files):
+        for line, name in file.includes():
+            if IMPURE_HEADERS.match(name):
+                yield "%s:%d: pure code includes %s" % (file.path, line, name)
+        for number, text in enumerate(file.code.split("\n"), 1):
+            for pattern, what in IMPURE_CODE:
+                if pattern.search(text):
+                    yield "%s:%d: pure code %s" % (file.path, number, what)
+
+
+def sizes(files):
+    """Lines within 100 columns, files within 600 lines, functions within 70."""
+    for file in files:
+        if file.path.endswith((".md", ".json")) or file.path == "LICENSE":
+            continue
+        count = len(file.lines) - 1
+        if count > MAX_FILE:
+            yield "%s:%d: longer than %d lines" % (file.path, count, MAX_FILE)
+        for number, text in enumerate(file.lines, 1):
+            if len(text) > MAX_COLUMNS:
+                yield "%s:%d: %d columns" % (file.path, number, len(text))
+        if file.is_cpp:
+            yield from function_lengths(file)
+
+
+def function_lengths(file):
+    try:
+        found = declarations(file.code)
+    except ValueError as error:
+        yield "%s:1: %s" % (file.path, error)
+        return
+    for function in (d for d in found if d.kind == "function" and d.body):
+        length = function.last - function.first + 1
+        if length > MAX_FUNCTION:
+            yield "%s:%d: function of %d lines" % (file.path, function.first, length)
+
+
+def text_rules(files):
+    """#pragma once, no unfinished work, no path of a machine, no tab, no sleep in a test."""
+    for file in files:
+        if file.path.endswith(".h") and not file.text.startswith("#pragma once\n"):
+            yield "%s:1: does not begin with #pragma once" % file.path
+        if not file.text.endswith("\n") or file.text.endswith("\n\n"):
+            yield "%s:%d: does not end with one line end" % (file.path, len(file.lines))
+        for number, text in enumerate(file.lines, 1):
+            where = "%s:%d: " % (file.path, number)
+            if UNFINISHED.search(text):
+                yield where + "unfinished work belongs into an issue"
+            if MACHINE_PATH.search(text):
+                yield where + "a path of one machine"
+            if "\t" in text:
+                yield where + "tab"
+            if text != text.rstrip():
+                yield where + "blanks at the end"
+            if file.is_cpp and file.path.startswith("tests/") and SLEEP.search(text):
+                yield where + "a test waits for events, it does not sleep"
+
+
+def dead_headers(files):
+    """Every internal header is included by some file."""
+    used = {name[1:-1] for f in files if f.is_cpp for _, name in f.includes()}
+    for file in files:
+        if file.path.endswith(".h") and not file.path.startswith("include/"):
+            if file.path not in used:
+                yield "%s:1: nobody includes this header" % file.path
+
+
+def dead_sources(files, compiled, skipped=()):
+    """Every .cpp is compiled by a target. `skipped` are folders whose option is off."""
+    for file in files:
+        if file.path.endswith(".cpp") and file.path not in compiled:
+            if not file.path.startswith(tuple(skipped)):
+                yield "%s:1: no target compiles this file" % file.path
+
+
+UNDOCUMENTED = re.compile(r"(~|friend\b|namespace\b|using namespace\b|static_assert)"
+                          r"|.*=\s*(default|delete)$|.*\b(operator\b|override$)", re.S)
+
+
+def public_comments(files):
+    """Every public type, field, enumerator and (group of) function has a /// comment."""
+    for file in files:
+        if not file.path.startswith("include/sheaf/"):
+            continue
+        if "/// @file" not in file.text:
+            yield "%s:1: no /// @file comment" % file.path
+        for item in declarations(file.code):
+            head = item.head
+            if not item.public or UNDOCUMENTED.match(head) or is_constructor(item):
+                continue
+            if head.startswith(("class ", "struct ", "enum ")) and not item.body:
+                continue  # a forward declaration
+            if not documented(file, item):
+                yield "%s:%d: no /// comment: %s" % (file.path, item.first, head.split("\n")[0])
+
+
+def is_constructor(item):
+    return item.kind == "function" and re.match(
+        r"(template\s*<[^>]*>\s*)?(explicit\s+|constexpr\s+)*[A-Z]\w*\s*\(", item.head)
+
+
+def documented(file, item):
+    if any("///<" in file.lines[n] for n in range(item.first - 1, item.last)):
+        return True
+    number = item.first - 2
+    grouped = item.kind == "function" or item.head.startswith("using ")
+    while grouped and file.lines[number].strip() and not file.lines[number].endswith(("{", ":")):
+        if file.lines[number].lstrip().startswith("///"):
+            return True
+        number -= 1  # a group under one comment
+    return file.lines[number].lstrip().startswith("///")
+
+
+# What a layer's library may link; "objects" is the compile of the same folder.
+LINKS = {name.replace("/", "_"): [a.replace("/", "_") for a in below]
+         for name, below in ARROWS.items()}
+LINKS["client"] = LINKS["client"] + ["store_pipe"]
+FOREIGN_LINKS = {"base": ["SHEAF_XXHASH"], "socket": ["SHEAF_UV"], "cluster": ["nlohmann_json"],
+                 "store_plugin": [], "cli": ["CLI11", "nlohmann_json"]}
+
+
+def link_targets(links):
+    """`links`: lines "layer: linked targets". Libraries follow the same arrows as includes."""
+    for number, text in enumerate(links.splitlines(), 1):
+        layer, _, targets = text.partition(":")
+        for target in targets.replace(";", " ").split():
+            if not may_link(layer, target):
+                yield "links:%d: %s may not link %s" % (number, layer, target)
+
+
+def may_link(layer, target):
+    if target in ("Threads::Threads", "sheaf_flags"):
+        return True
+    if target.startswith("sheaf_"):
+        return target[len("sheaf_"):] in LINKS.get(layer, []) + [layer]
+    return any(name in target for name in FOREIGN_LINKS.get(layer, []))
+
+
+TREE_RULES = [arrows, third_parties, json_users, pure_files, sizes, text_rules, dead_headers,
+              public_comments]

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Shows that every structure rule can fail: each is fed a small bad tree, and a good one."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import check  # noqa: E402
+import rules  # noqa: E402
+import source  # noqa: E402
+
+
+def tree(**files):
+    return [source.File(path, text) for path, text in files.items()]
+
+
+def run(rule, path, text, *others):
+    files = [source.File(path, text)] + [source.File(p, "#pragma once\n") for p in others]
+    return list(rule(files))
+
+
+class Arrows(unittest.TestCase):
+    def check_include(self, path, included, allowed):
+        found = run(rules.arrows, path, '#include "%s"\n' % included, included)
+        self.assertEqual(not found, allowed, (path, included, found))
+
+    def test_down_is_allowed(self):
+        self.check_include("client/client.cpp", "cluster/client_cluster.h", True)
+        self.check_include("store/engine/engine.cpp", "protocol/statestore/hlc.h", True)
+        self.check_include("tests/node/a.cpp", "node/client_node.h", True)
+
+    def test_up_and_sideways_are_refused(self):
+        self.check_include("base/hash.cpp", "protocol/operation.h", False)
+        self.check_include("protocol/a.cpp", "socket/seam.h", False)
+        self.check_include("socket/lane.cpp", "node/client_node.h", False)
+        self.check_include("node/client_node.cpp", "cluster/client_cluster.h", False)
+        self.check_include("cluster/plan.cpp", "client/client.h", False)
+        self.check_include("store/engine/engine.cpp", "store/server/server.h", False)
+        self.check_include("store/server/server.cpp", "socket/seam.h", False)
+        self.check_include("node/client_node.cpp", "store/pipe/pipe.h", False)
+        self.check_include("store/plugin/plugin.cpp", "socket/seam.h", False)
+
+    def test_samples_see_the_public_headers_only(self):
+        self.check_include("samples/cache.cpp", "base/text.h", False)
+
+    def test_one_file_of_the_client_knows_the_pipe(self):
+        self.check_include("client/dialer_factory.cpp", "store/pipe/pipe.h", True)
+        self.check_include("client/client.cpp", "store/pipe/pipe.h", False)
+
+    def test_internal_headers_are_named_from_the_root(self):
+        self.assertTrue(run(rules.arrows, "node/a.cpp", '#include "b.h"\n', "node/b.h"))
+
+    def test_only_values_below_the_client(self):
+        self.assertFalse(run(rules.arrows, "protocol/a.cpp", "#include <sheaf/result.h>\n"))
+        self.assertTrue(run(rules.arrows, "cluster/a.cpp", "#include <sheaf/client.h>\n"))
+
+    def test_link_targets(self):
+        good = "base: Threads::Threads\nsocket: sheaf_protocol;sheaf_base;PkgConfig::SHEAF_UV\n"
+        self.assertEqual(list(rules.link_targets(good)), [])
+        self.assertTrue(list(rules.link_targets("protocol: sheaf_socket\n")))
+        self.assertTrue(list(rules.link_targets("node: PkgConfig::SHEAF_UV\n")))
+
+
+class ThirdParties(unittest.TestCase):
+    def test_each_has_its_home(self):
+        homes = {"uv.h": "socket/uv_loop.cpp", "xxhash.h": "base/hash.cpp",
+                 "nlohmann/json.hpp": "cluster/config_json.cpp", "CLI/CLI.hpp": "cli/main.cpp",
+                 "mosquitto_plugin.h": "store/plugin/plugin.cpp", "gtest/gtest.h": "tests/a.cpp",
+                 "openssl/ssl.h": "socket/tls_stream.cpp", "sqlite3.h": "store/disk/log.cpp",
+                 "benchmark/benchmark.h": "bench/a.cpp"}
+        for header, home in homes.items():
+            text = "#include <%s>\n" % header
+            self.assertFalse(run(rules.third_parties, home, text), header)
+            self.assertTrue(run(rules.third_parties, "node/client_node.cpp", text), header)
+
+    def test_json_in_three_files_at_most(self):
+        names = ["cluster/config_json.cpp", "include/sheaf/json.h", "cli/a.cpp"]
+        files = [source.File(n, "#include <nlohmann/json.hpp>\n") for n in names]
+        self.assertFalse(list(rules.json_users(files)))
+        files.append(source.File("cli/b.cpp", "#include <nlohmann/json.hpp>\n"))
+        self.assertTrue(list(rules.json_users(files)))
+
+
+class Pure(unittest.TestCase):
+    def test_each_impurity_is_found(self):
+        bad = ["#include <thread>", "#include <mutex>", "#include <sys/socket.h>",
+               "#include <unistd.h>", "auto t = std::chrono::steady_clock::now();",
+               "std::random_device d;", "Seed s = entropy();", "std::function<void()> f;",
+               "std::atomic<int> a;", "const char* p = getenv(\"X\");"]
+        for text in bad:
+            for path in ("protocol/mqtt5/a.cpp", "store/engine/a.h", "store/server/a.cpp",
+                         "node/health.cpp", "cluster/slots_locator.cpp", "cluster/batch_plan.h"):
+                self.assertTrue(run(rules.pure_files, path, text + "\n"), (path, text))
+            self.assertFalse(run(rules.pure_files, "socket/lane.cpp", text + "\n"), text)
+
+    def test_comments_and_texts_are_no_code(self):
+        text = '// no steady_clock here\nconst char* p = "system_clock";\n'
+        self.assertFalse(run(rules.pure_files, "protocol/a.cpp", text))
+
+
+class Sizes(unittest.TestCase):
+    def function(self, lines, head="void f() {"):
+        return head + "\n" + "  g();\n" * (lines - 2) + "}\n"
+
+    def test_columns(self):
+        self.assertFalse(run(rules.sizes, "base/a.cpp", "//" + "x" * 98 + "\n"))
+        self.assertTrue(run(rules.sizes, "base/a.cpp", "//" + "x" * 99 + "\n"))
+
+    def test_file_length(self):
+        self.assertFalse(run(rules.sizes, "base/a.cpp", "\n" * 600))
+        self.assertTrue(run(rules.sizes, "base/a.cpp", "\n" * 601))
+
+    def test_function_length(self):
+        heads = ["void f() {", "int A::f(int a = 3) const {", "TEST(Suite, Name) {",
+                 "template <class T>\nstd::vector<T> f() {", "A::A(int a) : a_{a}, b_(a) {",
+                 "auto f = [](int a) {", "bool operator==(A a) {", "A::A() noexcept : B<int>() {"]
+        for head in heads:
+            text = self.function(70 - head.count("\n"), head)
+            self.assertFalse(run(rules.sizes, "base/a.cpp", text), head)
+            text = self.function(71 - head.count("\n"), head)
+            self.assertTrue(run(rules.sizes, "base/a.cpp", text), head)
+            nested = "namespace a {\nclass B {\n" + text + "};\n}\n"
+            self.assertTrue(run(rules.sizes, "base/a.cpp", nested), head)
+
+    def test_tables_and_classes_may_be_long(self):
+        for head in ("const int table[] = {", "class A final : public B {", "enum class A : int {"):
+            text = head + "\n" + "  f,\n" * 100 + "};\n"
+            self.assertFalse(run(rules.sizes, "base/a.cpp", text), head)
+
+    def test_braces_in_literals_do_not_count(self):
+        text = "void f() {\n  g('{', \"}}\", R\"({{)\", 1'000);\n}  // }\n"
+        self.assertFalse(run(rules.sizes, "base/a.cpp", text))
+
+    def test_unbalanced_braces_are_reported(self):
+        self.assertTrue(run(rules.sizes, "base/a.cpp", "void f() {{\n}\n"))
+        self.assertTrue(run(rules.sizes, "base/a.cpp", "}\n"))
+
+
+class Text(unittest.TestCase):
+    def test_each_is_found(self):
+        slash = "/"
+        bad = {"base/a.h": "int a;\n", "base/a.cpp": "// TO" + "DO later\n", "base/b.cpp": "int a;",
+               "base/c.cpp": "int a; \n", "base/d.cpp": "\tint a;\n", "cmake/a.cmake": "\n\n",
+               "tests/run.sh": "cd " + slash + "work/main\n", "docs/a.md": slash + "tmp/x\n",
+               "tests/a/b.cpp": "std::this_thread::sleep_for(1s);\n"}
+        for path, text in bad.items():
+            self.assertTrue(run(rules.text_rules, path, text), path)
+
+    def test_good_text(self):
+        self.assertFalse(run(rules.text_rules, "base/a.h", "#pragma once\nint a;\n"))
+        self.assertFalse(run(rules.text_rules, "cmake/a.sh", "echo \"$PWD/work/a\" a/tmp/b\n"))
+
+
+class Dead(unittest.TestCase):
+    def test_header_that_nobody_includes(self):
+        self.assertTrue(run(rules.dead_headers, "node/a.cpp", "\n", "node/a.h"))
+        self.assertFalse(run(rules.dead_headers, "node/a.cpp", '#include "node/a.h"\n', "node/a.h"))
+
+    def test_source_that_no_target_compiles(self):
+        files = tree(**{"node/a.cpp": "\n", "cli/b.cpp": "\n"})
+        self.assertEqual(len(list(rules.dead_sources(files, {"node/a.cpp"}))), 1)
+        self.assertEqual(list(rules.dead_sources(files, {"node/a.cpp"}, ["cli/"])), [])
+
+
+class PublicComments(unittest.TestCase):
+    HEADER = "#pragma once\n/// @file\n/// A.\nnamespace sheaf {\n%s\n}\n"
+
+    def problems(self, body):
+        return run(rules.public_comments, "include/sheaf/a.h", self.HEADER % body)
+
+    def test_undocumented(self):
+        for body in ("struct A {};", "void f();", "enum class A { a };", "using A = int;",
+                     "/// A.\nenum class A {\n  a, ///< A.\n  b\n};",
+                     "/// A.\nstruct A {\n  int a;\n};", "/// A.\nclass A {\n public:\n  int a();\n};",
+                     "/// A.\nstruct A {\n  int a() { return 1; }\n};",
+                     "/// A.\nvoid f();\n\nvoid g();"):
+            self.assertTrue(self.problems(body), body)
+
+    def test_no_file_comment(self):
+        self.assertTrue(run(rules.public_comments, "include/sheaf/a.h", "#pragma once\n"))
+
+    def test_documented(self):
+        for body in ("/// A.\nvoid f();\nvoid f(int a = {});", "class A;",
+                     "/// A.\nclass A {\n  int a_;\n  void f();\n};",
+                     "/// A.\ntemplate <class T>\nstruct A {\n  T a;  ///< A.\n  A();\n  ~A();\n};",
+                     "/// A.\nenum class A {\n  a,  ///< A.\n  b   ///< B.\n};"):
+            self.assertEqual(self.problems(body), [], body)
+
+
+class WholeTree(unittest.TestCase):
+    def test_a_bad_tree_on_disk_is_refused(self):
+        with tempfile.TemporaryDirectory() as root:
+            os.makedirs(os.path.join(root, "protocol"))
+            os.makedirs(os.path.join(root, "build"))
+            self.write(root, "protocol/a.cpp", "#include <thread>\n")
+            self.write(root, "build/compile_commands.json", "[]")
+            self.write(root, "build/links.txt", "base: sheaf_client\n")
+            found = "\n".join(check.problems(root, os.path.join(root, "build"), []))
+        for text in ("pure code includes", "no target compiles", "base may not link"):
+            self.assertIn(text, found)
+
+    def write(self, root, path, text):
+        with open(os.path.join(root, path), "w", encoding="utf-8") as out:
+            out.write(text)
+
+
+if __name__ == "__main__":
+    unittest.main()
