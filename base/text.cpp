@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace sheaf {
 namespace {
@@ -68,13 +69,14 @@ constexpr auto kBase64Values = base64_values();
 
 // `value` / `unit` with three significant digits; value / unit is at least 1.
 std::string three_digits(std::uint64_t value, std::uint64_t unit) {
-  const std::uint64_t hundredths = (value * 100 + unit / 2) / unit;
-  if (hundredths >= 10'000) return std::to_string((value + unit / 2) / unit);
-  const std::uint64_t shown = hundredths < 1'000 ? hundredths : (value * 10 + unit / 2) / unit;
-  const std::size_t decimals = hundredths < 1'000 ? 2 : 1;
-  std::string text = std::to_string(shown);
-  text.insert(text.size() - decimals, ".");
-  return text;
+  const auto scaled = [&](std::uint64_t scale) { return (value * scale + unit / 2) / unit; };
+  for (const auto [scale, decimals] : {std::pair{100u, 2u}, {10u, 1u}}) {
+    if (scaled(scale) >= 1'000) continue;
+    std::string text = std::to_string(scaled(scale));
+    text.insert(text.size() - decimals, ".");
+    return text;
+  }
+  return std::to_string(scaled(1));
 }
 
 std::string format_positive(std::uint64_t ns) {

@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include <sheaf/result.h>
+#include <sheaf/stats.h>
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(ErrorMessage, TellsADeadlineWithTimeAndNode) {
+  const Error error{Outcome::unknown, Reason::timed_out, "127.0.0.1:1883", 1s, ""};
+  EXPECT_EQ(error.message(), "unknown: timed out after 1.00 s at 127.0.0.1:1883");
+}
+
+TEST(ErrorMessage, TellsARefusalWithTheServersWords) {
+  const Error error{Outcome::refused, Reason::fencing_stale, "127.0.0.1:1883", 0s, "old token"};
+  EXPECT_EQ(error.message(), "refused by 127.0.0.1:1883: fencing token is stale: old token");
+}
+
+TEST(ErrorMessage, TellsHowLongARefusalTook) {
+  const Error error{Outcome::refused, Reason::quota, "b:1883", 1200us, ""};
+  EXPECT_EQ(error.message(), "refused by b:1883 after 1.20 ms: quota is used up");
+}
+
+TEST(ErrorMessage, TellsALocalRefusalByItsTextAlone) {
+  const Error error{Outcome::invalid, Reason::bad_argument, "", 0s, "key is empty"};
+  EXPECT_EQ(error.message(), "invalid: key is empty");
+}
+
+TEST(ErrorMessage, NamesTheReasonWhenThereIsNoText) {
+  const Error error{Outcome::shutdown, Reason::closed, "", 0s, ""};
+  EXPECT_EQ(error.message(), "shutdown: the client is closed");
+}
+
+TEST(ErrorMessage, AddsTheTextBehindReasonTimeAndNode) {
+  const Error error{Outcome::not_sent, Reason::connect_failed, "b:1883", 500ms,
+                    "connection refused"};
+  EXPECT_EQ(error.message(),
+            "not sent: connecting failed after 500 ms at b:1883: connection refused");
+}
+
+TEST(ErrorMessage, NamesTheNodeOfALocalRefusal) {
+  const Error error{Outcome::invalid, Reason::too_large, "b:1883", 0s,
+                    "value has 9 bytes, 8 is most"};
+  EXPECT_EQ(error.message(), "invalid at b:1883: value has 9 bytes, 8 is most");
+}
+
+TEST(ErrorMessage, DoesNotRepeatTheReasonWhenTheTextOpensWithIt) {
+  const Error error{Outcome::refused, Reason::syntax, "b:1", 0s, "syntax error"};
+  EXPECT_EQ(error.message(), "refused by b:1: syntax error");
+}
+
+TEST(ErrorMessage, StaysOneLineWhateverTheServerSays) {
+  const Error error{Outcome::refused, Reason::other, "b:1", 0s, "two\r\nlines\x1b[2J"};
+  EXPECT_EQ(error.message(), "refused by b:1: two\\x0D\\x0Alines\\x1B[2J");
+}
+
+TEST(ErrorMessage, CutsAnEndlessText) {
+  const Error error{Outcome::refused, Reason::other, "b:1", 0s, std::string(1 << 20, 'x')};
+  EXPECT_LT(error.message().size(), 600u);
+}
+
+TEST(Names, EveryOutcomeAndReasonHasItsOwn) {
+  std::set<std::string_view> outcomes;
+  for (int i = 0; i <= static_cast<int>(Outcome::invalid); ++i) {
+    outcomes.insert(to_string(static_cast<Outcome>(i)));
+  }
+  EXPECT_EQ(outcomes.size(), static_cast<std::size_t>(Outcome::invalid) + 1);
+  std::set<std::string_view> reasons;
+  for (int i = 0; i <= static_cast<int>(Reason::key_empty); ++i) {
+    reasons.insert(to_string(static_cast<Reason>(i)));
+  }
+  EXPECT_EQ(reasons.size(), static_cast<std::size_t>(Reason::key_empty) + 1);
+}
+
+TEST(Names, HealthIsOneWord) {
+  EXPECT_EQ(to_string(NodeHealth::connecting), "connecting");
+  EXPECT_EQ(to_string(NodeHealth::up), "up");
+  EXPECT_EQ(to_string(NodeHealth::down), "down");
+  EXPECT_EQ(to_string(NodeHealth::recovering), "recovering");
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  const Result<int> good = 7;
+  ASSERT_TRUE(good.has_value());
+  EXPECT_EQ(*good, 7);
+  const Result<int> bad = Failure({Outcome::invalid, Reason::bad_argument, "", 0s, "no"});
+  ASSERT_FALSE(bad.has_value());
+  EXPECT_EQ(bad.error().text, "no");
+  EXPECT_EQ(bad.value_or(3), 3);
+}
+
+TEST(Result, ThrowsTheMessageWhenAskedForAMissingValue) {
+  const Result<int> bad = Failure({Outcome::invalid, Reason::bad_argument, "", 0s, "no"});
+  try {
+    (void)bad.value();
+    FAIL() << "no exception";
+  } catch (const BadResultAccess& access) {
+    EXPECT_STREQ(access.what(), "invalid: no");
+  }
+}
+
+TEST(Result, ChainsWhileThereIsAValue) {
+  const auto half = [](int n) -> Result<int> {
+    if (n % 2 == 0) return n / 2;
+    return Failure({Outcome::invalid, Reason::bad_argument, "", 0s, "odd"});
+  };
+  EXPECT_EQ(*Result<int>(8).and_then(half).and_then(half), 2);
+  EXPECT_EQ(Result<int>(6).and_then(half).and_then(half).error().text, "odd");
+  EXPECT_EQ(*Result<int>(3).transform([](int n) { return std::to_string(n); }), "3");
+}
+
+}  // namespace
+}  // namespace sheaf
