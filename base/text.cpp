@@ -70,7 +70,7 @@ constexpr auto kBase64Values = base64_values();
 // `value` / `unit` with three significant digits; value / unit is at least 1.
 std::string three_digits(std::uint64_t value, std::uint64_t unit) {
   const auto scaled = [&](std::uint64_t scale) { return (value * scale + unit / 2) / unit; };
-  for (const auto [scale, decimals] : {std::pair{100u, 2u}, {10u, 1u}}) {
+  for (const auto& [scale, decimals] : {std::pair{100u, 2u}, {10u, 1u}}) {
     if (scaled(scale) >= 1'000) continue;
     std::string text = std::to_string(scaled(scale));
     text.insert(text.size() - decimals, ".");
