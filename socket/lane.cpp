@@ -148,6 +148,7 @@ void Lane::pass_on() {
     const std::scoped_lock lock(mutex_);
     if (sleepers_.size() > crowd_size || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
       keeper = keeper_called_ = true;
+      if (!sleepers_.empty()) crowd_until_ = loop_.now().mono + grace;
     } else if (!sleepers_.empty()) {
       next = sleepers_.pop_front();
       next->crowned_ = true;

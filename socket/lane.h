@@ -94,7 +94,7 @@ class Lane final : private Deferred {
   bool keeper_called_ = false;  // the baton was given to the keeper
   bool stopping_ = false;
   Deadline released_at_{0};
-  Deadline crowd_until_{0};  // the keeper's own
+  Deadline crowd_until_{0};  // under the baton
 };
 
 }  // namespace sheaf::socket

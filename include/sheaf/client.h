@@ -129,8 +129,9 @@ class SHEAF_API Client {
   /// The configuration in force (without the password).
   const ClusterConfig& config() const noexcept;
 
+  class Impl;  ///< Internal.
+
  private:
-  class Impl;
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
   std::shared_ptr<Impl> impl_;
 };

@@ -1,0 +1,105 @@
+#pragma once
+
+// One operation as a blocking or an asynchronous call.
+//
+// A blocking call lives on its caller's stack and borrows the caller's key and value. An asynchronous
+// one owns copies, and itself until its callback has been handed on.
+
+#include "client/client_impl.h"
+#include "client/outcomes.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace sheaf::client {
+
+template <class Op>
+class BlockingCall final : private socket::Lane::Task, private socket::RequestSink {
+ public:
+  using Out = typename Op::Out;
+  BlockingCall(Client::Impl& impl, const protocol::Operation& operation, Deadline started)
+      : impl_(impl), started_(started) {
+    request_.operation = operation;
+    request_.sink = this;
+  }
+  Out wait() {
+    impl_.lane().call(*this, waiter_);
+    return std::move(*out_);
+  }
+
+ private:
+  void run(Now now) override { impl_.cluster().start(request_, now); }
+  void on_done(socket::Request&, const socket::Completion& completion) override {
+    out_.emplace(Op::convert(completion, started_));
+    impl_.lane().finish(waiter_);  // the caller may be gone from here on
+  }
+
+  Client::Impl& impl_;
+  Deadline started_;
+  socket::Request request_;
+  socket::Lane::Waiter waiter_;
+  std::optional<Out> out_;
+};
+
+// Where an asynchronous call's result goes.
+template <class Out>
+struct Receiver {
+  std::function<void(Out)> function;
+  bool direct = false;  // a promise: no user code runs, so it may be called under the baton
+
+  void deliver(Dispatcher& dispatcher, Out out) {
+    if (direct) {
+      function(std::move(out));
+    } else {
+      dispatcher.post([f = std::move(function), o = std::move(out)]() mutable { f(std::move(o)); });
+    }
+  }
+};
+
+template <class Op>
+class AsyncCall final : private socket::Lane::Task, private socket::RequestSink {
+ public:
+  using Out = typename Op::Out;
+  static void begin(Client::Impl& impl, const protocol::Operation& operation, Deadline started,
+                    Receiver<Out> receiver) {
+    auto* call = new AsyncCall(impl, operation, started, std::move(receiver));
+    impl.lane().post(*call);
+  }
+
+ private:
+  AsyncCall(Client::Impl& impl, const protocol::Operation& operation, Deadline started,
+            Receiver<Out> receiver)
+      : impl_(impl),
+        started_(started),
+        key_(operation.key),
+        value_(operation.value),
+        fence_(operation.fence),
+        receiver_(std::move(receiver)) {
+    request_.operation = operation;
+    request_.operation.key = key_;
+    request_.operation.value = value_;
+    request_.operation.fence = fence_;
+    request_.sink = this;
+  }
+  void run(Now now) override {
+    impl_.lane().async_begin();
+    impl_.cluster().start(request_, now);
+  }
+  void on_done(socket::Request&, const socket::Completion& completion) override {
+    const std::unique_ptr<AsyncCall> self(this);
+    impl_.lane().async_end();
+    receiver_.deliver(impl_.dispatcher(), Op::convert(completion, started_));
+  }
+
+  Client::Impl& impl_;
+  Deadline started_;
+  std::string key_;
+  std::string value_;
+  std::string fence_;
+  Receiver<Out> receiver_;
+  socket::Request request_;
+};
+
+}  // namespace sheaf::client

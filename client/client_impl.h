@@ -1,0 +1,62 @@
+#pragma once
+
+// What stands behind a Client: the lane with its cluster, the dispatcher, and the way in and out.
+//
+// Ownership, and so the order of destruction: dispatcher < loop < dialer < sessions < cluster < lane.
+// Thread rule: the const members and post/call doors from any thread; the rest under the baton.
+
+#include <sheaf/client.h>
+
+#include "client/dispatcher.h"
+#include "client/log_journal.h"
+#include "cluster/client_cluster.h"
+#include "node/session_factory.h"
+#include "socket/lane.h"
+#include "socket/uv_loop.h"
+
+#include <memory>
+#include <optional>
+
+namespace sheaf {
+inline namespace v0 {
+
+class Client::Impl {
+ public:
+  // May throw std::bad_alloc and std::system_error; Client::open turns them into errors.
+  static Result<std::shared_ptr<Impl>> make(ClusterConfig config, ClientOptions options);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  socket::Lane& lane() noexcept { return *lane_; }
+  cluster::ClientCluster& cluster() noexcept { return *cluster_; }
+  client::Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  const ClusterConfig& config() const noexcept { return config_; }
+  const cluster::Topology& topology() const noexcept { return *topology_; }
+
+  // Why no operation can start now: forked, or (blocking calls) on a thread that drives.
+  std::optional<Error> refusal(bool blocking) const;
+  // The absolute deadline of an operation that starts at `started`.
+  Result<Deadline> deadline(Deadline started, const Timeout& timeout) const;
+  // Runs `task` under the baton and returns when it has run.
+  void run(const std::function<void(Now)>& task);
+
+ private:
+  Impl(ClusterConfig config, ClientOptions options);
+  Result<void> open();
+  void shut_down();
+
+  ClusterConfig config_;
+  unsigned fork_generation_;
+  client::Dispatcher dispatcher_;
+  client::LogJournal journal_;
+  std::unique_ptr<socket::UvLoop> loop_;
+  std::unique_ptr<socket::Dialer> dialer_;
+  std::unique_ptr<node::SessionFactory> sessions_;
+  std::shared_ptr<const cluster::Topology> topology_;
+  std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<socket::Lane> lane_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,34 @@
+#pragma once
+
+// Forwards log records to the user's sink through the dispatcher. At most `max_queued` wait; beyond
+// that records are dropped and the next one says how many.
+//
+// Thread rule: record() under the baton, or before the lane starts.
+
+#include "client/dispatcher.h"
+#include "node/journal.h"
+
+#include <atomic>
+#include <memory>
+
+namespace sheaf::client {
+
+class LogJournal final : public node::Journal {
+ public:
+  LogJournal(LogSink sink, bool show_keys, Dispatcher& dispatcher);
+
+  bool listening() const noexcept override { return sink_ != nullptr; }
+  void record(LogRecord record) override;
+  std::string show_key(std::string_view key) const override;
+
+ private:
+  static constexpr unsigned max_queued = 10'000;
+
+  std::shared_ptr<const LogSink> sink_;  // null: nobody listens
+  bool show_keys_;
+  Dispatcher& dispatcher_;
+  std::shared_ptr<std::atomic<unsigned>> queued_ = std::make_shared<std::atomic<unsigned>>(0);
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace sheaf::client

@@ -1,0 +1,28 @@
+#pragma once
+
+// From a completion below to a result above: the one place where outcomes become what users see.
+
+#include <sheaf/options.h>
+
+#include "socket/request.h"
+
+namespace sheaf::client {
+
+struct GetOp {
+  using Out = Result<GetResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+struct SetOp {
+  using Out = Result<SetResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+struct RemoveOp {
+  using Out = Result<RemoveResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+
+Error make_error(const socket::Completion& completion, Deadline started);
+// An error of our own, before anything was started.
+Error local_error(Outcome outcome, Reason reason, std::string text);
+
+}  // namespace sheaf::client

@@ -1,0 +1,20 @@
+#pragma once
+
+// Makes the protocol session of a connection; the client layer implements it, so that nodes know no
+// protocol.
+
+#include "base/clock.h"
+#include "protocol/session.h"
+
+#include <memory>
+
+namespace sheaf::node {
+
+class SessionFactory {
+ public:
+  virtual ~SessionFactory() = default;
+  // `node` is the index of the node in the topology.
+  virtual std::unique_ptr<protocol::Session> make(unsigned node, Now now) = 0;
+};
+
+}  // namespace sheaf::node

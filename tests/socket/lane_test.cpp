@@ -1,0 +1,154 @@
+#include "socket/lane.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace sheaf::socket {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A stand-in for the client: answers each job after a delay, by timers of the lane's loop.
+class Service {
+ public:
+  explicit Service(UvLoop& loop, Lane& lane) : loop_(loop), lane_(lane) {}
+
+  struct Job final : Lane::Task, TimerSink {
+    Service* service = nullptr;
+    std::chrono::microseconds delay{0};
+    std::function<void()> done;
+    std::unique_ptr<Timer> timer;
+    void run(Now now) override {
+      service->started_ += 1;  // unsynchronised on purpose: the baton guards it
+      if (delay.count() == 0) return done();
+      timer = service->loop_.timer(*this);
+      timer->set(now.mono + delay);
+    }
+    void on_timer(Now) override {
+      timer.reset();
+      done();
+    }
+  };
+
+  void ask(std::chrono::microseconds delay) {
+    Job job;
+    Lane::Waiter waiter;
+    job.service = this;
+    job.delay = delay;
+    job.done = [&] { lane_.finish(waiter); };
+    lane_.call(job, waiter);
+  }
+  UvLoop& loop_;
+  Lane& lane_;
+  unsigned started_ = 0;
+};
+
+class LaneTest : public testing::Test {
+ protected:
+  void SetUp() override { lane->start(); }
+  void TearDown() override {
+    lane->stop();
+    lane.reset();
+  }
+  std::unique_ptr<UvLoop> loop = *UvLoop::create({});
+  std::unique_ptr<Lane> lane = std::make_unique<Lane>(*loop);
+  std::unique_ptr<Service> service = std::make_unique<Service>(*loop, *lane);
+};
+
+TEST_F(LaneTest, ALoneCallerDrivesAndIsAnswered) {
+  for (int i = 0; i < 100; ++i) service->ask(0us);
+  service->ask(3ms);
+  EXPECT_EQ(service->started_, 101u);
+}
+
+TEST_F(LaneTest, ACallAfterALongSilenceTakesTheBatonFromTheKeeper) {
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(12ms);  // the keeper takes over after its grace time
+    service->ask(0us);
+  }
+  EXPECT_EQ(service->started_, 5u);
+}
+
+TEST_F(LaneTest, ManyCallersAreAllAnswered) {
+  constexpr int threads = 16;
+  constexpr int calls = 300;
+  std::vector<std::thread> crowd;
+  for (int t = 0; t < threads; ++t) {
+    crowd.emplace_back([&, t] {
+      Random random(static_cast<std::uint64_t>(t));
+      for (int i = 0; i < calls; ++i) {
+        service->ask(std::chrono::microseconds(random.below(3) * 100));
+      }
+    });
+  }
+  for (auto& thread : crowd) thread.join();
+  EXPECT_EQ(service->started_, static_cast<unsigned>(threads * calls));
+}
+
+TEST_F(LaneTest, CallersComeAndGoWhileTheirNumberChanges) {
+  std::atomic<bool> stop = false;
+  std::atomic<unsigned> answered = 0;
+  std::vector<std::thread> crowd;
+  for (int t = 0; t < 6; ++t) {
+    crowd.emplace_back([&, t] {
+      Random random(static_cast<std::uint64_t>(100 + t));
+      while (!stop) {
+        service->ask(std::chrono::microseconds(random.below(200)));
+        ++answered;
+        if (random.below(10) == 0) {
+          std::this_thread::sleep_for(std::chrono::microseconds(random.below(9'000)));
+        }
+      }
+    });
+  }
+  std::this_thread::sleep_for(400ms);
+  stop = true;
+  for (auto& thread : crowd) thread.join();
+  EXPECT_GT(answered, 100u);
+}
+
+TEST_F(LaneTest, PostedWorkRunsThoughNobodyCalls) {
+  constexpr unsigned jobs_wanted = 1000;
+  std::atomic<unsigned> done = 0;
+  std::deque<Service::Job> jobs(jobs_wanted);
+  std::atomic<unsigned> next = 0;
+  std::vector<std::thread> posters;
+  for (int t = 0; t < 4; ++t) {
+    posters.emplace_back([&] {
+      for (unsigned i = next++; i < jobs_wanted; i = next++) {
+        jobs[i].service = service.get();
+        jobs[i].delay = std::chrono::microseconds(i % 5 * 50);
+        jobs[i].done = [&] { ++done; };
+        lane->post(jobs[i]);
+      }
+    });
+  }
+  for (auto& thread : posters) thread.join();
+  while (done < jobs_wanted) service->ask(200us);
+  EXPECT_EQ(done, jobs_wanted);
+}
+
+TEST_F(LaneTest, ADriverKnowsThatItDrives) {
+  EXPECT_FALSE(Lane::drives_here());
+  bool seen = false;
+  Service::Job job;
+  Lane::Waiter waiter;
+  job.service = service.get();
+  job.done = [&] {
+    seen = Lane::drives_here();
+    lane->finish(waiter);
+  };
+  lane->call(job, waiter);
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(Lane::drives_here());
+}
+
+}  // namespace
+}  // namespace sheaf::socket
