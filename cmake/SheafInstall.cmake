@@ -24,9 +24,12 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sheafConfigVersion.cmake
 install(FILES "${PROJECT_BINARY_DIR}/sheafConfig.cmake"
               "${PROJECT_BINARY_DIR}/sheafConfigVersion.cmake" DESTINATION "${package_dir}")
 
-# The plugin installs itself (store/plugin), into the folder where `sheaf dev` looks for it.
-if(TARGET sheaf_program)
+# `sheaf dev` looks for the plugin in ../lib/sheaf beside its own folder.
+if(TARGET sheaf_statestore)
+  install(TARGETS sheaf_statestore LIBRARY DESTINATION lib/sheaf)
+endif()
+if(TARGET sheaf_cli)
   file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(sheaf_program PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-  install(TARGETS sheaf_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  set_target_properties(sheaf_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+  install(TARGETS sheaf_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()

@@ -252,6 +252,8 @@ def link_targets(links):
 def may_link(layer, target):
     if target in ("Threads::Threads", "sheaf_flags"):
         return True
+    if target == "sheaf" or target.startswith("sheaf_cli"):
+        return layer == "cli"
     if target.startswith("sheaf_"):
         return target[len("sheaf_"):] in LINKS.get(layer, []) + [layer]
     return any(name in target for name in FOREIGN_LINKS.get(layer, []))

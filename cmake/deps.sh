@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# Installs Debian packages that are missing. To be sourced; works from any folder, with no terminal.
+
+# What every build needs, and what its parts add.
+SHEAF_CORE_PACKAGES=(g++ cmake ninja-build pkg-config libuv1-dev libxxhash-dev nlohmann-json3-dev)
+SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev)
+SHEAF_CLI_PACKAGES=(libcli11-dev)
+SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients libmosquitto-dev libbenchmark-dev
+                     python3 clang-format-19 clang-tidy-19)
+
+sheaf_is_installed() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Runs a command as root.
+sheaf_as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif [ -t 0 ]; then
+    sudo "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+sheaf_apt() {
+  sheaf_as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
+    </dev/null
+}
+
+# Packages of servers start them at once; policy-rc.d (invoke-rc.d(8)) forbids it for this one call.
+# A policy that is already there is left as it is.
+sheaf_apt_install() (
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e "$policy" ]; then
+    trap 'sheaf_as_root rm -f "$policy"' EXIT
+    trap 'exit 130' HUP INT TERM
+    printf '#!/bin/sh\nexit 101\n' | sheaf_as_root tee "$policy" >/dev/null || exit
+    sheaf_as_root chmod 755 "$policy" || exit
+  fi
+  sheaf_apt install -y --no-install-recommends "$@"
+)
+
+# sheaf_install PACKAGE...: installs those that are missing; fails with one sentence. Where there is
+# no apt, what is installed has to do.
+sheaf_install() {
+  local missing=() package
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "No apt-get here; needed is what Debian calls: $*" >&2
+    return 0
+  fi
+  for package in "$@"; do
+    sheaf_is_installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    echo "Please install as root: apt-get install ${missing[*]}" >&2
+    return 1
+  fi
+  echo "Installing ${missing[*]} ..." >&2
+  # Known and current package lists need no update.
+  if apt-cache show "${missing[@]}" >/dev/null 2>&1 &&
+     sheaf_apt_install "${missing[@]}" >/dev/null 2>&1; then
+    return 0
+  fi
+  if sheaf_apt update >&2 && sheaf_apt_install "${missing[@]}" >&2; then
+    return 0
+  fi
+  echo "Could not install: ${missing[*]}" >&2
+  return 1
+}
