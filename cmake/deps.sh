@@ -24,7 +24,7 @@ sheaf_as_root() {
 }
 
 sheaf_apt() {
-  sheaf_as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
+  sheaf_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" \
     </dev/null
 }
 
@@ -44,7 +44,7 @@ sheaf_apt_install() (
 # sheaf_install PACKAGE...: installs those that are missing; fails with one sentence. Where there is
 # no apt, what is installed has to do.
 sheaf_install() {
-  local missing=() package
+  local missing=() package output
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "No apt-get here; needed is what Debian calls: $*" >&2
     return 0
@@ -63,9 +63,8 @@ sheaf_install() {
      sheaf_apt_install "${missing[@]}" >/dev/null 2>&1; then
     return 0
   fi
-  if sheaf_apt update >&2 && sheaf_apt_install "${missing[@]}" >&2; then
-    return 0
-  fi
+  output=$(sheaf_apt update 2>&1 && sheaf_apt_install "${missing[@]}" 2>&1) && return 0
+  echo "$output" >&2
   echo "Could not install: ${missing[*]}" >&2
   return 1
 }
