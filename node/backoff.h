@@ -1,0 +1,40 @@
+#pragma once
+
+// How long to wait before the next attempt to connect: full jitter (a random part of a growing
+// span), so that clients cut off together do not come back together. The span shrinks again only
+// after a connection has been stable; a connection that lives for a moment proves nothing.
+//
+// Thread rule: one thread at a time. Pure: time and randomness are arguments.
+
+#include "base/clock.h"
+#include "base/random.h"
+
+namespace sheaf::node {
+
+struct BackoffOptions {
+  std::chrono::nanoseconds first = std::chrono::milliseconds(50);  // span of the first wait
+  std::chrono::nanoseconds limit = std::chrono::seconds(5);        // the span never exceeds it
+  std::chrono::nanoseconds stable = std::chrono::seconds(10);  // a connection that lived so long
+};
+
+class Backoff {
+ public:
+  explicit Backoff(const BackoffOptions& options = {}) noexcept : options_(options) {}
+
+  // A connection is ready (handshake done, not merely connected).
+  void on_ready(Now now) noexcept;
+  // An attempt failed, or the connection ended. Returns the moment of the next attempt.
+  Deadline on_failed(Now now, Random& random) noexcept;
+  // Forgets past failures: something else (a recovery probe) has shown that the node answers.
+  void reset() noexcept;
+
+  // The next wait is drawn from zero to this.
+  std::chrono::nanoseconds span() const noexcept { return span_; }
+
+ private:
+  BackoffOptions options_;
+  std::chrono::nanoseconds span_ = options_.first;
+  Deadline ready_since_ = never;  // never: no ready connection
+};
+
+}  // namespace sheaf::node

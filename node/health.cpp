@@ -1,0 +1,134 @@
+#include "node/health.h"
+
+#include <algorithm>
+
+namespace sheaf::node {
+
+NodeHealth Health::state() const noexcept {
+  switch (state_) {
+    case State::connecting:
+      return NodeHealth::connecting;
+    case State::up:
+      return NodeHealth::up;
+    case State::recovering:
+      return NodeHealth::recovering;
+    case State::down:
+    case State::confirming:
+      break;
+  }
+  return NodeHealth::down;
+}
+
+void Health::enter(State state, Now now) noexcept {
+  state_ = state;
+  since_ = now.mono;
+  timeouts_ = 0;
+  silent_since_ = never;
+}
+
+void Health::on_ready(Now now) noexcept {
+  if (!usable()) return;
+  last_answer_ = now.mono;
+  if (state_ == State::connecting) enter(State::up, now);
+}
+
+void Health::on_answer(Now now) noexcept {
+  if (!usable()) return;
+  last_answer_ = now.mono;
+  timeouts_ = 0;
+  silent_since_ = never;
+  if (state_ == State::connecting) enter(State::up, now);
+}
+
+void Health::on_timeout(Deadline sent, Deadline last_received, bool late, Now now) noexcept {
+  if (!usable() || late || last_received >= sent) return;
+  silent_since_ = std::min(silent_since_, sent);
+  if (now.mono - silent_since_ < options_.silence) return;
+  if (++timeouts_ >= options_.timeouts) go_down(false, now);
+}
+
+void Health::on_connect_failed(Deadline started, bool permanent, Now now) noexcept {
+  if (!usable() || last_answer_ >= started) return;
+  go_down(permanent, now);
+}
+
+void Health::go_down(bool permanent, Now now) noexcept {
+  const bool flapped = returned_ != never && now.mono - returned_ < options_.stable;
+  needed_ = flapped ? std::min(needed_ + 1, options_.most_answers) : options_.answers;
+  enter(State::down, now);
+  ++downs_;
+  answers_ = 0;
+  probing_ = false;
+  drop_ = true;
+  connect_ = false;
+  plan_probe(now.mono, permanent ? options_.refused_interval : options_.first_probe);
+}
+
+void Health::plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept {
+  const double part = random_.between(0.5, 1.0) * static_cast<double>(interval.count());
+  next_probe_ = from + std::chrono::nanoseconds(static_cast<std::int64_t>(part));
+}
+
+void Health::on_probe_result(bool good, bool permanent, Now now) noexcept {
+  if (!probing_) return;
+  probing_ = false;
+  if (!good) {
+    if (state_ == State::confirming) state_ = State::down;
+    answers_ = 0;
+    plan_probe(probe_started_, permanent ? options_.refused_interval : options_.probe_interval);
+    return;
+  }
+  if (++answers_ < needed_) {
+    state_ = State::confirming;
+    next_probe_ = now.mono + options_.confirm_interval;
+    return;
+  }
+  next_probe_ = never;
+  connect_ = true;
+  returned_ = now.mono;
+  enter(State::recovering, now);
+}
+
+HealthAction Health::next_action(Now now) noexcept {
+  if (drop_) {
+    drop_ = false;
+    return HealthAction::drop_pool;
+  }
+  if (connect_) {
+    connect_ = false;
+    return HealthAction::connect_pool;
+  }
+  switch (state_) {
+    case State::connecting:
+    case State::up:
+      break;
+    case State::recovering:
+      if (now.mono - since_ >= options_.ramp) enter(State::up, now);
+      break;
+    case State::down:
+    case State::confirming:
+      if (probing_ || now.mono < next_probe_) break;
+      probing_ = true;
+      probe_started_ = now.mono;
+      ++probes_;
+      return HealthAction::start_probe;
+  }
+  return HealthAction::none;
+}
+
+Deadline Health::poll_deadline() const noexcept {
+  if (drop_ || connect_) return since_;
+  switch (state_) {
+    case State::connecting:
+    case State::up:
+      break;
+    case State::recovering:
+      return since_ + options_.ramp;
+    case State::down:
+    case State::confirming:
+      return probing_ ? never : next_probe_;
+  }
+  return never;
+}
+
+}  // namespace sheaf::node

@@ -1,0 +1,121 @@
+#pragma once
+
+// What the client believes of one node, and what is to be done about it. A pure state machine:
+// inputs and time come in, actions are pulled.
+//
+//   state        input                                        next
+//   connecting   ready, answer                                up
+//                connect failed                               down
+//   up           3 time-outs in a row that count              down
+//                connect failed                               down
+//                connection lost                              up (the pool reconnects with backoff)
+//   down         first probe after 250 ms, then every 500 ms from the start of the one before
+//   (never
+//                two at once), each x 0.5-1.0
+//                probe answered                               confirming
+//                anything else                                down
+//   confirming   100 ms after each answer another is asked
+//                probe answered, enough of them               recovering: the pool connects at once
+//                probe failed                                 down
+//   recovering   as up; after the ramp of 2 s                 up
+//
+// A time-out counts only if nothing at all came over that connection since the request was sent,
+// the silence has lasted 250 ms, and we were not paused ourselves. A failed connect does not count
+// if the node has answered somebody since that attempt began (it may have a limit on connections).
+// A node that goes down again within 10 s of its return needs one good answer more each time (2 to
+// 5), so that one that flaps is held back, yet every return is served within 1.2 s. A probe
+// interval measured from start to start, with probes that give up by then, means that a request
+// swallowed by a dead link delays the next probe no longer than an answer would.
+//
+// Thread rule: one thread at a time (shared by lanes under the owner's mutex).
+
+#include <cstdint>
+
+#include <sheaf/stats.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+namespace sheaf::node {
+
+struct HealthOptions {
+  unsigned timeouts = 3;
+  std::chrono::nanoseconds silence = std::chrono::milliseconds(250);
+  std::chrono::nanoseconds first_probe = std::chrono::milliseconds(250);
+  std::chrono::nanoseconds probe_interval = std::chrono::milliseconds(500);
+  // While the node refuses us for good (wrong password): asking often only fills its log.
+  std::chrono::nanoseconds refused_interval = std::chrono::seconds(5);
+  std::chrono::nanoseconds confirm_interval = std::chrono::milliseconds(100);
+  std::chrono::nanoseconds ramp = std::chrono::seconds(2);
+  std::chrono::nanoseconds stable = std::chrono::seconds(10);
+  unsigned answers = 2;       // good answers in a row before the node is used again
+  unsigned most_answers = 5;  // the same for a node that flaps
+};
+
+enum class HealthAction : std::uint8_t {
+  none,
+  start_probe,   // ask once outside the pool: over the open probe connection or a new one; report
+                 // through on_probe_result within probe_timeout()
+  connect_pool,  // the node answers: connect now, without backoff
+  drop_pool      // the node is down: nothing of the pool is worth keeping
+};
+
+class Health {
+ public:
+  explicit Health(const Seed& seed, const HealthOptions& options = {}) noexcept
+      : options_(options), random_(seed), needed_(options.answers) {}
+
+  // Inputs.
+  void on_ready(Now now) noexcept;   // the handshake of a pooled connection is done
+  void on_answer(Now now) noexcept;  // any definite reply over the pool, errors included
+  // A request over the pool ended by its deadline. `sent`: when it was submitted to the connection;
+  // `last_received`: when anything last came over that connection; `late`: our own process did not
+  // run.
+  void on_timeout(Deadline sent, Deadline last_received, bool late, Now now) noexcept;
+  // An attempt of the pool, begun at `started`, failed. `permanent`: soon trying again is useless.
+  void on_connect_failed(Deadline started, bool permanent, Now now) noexcept;
+  void on_probe_result(bool good, bool permanent, Now now) noexcept;
+
+  // Outputs. Call next_action() after each input and at poll_deadline(), until it says none.
+  HealthAction next_action(Now now) noexcept;
+  Deadline poll_deadline() const noexcept;
+
+  // Queries.
+  NodeHealth state() const noexcept;
+  bool usable() const noexcept { return state() != NodeHealth::down; }
+  Deadline since() const noexcept { return since_; }  // when the state was entered
+  // A probe gives up after this.
+  std::chrono::nanoseconds probe_timeout() const noexcept { return options_.probe_interval; }
+  std::chrono::nanoseconds ramp() const noexcept { return options_.ramp; }
+  std::uint64_t downs() const noexcept { return downs_; }
+  std::uint64_t probes() const noexcept { return probes_; }
+
+ private:
+  enum class State : std::uint8_t { connecting, up, down, confirming, recovering };
+
+  void enter(State state, Now now) noexcept;
+  void go_down(bool permanent, Now now) noexcept;
+  void plan_probe(Deadline from, std::chrono::nanoseconds interval) noexcept;
+
+  HealthOptions options_;
+  Random random_;
+  State state_ = State::connecting;
+  Deadline since_{0};
+  Deadline last_answer_{-1};
+  // Time-outs in a row that count, and since when nothing has come.
+  unsigned timeouts_ = 0;
+  Deadline silent_since_ = never;
+  // Recovery.
+  Deadline next_probe_ = never;
+  Deadline probe_started_{0};
+  bool probing_ = false;
+  unsigned answers_ = 0;
+  unsigned needed_;
+  Deadline returned_ = never;  // when the node last came back; never: it has not been down
+  bool drop_ = false;
+  bool connect_ = false;
+  std::uint64_t downs_ = 0;
+  std::uint64_t probes_ = 0;
+};
+
+}  // namespace sheaf::node

@@ -1,0 +1,86 @@
+#include "node/pool_plan.h"
+
+#include <algorithm>
+
+namespace sheaf::node {
+namespace {
+
+bool is_idle(const SocketFacts& socket) noexcept {
+  return socket.ready && socket.in_flight == 0 && socket.leases == 0;
+}
+
+// Ends stuck sockets; returns how many stay.
+unsigned end_busy(std::span<const SocketFacts> sockets, const PoolBounds& bounds, Now now,
+                  PoolPlan& plan) {
+  unsigned live = 0;
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    const Deadline since = sockets[i].busy_since;
+    if (since != never && now.mono - since >= bounds.busy_timeout) {
+      plan.verdicts[i] = Verdict::end_busy;
+      continue;
+    }
+    ++live;
+    if (since != never) plan.next = std::min(plan.next, since + bounds.busy_timeout);
+  }
+  return live;
+}
+
+// Closes idle sockets beyond the lower bound; returns how many.
+unsigned close_idle(std::span<const SocketFacts> sockets, const PoolBounds& bounds, Now now,
+                    PoolPlan& plan) {
+  unsigned ready = 0;
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    if (sockets[i].ready && plan.verdicts[i] == Verdict::keep) ++ready;
+  }
+  unsigned closed = 0;
+  while (ready - closed > bounds.min) {
+    std::size_t oldest = no_socket;
+    for (std::size_t i = 0; i < sockets.size(); ++i) {
+      if (plan.verdicts[i] != Verdict::keep || !is_idle(sockets[i])) continue;
+      if (oldest == no_socket || sockets[i].idle_since < sockets[oldest].idle_since) oldest = i;
+    }
+    if (oldest == no_socket) break;
+    const Deadline due = sockets[oldest].idle_since + bounds.idle_timeout;
+    if (due > now.mono) {
+      plan.next = std::min(plan.next, due);
+      break;
+    }
+    plan.verdicts[oldest] = Verdict::close_idle;
+    ++closed;
+  }
+  return closed;
+}
+
+bool can_serve(const SocketFacts& socket) noexcept { return !socket.ready || socket.room > 0; }
+
+}  // namespace
+
+void plan_pool(std::span<const SocketFacts> sockets, const PoolBounds& bounds, std::size_t waiting,
+               Now now, PoolPlan& plan) {
+  plan.verdicts.assign(sockets.size(), Verdict::keep);
+  plan.create = 0;
+  plan.next = never;
+  unsigned live = end_busy(sockets, bounds, now, plan);
+  live -= close_idle(sockets, bounds, now, plan);
+
+  bool help_at_hand = false;  // a kept socket has room, or will have once it is connected
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    if (plan.verdicts[i] == Verdict::keep && can_serve(sockets[i])) help_at_hand = true;
+  }
+  if (live < bounds.min) {
+    plan.create = bounds.min - live;
+  } else if (waiting > 0 && !help_at_hand && live < bounds.max) {
+    plan.create = 1;
+  }
+}
+
+std::size_t pick_socket(std::span<const SocketFacts> sockets) noexcept {
+  std::size_t best = no_socket;
+  for (std::size_t i = 0; i < sockets.size(); ++i) {
+    if (!sockets[i].ready || sockets[i].room == 0) continue;
+    if (best == no_socket || sockets[i].in_flight < sockets[best].in_flight) best = i;
+  }
+  return best;
+}
+
+}  // namespace sheaf::node

@@ -1,0 +1,57 @@
+#pragma once
+
+// What to do with the sockets of a node's pool: which to lend, which have been idle too long, which
+// are stuck, how many to open. Pure functions of what is known of each socket; ClientNode carries
+// them out.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace sheaf::node {
+
+struct SocketFacts {
+  bool ready = false;           // false: still dialing or in its handshake
+  Deadline idle_since{0};       // meaningful while nothing is in flight
+  Deadline busy_since = never;  // when its oldest request was submitted; never: none
+  unsigned in_flight = 0;
+  unsigned leases = 0;
+  std::size_t room = 0;  // requests it takes now
+};
+
+struct PoolBounds {
+  unsigned min = 1;
+  unsigned max = 1;
+  std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);
+  std::chrono::nanoseconds busy_timeout = std::chrono::seconds(30);
+};
+
+enum class Verdict : std::uint8_t {
+  keep,
+  close_idle,  // orderly
+  end_busy     // at once; its requests fail and it is never used again
+};
+
+struct PoolPlan {
+  std::vector<Verdict> verdicts;  // one for each socket, in the order given
+  unsigned create = 0;            // sockets to open now, backoff permitting
+  Deadline next = never;          // when time alone may change the plan
+};
+
+// `waiting`: requests that found no room. They call for one more socket at a time, up to the upper
+// bound, and none while another is still connecting. `plan` is reused, so that planning costs no
+// allocation. Idle sockets beyond the lower bound go, the longest idle first; sockets that are
+// still connecting do not count for that bound.
+void plan_pool(std::span<const SocketFacts> sockets, const PoolBounds& bounds, std::size_t waiting,
+               Now now, PoolPlan& plan);
+
+inline constexpr std::size_t no_socket = static_cast<std::size_t>(-1);
+
+// The ready socket with room that carries the fewest requests; the first of equals, so that the
+// others can grow idle. no_socket if there is none.
+std::size_t pick_socket(std::span<const SocketFacts> sockets) noexcept;
+
+}  // namespace sheaf::node
