@@ -14,6 +14,8 @@
 #include "socket/lane.h"
 #include "socket/uv_loop.h"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -23,7 +25,7 @@ inline namespace v0 {
 class Client::Impl {
  public:
   // May throw std::bad_alloc and std::system_error; Client::open turns them into errors.
-  static Result<std::shared_ptr<Impl>> make(ClusterConfig config, ClientOptions options);
+  static Result<std::unique_ptr<Impl>> make(ClusterConfig config, ClientOptions options);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -34,20 +36,22 @@ class Client::Impl {
   const ClusterConfig& config() const noexcept { return config_; }
   const cluster::Topology& topology() const noexcept { return *topology_; }
 
-  // Why no operation can start now: forked, or (blocking calls) on a thread that drives.
+  // Why no operation can start now: forked, closing, or (blocking calls) on a thread that drives.
   std::optional<Error> refusal(bool blocking) const;
-  // The absolute deadline of an operation that starts at `started`.
-  Result<Deadline> deadline(Deadline started, const Timeout& timeout) const;
+  // The absolute deadline of an operation that starts at `started`; the timeout was checked.
+  Deadline deadline(Deadline started, const Timeout& timeout) const;
   // Runs `task` under the baton and returns when it has run.
   void run(const std::function<void(Now)>& task);
 
  private:
   Impl(ClusterConfig config, ClientOptions options);
   Result<void> open();
-  void shut_down();
+  void shut_down() noexcept;
+  void abandon() noexcept;
 
   ClusterConfig config_;
   unsigned fork_generation_;
+  std::atomic<bool> closing_ = false;
   client::Dispatcher dispatcher_;
   client::LogJournal journal_;
   std::unique_ptr<socket::UvLoop> loop_;

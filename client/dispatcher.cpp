@@ -76,7 +76,13 @@ void Dispatcher::main(const std::shared_ptr<State>& state) {
   }
 }
 
+void Dispatcher::abandon() noexcept {
+  static_cast<void>(new std::thread(std::move(thread_)));
+  static_cast<void>(new std::shared_ptr<State>(std::move(state_)));
+}
+
 void Dispatcher::close() noexcept {
+  if (state_ == nullptr) return;
   std::unique_lock lock(state_->mutex);
   if (state_->closing) return;
   const bool inside = state_->running && state_->runner == std::this_thread::get_id();

@@ -31,6 +31,8 @@ class Dispatcher {
   // Runs what is queued and waits for what runs, except for the job that calls this. Then no job of
   // this dispatcher runs or will run.
   void close() noexcept;
+  // In a forked child, where the thread is gone and the mutex may be held for ever: leaves both behind.
+  void abandon() noexcept;
 
  private:
   struct State {

@@ -87,6 +87,9 @@ class Session {
   virtual std::size_t room() const = 0;  // submits accepted now; 0 before ready and after close
   virtual std::size_t in_flight() const = 0;
   virtual bool ready() const = 0;
+  // True if no reply is owed that a later request could be given: the connection is as good as new.
+  // Protocols that pair by order must wait for what was cancelled; those with tokens need not.
+  virtual bool clean() const { return ready() && in_flight() == 0; }
   virtual bool closed() const = 0;  // no more input or output; the stream may go
   virtual const CloseReason& close_reason() const = 0;
   virtual const Counters& counters() const = 0;

@@ -66,7 +66,7 @@ void ClientSocket::abort(Reason reason, std::string text, Now now) {
 }
 
 bool ClientSocket::reset() const {
-  return ready() && requests_.empty() && session_->in_flight() == 0 && !session_->closed();
+  return ready() && requests_.empty() && session_->clean() && !own_reason_set_;
 }
 
 Deadline ClientSocket::busy_since() const noexcept {
@@ -142,7 +142,7 @@ void ClientSocket::run_deferred(Now now) {
   state_ = State::closed;
   timer_->cancel();
   stream_.reset();
-  owner_.on_socket_closed(*this, own_reason_set_ ? own_reason_ : session_->close_reason(), now);
+  owner_.on_socket_closed(*this, close_reason(), now);
 }
 
 void ClientSocket::pull_events(Now now) {
@@ -151,6 +151,7 @@ void ClientSocket::pull_events(Now now) {
     switch (event.kind) {
       case protocol::Event::Kind::ready:
         state_ = State::ready;
+        was_ready_ = true;
         idle_since_ = now.mono;
         owner_.on_socket_ready(*this, now);
         break;

@@ -59,6 +59,12 @@ class ClientSocket final : private StreamSink, private DialSink, private TimerSi
   bool ready() const noexcept { return state_ == State::ready; }
   std::size_t room() const { return ready() ? session_->room() : 0; }
   unsigned in_flight() const noexcept { return requests_.size(); }
+  // Whether the handshake ever succeeded.
+  bool was_ready() const noexcept { return was_ready_; }
+  // Why it ends or ended.
+  const protocol::CloseReason& close_reason() const {
+    return own_reason_set_ ? own_reason_ : session_->close_reason();
+  }
   const Endpoint& endpoint() const noexcept { return endpoint_; }
   Deadline created() const noexcept { return created_; }
   // Since when nothing is in flight; meaningless while something is.
@@ -93,6 +99,7 @@ class ClientSocket final : private StreamSink, private DialSink, private TimerSi
   std::unique_ptr<protocol::Session> session_;
   ClientSocketOwner& owner_;
   State state_ = State::dialing;
+  bool was_ready_ = false;
   bool blocked_ = false;  // the stream took less than all; on_writable will come
   Deadline ready_deadline_;
   Deadline created_;

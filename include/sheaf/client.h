@@ -132,8 +132,8 @@ class SHEAF_API Client {
   class Impl;  ///< Internal.
 
  private:
-  explicit Client(std::shared_ptr<Impl> impl) noexcept;
-  std::shared_ptr<Impl> impl_;
+  explicit Client(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace v0

@@ -1,0 +1,26 @@
+#pragma once
+
+// What a call refuses before anything is started, and how a checked call becomes an Operation.
+
+#include <sheaf/cluster_config.h>
+#include <sheaf/options.h>
+
+#include "protocol/operation.h"
+
+#include <optional>
+
+namespace sheaf::client {
+
+// Each returns the first thing wrong, naming it and its limit.
+std::optional<Error> check_key(std::string_view key);
+std::optional<Error> check_value(std::string_view value, const ClusterConfig& config);
+std::optional<Error> check_ttl(const std::optional<Ttl>& ttl);
+std::optional<Error> check_timeout(const Timeout& timeout);
+
+// Views into the arguments. Nothing is checked here.
+protocol::Operation get_operation(std::string_view key);
+protocol::Operation set_operation(std::string_view key, std::string_view value,
+                                  const SetOptions& options, const ClusterConfig& config);
+protocol::Operation remove_operation(std::string_view key, const RemoveOptions& options);
+
+}  // namespace sheaf::client

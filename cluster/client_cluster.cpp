@@ -1,0 +1,92 @@
+#include "cluster/client_cluster.h"
+
+#include <algorithm>
+
+namespace sheaf::cluster {
+namespace {
+
+// A time-out that our own process slept through says nothing about the node.
+constexpr std::chrono::milliseconds own_pause{50};
+
+node::NodeOptions node_options(const ClusterConfig& config, unsigned index) {
+  const NodeConfig& from = config.nodes[index];
+  node::NodeOptions options;
+  options.identity = from.identity();
+  options.endpoint = {from.host, from.port};
+  options.index = index;
+  options.weight = from.weight;
+  options.connect_timeout = config.connect_timeout;
+  options.pool = {config.pool_min, config.pool_max, config.idle_timeout, config.busy_timeout};
+  options.max_in_flight = config.max_in_flight;
+  options.max_bytes_in_flight = config.max_bytes_in_flight;
+  options.max_waiting = config.max_waiting;
+  return options;
+}
+
+}  // namespace
+
+ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
+                             node::NodeParts parts, Seed seed)
+    : loop_(parts.loop), topology_(std::move(topology)), timer_(loop_.timer(*this)) {
+  Random random(seed);
+  for (unsigned i = 0; i < config.nodes.size(); ++i) {
+    nodes_.push_back(std::make_unique<node::ClientNode>(node_options(config, i), parts, *this,
+                                                        random.fork()));
+  }
+}
+
+ClientCluster::~ClientCluster() = default;
+
+void ClientCluster::start(socket::Request& request, Now now) {
+  start_on(topology_->locate(request.operation.key).node, request, now);
+}
+
+void ClientCluster::start_on(unsigned node, socket::Request& request, Now now) {
+  request.node = node;
+  deadlines_.push(request, request.operation.deadline);
+  nodes_[node]->start(request, now);
+  arm();
+}
+
+node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
+  return *nodes_[topology_->locate(key).node];
+}
+
+node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
+  return acquire_node(key).acquire();
+}
+
+void ClientCluster::on_request_done(socket::Request& request) { deadlines_.remove(request); }
+
+// The timer is only ever moved forward in time when it fires: most requests are answered long before
+// their deadline, and each answer would otherwise cost a change of the timer.
+void ClientCluster::arm() {
+  if (deadlines_.next() >= armed_) return;
+  armed_ = deadlines_.next();
+  timer_->set(armed_);
+}
+
+void ClientCluster::on_timer(Now now) {
+  const bool late = loop_.lateness() > own_pause;
+  while (socket::Request* request = deadlines_.pop_due(now.mono)) {
+    nodes_[request->node]->expire(*request, late, now);
+  }
+  armed_ = never;
+  arm();
+}
+
+void ClientCluster::shut_down(Now now) {
+  for (const auto& node : nodes_) node->shut_down(now);
+}
+
+bool ClientCluster::empty() const {
+  return std::ranges::all_of(nodes_, [](const auto& node) { return node->empty(); });
+}
+
+std::vector<NodeStats> ClientCluster::stats() const {
+  std::vector<NodeStats> all;
+  for (const auto& node : nodes_) all.push_back(node->stats());
+  return all;
+}
+
+}  // namespace sheaf::cluster

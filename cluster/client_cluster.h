@@ -1,0 +1,64 @@
+#pragma once
+
+// ClientCluster: many servers as one. Finds the node that owns a key, starts the request there, and
+// ends by its deadline whatever has not ended before.
+//
+// Failover mode `owner`: a key's owner stays its owner; requests to a node that is down fail at
+// once.
+//
+// Thread rule: belongs to one lane.
+
+#include <memory>
+#include <vector>
+
+#include <sheaf/cluster_config.h>
+#include <sheaf/stats.h>
+
+#include "cluster/topology.h"
+#include "node/client_node.h"
+#include "node/deadline_queue.h"
+
+namespace sheaf::cluster {
+
+class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
+ public:
+  // Creates the nodes, which connect at once up to their pool's lower bound.
+  ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
+                node::NodeParts parts, Seed seed);
+  ~ClientCluster();
+  ClientCluster(const ClientCluster&) = delete;
+  ClientCluster& operator=(const ClientCluster&) = delete;
+
+  // Routes by the operation's key. The request may end before start() returns.
+  void start(socket::Request& request, Now now);
+  // To a given node, whatever the key.
+  void start_on(unsigned node, socket::Request& request, Now now);
+
+  // The owner of a key.
+  node::ClientNode& acquire_node(std::string_view key);
+  // A socket to the owner of a key; empty if there is none ready with room.
+  node::SocketLease acquire_socket(std::string_view key);
+
+  // Ends every request and closes every connection; turn the loop until empty().
+  void shut_down(Now now);
+  bool empty() const;
+
+  unsigned size() const noexcept { return static_cast<unsigned>(nodes_.size()); }
+  node::ClientNode& node(unsigned index) { return *nodes_[index]; }
+  const Topology& topology() const noexcept { return *topology_; }
+  std::vector<NodeStats> stats() const;
+
+ private:
+  void on_timer(Now now) override;
+  void on_request_done(socket::Request& request) override;
+  void arm();
+
+  socket::Loop& loop_;
+  std::shared_ptr<const Topology> topology_;
+  std::vector<std::unique_ptr<node::ClientNode>> nodes_;
+  node::DeadlineQueue<socket::Request, &socket::Request::deadline_place> deadlines_;
+  Deadline armed_ = never;
+  std::unique_ptr<socket::Timer> timer_;
+};
+
+}  // namespace sheaf::cluster
