@@ -1,0 +1,318 @@
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
+#include <sheaf/version.h>
+
+#include "base/text.h"
+#include "cli/command_words.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
+constexpr std::uint64_t kMostBrokers = 64;
+constexpr std::uint64_t kMostRingKeys = 100'000'000;
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 1 absent or condition false, 2 not allowed as asked,\n"
+    "3 not reached, timed out, unknown, refused by the server or some keys failed.";
+constexpr const char* kGlobalOptions =
+    "Global options, before or after the command:\n"
+    "  --servers URI               Servers, for example mqtt://b1:1883*2,b2:1883 or embedded://3\n"
+    "  --config FILE               Servers from a JSON file\n"
+    "  --cluster NAME              Which cluster of the file; may be left out when it has one\n"
+    "  --timeout DURATION          Bounds each request: 250ms, 3s, 1m (default 3s)\n"
+    "  --json                      Output for machines, one JSON object a line\n"
+    "  --                          Ends the options: what follows are keys and values\n"
+    "\n";
+
+// What CLI11 fills in, all as text; checked() turns it into Arguments.
+struct Raw {
+  std::string servers, config, cluster, timeout = "3s", key, value, ttl, fence, if_value;
+  std::string ring_keys, brokers = "3", spelling, mosquitto, plugin;
+  std::vector<std::string> keys;
+  std::string stdin_mark;
+  bool json = false, if_absent = false, if_absent_or_equal = false, verbose = false;
+};
+
+constexpr const char* kGlobalGroup = "Global";
+
+// The global options stand in the footer, the same for the program and every command. (A group
+// without a name would hide them too, but from error sentences as well.)
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    label("SUBCOMMAND", "COMMAND");
+    label("Subcommands", "Commands");
+    label("Positionals", "Arguments");
+    label("TEXT", "");
+    label("REQUIRED", "");
+  }
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    if (group == kGlobalGroup) return "";
+    return Formatter::make_group(std::move(group), is_positional, std::move(options));
+  }
+};
+
+class CommandLine {
+ public:
+  CommandLine() : app_("Reads and writes keys of state store brokers.", "sheaf") {
+    app_.footer(std::string(kGlobalOptions) + kExitCodes);
+    app_.set_help_flag("-h,--help", "Print this help and end");
+    app_.set_version_flag("--version", "sheaf " SHEAF_VERSION);
+    app_.require_subcommand(1);
+    app_.formatter(std::make_shared<HelpFormatter>());
+    auto* servers =
+        app_.add_option("--servers", raw_.servers)->type_name("URI")->group(kGlobalGroup);
+    app_.add_option("--config", raw_.config)
+        ->type_name("FILE")
+        ->group(kGlobalGroup)
+        ->excludes(servers);
+    app_.add_option("--cluster", raw_.cluster)->type_name("NAME")->group(kGlobalGroup);
+    app_.add_option("--timeout", raw_.timeout)->type_name("DURATION")->group(kGlobalGroup);
+    app_.add_flag("--json", raw_.json)->group(kGlobalGroup);
+    add_value_commands();
+    add_batch_commands();
+    add_ring_commands();
+    add_dev();
+  }
+
+  // Throws what CLI11 throws.
+  void parse(const std::vector<std::string>& words) {
+    std::vector<std::string> guarded = guard_words(words);
+    std::vector<std::string> reversed(guarded.rbegin(), guarded.rend());
+    app_.parse(std::move(reversed));
+  }
+
+  std::string help() const { return app_.help(); }
+  // What is wrong with the words, after parse() threw.
+  std::string complaint(const CLI::ParseError& error) const;
+  std::expected<Arguments, std::string> checked() const;
+
+ private:
+  CLI::App* add(Command command, const char* purpose) {
+    CLI::App* sub = app_.add_subcommand(std::string(command_word(command)), purpose);
+    sub->fallthrough();
+    sub->footer(std::string(kGlobalOptions) + kExitCodes);
+    return sub;
+  }
+  void add_key(CLI::App* sub) { sub->add_option("KEY", raw_.key, "The key")->required(); }
+  void add_fence(CLI::App* sub) {
+    sub->add_option("--fence", raw_.fence, "Fencing token: the version of a lock's first set")
+        ->type_name("TOKEN");
+  }
+  void add_ttl(CLI::App* sub) {
+    sub->add_option("--ttl", raw_.ttl, "Time to live, for example 500ms, 10s, 5m, 1h")
+        ->type_name("DURATION");
+  }
+  void add_keys(CLI::App* sub) {
+    sub->add_option("KEY", raw_.keys, "Keys, or - alone: one key a line from standard input")
+        ->required();
+  }
+  void add_value_commands();
+  void add_batch_commands();
+  void add_ring_commands();
+  void add_dev();
+
+  Command command() const;
+  std::expected<void, std::string> take_global(Arguments& out) const;
+  std::expected<void, std::string> take_keys(Arguments& out) const;
+  std::expected<void, std::string> take_value(Arguments& out) const;
+  std::expected<void, std::string> take_dev(Arguments& out) const;
+  bool given(const char* option) const {
+    return app_.get_subcommands().front()->count(option) != 0;
+  }
+
+  Raw raw_;
+  CLI::App app_;
+};
+
+void CommandLine::add_value_commands() {
+  CLI::App* get = add(Command::get, "Write a key's value, exactly, to standard output");
+  add_key(get);
+
+  CLI::App* set = add(Command::set, "Write a key; prints the new version");
+  add_key(set);
+  set->add_option("VALUE", raw_.value, "The value, or -: all of standard input")->required();
+  add_ttl(set);
+  auto* absent = set->add_flag("--if-absent", raw_.if_absent, "Only if the key is absent");
+  set->add_flag("--if-absent-or-equal", raw_.if_absent_or_equal,
+                "Only if the key is absent or already holds this value")
+      ->excludes(absent);
+  add_fence(set);
+
+  CLI::App* del = add(Command::del, "Remove a key");
+  add_key(del);
+  del->add_option("--if-value", raw_.if_value, "Only if the key holds exactly this value")
+      ->type_name("VALUE");
+  add_fence(del);
+}
+
+void CommandLine::add_batch_commands() {
+  add_keys(add(Command::mget, "Read many keys, all nodes in parallel; prints KEY<TAB>VALUE"));
+  CLI::App* mset = add(Command::mset, "Write many keys, given as lines of JSON like mget --json");
+  mset->add_option("INPUT", raw_.stdin_mark, "-: standard input")->required();
+  add_ttl(mset);
+}
+
+void CommandLine::add_ring_commands() {
+  add_keys(
+      add(Command::locate, "Print KEY<TAB>HOST:PORT, the node that owns a key; no connection"));
+  CLI::App* ring = add(Command::ring, "Draw how the keys are shared out; no connection");
+  ring->add_option("--keys", raw_.ring_keys, "Place this many simulated keys and count them")
+      ->type_name("N");
+  add(Command::nodes, "Ask every node: health, round trip, pool, clock difference");
+}
+
+void CommandLine::add_dev() {
+  CLI::App* dev = add(Command::dev, "Run Mosquitto brokers with the state store until interrupted");
+  dev->add_option("--brokers", raw_.brokers, "How many, 1 to 64 (default 3)")->type_name("N");
+  dev->add_option("--spelling", raw_.spelling, "How replies are spelled: sdk (default) or page")
+      ->type_name("NAME");
+  dev->add_flag("--verbose", raw_.verbose, "The brokers' log on standard error");
+  dev->add_option("--mosquitto", raw_.mosquitto, "The mosquitto program to run")->type_name("FILE");
+  dev->add_option("--plugin", raw_.plugin, "The plugin, libsheaf_statestore.so")->type_name("FILE");
+}
+
+std::string CommandLine::complaint(const CLI::ParseError& error) const {
+  if (!app_.get_subcommands().empty() ||
+      dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) {
+    return error.what();
+  }
+  const std::vector<std::string> unknown = app_.remaining();
+  return unknown.empty() ? "A command is required" : unguard(unknown.front()) + " is no command";
+}
+
+Command CommandLine::command() const {
+  return *command_of(app_.get_subcommands().front()->get_name());
+}
+
+std::expected<void, std::string> CommandLine::take_global(Arguments& out) const {
+  out.global.servers = unguard(raw_.servers);
+  out.global.config = unguard(raw_.config);
+  out.global.cluster = unguard(raw_.cluster);
+  out.global.json = raw_.json;
+  if (app_.count("--cluster") != 0 && app_.count("--config") == 0) {
+    return std::unexpected("--cluster names a cluster of a --config FILE, and there is none.");
+  }
+  const bool has_servers = app_.count("--servers") != 0 || app_.count("--config") != 0;
+  if (out.command == Command::dev && has_servers) {
+    return std::unexpected("dev starts brokers of its own: leave out --servers and --config.");
+  }
+  if (out.command != Command::dev && out.global.servers.empty() && out.global.config.empty()) {
+    return std::unexpected("--servers URI or --config FILE must say which servers to use.");
+  }
+  const auto timeout = parse_duration(unguard(raw_.timeout));
+  if (!timeout || timeout->count() < 1 || *timeout > kLongestTimeout) {
+    return std::unexpected("--timeout must be 1ms to 24h, an integer and ms, s, m or h.");
+  }
+  out.global.timeout = *timeout;
+  return {};
+}
+
+std::expected<void, std::string> CommandLine::take_keys(Arguments& out) const {
+  const bool single =
+      out.command == Command::get || out.command == Command::set || out.command == Command::del;
+  if (single) out.keys.push_back(unguard(raw_.key));
+  for (const std::string& key : raw_.keys) out.keys.push_back(unguard(key));
+  if (out.command == Command::mset) {
+    if (unguard(raw_.stdin_mark) != "-") {
+      return std::unexpected("mset reads standard input: its argument is -.");
+    }
+    out.from_stdin = true;
+  }
+  if (single || out.command == Command::mset) return {};
+  if (out.keys == std::vector<std::string>{"-"}) {
+    out.keys.clear();
+    out.from_stdin = true;
+  }
+  for (const std::string& key : out.keys) {
+    if (key == "-")
+      return std::unexpected("- stands for standard input and cannot stand among keys.");
+  }
+  return {};
+}
+
+std::expected<void, std::string> CommandLine::take_value(Arguments& out) const {
+  if (out.command == Command::set) {
+    out.value = unguard(raw_.value);
+    out.from_stdin = out.value == "-";
+  }
+  if (!raw_.ttl.empty()) {
+    const auto ttl = parse_duration(unguard(raw_.ttl));
+    if (!ttl) return std::unexpected("--ttl must be an integer and ms, s, m or h.");
+    out.ttl = Ttl(*ttl);
+    if (!out.ttl->valid()) return std::unexpected("--ttl must be at least 1ms.");
+  }
+  if (raw_.if_absent) out.condition = SetCondition::if_absent;
+  if (raw_.if_absent_or_equal) out.condition = SetCondition::if_absent_or_equal;
+  const bool fenced =
+      (out.command == Command::set || out.command == Command::del) && given("--fence");
+  if (fenced) {
+    out.fence.text = unguard(raw_.fence);
+    if (out.fence.empty()) return std::unexpected("--fence needs a token.");
+  }
+  if (out.command == Command::del && given("--if-value")) out.if_value = unguard(raw_.if_value);
+  if (!raw_.ring_keys.empty()) {
+    out.ring_keys = parse_decimal(unguard(raw_.ring_keys));
+    if (!out.ring_keys || *out.ring_keys < 1 || *out.ring_keys > kMostRingKeys) {
+      return std::unexpected("--keys must be a number from 1 to 100000000.");
+    }
+  }
+  return {};
+}
+
+std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
+  const auto brokers = parse_decimal(unguard(raw_.brokers));
+  if (!brokers || *brokers < 1 || *brokers > kMostBrokers) {
+    return std::unexpected("--brokers must be a number from 1 to 64.");
+  }
+  out.dev.brokers = static_cast<std::uint32_t>(*brokers);
+  out.dev.spelling = unguard(raw_.spelling);
+  if (!raw_.spelling.empty() && out.dev.spelling != "sdk" && out.dev.spelling != "page") {
+    return std::unexpected("--spelling must be sdk or page.");
+  }
+  out.dev.verbose = raw_.verbose;
+  out.dev.mosquitto = unguard(raw_.mosquitto);
+  out.dev.plugin = unguard(raw_.plugin);
+  return {};
+}
+
+std::expected<Arguments, std::string> CommandLine::checked() const {
+  Arguments out;
+  out.command = command();
+  using Step = std::expected<void, std::string> (CommandLine::*)(Arguments&) const;
+  const std::initializer_list<Step> steps = {&CommandLine::take_global, &CommandLine::take_keys,
+                                             &CommandLine::take_value, &CommandLine::take_dev};
+  for (const Step step : steps) {
+    if (auto taken = (this->*step)(out); !taken) return std::unexpected(std::move(taken.error()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::string>& words) {
+  CommandLine line;
+  try {
+    line.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    return std::unexpected(EarlyExit{ExitCode::done, line.help()});
+  } catch (const CLI::CallForVersion&) {
+    return std::unexpected(EarlyExit{ExitCode::done, "sheaf " SHEAF_VERSION "\n"});
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(EarlyExit{ExitCode::usage, usage_sentence(line.complaint(error))});
+  }
+  auto arguments = line.checked();
+  if (!arguments) return std::unexpected(EarlyExit{ExitCode::usage, arguments.error()});
+  return std::move(*arguments);
+}
+
+}  // namespace sheaf::cli

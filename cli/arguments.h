@@ -1,0 +1,67 @@
+#pragma once
+
+// The command line as plain values. arguments.cpp is the only file that knows CLI11.
+//
+// Thread rule: pure functions and plain values; nothing here prints, reads or connects.
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sheaf/options.h>
+#include <sheaf/value.h>
+
+#include "cli/exit_code.h"
+
+namespace sheaf::cli {
+
+enum class Command : std::uint8_t { get, set, del, mget, mset, locate, ring, nodes, dev };
+
+// Options that stand before or after the command.
+struct GlobalArguments {
+  std::string servers;                       // --servers URI, empty if not given.
+  std::string config;                        // --config FILE, empty if not given.
+  std::string cluster;                       // --cluster NAME, empty if not given.
+  std::chrono::milliseconds timeout{3'000};  // --timeout: for each request.
+  bool json = false;                         // --json
+};
+
+// Options of `dev`.
+struct DevArguments {
+  std::uint32_t brokers = 3;  // --brokers: 1 .. 64.
+  std::string spelling;       // --spelling sdk|page; empty = the plugin's default.
+  bool verbose = false;       // --verbose: the brokers' own log on standard error.
+  std::string mosquitto;      // --mosquitto FILE; empty = searched for.
+  std::string plugin;         // --plugin FILE; empty = searched for.
+};
+
+struct Arguments {
+  Command command = Command::get;
+  GlobalArguments global;
+
+  std::vector<std::string> keys;  // get, set, del: one. mget, locate: any number; none if `-`.
+  bool from_stdin =
+      false;          // `-` stood for the keys (mget, locate), the value (set), the lines (mset).
+  std::string value;  // set
+  std::optional<Ttl> ttl;                         // set, mset
+  SetCondition condition = SetCondition::always;  // set
+  FencingToken fence;                             // set, del
+  std::optional<std::string> if_value;            // del
+  std::optional<std::uint64_t> ring_keys;         // ring --keys: 1 .. 100,000,000.
+  DevArguments dev;
+};
+
+// The program ends without running a command: --help and --version (text for standard output), or a
+// command line that is not allowed (one sentence for standard error).
+struct EarlyExit {
+  ExitCode code = ExitCode::usage;
+  std::string text;
+};
+
+// `words` are the arguments behind the program's name; any bytes are allowed in keys and values.
+std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::string>& words);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+// The commands that need servers. Each takes the checked command line and an open client, writes
+// its answer to `out` and its errors, a sentence each, to standard error.
+//
+// Thread rule: one thread.
+
+#include <string_view>
+
+#include <sheaf/client.h>
+
+#include "cli/arguments.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+
+namespace sheaf::cli {
+
+// What a command works with.
+struct Context {
+  const Arguments& arguments;
+  Client& client;
+  int in;  // descriptor of standard input
+  Output& out;
+
+  bool json() const noexcept { return arguments.global.json; }
+};
+
+// Prints the error's sentence; returns what it means for the exit code.
+ExitCode complain_about(const Error& error);
+// The same for one key: the sentence begins with the key, and in `--json` mode its line goes to
+// `out`.
+ExitCode complain_about_key(Context& context, std::string_view key, const Error& error);
+
+ExitCode run_get(Context& context);
+ExitCode run_set(Context& context);
+ExitCode run_del(Context& context);
+ExitCode run_mget(Context& context);
+ExitCode run_mset(Context& context);
+ExitCode run_locate(Context& context);
+ExitCode run_ring(Context& context);
+ExitCode run_nodes(Context& context);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,187 @@
+#include "cli/dev/broker.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+// Set by CMake in builds with a sanitizer: SHEAF_BROKER_PRELOAD, the runtime that must be the first
+// library of a program that loads such a plugin.
+
+namespace sheaf::cli {
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    if (valid()) close(number_);
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (valid()) close(number_);
+}
+
+namespace {
+
+std::unexpected<std::string> system_failure(const std::string& what) {
+  return std::unexpected(what + ": " + std::generic_category().message(errno) + ".");
+}
+
+std::vector<std::string> broker_environment() {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+#ifdef SHEAF_BROKER_PRELOAD
+  all.emplace_back("LD_PRELOAD=" SHEAF_BROKER_PRELOAD);
+  // mosquitto 2.0.11 itself leaks a little at its end; tests/plugin looks for leaks of the plugin.
+  all.emplace_back("ASAN_OPTIONS=detect_leaks=0");
+#endif
+  return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Runs in the child, between fork and exec: only system calls.
+[[noreturn]] void become(const char* program, char** arguments, char** environment, int input,
+                         int log, pid_t parent) {
+  // Its own process group: Ctrl-C reaches us alone and we end the brokers.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(125);  // The parent ended before the line above.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  (void)signal(SIGPIPE, SIG_DFL);
+  dup2(input, STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  execve(program, arguments, environment);
+  _exit(126);
+}
+
+}  // namespace
+
+std::expected<void, std::string> Broker::start() {
+  if (auto done = take_port(); !done) return done;
+  if (auto done = write_configuration(); !done) return done;
+  return launch();
+}
+
+// The kernel gives a bound port to nobody who does not ask for it by number, and lets mosquitto,
+// which sets SO_REUSEADDR, listen on it all the same as long as we do not listen ourselves.
+std::expected<void, std::string> Broker::take_port() {
+  Descriptor socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (!socket_.valid() ||
+      setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      bind(socket_.get(), generic, size) != 0 || getsockname(socket_.get(), generic, &size) != 0) {
+    return system_failure("no free port on 127.0.0.1");
+  }
+  port_ = ntohs(address.sin_port);
+  reservation_ = std::move(socket_);
+  return {};
+}
+
+std::expected<void, std::string> Broker::write_configuration() const {
+  const std::filesystem::path path = folder_ / "mosquitto.conf";
+  std::ofstream file(path, std::ios::binary);
+  file << broker_configuration(
+      {.port = port_, .plugin = plan_.plugin, .spelling = plan_.spelling, .root = geteuid() == 0});
+  file.close();
+  if (!file) return std::unexpected("cannot write " + path.string() + ".");
+  return {};
+}
+
+std::expected<void, std::string> Broker::launch() {
+  const std::string log_path = (folder_ / "log").string();
+  const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor log_file(
+      open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!input.valid() || !log_file.valid()) return system_failure("cannot write " + log_path);
+  std::vector<std::string> arguments = {plan_.mosquitto.string(), "-c",
+                                        (folder_ / "mosquitto.conf").string()};
+  std::vector<std::string> environment = broker_environment();
+  std::vector<char*> argument_pointers = pointers_to(arguments);
+  std::vector<char*> environment_pointers = pointers_to(environment);
+  const int log_to = plan_.verbose ? STDERR_FILENO : log_file.get();
+  const pid_t parent = getpid();
+  ended_.clear();
+  const pid_t child = fork();
+  if (child == 0) {
+    become(plan_.mosquitto.c_str(), argument_pointers.data(), environment_pointers.data(),
+           input.get(), log_to, parent);
+  }
+  if (child < 0) return system_failure("cannot start a process");
+  pid_ = child;
+  return {};
+}
+
+bool Broker::reap() {
+  if (!running()) return false;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  note_end(status);
+  return true;
+}
+
+void Broker::wait() {
+  if (!running()) return;
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  note_end(status);
+}
+
+void Broker::note_end(int status) {
+  pid_ = -1;
+  ended_ = WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                               : "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+void Broker::ask_to_end() const {
+  if (!running()) return;
+  ::kill(pid_, SIGTERM);
+  ::kill(pid_, SIGCONT);
+}
+
+void Broker::kill() const {
+  if (running()) ::kill(pid_, SIGKILL);
+}
+
+std::string Broker::log() const {
+  std::ifstream file(folder_ / "log", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string Broker::ending() const {
+  std::string text = log();
+  while (text.ends_with('\n')) text.pop_back();
+  text.erase(0, text.rfind('\n') + 1);
+  return text.empty() ? ended_ : ended_ + " (" + text + ")";
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,120 @@
+#include "cli/dev/broker_files.h"
+
+#include <unistd.h>
+
+#include <system_error>
+
+// Set by CMake: SHEAF_INSTALL_PREFIX and SHEAF_INSTALL_LIBDIR, where `cmake --install` puts things.
+
+namespace sheaf::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kPluginName = "libsheaf_statestore.so";
+
+// A bridge that never connects: the only reader of the plugin's sink topic, so that requests are
+// acknowledged with 0x00 (docs/wire/mosquitto.md). The plugin's own tests use store/plugin/sink.h.
+constexpr std::string_view kSinkBridge =
+    "connection sheaf-sink\n"
+    "topic $sheaf/statestore/sink out 0\n"
+    "address 127.0.0.1:9\n"
+    "start_type lazy\n"
+    "threshold 1000000000\n"
+    "try_private false\n"
+    "notifications false\n"
+    "cleansession true\n";
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+// Non-empty parts between colons; an empty entry of PATH means the working folder and is not
+// followed.
+std::vector<fs::path> folders_of(std::string_view path) {
+  std::vector<fs::path> folders;
+  while (!path.empty()) {
+    const std::string_view folder = path.substr(0, path.find(':'));
+    path.remove_prefix(folder.size() == path.size() ? folder.size() : folder.size() + 1);
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+// mosquitto.conf knows no quoting: a name with a line break would become a line of its own.
+std::expected<fs::path, std::string> usable_name(fs::path path) {
+  if (path.string().find('\n') == std::string::npos) return path;
+  return std::unexpected(
+      "the plugin's path has a line break, which mosquitto.conf cannot express.");
+}
+
+}  // namespace
+
+std::expected<fs::path, std::string> find_mosquitto(const std::string& given,
+                                                    std::string_view path) {
+  if (!given.empty()) {
+    if (is_program(given)) return fs::path(given);
+    return std::unexpected(given + " is not a program that can be run.");
+  }
+  std::vector<fs::path> folders = folders_of(path);
+  folders.insert(folders.end(), {"/usr/sbin", "/usr/local/sbin"});
+  for (const fs::path& folder : folders) {
+    if (is_program(folder / "mosquitto")) return folder / "mosquitto";
+  }
+  return std::unexpected(
+      "mosquitto is neither in PATH nor in /usr/sbin or /usr/local/sbin; install it (Debian: "
+      "mosquitto) or name it with --mosquitto FILE.");
+}
+
+std::vector<fs::path> plugin_places(const fs::path& program_folder) {
+  const fs::path up = program_folder.parent_path();
+  const fs::path prefix = SHEAF_INSTALL_PREFIX;
+  std::vector<fs::path> places;
+  for (const fs::path& folder :
+       {up / "store/plugin", up / SHEAF_INSTALL_LIBDIR "/sheaf", up / "lib/sheaf",
+        up / "lib64/sheaf", prefix / SHEAF_INSTALL_LIBDIR "/sheaf", prefix / "lib/sheaf"}) {
+    places.push_back(folder / kPluginName);
+  }
+  return places;
+}
+
+std::expected<fs::path, std::string> find_plugin(const std::string& given,
+                                                 const fs::path& program_folder) {
+  if (!given.empty()) {
+    std::error_code ignored;
+    if (is_file(given)) return usable_name(fs::absolute(given, ignored));
+    return std::unexpected(given + " is not a file.");
+  }
+  for (const fs::path& place : plugin_places(program_folder)) {
+    if (is_file(place)) return usable_name(place);
+  }
+  return std::unexpected(
+      "the plugin libsheaf_statestore.so is neither in the build tree nor installed; build it "
+      "(it needs mosquitto-dev) or name it with --plugin FILE.");
+}
+
+std::string broker_configuration(const BrokerFile& file) {
+  std::string text;
+  if (file.root) text += "user root\n";
+  text += "listener " + std::to_string(file.port) + " 127.0.0.1\n";
+  text +=
+      "allow_anonymous true\n"
+      "persistence false\n"
+      "set_tcp_nodelay true\n"
+      "max_inflight_messages 0\n"
+      "log_dest stderr\n"
+      "log_timestamp false\n";
+  text += "plugin " + file.plugin.string() + "\n";
+  if (!file.spelling.empty()) text += "plugin_opt_spelling " + file.spelling + "\n";
+  text += kSinkBridge;
+  return text;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,134 @@
+#include "cli/dev/broker_group.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include <sheaf/client.h>
+
+#include "cli/output.h"
+
+namespace sheaf::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr auto kStartTime = std::chrono::seconds(30);
+constexpr auto kEndTime = std::chrono::seconds(3);
+constexpr milliseconds kStep{20};
+constexpr milliseconds kAnswerTime{500};
+constexpr std::uint32_t kMostRestarts = 10;
+
+}  // namespace
+
+std::expected<TemporaryFolder, std::string> TemporaryFolder::make() {
+  std::error_code failed;
+  std::string name = (fs::temp_directory_path(failed) / "sheaf-dev-XXXXXX").string();
+  if (failed || mkdtemp(name.data()) == nullptr) {
+    const std::string why = failed ? failed.message() : std::generic_category().message(errno);
+    return std::unexpected("no temporary folder could be made: " + why + ".");
+  }
+  return TemporaryFolder(fs::path(name));
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+BrokerGroup::~BrokerGroup() {
+  for (const Broker& broker : brokers_) broker.ask_to_end();
+  const auto deadline = Clock::now() + kEndTime;
+  while (any_running() && Clock::now() < deadline) {
+    (void)signals_.wait(kStep);
+    for (Broker& broker : brokers_) broker.reap();
+  }
+  for (const Broker& broker : brokers_) broker.kill();
+  for (Broker& broker : brokers_) broker.wait();
+}
+
+std::expected<BrokerGroup::Start, std::string> BrokerGroup::start(std::uint32_t count) {
+  if (auto done = launch(count); !done) return std::unexpected(std::move(done.error()));
+  const auto deadline = Clock::now() + kStartTime;
+  while (Clock::now() < deadline) {
+    if (signals_.wait(kStep) == Signals::Event::end) return Start::interrupted;
+    if (auto done = replace_ended(); !done) return std::unexpected(std::move(done.error()));
+    if (all_answer()) return Start::ready;
+  }
+  return std::unexpected("the brokers did not answer within 30 s.");
+}
+
+std::expected<void, std::string> BrokerGroup::launch(std::uint32_t count) {
+  brokers_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const fs::path folder = folder_.path() / ("broker-" + std::to_string(i + 1));
+    std::error_code failed;
+    if (!fs::create_directory(folder, failed)) {
+      return std::unexpected("cannot make " + folder.string() + ".");
+    }
+    if (auto done = brokers_.emplace_back(plan_, folder).start(); !done) return done;
+  }
+  return {};
+}
+
+// A port may be gone between choosing and taking it; anything else is the end.
+std::expected<void, std::string> BrokerGroup::replace_ended() {
+  for (Broker& broker : brokers_) {
+    if (!broker.reap()) continue;
+    const bool port_taken = broker.log().find("Address already in use") != std::string::npos;
+    if (!port_taken || ++restarts_ > kMostRestarts) {
+      return std::unexpected("broker " + broker.node() + " " + broker.ending() + ".");
+    }
+    if (auto done = broker.start(); !done) return done;
+  }
+  return {};
+}
+
+// A client of its own for each try: one that has met a closed port backs off before the next.
+bool BrokerGroup::all_answer() const {
+  auto client = Client::open(uri());
+  if (!client) return false;
+  const auto reports = client->check_nodes(kAnswerTime);
+  return std::ranges::all_of(reports, [](const NodeReport& report) { return !report.error; });
+}
+
+bool BrokerGroup::any_running() const {
+  return std::ranges::any_of(brokers_, [](const Broker& broker) { return broker.running(); });
+}
+
+bool BrokerGroup::watch() {
+  while (any_running()) {
+    if (signals_.wait(milliseconds(-1)) == Signals::Event::end) return true;
+    for (Broker& broker : brokers_) {
+      if (broker.reap()) complain("broker " + broker.node() + " " + broker.ending() + ".");
+    }
+  }
+  return false;
+}
+
+std::string BrokerGroup::uri() const {
+  std::string text = "mqtt://";
+  for (const Broker& broker : brokers_) {
+    if (&broker != &brokers_.front()) text += ",";
+    text += broker.node();
+  }
+  return text;
+}
+
+std::vector<BrokerAddress> BrokerGroup::addresses() const {
+  std::vector<BrokerAddress> all;
+  for (const Broker& broker : brokers_) all.push_back({broker.node(), broker.pid()});
+  return all;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+// `sheaf dev`: real Mosquitto brokers with the state store on free ports, until interrupted.
+//
+// Thread rule: the program's main thread, and no other thread may exist when it is called.
+
+#include "cli/arguments.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+
+namespace sheaf::cli {
+
+// Prints the brokers' URI alone on one line when all of them answer; everything else it has to say
+// goes to standard error. Ends on SIGINT, SIGTERM and SIGHUP; nothing is left behind then.
+ExitCode run_dev(const DevArguments& arguments, bool json, Output& out);
+
+}  // namespace sheaf::cli

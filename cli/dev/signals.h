@@ -1,0 +1,33 @@
+#pragma once
+
+// Signals as something to wait for, in place of handlers that interrupt.
+//
+// Thread rule: made and used by the main thread while it is the only one; threads made later
+// inherit the mask and so leave these signals to it.
+
+#include <chrono>
+#include <csignal>
+
+#include "cli/dev/broker.h"
+
+namespace sheaf::cli {
+
+// While it lives, SIGINT, SIGTERM, SIGHUP and SIGCHLD are held back and told by wait(). SIGINT and
+// SIGHUP stay ignored if the caller had them ignored (nohup, a shell's background job).
+class Signals {
+ public:
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  enum class Event { none, child, end };
+  // The next event; none after `timeout`. A negative timeout waits for ever.
+  Event wait(std::chrono::milliseconds timeout) const;
+
+ private:
+  sigset_t before_{};
+  Descriptor descriptor_;
+};
+
+}  // namespace sheaf::cli

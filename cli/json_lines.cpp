@@ -1,0 +1,188 @@
+#include "cli/json_lines.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// One line; words of a server that are not UTF-8 are shown with replacement characters.
+std::string line_of(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void put_bytes(Json& object, const char* name, std::string_view bytes) {
+  if (is_utf8(bytes)) {
+    object[name] = bytes;
+  } else {
+    object[std::string(name) + "_base64"] = base64_encode(bytes);
+  }
+}
+
+Json with_key(std::string_view key) {
+  Json object = Json::object();
+  put_bytes(object, "key", key);
+  return object;
+}
+
+Json with_value(std::string_view key, const GetResult& value) {
+  Json object = with_key(key);
+  if (value) {
+    put_bytes(object, "value", value->data);
+  } else {
+    object["value"] = nullptr;
+  }
+  return object;
+}
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+std::string_view reason_of(RemoveResult result) {
+  return result == RemoveResult::value_differs ? "value differs" : "absent";
+}
+
+}  // namespace
+
+std::string json_value(std::string_view key, const GetResult& value) {
+  return line_of(with_value(key, value));
+}
+
+std::string json_value_and_version(std::string_view key, const GetResult& value) {
+  Json object = with_value(key, value);
+  if (value && !value->version.empty()) object["version"] = value->version.text;
+  return line_of(object);
+}
+
+std::string json_error(std::string_view key, std::string_view sentence) {
+  Json object = with_key(key);
+  object["error"] = sentence;
+  return line_of(object);
+}
+
+std::string json_stored(std::string_view key, const SetResult& result) {
+  Json object = with_key(key);
+  object["stored"] = result.stored;
+  if (!result.version.empty()) object["version"] = result.version.text;
+  return line_of(object);
+}
+
+std::string json_removed(std::string_view key, RemoveResult result) {
+  Json object = with_key(key);
+  object["removed"] = result == RemoveResult::removed;
+  if (result != RemoveResult::removed) object["reason"] = reason_of(result);
+  return line_of(object);
+}
+
+std::string json_location(std::string_view key, const Location& location) {
+  Json object = with_key(key);
+  object["node"] = location.node;
+  object["slot"] = location.slot;
+  put_bytes(object, "routing_key", location.routing_key);
+  object["reason"] = location.reason;
+  return line_of(object);
+}
+
+std::string json_share(const NodeShare& share) {
+  Json object = Json::object();
+  object["node"] = share.node;
+  object["weight"] = share.weight;
+  object["share"] = share.share;
+  if (share.keys) object["keys"] = *share.keys;
+  return line_of(object);
+}
+
+std::string json_report(const NodeReport& report) {
+  Json object = Json::object();
+  object["node"] = report.stats.node;
+  object["weight"] = report.stats.weight;
+  object["health"] = to_string(report.stats.health);
+  object["round_trip_ms"] = nullptr;
+  if (report.round_trip) object["round_trip_ms"] = milliseconds(*report.round_trip);
+  object["connections"] = report.stats.connections;
+  object["clock_difference_ms"] = nullptr;
+  if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
+  if (report.error) object["error"] = report.error->message();
+  return line_of(object);
+}
+
+std::string json_brokers(std::string_view uri, const std::vector<BrokerAddress>& brokers) {
+  Json object = Json::object();
+  object["uri"] = uri;
+  object["brokers"] = Json::array();
+  for (const BrokerAddress& broker : brokers) {
+    object["brokers"].push_back({{"node", broker.node}, {"pid", broker.pid}});
+  }
+  return line_of(object);
+}
+
+namespace {
+
+// The object in `line`, or why it is none. A name that stands twice is refused: which of the two
+// was meant is anybody's guess.
+std::expected<Json, std::string> parse_object(std::string_view line) {
+  std::set<std::string, std::less<>> names;
+  std::string twice;
+  const Json::parser_callback_t look = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth == 1 && event == Json::parse_event_t::key) {
+      if (!names.insert(parsed.get<std::string>()).second) twice = parsed.get<std::string>();
+    }
+    return true;
+  };
+  Json object = Json::parse(line, look, false);
+  if (object.is_discarded()) return std::unexpected("is not JSON");
+  if (!object.is_object()) return std::unexpected("is not a JSON object");
+  if (!twice.empty()) return std::unexpected("has the field " + printable(twice) + " twice");
+  return object;
+}
+
+// The bytes of field `name` or `name`_base64.
+std::expected<std::string, std::string> take_bytes(const Json& object, const std::string& name) {
+  const std::string base64_name = name + "_base64";
+  const auto plain = object.find(name);
+  const auto encoded = object.find(base64_name);
+  if (plain != object.end() && encoded != object.end()) {
+    return std::unexpected("has both " + name + " and " + base64_name);
+  }
+  if (plain != object.end()) {
+    if (plain->is_null()) return std::unexpected("has no " + name + " but null");
+    if (!plain->is_string()) return std::unexpected("has a " + name + " that is not a string");
+    return plain->get<std::string>();
+  }
+  if (encoded == object.end()) return std::unexpected("has no " + name + " and no " + base64_name);
+  if (encoded->is_string()) {
+    if (auto bytes = base64_decode(encoded->get_ref<const std::string&>()))
+      return std::move(*bytes);
+  }
+  return std::unexpected("has a " + base64_name + " that is not base64");
+}
+
+}  // namespace
+
+std::expected<KeyValue, std::string> parse_json_line(std::string_view line) {
+  auto object = parse_object(line);
+  if (!object) return std::unexpected(std::move(object.error()));
+  if (object->contains("error")) return std::unexpected("has an error in place of a value");
+  for (const auto& [name, field] : object->items()) {
+    if (name != "key" && name != "key_base64" && name != "value" && name != "value_base64" &&
+        name != "version") {
+      return std::unexpected("has the unknown field " + printable(name));
+    }
+  }
+  auto key = take_bytes(*object, "key");
+  if (!key) return std::unexpected(std::move(key.error()));
+  auto value = take_bytes(*object, "value");
+  if (!value) return std::unexpected(std::move(value.error()));
+  return KeyValue{std::move(*key), std::move(*value)};
+}
+
+}  // namespace sheaf::cli

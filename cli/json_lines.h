@@ -1,0 +1,58 @@
+#pragma once
+
+// Output and input for machines: one JSON object a line. json_lines.cpp is the only file of the
+// program that knows nlohmann/json. Bytes that are not UTF-8 travel as base64 in a field
+// NAME_base64.
+//
+// Thread rule: pure functions.
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/client.h>
+#include <sheaf/options.h>
+#include <sheaf/stats.h>
+
+#include "cli/ring_picture.h"
+
+namespace sheaf::cli {
+
+// Every line ends without '\n'.
+
+// {"key":K,"value":V}, {"key":K,"value":null}
+std::string json_value(std::string_view key, const GetResult& value);
+// The same with "version" behind it when there is one: what `get` prints.
+std::string json_value_and_version(std::string_view key, const GetResult& value);
+// {"key":K,"error":"SENTENCE"}
+std::string json_error(std::string_view key, std::string_view sentence);
+// {"key":K,"stored":true,"version":V}
+std::string json_stored(std::string_view key, const SetResult& result);
+// {"key":K,"removed":true}; not removed: with "reason":"absent" or "value differs".
+std::string json_removed(std::string_view key, RemoveResult result);
+// {"key":K,"node":N,"slot":S,"routing_key":R,"reason":T}
+std::string json_location(std::string_view key, const Location& location);
+// {"node":N,"weight":W,"share":0.25,"keys":12}
+std::string json_share(const NodeShare& share);
+// {"node":N,"health":H,...}; times in milliseconds, null where the node did not tell.
+std::string json_report(const NodeReport& report);
+
+// A broker of `dev`.
+struct BrokerAddress {
+  std::string node;
+  int pid = 0;
+};
+// {"uri":U,"brokers":[{"node":N,"pid":P}]}
+std::string json_brokers(std::string_view uri, const std::vector<BrokerAddress>& brokers);
+
+// A key and the value to write.
+struct KeyValue {
+  std::string key;
+  std::string value;
+};
+// One line of `mset`: "key" or "key_base64", "value" or "value_base64", and a "version", which is
+// ignored. Everything else is refused; the error is a phrase without the line's number.
+std::expected<KeyValue, std::string> parse_json_line(std::string_view line);
+
+}  // namespace sheaf::cli

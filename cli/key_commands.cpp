@@ -1,0 +1,97 @@
+// get, set, del: one key each.
+
+#include <expected>
+#include <string>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/json_lines.h"
+
+namespace sheaf::cli {
+
+ExitCode complain_about(const Error& error) {
+  complain(error.message());
+  return exit_code(error);
+}
+
+ExitCode complain_about_key(Context& context, std::string_view key, const Error& error) {
+  const std::string sentence = error.message();
+  if (context.json()) context.out.line(json_error(key, sentence));
+  complain(printable(key) + ": " + sentence);
+  return exit_code(error);
+}
+
+namespace {
+
+// The owner for sentences about a key that exists on no node: pure, connects to nothing.
+std::string owner_of(const Client& client, std::string_view key) {
+  const auto location = client.locate(key);
+  return location ? location->node : std::string();
+}
+
+ExitCode negative(Context& context, std::string_view key, std::string_view what) {
+  if (!context.json()) {
+    complain(printable(key) + ": " + std::string(what) + " on " + owner_of(context.client, key) +
+             ".");
+  }
+  return ExitCode::negative;
+}
+
+}  // namespace
+
+ExitCode run_get(Context& context) {
+  const std::string& key = context.arguments.keys.front();
+  const auto got = context.client.get(key, {.timeout = context.arguments.global.timeout});
+  if (!got) return complain_about_key(context, key, got.error());
+  if (context.json()) context.out.line(json_value_and_version(key, *got));
+  if (!got->has_value()) return negative(context, key, "the key is absent");
+  if (!context.json()) context.out.write((*got)->data);
+  return ExitCode::done;
+}
+
+ExitCode run_set(Context& context) {
+  const Arguments& arguments = context.arguments;
+  const std::string& key = arguments.keys.front();
+  std::expected<std::string, std::string> piped;
+  if (arguments.from_stdin) {
+    piped = read_all(context.in, context.client.config().value_limit);
+    if (!piped) {
+      complain(printable(key) + ": " + piped.error() + ".");
+      return ExitCode::usage;
+    }
+  }
+  const auto done = context.client.set(key, arguments.from_stdin ? *piped : arguments.value,
+                                       {.ttl = arguments.ttl,
+                                        .condition = arguments.condition,
+                                        .fence = arguments.fence,
+                                        .timeout = arguments.global.timeout});
+  if (!done) return complain_about_key(context, key, done.error());
+  if (context.json()) context.out.line(json_stored(key, *done));
+  if (!done->stored) return negative(context, key, "not stored, the key is there already");
+  if (!context.json()) context.out.line(done->version.text);
+  return ExitCode::done;
+}
+
+ExitCode run_del(Context& context) {
+  const Arguments& arguments = context.arguments;
+  const std::string& key = arguments.keys.front();
+  RemoveOptions options;
+  if (arguments.if_value) options.if_value = *arguments.if_value;
+  options.fence = arguments.fence;
+  options.timeout = arguments.global.timeout;
+  const auto done = context.client.remove(key, options);
+  if (!done) return complain_about_key(context, key, done.error());
+  if (context.json()) context.out.line(json_removed(key, *done));
+  switch (*done) {
+    case RemoveResult::removed:
+      return ExitCode::done;
+    case RemoveResult::absent:
+      return negative(context, key, "the key is absent");
+    case RemoveResult::value_differs:
+      return negative(context, key, "not removed, the key holds another value");
+  }
+  return ExitCode::failed;
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,46 @@
+#include "cli/nodes_table.h"
+
+#include "base/text.h"
+#include "cli/text_table.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds kWarnAbove = std::chrono::seconds(30);
+
+std::string pool_text(const NodeStats& stats) {
+  return std::to_string(stats.connections) +
+         (stats.connections == 1 ? " connection" : " connections");
+}
+
+std::string difference_text(std::chrono::milliseconds difference) {
+  const auto size = std::chrono::abs(difference);
+  const std::string text = format_elapsed(size);
+  if (difference.count() == 0) return text;
+  return (difference.count() > 0 ? "+" : "-") + text;
+}
+
+}  // namespace
+
+std::string nodes_table(const std::vector<NodeReport>& reports) {
+  std::vector<std::vector<std::string>> rows;
+  for (const NodeReport& report : reports) {
+    rows.push_back({report.stats.node, std::string(to_string(report.stats.health)),
+                    report.round_trip ? format_elapsed(*report.round_trip) : "-",
+                    pool_text(report.stats),
+                    report.clock_difference ? difference_text(*report.clock_difference) : "-"});
+  }
+  return text_table({{"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}}, rows);
+}
+
+std::optional<std::string> clock_warning(const NodeReport& report) {
+  if (!report.clock_difference) return std::nullopt;
+  const auto size = std::chrono::abs(*report.clock_difference);
+  if (size <= kWarnAbove) return std::nullopt;
+  return "warning: the clock of " + report.stats.node + " is " + format_elapsed(size) +
+         (report.clock_difference->count() > 0 ? " ahead of" : " behind") +
+         " this machine's; the store refuses writes when clocks differ by more than a minute.";
+}
+
+}  // namespace sheaf::cli

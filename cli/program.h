@@ -1,0 +1,19 @@
+#pragma once
+
+// The whole program behind main(): reads the command line, opens the client, runs the command.
+//
+// Thread rule: one thread.
+
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/output.h"
+
+namespace sheaf::cli {
+
+// `words`: the arguments behind the program's name. `in`: the descriptor of standard input.
+// Output that could not be written makes every command end with ExitCode::failed.
+ExitCode run_program(const std::vector<std::string>& words, int in, Output& out);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,49 @@
+#include "cli/ring_picture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+
+#include "cli/text_table.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", share * 100);
+  return text;
+}
+
+// A node that has any share has at least one mark.
+std::string bar(double share, double largest, std::size_t width) {
+  if (!(share > 0)) return "";
+  const double marks = std::round(share / largest * static_cast<double>(width));
+  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(marks)), '#');
+}
+
+}  // namespace
+
+std::string ring_picture(const std::vector<NodeShare>& shares, std::size_t width) {
+  double largest = 0;
+  bool counted = false;
+  for (const NodeShare& share : shares) {
+    largest = std::max(largest, share.share);
+    counted = counted || share.keys.has_value();
+  }
+  std::vector<Column> columns = {{"NODE"}, {"WEIGHT", true}, {"SHARE", true}};
+  if (counted) columns.push_back({"KEYS", true});
+  columns.push_back({""});
+  std::vector<std::vector<std::string>> rows;
+  for (const NodeShare& share : shares) {
+    auto& row = rows.emplace_back();
+    row = {share.node, std::to_string(share.weight), percent(share.share)};
+    if (counted) row.push_back(std::to_string(share.keys.value_or(0)));
+    row.push_back(bar(share.share, largest, width));
+  }
+  return text_table(columns, rows);
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+// How the keys are shared out among the nodes, as text for people.
+//
+// Thread rule: pure functions and plain values.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sheaf::cli {
+
+struct NodeShare {
+  std::string node;                   // Identity, `host:port`.
+  std::uint32_t weight = 1;           // As configured.
+  double share = 0;                   // 0 .. 1
+  std::optional<std::uint64_t> keys;  // Simulated keys that live there.
+};
+
+// One row for each node: identity, weight, share and a bar; the longest bar has `width` characters.
+std::string ring_picture(const std::vector<NodeShare>& shares, std::size_t width = 40);
+
+}  // namespace sheaf::cli

@@ -1,0 +1,203 @@
+#include "cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace sheaf::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Words with_servers(Words words) {
+  words.insert(words.begin(), {"--servers", "embedded://3"});
+  return words;
+}
+
+Arguments parsed(const Words& words) {
+  auto arguments = parse_arguments(words);
+  EXPECT_TRUE(arguments) << (arguments ? "" : arguments.error().text);
+  return arguments ? *arguments : Arguments{};
+}
+
+std::string refused(const Words& words) {
+  const auto arguments = parse_arguments(words);
+  EXPECT_FALSE(arguments);
+  if (arguments) return "";
+  EXPECT_EQ(arguments.error().code, ExitCode::usage);
+  const std::string& text = arguments.error().text;
+  EXPECT_FALSE(text.empty());
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with('.')) << text;
+  return text;
+}
+
+TEST(CliArguments, EveryCommandIsKnownByItsName) {
+  const std::vector<std::pair<Words, Command>> commands = {
+      {{"get", "k"}, Command::get},   {{"set", "k", "v"}, Command::set},
+      {{"del", "k"}, Command::del},   {{"mget", "k"}, Command::mget},
+      {{"mset", "-"}, Command::mset}, {{"locate", "k"}, Command::locate},
+      {{"ring"}, Command::ring},      {{"nodes"}, Command::nodes},
+  };
+  for (const auto& [words, command] : commands) {
+    EXPECT_EQ(parsed(with_servers(words)).command, command) << words.front();
+  }
+  EXPECT_EQ(parsed({"dev"}).command, Command::dev);
+}
+
+TEST(CliArguments, GlobalOptionsStandBeforeOrAfterTheCommandAndItsKeys) {
+  const std::vector<Words> orders = {
+      {"--servers", "embedded://3", "--timeout", "250ms", "--json", "get", "k"},
+      {"get", "--servers", "embedded://3", "--timeout", "250ms", "--json", "k"},
+      {"get", "k", "--servers", "embedded://3", "--timeout", "250ms", "--json"},
+      {"--json", "get", "--timeout=250ms", "k", "--servers=embedded://3"},
+  };
+  for (const Words& words : orders) {
+    const Arguments arguments = parsed(words);
+    EXPECT_EQ(arguments.command, Command::get);
+    EXPECT_EQ(arguments.global.servers, "embedded://3");
+    EXPECT_EQ(arguments.global.timeout, std::chrono::milliseconds(250));
+    EXPECT_TRUE(arguments.global.json);
+    EXPECT_THAT(arguments.keys, ElementsAre("k"));
+  }
+}
+
+TEST(CliArguments, TheTimeoutIsThreeSecondsUnlessGiven) {
+  EXPECT_EQ(parsed(with_servers({"get", "k"})).global.timeout, std::chrono::seconds(3));
+}
+
+TEST(CliArguments, WithoutServersOrConfigurationTheSentenceNamesBoth) {
+  const std::string sentence = refused({"get", "k"});
+  EXPECT_THAT(sentence, HasSubstr("--servers"));
+  EXPECT_THAT(sentence, HasSubstr("--config"));
+  refused({"--servers", "", "get", "k"});
+}
+
+TEST(CliArguments, ServersAndConfigurationExcludeEachOther) {
+  refused({"--servers", "embedded://1", "--config", "f", "get", "k"});
+  refused(with_servers({"--cluster", "c", "get", "k"}));
+  EXPECT_EQ(parsed({"--config", "f", "get", "k", "--cluster", "c"}).global.cluster, "c");
+}
+
+TEST(CliArguments, AnOptionGivenTwiceIsRefused) {
+  refused(with_servers({"get", "k", "--servers", "embedded://2"}));
+  refused(with_servers({"set", "k", "v", "--ttl", "1s", "--ttl", "2s"}));
+}
+
+TEST(CliArguments, KeysAndValuesMayLookLikeAnything) {
+  const Words odd = {"[a,b]", "[]",  "++",       "%%", "get",   "-5",  "{x}",   "\x01guard", "",
+                     " ",     "a=b", "\xff\xfe", "\n", "/help", "'q'", "\"q\"", "help"};
+  for (const std::string& word : odd) {
+    EXPECT_THAT(parsed(with_servers({"get", word})).keys, ElementsAre(word)) << word;
+    const Arguments set = parsed(with_servers({"set", word, word}));
+    EXPECT_THAT(set.keys, ElementsAre(word)) << word;
+    EXPECT_EQ(set.value, word);
+    EXPECT_THAT(parsed(with_servers({"mget", "a", word, "z"})).keys, ElementsAre("a", word, "z"));
+    EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value", word})).if_value, word);
+    EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value=" + word})).if_value, word);
+  }
+}
+
+TEST(CliArguments, TwoDashesEndTheOptions) {
+  EXPECT_THAT(parsed(with_servers({"get", "--", "--json"})).keys, ElementsAre("--json"));
+  EXPECT_THAT(parsed(with_servers({"mget", "a", "--", "-x", "--", "--help"})).keys,
+              ElementsAre("a", "-x", "--", "--help"));
+  const Arguments set = parsed(with_servers({"set", "--ttl", "1s", "--", "-k", "-v"}));
+  EXPECT_THAT(set.keys, ElementsAre("-k"));
+  EXPECT_EQ(set.value, "-v");
+  EXPECT_THAT(parsed(with_servers({"--", "get", "--help"})).keys, ElementsAre("--help"));
+}
+
+TEST(CliArguments, ADashStandsForStandardInput) {
+  for (const char* command : {"mget", "locate"}) {
+    EXPECT_TRUE(parsed(with_servers({command, "-"})).from_stdin);
+    EXPECT_TRUE(parsed(with_servers({command, "--", "-"})).from_stdin);
+    EXPECT_FALSE(parsed(with_servers({command, "k"})).from_stdin);
+    refused(with_servers({command, "a", "-"}));
+  }
+  EXPECT_TRUE(parsed(with_servers({"set", "k", "-"})).from_stdin);
+  const Arguments get = parsed(with_servers({"get", "-"}));
+  EXPECT_FALSE(get.from_stdin);
+  EXPECT_THAT(get.keys, ElementsAre("-"));
+  EXPECT_TRUE(parsed(with_servers({"mset", "-"})).from_stdin);
+  refused(with_servers({"mset", "file"}));
+}
+
+TEST(CliArguments, SetTakesTimeToLiveConditionAndFence) {
+  const Arguments arguments = parsed(
+      with_servers({"set", "k", "v", "--ttl", "10s", "--if-absent-or-equal", "--fence", "1:2:n"}));
+  ASSERT_TRUE(arguments.ttl);
+  EXPECT_EQ(arguments.ttl->milliseconds(), std::chrono::seconds(10));
+  EXPECT_EQ(arguments.condition, SetCondition::if_absent_or_equal);
+  EXPECT_EQ(arguments.fence.text, "1:2:n");
+  EXPECT_EQ(parsed(with_servers({"set", "k", "v", "--if-absent"})).condition,
+            SetCondition::if_absent);
+  EXPECT_EQ(parsed(with_servers({"del", "k", "--fence", "1:2:n"})).fence.text, "1:2:n");
+}
+
+TEST(CliArguments, WhatIsNotAllowedIsOneSentence) {
+  EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl", "0ms"})), HasSubstr("--ttl"));
+  EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl", "10"})), HasSubstr("--ttl"));
+  EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl="})), HasSubstr("--ttl"));
+  EXPECT_THAT(refused(with_servers({"set", "k", "v", "--fence", ""})), HasSubstr("--fence"));
+  EXPECT_THAT(refused(with_servers({"set", "k", "v", "--if-absent", "--if-absent-or-equal"})),
+              HasSubstr("--if-absent"));
+  for (const char* timeout : {"0ms", "25h", "3", "-1s", "", "1e3s"}) {
+    EXPECT_THAT(refused(with_servers({"get", "k", "--timeout", timeout})), HasSubstr("--timeout"));
+  }
+  EXPECT_THAT(refused(with_servers({"ring", "--keys", "0"})), HasSubstr("--keys"));
+  EXPECT_THAT(refused(with_servers({"ring", "--keys", "many"})), HasSubstr("--keys"));
+  EXPECT_THAT(refused({"dev", "--brokers", "0"}), HasSubstr("--brokers"));
+  EXPECT_THAT(refused({"dev", "--brokers", "65"}), HasSubstr("--brokers"));
+  EXPECT_THAT(refused({"dev", "--spelling", "loud"}), HasSubstr("--spelling"));
+  EXPECT_THAT(refused(with_servers({"dev"})), HasSubstr("--servers"));
+}
+
+TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
+  EXPECT_THAT(refused({}), HasSubstr("--help"));
+  EXPECT_THAT(refused(with_servers({})), HasSubstr("--help"));
+  EXPECT_THAT(refused(with_servers({"fetch", "k"})), HasSubstr("fetch"));
+  EXPECT_THAT(refused(with_servers({"get"})), HasSubstr("KEY"));
+  EXPECT_THAT(refused(with_servers({"get", "a", "b"})), HasSubstr("b"));
+  EXPECT_THAT(refused(with_servers({"set", "k"})), HasSubstr("VALUE"));
+  EXPECT_THAT(refused(with_servers({"mget"})), HasSubstr("KEY"));
+  EXPECT_THAT(refused(with_servers({"get", "k", "--nonsense"})), HasSubstr("--nonsense"));
+  EXPECT_THAT(refused(with_servers({"get", "k", "--ttl", "1s"})), HasSubstr("--ttl"));
+  EXPECT_THAT(refused({"get", "k", "--servers"}), HasSubstr("--servers"));
+  EXPECT_THAT(refused(with_servers({"get", "a", "bad\n\x1b[2Jkey"})), HasSubstr("\\x1B"));
+}
+
+TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
+  const std::vector<Words> requests = {
+      {"--help"},         {"-h"},
+      {"get", "--help"},  {"set", "--help"},
+      {"del", "-h"},      {"mget", "--help"},
+      {"mset", "--help"}, {"locate", "--help"},
+      {"ring", "--help"}, {"nodes", "--help"},
+      {"dev", "--help"},  {"--json", "get", "k", "--help"},
+  };
+  for (const Words& words : requests) {
+    const auto arguments = parse_arguments(words);
+    ASSERT_FALSE(arguments);
+    EXPECT_EQ(arguments.error().code, ExitCode::done);
+    EXPECT_THAT(arguments.error().text, HasSubstr("--servers"));
+    EXPECT_THAT(arguments.error().text, HasSubstr("Exit codes"));
+  }
+  const auto set = parse_arguments({"set", "--help"});
+  ASSERT_FALSE(set);
+  EXPECT_THAT(set.error().text, HasSubstr("--if-absent-or-equal"));
+}
+
+TEST(CliArguments, TheVersionIsTold) {
+  const auto arguments = parse_arguments({"--version"});
+  ASSERT_FALSE(arguments);
+  EXPECT_EQ(arguments.error().code, ExitCode::done);
+  EXPECT_TRUE(arguments.error().text.starts_with("sheaf "));
+}
+
+}  // namespace
+}  // namespace sheaf::cli

@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/nodes_table.h"
+#include "cli/ring_picture.h"
+#include "cli/text_table.h"
+
+namespace sheaf::cli {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(CliTable, ColumnsAreAsWideAsTheirWidestCellAndLinesEndWithoutBlanks) {
+  EXPECT_EQ(text_table({{"NAME"}, {"N", true}, {""}}, {{"a", "10", ""}, {"longer", "7", "x"}}),
+            "NAME     N\n"
+            "a       10\n"
+            "longer   7  x\n");
+}
+
+TEST(CliRing, TheLargestShareHasTheLongestBar) {
+  EXPECT_EQ(ring_picture({{.node = "b1:1883", .weight = 1, .share = 0.25, .keys = {}},
+                          {.node = "b2:1883", .weight = 1, .share = 0.25, .keys = {}},
+                          {.node = "b3:1883", .weight = 2, .share = 0.5, .keys = {}}},
+                         8),
+            "NODE     WEIGHT    SHARE\n"
+            "b1:1883       1  25.00 %  ####\n"
+            "b2:1883       1  25.00 %  ####\n"
+            "b3:1883       2  50.00 %  ########\n");
+}
+
+TEST(CliRing, SimulatedKeysAreCountedAndASmallShareIsStillSeen) {
+  const std::string picture =
+      ring_picture({{.node = "a:1", .weight = 1, .share = 0.0001, .keys = 1},
+                    {.node = "b:1", .weight = 9999, .share = 0.9999, .keys = 9999}},
+                   10);
+  EXPECT_EQ(picture,
+            "NODE  WEIGHT    SHARE  KEYS\n"
+            "a:1        1   0.01 %     1  #\n"
+            "b:1     9999  99.99 %  9999  ##########\n");
+}
+
+NodeReport report_of(std::chrono::milliseconds difference) {
+  NodeReport report;
+  report.stats.node = "b1:1883";
+  report.stats.health = NodeHealth::up;
+  report.stats.connections = 1;
+  report.round_trip = std::chrono::microseconds(250);
+  report.clock_difference = difference;
+  return report;
+}
+
+TEST(CliNodes, TheTableShowsHealthRoundTripPoolAndClock) {
+  NodeReport silent;
+  silent.stats.node = "b2:1883";
+  silent.stats.health = NodeHealth::down;
+  silent.error = Error{};
+  const std::string table = nodes_table({report_of(std::chrono::milliseconds(-12)), silent});
+  EXPECT_THAT(table, HasSubstr("b1:1883  up"));
+  EXPECT_THAT(table, HasSubstr("1 connection "));
+  EXPECT_THAT(table, HasSubstr("-12"));
+  EXPECT_THAT(table, HasSubstr("b2:1883  down"));
+  EXPECT_THAT(table, HasSubstr("0 connections"));
+}
+
+TEST(CliNodes, AClockMoreThanThirtySecondsOffIsWorthAWarning) {
+  EXPECT_FALSE(clock_warning(report_of(std::chrono::seconds(30))));
+  EXPECT_FALSE(clock_warning(report_of(std::chrono::seconds(-30))));
+  EXPECT_FALSE(clock_warning(NodeReport{}));
+  const auto ahead = clock_warning(report_of(std::chrono::milliseconds(30'001)));
+  ASSERT_TRUE(ahead);
+  EXPECT_THAT(*ahead, HasSubstr("b1:1883"));
+  EXPECT_THAT(*ahead, HasSubstr("ahead of"));
+  const auto behind = clock_warning(report_of(std::chrono::seconds(-45)));
+  ASSERT_TRUE(behind);
+  EXPECT_THAT(*behind, HasSubstr("behind"));
+}
+
+}  // namespace
+}  // namespace sheaf::cli
