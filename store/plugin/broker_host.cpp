@@ -1,0 +1,188 @@
+#include "store/plugin/broker_host.h"
+
+#include <mosquitto.h>
+
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "store/plugin/properties.h"
+
+namespace sheaf::store::plugin {
+namespace {
+
+constexpr std::string_view kRequestTopic =
+    "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke";
+constexpr std::string_view kNotificationPrefix =
+    "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
+
+ClientHandle handle_of(const mosquitto* client) {
+  return static_cast<ClientHandle>(reinterpret_cast<std::uintptr_t>(client));
+}
+
+// `client_id` null: to whoever has subscribed. The broker owns payload and properties afterwards.
+void publish(const char* client_id, const char* topic, std::string_view payload,
+             PropertyList& properties) {
+  char* copy = nullptr;
+  if (!payload.empty()) {
+    copy = static_cast<char*>(mosquitto_malloc(payload.size()));
+    if (copy == nullptr) throw std::bad_alloc();
+    std::memcpy(copy, payload.data(), payload.size());
+  }
+  const int code = mosquitto_broker_publish(client_id, topic, static_cast<int>(payload.size()),
+                                            copy, 1, false, properties.get());
+  if (code == MOSQ_ERR_SUCCESS) return properties.release();
+  mosquitto_free(copy);
+  if (code == MOSQ_ERR_NOMEM) throw std::bad_alloc();
+  mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the broker refuses a publish to '%s': %s", topic,
+                       mosquitto_strerror(code));
+}
+
+// Routes an executed request to the sink, without its content: whoever subscribes to the sink
+// learns nothing, and a retained request would hand its value to every later subscriber.
+void send_to_sink(mosquitto_evt_message& event) {
+  char* const sink = mosquitto_strdup(std::string(kSinkTopic).c_str());
+  if (sink == nullptr) throw std::bad_alloc();
+  mosquitto_free(event.topic);
+  event.topic = sink;
+  event.payload = nullptr;  // the broker frees the old one
+  event.payloadlen = 0;
+  mosquitto_property_free_all(&event.properties);
+  event.retain = false;
+}
+
+}  // namespace
+
+BrokerHost::BrokerHost(EngineOptions options, SinkState sink)
+    : engine_(std::move(options)), sink_(sink) {}
+
+int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
+  const std::string_view topic = event.topic;
+  if (topic == kRequestTopic) return on_request(event, now);
+  // Only the store speaks there: a forged notification would be taken for a change.
+  if (topic.starts_with(kNotificationPrefix)) return MOSQ_ERR_ACL_DENIED;
+  return MOSQ_ERR_SUCCESS;
+}
+
+int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
+  const char* const client_id = mosquitto_client_id(event.client);
+  if (client_id == nullptr) return MOSQ_ERR_PROTOCOL;
+  const RequestProperties properties(event.properties);
+
+  Request request;
+  request.client = identify(event.client, client_id);
+  request.client_id = client_id;
+  request.qos = event.qos;
+  request.response_topic = RequestProperties::view(properties.response_topic);
+  request.correlation = properties.correlation_view();
+  request.timestamp = RequestProperties::view(properties.timestamp);
+  request.fencing_token = RequestProperties::view(properties.fencing_token);
+  request.payload = {static_cast<const char*>(event.payload), event.payloadlen};
+
+  const Answer answer = engine_.execute(request, now);
+  if (answer.verdict == Verdict::disconnect) return MOSQ_ERR_PROTOCOL;
+  if (event.qos == 1) warn_once_without_sink();
+  if (answer.verdict == Verdict::answer) {
+    reply(client_id, properties.response_topic.get(), request, answer);
+  }
+  send_notifications();
+  send_to_sink(event);
+  return MOSQ_ERR_SUCCESS;
+}
+
+int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
+  forget(handle_of(event.client));  // by pointer: the client ID may be gone already
+  return MOSQ_ERR_SUCCESS;
+}
+
+int BrokerHost::on_tick(Now now) {
+  engine_.tick(now);
+  send_notifications();
+  return MOSQ_ERR_SUCCESS;
+}
+
+ClientHandle BrokerHost::identify(const mosquitto* client, const char* client_id) {
+  const ClientHandle handle = handle_of(client);
+  const auto known = clients_.find(handle);
+  if (known != clients_.end()) {
+    if (known->second == client_id) return handle;
+    forget(handle);  // another client at the address of one whose end was not announced
+  }
+  const auto old = handles_.find(client_id);
+  if (old != handles_.end()) forget(old->second);  // a takeover that was not announced
+  clients_.emplace(handle, client_id);
+  handles_.emplace(client_id, handle);
+  return handle;
+}
+
+void BrokerHost::forget(ClientHandle client) {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return;
+  engine_.disconnect(client);
+  handles_.erase(found->second);
+  clients_.erase(found);
+}
+
+void BrokerHost::reply(const char* client_id, const char* topic, const Request& request,
+                       const Answer& answer) {
+  PropertyList properties;
+  properties.add_content_type("application/octet-stream");
+  if (request.correlation) properties.add_correlation(*request.correlation);
+  properties.add_user("__stat", "200");  // errors are told in the payload
+  properties.add_user("__protVer", "1.0");
+  properties.add_user("__srcId", "StateStore");
+  if (!answer.timestamp.empty()) {
+    text_.assign(answer.timestamp);
+    properties.add_user("__ts", text_.c_str());
+  }
+  publish(client_id, topic, answer.payload, properties);
+}
+
+void BrokerHost::send_notifications() {
+  Notification notification;
+  while (engine_.poll_notification(notification)) {
+    const auto client = clients_.find(notification.client);
+    if (client == clients_.end()) continue;
+    PropertyList properties;
+    properties.add_content_type("application/octet-stream");
+    properties.add_user("__protVer", "1.0");
+    properties.add_user("__srcId", "StateStore");
+    properties.add_user("__ts", notification.timestamp.c_str());
+    const bool push = engine_.options().notify == NotifyMode::push;
+    publish(push ? client->second.c_str() : nullptr, notification.topic.c_str(),
+            notification.payload, properties);
+  }
+}
+
+void BrokerHost::warn_once_without_sink() {
+  if (warned_ || sink_ == SinkState::declared) return;
+  warned_ = true;
+  const char* const known = sink_ == SinkState::missing
+                                ? "the configuration has no bridge for"
+                                : "the configuration cannot be read to see if it has a bridge for";
+  mosquitto_log_printf(
+      MOSQ_LOG_WARNING,
+      "sheaf: %s the topic %s. Without one, requests are acknowledged with reason 0x10 (no "
+      "matching "
+      "subscribers), which some clients take for a failure, the official .NET client among them. "
+      "The lines to add are in docs/wire/mosquitto.md.",
+      known, std::string(kSinkTopic).c_str());
+}
+
+void BrokerHost::log_counters() const {
+  const EngineCounters& counters = engine_.counters();
+  using Number = unsigned long long;
+  mosquitto_log_printf(
+      MOSQ_LOG_NOTICE,
+      "sheaf: state store ends with %llu keys in %llu bytes; requests %llu, writes %llu, "
+      "duplicates "
+      "%llu, errors %llu, dropped %llu, forbidden %llu, expired %llu, notifications %llu",
+      static_cast<Number>(engine_.keys()), static_cast<Number>(engine_.bytes()),
+      static_cast<Number>(counters.requests), static_cast<Number>(counters.executed_writes),
+      static_cast<Number>(counters.duplicates), static_cast<Number>(counters.errors),
+      static_cast<Number>(counters.dropped), static_cast<Number>(counters.forbidden),
+      static_cast<Number>(counters.expired), static_cast<Number>(counters.notifications));
+}
+
+}  // namespace sheaf::store::plugin

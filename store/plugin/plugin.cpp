@@ -1,0 +1,167 @@
+// The C interface of the plugin: version, init, cleanup, three event callbacks. No exception leaves
+// this file. mosquitto calls everything on its one thread.
+
+#include <mosquitto.h>
+#include <mosquitto_broker.h>
+#include <mosquitto_plugin.h>
+
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sheaf/version.h>
+
+#include "store/plugin/broker_host.h"
+
+#define SHEAF_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace sheaf::store::plugin {
+namespace {
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+// One store for the process: with per_listener_settings mosquitto runs init once for each listener.
+struct Process {
+  std::unique_ptr<BrokerHost> host;
+  Options options;
+  unsigned users = 0;
+};
+Process process;
+
+Now read_clocks() {
+  using namespace std::chrono;
+  return {duration_cast<Deadline>(steady_clock::now().time_since_epoch()),
+          duration_cast<milliseconds>(system_clock::now().time_since_epoch())};
+}
+
+// Runs `body` and turns whatever it throws into a code of mosquitto's.
+template <class Body>
+int guarded(const char* where, Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: out of memory in %s", where);
+    return MOSQ_ERR_NOMEM;
+  } catch (const std::exception& error) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s in %s", error.what(), where);
+  } catch (...) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: unknown exception in %s", where);
+  }
+  return MOSQ_ERR_UNKNOWN;
+}
+
+int on_message(int, void* event, void*) {
+  return guarded("message", [&] {
+    return process.host->on_message(*static_cast<mosquitto_evt_message*>(event), read_clocks());
+  });
+}
+
+int on_disconnect(int, void* event, void*) {
+  return guarded("disconnect", [&] {
+    return process.host->on_disconnect(*static_cast<mosquitto_evt_disconnect*>(event));
+  });
+}
+
+int on_tick(int, void*, void*) {
+  return guarded("tick", [&] { return process.host->on_tick(read_clocks()); });
+}
+
+struct Subscription {
+  int event;
+  MOSQ_FUNC_generic_callback callback;
+};
+// Never MOSQ_EVT_ACL_CHECK: on a broker without other access control a callback that defers denies
+// every publish.
+constexpr Subscription kSubscriptions[] = {
+    {MOSQ_EVT_MESSAGE, on_message}, {MOSQ_EVT_DISCONNECT, on_disconnect}, {MOSQ_EVT_TICK, on_tick}};
+
+std::string own_command_line() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int start_host(const Options& options) {
+  EngineOptions parsed;
+  for (const auto& [name, value] : options) {
+    const auto result = parsed.set(name, value);
+    if (!result) {
+      mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", result.error().c_str());
+      return MOSQ_ERR_INVAL;
+    }
+  }
+  process.host = std::make_unique<BrokerHost>(std::move(parsed), find_sink(own_command_line()));
+  process.options = options;
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: state store %s, in memory only", SHEAF_VERSION);
+  return MOSQ_ERR_SUCCESS;
+}
+
+int join_host(const Options& options) {
+  if (!options.empty() && options != process.options) {
+    mosquitto_log_printf(MOSQ_LOG_ERR,
+                         "sheaf: the listeners of a broker share one state store, so their "
+                         "plugin_opt lines must be the same");
+    return MOSQ_ERR_INVAL;
+  }
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: listener %u shares the state store of the first",
+                       process.users + 1);
+  return MOSQ_ERR_SUCCESS;
+}
+
+int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_opt* options,
+         int count) {
+  Options given;
+  for (int i = 0; i < count; ++i) {
+    given.emplace_back(options[i].key, options[i].value == nullptr ? "" : options[i].value);
+  }
+  int code = process.users == 0 ? start_host(given) : join_host(given);
+  for (const Subscription& subscription : kSubscriptions) {
+    if (code != MOSQ_ERR_SUCCESS) return code;
+    code = mosquitto_callback_register(identifier, subscription.event, subscription.callback,
+                                       nullptr, nullptr);
+  }
+  if (code != MOSQ_ERR_SUCCESS) return code;
+  *user_data = identifier;  // cleanup needs it and gets only this
+  ++process.users;
+  return MOSQ_ERR_SUCCESS;
+}
+
+int cleanup(mosquitto_plugin_id_t* identifier) {
+  if (identifier == nullptr) return MOSQ_ERR_SUCCESS;
+  for (const Subscription& subscription : kSubscriptions) {
+    mosquitto_callback_unregister(identifier, subscription.event, subscription.callback, nullptr);
+  }
+  if (--process.users > 0) return MOSQ_ERR_SUCCESS;
+  process.host->log_counters();
+  process.host.reset();
+  process.options.clear();
+  return MOSQ_ERR_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sheaf::store::plugin
+
+SHEAF_PLUGIN_EXPORT int mosquitto_plugin_version(int count, const int* versions) {
+  for (int i = 0; i < count; ++i) {
+    if (versions[i] == MOSQ_PLUGIN_VERSION) return MOSQ_PLUGIN_VERSION;
+  }
+  return -1;
+}
+
+SHEAF_PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t* identifier, void** user_data,
+                                              mosquitto_opt* options, int count) {
+  namespace plugin = sheaf::store::plugin;
+  return plugin::guarded("start",
+                         [&] { return plugin::init(identifier, user_data, options, count); });
+}
+
+SHEAF_PLUGIN_EXPORT int mosquitto_plugin_cleanup(void* user_data, mosquitto_opt*, int) {
+  namespace plugin = sheaf::store::plugin;
+  return plugin::guarded(
+      "end", [&] { return plugin::cleanup(static_cast<mosquitto_plugin_id_t*>(user_data)); });
+}

@@ -1,0 +1,62 @@
+#pragma once
+
+// MQTT 5 properties as mosquitto hands them to a plugin and takes them from it.
+//
+// Thread rule: the broker's one thread.
+
+#include <mosquitto.h>
+#include <mosquitto_broker.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace sheaf::store::plugin {
+
+// mosquitto_property_read_* hands out copies made with malloc (not with the broker's own counted
+// allocator), and they are ours to free.
+struct Freed {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+using CText = std::unique_ptr<char, Freed>;
+
+// What the store reads of a request. A property that is absent is null.
+struct RequestProperties {
+  explicit RequestProperties(const mosquitto_property* properties);
+
+  std::optional<std::string_view> correlation_view() const;
+  static std::optional<std::string_view> view(const CText& text);
+
+  CText response_topic;
+  CText timestamp;      // user property __ts, the first
+  CText fencing_token;  // user property __ft, the first
+  std::unique_ptr<void, Freed> correlation;
+  std::uint16_t correlation_size = 0;
+
+ private:
+  void read_user_property(const mosquitto_property* property);
+};
+
+// A property list under construction; the broker takes it over with a successful publish.
+class PropertyList {
+ public:
+  PropertyList() = default;
+  ~PropertyList() { mosquitto_property_free_all(&head_); }
+  PropertyList(const PropertyList&) = delete;
+  PropertyList& operator=(const PropertyList&) = delete;
+
+  // Each throws std::bad_alloc when the broker has no memory. Texts end with NUL.
+  void add_content_type(const char* type);
+  void add_correlation(std::string_view data);
+  void add_user(const char* name, const char* value);
+
+  mosquitto_property* get() const { return head_; }
+  void release() { head_ = nullptr; }
+
+ private:
+  mosquitto_property* head_ = nullptr;
+};
+
+}  // namespace sheaf::store::plugin

@@ -1,0 +1,45 @@
+#pragma once
+
+// Where requests go once they are answered: a topic with no reader, so that the broker routes them
+// to nobody, and a bridge that never connects as its only subscriber, so that mosquitto
+// acknowledges them with 0x00 instead of 0x10 "no matching subscribers". docs/wire/mosquitto.md has
+// the reasons.
+//
+// Thread rule: free functions.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::store::plugin {
+
+// Begins with '$', so that no wildcard at the first level matches it (MQTT 5 section 4.7.2).
+inline constexpr std::string_view kSinkTopic = "$sheaf/statestore/sink";
+
+// The lines of mosquitto.conf that subscribe a bridge to the sink.
+inline constexpr std::string_view kSinkBridge =
+    "connection sheaf-sink\n"
+    "topic $sheaf/statestore/sink out 0\n"
+    "address 127.0.0.1:9\n"
+    "start_type lazy\n"
+    "threshold 1000000000\n"
+    "try_private false\n"
+    "notifications false\n"
+    "cleansession true\n";
+
+enum class SinkState : std::uint8_t {
+  declared,  // the configuration has a bridge topic line for the sink
+  missing,   // it has none
+  unknown    // the configuration cannot be read from here
+};
+
+// What one configuration file says; folders of include_dir lines are added to `include_dirs`.
+bool declares_sink(std::string_view configuration, std::vector<std::string>& include_dirs);
+
+// Reads the configuration file named in a broker's command line (arguments separated by NUL).
+// A plugin has no interface to ask the broker for subscribers, so this is the best evidence there
+// is.
+SinkState find_sink(std::string_view command_line);
+
+}  // namespace sheaf::store::plugin
