@@ -1,0 +1,88 @@
+// Fenced writes: a writer that was paused and believes that it still holds the lock cannot undo
+// what its successor wrote, because the store compares fencing tokens.
+//
+// The token of a tenure is the version of the SET that took the lock. It counts only at the node
+// that issued it, so lock and protected key share a {tag}, which alone decides where they live.
+//
+// fenced_writes [URI]   default embedded://3
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <sheaf/client.h>
+
+namespace {
+
+constexpr const char* kLock = "{press7}/lock";
+constexpr const char* kRecipe = "{press7}/recipe";
+
+void require(bool holds, const std::string& what) {
+  if (holds) return;
+  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::exit(1);
+}
+
+// Takes the lock if nobody holds it; the token of the tenure.
+sheaf::FencingToken take_lock(sheaf::Client& client, const std::string& holder) {
+  sheaf::SetOptions options;
+  options.condition = sheaf::SetCondition::if_absent;
+  options.ttl = std::chrono::seconds(30);
+  const auto taken = client.set(kLock, holder, options);
+  require(taken && taken->stored, holder + " takes the lock");
+  std::printf("%s holds the lock, token %s\n", holder.c_str(), taken->version.text.c_str());
+  return {taken->version.text};
+}
+
+sheaf::Result<sheaf::SetResult> write(sheaf::Client& client, const std::string& recipe,
+                                      const sheaf::FencingToken& token) {
+  sheaf::SetOptions options;
+  options.fence = token;
+  return client.set(kRecipe, recipe, options);
+}
+
+void expect_refused(const sheaf::Result<sheaf::SetResult>& result, sheaf::Reason reason,
+                    const std::string& who) {
+  require(!result && result.error().outcome == sheaf::Outcome::refused &&
+              result.error().reason == reason,
+          who + " is refused");
+  std::printf("%s is refused: %s\n", who.c_str(), result.error().message().c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto client = sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3");
+  if (!client) return std::fprintf(stderr, "%s\n", client.error().message().c_str()), 2;
+  require(client->locate(kLock).value().node == client->locate(kRecipe).value().node,
+          "keys with one tag live on one node");
+  require(client->remove(kLock).has_value(), "the node answers");
+
+  const auto first = take_lock(*client, "writer 1");
+  require(write(*client, "recipe of writer 1", first).has_value(), "a write under the lock");
+
+  // Writer 1 is paused for so long that its lock runs out (here: is removed) and writer 2 takes it.
+  sheaf::RemoveOptions if_mine;
+  if_mine.if_value = "writer 1";
+  const auto released = client->remove(kLock, if_mine);
+  require(released && *released == sheaf::RemoveResult::removed, "the lock is free again");
+  const auto second = take_lock(*client, "writer 2");
+  require(write(*client, "recipe of writer 2", second).has_value(), "a write under the lock");
+
+  // Writer 1 wakes up and writes what it had in mind; somebody else writes without any token.
+  expect_refused(write(*client, "stale recipe", first), sheaf::Reason::fencing_stale,
+                 "writer 1's old token");
+  expect_refused(client->set(kRecipe, "unprotected"), sheaf::Reason::fencing_required,
+                 "a write without a token");
+
+  const auto now = client->get(kRecipe);
+  require(now && *now && (*now)->data == "recipe of writer 2", "the newer tenure's value stands");
+  std::printf("the recipe is still that of writer 2\n");
+
+  // Only the newest tenure can clean up.
+  sheaf::RemoveOptions fenced;
+  fenced.fence = second;
+  require(client->remove(kRecipe, fenced).has_value(), "a fenced remove");
+  require(client->remove(kLock).has_value(), "a remove");
+}
