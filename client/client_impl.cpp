@@ -1,6 +1,7 @@
 #include "client/client_impl.h"
 
 #include "base/random.h"
+#include "client/checks.h"
 #include "client/dialer_factory.h"
 #include "client/outcomes.h"
 #include "client/store_sessions.h"
@@ -63,7 +64,7 @@ Client::Impl::Impl(ClusterConfig config, ClientOptions options)
       journal_(std::move(options.log), config_.log_keys, dispatcher_) {}
 
 Result<void> Client::Impl::open() {
-  if (auto valid = config_.validate(); !valid) return valid;
+  if (auto wrong = client::check_config(config_)) return Failure(std::move(*wrong));
   auto loop = socket::UvLoop::create({config_.spin});
   if (!loop) {
     return Failure(local_error(Outcome::overloaded, Reason::other,

@@ -1,0 +1,46 @@
+#pragma once
+
+// What the benchmark measures: round trips per second, their spread, and the client's CPU time.
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Target {
+  std::string host;
+  unsigned short port = 0;
+};
+
+// One round of one contestant.
+struct Round {
+  double per_second = 0;
+  double p50_us = 0;
+  double p99_us = 0;
+  double cpu_us = 0;  // of this process, for each round trip
+};
+
+// Latencies of one thread.
+using Samples = std::vector<std::chrono::nanoseconds>;
+
+// Runs `body` on `threads` threads until `length` has passed; body does round trips until its argument
+// says stop, adding each latency. Throws what a body throws.
+Round measure(unsigned threads, std::chrono::milliseconds length,
+              const std::function<void(unsigned thread, const std::function<bool()>& stop, Samples&)>& body);
+
+double median(std::vector<double> values);
+
+// The contestants. Each opens its connections when made, and does rounds.
+struct Contestant {
+  std::string name;
+  std::function<Round(std::chrono::milliseconds)> round;
+};
+enum class Load { one, eight, hundred };  // callers 1, callers 8, in flight 100
+
+Contestant raw_ping(const Target& target, Load load);
+Contestant mosquitto_peer(const Target& target, Load load);
+Contestant sheaf_peer(const Target& target, Load load, bool spin);
+
+}  // namespace bench
