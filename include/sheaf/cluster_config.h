@@ -85,16 +85,18 @@ struct ClusterConfig {
   std::string embedded_name;                      ///< `name`: clients of one process with the same name share engines.
 
   /// Parses `scheme://[user[:password]@]host[:port][*weight],...[?option=value&...]`.
-  /// Errors: Outcome::invalid, Reason::bad_configuration; the text names the part and the limit.
+  /// Errors: Reason::bad_configuration; the text names the part and the limit, never a password.
+  /// Outcome::unsupported for a scheme of a later version (TLS, memcached, Redis), else
+  /// Outcome::invalid.
   SHEAF_API static Result<ClusterConfig> parse_uri(std::string_view uri);
 
   /// Parses a JSON document `{"clusters":{"NAME":{"servers":"URI"|[...],"OPTION":value,...}}}` and
   /// returns the clusters in the order of the document.
-  /// Errors: Outcome::invalid, Reason::bad_configuration; the text names the path of the field.
+  /// Errors: as parse_uri; the text names the path of the field: `clusters.main.servers[1].port`.
   SHEAF_API static Result<std::vector<std::pair<std::string, ClusterConfig>>> parse_json(
       std::string_view text);
 
-  /// Reads a file (at most 1 MiB) and parses it as parse_json does.
+  /// Reads a file (at most 1 MiB) and parses it as parse_json does; the text names the file, too.
   SHEAF_API static Result<std::vector<std::pair<std::string, ClusterConfig>>> load_file(
       const std::string& path);
 };

@@ -1,0 +1,65 @@
+#pragma once
+
+// Collects a ClusterConfig from its parts, whoever spells them, and checks each part and the whole.
+// No sentence it makes contains a password, nor text that might be a piece of a mistyped one.
+//
+// Thread rule: one thread at a time.
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include <sheaf/cluster_config.h>
+
+#include "cluster/config_options.h"
+
+namespace sheaf::cluster {
+
+// Why a configuration is refused, in one sentence.
+struct Problem {
+  std::string text;
+  Outcome outcome = Outcome::invalid;
+};
+using Checked = std::expected<void, Problem>;
+
+// A part of a server's description that may be absent.
+struct ServerParts {
+  std::string_view host;   // without brackets
+  bool bracketed = false;  // as in [::1]
+  std::uint16_t port = 0;  // 0 = the default of the kind
+  std::uint32_t weight = 1;
+};
+
+class ConfigBuilder {
+ public:
+  // "mqtt", "embedded", ...; upper case is accepted. First of all calls.
+  Checked set_scheme(std::string_view scheme);
+  EndpointKind kind() const noexcept { return config_.kind; }
+
+  // `where` names the server in sentences: "server 2", "servers[1]".
+  Checked add_server(const ServerParts& server, const std::string& where);
+  // The N of embedded://N.
+  Checked set_engines(std::string_view count);
+  // The texts of these lack their subject, the place: "is given twice".
+  Checked set_user(std::string_view user);
+  Checked set_password(std::string_view password);
+  Checked set_option(std::string_view name, std::string_view value, Written written);
+
+  // What only the whole can tell; then the configuration.
+  std::expected<ClusterConfig, Problem> finish();
+
+ private:
+  Checked check_password() const;
+
+  ClusterConfig config_;
+  std::unordered_set<std::string> identities_;  // lower case
+  std::unordered_set<std::string> given_;       // options, user, password
+};
+
+inline constexpr std::string_view port_rule = "an integer from 1 to 65535";
+inline constexpr std::string_view weight_rule = "an integer from 1 to 65535";
+inline constexpr std::size_t max_config_bytes = 1u << 20;
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,262 @@
+#include "cluster/config_options.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <optional>
+
+#include "base/text.h"
+
+namespace sheaf::cluster {
+namespace {
+
+using std::chrono::milliseconds;
+using Config = ClusterConfig;
+using Value = OptionValue;
+using Type = OptionType;
+using User = OptionUser;
+
+constexpr std::uint64_t kDay = 86'400'000;  // ms
+constexpr std::uint64_t kLongestTtl = static_cast<std::uint64_t>(Ttl::max.count());
+constexpr std::size_t kLongestShown = 64;
+
+template <auto Member>
+void set_bool(Config& config, const Value& value) {
+  config.*Member = value.number != 0;
+}
+template <auto Member>
+void set_number(Config& config, const Value& value) {
+  using Field = std::remove_reference_t<decltype(config.*Member)>;
+  config.*Member = static_cast<Field>(value.number);
+}
+template <auto Member>
+void set_duration(Config& config, const Value& value) {
+  config.*Member = milliseconds(static_cast<std::int64_t>(value.number));
+}
+template <auto Member>
+void set_text(Config& config, const Value& value) {
+  config.*Member = std::string(value.text);
+}
+void set_locator(Config& config, const Value& value) {
+  config.locator = value.text == "ring" ? LocatorKind::ring : LocatorKind::slots;
+}
+void set_failover(Config& config, const Value&) { config.failover = FailoverMode::owner; }
+void set_default_ttl(Config& config, const Value& value) {
+  config.default_ttl = Ttl(milliseconds(static_cast<std::int64_t>(value.number)));
+}
+
+// clang-format off: a table.
+constexpr std::array kTable{
+    Option{"locator", Type::choice, User::every, 0, 0, "slots|ring", "slots", set_locator,
+           "How keys are spread over nodes."},
+    Option{"slots", Type::power_of_two, User::every, 1u << 10, 1u << 22, "", "65536",
+           set_number<&Config::slots>,
+           "Slots of `locator=slots`. Another number moves nearly every key."},
+    Option{"failover", Type::choice, User::every, 0, 0, "owner", "owner", set_failover,
+           "What happens to the keys of a node that is down: they stay its own."},
+    Option{"allow_plain_password", Type::boolean, User::every, 0, 1, "", "false",
+           set_bool<&Config::allow_plain_password>,
+           "Lets a password cross a network without TLS."},
+    Option{"timeout", Type::duration, User::every, 1, kDay, "", "1s",
+           set_duration<&Config::timeout>, "Deadline of an operation that names none."},
+    Option{"connect_timeout", Type::duration, User::every, 1, kDay, "", "500ms",
+           set_duration<&Config::connect_timeout>,
+           "Longest attempt to connect, log in and subscribe."},
+    Option{"default_ttl", Type::duration, User::every, 1, kLongestTtl, "", "",
+           set_default_ttl, "Time to live of a set that names none."},
+    Option{"value_limit", Type::integer, User::every, 1, (256u << 20) - (64u << 10), "",
+           "16777216", set_number<&Config::value_limit>,
+           "Largest value sent or taken, in bytes."},
+    Option{"pool_min", Type::integer, User::every, 0, 64, "", "1",
+           set_number<&Config::pool_min>, "Connections kept open to each node."},
+    Option{"pool_max", Type::integer, User::every, 1, 64, "", "1",
+           set_number<&Config::pool_max>,
+           "Most connections to a node; not below `pool_min`."},
+    Option{"idle_timeout", Type::duration, User::every, 1, kDay, "", "1m",
+           set_duration<&Config::idle_timeout>,
+           "Idle connections above `pool_min` are closed after this."},
+    Option{"busy_timeout", Type::duration, User::every, 1, kDay, "", "30s",
+           set_duration<&Config::busy_timeout>,
+           "A connection whose oldest request is older is ended."},
+    Option{"max_in_flight", Type::integer, User::every, 1, 65'535, "", "1024",
+           set_number<&Config::max_in_flight>, "Requests in flight to a node."},
+    Option{"max_bytes_in_flight", Type::integer, User::every, 1, 1ull << 40, "", "8388608",
+           set_number<&Config::max_bytes_in_flight>,
+           "Bytes of requests in flight to a node; one larger request goes alone."},
+    Option{"max_waiting", Type::integer, User::every, 0, 1u << 24, "", "65536",
+           set_number<&Config::max_waiting>,
+           "Requests that may wait for room on a node; more are `overloaded`."},
+    Option{"keep_alive", Type::duration, User::every, 1'000, 65'535'000, "", "10s",
+           set_duration<&Config::keep_alive>,
+           "Longest silence before a connection is tested."},
+    Option{"spin", Type::boolean, User::every, 0, 1, "", "true", set_bool<&Config::spin>,
+           "A blocking caller polls up to 50 us before it sleeps."},
+    Option{"log_keys", Type::boolean, User::every, 0, 1, "", "false",
+           set_bool<&Config::log_keys>, "Prints keys in logs instead of their hash."},
+    Option{"client_id", Type::name, User::every, 0, 0, "", "sheaf",
+           set_text<&Config::client_id>,
+           "Prefix of the MQTT client ID; a random part follows."},
+    Option{"name", Type::name, User::embedded, 0, 0, "", "",
+           set_text<&Config::embedded_name>,
+           "Clients of one process with the same name share their engines."},
+    Option{"spelling", Type::choice, User::engine, 0, 0, "sdk|page", "sdk", nullptr,
+           "How the engine spells its answers."},
+    Option{"max_keys", Type::integer, User::engine, 0, 0, "", "1000000", nullptr,
+           "Quota of keys of an engine."},
+    Option{"max_bytes", Type::integer, User::engine, 0, 0, "", "1073741824", nullptr,
+           "Quota of bytes, keys and values, of an engine."},
+    Option{"max_watches", Type::integer, User::engine, 0, 0, "", "100000", nullptr,
+           "Watches that an engine holds."},
+    Option{"max_duplicates", Type::integer, User::engine, 0, 0, "", "100000", nullptr,
+           "Answers of writes that an engine remembers."},
+    Option{"fence_retention", Type::duration, User::engine, 0, 0, "", "0ms", nullptr,
+           "How long a fence outlives its key."},
+    Option{"notify", Type::choice, User::engine, 0, 0, "push|subscribed", "push", nullptr,
+           "Who is sent notifications of a watched key."},
+    Option{"reply_topics", Type::choice, User::engine, 0, 0, "any|own", "any", nullptr,
+           "Response topics that an engine accepts."},
+};
+// clang-format on
+
+bool is_choice(std::string_view choices, std::string_view value) noexcept {
+  while (!choices.empty()) {
+    const std::size_t bar = std::min(choices.find('|'), choices.size());
+    if (choices.substr(0, bar) == value) return true;
+    choices.remove_prefix(std::min(bar + 1, choices.size()));
+  }
+  return false;
+}
+
+Written json_form(OptionType type) noexcept {
+  switch (type) {
+    case Type::boolean:
+      return Written::json_boolean;
+    case Type::integer:
+    case Type::power_of_two:
+      return Written::json_number;
+    case Type::duration:
+    case Type::choice:
+    case Type::name:
+      break;
+  }
+  return Written::json_text;
+}
+
+std::string_view form_words(Written form) noexcept {
+  switch (form) {
+    case Written::json_boolean:
+      return "a JSON boolean";
+    case Written::json_number:
+      return "a JSON number";
+    case Written::uri:
+    case Written::json_text:
+      break;
+  }
+  return "a JSON string";
+}
+
+std::optional<std::uint64_t> in_range(const Option& option, std::optional<std::uint64_t> number) {
+  if (!number || *number < option.low || *number > option.high) return std::nullopt;
+  return number;
+}
+
+// The number that stands for `text`, nothing if it is not allowed.
+std::optional<std::uint64_t> read_value(const Option& option, std::string_view text) {
+  switch (option.type) {
+    case Type::boolean:
+      if (text == "true" || text == "1") return 1;
+      if (text == "false" || text == "0") return 0;
+      return std::nullopt;
+    case Type::integer:
+      return in_range(option, parse_decimal(text));
+    case Type::power_of_two: {
+      const auto number = in_range(option, parse_decimal(text));
+      return number && std::has_single_bit(*number) ? number : std::nullopt;
+    }
+    case Type::duration: {
+      const auto duration = parse_duration(text);
+      if (!duration) return std::nullopt;
+      return in_range(option, static_cast<std::uint64_t>(duration->count()));
+    }
+    case Type::choice:
+      if (is_choice(option.choices, text)) return 0;
+      return std::nullopt;
+    case Type::name:
+      if (is_name(text)) return 0;
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string duration_text(std::uint64_t count) {
+  return format_duration(milliseconds(static_cast<std::int64_t>(count)));
+}
+
+std::string either(std::string_view choices) {
+  std::string out;
+  for (const char c : choices) c == '|' ? out.append(" or ") : out.append(1, c);
+  return out;
+}
+
+}  // namespace
+
+std::span<const Option> option_table() noexcept { return kTable; }
+
+const Option* find_option(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kTable, name, &Option::name);
+  return found == kTable.end() ? nullptr : &*found;
+}
+
+std::string allowed(const Option& option) {
+  const bool bounded = option.user != User::engine;
+  const auto range = [&](std::string what, auto print) {
+    if (!bounded) return what;
+    return what + " from " + print(option.low) + " to " + print(option.high);
+  };
+  const auto plain = [](std::uint64_t number) { return std::to_string(number); };
+  switch (option.type) {
+    case Type::boolean:
+      return "true, false, 1 or 0";
+    case Type::integer:
+      return range("an integer", plain);
+    case Type::power_of_two:
+      return range("a power of two", plain);
+    case Type::duration:
+      return range("a duration", duration_text);
+    case Type::choice:
+      return either(option.choices);
+    case Type::name:
+      break;
+  }
+  return std::string(name_rule);
+}
+
+std::expected<void, std::string> set_option(ClusterConfig& config, const Option& option,
+                                            std::string_view value, Written written) {
+  const Written form = json_form(option.type);
+  if (written != Written::uri && written != form) {
+    return std::unexpected("must be " + std::string(form_words(form)) + ": " + allowed(option));
+  }
+  if (option.user == User::engine) {
+    config.engine_options.emplace_back(option.name, value);
+    return {};
+  }
+  const auto number = read_value(option, value);
+  if (!number) {
+    return std::unexpected("is \"" + printable(value, kLongestShown) + "\", not " +
+                           allowed(option));
+  }
+  option.set(config, {*number, value});
+  return {};
+}
+
+bool is_name(std::string_view text) noexcept {
+  constexpr auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  return !text.empty() && text.size() <= 64 && std::ranges::all_of(text, fits);
+}
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,70 @@
+#pragma once
+
+// The options of a cluster: one table for URIs, JSON and docs/configuration.md.
+//
+// Thread rule: constant data and plain values.
+
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <sheaf/cluster_config.h>
+
+namespace sheaf::cluster {
+
+enum class OptionType : std::uint8_t {
+  boolean,
+  integer,
+  power_of_two,
+  duration,  // "250ms"; a bare integer has no unit and is refused
+  choice,    // one of `choices`
+  name       // 1 .. 64 of [A-Za-z0-9_.-]
+};
+
+// Who reads an option.
+enum class OptionUser : std::uint8_t {
+  every,     // clusters of every kind
+  embedded,  // embedded:// only
+  engine     // embedded:// only; the value is handed to the engine, which judges it
+};
+
+// A value that has passed its type and range.
+struct OptionValue {
+  std::uint64_t number = 0;  // boolean 0 or 1, integers, durations in milliseconds
+  std::string_view text;     // as given
+};
+
+struct Option {
+  std::string_view name;
+  OptionType type;
+  OptionUser user;
+  std::uint64_t low;  // integers, powers of two; milliseconds for durations
+  std::uint64_t high;
+  std::string_view choices;   // "a|b"
+  std::string_view fallback;  // the default, as it would be written in a URI; empty = none
+  void (*set)(ClusterConfig&, const OptionValue&);  // null for engine options
+  std::string_view help;
+};
+
+// Every option, in the order of the documentation.
+std::span<const Option> option_table() noexcept;
+// Null if there is none of this name.
+const Option* find_option(std::string_view name) noexcept;
+// What a value must be: "an integer from 1 to 64".
+std::string allowed(const Option& option);
+
+// How a value was written. JSON tells text, numbers and booleans apart, a URI does not.
+enum class Written : std::uint8_t { uri, json_text, json_number, json_boolean };
+
+// Checks a value and stores it. The error is a sentence without its subject, the option.
+std::expected<void, std::string> set_option(ClusterConfig& config, const Option& option,
+                                            std::string_view value, Written written);
+
+// 1 .. 64 characters of [A-Za-z0-9_.-].
+bool is_name(std::string_view text) noexcept;
+inline constexpr std::string_view name_rule =
+    "1 to 64 characters of A-Z, a-z, 0-9, \"_\", \".\" and \"-\"";
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,184 @@
+#include "cluster/config_uri.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/text.h"
+
+namespace sheaf::cluster {
+namespace {
+
+std::unexpected<Problem> problem(std::string text) {
+  return std::unexpected(Problem{std::move(text)});
+}
+
+// Takes the part of `text` before `separator` off its front; all of it if there is none.
+std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view part = text.substr(0, at);
+  text.remove_prefix(at == text.npos ? text.size() : at + 1);
+  return part;
+}
+
+// RFC 3986 §2.1; nothing if a % is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out.push_back(text[i]);
+      continue;
+    }
+    const auto byte = i + 2 < text.size() ? hex_decode(text.substr(i + 1, 2)) : std::nullopt;
+    if (!byte) return std::nullopt;
+    out.append(*byte);
+    i += 2;
+  }
+  return out;
+}
+
+Checked read_login(std::string_view login, ConfigBuilder& builder) {
+  if (login.find(',') != login.npos) {
+    return problem("user and password stand once, before the first host; write %2C for a comma");
+  }
+  const bool with_password = login.find(':') != login.npos;
+  const auto user = percent_decode(take_until(login, ':'));
+  const auto password = percent_decode(login);
+  if (!user || !password) {
+    return problem("in user and password a % is followed by two hexadecimal digits");
+  }
+  if (user->empty() && password->empty()) return problem("before the @ there is no user");
+  if (auto set = builder.set_user(*user); !set) return problem("the user " + set.error().text);
+  if (!with_password) return {};
+  auto set = builder.set_password(*password);
+  if (!set) return problem("the password " + set.error().text);
+  return {};
+}
+
+// A whole number of one of the two rules above, 0 if it is none.
+std::uint16_t read_small(std::string_view text) {
+  const auto number = parse_decimal(text);
+  return number && *number <= 65'535 ? static_cast<std::uint16_t>(*number) : std::uint16_t{0};
+}
+
+// host[:port][*weight]
+Checked read_server(std::string_view text, const std::string& where, ConfigBuilder& builder) {
+  if (text.empty()) return problem(where + " is empty");
+  ServerParts server;
+  if (const std::size_t star = text.find('*'); star != text.npos) {
+    server.weight = read_small(text.substr(star + 1));
+    if (server.weight == 0)
+      return problem(where + ": the weight is not " + std::string(weight_rule));
+    text = text.substr(0, star);
+  }
+  server.bracketed = text.starts_with('[');
+  if (server.bracketed) {
+    text.remove_prefix(1);
+    if (text.find(']') == text.npos) return problem(where + ": a bracket is not closed");
+    server.host = take_until(text, ']');
+    if (!text.empty() && text.front() != ':') {
+      return problem(where + ": only a port may follow the bracket");
+    }
+  } else {
+    server.host = text.substr(0, text.find(':'));
+    text.remove_prefix(server.host.size());
+  }
+  if (text.find(':') != text.rfind(':')) {
+    return problem(where + ": an IPv6 address stands in brackets");
+  }
+  if (!text.empty()) {
+    server.port = read_small(text.substr(1));
+    if (server.port == 0) return problem(where + ": the port is not " + std::string(port_rule));
+  }
+  return builder.add_server(server, where);
+}
+
+Checked read_servers(std::string_view text, ConfigBuilder& builder) {
+  std::size_t number = 1;
+  for (bool more = true; more; ++number) {
+    more = text.find(',') != text.npos;
+    const std::string_view server = take_until(text, ',');
+    if (auto read = read_server(server, "server " + std::to_string(number), builder); !read) {
+      return read;
+    }
+  }
+  return {};
+}
+
+Checked read_options(std::string_view text, ConfigBuilder& builder) {
+  std::size_t number = 1;
+  for (bool more = true; more; ++number) {
+    more = text.find('&') != text.npos;
+    std::string_view option = take_until(text, '&');
+    if (option.find('=') == option.npos) {
+      return problem("option " + std::to_string(number) + " is not name=value");
+    }
+    const std::string_view name = take_until(option, '=');
+    // An unknown name is repeated only if it cannot be a piece of something else.
+    if (!is_name(name)) return problem("the name of an option is not " + std::string(name_rule));
+    if (auto set = builder.set_option(name, option, Written::uri); !set) {
+      return problem("option " + std::string(name) + " " + set.error().text);
+    }
+  }
+  return {};
+}
+
+// What may not stand anywhere. A reserved character inside a password must not cut it in two, so
+// these are looked for before the URI is taken apart.
+Checked check_characters(std::string_view authority, std::string_view options) {
+  const auto bare = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
+  if (std::ranges::any_of(authority, bare) || std::ranges::any_of(options, bare)) {
+    return problem(
+        "blanks and control characters are written as %XX in user and password, and stand nowhere "
+        "else");
+  }
+  if (authority.find('@') != authority.rfind('@') || options.find('@') != options.npos) {
+    return problem("a \"?\" or \"@\" in user and password is written as %3F or %40");
+  }
+  if (authority.find('/') != authority.npos || authority.find('#') != authority.npos) {
+    return problem(
+        "\"/\" and \"#\" may not follow the servers, and are written as %2F and %23 in "
+        "user and password");
+  }
+  return {};
+}
+
+}  // namespace
+
+Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
+  if (uri.size() > max_config_bytes) return problem("the URI is longer than 1 MiB");
+  const std::size_t colon = uri.find("://");
+  if (colon == uri.npos) return problem("the URI does not begin with mqtt:// or embedded://");
+  if (auto known = builder.set_scheme(uri.substr(0, colon)); !known) return known;
+  std::string_view rest = uri.substr(colon + 3);
+  const bool with_options = rest.find('?') != rest.npos;
+  std::string_view authority = take_until(rest, '?');
+  if (auto clean = check_characters(authority, rest); !clean) return clean;
+  if (authority.find('@') != authority.npos) {
+    if (auto login = read_login(take_until(authority, '@'), builder); !login) return login;
+  }
+  const auto servers = builder.kind() == EndpointKind::embedded ? builder.set_engines(authority)
+                                                                : read_servers(authority, builder);
+  if (!servers) return servers;
+  return with_options ? read_options(rest, builder) : Checked{};
+}
+
+}  // namespace sheaf::cluster
+
+namespace sheaf {
+inline namespace v0 {
+
+Result<ClusterConfig> ClusterConfig::parse_uri(std::string_view uri) {
+  cluster::ConfigBuilder builder;
+  const auto fail = [](cluster::Problem& bad) {
+    return Failure({bad.outcome, Reason::bad_configuration, "", {}, std::move(bad.text)});
+  };
+  if (auto read = cluster::read_uri(uri, builder); !read) return fail(read.error());
+  auto config = builder.finish();
+  if (!config) return fail(config.error());
+  return std::move(*config);
+}
+
+}  // namespace v0
+}  // namespace sheaf

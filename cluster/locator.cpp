@@ -1,0 +1,21 @@
+#include "cluster/locator.h"
+
+#include "cluster/ring_locator.h"
+#include "cluster/slot_locator.h"
+
+namespace sheaf::cluster {
+
+std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config) {
+  if (config.locator == LocatorKind::ring) return std::make_unique<RingLocator>(config.nodes);
+  return std::make_unique<SlotLocator>(config.nodes, config.slots);
+}
+
+std::string_view routing_key(std::string_view key) noexcept {
+  const std::size_t open = key.find('{');
+  if (open == key.npos) return key;
+  const std::size_t close = key.find('}', open + 1);
+  if (close == key.npos || close == open + 1) return key;
+  return key.substr(open + 1, close - open - 1);
+}
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,42 @@
+#pragma once
+
+// ClientNodeLocator: which node owns a key. docs/wire/locators.md is the contract of both kinds:
+// every process, machine and version must give the same answers, or writers and readers part.
+//
+// Thread rule: immutable once built; any thread.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <sheaf/cluster_config.h>
+
+namespace sheaf::cluster {
+
+struct Location {
+  std::uint32_t node = 0;   // index in the configuration
+  std::uint32_t point = 0;  // the slot, or the ring point that owns the key
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+class ClientNodeLocator {
+ public:
+  virtual ~ClientNodeLocator() = default;
+
+  virtual Location locate(std::string_view key) const noexcept = 0;
+  // The part of all possible keys that a node owns, 0 .. 1.
+  virtual double share(std::uint32_t node) const noexcept = 0;
+  // The owner of each slot as a worker of the topology, node + 1; empty where there are no slots.
+  virtual std::span<const std::uint16_t> slots() const noexcept = 0;
+};
+
+// The locator that a configuration asks for. Its nodes are checked already: at least one, distinct
+// identities, weights from 1.
+std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config);
+
+// What of a key decides its place: the text between the first "{" and the next "}" if there is a
+// byte between them, else all of it. Keys with one tag share a node.
+std::string_view routing_key(std::string_view key) noexcept;
+
+}  // namespace sheaf::cluster

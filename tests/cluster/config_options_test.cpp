@@ -1,0 +1,164 @@
+#include "cluster/config_options.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+namespace sheaf::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+auto all(const ClusterConfig& c) {
+  return std::tuple(c.locator, c.slots, c.failover, c.allow_plain_password, c.timeout,
+                    c.connect_timeout, c.default_ttl ? c.default_ttl->milliseconds() : 0ms,
+                    c.value_limit, c.pool_min, c.pool_max, c.idle_timeout, c.busy_timeout,
+                    c.max_in_flight, c.max_bytes_in_flight, c.max_waiting, c.keep_alive, c.spin,
+                    c.log_keys, c.client_id, c.embedded_name, c.engine_options);
+}
+
+// The configuration after one option, or the defaults if it is refused.
+ClusterConfig with(std::string_view name, std::string_view value, Written written = Written::uri) {
+  ClusterConfig config;
+  const Option* option = find_option(name);
+  EXPECT_NE(option, nullptr) << name;
+  if (option != nullptr) {
+    const auto set = set_option(config, *option, value, written);
+    EXPECT_TRUE(set.has_value()) << name << " " << (set ? "" : set.error());
+  }
+  return config;
+}
+
+std::string refusal(std::string_view name, std::string_view value, Written written = Written::uri) {
+  ClusterConfig config;
+  const auto set = set_option(config, *find_option(name), value, written);
+  EXPECT_FALSE(set.has_value()) << name << "=" << value;
+  EXPECT_EQ(all(config), all(ClusterConfig{}));
+  return set ? "" : set.error();
+}
+
+TEST(ConfigOptions, EachSetsItsOwnField) {
+  EXPECT_EQ(with("locator", "ring").locator, LocatorKind::ring);
+  EXPECT_EQ(with("slots", "1024").slots, 1024u);
+  EXPECT_EQ(with("allow_plain_password", "1").allow_plain_password, true);
+  EXPECT_EQ(with("timeout", "250ms").timeout, 250ms);
+  EXPECT_EQ(with("connect_timeout", "2s").connect_timeout, 2s);
+  EXPECT_EQ(with("default_ttl", "2h").default_ttl->milliseconds(), 2h);
+  EXPECT_EQ(with("value_limit", "268369920").value_limit, 268'369'920u);
+  EXPECT_EQ(with("pool_min", "0").pool_min, 0u);
+  EXPECT_EQ(with("pool_max", "64").pool_max, 64u);
+  EXPECT_EQ(with("idle_timeout", "5m").idle_timeout, 5min);
+  EXPECT_EQ(with("busy_timeout", "5s").busy_timeout, 5s);
+  EXPECT_EQ(with("max_in_flight", "65535").max_in_flight, 65'535u);
+  EXPECT_EQ(with("max_bytes_in_flight", "1").max_bytes_in_flight, 1u);
+  EXPECT_EQ(with("max_waiting", "0").max_waiting, 0u);
+  EXPECT_EQ(with("keep_alive", "65535s").keep_alive, 65'535s);
+  EXPECT_EQ(with("spin", "false").spin, false);
+  EXPECT_EQ(with("log_keys", "true").log_keys, true);
+  EXPECT_EQ(with("client_id", "Line-4_a.b").client_id, "Line-4_a.b");
+  EXPECT_EQ(with("name", "x").embedded_name, "x");
+}
+
+TEST(ConfigOptions, DefaultsOfTheTableAreThoseOfTheStruct) {
+  for (const Option& option : option_table()) {
+    if (option.user == OptionUser::engine || option.fallback.empty()) continue;
+    EXPECT_EQ(all(with(option.name, option.fallback)), all(ClusterConfig{})) << option.name;
+  }
+}
+
+TEST(ConfigOptions, NamesAreDistinct) {
+  std::set<std::string_view> names;
+  for (const Option& option : option_table()) {
+    EXPECT_TRUE(is_name(option.name));
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_EQ(find_option(option.name), &option);
+  }
+  EXPECT_EQ(find_option("no_such"), nullptr);
+  EXPECT_EQ(find_option(""), nullptr);
+}
+
+TEST(ConfigOptions, EveryRangeEndsWhereItSays) {
+  for (const Option& option : option_table()) {
+    if (option.user == OptionUser::engine) continue;
+    const bool time = option.type == OptionType::duration;
+    if (!time && option.type != OptionType::integer) continue;
+    const auto text = [&](std::uint64_t n) { return std::to_string(n) + (time ? "ms" : ""); };
+    with(option.name, text(option.low));
+    with(option.name, text(option.high));
+    const std::string end = ", not " + allowed(option);
+    EXPECT_EQ(refusal(option.name, text(option.high + 1)),
+              "is \"" + text(option.high + 1) + "\"" + end);
+    if (option.low > 0) refusal(option.name, text(option.low - 1));
+  }
+}
+
+TEST(ConfigOptions, RefusalsNameTheLimit) {
+  EXPECT_EQ(refusal("pool_max", "65"), "is \"65\", not an integer from 1 to 64");
+  EXPECT_EQ(refusal("timeout", "0ms"), "is \"0ms\", not a duration from 1ms to 24h");
+  EXPECT_EQ(refusal("keep_alive", "999ms"), "is \"999ms\", not a duration from 1s to 65535s");
+  EXPECT_EQ(refusal("slots", "1000"), "is \"1000\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(refusal("slots", "512"), "is \"512\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(refusal("slots", "8388608"), "is \"8388608\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(refusal("locator", "maglev"), "is \"maglev\", not slots or ring");
+  EXPECT_EQ(refusal("locator", "slots|ring"), "is \"slots|ring\", not slots or ring");
+  EXPECT_EQ(refusal("locator", ""), "is \"\", not slots or ring");
+  EXPECT_EQ(refusal("failover", "rehash"), "is \"rehash\", not owner");
+  EXPECT_EQ(refusal("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
+  EXPECT_EQ(refusal("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
+  refusal("client_id", "");
+  refusal("client_id", std::string(65, 'x'));
+  with("client_id", std::string(64, 'x'));
+}
+
+TEST(ConfigOptions, ADurationWithoutAUnitIsRefused) {
+  EXPECT_EQ(refusal("timeout", "3"), "is \"3\", not a duration from 1ms to 24h");
+  EXPECT_EQ(refusal("timeout", "3", Written::json_number),
+            "must be a JSON string: a duration from 1ms to 24h");
+}
+
+TEST(ConfigOptions, JsonTypesAreNotMixedUp) {
+  EXPECT_EQ(with("pool_max", "2", Written::json_number).pool_max, 2u);
+  EXPECT_EQ(with("spin", "false", Written::json_boolean).spin, false);
+  EXPECT_EQ(with("timeout", "3s", Written::json_text).timeout, 3s);
+  EXPECT_EQ(refusal("pool_max", "2", Written::json_text),
+            "must be a JSON number: an integer from 1 to 64");
+  EXPECT_EQ(refusal("spin", "1", Written::json_number),
+            "must be a JSON boolean: true, false, 1 or 0");
+  EXPECT_EQ(refusal("locator", "1", Written::json_number), "must be a JSON string: slots or ring");
+  EXPECT_EQ(refusal("pool_max", "2.5", Written::json_number),
+            "is \"2.5\", not an integer from 1 to 64");
+}
+
+TEST(ConfigOptions, ALongOrHostileValueIsShownCutAndEscaped) {
+  EXPECT_LT(refusal("timeout", std::string(100'000, 'x')).size(), 200u);
+  EXPECT_EQ(refusal("locator", "\x1b[2J"), "is \"\\x1B[2J\", not slots or ring");
+}
+
+TEST(ConfigOptions, EngineOptionsAreHandedOnUnjudged) {
+  const auto config = with("max_keys", "not judged here");
+  ASSERT_EQ(config.engine_options.size(), 1u);
+  EXPECT_EQ(config.engine_options[0],
+            (std::pair<std::string, std::string>("max_keys", "not judged here")));
+}
+
+TEST(ConfigOptions, TheDocumentationHasARowForEachOption) {
+  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  std::ifstream file(root / "docs" / "configuration.md");
+  ASSERT_TRUE(file.is_open());
+  std::stringstream page;
+  page << file.rdbuf();
+  for (const Option& option : option_table()) {
+    const std::string fallback =
+        option.fallback.empty() ? "none" : "`" + std::string(option.fallback) + "`";
+    const std::string row = "| `" + std::string(option.name) + "` | " + allowed(option) + " | " +
+                            fallback + " | " + std::string(option.help) + " |\n";
+    EXPECT_NE(page.str().find(row), std::string::npos) << row;
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::cluster
