@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "cluster/ring_locator.h"
 
 namespace sheaf::cluster {
 namespace {
@@ -96,6 +97,7 @@ Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& 
   if (!identities_.insert(lower(node.identity())).second) {
     return problem(where + ": " + node.identity() + " is given twice");
   }
+  total_weight_ += node.weight;
   config_.nodes.push_back(std::move(node));
   return {};
 }
@@ -164,6 +166,10 @@ std::expected<ClusterConfig, Problem> ConfigBuilder::finish() {
   if (config_.pool_max < config_.pool_min) {
     return problem("option pool_max is " + std::to_string(config_.pool_max) +
                    ", below pool_min, which is " + std::to_string(config_.pool_min));
+  }
+  if (config_.locator == LocatorKind::ring && total_weight_ > max_ring_weight) {
+    return problem("locator=ring takes weights of at most " + std::to_string(max_ring_weight) +
+                   " in all, and these are " + std::to_string(total_weight_));
   }
   if (auto safe = check_password(); !safe) return std::unexpected(std::move(safe.error()));
   return std::move(config_);

@@ -54,6 +54,7 @@ class ConfigBuilder {
   Checked check_password() const;
 
   ClusterConfig config_;
+  std::uint64_t total_weight_ = 0;
   std::unordered_set<std::string> identities_;  // lower case
   std::unordered_set<std::string> given_;       // options, user, password
 };

@@ -1,0 +1,122 @@
+#include "cluster/batch_plan.h"
+
+#include <bit>
+#include <limits>
+
+#include "base/checks.h"
+#include "base/hash.h"
+
+namespace sheaf::cluster {
+namespace {
+
+// The indices of items by their key: open addressing in one vector, at most half full.
+class KeyIndex {
+ public:
+  KeyIndex(std::size_t keys, std::uint64_t seed)
+      : places_(std::bit_ceil(2 * keys + 1), none), seed_(seed) {}
+
+  // The index of an equal key of `items`; if there is none, items.size(), which it then stands for.
+  std::uint32_t find_or_add(std::string_view key, const std::vector<BatchPlan::Item>& items) {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t at = hash64(key, seed_) & mask;
+    while (places_[at] != none && items[places_[at]].key != key) at = (at + 1) & mask;
+    if (places_[at] == none) places_[at] = static_cast<std::uint32_t>(items.size());
+    return places_[at];
+  }
+
+ private:
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> places_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+BatchPlan::BatchPlan(const Topology& topology, std::span<const std::string_view> keys,
+                     BatchLimits limits)
+    : limits_(limits) {
+  collect(keys);
+  group(topology);
+}
+
+BatchPlan::BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits)
+    : limits_(limits) {
+  collect(items);
+  group(topology);
+}
+
+void BatchPlan::collect(std::span<const std::string_view> keys) {
+  SHEAF_CHECK(keys.size() < std::numeric_limits<std::uint32_t>::max() / 2);
+  KeyIndex index(keys.size(), limits_.seed);
+  items_.reserve(keys.size());
+  for (const std::string_view key : keys) {
+    if (index.find_or_add(key, items_) == items_.size()) items_.push_back({key, {}, 0});
+  }
+}
+
+void BatchPlan::collect(std::span<const SetItem> items) {
+  SHEAF_CHECK(items.size() < std::numeric_limits<std::uint32_t>::max() / 2);
+  KeyIndex index(items.size(), limits_.seed);
+  items_.reserve(items.size());
+  for (const SetItem& item : items) {
+    const std::uint32_t at = index.find_or_add(item.key, items_);
+    if (at == items_.size()) {
+      items_.push_back({item.key, item.value, 0});
+    } else {
+      items_[at].value = item.value;
+    }
+  }
+}
+
+// A counting sort by node keeps the order of the batch within each node.
+void BatchPlan::group(const Topology& topology) {
+  feeds_.resize(topology.workers().size() - 1);
+  for (Item& item : items_) {
+    item.node = topology.locate(item.key).node;
+    ++feeds_[item.node].end;
+  }
+  std::uint32_t start = 0;
+  for (std::uint32_t node = 0; node < feeds_.size(); ++node) {
+    Feed& feed = feeds_[node];
+    if (feed.end > 0) used_nodes_.push_back(node);
+    const std::uint32_t count = feed.end;
+    feed.at = feed.end = start;
+    start += count;
+  }
+  order_.resize(items_.size());
+  for (std::uint32_t index = 0; index < items_.size(); ++index) {
+    order_[feeds_[items_[index].node].end++] = index;
+  }
+  unfinished_ = items_.size();
+}
+
+std::optional<std::uint32_t> BatchPlan::next(std::uint32_t node) noexcept {
+  Feed& feed = feeds_[node];
+  if (feed.at == feed.end || feed.in_flight >= limits_.window) return std::nullopt;
+  const std::uint32_t index = order_[feed.at];
+  const std::uint64_t bytes = bytes_of(items_[index]);
+  const bool fits = feed.bytes + bytes <= limits_.bytes;
+  if (!fits && feed.in_flight > 0) return std::nullopt;
+  ++feed.at;
+  ++feed.in_flight;
+  feed.bytes += bytes;
+  return index;
+}
+
+void BatchPlan::done(std::uint32_t index) noexcept {
+  const Item& item = items_[index];
+  Feed& feed = feeds_[item.node];
+  SHEAF_CHECK(feed.in_flight > 0);
+  --feed.in_flight;
+  feed.bytes -= bytes_of(item);
+  --unfinished_;
+}
+
+std::optional<std::uint32_t> BatchPlan::give_up(std::uint32_t node) noexcept {
+  Feed& feed = feeds_[node];
+  if (feed.at == feed.end) return std::nullopt;
+  --unfinished_;
+  return order_[feed.at++];
+}
+
+}  // namespace sheaf::cluster
