@@ -1,9 +1,7 @@
 // locate, ring, nodes: where keys live and how the nodes are.
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "cli/commands.h"
@@ -11,6 +9,7 @@
 #include "cli/keys.h"
 #include "cli/nodes_table.h"
 #include "cli/ring_picture.h"
+#include "cluster/locator.h"
 
 namespace sheaf::cli {
 
@@ -34,33 +33,36 @@ ExitCode run_locate(Context& context) {
 
 namespace {
 
-// How many of the keys "key-0", "key-1", ... each node owns, in configured order.
-Result<std::vector<NodeShare>> place_keys(const Client& client, std::uint64_t count) {
+// The exact share of every node, in configured order.
+std::vector<NodeShare> exact_shares(const ClusterConfig& config,
+                                    const cluster::ClientNodeLocator& locator) {
   std::vector<NodeShare> shares;
-  std::unordered_map<std::string, std::size_t> index_of;
-  for (const NodeConfig& node : client.config().nodes) {
-    index_of.emplace(node.identity(), shares.size());
-    shares.push_back({.node = node.identity(), .weight = node.weight, .share = 0, .keys = 0});
-  }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto location = client.locate("key-" + std::to_string(i));
-    if (!location) return Failure(location.error());
-    ++*shares[index_of.at(location->node)].keys;
-  }
-  for (NodeShare& share : shares) {
-    share.share = static_cast<double>(*share.keys) / static_cast<double>(count);
+  for (std::uint32_t i = 0; i < config.nodes.size(); ++i) {
+    const NodeConfig& node = config.nodes[i];
+    shares.push_back(
+        {.node = node.identity(), .weight = node.weight, .share = locator.share(i), .keys = {}});
   }
   return shares;
+}
+
+// Places the keys "key-0", "key-1", ... and counts them.
+void place_keys(std::uint64_t count, const cluster::ClientNodeLocator& locator,
+                std::vector<NodeShare>& shares) {
+  for (NodeShare& share : shares) share.keys = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    ++*shares[locator.locate("key-" + std::to_string(i)).node].keys;
+  }
 }
 
 }  // namespace
 
 ExitCode run_ring(Context& context) {
-  constexpr std::uint64_t kKeys = 100'000;
-  const auto shares = place_keys(context.client, context.arguments.ring_keys.value_or(kKeys));
-  if (!shares) return complain_about(shares.error());
-  if (!context.json()) context.out.write(ring_picture(*shares));
-  for (const NodeShare& share : *shares) {
+  const ClusterConfig& config = context.client.config();
+  const auto locator = cluster::make_locator(config);
+  std::vector<NodeShare> shares = exact_shares(config, *locator);
+  if (const auto& count = context.arguments.ring_keys) place_keys(*count, *locator, shares);
+  if (!context.json()) context.out.write(ring_picture(shares));
+  for (const NodeShare& share : shares) {
     if (context.json()) context.out.line(json_share(share));
   }
   return ExitCode::done;

@@ -1,0 +1,26 @@
+# The `sheaf` program: its pure parts as unit tests, the built program as a user runs it, the samples.
+if(TARGET sheaf_cli)
+  sheaf_test(cli LIBS sheaf_cli_parts)
+
+  find_package(Python3 3.9 COMPONENTS Interpreter)
+  if(Python3_FOUND)
+    set(cli_modules test_one_process)
+    if(TARGET sheaf_test_broker)  # a mosquitto is there
+      list(APPEND cli_modules test_brokers test_dev)
+    endif()
+    foreach(module IN LISTS cli_modules)
+      add_test(NAME cli.${module}
+               COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
+                       "$<TARGET_FILE:sheaf_cli>" ${module})
+      set_tests_properties(cli.${module} PROPERTIES TIMEOUT 600)
+    endforeach()
+  endif()
+endif()
+
+# Samples run on stores of their own; on brokers samples/quickstart.sh runs them.
+foreach(sample IN ITEMS quickstart multi_broker_cache batch_read fenced_writes error_handling)
+  if(TARGET ${sample})
+    add_test(NAME samples.${sample} COMMAND ${sample})
+    set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)
+  endif()
+endforeach()

@@ -1,0 +1,122 @@
+"""Runs the built program as a user would: arguments, standard input, output, exit code, signals."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+import unittest
+
+DONE, NEGATIVE, USAGE, FAILED = 0, 1, 2, 3
+LONGEST = 120  # seconds; a hanging program fails its test instead of stopping the suite
+
+program = None  # path of the built program, set by main()
+
+
+def raw(*words):
+    return [word if isinstance(word, bytes) else os.fsencode(str(word)) for word in words]
+
+
+def sheaf(*words, stdin=b"", **more):
+    """Runs the program to its end; `out` and `err` are bytes."""
+    return subprocess.run(raw(program, *words), input=stdin, capture_output=True, timeout=LONGEST,
+                          check=False, **more)
+
+
+def wait_until(true, what, seconds=30):
+    """Asks again until `true()` holds. Each question starts a process, which is pause enough."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError("not within %d s: %s" % (seconds, what))
+
+
+def is_alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Dev:
+    """`sheaf dev` as a context; `--json` tells the processes of its brokers."""
+
+    def __init__(self, *words, brokers=3):
+        self.process = subprocess.Popen(
+            raw(program, "dev", "--json", "--brokers", brokers, *words),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.notes = b""
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
+        told = json.loads(line)
+        self.uri = told["uri"]
+        self.pids = {each["node"]: each["pid"] for each in told["brokers"]}
+        self.nodes = list(self.pids)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def wait_for_note(self, text):
+        """Reads standard error until it has `text`."""
+        end = time.monotonic() + LONGEST
+        while text not in self.notes:
+            readable, _, _ = select.select([self.process.stderr], [], [], end - time.monotonic())
+            chunk = os.read(self.process.stderr.fileno(), 65536) if readable else b""
+            if not chunk:
+                raise AssertionError("no %r in %r" % (text, self.notes))
+            self.notes += chunk
+
+    def end(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        out, notes = self.process.communicate(timeout=LONGEST)
+        self.notes += notes
+        return self.process.returncode, out
+
+    def stop(self, node):
+        os.kill(self.pids[node], signal.SIGSTOP)
+
+    def resume(self, node):
+        os.kill(self.pids[node], signal.SIGCONT)
+
+    def kill(self, node):
+        os.kill(self.pids[node], signal.SIGKILL)
+
+
+class Case(unittest.TestCase):
+    """A test against `uri`."""
+
+    uri = "embedded://3"
+
+    def run_on(self, *words, stdin=b"", **more):
+        return sheaf("--servers", self.uri, *words, stdin=stdin, **more)
+
+    def ends(self, code, *words, stdin=b"", **more):
+        """Runs on `uri`; the exit code is `code`; returns standard output."""
+        done = self.run_on(*words, stdin=stdin, **more)
+        self.assertEqual(done.returncode, code, (words[:2], done.stdout[:500], done.stderr[:500]))
+        if code in (USAGE, FAILED):
+            self.assert_sentences(done.stderr)
+        return done.stdout
+
+    def assert_sentences(self, err):
+        """One or more lines for people, each a printable sentence after the program's name."""
+        self.assertTrue(err.endswith(b".\n"), err)
+        for line in err.splitlines():
+            self.assertTrue(line.startswith(b"sheaf: "), err)
+            self.assertTrue(line.decode("ascii").isprintable(), err)
+
+    def refused(self, *words, says, stdin=b""):
+        """The program ends with exit code 2, one sentence, and nothing on standard output."""
+        done = sheaf(*words, stdin=stdin)
+        self.assertEqual(done.returncode, USAGE, (words, done.stderr))
+        self.assertEqual(done.stdout, b"")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assert_sentences(done.stderr)
+        self.assertIn(says, done.stderr.decode())

@@ -1,0 +1,295 @@
+"""Every command against three real brokers from `sheaf dev`."""
+
+import base64
+import json
+import time
+
+from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, sheaf, wait_until
+
+BINARY = b"\x00\r\n\xff\xfe\t\x1b \xc3\xa9\r\n\r\n*3\r\n$3\r\nSET\r\n"
+
+
+def pattern(size):
+    return (bytes(range(256)) + b"\r\n\0") * (size // 259 + 1)
+
+
+class OnBrokers(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev()
+        cls.uri = cls.dev.uri
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.dev.end()
+
+    def nodes_of(self, keys):
+        out = self.ends(DONE, "locate", "-", stdin=b"".join(key + b"\n" for key in keys))
+        return dict(line.split(b"\t") for line in out.splitlines())
+
+    def read_json(self, *words, code=DONE, stdin=b""):
+        return [json.loads(line)
+                for line in self.ends(code, "--json", *words, stdin=stdin).splitlines()]
+
+    def write(self, items):
+        lines = b"".join(json.dumps({"key_base64": base64.b64encode(key).decode(),
+                                     "value_base64": base64.b64encode(value).decode()}).encode()
+                         + b"\n" for key, value in items.items())
+        out = self.ends(DONE, "mset", "-", stdin=lines)
+        self.assertEqual(out, b"%d of %d keys written\n" % (len(items), len(items)))
+
+
+class Values(OnBrokers):
+    def test_a_second_process_reads_what_the_first_wrote(self):
+        for i in range(20):
+            self.ends(DONE, "set", "shared-%d" % i, "value-%d" % i)
+        for i in range(20):
+            self.assertEqual(self.ends(DONE, "get", "shared-%d" % i), b"value-%d" % i)
+
+    def test_values_come_back_byte_for_byte(self):
+        for value in (b"", b"\n", BINARY, pattern(65536)[:65536], pattern(10 << 20)[:10 << 20]):
+            self.ends(DONE, "set", "bytes", "-", "--timeout", "30s", stdin=value)
+            self.assertEqual(self.ends(DONE, "get", "bytes", "--timeout", "30s"), value)
+
+    def test_keys_may_be_any_bytes(self):
+        for key in (b"\xff\xfe", b" ", b"\n", b"[a,b]", b"++", b"get", b"\r\n\t", b"\x01x",
+                    b"{", b"k" * 5000):
+            self.ends(DONE, "set", key, b"of " + key)
+            self.assertEqual(self.ends(DONE, "get", key), b"of " + key)
+            self.ends(DONE, "del", key)
+        self.ends(DONE, "set", "--", "--json", "-v")
+        self.assertEqual(self.ends(DONE, "get", "--", "--json"), b"-v")
+
+    def test_options_stand_before_and_after_the_command(self):
+        self.ends(DONE, "set", "order", "v")
+        for words in (["--servers", self.uri, "--timeout", "5s", "--json", "get", "order"],
+                      ["get", "--servers", self.uri, "--json", "order", "--timeout=5s"],
+                      ["get", "order", "--json", "--timeout", "5s", "--servers", self.uri]):
+            done = sheaf(*words)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["value"], "v")
+
+    def test_the_printed_version_is_that_of_the_value(self):
+        version = self.ends(DONE, "set", "versioned", "v").decode().strip()
+        self.assertEqual(self.read_json("get", "versioned")[0]["version"], version)
+
+    def test_a_time_to_live_ends_a_value(self):
+        self.ends(DONE, "set", "short", "v", "--ttl", "1s")
+        self.ends(DONE, "set", "long", "v", "--ttl", "1h")
+        wait_until(lambda: self.run_on("get", "short").returncode == NEGATIVE, "the value is gone")
+        self.ends(DONE, "get", "long")
+
+    def test_del_tells_whether_the_key_was_there(self):
+        self.ends(DONE, "set", "gone", "v")
+        self.ends(DONE, "del", "gone")
+        self.ends(NEGATIVE, "del", "gone")
+        self.ends(NEGATIVE, "get", "gone")
+
+
+class Conditions(OnBrokers):
+    def test_if_absent_stores_once(self):
+        self.ends(DONE, "set", "once", "a", "--if-absent")
+        done = self.run_on("set", "once", "a", "--if-absent")
+        self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b""))
+        told = self.read_json("set", "once", "b", "--if-absent", code=NEGATIVE)
+        self.assertFalse(told[0]["stored"])
+        self.assertEqual(self.ends(DONE, "get", "once"), b"a")
+
+    def test_if_absent_or_equal_stores_again_what_is_there(self):
+        self.ends(DONE, "set", "again", "a", "--if-absent-or-equal")
+        self.ends(DONE, "set", "again", "a", "--if-absent-or-equal")
+        self.ends(NEGATIVE, "set", "again", "b", "--if-absent-or-equal")
+        self.assertEqual(self.ends(DONE, "get", "again"), b"a")
+
+    def test_del_if_value_removes_only_that_value(self):
+        self.ends(DONE, "set", "mine", "a")
+        self.ends(NEGATIVE, "del", "mine", "--if-value", "b")
+        self.assertEqual(self.read_json("del", "mine", "--if-value", "b", code=NEGATIVE),
+                         [{"key": "mine", "removed": False, "reason": "value differs"}])
+        self.ends(DONE, "del", "mine", "--if-value", "a")
+        self.ends(NEGATIVE, "del", "mine", "--if-value", "a")
+
+    def test_a_fence_keeps_older_tokens_and_none_out(self):
+        first = self.ends(DONE, "set", "{f}lock", "1", "--if-absent").decode().strip()
+        self.ends(DONE, "set", "{f}data", "1", "--fence", first)
+        self.ends(DONE, "del", "{f}lock", "--if-value", "1")
+        second = self.ends(DONE, "set", "{f}lock", "2", "--if-absent").decode().strip()
+        self.ends(DONE, "set", "{f}data", "2", "--fence", second)
+        node = self.nodes_of([b"{f}data"])[b"{f}data"]
+        for words in (["set", "{f}data", "1", "--fence", first], ["set", "{f}data", "x"],
+                      ["del", "{f}data"], ["del", "{f}data", "--fence", first]):
+            done = self.run_on(*words)
+            self.assertEqual(done.returncode, FAILED)
+            self.assertIn(node, done.stderr)
+        self.assertEqual(self.ends(DONE, "get", "{f}data"), b"2")
+        self.ends(DONE, "del", "{f}data", "--fence", second)
+
+    def test_a_token_that_is_none_is_refused(self):
+        done = self.run_on("set", "k", "v", "--fence", "nonsense")
+        self.assertIn(done.returncode, (USAGE, FAILED))
+        self.assert_sentences(done.stderr)
+
+
+class Batches(OnBrokers):
+    def test_a_thousand_keys_of_any_bytes_come_back_as_they_were_written(self):
+        items = {b"batch/%d/" % i + (b"\xff\x00\r" if i % 3 == 0 else b""): b"v%d\0\r\n" % i
+                 for i in range(1000)}
+        self.write(items)
+        keys = b"".join(key + b"\n" for key in items)
+        back = {}
+        for told in self.read_json("mget", "-", stdin=keys):
+            key = told["key"].encode() if "key" in told else base64.b64decode(told["key_base64"])
+            back[key] = told["value"].encode()
+        self.assertEqual(back, items)
+        # What mget prints is what mset reads.
+        lines = self.ends(DONE, "mget", "--json", "-", stdin=keys)
+        self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"1000 of 1000 keys written\n")
+
+    def test_plain_lines_are_key_tab_value_for_each_key_found(self):
+        self.write({b"plain/1": b"one", b"plain/2": b"\xfftwo"})
+        self.assertEqual(self.ends(DONE, "mget", "plain/1", "plain/none", "plain/2", "plain/1"),
+                         b"plain/1\tone\nplain/2\t\xfftwo\n")
+
+    def test_large_values_go_in_a_batch(self):
+        items = {b"large/%d" % i: pattern(3 << 20)[i:3 << 20] for i in range(8)}
+        self.write(items)
+        for told in self.read_json("mget", "--timeout", "30s", *items):
+            self.assertEqual(base64.b64decode(told["value_base64"]), items[told["key"].encode()])
+
+    def test_of_a_key_given_twice_the_last_value_is_written(self):
+        out = self.ends(DONE, "mset", "-", stdin=b'{"key":"twice","value":"1"}\n'
+                                                 b'{"key":"twice","value":"2"}\n')
+        self.assertEqual(out, b"1 of 1 keys written\n")
+        self.assertEqual(self.ends(DONE, "get", "twice"), b"2")
+
+    def test_mset_with_a_time_to_live(self):
+        self.ends(DONE, "mset", "-", "--ttl", "1s", stdin=b'{"key":"brief","value":"1"}\n')
+        wait_until(lambda: self.run_on("get", "brief").returncode == NEGATIVE, "the value is gone")
+
+    def test_a_bad_line_changes_nothing(self):
+        self.ends(DONE, "set", "kept", "old")
+        for bad in (b'{"key":"x","value":null}', b'{"key":"x","error":"e"}', b"{", b'{"key":"x"}'):
+            done = self.run_on("mset", "-", stdin=b'{"key":"kept","value":"new"}\n' + bad + b"\n")
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+            self.assertIn(b"line 2", done.stderr)
+        self.assertEqual(self.ends(DONE, "get", "kept"), b"old")
+
+    def test_twenty_thousand_keys_go_in_several_batches(self):
+        self.write({b"many/%d" % i: b"%d" % i for i in range(20000)})
+        keys = b"".join(b"many/%d\n" % i for i in range(20000))
+        out = self.ends(DONE, "mget", "-", stdin=keys)
+        self.assertEqual(out, b"".join(b"many/%d\t%d\n" % (i, i) for i in range(20000)))
+
+    def test_nodes_are_up_with_their_round_trip_and_clock(self):
+        told = self.read_json("nodes")
+        self.assertEqual([each["node"] for each in told], self.dev.nodes)
+        for each in told:
+            self.assertEqual(each["health"], "up")
+            self.assertGreater(each["round_trip_ms"], 0)
+            self.assertLess(abs(each["clock_difference_ms"]), 1000)
+
+
+class Outages(OnBrokers):
+    def setUp(self):
+        self.keys = [b"outage/%d" % i for i in range(1000)]
+        self.write({key: b"of " + key for key in self.keys})
+        self.homes = self.nodes_of(self.keys)
+        self.lost = self.dev.nodes[1]
+        self.listed = b"".join(key + b"\n" for key in self.keys)
+
+    def lost_keys(self):
+        return {key for key, node in self.homes.items() if node.decode() == self.lost}
+
+    def check_partial(self):
+        begun = time.monotonic()
+        told = self.read_json("mget", "-", "--timeout", "1s", code=FAILED, stdin=self.listed)
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual([each["key"].encode() for each in told], self.keys)
+        failed = {each["key"].encode() for each in told if "error" in each}
+        self.assertEqual(failed, self.lost_keys())
+        for each in told:
+            if "error" in each:
+                self.assertIn(self.lost, each["error"])
+            else:
+                self.assertEqual(each["value"], "of " + each["key"])
+
+    def test_a_stopped_broker_fails_its_own_keys_only_and_all_are_back_when_it_goes_on(self):
+        self.dev.stop(self.lost)
+        try:
+            self.check_partial()
+            done = self.run_on("mget", "-", "--timeout", "1s", stdin=self.listed)
+            self.assertEqual(done.returncode, FAILED)
+            self.assertEqual(len(done.stdout.splitlines()), 1000 - len(self.lost_keys()))
+            errors = done.stderr.splitlines()
+            self.assertEqual(len(errors), len(self.lost_keys()))
+            self.assertTrue(all(self.lost.encode() in line for line in errors))
+            key = sorted(self.lost_keys())[0]
+            for words in (["get", key], ["set", key, "v"], ["del", key]):
+                done = self.run_on("--timeout", "500ms", *words)
+                self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+                self.assertIn(self.lost.encode(), done.stderr)
+                self.assert_sentences(done.stderr)
+            told = self.read_json("nodes", "--timeout", "1s", code=FAILED)
+            self.assertEqual([each["node"] for each in told if "error" in each], [self.lost])
+        finally:
+            self.dev.resume(self.lost)
+        wait_until(lambda: self.run_on("get", sorted(self.lost_keys())[0]).returncode != FAILED,
+                   "the broker answers again")
+        self.assertEqual(len(self.read_json("mget", "-", stdin=self.listed)), 1000)
+
+
+class DeadBroker(Outages):
+    def test_a_stopped_broker_fails_its_own_keys_only_and_all_are_back_when_it_goes_on(self):
+        """Here the broker is killed, and dev says so and goes on with the others."""
+        self.dev.kill(self.lost)
+        self.dev.wait_for_note(("broker %s was ended by signal 9" % self.lost).encode())
+        self.check_partial()
+        lines = b"".join(b'{"key":"%s","value":"v"}\n' % key for key in self.keys)
+        out = self.ends(FAILED, "mset", "-", stdin=lines)
+        self.assertEqual(out, b"%d of 1000 keys written\n" % (1000 - len(self.lost_keys())))
+        told = self.read_json("mset", "-", code=FAILED, stdin=lines)
+        self.assertEqual({each["key"].encode() for each in told if "error" in each},
+                         self.lost_keys())
+
+
+class PageSpelling(OnBrokers):
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev("--spelling", "page", brokers=1)
+        cls.uri = cls.dev.uri
+
+    def test_every_answer_is_understood_in_the_other_spelling_too(self):
+        self.ends(DONE, "set", "k", "v", "--if-absent")
+        self.ends(NEGATIVE, "set", "k", "w", "--if-absent")
+        self.assertEqual(self.ends(DONE, "get", "k"), b"v")
+        self.ends(NEGATIVE, "del", "k", "--if-value", "w")
+        self.ends(DONE, "del", "k", "--if-value", "v")
+        self.ends(NEGATIVE, "get", "k")
+        self.ends(NEGATIVE, "del", "k")
+
+
+class NobodyThere(Case):
+    def test_the_node_is_named_and_the_time_is_kept(self):
+        with Dev(brokers=1) as dev:
+            self.uri = dev.uri
+            node = dev.nodes[0]
+        begun = time.monotonic()
+        for words in (["get", "k"], ["set", "k", "v"], ["del", "k"], ["mget", "k", "l"],
+                      ["nodes"]):
+            done = self.run_on("--timeout", "300ms", *words)
+            self.assertEqual(done.returncode, FAILED, words)
+            self.assertIn(node.encode(), done.stderr)
+            self.assert_sentences(done.stderr)
+        self.assertLess(time.monotonic() - begun, 30)
+
+    def test_a_name_that_does_not_resolve_is_named(self):
+        self.uri = "mqtt://no-such-host.invalid:1883"
+        done = self.run_on("get", "k", "--timeout", "2s")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(b"no-such-host.invalid:1883", done.stderr)
+
+    def test_a_password_is_never_printed(self):
+        self.uri = "mqtt://user:geheim@127.0.0.1:9"
+        done = self.run_on("get", "k", "--timeout", "300ms")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertNotIn(b"geheim", done.stderr + done.stdout)
