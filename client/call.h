@@ -58,6 +58,15 @@ struct Receiver {
   }
 };
 
+// A receiver that fulfils a promise, and the future of it.
+template <class Out>
+std::pair<Receiver<Out>, std::future<Out>> promised() {
+  auto promise = std::make_shared<std::promise<Out>>();
+  auto future = promise->get_future();
+  return {Receiver<Out>{[promise](Out out) { promise->set_value(std::move(out)); }, true},
+          std::move(future)};
+}
+
 template <class Op>
 class AsyncCall final : private socket::Lane::Task, private socket::RequestSink {
  public:

@@ -9,6 +9,7 @@ inline namespace v0 {
 namespace {
 
 using client::GetOp;
+using client::promised;
 using client::Receiver;
 using client::RemoveOp;
 using client::SetOp;
@@ -51,15 +52,6 @@ void call_async(Client::Impl& impl, Operation operation, const Timeout& timeout,
     return;
   }
   client::AsyncCall<Op>::begin(impl, operation, started, std::move(receiver));
-}
-
-// A receiver that fulfils a promise, and the future of it.
-template <class Out>
-std::pair<Receiver<Out>, std::future<Out>> promised() {
-  auto promise = std::make_shared<std::promise<Out>>();
-  auto future = promise->get_future();
-  return {Receiver<Out>{[promise](Out out) { promise->set_value(std::move(out)); }, true},
-          std::move(future)};
 }
 
 std::optional<Error> check_set(std::string_view key, std::string_view value,

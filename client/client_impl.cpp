@@ -75,6 +75,7 @@ Result<void> Client::Impl::open() {
   if (!dialer) return Failure(std::move(dialer.error()));
   dialer_ = std::move(*dialer);
   Random random(entropy());
+  hash_seed_ = random.u64();
   sessions_ = std::make_unique<client::StoreSessions>(config_, random.fork());
   config_.password.clear();  // the sessions keep the only copy
   topology_ = cluster::Topology::make(config_);

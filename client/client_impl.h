@@ -36,6 +36,9 @@ class Client::Impl {
   const ClusterConfig& config() const noexcept { return config_; }
   const cluster::Topology& topology() const noexcept { return *topology_; }
 
+  // For hash tables that hold keys of others' choosing.
+  std::uint64_t hash_seed() const noexcept { return hash_seed_; }
+
   // Why no operation can start now: forked, closing, or (blocking calls) on a thread that drives.
   std::optional<Error> refusal(bool blocking) const;
   // The absolute deadline of an operation that starts at `started`; the timeout was checked.
@@ -52,6 +55,7 @@ class Client::Impl {
   ClusterConfig config_;
   unsigned fork_generation_;
   std::atomic<bool> closing_ = false;
+  std::uint64_t hash_seed_ = 0;
   client::Dispatcher dispatcher_;
   client::LogJournal journal_;
   std::unique_ptr<socket::UvLoop> loop_;

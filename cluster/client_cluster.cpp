@@ -29,9 +29,10 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
                              node::NodeParts parts, Seed seed)
     : loop_(parts.loop), topology_(std::move(topology)), timer_(loop_.timer(*this)) {
   Random random(seed);
+  node::NodeOwner& owner = *this;
   for (unsigned i = 0; i < config.nodes.size(); ++i) {
-    nodes_.push_back(std::make_unique<node::ClientNode>(node_options(config, i), parts, *this,
-                                                        random.fork()));
+    nodes_.push_back(
+        std::make_unique<node::ClientNode>(node_options(config, i), parts, *this, random.fork()));
   }
 }
 
@@ -58,8 +59,8 @@ node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
 
 void ClientCluster::on_request_done(socket::Request& request) { deadlines_.remove(request); }
 
-// The timer is only ever moved forward in time when it fires: most requests are answered long before
-// their deadline, and each answer would otherwise cost a change of the timer.
+// The timer is only ever moved forward in time when it fires: most requests are answered long
+// before their deadline, and each answer would otherwise cost a change of the timer.
 void ClientCluster::arm() {
   if (deadlines_.next() >= armed_) return;
   armed_ = deadlines_.next();

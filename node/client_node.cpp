@@ -54,6 +54,11 @@ void ClientNode::start(Request& request, Now now) {
     fail(request, Outcome::not_sent, last_reason_, last_failure_, now);
     return;
   }
+  if (request.operation.deadline <= now.mono) {
+    ++stats_.timed_out;
+    fail(request, Outcome::not_sent, Reason::timed_out, "no room before the deadline", now);
+    return;
+  }
   if (waiting_.empty() && try_submit(request, now)) return;
   if (waiting_.size() >= options_.max_waiting) {
     fail(request, Outcome::overloaded, Reason::queue_full,

@@ -1,0 +1,63 @@
+#pragma once
+
+// Batches as blocking and as asynchronous calls.
+
+#include "client/batch.h"
+#include "client/call.h"
+
+#include <deque>
+
+namespace sheaf::client {
+
+template <class Op>
+class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
+ public:
+  using Out = std::vector<typename Batch<Op>::Entry>;
+  using Batch<Op>::Batch;
+
+  Out wait() {
+    this->impl().lane().call(*this, waiter_);
+    return this->take_results();
+  }
+
+ private:
+  void run(Now now) override { this->begin(now); }
+  void on_batch_done() override { this->impl().lane().finish(waiter_); }
+
+  socket::Lane::Waiter waiter_;
+};
+
+// Owns copies of all values; the plan copies the keys.
+template <class Op>
+class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
+ public:
+  using Out = std::vector<typename Batch<Op>::Entry>;
+
+  AsyncBatch(Client::Impl& impl, std::unique_ptr<std::deque<std::string>> values,
+             cluster::BatchPlan plan, const BatchTerms& terms, Receiver<Out> receiver)
+      : Batch<Op>(impl, std::move(plan), terms),
+        values_(std::move(values)),
+        receiver_(std::move(receiver)) {}
+
+  // From here on it owns itself.
+  static void post(std::unique_ptr<AsyncBatch> batch) {
+    Client::Impl& impl = batch->impl();
+    impl.lane().post(*batch.release());
+  }
+
+ private:
+  void run(Now now) override {
+    this->impl().lane().async_begin();
+    this->begin(now);
+  }
+  void on_batch_done() override {
+    const std::unique_ptr<AsyncBatch> self(this);
+    this->impl().lane().async_end();
+    receiver_.deliver(this->impl().dispatcher(), this->take_results());
+  }
+
+  std::unique_ptr<std::deque<std::string>> values_;
+  Receiver<Out> receiver_;
+};
+
+}  // namespace sheaf::client

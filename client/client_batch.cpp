@@ -1,0 +1,163 @@
+// The batch members of Client.
+
+#include <sheaf/client.h>
+
+#include "client/batch_call.h"
+#include "client/checks.h"
+
+
+namespace sheaf {
+inline namespace v0 {
+namespace {
+
+using client::BatchTerms;
+using client::GetOp;
+using client::promised;
+using client::Receiver;
+using client::RemoveOp;
+using client::SetOp;
+using cluster::BatchPlan;
+using protocol::Verb;
+
+template <class Op>
+using Entries = std::vector<KeyResult<typename Op::Out::value_type>>;
+
+using Keys = std::span<const std::string_view>;
+using Items = std::span<const SetItem>;
+
+BatchPlan make_plan(const Client::Impl& impl, auto entries) {
+  const ClusterConfig& config = impl.config();
+  return {impl.topology(), entries,
+          {config.max_in_flight, config.max_bytes_in_flight, impl.hash_seed()}};
+}
+
+// Ends every key with the same error.
+template <class Op>
+Entries<Op> refuse_all(const BatchPlan& plan, const Error& error) {
+  Entries<Op> entries;
+  for (std::uint32_t i = 0; i < plan.size(); ++i) {
+    entries.push_back({std::string(plan.item(i).key), Failure(error)});
+  }
+  return entries;
+}
+
+// The reason why a whole batch cannot start; fills in the terms' deadline.
+std::optional<Error> prepare(const Client::Impl& impl, BatchTerms& terms, const Timeout& timeout,
+                             bool blocking, std::optional<Error> checked) {
+  if (auto refused = impl.refusal(blocking)) return refused;
+  if (checked) return checked;
+  if (auto error = client::check_timeout(timeout)) return error;
+  terms.operation.deadline = impl.deadline(terms.started, timeout);
+  return std::nullopt;
+}
+
+template <class Op, class Entry>
+Entries<Op> run_blocking(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
+                         const Timeout& timeout, std::optional<Error> checked) {
+  terms.started = socket::read_clocks().mono;
+  if (auto error = prepare(impl, terms, timeout, true, std::move(checked))) {
+    return refuse_all<Op>(make_plan(impl, entries), *error);
+  }
+  if (entries.empty()) return {};
+  return client::BlockingBatch<Op>(impl, make_plan(impl, entries), terms).wait();
+}
+
+// Copies the values, and points the entries at the copies.
+std::unique_ptr<std::deque<std::string>> own_values(std::vector<SetItem>& items) {
+  auto values = std::make_unique<std::deque<std::string>>();
+  for (SetItem& item : items) item.value = values->emplace_back(item.value);
+  return values;
+}
+std::unique_ptr<std::deque<std::string>> own_values(std::vector<std::string_view>&) { return {}; }
+
+template <class Op, class Entry>
+void run_async(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
+               const Timeout& timeout, std::optional<Error> checked,
+               Receiver<Entries<Op>> receiver) {
+  terms.started = socket::read_clocks().mono;
+  if (auto error = prepare(impl, terms, timeout, false, std::move(checked))) {
+    receiver.deliver(impl.dispatcher(), refuse_all<Op>(make_plan(impl, entries), *error));
+    return;
+  }
+  if (entries.empty()) {
+    receiver.deliver(impl.dispatcher(), {});
+    return;
+  }
+  std::vector<Entry> own(entries.begin(), entries.end());
+  auto values = own_values(own);
+  client::AsyncBatch<Op>::post(std::make_unique<client::AsyncBatch<Op>>(
+      impl, std::move(values), make_plan(impl, std::span<const Entry>(own)), terms,
+      std::move(receiver)));
+}
+
+BatchTerms key_terms(Verb verb) {
+  BatchTerms terms;
+  terms.operation.verb = verb;
+  return terms;
+}
+
+BatchTerms set_terms(const BatchSetOptions& options, const ClusterConfig& config) {
+  SetOptions single;
+  single.ttl = options.ttl;
+  BatchTerms terms;
+  terms.operation = client::set_operation({}, {}, single, config);
+  return terms;
+}
+
+}  // namespace
+
+std::vector<KeyResult<GetResult>> Client::get_many(Keys keys, const BatchOptions& options) {
+  return run_blocking<GetOp>(*impl_, keys, key_terms(Verb::get), options.timeout, std::nullopt);
+}
+
+void Client::get_many_async(Keys keys, const BatchOptions& options, GetManyCallback done) {
+  run_async<GetOp>(*impl_, keys, key_terms(Verb::get), options.timeout, std::nullopt,
+                   {std::move(done)});
+}
+
+std::future<std::vector<KeyResult<GetResult>>> Client::get_many_future(
+    Keys keys, const BatchOptions& options) {
+  auto [receiver, future] = promised<Entries<GetOp>>();
+  run_async<GetOp>(*impl_, keys, key_terms(Verb::get), options.timeout, std::nullopt,
+                   std::move(receiver));
+  return std::move(future);
+}
+
+std::vector<KeyResult<SetResult>> Client::set_many(Items items, const BatchSetOptions& options) {
+  return run_blocking<SetOp>(*impl_, items, set_terms(options, impl_->config()), options.timeout,
+                             client::check_ttl(options.ttl));
+}
+
+void Client::set_many_async(Items items, const BatchSetOptions& options, SetManyCallback done) {
+  run_async<SetOp>(*impl_, items, set_terms(options, impl_->config()), options.timeout,
+                   client::check_ttl(options.ttl), {std::move(done)});
+}
+
+std::future<std::vector<KeyResult<SetResult>>> Client::set_many_future(
+    Items items, const BatchSetOptions& options) {
+  auto [receiver, future] = promised<Entries<SetOp>>();
+  run_async<SetOp>(*impl_, items, set_terms(options, impl_->config()), options.timeout,
+                   client::check_ttl(options.ttl), std::move(receiver));
+  return std::move(future);
+}
+
+std::vector<KeyResult<RemoveResult>> Client::remove_many(Keys keys, const BatchOptions& options) {
+  return run_blocking<RemoveOp>(*impl_, keys, key_terms(Verb::remove), options.timeout,
+                                std::nullopt);
+}
+
+void Client::remove_many_async(Keys keys, const BatchOptions& options, RemoveManyCallback done) {
+  run_async<RemoveOp>(*impl_, keys, key_terms(Verb::remove), options.timeout, std::nullopt,
+                      {std::move(done)});
+}
+
+std::future<std::vector<KeyResult<RemoveResult>>> Client::remove_many_future(
+    Keys keys, const BatchOptions& options) {
+  auto [receiver, future] = promised<Entries<RemoveOp>>();
+  run_async<RemoveOp>(*impl_, keys, key_terms(Verb::remove), options.timeout, std::nullopt,
+                      std::move(receiver));
+  return std::move(future);
+}
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,116 @@
+// The members of Client that are about nodes instead of keys.
+
+#include <sheaf/client.h>
+
+#include "client/call.h"
+#include "client/checks.h"
+
+namespace sheaf {
+inline namespace v0 {
+namespace {
+
+// Asks every node once for its clock, or where the endpoint has none to tell, whether it answers.
+class NodeCheck final : private socket::Lane::Task, private socket::RequestSink {
+ public:
+  NodeCheck(Client::Impl& impl, Deadline started, Deadline deadline)
+      : impl_(impl),
+        started_(started),
+        count_(static_cast<unsigned>(impl.config().nodes.size())),
+        requests_(new socket::Request[count_]),
+        reports_(count_) {
+    for (unsigned i = 0; i < count_; ++i) {
+      requests_[i].operation.verb = protocol::Verb::clock;
+      requests_[i].operation.deadline = deadline;
+      requests_[i].sink = this;
+    }
+  }
+  std::vector<NodeReport> wait() {
+    impl_.lane().call(*this, waiter_);
+    return std::move(reports_);
+  }
+
+ private:
+  void run(Now now) override {
+    left_ = count_;
+    for (unsigned i = 0; i < count_; ++i) impl_.cluster().start_on(i, requests_[i], now);
+  }
+  void on_done(socket::Request& request, const socket::Completion& completion) override {
+    NodeReport& report = reports_[static_cast<std::size_t>(&request - requests_.get())];
+    if (completion.answered) {
+      const auto trip = completion.now.mono - request.submitted_at;
+      report.round_trip = trip;
+      if (completion.reply.server_wall) {
+        // The answer was made about half a round trip ago.
+        const auto then =
+            completion.now.wall - std::chrono::duration_cast<std::chrono::milliseconds>(trip / 2);
+        report.clock_difference = *completion.reply.server_wall - then;
+      }
+    } else {
+      report.error = client::make_error(completion, started_);
+    }
+    if (--left_ > 0) return;
+    const std::vector<NodeStats> stats = impl_.cluster().stats();
+    for (unsigned i = 0; i < count_; ++i) reports_[i].stats = stats[i];
+    impl_.lane().finish(waiter_);
+  }
+
+  Client::Impl& impl_;
+  Deadline started_;
+  unsigned count_;
+  unsigned left_ = 0;
+  std::unique_ptr<socket::Request[]> requests_;
+  std::vector<NodeReport> reports_;
+  socket::Lane::Waiter waiter_;
+};
+
+// Reports of nodes that were not asked.
+std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error) {
+  std::vector<NodeReport> reports;
+  for (const NodeConfig& node : config.nodes) {
+    NodeReport report;
+    report.stats.node = node.identity();
+    report.stats.weight = node.weight;
+    report.error = error;
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace
+
+Result<Location> Client::locate(std::string_view key) const {
+  if (auto error = client::check_key(key)) return Failure(std::move(*error));
+  const cluster::Topology& topology = impl_->topology();
+  const cluster::Location found = topology.locate(key);
+  Location location;
+  location.node = topology.identity(found.node);
+  location.slot = found.point;
+  location.routing_key = cluster::routing_key(key);
+  const bool tagged = location.routing_key.size() != key.size();
+  const bool slots = impl_->config().locator == LocatorKind::slots;
+  location.reason = std::string(tagged ? "the tag in {} " : "the key ") + "falls on " +
+                    (slots ? "slot " : "ring point ") + std::to_string(found.point) + ", which " +
+                    location.node + " owns";
+  return location;
+}
+
+std::vector<NodeStats> Client::stats() const {
+  std::vector<NodeStats> stats;
+  if (impl_->refusal(true)) {
+    for (NodeReport& report : unasked(impl_->config(), {})) stats.push_back(std::move(report.stats));
+    return stats;
+  }
+  impl_->run([&](Now) { stats = impl_->cluster().stats(); });
+  return stats;
+}
+
+std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
+  const Deadline started = socket::read_clocks().mono;
+  auto refused = impl_->refusal(true);
+  if (!refused) refused = client::check_timeout(timeout);
+  if (refused) return unasked(impl_->config(), *refused);
+  return NodeCheck(*impl_, started, impl_->deadline(started, timeout)).wait();
+}
+
+}  // namespace v0
+}  // namespace sheaf
