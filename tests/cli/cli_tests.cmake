@@ -1,4 +1,4 @@
-# The `sheaf` program: its pure parts as unit tests, the built program as a user runs it, the samples.
+# The `sheaf` program: its pure parts as unit tests, the built program end to end, the samples.
 if(TARGET sheaf_cli)
   sheaf_test(cli LIBS sheaf_cli_parts)
 
