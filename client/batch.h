@@ -65,7 +65,7 @@ class Batch : private socket::RequestSink {
  private:
   void feed(std::uint32_t node) {
     while (const auto index = plan_.next(node)) {
-      if (auto error = check(plan_.item(*index))) {  // a bad key spoils itself only
+      if (auto error = check(requests_[*index].operation)) {  // a bad key spoils itself only
         results_[*index].result = Failure(std::move(*error));
         plan_.done(*index);
       } else {
@@ -73,9 +73,9 @@ class Batch : private socket::RequestSink {
       }
     }
   }
-  std::optional<Error> check(const cluster::BatchPlan::Item& item) const {
-    if (auto error = check_key(item.key)) return error;
-    return check_value(item.value, impl_.config());
+  std::optional<Error> check(const protocol::Operation& operation) const {
+    if (auto error = check_key(operation.key)) return error;
+    return check_value(operation.value, impl_.config());
   }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
     const auto index = static_cast<std::uint32_t>(&request - requests_.get());

@@ -32,7 +32,7 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
   node::NodeOwner& owner = *this;
   for (unsigned i = 0; i < config.nodes.size(); ++i) {
     nodes_.push_back(
-        std::make_unique<node::ClientNode>(node_options(config, i), parts, *this, random.fork()));
+        std::make_unique<node::ClientNode>(node_options(config, i), parts, owner, random.fork()));
   }
 }
 
