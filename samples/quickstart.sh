@@ -36,14 +36,17 @@ build_it() {
   fi
 }
 
-# Starts the brokers and sets `uri` when all of them answer.
+# Starts the brokers; sets `uri`, and `pids` in the same order, when all of them answer.
 start_brokers() {
-  coproc DEV { exec "$build/cli/sheaf" dev --brokers 3; }
+  local words=$build/brokers.log
+  coproc DEV { exec "$build/cli/sheaf" dev --brokers 3 2>"$words"; }
   brokers=$DEV_PID
   if ! read -r -t 60 uri <&"${DEV[0]}"; then
+    cat "$words" >&2
     echo "The brokers did not start." >&2
     exit 1
   fi
+  pids=$(sed -n 's/.* runs as process \([0-9]*\)\.$/\1/p' "$words" | paste -sd, -)
   echo "Three brokers answer: $uri"
 }
 
@@ -52,10 +55,9 @@ if sheaf_install "${SHEAF_BROKER_PACKAGES[@]}" "${SHEAF_CLI_PACKAGES[@]}" &&
    command -v mosquitto >/dev/null; then
   build_it ON
   start_brokers
+  "$build/samples/quickstart" "$uri" --pids "$pids"
 else
   echo "No MQTT broker can be installed here: running on three stores inside the program instead."
   build_it OFF
-  uri=embedded://3
+  "$build/samples/quickstart" embedded://3
 fi
-
-"$build/samples/quickstart" "$uri"
