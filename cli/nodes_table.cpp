@@ -16,7 +16,7 @@ std::string pool_text(const NodeStats& stats) {
 
 std::string difference_text(std::chrono::milliseconds difference) {
   const auto size = std::chrono::abs(difference);
-  const std::string text = format_elapsed(size);
+  std::string text = format_elapsed(size);
   if (difference.count() == 0) return text;
   return (difference.count() > 0 ? "+" : "-") + text;
 }

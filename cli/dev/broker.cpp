@@ -89,20 +89,21 @@ std::expected<void, std::string> Broker::start() {
 // The kernel gives a bound port to nobody who does not ask for it by number, and lets mosquitto,
 // which sets SO_REUSEADDR, listen on it all the same as long as we do not listen ourselves.
 std::expected<void, std::string> Broker::take_port() {
-  Descriptor socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (!socket_.valid() ||
-      setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      bind(socket_.get(), generic, size) != 0 || getsockname(socket_.get(), generic, &size) != 0) {
+  if (!reserved.valid() ||
+      setsockopt(reserved.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      bind(reserved.get(), generic, size) != 0 ||
+      getsockname(reserved.get(), generic, &size) != 0) {
     return system_failure("no free port on 127.0.0.1");
   }
   port_ = ntohs(address.sin_port);
-  reservation_ = std::move(socket_);
+  reservation_ = std::move(reserved);
   return {};
 }
 
