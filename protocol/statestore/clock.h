@@ -1,0 +1,97 @@
+#pragma once
+
+// Hybrid logical clocks: the version of every value, and the timestamp of every request.
+// Text form: wall clock in milliseconds, counter, node; separated by colons.
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sheaf::protocol::statestore {
+
+// How far ahead of a wall clock a timestamp may be, at both ends.
+inline constexpr std::chrono::milliseconds max_drift{60'000};
+inline constexpr std::size_t max_node_size = 256;
+// Other clients keep the counter in a signed 32-bit number and add one to what they receive.
+inline constexpr std::uint64_t max_counter = 2'147'483'646;
+
+// A view: the node lives elsewhere. Order: wall, counter, node by bytes.
+struct Timestamp {
+  std::uint64_t wall = 0;  // milliseconds since the Unix epoch
+  std::uint64_t counter = 0;
+  std::string_view node{};
+
+  friend bool operator==(const Timestamp&, const Timestamp&) = default;
+  friend std::strong_ordering operator<=>(const Timestamp&, const Timestamp&) = default;
+};
+
+// Two numbers of any width and a rest, split at the first two colons; the rest may be empty and may
+// contain colons. Nothing if a number has a sign, a blank, a fraction or more than 64 bits, or if
+// the node is longer than max_node_size.
+std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept;
+
+// More than max_drift ahead of `wall`. Being behind is always fine.
+bool too_far_ahead(const Timestamp& timestamp, std::chrono::milliseconds wall) noexcept;
+
+enum class TimestampForm : std::uint8_t {
+  padded,   // 15 digits, 5 digits, node: what the SDKs send
+  unpadded  // what the protocol page prints
+};
+
+// The text of a timestamp, in place. A node longer than max_node_size is cut.
+class TimestampText {
+ public:
+  TimestampText() = default;
+  explicit TimestampText(const Timestamp& timestamp,
+                         TimestampForm form = TimestampForm::padded) noexcept;
+
+  std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 42 + max_node_size> text_{};
+  std::size_t size_ = 0;
+};
+
+// One clock per endpoint (never per process: a fast broker must not drag requests to a slow one).
+// A failed call leaves the clock as it was, so that one wild timestamp does not spoil it.
+//
+// Thread rule: one thread at a time.
+class HybridClock {
+ public:
+  enum class Error : std::uint8_t { too_far_ahead };  // the clock would be over max_drift ahead
+
+  // `node` must have no colon; longer than max_node_size is cut.
+  explicit HybridClock(std::string node);
+
+  // The next timestamp, greater than all before and than all observed.
+  std::expected<Timestamp, Error> tick(std::chrono::milliseconds wall) noexcept;
+  // Takes over a remote timestamp. One of our own node changes nothing.
+  std::expected<void, Error> observe(const Timestamp& remote,
+                                     std::chrono::milliseconds wall) noexcept;
+  // tick() whose result is greater than `remote` too, whatever its node is.
+  std::expected<Timestamp, Error> tick_after(const Timestamp& remote,
+                                             std::chrono::milliseconds wall) noexcept;
+  // Forgets everything: for a client after the store said that our timestamps are ahead of it.
+  void reset() noexcept { last_ = {}; }
+
+  // The newest timestamp. Its node lives as long as the clock is not moved.
+  Timestamp last() const noexcept { return {last_.wall, last_.counter, node_}; }
+
+ private:
+  struct Point {
+    std::uint64_t wall = 0;
+    std::uint64_t counter = 0;
+  };
+  std::expected<void, Error> advance(Point remote, std::chrono::milliseconds wall) noexcept;
+
+  std::string node_;
+  Point last_;
+};
+
+}  // namespace sheaf::protocol::statestore

@@ -1,0 +1,57 @@
+#pragma once
+
+// The user properties of requests and replies, as far as each end reads them. The holder walks over
+// a packet's user properties and gives each to take(); the first of a name wins, unknown ones are
+// ignored. Views live as long as the packet's bytes.
+//
+// Thread rule: plain values.
+
+#include <expected>
+#include <optional>
+#include <string_view>
+
+#include "protocol/statestore/packets.h"
+
+namespace sheaf::protocol::statestore {
+
+namespace property {
+inline constexpr std::string_view timestamp = "__ts";
+inline constexpr std::string_view fencing_token = "__ft";
+inline constexpr std::string_view protocol_version = "__protVer";
+inline constexpr std::string_view source_id = "__srcId";
+inline constexpr std::string_view invoker_id = "__invId";  // legacy name of __srcId
+inline constexpr std::string_view partition = "$partition";
+inline constexpr std::string_view high_priority = "$high_priority";  // empty value
+inline constexpr std::string_view status = "__stat";
+inline constexpr std::string_view status_message = "__stMsg";
+}  // namespace property
+
+inline constexpr std::string_view protocol_version = "1.0";
+inline constexpr std::string_view content_type = "application/octet-stream";
+inline constexpr std::string_view status_ok = "200";
+inline constexpr std::string_view store_node =
+    "StateStore";  // node of every version, __srcId of replies
+
+// What a store reads of a request.
+struct RequestProperties {
+  std::optional<std::string_view> timestamp{};
+  std::optional<std::string_view> fencing_token{};
+
+  void take(std::string_view name, std::string_view value) noexcept;
+};
+
+// What a client reads of a reply or a notification.
+struct ReplyProperties {
+  std::optional<std::string_view> timestamp{};
+  std::optional<std::string_view> status{};
+  std::optional<std::string_view> status_message{};
+  std::optional<std::string_view> protocol_version{};
+
+  void take(std::string_view name, std::string_view value) noexcept;
+  // Whether the payload may be read. An absent status is success (the protocol page has none), 204
+  // too; every other number is the remote end's error; a status that is no number and a protocol
+  // version other than 1.x are malformed. The text is the remote end's or a constant.
+  std::expected<void, Fault> check() const noexcept;
+};
+
+}  // namespace sheaf::protocol::statestore
