@@ -236,7 +236,9 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
                                             std::string_view value, Written written) {
   const Written form = json_form(option.type);
   if (written != Written::uri && written != form) {
-    return std::unexpected("must be " + std::string(form_words(form)) + ": " + allowed(option));
+    const std::string words = "must be " + std::string(form_words(form));
+    if (form == Written::json_boolean) return std::unexpected(words);
+    return std::unexpected(words + ": " + allowed(option));
   }
   if (option.user == User::engine) {
     config.engine_options.emplace_back(option.name, value);

@@ -126,8 +126,7 @@ TEST(ConfigOptions, JsonTypesAreNotMixedUp) {
   EXPECT_EQ(with("timeout", "3s", Written::json_text).timeout, 3s);
   EXPECT_EQ(refusal("pool_max", "2", Written::json_text),
             "must be a JSON number: an integer from 1 to 64");
-  EXPECT_EQ(refusal("spin", "1", Written::json_number),
-            "must be a JSON boolean: true, false, 1 or 0");
+  EXPECT_EQ(refusal("spin", "1", Written::json_number), "must be a JSON boolean");
   EXPECT_EQ(refusal("locator", "1", Written::json_number), "must be a JSON string: slots or ring");
   EXPECT_EQ(refusal("pool_max", "2.5", Written::json_number),
             "is \"2.5\", not an integer from 1 to 64");
