@@ -16,13 +16,14 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-double microseconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e3; }
+double microseconds(std::chrono::nanoseconds time) {
+  return static_cast<double>(time.count()) / 1e3;
+}
 
 }  // namespace
 
-Round measure(
-    unsigned threads, std::chrono::milliseconds length,
-    const std::function<void(unsigned, const std::function<bool()>&, Samples&)>& body) {
+Round measure(unsigned threads, std::chrono::milliseconds length,
+              const std::function<void(unsigned, const std::function<bool()>&, Samples&)>& body) {
   std::vector<Samples> samples(threads);
   for (Samples& each : samples) each.reserve(1 << 18);
   std::exception_ptr failure;

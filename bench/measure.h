@@ -25,10 +25,11 @@ struct Round {
 // Latencies of one thread.
 using Samples = std::vector<std::chrono::nanoseconds>;
 
-// Runs `body` on `threads` threads until `length` has passed; body does round trips until its argument
-// says stop, adding each latency. Throws what a body throws.
-Round measure(unsigned threads, std::chrono::milliseconds length,
-              const std::function<void(unsigned thread, const std::function<bool()>& stop, Samples&)>& body);
+// Runs `body` on `threads` threads until `length` has passed; body does round trips until its
+// argument says stop, adding each latency. Throws what a body throws.
+Round measure(
+    unsigned threads, std::chrono::milliseconds length,
+    const std::function<void(unsigned thread, const std::function<bool()>& stop, Samples&)>& body);
 
 double median(std::vector<double> values);
 

@@ -1,7 +1,5 @@
-// The peer: libmosquitto doing the same request and response against the same plugin. The caller turns
-// the library's loop itself, which is its fastest configuration.
-
-#include "bench/measure.h"
+// The peer: libmosquitto doing the same request and response against the same plugin. The caller
+// turns the library's loop itself, which is its fastest configuration.
 
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
@@ -11,6 +9,8 @@
 #include <deque>
 #include <memory>
 #include <stdexcept>
+
+#include "bench/measure.h"
 
 namespace bench {
 namespace {
@@ -54,8 +54,9 @@ class MosquittoClient {
     mosquitto_property_add_string(&properties, MQTT_PROP_RESPONSE_TOPIC, reply_topic_.c_str());
     mosquitto_property_add_binary(&properties, MQTT_PROP_CORRELATION_DATA, correlation.data(),
                                   correlation.size());
-    check(mosquitto_publish_v5(handle_, nullptr, request_topic, static_cast<int>(get_request.size()),
-                               get_request.data(), 1, false, properties));
+    check(mosquitto_publish_v5(handle_, nullptr, request_topic,
+                               static_cast<int>(get_request.size()), get_request.data(), 1, false,
+                               properties));
     mosquitto_property_free_all(&properties);
     sent_.emplace_back(sequence_, std::chrono::steady_clock::now());
   }
@@ -102,8 +103,8 @@ Contestant mosquitto_peer(const Target& target, Load load) {
   const std::size_t window = load == Load::hundred ? 100 : 1;
   auto clients = std::make_shared<std::vector<std::unique_ptr<MosquittoClient>>>();
   for (unsigned i = 0; i < threads; ++i) {
-    clients->push_back(std::make_unique<MosquittoClient>(
-        target, i + 100 * static_cast<unsigned>(load)));
+    clients->push_back(
+        std::make_unique<MosquittoClient>(target, i + 100 * static_cast<unsigned>(load)));
   }
   return {"libmosquitto", [=](std::chrono::milliseconds length) {
             return measure(threads, length, [&](unsigned thread, const auto& stop, Samples& out) {

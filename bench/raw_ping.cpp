@@ -1,7 +1,5 @@
 // The floor: PINGREQ and PINGRESP over a blocking socket, nothing between.
 
-#include "bench/measure.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+
+#include "bench/measure.h"
 
 namespace bench {
 namespace {

@@ -1,17 +1,17 @@
 // round_trips HOST:PORT [ROUNDS [MILLISECONDS]]: gets of a 100-byte value from one broker with the
-// plugin, by sheaf and by libmosquitto, and a raw PINGREQ as the floor. Every contestant once a round,
-// in turn; medians over rounds, ratios as medians of the ratios within a round.
+// plugin, by sheaf and by libmosquitto, and a raw PINGREQ as the floor. Every contestant once a
+// round, in turn; medians over rounds, ratios as medians of the ratios within a round.
 //
 //   sheaf dev --brokers 1        prints mqtt://127.0.0.1:PORT
 //   round_trips 127.0.0.1:PORT
-
-#include "bench/measure.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+
+#include "bench/measure.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ void run(const char* title, const std::vector<Contestant>& contestants, int roun
       results[i].push_back(contestants[i].round(length));
     }
   }
-  const auto column = [&](std::size_t i, double Round::*field) {
+  const auto column = [&](std::size_t i, double Round::* field) {
     std::vector<double> values;
     for (const Round& round : results[i]) values.push_back(round.*field);
     return bench::median(values);

@@ -1,11 +1,11 @@
-#include "bench/measure.h"
-
-#include <sheaf/client.h>
-
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+
+#include <sheaf/client.h>
+
+#include "bench/measure.h"
 
 namespace bench {
 namespace {
@@ -44,7 +44,8 @@ void run_blocking(sheaf::Client& client, const std::function<bool()>& stop, Samp
   while (!stop()) {
     const auto start = std::chrono::steady_clock::now();
     const auto got = client.get(key);
-    if (!got || !*got) throw std::runtime_error("sheaf: " + (got ? "no value" : got.error().message()));
+    if (!got || !*got)
+      throw std::runtime_error("sheaf: " + (got ? "no value" : got.error().message()));
     out.push_back(std::chrono::steady_clock::now() - start);
   }
 }
@@ -64,9 +65,9 @@ void run_async(sheaf::Client& client, const std::function<bool()>& stop, Samples
 }  // namespace
 
 Contestant sheaf_peer(const Target& target, Load load, bool spin) {
-  auto config = sheaf::ClusterConfig::parse_uri("mqtt://" + target.host + ":" +
-                                                std::to_string(target.port) +
-                                                (spin ? "?spin=true" : "?spin=false"));
+  auto config =
+      sheaf::ClusterConfig::parse_uri("mqtt://" + target.host + ":" + std::to_string(target.port) +
+                                      (spin ? "?spin=true" : "?spin=false"));
   if (!config) throw std::runtime_error(config.error().message());
   auto client = sheaf::Client::open(*config);
   if (!client) throw std::runtime_error(client.error().message());

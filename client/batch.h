@@ -1,18 +1,19 @@
 #pragma once
 
-// A batch under the baton: feeds every node's window from a plan, all nodes at once, and collects one
-// outcome for each distinct key. Blocking and asynchronous batches differ in how they end (batch_call.h).
+// A batch under the baton: feeds every node's window from a plan, all nodes at once, and collects
+// one outcome for each distinct key. Blocking and asynchronous batches differ in how they end
+// (batch_call.h).
 //
 // Thread rule: made by the caller; from begin() to its end under the baton.
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "client/checks.h"
 #include "client/client_impl.h"
 #include "client/outcomes.h"
 #include "cluster/batch_plan.h"
-
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace sheaf::client {
 

@@ -2,10 +2,10 @@
 
 // Batches as blocking and as asynchronous calls.
 
+#include <deque>
+
 #include "client/batch.h"
 #include "client/call.h"
-
-#include <deque>
 
 namespace sheaf::client {
 

@@ -2,16 +2,16 @@
 
 // One operation as a blocking or an asynchronous call.
 //
-// A blocking call lives on its caller's stack and borrows the caller's key and value. An asynchronous
-// one owns copies, and itself until its callback has been handed on.
-
-#include "client/client_impl.h"
-#include "client/outcomes.h"
+// A blocking call lives on its caller's stack and borrows the caller's key and value. An
+// asynchronous one owns copies, and itself until its callback has been handed on.
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+
+#include "client/client_impl.h"
+#include "client/outcomes.h"
 
 namespace sheaf::client {
 

@@ -1,10 +1,10 @@
 #include "client/checks.h"
 
-#include "base/text.h"
-#include "client/outcomes.h"
-
 #include <bit>
 #include <set>
+
+#include "base/text.h"
+#include "client/outcomes.h"
 
 namespace sheaf::client {
 namespace {
@@ -15,7 +15,8 @@ Error bad(Reason reason, std::string text) {
   return local_error(Outcome::invalid, reason, std::move(text));
 }
 
-std::chrono::milliseconds effective_ttl(const std::optional<Ttl>& ttl, const ClusterConfig& config) {
+std::chrono::milliseconds effective_ttl(const std::optional<Ttl>& ttl,
+                                        const ClusterConfig& config) {
   const std::optional<Ttl>& used = ttl ? ttl : config.default_ttl;
   return used ? used->milliseconds() : 0ms;
 }
@@ -25,7 +26,9 @@ std::chrono::milliseconds effective_ttl(const std::optional<Ttl>& ttl, const Clu
 // The parsers check what they read; this catches what a program filled in. The limits are those of
 // include/sheaf/cluster_config.h.
 std::optional<Error> check_config(const ClusterConfig& config) {
-  const auto wrong = [](std::string text) { return bad(Reason::bad_configuration, std::move(text)); };
+  const auto wrong = [](std::string text) {
+    return bad(Reason::bad_configuration, std::move(text));
+  };
   if (config.kind != EndpointKind::state_store && config.kind != EndpointKind::embedded) {
     return local_error(Outcome::unsupported, Reason::bad_configuration,
                        std::string(to_string(config.kind)) + ":// is not in this version");
@@ -79,8 +82,8 @@ std::optional<Error> check_ttl(const std::optional<Ttl>& ttl) {
   if (count < 1) {
     return bad(Reason::bad_argument, "the time to live is 0 or negative; it must be at least 1 ms");
   }
-  return bad(Reason::bad_argument, "the time to live is above the limit of " +
-                                       std::to_string(Ttl::max.count()) + " ms");
+  return bad(Reason::bad_argument,
+             "the time to live is above the limit of " + std::to_string(Ttl::max.count()) + " ms");
 }
 
 std::optional<Error> check_timeout(const Timeout& timeout) {
@@ -105,8 +108,11 @@ protocol::Operation set_operation(std::string_view key, std::string_view value,
   operation.fence = options.fence.text;
   operation.ttl = effective_ttl(options.ttl, config);
   switch (options.condition) {
-    case SetCondition::always: break;
-    case SetCondition::if_absent: operation.condition = protocol::Condition::if_absent; break;
+    case SetCondition::always:
+      break;
+    case SetCondition::if_absent:
+      operation.condition = protocol::Condition::if_absent;
+      break;
     case SetCondition::if_absent_or_equal:
       operation.condition = protocol::Condition::if_absent_or_equal;
       break;

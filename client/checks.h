@@ -2,12 +2,12 @@
 
 // What a call refuses before anything is started, and how a checked call becomes an Operation.
 
+#include <optional>
+
 #include <sheaf/cluster_config.h>
 #include <sheaf/options.h>
 
 #include "protocol/operation.h"
-
-#include <optional>
 
 namespace sheaf::client {
 

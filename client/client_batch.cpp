@@ -5,7 +5,6 @@
 #include "client/batch_call.h"
 #include "client/checks.h"
 
-
 namespace sheaf {
 inline namespace v0 {
 namespace {
@@ -27,7 +26,8 @@ using Items = std::span<const SetItem>;
 
 BatchPlan make_plan(const Client::Impl& impl, auto entries) {
   const ClusterConfig& config = impl.config();
-  return {impl.topology(), entries,
+  return {impl.topology(),
+          entries,
           {config.max_in_flight, config.max_bytes_in_flight, impl.hash_seed()}};
 }
 

@@ -1,15 +1,15 @@
 #include "client/client_impl.h"
 
+#include <pthread.h>
+
+#include <new>
+#include <system_error>
+
 #include "base/random.h"
 #include "client/checks.h"
 #include "client/dialer_factory.h"
 #include "client/outcomes.h"
 #include "client/store_sessions.h"
-
-#include <pthread.h>
-
-#include <new>
-#include <system_error>
 
 namespace sheaf {
 inline namespace v0 {
@@ -107,8 +107,8 @@ void Client::Impl::shut_down() noexcept {
   dispatcher_.close();
 }
 
-// In a forked child only the descriptors may be touched: the threads are gone, and a mutex may be held
-// for ever by one of them.
+// In a forked child only the descriptors may be touched: the threads are gone, and a mutex may be
+// held for ever by one of them.
 void Client::Impl::abandon() noexcept {
   if (loop_ != nullptr) loop_->close_descriptors();
   static_cast<void>(lane_.release());

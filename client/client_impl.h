@@ -2,8 +2,14 @@
 
 // What stands behind a Client: the lane with its cluster, the dispatcher, and the way in and out.
 //
-// Ownership, and so the order of destruction: dispatcher < loop < dialer < sessions < cluster < lane.
-// Thread rule: the const members and post/call doors from any thread; the rest under the baton.
+// Ownership, and so the order of destruction: dispatcher < loop < dialer < sessions < cluster <
+// lane. Thread rule: the const members and post/call doors from any thread; the rest under the
+// baton.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include <sheaf/client.h>
 
@@ -13,11 +19,6 @@
 #include "node/session_factory.h"
 #include "socket/lane.h"
 #include "socket/uv_loop.h"
-
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <optional>
 
 namespace sheaf {
 inline namespace v0 {

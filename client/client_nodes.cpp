@@ -97,7 +97,8 @@ Result<Location> Client::locate(std::string_view key) const {
 std::vector<NodeStats> Client::stats() const {
   std::vector<NodeStats> stats;
   if (impl_->refusal(true)) {
-    for (NodeReport& report : unasked(impl_->config(), {})) stats.push_back(std::move(report.stats));
+    for (NodeReport& report : unasked(impl_->config(), {}))
+      stats.push_back(std::move(report.stats));
     return stats;
   }
   impl_->run([&](Now) { stats = impl_->cluster().stats(); });

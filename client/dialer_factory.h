@@ -2,11 +2,11 @@
 
 // How the nodes of a cluster are reached: TCP, or the engines in this process.
 
+#include <memory>
+
 #include <sheaf/cluster_config.h>
 
 #include "socket/uv_loop.h"
-
-#include <memory>
 
 namespace sheaf::client {
 

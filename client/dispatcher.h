@@ -1,7 +1,7 @@
 #pragma once
 
-// Dispatcher: runs callbacks and log records, one after another, never under the baton: on a thread of
-// its own, or on the user's executor.
+// Dispatcher: runs callbacks and log records, one after another, never under the baton: on a thread
+// of its own, or on the user's executor.
 //
 // Thread rule: post() from any thread. close() once, from any thread, a running callback included.
 
@@ -31,7 +31,8 @@ class Dispatcher {
   // Runs what is queued and waits for what runs, except for the job that calls this. Then no job of
   // this dispatcher runs or will run.
   void close() noexcept;
-  // In a forked child, where the thread is gone and the mutex may be held for ever: leaves both behind.
+  // In a forked child, where the thread is gone and the mutex may be held for ever: leaves both
+  // behind.
   void abandon() noexcept;
 
  private:

@@ -1,9 +1,9 @@
 #include "client/log_journal.h"
 
+#include <cstdio>
+
 #include "base/hash.h"
 #include "base/text.h"
-
-#include <cstdio>
 
 namespace sheaf::client {
 

@@ -5,11 +5,11 @@
 //
 // Thread rule: record() under the baton, or before the lane starts.
 
-#include "client/dispatcher.h"
-#include "node/journal.h"
-
 #include <atomic>
 #include <memory>
+
+#include "client/dispatcher.h"
+#include "node/journal.h"
 
 namespace sheaf::client {
 

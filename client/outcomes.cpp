@@ -26,7 +26,8 @@ GetOp::Out GetOp::convert(const socket::Completion& completion, Deadline started
   if (!completion.answered) return Failure(make_error(completion, started));
   const protocol::Reply& reply = completion.reply;
   if (reply.status != Status::done) return GetResult();
-  return GetResult(Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags});
+  return GetResult(
+      Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags});
 }
 
 SetOp::Out SetOp::convert(const socket::Completion& completion, Deadline started) {
@@ -38,9 +39,12 @@ SetOp::Out SetOp::convert(const socket::Completion& completion, Deadline started
 RemoveOp::Out RemoveOp::convert(const socket::Completion& completion, Deadline started) {
   if (!completion.answered) return Failure(make_error(completion, started));
   switch (completion.reply.status) {
-    case Status::absent: return RemoveResult::absent;
-    case Status::not_stored: return RemoveResult::value_differs;
-    default: return RemoveResult::removed;
+    case Status::absent:
+      return RemoveResult::absent;
+    case Status::not_stored:
+      return RemoveResult::value_differs;
+    default:
+      return RemoveResult::removed;
   }
 }
 

@@ -1,8 +1,8 @@
 #include "node/client_node.h"
 
-#include "node/ramp.h"
-
 #include <algorithm>
+
+#include "node/ramp.h"
 
 namespace sheaf::node {
 
@@ -78,7 +78,8 @@ void ClientNode::bound_window(Now now) {
                      options_.max_bytes_in_flight);
 }
 
-// False: no room yet. True: the request is on a socket, or has ended because the session refused it.
+// False: no room yet. True: the request is on a socket, or has ended because the session refused
+// it.
 bool ClientNode::try_submit(Request& request, Now now) {
   bound_window(now);
   if (!window_.fits(request.cost())) return false;
@@ -125,7 +126,8 @@ void ClientNode::expire(Request& request, bool late, Now now) {
   const Sent sent = socket.cancel(request, now);
   health_.on_timeout(request.submitted_at, socket.last_received(), late, now);
   end_loan(socket, request);
-  fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, Reason::timed_out, {}, now);
+  fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, Reason::timed_out, {},
+       now);
   act(now);
   if (!waiting_.empty()) pump(now);
 }
@@ -150,11 +152,20 @@ void ClientNode::answer(Request& request, const Reply& reply, Now now) {
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
                       Now now) {
   switch (outcome) {
-    case Outcome::refused: ++stats_.refused; break;
-    case Outcome::not_sent: ++stats_.not_sent; break;
-    case Outcome::unknown: ++stats_.unknown; break;
-    case Outcome::overloaded: ++stats_.overloaded; break;
-    default: break;
+    case Outcome::refused:
+      ++stats_.refused;
+      break;
+    case Outcome::not_sent:
+      ++stats_.not_sent;
+      break;
+    case Outcome::unknown:
+      ++stats_.unknown;
+      break;
+    case Outcome::overloaded:
+      ++stats_.overloaded;
+      break;
+    default:
+      break;
   }
   Completion completion;
   completion.outcome = outcome;
@@ -224,7 +235,8 @@ void ClientNode::on_socket_failed(ClientSocket& socket, Request& request, Sent s
   if (shut_down_ && sent == Sent::no) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
   } else {
-    fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason, why.text, now);
+    fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason, why.text,
+         now);
   }
   give_back(socket);
 }

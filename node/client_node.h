@@ -1,12 +1,16 @@
 #pragma once
 
-// ClientNode: one server. Lends pooled sockets to requests, keeps the pool between its bounds, decides
-// by a pure health machine whether the node takes traffic, and asks on a socket outside the pool
-// whether a node that is down has come back: no user request is ever spent on probing.
+// ClientNode: one server. Lends pooled sockets to requests, keeps the pool between its bounds,
+// decides by a pure health machine whether the node takes traffic, and asks on a socket outside the
+// pool whether a node that is down has come back: no user request is ever spent on probing.
 //
 // A request is in one of three places: waiting (no room yet), submitted (on a socket), or done.
 //
 // Thread rule: belongs to one lane.
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <sheaf/stats.h>
 
@@ -19,10 +23,6 @@
 #include "node/socket_lease.h"
 #include "node/window.h"
 #include "socket/client_socket.h"
-
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace sheaf::node {
 
@@ -71,7 +71,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   void expire(socket::Request& request, bool late, Now now);
   // A ready socket with room, the least loaded one; empty if there is none now.
   SocketLease acquire();
-  // A socket outside the pool; the caller owns it and hears of it. Not counted in the pool's bounds.
+  // A socket outside the pool; the caller owns it and hears of it. Not counted in the pool's
+  // bounds.
   std::unique_ptr<socket::ClientSocket> create_unpooled(socket::ClientSocketOwner& owner, Now now);
   // Ends every request and closes every socket; nothing may be started any more.
   void shut_down(Now now);
@@ -89,8 +90,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   void on_socket_ready(socket::ClientSocket& socket, Now now) override;
   void on_socket_reply(socket::ClientSocket& socket, socket::Request& request,
                        const protocol::Reply& reply, Now now) override;
-  void on_socket_failed(socket::ClientSocket& socket, socket::Request& request,
-                        protocol::Sent sent, Now now) override;
+  void on_socket_failed(socket::ClientSocket& socket, socket::Request& request, protocol::Sent sent,
+                        Now now) override;
   void on_socket_closed(socket::ClientSocket& socket, const protocol::CloseReason& reason,
                         Now now) override;
   void on_timer(Now now) override;
@@ -102,7 +103,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   void pump(Now now);
   void end_loan(socket::ClientSocket& socket, const socket::Request& request) noexcept;
   void answer(socket::Request& request, const protocol::Reply& reply, Now now);
-  void fail(socket::Request& request, Outcome outcome, Reason reason, std::string_view text, Now now);
+  void fail(socket::Request& request, Outcome outcome, Reason reason, std::string_view text,
+            Now now);
   void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
   void log(const socket::Request& request, const socket::Completion& completion);
 

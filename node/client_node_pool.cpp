@@ -1,10 +1,9 @@
 // The half of ClientNode that keeps connections: pool, probe, health.
 
-#include "node/client_node.h"
+#include <algorithm>
 
 #include "base/checks.h"
-
-#include <algorithm>
+#include "node/client_node.h"
 
 namespace sheaf::node {
 namespace {
@@ -42,7 +41,8 @@ void ClientNode::give_back(ClientSocket& socket) noexcept {
   }
 }
 
-std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOwner& owner, Now now) {
+std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOwner& owner,
+                                                          Now now) {
   return make_socket(owner, now);
 }
 
@@ -117,13 +117,17 @@ void ClientNode::act(Now now) {
         log_health();
         timer_->set(now.mono);  // the next turn plans anew
         return;
-      case HealthAction::start_probe: start_probe(now); break;
+      case HealthAction::start_probe:
+        start_probe(now);
+        break;
       case HealthAction::connect_pool:
         backoff_.reset();
         reconnect_at_ = now.mono;
         maintain(now);
         break;
-      case HealthAction::drop_pool: drop_pool(now); break;
+      case HealthAction::drop_pool:
+        drop_pool(now);
+        break;
     }
   }
 }
@@ -138,7 +142,8 @@ void ClientNode::start_probe(Now now) {
   if (!probe_->submit(probe_request_, now)) end_probe(false, false, now);
 }
 
-// The connection is kept only between good answers: a probe that failed may have left a reply behind.
+// The connection is kept only between good answers: a probe that failed may have left a reply
+// behind.
 void ClientNode::end_probe(bool good, bool permanent, Now now) {
   probe_deadline_ = never;
   health_.on_probe_result(good, permanent, now);

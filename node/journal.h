@@ -3,9 +3,9 @@
 // Where nodes and clusters report what is out of the ordinary. The client forwards it to the user's
 // log sink; called under the baton, so it must only take note.
 
-#include <sheaf/log.h>
-
 #include <string_view>
+
+#include <sheaf/log.h>
 
 namespace sheaf::node {
 

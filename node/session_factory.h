@@ -3,10 +3,10 @@
 // Makes the protocol session of a connection; the client layer implements it, so that nodes know no
 // protocol.
 
+#include <memory>
+
 #include "base/clock.h"
 #include "protocol/session.h"
-
-#include <memory>
 
 namespace sheaf::node {
 

@@ -1,13 +1,14 @@
 #pragma once
 
-// A pooled socket on loan: move-only; its end gives the socket back. A socket may be lent many times
-// at once; when the last loan ends and the socket is not as good as new, it is closed, never kept.
+// A pooled socket on loan: move-only; its end gives the socket back. A socket may be lent many
+// times at once; when the last loan ends and the socket is not as good as new, it is closed, never
+// kept.
 //
 // Lifetime: ends before the node that lent it. Thread rule: under the lane's baton.
 
-#include "socket/client_socket.h"
-
 #include <utility>
+
+#include "socket/client_socket.h"
 
 namespace sheaf::node {
 
@@ -18,7 +19,8 @@ class SocketLease {
   SocketLease() = default;
   SocketLease(ClientNode& node, socket::ClientSocket& socket) noexcept;
   SocketLease(SocketLease&& other) noexcept
-      : node_(std::exchange(other.node_, nullptr)), socket_(std::exchange(other.socket_, nullptr)) {}
+      : node_(std::exchange(other.node_, nullptr)),
+        socket_(std::exchange(other.socket_, nullptr)) {}
   SocketLease& operator=(SocketLease&& other) noexcept {
     if (this != &other) {
       give_back();

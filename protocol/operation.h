@@ -1,14 +1,14 @@
 #pragma once
 
-// A protocol-neutral operation and its reply. Sessions encode what their protocol has and refuse the
-// rest as `unsupported` before a byte is written.
-
-#include <sheaf/result.h>
+// A protocol-neutral operation and its reply. Sessions encode what their protocol has and refuse
+// the rest as `unsupported` before a byte is written.
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include <sheaf/result.h>
 
 namespace sheaf::protocol {
 
@@ -37,7 +37,8 @@ struct Operation {
   std::string_view value;            // set: the value; remove with if_value: the expected value
   std::chrono::milliseconds ttl{0};  // 0 = never expires
   std::string_view fence;            // empty = none
-  std::chrono::nanoseconds deadline{0};  // monotonic; message expiry and the like are derived from it
+  std::chrono::nanoseconds deadline{
+      0};  // monotonic; message expiry and the like are derived from it
 };
 
 enum class Status : std::uint8_t {
@@ -50,11 +51,11 @@ enum class Status : std::uint8_t {
 // Views into the session's input; they live until the next input to the session.
 struct Reply {
   Status status = Status::done;
-  Reason reason = Reason::other;  // refused only
-  std::string_view value;         // get
-  std::string_view version;       // raw text, empty if none or unusable
-  std::string_view text;          // refused: the server's words
-  std::uint32_t flags = 0;        // memcached
+  Reason reason = Reason::other;                         // refused only
+  std::string_view value;                                // get
+  std::string_view version;                              // raw text, empty if none or unusable
+  std::string_view text;                                 // refused: the server's words
+  std::uint32_t flags = 0;                               // memcached
   std::optional<std::chrono::milliseconds> server_wall;  // clock
 };
 

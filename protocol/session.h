@@ -1,19 +1,20 @@
 #pragma once
 
-// The contract of every protocol: one Session per connection, pure. See ARCHITECTURE.md, "Sessions".
+// The contract of every protocol: one Session per connection, pure. See ARCHITECTURE.md,
+// "Sessions".
 //
 // The caller repeats: inputs, then poll_event until false, then poll_output (write, on_output), and
 // sets its timer to poll_deadline. Commands may come at any time between. No member calls back.
-
-#include "base/bytes.h"
-#include "base/clock.h"
-#include "protocol/operation.h"
 
 #include <cstddef>
 #include <expected>
 #include <optional>
 #include <span>
 #include <string>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "protocol/operation.h"
 
 namespace sheaf::protocol {
 
@@ -73,13 +74,14 @@ class Session {
   // Commands. After submit() an event with the ticket follows, unless cancel() comes first.
   virtual void start(Now now) = 0;  // once, when the stream is there
   virtual std::expected<Ticket, LocalError> submit(const Operation& operation, Now now) = 0;
-  // Forgets the request: no event follows. Says whether a complete frame of it may reach the server.
-  // A half-written borrowed value closes the session.
+  // Forgets the request: no event follows. Says whether a complete frame of it may reach the
+  // server. A half-written borrowed value closes the session.
   virtual Sent cancel(Ticket ticket, Now now) = 0;
   virtual void close(Now now) = 0;  // orderly; everything submitted fails with events
 
   // Outputs.
-  virtual std::span<const Bytes> poll_output() = 0;  // the same bytes again until on_output takes them
+  virtual std::span<const Bytes>
+  poll_output() = 0;  // the same bytes again until on_output takes them
   virtual bool poll_event(Event& event) = 0;
   virtual std::optional<Deadline> poll_deadline() const = 0;
 

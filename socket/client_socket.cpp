@@ -1,10 +1,10 @@
 #include "socket/client_socket.h"
 
-#include "base/checks.h"
-#include "base/text.h"
-
 #include <algorithm>
 #include <cstring>
+
+#include "base/checks.h"
+#include "base/text.h"
 
 namespace sheaf::socket {
 

@@ -1,20 +1,20 @@
 #pragma once
 
-// ClientSocket: one connection. Dials, runs a protocol session over the stream, pairs its events with
-// requests, and knows its age, its idle time and how long its oldest request has been waiting.
+// ClientSocket: one connection. Dials, runs a protocol session over the stream, pairs its events
+// with requests, and knows its age, its idle time and how long its oldest request has been waiting.
 //
-// States: dialing -> handshaking -> ready -> closed. Whatever ends it, every request on it ends through
-// on_socket_failed first, then on_socket_closed comes, once, out of Loop::turn().
+// States: dialing -> handshaking -> ready -> closed. Whatever ends it, every request on it ends
+// through on_socket_failed first, then on_socket_closed comes, once, out of Loop::turn().
 //
 // Thread rule: belongs to one lane.
-
-#include "socket/request.h"
-#include "socket/seam.h"
 
 #include <expected>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "socket/request.h"
+#include "socket/seam.h"
 
 namespace sheaf::socket {
 
@@ -34,7 +34,10 @@ class ClientSocketOwner {
   ~ClientSocketOwner() = default;
 };
 
-class ClientSocket final : private StreamSink, private DialSink, private TimerSink, private Deferred {
+class ClientSocket final : private StreamSink,
+                           private DialSink,
+                           private TimerSink,
+                           private Deferred {
  public:
   enum class State : std::uint8_t { dialing, handshaking, ready, closed };
 
@@ -49,8 +52,8 @@ class ClientSocket final : private StreamSink, private DialSink, private TimerSi
   // Commands. submit: on success the request ends through the owner, unless cancel() comes first.
   std::expected<void, protocol::LocalError> submit(Request& request, Now now);
   protocol::Sent cancel(Request& request, Now now);
-  void close(Now now);                                           // orderly
-  void abort(Reason reason, std::string text, Now now);          // at once, with our own reason
+  void close(Now now);                                   // orderly
+  void abort(Reason reason, std::string text, Now now);  // at once, with our own reason
   // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.
   bool reset() const;
 

@@ -121,9 +121,7 @@ void Lane::turn(Deadline until) {
   polling_ = false;
 }
 
-void Lane::run_deferred(Now now) {
-  drain(now);
-}
+void Lane::run_deferred(Now now) { drain(now); }
 
 void Lane::drain(Now now) {
   for (;;) {
@@ -197,8 +195,8 @@ void Lane::keeper_drive() {
   driving_thread = false;
 }
 
-// True if the keeper has given the baton away. A crowd that all was answered at once is still a crowd,
-// hence the time it is remembered.
+// True if the keeper has given the baton away. A crowd that all was answered at once is still a
+// crowd, hence the time it is remembered.
 bool Lane::step_down(Now now, Deadline& until) {
   Waiter* next = nullptr;
   {

@@ -5,19 +5,18 @@
 // nobody has called for a while and when a crowd waits.
 //
 //   baton     free -> a caller (call) or the keeper (post, grace time over)
-//             caller done -> the oldest sleeper, the keeper if a crowd waits or asynchronous work is
-//             in flight, else free
-//             keeper -> the oldest sleeper, once the crowd has gone
+//             caller done -> the oldest sleeper, the keeper if a crowd waits or asynchronous work
+//             is in flight, else free keeper -> the oldest sleeper, once the crowd has gone
 //
 // Everything below the client is touched only by the thread that holds the baton; it is handed over
 // under `mutex_`, which also guards the queue of posted tasks and the list of sleepers.
 
+#include <mutex>
+#include <thread>
+
 #include "base/intrusive_list.h"
 #include "socket/parker.h"
 #include "socket/uv_loop.h"
-
-#include <mutex>
-#include <thread>
 
 namespace sheaf::socket {
 

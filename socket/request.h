@@ -1,16 +1,17 @@
 #pragma once
 
-// One operation on its way through cluster, node and socket. The submitter owns it; the layers below
-// borrow it until RequestSink::on_done, which comes exactly once, at the latest by the deadline.
+// One operation on its way through cluster, node and socket. The submitter owns it; the layers
+// below borrow it until RequestSink::on_done, which comes exactly once, at the latest by the
+// deadline.
 //
 // Thread rule: touched only under the lane's baton, from start to on_done.
+
+#include <cstddef>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/intrusive_list.h"
 #include "protocol/session.h"
-
-#include <cstddef>
-#include <string_view>
 
 namespace sheaf::socket {
 
@@ -46,16 +47,14 @@ class Request : public ListHook<Request> {
 
   // Bookkeeping of the layers below.
   static constexpr std::size_t no_place = static_cast<std::size_t>(-1);
-  unsigned node = 0;                    // index in the topology
+  unsigned node = 0;                      // index in the topology
   std::size_t deadline_place = no_place;  // in the cluster's deadline queue
-  ClientSocket* socket = nullptr;       // carries it, once submitted
+  ClientSocket* socket = nullptr;         // carries it, once submitted
   protocol::Ticket ticket;
   Deadline submitted_at{0};
 
   // What the window counts: bytes that wait for an answer.
-  std::size_t cost() const noexcept {
-    return operation.key.size() + operation.value.size() + 256;
-  }
+  std::size_t cost() const noexcept { return operation.key.size() + operation.value.size() + 256; }
 };
 
 }  // namespace sheaf::socket

@@ -10,11 +10,6 @@
 //  5 Nothing throws.
 //  6 A sink may destroy the object that calls it, as the last thing it does in that call.
 
-#include "base/bytes.h"
-#include "base/clock.h"
-
-#include <sheaf/result.h>
-
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -22,9 +17,15 @@
 #include <string>
 #include <string_view>
 
+#include <sheaf/result.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+
 namespace sheaf::socket {
 
-// Where to connect: a configured host and port. `host` is a name or an address (IPv6 without brackets).
+// Where to connect: a configured host and port. `host` is a name or an address (IPv6 without
+// brackets).
 struct Endpoint {
   std::string host;
   std::uint16_t port = 0;
@@ -32,10 +33,10 @@ struct Endpoint {
 
 class StreamSink {
  public:
-  virtual std::span<std::byte> read_space() = 0;       // empty: reading pauses until the next turn
+  virtual std::span<std::byte> read_space() = 0;  // empty: reading pauses until the next turn
   virtual void on_read(std::size_t size, Now now) = 0;
-  virtual void on_writable(Now now) = 0;               // only after write() took less than all
-  virtual void on_closed(int error, Now now) = 0;      // errno value; 0 = orderly end
+  virtual void on_writable(Now now) = 0;           // only after write() took less than all
+  virtual void on_closed(int error, Now now) = 0;  // errno value; 0 = orderly end
 
  protected:
   ~StreamSink() = default;
@@ -51,7 +52,8 @@ class Stream {
 class DialSink {
  public:
   virtual void on_connected(std::unique_ptr<Stream> stream, Now now) = 0;
-  virtual void on_dial_failed(std::string text, Now now) = 0;  // text: one clause, "connection refused"
+  virtual void on_dial_failed(std::string text,
+                              Now now) = 0;  // text: one clause, "connection refused"
 
  protected:
   ~DialSink() = default;
@@ -67,8 +69,8 @@ class Dial {
 class Dialer {
  public:
   virtual ~Dialer() = default;
-  virtual std::unique_ptr<Dial> dial(const Endpoint& endpoint, Deadline deadline, DialSink& dial_sink,
-                                     StreamSink& stream_sink) = 0;
+  virtual std::unique_ptr<Dial> dial(const Endpoint& endpoint, Deadline deadline,
+                                     DialSink& dial_sink, StreamSink& stream_sink) = 0;
 };
 
 class TimerSink {
@@ -105,7 +107,7 @@ class Loop {
   // Any thread: ends the wait in progress or the next one.
   virtual void wake() noexcept = 0;
   virtual std::unique_ptr<Timer> timer(TimerSink& sink) = 0;
-  virtual void defer(Deferred& work) = 0;           // once, even if asked twice
+  virtual void defer(Deferred& work) = 0;            // once, even if asked twice
   virtual void forget(Deferred& work) noexcept = 0;  // before `work` dies
   // How late timers fired in this turn because nobody ran the loop (process stopped, starved):
   // deadlines that passed meanwhile are not the peer's fault.

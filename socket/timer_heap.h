@@ -5,11 +5,11 @@
 //
 // Thread rule: belongs to one loop.
 
-#include "socket/seam.h"
-
 #include <cstddef>
 #include <memory>
 #include <vector>
+
+#include "socket/seam.h"
 
 namespace sheaf::socket {
 

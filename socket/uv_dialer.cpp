@@ -1,6 +1,3 @@
-#include "socket/uv_impl.h"
-#include "socket/uv_resolver.h"
-
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -9,6 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "socket/uv_impl.h"
+#include "socket/uv_resolver.h"
+
 namespace sheaf::socket {
 namespace {
 
@@ -16,7 +16,8 @@ void set_option(int fd, int level, int name, int value) noexcept {
   setsockopt(fd, level, name, &value, sizeof value);
 }
 
-// Half-open connections: the kernel's own defaults take 2 h (keep-alive) or 15 min (retransmission).
+// Half-open connections: the kernel's own defaults take 2 h (keep-alive) or 15 min
+// (retransmission).
 void prepare(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -51,9 +52,9 @@ class UvDial final : public Dial, private ResolveSink, private TimerSink, privat
     connect_next();
   }
   void on_timer(Now now) override {
-    dial_sink_.on_dial_failed(poll_ == nullptr && lookup_ != nullptr ? "name look-up timed out"
-                                                                     : "connect timed out",
-                              now);
+    dial_sink_.on_dial_failed(
+        poll_ == nullptr && lookup_ != nullptr ? "name look-up timed out" : "connect timed out",
+        now);
   }
   void run_deferred(Now now) override { dial_sink_.on_dial_failed(last_error_, now); }
 

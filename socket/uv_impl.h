@@ -2,13 +2,13 @@
 
 // Shared by the uv_* files only.
 
-#include "socket/timer_heap.h"
-#include "socket/uv_loop.h"
-
 #include <uv.h>
 
 #include <set>
 #include <vector>
+
+#include "socket/timer_heap.h"
+#include "socket/uv_loop.h"
 
 namespace sheaf::socket {
 

@@ -1,7 +1,5 @@
 #include "socket/uv_loop.h"
 
-#include "socket/uv_impl.h"
-
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,6 +8,8 @@
 #include <cerrno>
 #include <ctime>
 #include <mutex>
+
+#include "socket/uv_impl.h"
 
 namespace sheaf::socket {
 namespace {

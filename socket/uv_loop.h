@@ -1,15 +1,15 @@
 #pragma once
 
-// The production loop and dialer: libuv's uv_poll on sockets of ours. libuv's own stream writes raise
-// SIGPIPE and its timers fire before reads, so neither is used.
+// The production loop and dialer: libuv's uv_poll on sockets of ours. libuv's own stream writes
+// raise SIGPIPE and its timers fire before reads, so neither is used.
 //
 // Thread rule: as Loop; wake() alone may come from any thread.
-
-#include "socket/seam.h"
 
 #include <expected>
 #include <memory>
 #include <string>
+
+#include "socket/seam.h"
 
 namespace sheaf::socket {
 
@@ -40,7 +40,8 @@ class UvLoop final : public Loop {
   // Whether turns may poll before they sleep: a blocking caller waits for a reply.
   void allow_spin(bool allowed) noexcept;
 
-  // In a forked child: closes every descriptor and forgets the rest. The object must be leaked after it.
+  // In a forked child: closes every descriptor and forgets the rest. The object must be leaked
+  // after it.
   void close_descriptors() noexcept;
 
   // TCP: resolves names (libuv's pool threads, only for names), connects, TCP_NODELAY, keep-alive.

@@ -1,14 +1,14 @@
 #include "socket/uv_resolver.h"
 
-#include "base/text.h"
-#include "socket/uv_impl.h"
-
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "base/text.h"
+#include "socket/uv_impl.h"
 
 namespace sheaf::socket {
 namespace {

@@ -6,15 +6,15 @@
 //
 // Thread rule: belongs to one loop.
 
-#include "socket/seam.h"
-#include "socket/uv_loop.h"
-
 #include <sys/socket.h>
 
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "socket/seam.h"
+#include "socket/uv_loop.h"
 
 namespace sheaf::socket {
 

@@ -1,5 +1,3 @@
-#include "socket/uv_impl.h"
-
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -8,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+
+#include "socket/uv_impl.h"
 
 namespace sheaf::socket {
 namespace {

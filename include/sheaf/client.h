@@ -1,14 +1,8 @@
 #pragma once
 
 /// @file
-/// Client: cache, batch reads and conditional writes over the nodes of one cluster. Read this first.
-
-#include <sheaf/cluster_config.h>
-#include <sheaf/export.h>
-#include <sheaf/log.h>
-#include <sheaf/options.h>
-#include <sheaf/result.h>
-#include <sheaf/stats.h>
+/// Client: cache, batch reads and conditional writes over the nodes of one cluster. Read this
+/// first.
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +12,13 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sheaf/cluster_config.h>
+#include <sheaf/export.h>
+#include <sheaf/log.h>
+#include <sheaf/options.h>
+#include <sheaf/result.h>
+#include <sheaf/stats.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -43,11 +44,12 @@ struct Location {
 /// Thread rule: any thread may call any member at any time, callbacks included, except that
 ///   - the destructor and moves need that no other thread calls the object;
 ///   - a blocking call from a callback is fine; callbacks never run under a lock.
-/// After fork() the child's calls fail with Reason::forked and its destructor only closes descriptors.
+/// After fork() the child's calls fail with Reason::forked and its destructor only closes
+/// descriptors.
 ///
 /// Lifetime: the destructor ends every operation in flight: callbacks run exactly once (Outcome
-/// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It may
-/// be called from a callback of this very client.
+/// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It
+/// may be called from a callback of this very client.
 ///
 /// Every operation ends by its deadline. Ordering: an operation that starts after another of any
 /// client has completed sees its effect; of two in flight at once neither order is promised, except
@@ -62,8 +64,8 @@ class SHEAF_API Client {
   using SetManyCallback = std::function<void(std::vector<KeyResult<SetResult>>)>;
   using RemoveManyCallback = std::function<void(std::vector<KeyResult<RemoveResult>>)>;
 
-  /// Opens a client. Does not wait for servers: operations connect on demand, within their deadline.
-  /// Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,
+  /// Opens a client. Does not wait for servers: operations connect on demand, within their
+  /// deadline. Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,
   /// Outcome::unsupported for an endpoint kind that this build has not, Outcome::overloaded when no
   /// thread or descriptor could be had.
   static Result<Client> open(std::string_view uri, ClientOptions options = {});
@@ -80,7 +82,8 @@ class SHEAF_API Client {
   std::future<Result<GetResult>> get_future(std::string_view key, const GetOptions& options = {});
 
   /// Writes a key.
-  Result<SetResult> set(std::string_view key, std::string_view value, const SetOptions& options = {});
+  Result<SetResult> set(std::string_view key, std::string_view value,
+                        const SetOptions& options = {});
   void set_async(std::string_view key, std::string_view value, const SetOptions& options,
                  SetCallback done);
   std::future<Result<SetResult>> set_future(std::string_view key, std::string_view value,

@@ -3,16 +3,16 @@
 /// @file
 /// Log records: one for each abnormal or missing reply and each change of a node's health.
 ///
-/// Thread rule: the sink is called on the client's dispatcher (or the user's executor), one record at
-/// a time, never while the client holds a lock; it may call anything, the Client included.
-
-#include <sheaf/result.h>
+/// Thread rule: the sink is called on the client's dispatcher (or the user's executor), one record
+/// at a time, never while the client holds a lock; it may call anything, the Client included.
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+
+#include <sheaf/result.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -24,14 +24,15 @@ enum class LogLevel : std::uint8_t {
   error     ///< A node went down, a peer broke its protocol.
 };
 
-/// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values never.
+/// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values
+/// never.
 struct LogRecord {
-  LogLevel level = LogLevel::info;      ///< How much it matters.
-  std::string node;                     ///< `host:port`, empty if none.
-  std::string operation;                ///< "get", "set", "remove", "connect", "probe", "health", ...
-  std::string key;                      ///< Hash or escaped key, empty if none.
-  std::optional<Outcome> outcome;       ///< How the operation ended, if it was one.
-  std::string text;                     ///< What happened, one sentence.
+  LogLevel level = LogLevel::info;  ///< How much it matters.
+  std::string node;                 ///< `host:port`, empty if none.
+  std::string operation;            ///< "get", "set", "remove", "connect", "probe", "health", ...
+  std::string key;                  ///< Hash or escaped key, empty if none.
+  std::optional<Outcome> outcome;   ///< How the operation ended, if it was one.
+  std::string text;                 ///< What happened, one sentence.
   std::chrono::nanoseconds elapsed{0};  ///< Of the operation.
 };
 

@@ -6,14 +6,14 @@
 /// Thread rule: plain values. Views in options are read until the operation ends (blocking forms)
 /// or copied before the call returns (callback and future forms).
 
-#include <sheaf/result.h>
-#include <sheaf/value.h>
-
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sheaf/result.h>
+#include <sheaf/value.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -31,12 +31,14 @@ struct GetOptions {
 enum class SetCondition : unsigned char {
   always,              ///< Unconditionally.
   if_absent,           ///< Only if the key is absent. Not safe to repeat after `unknown`.
-  if_absent_or_equal,  ///< If the key is absent or already holds exactly this value. Safe to repeat.
+  if_absent_or_equal,  ///< If the key is absent or already holds exactly this value. Safe to
+                       ///< repeat.
 };
 
 /// Options of set.
 struct SetOptions {
-  std::optional<Ttl> ttl;  ///< None: the cluster's `default_ttl`, which by default is "never expires".
+  std::optional<Ttl>
+      ttl;  ///< None: the cluster's `default_ttl`, which by default is "never expires".
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
   FencingToken fence;                             ///< Empty: none is sent.
   Timeout timeout;                                ///< See Timeout.
@@ -45,7 +47,7 @@ struct SetOptions {
 /// What a set did.
 struct SetResult {
   bool stored = false;  ///< False: the condition did not hold, nothing changed.
-  Version version;      ///< Stored: the new version. Not stored: the version that is there, if told.
+  Version version;  ///< Stored: the new version. Not stored: the version that is there, if told.
 };
 
 /// Options of remove.

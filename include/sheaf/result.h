@@ -5,8 +5,6 @@
 ///
 /// Thread rule: plain values; no object here is shared between threads by the library.
 
-#include <sheaf/export.h>
-
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -15,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+#include <sheaf/export.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -33,33 +33,33 @@ enum class Outcome : std::uint8_t {
 
 /// Why. Every Outcome other than `invalid` and `refused` may come with several reasons.
 enum class Reason : std::uint8_t {
-  other,                  ///< See Error::text.
-  timed_out,              ///< The deadline passed.
-  node_down,              ///< The node is known to be down; the request was not tried.
-  connect_failed,         ///< No connection could be made.
-  connection_lost,        ///< The connection ended while the request was on it.
-  protocol_error,         ///< The peer broke the protocol; its connection was closed.
-  authentication,         ///< The server refused the user name, password or client ID.
-  too_large,              ///< Key, value or packet is above a limit; the text names it.
-  bad_argument,           ///< An argument is not allowed; the text names it and the limit.
-  bad_configuration,      ///< A URI, JSON file or option is not allowed; the text names the field.
-  wrong_thread,           ///< A blocking call from a thread that drives the client.
-  forked,                 ///< The process forked after the client was opened.
-  closed,                 ///< The client is closing.
-  queue_full,             ///< A bound on requests or bytes in flight is reached.
-  out_of_memory,          ///< An allocation failed.
-  clock_skew,             ///< The request's timestamp is over a minute ahead of the store.
-  fencing_required,       ///< The key is protected and the request carried no fencing token.
-  fencing_skew,           ///< The fencing token is over a minute ahead of the store.
-  fencing_stale,          ///< The fencing token is older than the one that protects the key.
-  quota,                  ///< The store's quota of keys or bytes is used up.
-  syntax,                 ///< The store did not understand the request.
-  not_authorized,         ///< No right to this key or topic.
-  unknown_command,        ///< The server does not know the command.
-  wrong_arguments,        ///< The server counted other arguments than it wants.
-  timestamp_missing,      ///< The store wants a timestamp.
-  timestamp_malformed,    ///< The store could not read the timestamp or the fencing token.
-  key_empty,              ///< The store refuses a key of no bytes.
+  other,                ///< See Error::text.
+  timed_out,            ///< The deadline passed.
+  node_down,            ///< The node is known to be down; the request was not tried.
+  connect_failed,       ///< No connection could be made.
+  connection_lost,      ///< The connection ended while the request was on it.
+  protocol_error,       ///< The peer broke the protocol; its connection was closed.
+  authentication,       ///< The server refused the user name, password or client ID.
+  too_large,            ///< Key, value or packet is above a limit; the text names it.
+  bad_argument,         ///< An argument is not allowed; the text names it and the limit.
+  bad_configuration,    ///< A URI, JSON file or option is not allowed; the text names the field.
+  wrong_thread,         ///< A blocking call from a thread that drives the client.
+  forked,               ///< The process forked after the client was opened.
+  closed,               ///< The client is closing.
+  queue_full,           ///< A bound on requests or bytes in flight is reached.
+  out_of_memory,        ///< An allocation failed.
+  clock_skew,           ///< The request's timestamp is over a minute ahead of the store.
+  fencing_required,     ///< The key is protected and the request carried no fencing token.
+  fencing_skew,         ///< The fencing token is over a minute ahead of the store.
+  fencing_stale,        ///< The fencing token is older than the one that protects the key.
+  quota,                ///< The store's quota of keys or bytes is used up.
+  syntax,               ///< The store did not understand the request.
+  not_authorized,       ///< No right to this key or topic.
+  unknown_command,      ///< The server does not know the command.
+  wrong_arguments,      ///< The server counted other arguments than it wants.
+  timestamp_missing,    ///< The store wants a timestamp.
+  timestamp_malformed,  ///< The store could not read the timestamp or the fencing token.
+  key_empty,            ///< The store refuses a key of no bytes.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...
@@ -69,13 +69,14 @@ SHEAF_API std::string_view to_string(Reason reason) noexcept;
 
 /// Why an operation has no value.
 struct Error {
-  Outcome outcome = Outcome::invalid;        ///< What is known about the effect.
-  Reason reason = Reason::other;             ///< Why.
-  std::string node;                          ///< `host:port` of the node, empty if none took part.
-  std::chrono::nanoseconds elapsed{0};       ///< From the call to its end; 0 if it was refused at once.
-  std::string text;                          ///< The server's own words, or what is wrong with what.
+  Outcome outcome = Outcome::invalid;   ///< What is known about the effect.
+  Reason reason = Reason::other;        ///< Why.
+  std::string node;                     ///< `host:port` of the node, empty if none took part.
+  std::chrono::nanoseconds elapsed{0};  ///< From the call to its end; 0 if it was refused at once.
+  std::string text;                     ///< The server's own words, or what is wrong with what.
 
-  /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a password.
+  /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a
+  /// password.
   SHEAF_API std::string message() const;
 };
 

@@ -5,14 +5,14 @@
 ///
 /// Thread rule: snapshots, plain values.
 
-#include <sheaf/result.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sheaf/result.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -41,26 +41,28 @@ struct NodeStats {
   std::uint64_t not_sent = 0;                  ///< Operations that ended `not_sent`.
   std::uint64_t unknown = 0;                   ///< Operations that ended `unknown`.
   std::uint64_t overloaded = 0;                ///< Operations that ended `overloaded`.
-  std::uint64_t timed_out = 0;                 ///< Of not_sent and unknown: ended by their deadline.
-  std::uint64_t late_replies = 0;              ///< Replies nobody waited for any more; dropped.
-  std::uint64_t bad_timestamps = 0;            ///< Replies whose timestamp was unusable; result kept.
-  std::uint64_t connects = 0;                  ///< Connections made.
-  std::uint64_t connect_failures = 0;          ///< Connections that could not be made.
-  std::uint64_t connections_lost = 0;          ///< Connections that ended other than by us.
-  std::uint64_t probes = 0;                    ///< Recovery probes sent.
-  std::uint64_t downs = 0;                     ///< Times the node was taken as down.
-  std::uint64_t bytes_sent = 0;                ///< Bytes handed to the kernel.
-  std::uint64_t bytes_received = 0;            ///< Bytes read.
-  std::chrono::nanoseconds round_trip{0};      ///< Smoothed round trip of answered requests; 0 = none.
+  std::uint64_t timed_out = 0;             ///< Of not_sent and unknown: ended by their deadline.
+  std::uint64_t late_replies = 0;          ///< Replies nobody waited for any more; dropped.
+  std::uint64_t bad_timestamps = 0;        ///< Replies whose timestamp was unusable; result kept.
+  std::uint64_t connects = 0;              ///< Connections made.
+  std::uint64_t connect_failures = 0;      ///< Connections that could not be made.
+  std::uint64_t connections_lost = 0;      ///< Connections that ended other than by us.
+  std::uint64_t probes = 0;                ///< Recovery probes sent.
+  std::uint64_t downs = 0;                 ///< Times the node was taken as down.
+  std::uint64_t bytes_sent = 0;            ///< Bytes handed to the kernel.
+  std::uint64_t bytes_received = 0;        ///< Bytes read.
+  std::chrono::nanoseconds round_trip{0};  ///< Smoothed round trip of answered requests; 0 = none.
 };
 
 /// What one node answered to Client::check_nodes().
 struct NodeReport {
-  NodeStats stats;                                ///< After the check.
-  std::optional<std::chrono::nanoseconds> round_trip;  ///< Of this check; none if it did not answer.
-  /// The node's clock minus ours, if the endpoint tells (state store); half a round trip is uncertain.
+  NodeStats stats;  ///< After the check.
+  std::optional<std::chrono::nanoseconds>
+      round_trip;  ///< Of this check; none if it did not answer.
+  /// The node's clock minus ours, if the endpoint tells (state store); half a round trip is
+  /// uncertain.
   std::optional<std::chrono::milliseconds> clock_difference;
-  std::optional<Error> error;                     ///< Why there was no answer.
+  std::optional<Error> error;  ///< Why there was no answer.
 };
 
 }  // namespace v0

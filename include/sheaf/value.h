@@ -15,8 +15,8 @@ namespace sheaf {
 inline namespace v0 {
 
 /// The version that the endpoint gave a value, in the endpoint's own text.
-/// State store: a hybrid logical clock, `wall:counter:node`; compare by asking the store, not as text.
-/// Empty when the endpoint sent none.
+/// State store: a hybrid logical clock, `wall:counter:node`; compare by asking the store, not as
+/// text. Empty when the endpoint sent none.
 struct Version {
   std::string text;  ///< Exactly as received.
 
@@ -27,7 +27,8 @@ struct Version {
 /// A token that the store checks: a write with an older token than the key has seen is refused.
 /// It counts only at the node that issued it. Not a secret and no proof of identity.
 struct FencingToken {
-  std::string text;  ///< Sent exactly as it is; for the state store the version of the lock's first SET.
+  std::string
+      text;  ///< Sent exactly as it is; for the state store the version of the lock's first SET.
 
   bool empty() const noexcept { return text.empty(); }
   friend bool operator==(const FencingToken&, const FencingToken&) = default;

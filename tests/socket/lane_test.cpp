@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-
 #include <atomic>
 #include <deque>
 #include <functional>
 #include <thread>
 #include <vector>
+
+#include "base/random.h"
 
 namespace sheaf::socket {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-
 #include <algorithm>
 #include <functional>
 #include <vector>
+
+#include "base/random.h"
 
 namespace sheaf::socket {
 namespace {

@@ -56,9 +56,7 @@ struct Peer final : StreamSink, DialSink {
 
   void on_connected(std::unique_ptr<Stream> s, Now) override { stream = std::move(s); }
   void on_dial_failed(std::string text, Now) override { failed = std::move(text); }
-  std::span<std::byte> read_space() override {
-    return std::as_writable_bytes(std::span(space));
-  }
+  std::span<std::byte> read_space() override { return std::as_writable_bytes(std::span(space)); }
   void on_read(std::size_t size, Now) override {
     received.append(space, 0, size);
     if (destroy_on_read) stream.reset();
