@@ -24,7 +24,7 @@ using Timeout = std::optional<std::chrono::nanoseconds>;
 
 /// Options of get.
 struct GetOptions {
-  Timeout timeout;  ///< See Timeout.
+  Timeout timeout{};  ///< See Timeout.
 };
 
 /// When a set is carried out.
@@ -40,8 +40,8 @@ struct SetOptions {
   std::optional<Ttl>
       ttl;  ///< None: the cluster's `default_ttl`, which by default is "never expires".
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
-  FencingToken fence;                             ///< Empty: none is sent.
-  Timeout timeout;                                ///< See Timeout.
+  FencingToken fence{};                           ///< Empty: none is sent.
+  Timeout timeout{};                              ///< See Timeout.
 };
 
 /// What a set did.
@@ -52,9 +52,9 @@ struct SetResult {
 
 /// Options of remove.
 struct RemoveOptions {
-  std::optional<std::string_view> if_value;  ///< Remove only if the key holds exactly this value.
-  FencingToken fence;                        ///< Empty: none is sent.
-  Timeout timeout;                           ///< See Timeout.
+  std::optional<std::string_view> if_value{};  ///< Remove only if the key holds exactly this value.
+  FencingToken fence{};                        ///< Empty: none is sent.
+  Timeout timeout{};                           ///< See Timeout.
 };
 
 /// What a remove found.
@@ -83,13 +83,13 @@ struct SetItem {
 
 /// Options of set_many, the same for every entry.
 struct BatchSetOptions {
-  std::optional<Ttl> ttl;  ///< See SetOptions::ttl.
-  Timeout timeout;         ///< For the whole batch.
+  std::optional<Ttl> ttl{};  ///< See SetOptions::ttl.
+  Timeout timeout{};         ///< For the whole batch.
 };
 
 /// Options of get_many and remove_many.
 struct BatchOptions {
-  Timeout timeout;  ///< For the whole batch.
+  Timeout timeout{};  ///< For the whole batch.
 };
 
 }  // namespace v0

@@ -29,7 +29,7 @@ class Contract : public testing::TestWithParam<test::EndpointFactory> {
 };
 
 INSTANTIATE_TEST_SUITE_P(On, Contract, testing::ValuesIn(test::endpoint_factories()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 std::string all_bytes() {
   std::string text;
