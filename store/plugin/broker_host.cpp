@@ -7,15 +7,16 @@
 #include <optional>
 #include <utility>
 
+#include "protocol/statestore/properties.h"
+#include "protocol/statestore/topics.h"
 #include "store/plugin/properties.h"
 
 namespace sheaf::store::plugin {
-namespace {
 
-constexpr std::string_view kRequestTopic =
-    "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke";
-constexpr std::string_view kNotificationPrefix =
-    "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
+namespace statestore = protocol::statestore;
+namespace property = protocol::statestore::property;
+
+namespace {
 
 ClientHandle handle_of(const mosquitto* client) {
   return static_cast<ClientHandle>(reinterpret_cast<std::uintptr_t>(client));
@@ -59,9 +60,9 @@ BrokerHost::BrokerHost(EngineOptions options, SinkState sink)
 
 int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
   const std::string_view topic = event.topic;
-  if (topic == kRequestTopic) return on_request(event, now);
+  if (topic == statestore::request_topic) return on_request(event, now);
   // Only the store speaks there: a forged notification would be taken for a change.
-  if (topic.starts_with(kNotificationPrefix)) return MOSQ_ERR_ACL_DENIED;
+  if (statestore::in_notification_tree(topic)) return MOSQ_ERR_ACL_DENIED;
   return MOSQ_ERR_SUCCESS;
 }
 
@@ -127,14 +128,13 @@ void BrokerHost::forget(ClientHandle client) {
 void BrokerHost::reply(const char* client_id, const char* topic, const Request& request,
                        const Answer& answer) {
   PropertyList properties;
-  properties.add_content_type("application/octet-stream");
+  properties.add_content_type(statestore::content_type);
   if (request.correlation) properties.add_correlation(*request.correlation);
-  properties.add_user("__stat", "200");  // errors are told in the payload
-  properties.add_user("__protVer", "1.0");
-  properties.add_user("__srcId", "StateStore");
+  properties.add_user(property::status, statestore::status_ok);  // errors are told in the payload
+  properties.add_user(property::protocol_version, statestore::protocol_version);
+  properties.add_user(property::source_id, statestore::store_node);
   if (!answer.timestamp.empty()) {
-    text_.assign(answer.timestamp);
-    properties.add_user("__ts", text_.c_str());
+    properties.add_user(property::timestamp, answer.timestamp);
   }
   publish(client_id, topic, answer.payload, properties);
 }
@@ -144,11 +144,13 @@ void BrokerHost::send_notifications() {
   while (engine_.poll_notification(notification)) {
     const auto client = clients_.find(notification.client);
     if (client == clients_.end()) continue;
+    // The broker would cut the length off and send a packet that its receiver cannot read.
+    if (notification.topic.size() > statestore::max_topic_size) continue;
     PropertyList properties;
-    properties.add_content_type("application/octet-stream");
-    properties.add_user("__protVer", "1.0");
-    properties.add_user("__srcId", "StateStore");
-    properties.add_user("__ts", notification.timestamp.c_str());
+    properties.add_content_type(statestore::content_type);
+    properties.add_user(property::protocol_version, statestore::protocol_version);
+    properties.add_user(property::source_id, statestore::store_node);
+    properties.add_user(property::timestamp, notification.timestamp);
     const bool push = engine_.options().notify == NotifyMode::push;
     publish(push ? client->second.c_str() : nullptr, notification.topic.c_str(),
             notification.payload, properties);

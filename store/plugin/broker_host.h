@@ -43,7 +43,6 @@ class BrokerHost {
   Engine engine_;
   SinkState sink_;
   bool warned_ = false;
-  std::string text_;  // reused for values that the broker wants NUL-terminated
   // Connected clients that have asked something. The handle is the broker's client pointer.
   std::unordered_map<ClientHandle, std::string> clients_;
   std::unordered_map<std::string, ClientHandle> handles_;

@@ -2,9 +2,10 @@
 
 #include <mqtt_protocol.h>
 
-#include <cstring>
 #include <new>
 #include <stdexcept>
+
+#include "protocol/statestore/properties.h"
 
 namespace sheaf::store::plugin {
 namespace {
@@ -57,9 +58,10 @@ void RequestProperties::read_user_property(const mosquitto_property* property) {
                                       false);
   const CText name(copied(raw_name));
   CText value(copied(raw_value));
-  if (std::strcmp(name.get(), "__ts") == 0) {
+  const std::string_view known(name.get());
+  if (known == protocol::statestore::property::timestamp) {
     if (!timestamp) timestamp = std::move(value);
-  } else if (std::strcmp(name.get(), "__ft") == 0) {
+  } else if (known == protocol::statestore::property::fencing_token) {
     if (!fencing_token) fencing_token = std::move(value);
   }
 }
@@ -74,8 +76,9 @@ std::optional<std::string_view> RequestProperties::view(const CText& text) {
   return std::string_view(text.get());
 }
 
-void PropertyList::add_content_type(const char* type) {
-  require(mosquitto_property_add_string(&head_, MQTT_PROP_CONTENT_TYPE, type));
+void PropertyList::add_content_type(std::string_view type) {
+  value_ = type;
+  require(mosquitto_property_add_string(&head_, MQTT_PROP_CONTENT_TYPE, value_.c_str()));
 }
 
 void PropertyList::add_correlation(std::string_view data) {
@@ -83,8 +86,11 @@ void PropertyList::add_correlation(std::string_view data) {
                                         static_cast<std::uint16_t>(data.size())));
 }
 
-void PropertyList::add_user(const char* name, const char* value) {
-  require(mosquitto_property_add_string_pair(&head_, MQTT_PROP_USER_PROPERTY, name, value));
+void PropertyList::add_user(std::string_view name, std::string_view value) {
+  name_ = name;
+  value_ = value;
+  require(mosquitto_property_add_string_pair(&head_, MQTT_PROP_USER_PROPERTY, name_.c_str(),
+                                             value_.c_str()));
 }
 
 }  // namespace sheaf::store::plugin

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace sheaf::store::plugin {
@@ -47,16 +48,18 @@ class PropertyList {
   PropertyList(const PropertyList&) = delete;
   PropertyList& operator=(const PropertyList&) = delete;
 
-  // Each throws std::bad_alloc when the broker has no memory. Texts end with NUL.
-  void add_content_type(const char* type);
+  // Each throws std::bad_alloc when the broker has no memory.
+  void add_content_type(std::string_view type);
   void add_correlation(std::string_view data);
-  void add_user(const char* name, const char* value);
+  void add_user(std::string_view name, std::string_view value);
 
   mosquitto_property* get() const { return head_; }
   void release() { head_ = nullptr; }
 
  private:
   mosquitto_property* head_ = nullptr;
+  std::string name_;  // the broker wants texts with a NUL at the end
+  std::string value_;
 };
 
 }  // namespace sheaf::store::plugin

@@ -38,11 +38,6 @@ bool valid_filter(std::string_view filter) noexcept {
   return true;
 }
 
-bool valid_topic(std::string_view topic) noexcept {
-  return !topic.empty() &&
-         topic.find_first_of(std::string_view("+#\0", 3)) == std::string_view::npos;
-}
-
 bool matches(std::string_view filter, std::string_view topic) noexcept {
   if (topic.starts_with('$') && (filter.starts_with('+') || filter.starts_with('#'))) return false;
   Levels want(filter);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Topic names and filters of MQTT 5 section 4.7.
+// Topic filters of MQTT 5 section 4.7.
 //
 // Thread rule: free functions.
 
@@ -10,9 +10,6 @@ namespace sheaf::store::server {
 
 // Section 4.7.1: wildcards only as whole levels, '#' only as the last one; no NUL.
 bool valid_filter(std::string_view filter) noexcept;
-
-// No wildcard, no NUL, at least one character.
-bool valid_topic(std::string_view topic) noexcept;
 
 // A wildcard as the first level does not match topics that begin with '$' (section 4.7.2).
 bool matches(std::string_view filter, std::string_view topic) noexcept;

@@ -1,0 +1,234 @@
+#include "store/server/host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/statestore/properties.h"
+#include "protocol/statestore/topics.h"
+
+namespace sheaf::store::server {
+
+namespace mqtt5 = protocol::mqtt5;
+namespace statestore = protocol::statestore;
+namespace property = protocol::statestore::property;
+using mqtt5::PropertyId;
+using mqtt5::ReasonCode;
+
+namespace {
+
+// Takes the same time whatever the difference is and wherever it stands.
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0u : 1u;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
+    difference |= static_cast<unsigned char>(given[i] ^ other);
+  }
+  return difference == 0;
+}
+
+}  // namespace
+
+void Host::Connection::on_input(std::size_t size, Now now) {
+  session_.on_input(size, now);
+  host_.serve(*this, now);
+}
+
+void Host::Connection::on_output(std::size_t size, Now now) {
+  session_.on_output(size, now);
+  host_.serve(*this, now);  // it may have waited for room
+}
+
+void Host::Connection::on_eof(Now now) {
+  session_.on_eof(now);
+  host_.serve(*this, now);
+}
+
+Host::Host(HostOptions options) : options_(std::move(options)), engine_(options_.engine) {}
+Host::~Host() = default;
+
+Host::Connection* Host::connect(Now now) {
+  if (connections_.size() >= options_.max_connections) return nullptr;
+  const ClientHandle handle = next_handle_++;
+  std::unique_ptr<Connection> made(new Connection(*this, handle, now));
+  return connections_.emplace(handle, std::move(made)).first->second.get();
+}
+
+void Host::release(Connection& connection) {
+  forget(connection);
+  std::erase(ready_, &connection);
+  connections_.erase(connection.handle_);
+}
+
+Host::Connection* Host::poll_ready() {
+  if (ready_.empty()) return nullptr;
+  Connection* const first = ready_.front();
+  ready_.pop_front();
+  first->ready_ = false;
+  return first;
+}
+
+void Host::mark_ready(Connection& connection) {
+  if (connection.ready_) return;
+  if (!connection.closed() && connection.poll_output().empty()) return;
+  connection.ready_ = true;
+  ready_.push_back(&connection);
+}
+
+void Host::tick(Now now) {
+  engine_.tick(now);
+  send_notifications();
+  for (const auto& [handle, connection] : connections_) {
+    const std::optional<Deadline> deadline = connection->session_.poll_deadline();
+    if (!deadline || *deadline > now.mono) continue;
+    connection->session_.on_deadline(now);
+    serve(*connection, now);
+  }
+}
+
+std::optional<Deadline> Host::next_deadline() const {
+  std::optional<Deadline> next = engine_.next_expiry();
+  for (const auto& [handle, connection] : connections_) {
+    const std::optional<Deadline> deadline = connection->session_.poll_deadline();
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  }
+  return next;
+}
+
+void Host::serve(Connection& connection, Now now) {
+  ServerEvent event;
+  while (connection.session_.poll_event(event)) {
+    switch (event.kind) {
+      case ServerEvent::Kind::connect:
+        on_connect(connection, event.connect);
+        break;
+      case ServerEvent::Kind::publish:
+        on_publish(connection, event.publish, now);
+        break;
+      case ServerEvent::Kind::ended:
+        forget(connection);
+        break;
+    }
+  }
+  mark_ready(connection);
+}
+
+bool Host::may_connect(const mqtt5::Connect& connect) const {
+  if (!options_.user) return true;
+  const bool user = equal_in_constant_time(connect.user.value_or(""), *options_.user);
+  const bool password = equal_in_constant_time(connect.password.value_or(""), options_.password);
+  return user && password;
+}
+
+void Host::on_connect(Connection& connection, const mqtt5::Connect& connect) {
+  if (!may_connect(connect)) {
+    return connection.session_.refuse(ReasonCode::bad_user_name_or_password,
+                                      "wrong user name or password");
+  }
+  std::string client_id(connect.client_id);
+  if (client_id.empty()) {
+    client_id = "sheaf-" + std::to_string(connection.handle_);
+    while (clients_.contains(client_id)) client_id += '+';
+  }
+  if (const auto old = clients_.find(client_id); old != clients_.end()) {
+    Connection& other = *old->second;
+    other.session_.disconnect(ReasonCode::session_taken_over,
+                              "another connection uses this client ID");
+    forget(other);
+    mark_ready(other);
+  }
+  connection.session_.accept(connect.client_id.empty() ? client_id : "");
+  if (connection.session_.open()) clients_.emplace(std::move(client_id), &connection);
+}
+
+// Watches end with the connection. Safe to call twice.
+void Host::forget(Connection& connection) {
+  const auto found = clients_.find(connection.session_.client_id());
+  if (found == clients_.end() || found->second != &connection) return;
+  clients_.erase(found);
+  engine_.disconnect(connection.handle_);
+}
+
+void Host::on_publish(Connection& connection, const mqtt5::Publish& publish, Now now) {
+  if (publish.topic == statestore::request_topic) return on_request(connection, publish, now);
+  if (publish.qos == 0) return;
+  // Only the store speaks in its own tree: a forged notification would be taken for a change.
+  const bool forged = statestore::in_notification_tree(publish.topic);
+  connection.session_.acknowledge(
+      publish.packet_id, forged ? ReasonCode::not_authorized : ReasonCode::no_matching_subscribers);
+}
+
+void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now now) {
+  Request request;
+  request.client = connection.handle_;
+  request.client_id = connection.session_.client_id();
+  request.qos = publish.qos;
+  request.response_topic = publish.properties.response_topic;
+  request.correlation = publish.properties.correlation_data;
+  statestore::RequestProperties sent;
+  for (const mqtt5::UserProperty& user : publish.properties.user())
+    sent.take(user.name, user.value);
+  request.timestamp = sent.timestamp;
+  request.fencing_token = sent.fencing_token;
+  request.payload = publish.payload;
+
+  const Answer answer = engine_.execute(request, now);
+  if (answer.verdict == Verdict::disconnect) {
+    return connection.session_.disconnect(ReasonCode::protocol_error,
+                                          "the response topic is not allowed");
+  }
+  // 0x00, not "no matching subscribers": the official .NET client fails a call on any other reason.
+  if (publish.qos == 1) connection.session_.acknowledge(publish.packet_id, ReasonCode::success);
+  if (answer.verdict == Verdict::answer) {
+    properties_.clear();
+    ByteWriter writer(properties_);
+    mqtt5::PropertyWriter properties(writer);
+    properties.text(PropertyId::content_type, statestore::content_type);
+    if (request.correlation) properties.text(PropertyId::correlation_data, *request.correlation);
+    properties.user(property::status, statestore::status_ok);  // errors are told in the payload
+    properties.user(property::protocol_version, statestore::protocol_version);
+    properties.user(property::source_id, statestore::store_node);
+    if (!answer.timestamp.empty()) properties.user(property::timestamp, answer.timestamp);
+    deliver(connection, *request.response_topic, answer.payload, 1);
+  }
+  send_notifications();
+}
+
+void Host::send_notifications() {
+  Notification notification;
+  while (engine_.poll_notification(notification)) {
+    const auto found = connections_.find(notification.client);
+    if (found == connections_.end()) continue;
+    Connection& connection = *found->second;
+    const bool push = options_.engine.notify == NotifyMode::push;
+    const std::optional<std::uint8_t> granted =
+        push ? 1 : connection.session_.subscription(notification.topic);
+    if (!granted) continue;
+    properties_.clear();
+    ByteWriter writer(properties_);
+    mqtt5::PropertyWriter properties(writer);
+    properties.text(PropertyId::content_type, statestore::content_type);
+    properties.user(property::protocol_version, statestore::protocol_version);
+    properties.user(property::source_id, statestore::store_node);
+    properties.user(property::timestamp, notification.timestamp);
+    deliver(connection, notification.topic, notification.payload, *granted);
+  }
+}
+
+void Host::deliver(Connection& connection, std::string_view topic, std::string_view payload,
+                   std::uint8_t qos) {
+  if (topic.size() > statestore::max_topic_size) {  // long client ID and long key
+    ++discarded_;
+    return;
+  }
+  mqtt5::Publish message;
+  message.topic = topic;
+  message.qos = qos;
+  message.properties.raw = properties_;
+  message.payload = payload;
+  const ServerSession::Delivery delivery = connection.session_.publish(message);
+  if (delivery != ServerSession::Delivery::queued) ++discarded_;
+  if (delivery == ServerSession::Delivery::cut_off) forget(connection);
+  mark_ready(connection);
+}
+
+}  // namespace sheaf::store::server

@@ -1,0 +1,114 @@
+#pragma once
+
+// The state store as a whole server, pure: one engine and the sessions of its clients. What drives
+// it (store/pipe in a process, the simulator in tests) moves the bytes and tells the time.
+//
+//   Host::Connection* c = host.connect(now);
+//   c->input_space() / c->on_input(...)       bytes of the client
+//   while (auto* r = host.poll_ready()) ...   write r->poll_output(), r->on_output(...); end the
+//                                             stream and release(*r) when r->closed()
+//   host.tick(now) at host.next_deadline()
+//
+// A request of one client may give others something to read (notifications) or end them (takeover);
+// poll_ready() names them all. It is a store and no broker: messages to other topics reach nobody
+// and are acknowledged with 0x10 (no matching subscribers).
+//
+// Thread rule: one thread at a time, for the host and all its connections together.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "store/engine/engine.h"
+#include "store/server/server_session.h"
+
+namespace sheaf::store::server {
+
+struct HostOptions {
+  EngineOptions engine;
+  SessionLimits session;
+  std::optional<std::string> user;  // none: any client may connect
+  std::string password;
+  std::size_t max_connections = 10'000;
+};
+
+class Host {
+ public:
+  class Connection;
+
+  explicit Host(HostOptions options);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  // A new connection; null if there are too many. It lives until release().
+  Connection* connect(Now now);
+  // The stream is gone, whatever the session's state; the object ends here.
+  void release(Connection& connection);
+
+  // The next connection that has output or has closed since it was last named here.
+  Connection* poll_ready();
+
+  // Expires keys, pushes the notifications, ends clients whose time is up.
+  void tick(Now now);
+  std::optional<Deadline> next_deadline() const;
+
+  std::size_t connections() const { return connections_.size(); }
+  const Engine& engine() const { return engine_; }
+  // Answers and notifications that no client could take (above its limits).
+  std::uint64_t discarded() const { return discarded_; }
+
+ private:
+  void serve(Connection& connection, Now now);
+  void on_connect(Connection& connection, const protocol::mqtt5::Connect& connect);
+  void on_publish(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
+  void on_request(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
+  void forget(Connection& connection);
+  void send_notifications();
+  void deliver(Connection& connection, std::string_view topic, std::string_view payload,
+               std::uint8_t qos);
+  bool may_connect(const protocol::mqtt5::Connect& connect) const;
+  void mark_ready(Connection& connection);
+
+  HostOptions options_;
+  Engine engine_;
+  ClientHandle next_handle_ = 1;
+  std::unordered_map<ClientHandle, std::unique_ptr<Connection>> connections_;
+  std::unordered_map<std::string, Connection*> clients_;  // those that are open, by client ID
+  std::deque<Connection*> ready_;
+  std::uint64_t discarded_ = 0;
+  std::string properties_;  // of the message under construction
+};
+
+// One client's end of the host. The members are those of ServerSession.
+class Host::Connection {
+ public:
+  std::span<std::byte> input_space() { return session_.input_space(); }
+  void on_input(std::size_t size, Now now);
+  std::span<const Bytes> poll_output() { return session_.poll_output(); }
+  void on_output(std::size_t size, Now now);
+  void on_eof(Now now);
+
+  bool closed() const { return session_.closed(); }
+  const ServerSession& session() const { return session_; }
+
+ private:
+  friend class Host;
+  Connection(Host& host, ClientHandle handle, Now now)
+      : host_(host), handle_(handle), session_(host.options_.session, now) {}
+
+  Host& host_;
+  ClientHandle handle_;
+  ServerSession session_;
+  bool ready_ = false;
+};
+
+}  // namespace sheaf::store::server
