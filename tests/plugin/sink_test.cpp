@@ -1,0 +1,102 @@
+// Finding the sink's bridge in configuration files.
+
+#include "store/plugin/sink.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::store::plugin {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class SinkFiles : public testing::Test {
+ protected:
+  SinkFiles() {
+    std::string name = (std::filesystem::temp_directory_path() / "sheaf-sink-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~SinkFiles() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, std::string_view text) const {
+    std::ofstream(folder_ / name) << text;
+    return (folder_ / name).string();
+  }
+  static std::string command_line(const std::string& file) {
+    return std::string("mosquitto\0-v\0-c\0", 16) + file + std::string("\0-d\0", 4);
+  }
+  std::filesystem::path folder_;
+};
+
+bool declared(std::string_view text) {
+  std::vector<std::string> folders;
+  return declares_sink(text, folders);
+}
+
+TEST(SinkConfiguration, DocumentedBridgeDeclaresTheSink) {
+  EXPECT_TRUE(declared(kSinkBridge));
+  EXPECT_TRUE(declared("listener 1883\r\n\t topic \t$sheaf/statestore/sink\r\n"));
+  EXPECT_TRUE(declared("topic $sheaf/statestore/sink both 0"));
+}
+
+TEST(SinkConfiguration, OtherLinesDoNot) {
+  EXPECT_FALSE(declared(""));
+  EXPECT_FALSE(declared("# topic $sheaf/statestore/sink out 0\n"));
+  EXPECT_FALSE(declared("topic $sheaf/statestore/sink in 0\n"));
+  EXPECT_FALSE(declared("topic $sheaf/statestore/sink2 out 0\n"));
+  EXPECT_FALSE(declared("topic\n$sheaf/statestore/sink out 0\n"));
+}
+
+TEST(SinkConfiguration, IncludedFoldersAreReported) {
+  std::vector<std::string> folders;
+  EXPECT_FALSE(declares_sink("include_dir /etc/one\n\ninclude_dir\ninclude_dir  two \n", folders));
+  EXPECT_THAT(folders, ElementsAre("/etc/one", "two"));
+  folders.clear();
+  EXPECT_TRUE(declares_sink(kSinkBridge, folders));
+  EXPECT_THAT(folders, IsEmpty());
+}
+
+TEST_F(SinkFiles, AreFoundThroughTheCommandLine) {
+  EXPECT_EQ(find_sink(command_line(write("a.conf", kSinkBridge))), SinkState::declared);
+  EXPECT_EQ(find_sink(command_line(write("b.conf", "listener 1883\n"))), SinkState::missing);
+  const std::string long_form =
+      std::string("mosquitto\0--config-file\0", 24) + write("c.conf", kSinkBridge) + '\0';
+  EXPECT_EQ(find_sink(long_form), SinkState::declared);
+}
+
+TEST_F(SinkFiles, AreFoundInIncludedFolders) {
+  std::filesystem::create_directory(folder_ / "conf.d");
+  const std::string file =
+      write("main.conf", "include_dir " + (folder_ / "conf.d").string() + "\n");
+  EXPECT_EQ(find_sink(command_line(file)), SinkState::missing);
+  write("conf.d/notes.txt", kSinkBridge);  // mosquitto reads *.conf only
+  EXPECT_EQ(find_sink(command_line(file)), SinkState::missing);
+  write("conf.d/sink.conf", kSinkBridge);
+  EXPECT_EQ(find_sink(command_line(file)), SinkState::declared);
+}
+
+TEST_F(SinkFiles, ThatCannotBeReadLeaveItOpen) {
+  EXPECT_EQ(find_sink(command_line((folder_ / "absent.conf").string())), SinkState::unknown);
+  const std::string file =
+      write("main.conf", "include_dir " + (folder_ / "absent").string() + "\n");
+  EXPECT_EQ(find_sink(command_line(file)), SinkState::unknown);
+}
+
+TEST_F(SinkFiles, ABrokerWithoutAFileHasNoBridge) {
+  EXPECT_EQ(find_sink(std::string_view("mosquitto\0-p\0"
+                                       "1884\0",
+                                       18)),
+            SinkState::missing);
+  EXPECT_EQ(find_sink(std::string_view("mosquitto\0-c\0", 13)), SinkState::missing);
+  EXPECT_EQ(find_sink(""), SinkState::missing);
+}
+
+}  // namespace
+}  // namespace sheaf::store::plugin
