@@ -37,8 +37,8 @@ enum class SetCondition : unsigned char {
 
 /// Options of set.
 struct SetOptions {
-  std::optional<Ttl>
-      ttl;  ///< None: the cluster's `default_ttl`, which by default is "never expires".
+  /// None: the cluster's `default_ttl`, which by default is "never expires".
+  std::optional<Ttl> ttl{};
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
   FencingToken fence{};                           ///< Empty: none is sent.
   Timeout timeout{};                              ///< See Timeout.
