@@ -5,7 +5,6 @@
 #include <cstring>
 #include <new>
 #include <optional>
-#include <utility>
 
 #include "protocol/statestore/properties.h"
 #include "protocol/statestore/topics.h"
@@ -55,8 +54,8 @@ void send_to_sink(mosquitto_evt_message& event) {
 
 }  // namespace
 
-BrokerHost::BrokerHost(EngineOptions options, SinkState sink)
-    : engine_(std::move(options)), sink_(sink) {}
+BrokerHost::BrokerHost(const EngineOptions& options, SinkState sink)
+    : engine_(options), sink_(sink) {}
 
 int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
   const std::string_view topic = event.topic;

@@ -95,7 +95,7 @@ int start_host(const Options& options) {
       return MOSQ_ERR_INVAL;
     }
   }
-  process.host = std::make_unique<BrokerHost>(std::move(parsed), find_sink(own_command_line()));
+  process.host = std::make_unique<BrokerHost>(parsed, find_sink(own_command_line()));
   process.options = options;
   mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: state store %s, in memory only", SHEAF_VERSION);
   return MOSQ_ERR_SUCCESS;

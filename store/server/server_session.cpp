@@ -8,7 +8,6 @@
 namespace sheaf::store::server {
 
 namespace mqtt5 = protocol::mqtt5;
-using mqtt5::PacketType;
 using mqtt5::PropertyId;
 
 ServerSession::ServerSession(const SessionLimits& limits, Now now)

@@ -138,8 +138,9 @@ void BrokerProcess::write_users() const {
   const std::filesystem::path file = folder_ / "passwords";
   std::ofstream(file).close();
   for (const auto& [name, password] : options_.users) {
-    const std::string command = std::string(SHEAF_TEST_PASSWD) + " -b '" + file.string() + "' '" +
-                                name + "' '" + password + "' 2>/dev/null";
+    std::string command = SHEAF_TEST_PASSWD " -b '";
+    command.append(file.string()).append("' '").append(name).append("' '").append(password);
+    command += "' 2>/dev/null";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
   }
 }

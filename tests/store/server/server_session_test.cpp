@@ -358,7 +358,7 @@ TEST(ServerSession, AnswersBrokenRulesWithTheirReasonAndCloses) {
 TEST(ServerSession, RefusesConnectsItCannotServe) {
   mqtt5::Connect will;
   will.client_id = "c";
-  will.will.emplace();
+  will.will = mqtt5::Connect::Will{};
   will.will->topic = "t";
   will.will->qos = 2;
   mqtt5::Connect retained = will;
