@@ -53,6 +53,6 @@ bool in_notification_tree(std::string_view topic) noexcept;
 // (empty, too long, wildcards, U+0000, not UTF-8), the request topic, or in the notification tree.
 bool response_topic_allowed(std::string_view topic) noexcept;
 // Below clients/ID/ or clients/HEX(ID)/, hex of either case.
-bool is_own_response_topic(std::string_view topic, std::string_view client_id) noexcept;
+bool is_own_response_topic(std::string_view topic, std::string_view client_id);
 
 }  // namespace sheaf::protocol::statestore

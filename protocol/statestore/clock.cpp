@@ -1,0 +1,104 @@
+#include "protocol/statestore/clock.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sheaf::protocol::statestore {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A wall clock before 1970 counts as 1970.
+std::uint64_t since_epoch(milliseconds wall) noexcept {
+  return wall.count() > 0 ? static_cast<std::uint64_t>(wall.count()) : 0;
+}
+
+char* print_number(char* out, std::uint64_t value, std::ptrdiff_t width) noexcept {
+  char digits[20];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+  out = std::fill_n(out, std::max<std::ptrdiff_t>(0, width - (end - digits)), '0');
+  return std::copy(static_cast<const char*>(digits), end, out);
+}
+
+}  // namespace
+
+std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept {
+  const std::size_t first = text.find(':');
+  if (first == std::string_view::npos) return std::nullopt;
+  const std::size_t second = text.find(':', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  const auto wall = parse_decimal(text.substr(0, first));
+  const auto counter = parse_decimal(text.substr(first + 1, second - first - 1));
+  const std::string_view node = text.substr(second + 1);
+  if (!wall || !counter || node.size() > max_node_size) return std::nullopt;
+  return Timestamp{*wall, *counter, node};
+}
+
+bool too_far_ahead(const Timestamp& timestamp, milliseconds wall) noexcept {
+  const std::uint64_t here = since_epoch(wall);
+  return timestamp.wall > here &&
+         timestamp.wall - here > static_cast<std::uint64_t>(max_drift.count());
+}
+
+TimestampText::TimestampText(const Timestamp& timestamp, TimestampForm form) noexcept {
+  const bool padded = form == TimestampForm::padded;
+  char* at = print_number(text_.data(), timestamp.wall, padded ? 15 : 1);
+  *at++ = ':';
+  at = print_number(at, timestamp.counter, padded ? 5 : 1);
+  *at++ = ':';
+  const std::string_view node = timestamp.node.substr(0, max_node_size);
+  at = std::ranges::copy(node, at).out;
+  size_ = static_cast<std::size_t>(at - text_.data());
+}
+
+HybridClock::HybridClock(std::string node) : node_(std::move(node)) {
+  if (node_.size() > max_node_size) node_.resize(max_node_size);
+}
+
+std::expected<Timestamp, HybridClock::Error> HybridClock::tick(milliseconds wall) noexcept {
+  if (const auto moved = advance({}, wall); !moved) return std::unexpected(moved.error());
+  return last();
+}
+
+std::expected<void, HybridClock::Error> HybridClock::observe(const Timestamp& remote,
+                                                             milliseconds wall) noexcept {
+  if (remote.node == node_) return {};
+  return advance({remote.wall, remote.counter}, wall);
+}
+
+std::expected<Timestamp, HybridClock::Error> HybridClock::tick_after(const Timestamp& remote,
+                                                                     milliseconds wall) noexcept {
+  const auto moved = advance({remote.wall, remote.counter}, wall);
+  if (!moved) return std::unexpected(moved.error());
+  return last();
+}
+
+// docs/wire/statestore.md, "Update". A counter that would leave the range that all clients read
+// moves the wall part on by a millisecond instead of failing: still greater than both, and legal.
+std::expected<void, HybridClock::Error> HybridClock::advance(Point remote,
+                                                             milliseconds wall) noexcept {
+  const std::uint64_t here = since_epoch(wall);
+  if (here > last_.wall && here > remote.wall) {
+    last_ = {here, 0};
+    return {};
+  }
+  const Point newer = std::pair(last_.wall, last_.counter) > std::pair(remote.wall, remote.counter)
+                          ? last_
+                          : remote;
+  if (newer.wall == std::numeric_limits<std::uint64_t>::max()) {
+    return std::unexpected(Error::too_far_ahead);
+  }
+  const Point next =
+      newer.counter < max_counter ? Point{newer.wall, newer.counter + 1} : Point{newer.wall + 1, 0};
+  if (too_far_ahead({next.wall, next.counter, {}}, wall)) {
+    return std::unexpected(Error::too_far_ahead);
+  }
+  last_ = next;
+  return {};
+}
+
+}  // namespace sheaf::protocol::statestore

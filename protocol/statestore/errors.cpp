@@ -1,0 +1,72 @@
+#include "protocol/statestore/errors.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "protocol/statestore/payload.h"
+
+namespace sheaf::protocol::statestore {
+namespace {
+
+struct Row {
+  std::string_view text;
+  std::string_view stem;
+  Reason reason;
+};
+
+// In the order of StoreError. A stem is what all wordings of an error have in common.
+constexpr std::array kRows{
+    Row{"the request timestamp is too far in the future; ensure that the client and broker system "
+        "clocks are synchronized",
+        "timestamp is too far in the future", Reason::clock_skew},
+    Row{"a fencing token is required for this request", "fencing token is required",
+        Reason::fencing_required},
+    Row{"the request fencing token timestamp is too far in the future; ensure that the client and "
+        "broker system clocks are synchronized",
+        "fencing token timestamp is too far in the future", Reason::fencing_skew},
+    Row{"the request fencing token is a lower version than the fencing token protecting the "
+        "resource",
+        "fencing token is a lower version", Reason::fencing_stale},
+    Row{"the quota has been exceeded", "quota has been exceeded", Reason::quota},
+    Row{"syntax error", "syntax error", Reason::syntax},
+    Row{"not authorized", "not authorized", Reason::not_authorized},
+    Row{"unknown command", "unknown command", Reason::unknown_command},
+    Row{"wrong number of arguments", "wrong number of arguments", Reason::wrong_arguments},
+    Row{"missing timestamp", "missing timestamp", Reason::timestamp_missing},
+    Row{"malformed timestamp", "malformed timestamp", Reason::timestamp_malformed},
+    Row{"the key length is zero", "key length is zero", Reason::key_empty},
+};
+static_assert(kRows.size() == static_cast<std::size_t>(StoreError::key_empty) + 1);
+
+// The longest text is well below; a hostile peer may send megabytes.
+constexpr std::size_t kLongestText = 512;
+
+const Row& row(StoreError error) noexcept { return kRows[static_cast<std::size_t>(error)]; }
+
+bool contains_ignoring_case(std::string_view words, std::string_view stem) noexcept {
+  for (std::size_t at = 0; at + stem.size() <= words.size(); ++at) {
+    if (equals_ignoring_case(words.substr(at, stem.size()), stem)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view text_of(StoreError error) noexcept { return row(error).text; }
+
+Reason reason_of(StoreError error) noexcept { return row(error).reason; }
+
+Reason reason_of(std::string_view words) noexcept {
+  words = words.substr(0, kLongestText);
+  // The stem of timestamp_skew is part of fencing_skew's, so that one is asked first.
+  if (contains_ignoring_case(words, row(StoreError::fencing_skew).stem))
+    return Reason::fencing_skew;
+  for (const Row& candidate : kRows) {
+    if (contains_ignoring_case(words, candidate.stem)) return candidate.reason;
+  }
+  return Reason::other;
+}
+
+}  // namespace sheaf::protocol::statestore
