@@ -1,0 +1,30 @@
+#pragma once
+
+// Connects the sessions of one client to engines in this process. The port of an endpoint is the
+// index of the engine.
+//
+// Thread rule: belongs to one loop.
+
+#include <expected>
+#include <memory>
+#include <string>
+
+#include "store/pipe/pipe_lane.h"
+
+namespace sheaf::store::pipe {
+
+class PipeDialer final : public socket::Dialer {
+ public:
+  // The summoner outlives everything that the dialer makes, as the loop does.
+  PipeDialer(socket::Loop& loop, Summoner& summoner, Engines engines)
+      : lane_(std::make_shared<PipeLane>(loop, summoner, std::move(engines))) {}
+
+  std::unique_ptr<socket::Dial> dial(const socket::Endpoint& endpoint, Deadline deadline,
+                                     socket::DialSink& dial_sink,
+                                     socket::StreamSink& stream_sink) override;
+
+ private:
+  std::shared_ptr<PipeLane> lane_;  // streams outlive the dialer
+};
+
+}  // namespace sheaf::store::pipe

@@ -1,0 +1,45 @@
+#pragma once
+
+// A connection to an engine in this process. write() runs the engine on the caller's own thread;
+// what comes back is handed to the sink as deferred work of the same turn.
+//
+// Thread rule: belongs to one loop; others only name it in the lane's mailbox.
+
+#include <memory>
+
+#include "store/pipe/pipe_lane.h"
+
+namespace sheaf::store::pipe {
+
+class PipeStream final : public socket::Stream, public socket::Deferred {
+ public:
+  // `connection` is a fresh one of `engine`; the stream is known to the engine from now on.
+  PipeStream(std::shared_ptr<PipeLane> lane, SharedEngine& engine, SharedEngine::Guard& guard,
+             server::Host::Connection& connection, socket::StreamSink& sink);
+  ~PipeStream() override;
+  PipeStream(const PipeStream&) = delete;
+  PipeStream& operator=(const PipeStream&) = delete;
+
+  std::size_t write(std::span<const Bytes> parts) override;
+  PipeLane& lane() { return *lane_; }
+
+ private:
+  void run_deferred(Now now) override;
+  struct Step {
+    std::size_t taken = 0;  // bytes moved into the space
+    bool more = false;      // output is left
+    bool over = false;      // the engine has ended the connection
+    bool room = false;      // for input
+  };
+  Step take_output(std::span<std::byte> space, Now now);
+  void end(Now now);
+
+  std::shared_ptr<PipeLane> lane_;
+  SharedEngine& engine_;
+  server::Host::Connection* connection_;  // null once the engine has ended it
+  socket::StreamSink& sink_;
+  bool blocked_ = false;  // the last write took less than all
+  bool* gone_ = nullptr;  // set while the sink is called: told when it destroys this stream
+};
+
+}  // namespace sheaf::store::pipe

@@ -1,0 +1,54 @@
+#include "store/pipe/registry.h"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+namespace sheaf::store::pipe {
+namespace {
+
+using Key = std::pair<std::string, unsigned>;
+
+struct Registry {
+  std::mutex mutex;
+  std::map<Key, std::weak_ptr<SharedEngine>> engines;
+};
+
+// Never destroyed: clients may outlive every static object.
+Registry& registry() {
+  static auto* const only = new Registry;
+  return *only;
+}
+
+// The binding names every option: one that is added does not compile until it is compared.
+auto as_tuple(const EngineOptions& options) {
+  const auto& [spelling, keys, bytes, watches, duplicates, retention, notify, topics] = options;
+  return std::tuple(spelling, keys, bytes, watches, duplicates, retention, notify, topics);
+}
+
+}  // namespace
+
+std::expected<Engines, std::string> open_engines(std::string_view name, unsigned count,
+                                                 const EngineOptions& options) {
+  Registry& all = registry();
+  Engines opened;
+  const std::scoped_lock lock(all.mutex);
+  std::erase_if(all.engines, [](const auto& entry) { return entry.second.expired(); });
+  for (unsigned index = 0; index < count; ++index) {
+    std::weak_ptr<SharedEngine>& place = all.engines[Key(name, index)];
+    std::shared_ptr<SharedEngine> engine = place.lock();
+    if (engine == nullptr) {
+      engine = std::make_shared<SharedEngine>(options);
+      place = engine;
+    } else if (as_tuple(engine->options()) != as_tuple(options)) {
+      return std::unexpected("embedded engine " + std::to_string(index) +
+                             (name.empty() ? std::string() : " of '" + std::string(name) + "'") +
+                             " is already open in this process with other options");
+    }
+    opened.push_back(std::move(engine));
+  }
+  return opened;
+}
+
+}  // namespace sheaf::store::pipe
