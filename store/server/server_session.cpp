@@ -34,6 +34,10 @@ void ServerSession::on_input(std::size_t size, Now now) {
 
 void ServerSession::on_output(std::size_t size, Now now) {
   now_ = now;
+  // While paused we do not look for signs of life; that the client reads is one.
+  if (paused() && state_ == State::open && keep_alive_.count() > 0) {
+    deadline_ = now.mono + keep_alive_;
+  }
   output_.take(size);
   if (state_ == State::leaving && output_.size() == 0) state_ = State::ended;
 }

@@ -278,6 +278,18 @@ TEST(ServerSession, EndsOneAndAHalfKeepAliveTimesAfterTheLastSignOfLife) {
   EXPECT_EQ(peer.session.poll_deadline(), std::nullopt);
 }
 
+TEST(ServerSession, AClientThatSlowlyReadsALargeAnswerIsAlive) {
+  SessionLimits limits;
+  limits.pause_above = 100;
+  Connected peer(limits, 10);
+  peer.deliver(0, "t", std::string(1000, 'p'));
+  EXPECT_TRUE(peer.session.input_space().empty());
+  peer.session.on_output(100, at(14'000));
+  EXPECT_EQ(peer.session.poll_deadline(), at(29'000).mono);
+  peer.session.on_deadline(at(29'000));
+  EXPECT_FALSE(peer.session.open());
+}
+
 TEST(ServerSession, NeverTimesOutWithoutKeepAlive) {
   Connected peer;
   EXPECT_EQ(peer.session.poll_deadline(), std::nullopt);
