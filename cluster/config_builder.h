@@ -1,7 +1,7 @@
 #pragma once
 
-// Collects a ClusterConfig from its parts, whoever spells them, and checks each part and the whole.
-// No sentence it makes contains a password, nor text that might be a piece of a mistyped one.
+// Collects a ClusterConfig from its parts, however they are spelled, and checks each part where its
+// place is known, then the whole. No sentence contains a piece of a mistyped password.
 //
 // Thread rule: one thread at a time.
 
@@ -13,15 +13,11 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "cluster/config_check.h"
 #include "cluster/config_options.h"
 
 namespace sheaf::cluster {
 
-// Why a configuration is refused, in one sentence.
-struct Problem {
-  std::string text;
-  Outcome outcome = Outcome::invalid;
-};
 using Checked = std::expected<void, Problem>;
 
 // A part of a server's description that may be absent.
@@ -51,16 +47,11 @@ class ConfigBuilder {
   std::expected<ClusterConfig, Problem> finish();
 
  private:
-  Checked check_password() const;
-
   ClusterConfig config_;
-  std::uint64_t total_weight_ = 0;
   std::unordered_set<std::string> identities_;  // lower case
   std::unordered_set<std::string> given_;       // options, user, password
 };
 
-inline constexpr std::string_view port_rule = "an integer from 1 to 65535";
-inline constexpr std::string_view weight_rule = "an integer from 1 to 65535";
 inline constexpr std::size_t max_config_bytes = 1u << 20;
 
 }  // namespace sheaf::cluster

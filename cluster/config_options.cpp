@@ -21,100 +21,122 @@ constexpr std::uint64_t kDay = 86'400'000;  // ms
 constexpr std::uint64_t kLongestTtl = static_cast<std::uint64_t>(Ttl::max.count());
 constexpr std::size_t kLongestShown = 64;
 
+using Access = OptionAccess;
+
 template <auto Member>
-void set_bool(Config& config, const Value& value) {
-  config.*Member = value.number != 0;
-}
-template <auto Member>
-void set_number(Config& config, const Value& value) {
-  using Field = std::remove_reference_t<decltype(config.*Member)>;
-  config.*Member = static_cast<Field>(value.number);
+constexpr Access flag() {
+  return {[](Config& config, const Value& value) { config.*Member = value.number != 0; },
+          [](const Config& config) { return Value{config.*Member ? 1u : 0u, {}}; }};
 }
 template <auto Member>
-void set_duration(Config& config, const Value& value) {
-  config.*Member = milliseconds(static_cast<std::int64_t>(value.number));
+constexpr Access number() {
+  return {[](Config& config, const Value& value) {
+            using Field = std::remove_reference_t<decltype(config.*Member)>;
+            config.*Member = static_cast<Field>(value.number);
+          },
+          [](const Config& config) { return Value{config.*Member, {}}; }};
 }
 template <auto Member>
-void set_text(Config& config, const Value& value) {
-  config.*Member = std::string(value.text);
+constexpr Access duration() {
+  return {[](Config& config, const Value& value) {
+            config.*Member = milliseconds(static_cast<std::int64_t>(value.number));
+          },
+          [](const Config& config) {
+            return Value{static_cast<std::uint64_t>((config.*Member).count()), {}};
+          }};
 }
-void set_locator(Config& config, const Value& value) {
-  config.locator = value.text == "ring" ? LocatorKind::ring : LocatorKind::slots;
+template <auto Member>
+constexpr Access text() {
+  return {[](Config& config, const Value& value) { config.*Member = std::string(value.text); },
+          [](const Config& config) { return Value{0, config.*Member}; }};
 }
-void set_failover(Config& config, const Value&) { config.failover = FailoverMode::owner; }
-void set_default_ttl(Config& config, const Value& value) {
-  config.default_ttl = Ttl(milliseconds(static_cast<std::int64_t>(value.number)));
-}
+constexpr Access locator{[](Config& config, const Value& value) {
+                           config.locator =
+                               value.text == "ring" ? LocatorKind::ring : LocatorKind::slots;
+                         },
+                         nullptr};
+constexpr Access failover{
+    [](Config& config, const Value&) { config.failover = FailoverMode::owner; }, nullptr};
+// No time to live is as good as the longest.
+constexpr Access default_ttl{
+    [](Config& config, const Value& value) {
+      config.default_ttl = Ttl(milliseconds(static_cast<std::int64_t>(value.number)));
+    },
+    [](const Config& config) {
+      const Ttl ttl = config.default_ttl.value_or(Ttl(Ttl::max));
+      return Value{static_cast<std::uint64_t>(ttl.milliseconds().count()), {}};
+    }};
+constexpr Access engine{nullptr, nullptr};
 
 // clang-format off: a table.
 constexpr std::array kTable{
-    Option{"locator", Type::choice, User::every, 0, 0, "slots|ring", "slots", set_locator,
+    Option{"locator", Type::choice, User::every, 0, 0, "slots|ring", "slots", locator,
            "How keys are spread over nodes."},
     Option{"slots", Type::power_of_two, User::every, 1u << 10, 1u << 22, "", "65536",
-           set_number<&Config::slots>,
+           number<&Config::slots>(),
            "Slots of `locator=slots`. Another number moves nearly every key."},
-    Option{"failover", Type::choice, User::every, 0, 0, "owner", "owner", set_failover,
+    Option{"failover", Type::choice, User::every, 0, 0, "owner", "owner", failover,
            "What happens to the keys of a node that is down: they stay its own."},
     Option{"allow_plain_password", Type::boolean, User::every, 0, 1, "", "false",
-           set_bool<&Config::allow_plain_password>,
+           flag<&Config::allow_plain_password>(),
            "Lets a password cross a network without TLS."},
     Option{"timeout", Type::duration, User::every, 1, kDay, "", "1s",
-           set_duration<&Config::timeout>, "Deadline of an operation that names none."},
+           duration<&Config::timeout>(), "Deadline of an operation that names none."},
     Option{"connect_timeout", Type::duration, User::every, 1, kDay, "", "500ms",
-           set_duration<&Config::connect_timeout>,
+           duration<&Config::connect_timeout>(),
            "Longest attempt to connect, log in and subscribe."},
     Option{"default_ttl", Type::duration, User::every, 1, kLongestTtl, "", "",
-           set_default_ttl, "Time to live of a set that names none."},
+           default_ttl, "Time to live of a set that names none."},
     Option{"value_limit", Type::integer, User::every, 1, (256u << 20) - (64u << 10), "",
-           "16777216", set_number<&Config::value_limit>,
+           "16777216", number<&Config::value_limit>(),
            "Largest value sent or taken, in bytes."},
     Option{"pool_min", Type::integer, User::every, 0, 64, "", "1",
-           set_number<&Config::pool_min>, "Connections kept open to each node."},
+           number<&Config::pool_min>(), "Connections kept open to each node."},
     Option{"pool_max", Type::integer, User::every, 1, 64, "", "1",
-           set_number<&Config::pool_max>,
+           number<&Config::pool_max>(),
            "Most connections to a node; not below `pool_min`."},
     Option{"idle_timeout", Type::duration, User::every, 1, kDay, "", "1m",
-           set_duration<&Config::idle_timeout>,
+           duration<&Config::idle_timeout>(),
            "Idle connections above `pool_min` are closed after this."},
     Option{"busy_timeout", Type::duration, User::every, 1, kDay, "", "30s",
-           set_duration<&Config::busy_timeout>,
+           duration<&Config::busy_timeout>(),
            "A connection whose oldest request is older is ended."},
     Option{"max_in_flight", Type::integer, User::every, 1, 65'535, "", "1024",
-           set_number<&Config::max_in_flight>, "Requests in flight to a node."},
+           number<&Config::max_in_flight>(), "Requests in flight to a node."},
     Option{"max_bytes_in_flight", Type::integer, User::every, 1, 1ull << 40, "", "8388608",
-           set_number<&Config::max_bytes_in_flight>,
+           number<&Config::max_bytes_in_flight>(),
            "Bytes of requests in flight to a node; one larger request goes alone."},
     Option{"max_waiting", Type::integer, User::every, 0, 1u << 24, "", "65536",
-           set_number<&Config::max_waiting>,
+           number<&Config::max_waiting>(),
            "Requests that may wait for room on a node; more are `overloaded`."},
     Option{"keep_alive", Type::duration, User::every, 1'000, 65'535'000, "", "10s",
-           set_duration<&Config::keep_alive>,
+           duration<&Config::keep_alive>(),
            "Longest silence before a connection is tested."},
-    Option{"spin", Type::boolean, User::every, 0, 1, "", "true", set_bool<&Config::spin>,
+    Option{"spin", Type::boolean, User::every, 0, 1, "", "true", flag<&Config::spin>(),
            "A blocking caller polls up to 50 us before it sleeps."},
     Option{"log_keys", Type::boolean, User::every, 0, 1, "", "false",
-           set_bool<&Config::log_keys>, "Prints keys in logs instead of their hash."},
+           flag<&Config::log_keys>(), "Prints keys in logs instead of their hash."},
     Option{"client_id", Type::name, User::every, 0, 0, "", "sheaf",
-           set_text<&Config::client_id>,
+           text<&Config::client_id>(),
            "Prefix of the MQTT client ID; a random part follows."},
     Option{"name", Type::name, User::embedded, 0, 0, "", "",
-           set_text<&Config::embedded_name>,
+           text<&Config::embedded_name>(),
            "Clients of one process with the same name share their engines."},
-    Option{"spelling", Type::choice, User::engine, 0, 0, "sdk|page", "sdk", nullptr,
+    Option{"spelling", Type::choice, User::engine, 0, 0, "sdk|page", "sdk", engine,
            "How the engine spells its answers."},
-    Option{"max_keys", Type::integer, User::engine, 0, 0, "", "1000000", nullptr,
+    Option{"max_keys", Type::integer, User::engine, 0, 0, "", "1000000", engine,
            "Quota of keys of an engine."},
-    Option{"max_bytes", Type::integer, User::engine, 0, 0, "", "1073741824", nullptr,
+    Option{"max_bytes", Type::integer, User::engine, 0, 0, "", "1073741824", engine,
            "Quota of bytes, keys and values, of an engine."},
-    Option{"max_watches", Type::integer, User::engine, 0, 0, "", "100000", nullptr,
+    Option{"max_watches", Type::integer, User::engine, 0, 0, "", "100000", engine,
            "Watches that an engine holds."},
-    Option{"max_duplicates", Type::integer, User::engine, 0, 0, "", "100000", nullptr,
+    Option{"max_duplicates", Type::integer, User::engine, 0, 0, "", "100000", engine,
            "Answers of writes that an engine remembers."},
-    Option{"fence_retention", Type::duration, User::engine, 0, 0, "", "0ms", nullptr,
+    Option{"fence_retention", Type::duration, User::engine, 0, 0, "", "0ms", engine,
            "How long a fence outlives its key."},
-    Option{"notify", Type::choice, User::engine, 0, 0, "push|subscribed", "push", nullptr,
+    Option{"notify", Type::choice, User::engine, 0, 0, "push|subscribed", "push", engine,
            "Who is sent notifications of a watched key."},
-    Option{"reply_topics", Type::choice, User::engine, 0, 0, "any|own", "any", nullptr,
+    Option{"reply_topics", Type::choice, User::engine, 0, 0, "any|own", "any", engine,
            "Response topics that an engine accepts."},
 };
 // clang-format on
@@ -156,9 +178,9 @@ std::string_view form_words(Written form) noexcept {
   return "a JSON string";
 }
 
-std::optional<std::uint64_t> in_range(const Option& option, std::optional<std::uint64_t> number) {
-  if (!number || *number < option.low || *number > option.high) return std::nullopt;
-  return number;
+bool in_range(const Option& option, std::uint64_t number) {
+  if (number < option.low || number > option.high) return false;
+  return option.type != Type::power_of_two || std::has_single_bit(number);
 }
 
 // The number that stands for `text`, nothing if it is not allowed.
@@ -169,15 +191,16 @@ std::optional<std::uint64_t> read_value(const Option& option, std::string_view t
       if (text == "false" || text == "0") return 0;
       return std::nullopt;
     case Type::integer:
-      return in_range(option, parse_decimal(text));
     case Type::power_of_two: {
-      const auto number = in_range(option, parse_decimal(text));
-      return number && std::has_single_bit(*number) ? number : std::nullopt;
+      const auto number = parse_decimal(text);
+      return number && in_range(option, *number) ? number : std::nullopt;
     }
     case Type::duration: {
       const auto duration = parse_duration(text);
-      if (!duration) return std::nullopt;
-      return in_range(option, static_cast<std::uint64_t>(duration->count()));
+      if (!duration || !in_range(option, static_cast<std::uint64_t>(duration->count()))) {
+        return std::nullopt;
+      }
+      return static_cast<std::uint64_t>(duration->count());
     }
     case Type::choice:
       if (is_choice(option.choices, text)) return 0;
@@ -249,8 +272,24 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
     return std::unexpected("is \"" + printable(value, kLongestShown) + "\", not " +
                            allowed(option));
   }
-  option.set(config, {*number, value});
+  option.access.set(config, {*number, value});
   return {};
+}
+
+std::optional<std::string> check_option(const ClusterConfig& config, const Option& option) {
+  if (option.access.get == nullptr) return std::nullopt;
+  const OptionValue value = option.access.get(config);
+  std::string shown;
+  if (option.type == Type::name) {
+    const bool unset = value.text.empty() && option.fallback.empty();
+    if (unset || is_name(value.text)) return std::nullopt;
+    shown = printable(value.text, kLongestShown);
+  } else {
+    if (in_range(option, value.number)) return std::nullopt;
+    shown =
+        option.type == Type::duration ? duration_text(value.number) : std::to_string(value.number);
+  }
+  return "is \"" + shown + "\", not " + allowed(option);
 }
 
 bool is_name(std::string_view text) noexcept {

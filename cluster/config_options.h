@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,12 @@ struct OptionValue {
   std::string_view text;     // as given
 };
 
+// How an option is stored and read back.
+struct OptionAccess {
+  void (*set)(ClusterConfig&, const OptionValue&);  // null for engine options
+  OptionValue (*get)(const ClusterConfig&);         // null for engine options and choices
+};
+
 struct Option {
   std::string_view name;
   OptionType type;
@@ -44,7 +51,7 @@ struct Option {
   std::uint64_t high;
   std::string_view choices;   // "a|b"
   std::string_view fallback;  // the default, as it would be written in a URI; empty = none
-  void (*set)(ClusterConfig&, const OptionValue&);  // null for engine options
+  OptionAccess access;
   std::string_view help;
 };
 
@@ -61,6 +68,9 @@ enum class Written : std::uint8_t { uri, json_text, json_number, json_boolean };
 // Checks a value and stores it. The error is a sentence without its subject, the option.
 std::expected<void, std::string> set_option(ClusterConfig& config, const Option& option,
                                             std::string_view value, Written written);
+
+// What is wrong with an option as it stands, a sentence without its subject.
+std::optional<std::string> check_option(const ClusterConfig& config, const Option& option);
 
 // 1 .. 64 characters of [A-Za-z0-9_.-].
 bool is_name(std::string_view text) noexcept;

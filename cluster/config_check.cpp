@@ -1,0 +1,172 @@
+#include "cluster/config_check.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "cluster/config_options.h"
+#include "cluster/ring_locator.h"
+
+namespace sheaf::cluster {
+namespace {
+
+using Found = std::optional<Problem>;
+
+constexpr std::size_t kMaxHost = 253;           // RFC 1035 §2.3.4, as text
+constexpr std::size_t kMaxCredential = 65'535;  // MQTT 5 §1.5.4 and §1.5.6
+
+Problem problem(std::string text) { return {std::move(text), Outcome::invalid}; }
+
+// The 16 bytes of an IPv6 address or the 4 of an IPv4 address in `out`.
+bool is_address(int family, std::string_view text, void* out) noexcept {
+  std::array<char, INET6_ADDRSTRLEN + 1> buffer{};
+  if (text.size() >= buffer.size() || text.find('\0') != text.npos) return false;
+  std::memcpy(buffer.data(), text.data(), text.size());
+  return inet_pton(family, buffer.data(), out) == 1;
+}
+
+bool is_ipv6(std::string_view host) noexcept {
+  in6_addr address{};
+  return is_address(AF_INET6, host, &address);
+}
+
+bool is_host_name(std::string_view host) noexcept {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_';
+  };
+  if (host.size() > kMaxHost || !std::ranges::all_of(host, fits)) return false;
+  // Digits and dots alone are an address, and a wrong one must not be asked of the DNS.
+  if (host.find_first_not_of("0123456789.") != host.npos) return true;
+  in_addr address{};
+  return is_address(AF_INET, host, &address);
+}
+
+bool is_loopback(std::string_view host) noexcept {
+  in_addr v4{};
+  if (is_address(AF_INET, host, &v4)) return (ntohl(v4.s_addr) >> 24) == 127;
+  in6_addr v6{};
+  if (is_address(AF_INET6, host, &v6)) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return folded(host) == "localhost";
+}
+
+Found too_long(std::string_view credential) {
+  if (credential.size() <= kMaxCredential) return std::nullopt;
+  return problem("has more than " + std::to_string(kMaxCredential) + " bytes");
+}
+
+Found check_kind(EndpointKind kind) {
+  if (kind == EndpointKind::state_store || kind == EndpointKind::embedded) return std::nullopt;
+  return Problem{std::string(to_string(kind)) + ":// comes with a later version",
+                 Outcome::unsupported};
+}
+
+Found check_node(const ClusterConfig& config, std::size_t index) {
+  const NodeConfig& node = config.nodes[index];
+  const std::string where = "server " + std::to_string(index + 1) + ": ";
+  if (config.kind == EndpointKind::embedded) {
+    if (node.host != "embedded" || node.port != index) {
+      return problem(where + "an embedded one is embedded:" + std::to_string(index));
+    }
+  } else {
+    if (auto bad = check_host(node.host, is_ipv6(node.host))) return problem(where + bad->text);
+    if (node.port == 0) return problem(where + "the port is not " + std::string(port_rule));
+  }
+  if (node.weight < 1 || node.weight > 65'535) {
+    return problem(where + "the weight is not " + std::string(weight_rule));
+  }
+  return std::nullopt;
+}
+
+Found check_nodes(const ClusterConfig& config) {
+  if (config.nodes.empty()) return problem("there is no server");
+  if (config.nodes.size() > max_nodes) {
+    return problem("there are more than " + std::to_string(max_nodes) + " servers");
+  }
+  std::unordered_set<std::string> identities;
+  std::uint64_t weight = 0;
+  for (std::size_t i = 0; i < config.nodes.size(); ++i) {
+    if (auto bad = check_node(config, i)) return bad;
+    const std::string identity = config.nodes[i].identity();
+    if (!identities.insert(folded(identity)).second) return problem(identity + " is given twice");
+    weight += config.nodes[i].weight;
+  }
+  if (config.locator == LocatorKind::ring && weight > max_ring_weight) {
+    return problem("locator=ring takes weights of at most " + std::to_string(max_ring_weight) +
+                   " in all, and these are " + std::to_string(weight));
+  }
+  return std::nullopt;
+}
+
+Found check_options(const ClusterConfig& config) {
+  for (const Option& option : option_table()) {
+    if (auto wrong = check_option(config, option)) {
+      return problem("option " + std::string(option.name) + " " + *wrong);
+    }
+  }
+  if (config.pool_max < config.pool_min) {
+    return problem("option pool_max is " + std::to_string(config.pool_max) +
+                   ", below pool_min, which is " + std::to_string(config.pool_min));
+  }
+  if (config.kind == EndpointKind::embedded) return std::nullopt;
+  if (config.embedded_name.empty() && config.engine_options.empty()) return std::nullopt;
+  return problem("options of engines are for embedded:// only");
+}
+
+Found check_login(const ClusterConfig& config) {
+  if (auto bad = check_user(config.user)) return problem("the user " + bad->text);
+  if (auto bad = check_password(config.password)) return problem("the password " + bad->text);
+  if (config.kind == EndpointKind::embedded) {
+    if (config.user.empty() && config.password.empty()) return std::nullopt;
+    return problem("embedded:// takes no user and no password");
+  }
+  if (config.password.empty() || config.allow_plain_password) return std::nullopt;
+  const auto exposed = std::ranges::find_if(
+      config.nodes, [](const NodeConfig& node) { return !is_loopback(node.host); });
+  if (exposed == config.nodes.end()) return std::nullopt;
+  return problem("the password would reach " + exposed->identity() +
+                 " unencrypted, which needs allow_plain_password=1");
+}
+
+}  // namespace
+
+std::optional<Problem> check_config(const ClusterConfig& config) {
+  if (auto bad = check_kind(config.kind)) return bad;
+  if (auto bad = check_nodes(config)) return bad;
+  if (auto bad = check_options(config)) return bad;
+  return check_login(config);
+}
+
+std::optional<Problem> check_host(std::string_view host, bool bracketed) {
+  if (host.empty()) return problem("the host is empty");
+  if (bracketed && !is_ipv6(host)) {
+    return problem("what stands in brackets is not an IPv6 address");
+  }
+  if (!bracketed && !is_host_name(host)) {
+    return problem("the host is neither a name nor an address");
+  }
+  return std::nullopt;
+}
+
+// A user name is an MQTT string: UTF-8 without U+0000 (MQTT 5 §1.5.4).
+std::optional<Problem> check_user(std::string_view user) {
+  if (!is_utf8(user) || user.find('\0') != user.npos) {
+    return problem("is not UTF-8 text without NUL");
+  }
+  return too_long(user);
+}
+
+std::optional<Problem> check_password(std::string_view password) { return too_long(password); }
+
+std::string folded(std::string_view identity) {
+  std::string out(identity);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+}  // namespace sheaf::cluster

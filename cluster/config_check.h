@@ -1,0 +1,37 @@
+#pragma once
+
+// What a configuration must keep to, whoever made it: a URI, a JSON document or a program.
+//
+// Thread rule: pure functions and plain values.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sheaf/cluster_config.h>
+
+namespace sheaf::cluster {
+
+// Why a configuration is refused, in one sentence without a password.
+struct Problem {
+  std::string text;
+  Outcome outcome = Outcome::invalid;
+};
+
+// The first thing wrong with a whole configuration.
+std::optional<Problem> check_config(const ClusterConfig& config);
+
+// The parts, for those who can name the place better. A host is without its brackets.
+std::optional<Problem> check_host(std::string_view host, bool bracketed);
+// Texts without their subject: "is not UTF-8 text without NUL".
+std::optional<Problem> check_user(std::string_view user);
+std::optional<Problem> check_password(std::string_view password);
+
+// An identity for comparison: names that differ only in case are one server (RFC 4343).
+std::string folded(std::string_view identity);
+
+inline constexpr std::size_t max_nodes = 1'024;
+inline constexpr std::string_view port_rule = "an integer from 1 to 65535";
+inline constexpr std::string_view weight_rule = "an integer from 1 to 65535";
+
+}  // namespace sheaf::cluster

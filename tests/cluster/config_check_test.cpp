@@ -1,0 +1,109 @@
+// Configurations that a program filled in by hand.
+
+#include "cluster/config_check.h"
+
+#include <gtest/gtest.h>
+
+namespace sheaf::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+ClusterConfig three_brokers() {
+  ClusterConfig config;
+  config.nodes = {{"b1", 1883, 1}, {"b2", 1883, 2}, {"::1", 1884, 65'535}};
+  return config;
+}
+
+// The sentence about a configuration that `change` has spoiled; empty if it is accepted.
+template <class Change>
+std::string verdict(Change change) {
+  ClusterConfig config = three_brokers();
+  change(config);
+  const auto bad = check_config(config);
+  return bad ? bad->text : "";
+}
+
+TEST(ConfigCheck, AcceptsWhatTheParserWouldMake) {
+  EXPECT_EQ(verdict([](ClusterConfig&) {}), "");
+  EXPECT_EQ(verdict([](ClusterConfig& c) { c.default_ttl = 1ms; }), "");
+  EXPECT_FALSE(check_config(*ClusterConfig::parse_uri("embedded://9?name=x&max_keys=1")));
+}
+
+TEST(ConfigCheck, ChecksEachServer) {
+  EXPECT_EQ(verdict([](auto& c) { c.nodes.clear(); }), "there is no server");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes.resize(1'025, {"b", 1, 1}); }),
+            "there are more than 1024 servers");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = ""; }), "server 2: the host is empty");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = "[::1]"; }),
+            "server 2: the host is neither a name nor an address");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes[1].port = 0; }),
+            "server 2: the port is not an integer from 1 to 65535");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes[2].weight = 0; }),
+            "server 3: the weight is not an integer from 1 to 65535");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes[2].weight = 65'536; }),
+            "server 3: the weight is not an integer from 1 to 65535");
+  EXPECT_EQ(verdict([](auto& c) { c.nodes[1].host = "B1"; }), "B1:1883 is given twice");
+}
+
+TEST(ConfigCheck, ChecksEachOption) {
+  EXPECT_EQ(verdict([](auto& c) { c.timeout = 0ms; }),
+            "option timeout is \"0ms\", not a duration from 1ms to 24h");
+  EXPECT_EQ(verdict([](auto& c) { c.keep_alive = -5s; }),
+            "option keep_alive is \"-5s\", not a duration from 1s to 65535s");
+  EXPECT_EQ(verdict([](auto& c) { c.slots = 65'537; }),
+            "option slots is \"65537\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(verdict([](auto& c) { c.value_limit = 0; }),
+            "option value_limit is \"0\", not an integer from 1 to 268369920");
+  EXPECT_EQ(verdict([](auto& c) { c.default_ttl = Ttl(0s); }),
+            "option default_ttl is \"0ms\", not a duration from 1ms to 922337203685477ms");
+  EXPECT_EQ(
+      verdict([](auto& c) { c.client_id = "a b"; }),
+      "option client_id is \"a b\", not 1 to 64 characters of A-Z, a-z, 0-9, \"_\", \".\" and "
+      "\"-\"");
+  EXPECT_NE(verdict([](auto& c) { c.client_id = ""; }), "");
+  EXPECT_EQ(verdict([](auto& c) { c.pool_min = 2; }),
+            "option pool_max is 1, below pool_min, which is 2");
+  EXPECT_EQ(verdict([](auto& c) { c.embedded_name = "x"; }),
+            "options of engines are for embedded:// only");
+}
+
+TEST(ConfigCheck, BoundsTheMemoryOfARing) {
+  EXPECT_EQ(verdict([](auto& c) { c.locator = LocatorKind::ring; }),
+            "locator=ring takes weights of at most 16384 in all, and these are 65538");
+  EXPECT_EQ(verdict([](auto& c) {
+              c.locator = LocatorKind::ring;
+              c.nodes[2].weight = 16'381;
+            }),
+            "");
+}
+
+TEST(ConfigCheck, ChecksTheLogin) {
+  EXPECT_EQ(verdict([](auto& c) { c.user = "\xff"; }), "the user is not UTF-8 text without NUL");
+  EXPECT_EQ(verdict([](auto& c) { c.password = std::string(65'536, 'x'); }),
+            "the password has more than 65535 bytes");
+  EXPECT_EQ(verdict([](auto& c) { c.password = "p"; }),
+            "the password would reach b1:1883 unencrypted, which needs allow_plain_password=1");
+  EXPECT_EQ(verdict([](auto& c) {
+              c.password = "p";
+              c.allow_plain_password = true;
+            }),
+            "");
+}
+
+TEST(ConfigCheck, KnowsTheNamesOfEmbeddedEngines) {
+  ClusterConfig config = *ClusterConfig::parse_uri("embedded://3");
+  EXPECT_FALSE(check_config(config));
+  config.nodes[2].port = 7;
+  EXPECT_EQ(check_config(config)->text, "server 3: an embedded one is embedded:2");
+}
+
+TEST(ConfigCheck, RefusesKindsOfLaterVersionsAsUnsupported) {
+  ClusterConfig config = three_brokers();
+  config.kind = EndpointKind::redis;
+  EXPECT_EQ(check_config(config)->outcome, Outcome::unsupported);
+  EXPECT_EQ(check_config(config)->text, "redis:// comes with a later version");
+}
+
+}  // namespace
+}  // namespace sheaf::cluster
