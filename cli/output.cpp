@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/text.h"
+
 namespace sheaf::cli {
 
 namespace {
@@ -64,8 +66,9 @@ void Output::write_through(std::string_view bytes) {
 }
 
 void complain(std::string_view sentence) {
-  std::string text = "sheaf: ";
-  text.append(sentence);
+  constexpr std::size_t kLongest = 4'096;
+  std::string text = "sheaf: " + printable(sentence, kLongest);
+  if (!text.ends_with('.')) text.push_back('.');
   text.push_back('\n');
   (void)write_all(STDERR_FILENO, text);
 }
