@@ -4,6 +4,8 @@
 
 #include <uv.h>
 
+#include <atomic>
+#include <mutex>
 #include <set>
 #include <vector>
 
@@ -24,6 +26,8 @@ class UvLoop::Impl {
   void wake() noexcept;
   void defer(Deferred& work);
   void forget(Deferred& work) noexcept;
+  void summon(Deferred& work) noexcept;
+  void dismiss(Deferred& work) noexcept;
   void close_descriptors() noexcept;
 
   // First thing in every libuv callback: the turn's clock is read once, after the wait.
@@ -42,6 +46,7 @@ class UvLoop::Impl {
 
  private:
   void run_deferred();
+  void take_summoned();
   void wait(Deadline until);
   bool spin(Deadline until);
 
@@ -60,6 +65,9 @@ class UvLoop::Impl {
   std::chrono::nanoseconds lateness_{0};
   TimerHeap timers_;
   std::vector<Deferred*> deferred_;
+  std::atomic<bool> any_summoned_ = false;
+  std::mutex summon_mutex_;
+  std::vector<Deferred*> summoned_;  // guarded by summon_mutex_
   std::set<int> fds_;
 };
 

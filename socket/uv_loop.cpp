@@ -78,6 +78,7 @@ Now UvLoop::Impl::now_in_turn() {
 
 void UvLoop::Impl::turn(Deadline until) {
   now_ = read_clocks();
+  take_summoned();
   run_deferred();
   const Deadline expected = std::min(until, timers_.earliest());
   clock_read_ = false;
@@ -88,6 +89,7 @@ void UvLoop::Impl::turn(Deadline until) {
   clock_read_ = true;
   lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds{0});
   timers_.fire(now_);
+  take_summoned();
   run_deferred();
 }
 
@@ -123,6 +125,35 @@ bool UvLoop::Impl::spin(Deadline until) {
   } while (read_clocks().mono < end);
   ++spin_misses_;
   return false;
+}
+
+void UvLoop::Impl::summon(Deferred& work) noexcept {
+  {
+    const std::scoped_lock lock(summon_mutex_);
+    if (std::find(summoned_.begin(), summoned_.end(), &work) != summoned_.end()) return;
+    summoned_.push_back(&work);
+    any_summoned_.store(true, std::memory_order_release);
+  }
+  wake();
+}
+
+void UvLoop::Impl::dismiss(Deferred& work) noexcept {
+  {
+    const std::scoped_lock lock(summon_mutex_);
+    std::erase(summoned_, &work);
+  }
+  forget(work);
+}
+
+void UvLoop::Impl::take_summoned() {
+  if (!any_summoned_.load(std::memory_order_acquire)) return;
+  std::vector<Deferred*> taken;
+  {
+    const std::scoped_lock lock(summon_mutex_);
+    taken.swap(summoned_);
+    any_summoned_.store(false, std::memory_order_relaxed);
+  }
+  for (Deferred* work : taken) defer(*work);
 }
 
 void UvLoop::Impl::wake() noexcept {
@@ -186,6 +217,8 @@ void UvLoop::forget(Deferred& work) noexcept { impl_->forget(work); }
 std::chrono::nanoseconds UvLoop::lateness() const { return impl_->lateness(); }
 Now UvLoop::refresh() noexcept { return impl_->refresh(); }
 void UvLoop::hurry() noexcept { impl_->hurry(); }
+void UvLoop::summon(Deferred& work) noexcept { impl_->summon(work); }
+void UvLoop::dismiss(Deferred& work) noexcept { impl_->dismiss(work); }
 void UvLoop::allow_spin(bool allowed) noexcept { impl_->allow_spin(allowed); }
 void UvLoop::close_descriptors() noexcept { impl_->close_descriptors(); }
 

@@ -37,6 +37,11 @@ class UvLoop final : public Loop {
   Now refresh() noexcept;
   // The turn in progress, or the next one, does not wait.
   void hurry() noexcept;
+  // Any thread: wakes the loop, whose next turn runs the work as deferred work; once, even if asked
+  // again before that.
+  void summon(Deferred& work) noexcept;
+  // When nobody can summon the work any more: it will not be run.
+  void dismiss(Deferred& work) noexcept;
   // Whether turns may poll before they sleep: a blocking caller waits for a reply.
   void allow_spin(bool allowed) noexcept;
 

@@ -1,0 +1,114 @@
+#pragma once
+
+// The real client stack in the simulated network: cluster, nodes, sockets and sessions as in
+// production; loop, dialer and clock simulated.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/store_sessions.h"
+#include "cluster/client_cluster.h"
+#include "tests/sim/sim_network.h"
+#include "tests/sim/sim_store.h"
+
+namespace sheaf::sim {
+
+// One operation and how it ended.
+class Op final : private socket::RequestSink {
+ public:
+  protocol::Verb verb = protocol::Verb::get;
+  std::string key;
+  std::string value;
+  Deadline started{0};
+  Deadline deadline{0};
+  // Once ended:
+  unsigned ended = 0;  // how often on_done came: exactly 1
+  Deadline ended_at{0};
+  bool answered = false;
+  protocol::Status status = protocol::Status::done;
+  std::string got;
+  std::string version;
+  Outcome outcome = Outcome::invalid;
+  Reason reason = Reason::other;
+  std::string text;
+  std::string node;
+
+ private:
+  friend class StackClient;
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+  socket::Request request_;
+};
+
+class NoJournal final : public node::Journal {
+ public:
+  bool listening() const noexcept override { return false; }
+  void record(LogRecord) override {}
+  std::string show_key(std::string_view) const override { return {}; }
+};
+
+class StackClient final : private socket::Deferred {
+ public:
+  StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
+              std::uint64_t seed);
+  ~StackClient();
+  StackClient(const StackClient&) = delete;
+  StackClient& operator=(const StackClient&) = delete;
+
+  // Starts an operation at this client's next turn.
+  Op& get(const std::string& key, std::chrono::nanoseconds timeout);
+  Op& set(const std::string& key, const std::string& value, std::chrono::nanoseconds timeout);
+  Op& remove(const std::string& key, std::chrono::nanoseconds timeout);
+
+  SimLoop& loop() { return loop_; }
+  cluster::ClientCluster& cluster() { return *cluster_; }
+  const std::deque<Op>& operations() const { return operations_; }
+  bool all_ended() const;
+  void shut_down() { cluster_->shut_down(loop_.now()); }
+
+ private:
+  Op& begin(protocol::Verb verb, const std::string& key, const std::string& value,
+            std::chrono::nanoseconds timeout);
+  void run_deferred(Now now) override;
+
+  SimLoop loop_;
+  std::unique_ptr<socket::Dialer> dialer_;
+  client::StoreSessions sessions_;
+  NoJournal journal_;
+  std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::deque<Op> operations_;
+  std::vector<Op*> starting_;
+};
+
+// Brokers b0, b1, ... on port 1883 and the configuration of a cluster of them.
+class Stack {
+ public:
+  Stack(std::uint64_t seed, unsigned brokers);
+
+  SimServer& broker(unsigned index) { return *brokers_[index]; }
+  unsigned size() const { return static_cast<unsigned>(brokers_.size()); }
+  StackClient& add_client();
+  StackClient& client(unsigned index = 0) { return *clients_[index]; }
+  unsigned clients() const { return static_cast<unsigned>(clients_.size()); }
+  // A key that the given broker owns.
+  std::string key_on(unsigned broker, unsigned number = 0);
+
+  SimStore& store(unsigned index) { return *stores_[index]; }
+
+  SimWorld world;
+  ClusterConfig config;
+
+ private:
+  std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers
+
+ public:
+  SimNetwork network{world};
+
+ private:
+  std::vector<SimServer*> brokers_;
+  std::vector<std::unique_ptr<StackClient>> clients_;
+};
+
+}  // namespace sheaf::sim
