@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, then builds and runs the whole suite three times: optimised with warnings
-# as errors (dev), with AddressSanitizer and UBSan (asan), and what crosses threads with
+# Installs what is missing, then builds and runs the whole suite three times: optimised with
+# warnings as errors (dev), with AddressSanitizer and UBSan (asan), and what crosses threads with
 # ThreadSanitizer (tsan). `tests/run.sh dev` runs a part. Everything is left in build/.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit

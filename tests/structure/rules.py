@@ -74,7 +74,7 @@ def layer_of(path):
 
 
 def arrows(files):
-    """Includes follow the arrows; internal ones in quotes from the root, public ones in <sheaf/>."""
+    """Includes follow the arrows: internal ones quoted from the root, public ones as <sheaf/>."""
     known = {f.path for f in files}
     for file in filter(lambda f: f.is_cpp, files):
         layer = layer_of(file.path)

@@ -174,7 +174,8 @@ class PublicComments(unittest.TestCase):
     def test_undocumented(self):
         for body in ("struct A {};", "void f();", "enum class A { a };", "using A = int;",
                      "/// A.\nenum class A {\n  a, ///< A.\n  b\n};",
-                     "/// A.\nstruct A {\n  int a;\n};", "/// A.\nclass A {\n public:\n  int a();\n};",
+                     "/// A.\nstruct A {\n  int a;\n};",
+                     "/// A.\nclass A {\n public:\n  int a();\n};",
                      "/// A.\nstruct A {\n  int a() { return 1; }\n};",
                      "/// A.\nvoid f();\n\nvoid g();"):
             self.assertTrue(self.problems(body), body)

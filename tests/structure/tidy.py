@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """clang-tidy as a test over everything but tests and benchmarks.
 
-tidy.py CLANG_TIDY ROOT BUILD [PATH...]: findings are errors. With PATHs (beginnings of paths from the root) only those files are checked.
+tidy.py CLANG_TIDY ROOT BUILD [PATH...]: findings are errors. With PATHs (beginnings
+of paths from the root) only those files are checked.
 """
 
 import json
