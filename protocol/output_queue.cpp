@@ -1,0 +1,184 @@
+#include "protocol/output_queue.h"
+
+#include <algorithm>
+
+#include "base/checks.h"
+
+namespace sheaf::protocol {
+namespace {
+
+constexpr std::size_t kKeptBytes = 256 * 1024;  // what an idle connection may hold on to
+constexpr std::size_t kSlackBytes = 64 * 1024;  // waste below this is not worth a copy
+constexpr std::size_t kSlackFrames = 64;
+
+}  // namespace
+
+void OutputQueue::borrow(std::string_view bytes) {
+  SHEAF_CHECK(borrowed_.empty());
+  borrowed_ = bytes;
+  borrow_at_ = bytes_.size();
+}
+
+OutputQueue::FrameId OutputQueue::end() {
+  Frame frame;
+  frame.id = next_++;
+  frame.borrowed = borrowed_;
+  const std::size_t split = borrowed_.empty() ? bytes_.size() : borrow_at_;
+  frame.before = split - built_from_;
+  frame.after = bytes_.size() - split;
+  built_from_ = bytes_.size();
+  borrowed_ = {};
+  pending_ += frame.size();
+  frames_.push_back(frame);
+  return frame.id;
+}
+
+std::span<const Bytes> OutputQueue::parts() {
+  std::size_t count = 0;
+  std::size_t at = begin_;
+  const auto add = [&](const char* data, std::size_t size) {
+    if (size == 0 || count > kParts) return;
+    const Bytes part = as_bytes({data, size});
+    if (count > 0 && parts_[count - 1].data() + parts_[count - 1].size() == part.data()) {
+      parts_[count - 1] = {parts_[count - 1].data(), parts_[count - 1].size() + size};
+    } else if (count < kParts) {
+      parts_[count++] = part;
+    } else {
+      ++count;  // full: what follows must not be appended to the last part
+    }
+  };
+  std::size_t skip = front_taken_;
+  const auto add_rest = [&](const char* data, std::size_t size) {
+    const std::size_t skipped = std::min(skip, size);
+    skip -= skipped;
+    add(data + skipped, size - skipped);
+  };
+  for (std::size_t i = first_; i < frames_.size() && count <= kParts; ++i) {
+    const Frame& frame = frames_[i];
+    if (!frame.erased) {
+      add_rest(bytes_.data() + at, frame.before);
+      add_rest(frame.borrowed.data(), frame.borrowed.size());
+      add_rest(bytes_.data() + at + frame.before, frame.after);
+    }
+    at += frame.owned();
+  }
+  return {parts_.data(), std::min(count, kParts)};
+}
+
+void OutputQueue::taken(std::size_t size) {
+  SHEAF_CHECK(size <= pending_);
+  pending_ -= size;
+  while (first_ < frames_.size()) {
+    const Frame& front = frames_[first_];
+    if (!front.erased) {
+      const std::size_t part = std::min(size, front.size() - front_taken_);
+      front_taken_ += part;
+      size -= part;
+      if (front_taken_ < front.size()) break;
+    }
+    pop_front();
+  }
+  trim();
+}
+
+void OutputQueue::pop_front() noexcept {
+  const Frame& front = frames_[first_];
+  if (front.erased) {
+    --erased_frames_;
+    erased_bytes_ -= front.owned();
+  }
+  begin_ += front.owned();
+  front_taken_ = 0;
+  ++first_;
+}
+
+// Gives back the space of what has left; copies only when that is less than what it frees.
+void OutputQueue::trim() {
+  if (first_ == frames_.size()) {
+    frames_.clear();
+    first_ = 0;
+  } else if (first_ >= kSlackFrames && first_ > frames_.size() / 2) {
+    frames_.erase(frames_.begin(), frames_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  const bool nothing_left = begin_ == bytes_.size();
+  if (nothing_left && bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
+  if (nothing_left || (begin_ >= kSlackBytes && begin_ > bytes_.size() / 2)) {
+    bytes_.erase(0, begin_);
+    built_from_ -= begin_;
+    begin_ = 0;
+  }
+}
+
+const OutputQueue::Frame* OutputQueue::find(FrameId id) const noexcept {
+  const auto from = frames_.begin() + static_cast<std::ptrdiff_t>(first_);
+  const auto found = std::lower_bound(from, frames_.end(), id,
+                                      [](const Frame& frame, FrameId at) { return frame.id < at; });
+  return found != frames_.end() && found->id == id ? &*found : nullptr;
+}
+
+OutputQueue::Progress OutputQueue::progress(FrameId id) const noexcept {
+  if (first_ == frames_.size() || id < frames_[first_].id) return Progress::written;
+  return id == frames_[first_].id && front_taken_ > 0 ? Progress::begun : Progress::waiting;
+}
+
+bool OutputQueue::needs_borrowed(FrameId id) const noexcept {
+  if (progress(id) != Progress::begun) return false;
+  const Frame& front = frames_[first_];
+  return !front.borrowed.empty() && front_taken_ < front.before + front.borrowed.size();
+}
+
+void OutputQueue::erase(FrameId id) {
+  SHEAF_CHECK(progress(id) == Progress::waiting && built_from_ == bytes_.size());
+  const Frame* const found = find(id);
+  SHEAF_CHECK(found != nullptr && !found->erased);
+  pending_ -= found->size();
+  if (found == &frames_.back()) {
+    bytes_.resize(bytes_.size() - found->owned());
+    built_from_ = bytes_.size();
+    frames_.pop_back();
+    next_ = id;
+    trim();
+    return;
+  }
+  Frame& frame = frames_[static_cast<std::size_t>(found - frames_.data())];
+  frame.erased = true;
+  frame.before = frame.owned();
+  frame.after = 0;
+  frame.borrowed = {};
+  ++erased_frames_;
+  erased_bytes_ += frame.before;
+  const bool many = erased_frames_ >= kSlackFrames && erased_frames_ > frames_.size() / 2;
+  const bool large = erased_bytes_ >= kSlackBytes && erased_bytes_ > bytes_.size() / 2;
+  if (many || large) compact();
+}
+
+void OutputQueue::compact() {
+  std::size_t from = begin_;
+  std::size_t to = 0;
+  std::size_t kept = 0;
+  for (std::size_t i = first_; i < frames_.size(); ++i) {
+    const Frame frame = frames_[i];
+    if (!frame.erased) {
+      std::copy_n(bytes_.data() + from, frame.owned(), bytes_.data() + to);
+      to += frame.owned();
+      frames_[kept++] = frame;
+    }
+    from += frame.owned();
+  }
+  frames_.resize(kept);
+  bytes_.resize(to);
+  first_ = begin_ = 0;
+  built_from_ = to;
+  erased_frames_ = erased_bytes_ = 0;
+}
+
+void OutputQueue::clear() noexcept {
+  bytes_.clear();
+  frames_.clear();
+  borrowed_ = {};
+  first_ = begin_ = built_from_ = 0;
+  front_taken_ = pending_ = erased_frames_ = erased_bytes_ = 0;
+}
+
+}  // namespace sheaf::protocol

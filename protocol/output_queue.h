@@ -1,0 +1,92 @@
+#pragma once
+
+// What a session wants to write: frames of owned bytes, each with at most one borrowed span (a
+// large value that is not copied). Small neighbours lie side by side, so that one write carries
+// many.
+//
+// A frame that has not begun can be erased: then nothing of it leaves. One that has begun goes out
+// whole or the connection ends.
+//
+// Thread rule: one thread at a time.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace sheaf::protocol {
+
+class OutputQueue {
+ public:
+  using FrameId =
+      std::uint64_t;  // ascending; never used again, except that of an erased last frame
+  enum class Progress : std::uint8_t {
+    waiting,  // not a byte has left
+    begun,    // some have
+    written   // all have
+  };
+
+  // Building a frame: append owned bytes to buffer(), call borrow() at most once where the borrowed
+  // bytes belong, then end().
+  std::string& buffer() noexcept { return bytes_; }
+  void borrow(std::string_view bytes);
+  FrameId end();
+
+  // The next bytes to write, in at most kParts pieces; valid until the next call that changes.
+  std::span<const Bytes> parts();
+  // The first `size` bytes of them were taken.
+  void taken(std::size_t size);
+
+  Progress progress(FrameId id) const noexcept;
+  // True while the frame has begun and its borrowed bytes are not all written.
+  bool needs_borrowed(FrameId id) const noexcept;
+  // Takes a waiting frame out.
+  void erase(FrameId id);
+  void clear() noexcept;
+
+  bool empty() const noexcept { return pending_ == 0; }
+  std::size_t size() const noexcept { return pending_; }
+  // True if a frame has begun and is not finished: nothing but its rest may follow.
+  bool half_written() const noexcept { return front_taken_ > 0; }
+  // Of owned bytes, for tests of bounds.
+  std::size_t capacity() const noexcept { return bytes_.capacity(); }
+
+ private:
+  static constexpr std::size_t kParts = 64;
+
+  struct Frame {
+    FrameId id = 0;
+    std::size_t before = 0;  // owned bytes before the borrowed ones
+    std::string_view borrowed;
+    std::size_t after = 0;  // owned bytes behind them
+    bool erased = false;
+    std::size_t owned() const noexcept { return before + after; }
+    std::size_t size() const noexcept { return before + borrowed.size() + after; }
+  };
+
+  const Frame* find(FrameId id) const noexcept;
+  void pop_front() noexcept;
+  void trim();
+  void compact();
+
+  std::string bytes_;           // owned bytes of frames_[first_..], and of the frame being built
+  std::size_t begin_ = 0;       // where those of frames_[first_] begin
+  std::size_t built_from_ = 0;  // where the frame being built begins
+  std::size_t borrow_at_ = 0;   // and where its borrowed bytes belong
+  std::string_view borrowed_;
+  std::vector<Frame> frames_;
+  std::size_t first_ = 0;
+  std::size_t front_taken_ = 0;  // bytes of frames_[first_] that have left
+  std::size_t pending_ = 0;
+  std::size_t erased_frames_ = 0;
+  std::size_t erased_bytes_ = 0;
+  FrameId next_ = 1;
+  std::array<Bytes, kParts> parts_;
+};
+
+}  // namespace sheaf::protocol
