@@ -10,7 +10,8 @@
 
 namespace sheaf {
 
-// All of `text` as decimal digits, no sign, no blanks; nothing if it is empty, not a number or too big.
+// All of `text` as decimal digits, no sign, no blanks; nothing if it is empty, not a number or too
+// big.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
 
 // An integer followed by ms, s, m or h ("250ms", "3s"); nothing otherwise or on overflow.

@@ -232,9 +232,8 @@ const Option* find_option(std::string_view name) noexcept {
 }
 
 std::string allowed(const Option& option) {
-  const bool bounded = option.user != User::engine;
-  const auto range = [&](std::string what, auto print) {
-    if (!bounded) return what;
+  const auto range = [&](const std::string& what, auto print) {
+    if (option.user == User::engine) return what;
     return what + " from " + print(option.low) + " to " + print(option.high);
   };
   const auto plain = [](std::uint64_t number) { return std::to_string(number); };

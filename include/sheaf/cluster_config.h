@@ -3,11 +3,8 @@
 /// @file
 /// Which servers make up a cluster, and every option of a cluster. From a URI or from JSON.
 ///
-/// Thread rule: plain values. docs/configuration.md has the table of options; an option has the same
-/// name in a URI (`?name=value`), in JSON and here.
-
-#include <sheaf/result.h>
-#include <sheaf/value.h>
+/// Thread rule: plain values. docs/configuration.md has the table of options; an option has the
+/// same name in a URI (`?name=value`), in JSON and here.
 
 #include <chrono>
 #include <cstdint>
@@ -16,6 +13,9 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <sheaf/result.h>
+#include <sheaf/value.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -32,7 +32,7 @@ SHEAF_API std::string_view to_string(EndpointKind kind) noexcept;
 
 /// One server. Its identity, `host:port` as configured, places it on the ring; never its address.
 struct NodeConfig {
-  std::string host;          ///< Name or address; IPv6 without brackets. "embedded" for embedded ones.
+  std::string host;  ///< Name or address; IPv6 without brackets. "embedded" for embedded ones.
   std::uint16_t port = 0;    ///< For `embedded://` the index of the engine.
   std::uint32_t weight = 1;  ///< 1 .. 65,535: share of the keys relative to the other nodes.
 
@@ -54,35 +54,52 @@ enum class FailoverMode : std::uint8_t {
 /// A cluster: its servers and its options.
 struct ClusterConfig {
   EndpointKind kind = EndpointKind::state_store;  ///< From the scheme.
-  std::vector<NodeConfig> nodes;                  ///< At least one, at most 1,024, identities distinct.
-  std::string user;                               ///< User name for every node; empty = none.
-  std::string password;                           ///< Password for every node. Never printed or logged.
+  std::vector<NodeConfig> nodes;  ///< At least one, at most 1,024, identities distinct.
+  std::string user;               ///< User name for every node; empty = none.
+  std::string password;           ///< Password for every node. Never printed or logged.
 
-  LocatorKind locator = LocatorKind::slots;       ///< `locator=slots|ring`
-  std::uint32_t slots = 65'536;                   ///< `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
-  FailoverMode failover = FailoverMode::owner;    ///< `failover=owner`
-  bool allow_plain_password = false;              ///< `allow_plain_password`: a password over plain TCP to a non-loopback host.
+  LocatorKind locator = LocatorKind::slots;  ///< `locator=slots|ring`
+  /// `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
+  std::uint32_t slots = 65'536;
+  FailoverMode failover = FailoverMode::owner;  ///< `failover=owner`
+  /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
+  bool allow_plain_password = false;
 
-  std::chrono::milliseconds timeout{1'000};       ///< `timeout`: default deadline of an operation, 1 ms .. 24 h.
-  std::chrono::milliseconds connect_timeout{500}; ///< `connect_timeout`: one attempt to connect, log in and subscribe.
-  std::optional<Ttl> default_ttl;                 ///< `default_ttl`: for sets without one; none = never expires.
-  std::uint64_t value_limit = 16u << 20;          ///< `value_limit`: largest value sent or taken, bytes, 1 .. 256 MiB - 64 KiB.
+  /// `timeout`: default deadline of an operation, 1 ms .. 24 h.
+  std::chrono::milliseconds timeout{1'000};
+  /// `connect_timeout`: one attempt to connect, log in and subscribe, 1 ms .. 24 h.
+  std::chrono::milliseconds connect_timeout{500};
+  /// `default_ttl`: for sets without one; none = never expires.
+  std::optional<Ttl> default_ttl;
+  /// `value_limit`: largest value sent or taken, bytes, 1 .. 256 MiB - 64 KiB.
+  std::uint64_t value_limit = 16u << 20;
 
-  std::uint32_t pool_min = 1;                     ///< `pool_min`: connections kept open to each node, 0 .. 64.
-  std::uint32_t pool_max = 1;                     ///< `pool_max`: most connections to a node, 1 .. 64, at least pool_min.
-  std::chrono::milliseconds idle_timeout{60'000}; ///< `idle_timeout`: idle connections above pool_min are closed after this.
-  std::chrono::milliseconds busy_timeout{30'000}; ///< `busy_timeout`: a connection whose oldest request is older is ended.
-  std::uint32_t max_in_flight = 1'024;            ///< `max_in_flight`: requests in flight to a node; 1 .. 65,535.
-  std::uint64_t max_bytes_in_flight = 8u << 20;   ///< `max_bytes_in_flight`: bytes of requests in flight to a node; one larger request is admitted alone.
-  std::uint32_t max_waiting = 65'536;             ///< `max_waiting`: requests waiting for room on a node; beyond it `overloaded`.
-  std::chrono::milliseconds keep_alive{10'000};   ///< `keep_alive`: longest silence before the connection is tested, 1 s .. 65,535 s.
-  bool spin = true;                               ///< `spin`: a blocking caller polls up to 50 us before it sleeps.
-  bool log_keys = false;                          ///< `log_keys`: print keys in logs instead of their hash.
-  std::string client_id = "sheaf";                ///< `client_id`: prefix of the MQTT client ID; a random part follows. 1 .. 64 of [A-Za-z0-9_.-].
+  /// `pool_min`: connections kept open to each node, 0 .. 64.
+  std::uint32_t pool_min = 1;
+  /// `pool_max`: most connections to a node, 1 .. 64, at least pool_min.
+  std::uint32_t pool_max = 1;
+  /// `idle_timeout`: idle connections above pool_min are closed after this, 1 ms .. 24 h.
+  std::chrono::milliseconds idle_timeout{60'000};
+  /// `busy_timeout`: a connection whose oldest request is older is ended, 1 ms .. 24 h.
+  std::chrono::milliseconds busy_timeout{30'000};
+  /// `max_in_flight`: requests in flight to a node, 1 .. 65,535.
+  std::uint32_t max_in_flight = 1'024;
+  /// `max_bytes_in_flight`: bytes of requests in flight to a node, 1 .. 1 TiB; one larger request
+  /// is admitted alone.
+  std::uint64_t max_bytes_in_flight = 8u << 20;
+  /// `max_waiting`: requests waiting for room on a node, 0 .. 2^24; beyond it `overloaded`.
+  std::uint32_t max_waiting = 65'536;
+  /// `keep_alive`: longest silence before the connection is tested, 1 s .. 65,535 s.
+  std::chrono::milliseconds keep_alive{10'000};
+  bool spin = true;       ///< `spin`: a blocking caller polls up to 50 us before it sleeps.
+  bool log_keys = false;  ///< `log_keys`: print keys in logs instead of their hash.
+  /// `client_id`: prefix of the MQTT client ID; a random part follows. 1 .. 64 of [A-Za-z0-9_.-].
+  std::string client_id = "sheaf";
 
   /// Options of the engines of `embedded://`, by the names of `plugin_opt_NAME` in mosquitto.conf.
   std::vector<std::pair<std::string, std::string>> engine_options;
-  std::string embedded_name;                      ///< `name`: clients of one process with the same name share engines.
+  /// `name`: clients of one process with the same name share engines.
+  std::string embedded_name;
 
   /// Parses `scheme://[user[:password]@]host[:port][*weight],...[?option=value&...]`.
   /// Errors: Reason::bad_configuration; the text names the part and the limit, never a password.

@@ -32,6 +32,7 @@ inline constexpr std::size_t json_max_depth = 256;
 /// Internals of this header; not part of the interface.
 namespace json_detail {
 
+/// A failed Result without node and time.
 inline Failure failure(Outcome outcome, Reason reason, std::string text) {
   return Failure({outcome, reason, {}, {}, std::move(text)});
 }
@@ -121,6 +122,7 @@ Result<std::string> encode(std::string_view key, const T& value) {
   }
 }
 
+/// What a get found, its value decoded.
 template <class T>
 Result<std::optional<T>> decode_result(std::string_view key, Result<GetResult> got) {
   if (!got) return Failure(std::move(got.error()));
