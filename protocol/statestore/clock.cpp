@@ -77,27 +77,35 @@ std::expected<Timestamp, HybridClock::Error> HybridClock::tick_after(const Times
   return last();
 }
 
+bool HybridClock::can_tick_after(const Timestamp& remote, milliseconds wall) const noexcept {
+  return next({remote.wall, remote.counter}, wall).has_value();
+}
+
 // docs/wire/statestore.md, "Update". A counter that would leave the range that all clients read
 // moves the wall part on by a millisecond instead of failing: still greater than both, and legal.
-std::expected<void, HybridClock::Error> HybridClock::advance(Point remote,
-                                                             milliseconds wall) noexcept {
+std::expected<HybridClock::Point, HybridClock::Error> HybridClock::next(
+    Point remote, milliseconds wall) const noexcept {
   const std::uint64_t here = since_epoch(wall);
-  if (here > last_.wall && here > remote.wall) {
-    last_ = {here, 0};
-    return {};
-  }
+  if (here > last_.wall && here > remote.wall) return Point{here, 0};
   const Point newer = std::pair(last_.wall, last_.counter) > std::pair(remote.wall, remote.counter)
                           ? last_
                           : remote;
   if (newer.wall == std::numeric_limits<std::uint64_t>::max()) {
     return std::unexpected(Error::too_far_ahead);
   }
-  const Point next =
+  const Point point =
       newer.counter < max_counter ? Point{newer.wall, newer.counter + 1} : Point{newer.wall + 1, 0};
-  if (too_far_ahead({next.wall, next.counter, {}}, wall)) {
+  if (too_far_ahead({point.wall, point.counter, {}}, wall)) {
     return std::unexpected(Error::too_far_ahead);
   }
-  last_ = next;
+  return point;
+}
+
+std::expected<void, HybridClock::Error> HybridClock::advance(Point remote,
+                                                             milliseconds wall) noexcept {
+  const auto point = next(remote, wall);
+  if (!point) return std::unexpected(point.error());
+  last_ = *point;
   return {};
 }
 

@@ -77,6 +77,8 @@ class HybridClock {
   // tick() whose result is greater than `remote` too, whatever its node is.
   std::expected<Timestamp, Error> tick_after(const Timestamp& remote,
                                              std::chrono::milliseconds wall) noexcept;
+  // Whether tick_after() would succeed now.
+  bool can_tick_after(const Timestamp& remote, std::chrono::milliseconds wall) const noexcept;
   // Forgets everything: for a client after the store said that our timestamps are ahead of it.
   void reset() noexcept { last_ = {}; }
 
@@ -88,6 +90,7 @@ class HybridClock {
     std::uint64_t wall = 0;
     std::uint64_t counter = 0;
   };
+  std::expected<Point, Error> next(Point remote, std::chrono::milliseconds wall) const noexcept;
   std::expected<void, Error> advance(Point remote, std::chrono::milliseconds wall) noexcept;
 
   std::string node_;

@@ -1,43 +1,64 @@
 #pragma once
 
 // The state store engine: pure. Keys, values, versions, expiry, fences, watches, quota, duplicates.
-// Rules and their sources: docs/wire/statestore.md. `now` is an argument; nothing here reads a clock.
+// Rules and their sources: docs/wire/statestore.md. `now` is an argument; nothing here reads a
+// clock.
+//
+// What the protocol leaves open, decided here:
+// - A repeated SET, DEL or VDEL (same client ID, correlation data and payload within a minute) gets
+//   the first answer again, byte for byte, errors too; it is not executed.
+// - GET and KEYNOTIFY ignore a fencing token. A token that is not applied raises no fence.
+// - Accepted fencing tokens move the store's clock as timestamps do, so that a later version is
+//   greater than every token accepted before it.
+// - When the wall clock has stepped back so far that the next version would be over a minute ahead
+//   of it, SET is refused with the time error until it has caught up, whatever its condition. GET,
+//   DEL and VDEL go on; they leave out a stored version that is over a minute ahead, and a DELETE
+//   notification then carries the latest legal timestamp, exactly a minute ahead, in place of a new
+//   version: clients lose notifications without one, and must never see one further ahead.
+// - A watch whose notification topic would not fit into a topic name is a syntax error; too many
+//   watches are a quota error.
 //
 // Thread rule: one thread at a time.
 
-#include "base/bytes.h"
-#include "base/clock.h"
-
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "base/clock.h"
+#include "protocol/statestore/packets.h"
 
 namespace sheaf::store {
 
-// How replies and notifications are spelled; docs/wire/statestore.md §"Spellings".
-enum class Spelling : std::uint8_t { sdk, page };
+using protocol::statestore::Spelling;
 enum class NotifyMode : std::uint8_t { push, subscribed };
 enum class ReplyTopics : std::uint8_t { any, own };
 
 // The same names in mosquitto.conf (plugin_opt_NAME) and at embedded:// (?NAME=).
 struct EngineOptions {
-  Spelling spelling = Spelling::sdk;          // spelling=sdk|page
-  std::uint64_t max_keys = 1'000'000;         // max_keys
-  std::uint64_t max_bytes = 1ull << 30;       // max_bytes: keys + values
-  std::uint64_t max_watches = 100'000;        // max_watches: (client, key) pairs
-  std::uint64_t max_duplicates = 100'000;     // max_duplicates: remembered answers of writes
-  std::chrono::milliseconds fence_retention{0};  // fence_retention: 0 = the fence goes with the key
-  NotifyMode notify = NotifyMode::push;       // notify=push|subscribed (read by the host)
+  Spelling spelling = Spelling::sdk;                // spelling=sdk|page
+  std::uint64_t max_keys = 1'000'000;               // max_keys
+  std::uint64_t max_bytes = 1ull << 30;             // max_bytes: keys + values
+  std::uint64_t max_watches = 100'000;              // max_watches: (client, key) pairs
+  std::uint64_t max_duplicates = 100'000;           // max_duplicates: remembered answers of writes
+  std::uint64_t max_duplicate_bytes = 64ull << 20;  // max_duplicate_bytes: what they may take
+  // fence_retention: 0s = the fence goes with the key. Else a removed key's fence is remembered so
+  // long, and only requests with a lower token are refused. An extension of the protocol.
+  std::chrono::milliseconds fence_retention{0};
+  NotifyMode notify = NotifyMode::push;         // notify=push|subscribed (read by the host)
   ReplyTopics reply_topics = ReplyTopics::any;  // reply_topics=any|own
 
-  // Sets one option by name. The error is one sentence naming the option and what is allowed.
+  // Sets one option by name. Sizes may end in KiB, MiB or GiB, durations end in ms, s, m or h. The
+  // error is one sentence naming the option and what is allowed.
   std::expected<void, std::string> set(std::string_view name, std::string_view value);
 };
+
+inline constexpr std::size_t max_expiries_per_tick = 10'000;
+inline constexpr std::chrono::seconds duplicate_lifetime{60};
 
 // A connected client as its host names it: unique among connected clients of one engine.
 using ClientHandle = std::uint64_t;
@@ -77,35 +98,40 @@ struct Notification {
 
 struct EngineCounters {
   std::uint64_t requests = 0;
-  std::uint64_t executed_writes = 0;   // SET, DEL, VDEL really carried out (not filtered as duplicates)
-  std::uint64_t duplicates = 0;        // writes answered from memory
-  std::uint64_t dropped = 0;           // no response topic
-  std::uint64_t forbidden = 0;         // response topic that ends the connection
-  std::uint64_t errors = 0;            // answered with -ERR
+  std::uint64_t executed_writes = 0;  // SET, DEL, VDEL carried out: neither refused nor duplicates
+  std::uint64_t duplicates = 0;       // writes answered from memory
+  std::uint64_t dropped = 0;          // no response topic
+  std::uint64_t forbidden = 0;        // response topic that ends the connection
+  std::uint64_t errors = 0;           // newly answered with -ERR; a repeat counts as a duplicate
   std::uint64_t expired = 0;
-  std::uint64_t notifications = 0;
+  std::uint64_t notifications = 0;  // queued, one for each watcher
 };
 
 class Engine {
  public:
-  explicit Engine(EngineOptions options);
+  // `seed` makes the places of keys in memory unpredictable: random in a server, fixed in tests.
+  explicit Engine(EngineOptions options, std::uint64_t seed = 0);
   ~Engine();
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
 
-  // Executes one request. Expired keys are gone before it looks.
+  // Executes one request. An expired key is gone before it looks. Poll the notifications after it:
+  // they wait in memory until then.
   Answer execute(const Request& request, Now now);
-  // Forgets every watch of a client.
+  // Forgets every watch of a client, and what is queued for it.
   void disconnect(ClientHandle client);
-  // Removes what has expired and queues the notifications; call at next_expiry() or every 100 ms.
+  // Removes what has expired and queues the notifications, at most max_expiries_per_tick of them so
+  // that one call stays short; call at next_expiry() or every 100 ms.
   void tick(Now now);
-  // The next moment (monotonic) at which tick() has work.
+  // The next moment (monotonic) at which tick() has work; one that has passed when it has more.
   std::optional<Deadline> next_expiry() const;
-  // Takes the oldest queued notification.
+  // Takes the oldest queued notification. The strings of `out` are reused.
   bool poll_notification(Notification& out);
 
+  // Keys that have expired but were not yet removed count.
   std::size_t keys() const;
   std::uint64_t bytes() const;
+  std::size_t watches() const;
   const EngineCounters& counters() const;
   const EngineOptions& options() const;
 

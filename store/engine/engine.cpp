@@ -1,0 +1,27 @@
+#include "store/engine/engine.h"
+
+#include <utility>
+
+#include "store/engine/state.h"
+
+namespace sheaf::store {
+
+Engine::Engine(EngineOptions options, std::uint64_t seed)
+    : state_(std::make_unique<State>(std::move(options), seed)) {}
+Engine::~Engine() = default;
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+
+Answer Engine::execute(const Request& request, Now now) { return state_->execute(request, now); }
+void Engine::disconnect(ClientHandle client) { state_->disconnect(client); }
+void Engine::tick(Now now) { state_->tick(now); }
+std::optional<Deadline> Engine::next_expiry() const { return state_->next_expiry(); }
+bool Engine::poll_notification(Notification& out) { return state_->poll_notification(out); }
+
+std::size_t Engine::keys() const { return state_->keys(); }
+std::uint64_t Engine::bytes() const { return state_->bytes(); }
+std::size_t Engine::watches() const { return state_->watches(); }
+const EngineCounters& Engine::counters() const { return state_->counters(); }
+const EngineOptions& Engine::options() const { return state_->options(); }
+
+}  // namespace sheaf::store

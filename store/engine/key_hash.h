@@ -1,0 +1,34 @@
+#pragma once
+
+// Hash tables of keys: seeded, so that nobody can choose keys that collide, and looked up by view.
+//
+// Thread rule: plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/hash.h"
+
+namespace sheaf::store {
+
+struct KeyHash {
+  using is_transparent = void;
+  // Not noexcept: libstdc++ then keeps the hash in the node, and growing the table hashes no key.
+  std::size_t operator()(std::string_view key) const { return hash64(key, seed); }
+  std::uint64_t seed = 0;
+};
+
+struct KeyEqual {
+  using is_transparent = void;
+  bool operator()(std::string_view a, std::string_view b) const noexcept { return a == b; }
+};
+
+template <class T>
+using KeyMap = std::unordered_map<std::string, T, KeyHash, KeyEqual>;
+
+inline constexpr std::size_t initial_buckets = 16;
+
+}  // namespace sheaf::store

@@ -1,0 +1,109 @@
+#include "store/engine/record_table.h"
+
+#include <algorithm>
+
+#include "base/checks.h"
+
+namespace sheaf::store {
+namespace {
+
+// A short value must not keep a long one's memory: the quota counts bytes in use.
+constexpr std::size_t kSpareCapacity = 64;
+
+void assign(std::string& to, std::string_view value) {
+  if (to.capacity() > 2 * value.size() + kSpareCapacity) {
+    to = std::string(value);
+  } else {
+    to.assign(value);
+  }
+}
+
+}  // namespace
+
+RecordTable::Entry* RecordTable::find(std::string_view key) {
+  const auto found = records_.find(key);
+  return found == records_.end() ? nullptr : &*found;
+}
+
+RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std::string_view value,
+                                     Deadline expiry) {
+  // Everything that may fail comes before the first change.
+  reserve_place();
+  if (existing == nullptr) {
+    Record record;
+    record.value = value;
+    existing = &*records_.emplace(std::string(key), std::move(record)).first;
+    bytes_ += key.size() + value.size();
+  } else {
+    const std::size_t before = existing->second.value.size();
+    assign(existing->second.value, value);
+    bytes_ += value.size();
+    bytes_ -= before;
+  }
+  set_expiry(*existing, expiry);
+  return *existing;
+}
+
+void RecordTable::erase(Entry& entry) {
+  leave_heap(entry);
+  bytes_ -= entry.first.size() + entry.second.value.size();
+  const auto found = records_.find(entry.first);
+  SHEAF_CHECK(found != records_.end());
+  records_.erase(found);
+}
+
+std::optional<Deadline> RecordTable::next_expiry() const noexcept {
+  if (heap_.empty()) return std::nullopt;
+  return heap_.front()->second.expiry_;
+}
+
+void RecordTable::reserve_place() {
+  if (heap_.size() == heap_.capacity()) heap_.reserve(std::max<std::size_t>(16, 2 * heap_.size()));
+}
+
+void RecordTable::set_expiry(Entry& entry, Deadline expiry) noexcept {
+  Record& record = entry.second;
+  if (expiry == never) return leave_heap(entry);
+  const bool waits = record.expiry_ != never;
+  record.expiry_ = expiry;
+  if (!waits) {
+    record.place_ = heap_.size();
+    heap_.push_back(&entry);  // reserve_place() has made room
+  }
+  sift(&entry, record.place_);
+}
+
+void RecordTable::leave_heap(Entry& entry) noexcept {
+  if (entry.second.expiry_ == never) return;
+  const std::size_t at = entry.second.place_;
+  Entry* const last = heap_.back();
+  heap_.pop_back();
+  entry.second.expiry_ = never;
+  if (last != &entry) sift(last, at);
+}
+
+void RecordTable::place(Entry* entry, std::size_t at) noexcept {
+  heap_[at] = entry;
+  entry->second.place_ = at;
+}
+
+// Puts `entry`, whose place is the hole at `at`, where its expiry belongs.
+void RecordTable::sift(Entry* entry, std::size_t at) noexcept {
+  const auto earlier = [](const Entry* a, const Entry* b) {
+    return a->second.expiry_ < b->second.expiry_;
+  };
+  while (at > 0 && earlier(entry, heap_[(at - 1) / 2])) {
+    place(heap_[(at - 1) / 2], at);
+    at = (at - 1) / 2;
+  }
+  for (;;) {
+    std::size_t child = 2 * at + 1;
+    if (child + 1 < heap_.size() && earlier(heap_[child + 1], heap_[child])) ++child;
+    if (child >= heap_.size() || !earlier(heap_[child], entry)) break;
+    place(heap_[child], at);
+    at = child;
+  }
+  place(entry, at);
+}
+
+}  // namespace sheaf::store

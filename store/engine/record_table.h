@@ -1,0 +1,84 @@
+#pragma once
+
+// What the store keeps of each key, found by key and in the order of expiry.
+//
+// Thread rule: one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "protocol/statestore/clock.h"
+#include "store/engine/key_hash.h"
+
+namespace sheaf::store {
+
+// A version; its node is always that of the store.
+struct Version {
+  std::uint64_t wall = 0;
+  std::uint64_t counter = 0;
+};
+
+// The fencing token that protects a key.
+struct Fence {
+  explicit Fence(const protocol::statestore::Timestamp& token)
+      : wall(token.wall), counter(token.counter), node(token.node) {}
+
+  protocol::statestore::Timestamp token() const noexcept { return {wall, counter, node}; }
+
+  std::uint64_t wall;
+  std::uint64_t counter;
+  std::string node;
+};
+
+struct Record {
+  std::string value;
+  Version version;
+  std::unique_ptr<Fence> fence;  // null: not protected
+
+ private:
+  friend class RecordTable;
+  Deadline expiry_ = never;
+  std::size_t place_ = 0;  // in the heap, if it expires
+};
+
+class RecordTable {
+ public:
+  using Entry = std::pair<const std::string, Record>;  // stays where it is until it is erased
+
+  explicit RecordTable(std::uint64_t seed) : records_(initial_buckets, KeyHash{seed}) {}
+
+  Entry* find(std::string_view key);
+  // Makes the key or replaces its value and expiry; version and fence are the caller's.
+  Entry& put(Entry* existing, std::string_view key, std::string_view value, Deadline expiry);
+  void erase(Entry& entry);
+
+  static bool expired(const Entry& entry, Deadline mono) noexcept {
+    return entry.second.expiry_ <= mono;
+  }
+  // The one that expires first; null if none expires.
+  Entry* next_to_expire() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
+  std::optional<Deadline> next_expiry() const noexcept;
+
+  std::size_t size() const noexcept { return records_.size(); }
+  std::uint64_t bytes() const noexcept { return bytes_; }  // of keys and values
+
+ private:
+  void reserve_place();
+  void set_expiry(Entry& entry, Deadline expiry) noexcept;
+  void leave_heap(Entry& entry) noexcept;
+  void place(Entry* entry, std::size_t at) noexcept;
+  void sift(Entry* entry, std::size_t at) noexcept;
+
+  KeyMap<Record> records_;
+  std::vector<Entry*> heap_;  // binary, earliest expiry at the front
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace sheaf::store

@@ -1,0 +1,61 @@
+#pragma once
+
+// Fences of removed keys, for the option fence_retention: without them a holder that has lost its
+// lock may write again once the key was deleted.
+//
+// Thread rule: one thread at a time.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "store/engine/record_table.h"
+
+namespace sheaf::store {
+
+class RetainedFences {
+ public:
+  // Remembers nothing if `retention` is 0. At most `max_entries` fences, whose keys and nodes take
+  // at most `max_bytes`; the oldest go first.
+  RetainedFences(std::chrono::milliseconds retention, std::uint64_t max_entries,
+                 std::uint64_t max_bytes, std::uint64_t seed)
+      : retention_(retention),
+        max_entries_(max_entries),
+        max_bytes_(max_bytes),
+        index_(initial_buckets, KeyHash{seed}) {}
+  RetainedFences(const RetainedFences&) = delete;
+  RetainedFences& operator=(const RetainedFences&) = delete;
+
+  // The fence that a removed key had; null if it had none or is forgotten.
+  const Fence* find(std::string_view key, Deadline mono) const;
+  // Replaces an older one of the same key.
+  void keep(std::string_view key, const Fence& fence, Deadline mono);
+  // Forgets at most `limit` fences that are too old.
+  void forget_old(Deadline mono, std::size_t limit);
+
+  std::size_t size() const noexcept { return entries_.size(); }
+
+ private:
+  struct Entry {
+    std::string key;
+    Fence fence;
+    Deadline until;
+
+    std::uint64_t bytes() const noexcept { return key.size() + fence.node.size(); }
+  };
+  void forget(std::list<Entry>::iterator entry);
+
+  std::chrono::milliseconds retention_;
+  std::uint64_t max_entries_;
+  std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::list<Entry> entries_;  // oldest first
+  std::unordered_map<std::string_view, std::list<Entry>::iterator, KeyHash, KeyEqual> index_;
+};
+
+}  // namespace sheaf::store

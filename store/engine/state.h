@@ -1,0 +1,119 @@
+#pragma once
+
+// The inside of the Engine: the order of all checks, and what each request does.
+//
+// Thread rule: one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/statestore/clock.h"
+#include "protocol/statestore/packets.h"
+#include "store/engine/duplicate_filter.h"
+#include "store/engine/engine.h"
+#include "store/engine/record_table.h"
+#include "store/engine/retained_fences.h"
+#include "store/engine/watch_table.h"
+
+namespace sheaf::store {
+
+class Engine::State {
+ public:
+  State(EngineOptions options, std::uint64_t seed);
+
+  Answer execute(const Request& request, Now now);
+  void disconnect(ClientHandle client) { watches_.remove_client(client); }
+  void tick(Now now);
+  std::optional<Deadline> next_expiry() const { return records_.next_expiry(); }
+  bool poll_notification(Notification& out) { return watches_.poll(out); }
+
+  std::size_t keys() const { return records_.size(); }
+  std::uint64_t bytes() const { return records_.bytes(); }
+  std::size_t watches() const { return watches_.size(); }
+  const EngineCounters& counters() const { return counters_; }
+  const EngineOptions& options() const { return options_; }
+
+ private:
+  using Timestamp = protocol::statestore::Timestamp;
+  using StoreError = protocol::statestore::StoreError;
+  using Entry = RecordTable::Entry;
+
+  // The timestamps of a request, read and not too far ahead.
+  struct Stamps {
+    std::optional<Timestamp> timestamp;
+    std::optional<Timestamp> token;
+
+    // What the next version must exceed.
+    Timestamp latest() const noexcept;
+  };
+  // What a write is about: the key's entry (null: absent) once it has passed timestamps and fence.
+  struct Target {
+    Entry* entry = nullptr;
+    Stamps stamps;
+  };
+
+  // What is common to all requests comes first.
+  Answer execute_checked(const protocol::statestore::Request& parsed, const Request& request,
+                         Now now);
+  template <class Write>
+  Answer write_once(const Write& write, const Request& request, Now now);
+  Answer write(const protocol::statestore::SetRequest& set, const Request& request, Now now);
+  Answer write(const protocol::statestore::DelRequest& del, const Request& request, Now now);
+  Answer write(const protocol::statestore::VdelRequest& vdel, const Request& request, Now now);
+  Answer read(const protocol::statestore::GetRequest& get, const Request& request, Now now);
+  Answer watch(const protocol::statestore::KeyNotifyRequest& watch, const Request& request,
+               Now now);
+
+  // Checks, in their order. SET is `versioned`: it needs a timestamp and a clock that may go on.
+  std::expected<Stamps, StoreError> read_timestamp(const Request& request, Now now) const;
+  std::expected<Stamps, StoreError> read_stamps(const Request& request, bool versioned,
+                                                Now now) const;
+  std::expected<Target, StoreError> find_target(std::string_view key, const Request& request,
+                                                bool versioned, Now now);
+  std::optional<StoreError> check_fence(const Entry* entry, std::string_view key,
+                                        const std::optional<Timestamp>& token, Now now) const;
+  bool has_room(const Entry* entry, const protocol::statestore::SetRequest& set, Now now);
+
+  // Changes.
+  Answer apply(const protocol::statestore::SetRequest& set, const Target& target, Now now);
+  void remove(Entry& entry, const Timestamp& after, Now now);
+  Entry* find_live(std::string_view key, Now now);
+  // Removes what has expired, at most `limit` keys. False if nothing was due.
+  bool expire(std::size_t limit, Now now);
+  void notify(std::string_view key, const protocol::statestore::Notification& change,
+              const Timestamp& version);
+
+  // Answers: their views live until the next one is written.
+  template <class Reply, class... Spelled>
+  Answer reply(const Reply& packet, Spelled... spelled);
+  Answer with_version(Answer answer, const Version& version, Now now);
+  Answer refuse(StoreError error, bool to_keynotify = false);
+  protocol::statestore::TimestampText print(const Timestamp& timestamp) const noexcept;
+
+  EngineOptions options_;
+  EngineCounters counters_;
+  protocol::statestore::HybridClock clock_;
+  RecordTable records_;
+  RetainedFences retained_;
+  DuplicateFilter duplicates_;
+  WatchTable watches_;
+  std::string answer_;
+  protocol::statestore::TimestampText answer_timestamp_;
+};
+
+template <class Reply, class... Spelled>
+Answer Engine::State::reply(const Reply& packet, Spelled... spelled) {
+  // A large value must not stay in the buffer for ever.
+  constexpr std::size_t largest_kept = 1 << 20;
+  if (answer_.capacity() > largest_kept) answer_ = std::string();
+  answer_.clear();
+  ByteWriter out(answer_);
+  packet.encode(out, spelled...);
+  return {.verdict = Verdict::answer, .payload = answer_, .timestamp = {}};
+}
+
+}  // namespace sheaf::store

@@ -1,0 +1,91 @@
+#include "store/engine/watch_table.h"
+
+#include "base/checks.h"
+#include "protocol/statestore/topics.h"
+
+namespace sheaf::store {
+
+bool WatchTable::add(ClientHandle client, std::string_view client_id, std::string_view key) {
+  auto entry = keys_.find(key);
+  const auto known = clients_.find(client);
+  if (entry != keys_.end() && known != clients_.end() && known->second.watches.contains(&*entry)) {
+    return true;
+  }
+  const std::uint64_t key_bytes = entry == keys_.end() ? key.size() : 0;
+  if (watches_ >= max_watches_ || key_bytes_ + key_bytes > max_key_bytes_) return false;
+
+  Client& watcher =
+      clients_.try_emplace(client, Client{client, std::string(client_id), {}}).first->second;
+  if (entry == keys_.end()) {
+    entry = keys_.try_emplace(std::string(key)).first;
+    key_bytes_ += key_bytes;
+  }
+  std::vector<Client*>& watchers = entry->second.watchers;
+  watcher.watches.emplace(&*entry, watchers.size());
+  watchers.push_back(&watcher);
+  ++watches_;
+  return true;
+}
+
+bool WatchTable::remove(ClientHandle client, std::string_view key) {
+  const auto entry = keys_.find(key);
+  const auto known = clients_.find(client);
+  if (entry == keys_.end() || known == clients_.end()) return false;
+  const auto watch = known->second.watches.find(&*entry);
+  if (watch == known->second.watches.end()) return false;
+  const std::size_t place = watch->second;
+  known->second.watches.erase(watch);
+  detach(*entry, place);
+  return true;
+}
+
+void WatchTable::remove_client(ClientHandle client) {
+  const auto known = clients_.find(client);
+  if (known == clients_.end()) return;
+  for (const auto& [entry, place] : known->second.watches) detach(*entry, place);
+  std::erase_if(queue_, [&](const Queued& queued) { return queued.client == &known->second; });
+  clients_.erase(known);
+}
+
+// Takes one watcher out of a key; the last one moves into its place. The key goes with its last.
+void WatchTable::detach(KeyEntry& key, std::size_t place) {
+  std::vector<Client*>& watchers = key.second.watchers;
+  SHEAF_CHECK(place < watchers.size());
+  if (place + 1 < watchers.size()) {
+    watchers[place] = watchers.back();
+    watchers[place]->watches[&key] = place;
+  }
+  watchers.pop_back();
+  --watches_;
+  if (!watchers.empty()) return;
+  key_bytes_ -= key.first.size();
+  keys_.erase(keys_.find(key.first));
+}
+
+std::size_t WatchTable::notify(std::string_view key, std::string payload,
+                               std::string_view timestamp) {
+  const auto entry = keys_.find(key);
+  if (entry == keys_.end() || entry->second.watchers.empty()) return 0;
+  const std::vector<Client*>& watchers = entry->second.watchers;
+  const auto event = std::make_shared<const Event>(
+      Event{std::string(key), std::move(payload), std::string(timestamp)});
+  const std::size_t first = entry->second.turn++ % watchers.size();
+  for (std::size_t i = 0; i < watchers.size(); ++i) {
+    queue_.push_back({watchers[(first + i) % watchers.size()], event});
+  }
+  return watchers.size();
+}
+
+bool WatchTable::poll(Notification& out) {
+  if (queue_.empty()) return false;
+  const Queued& oldest = queue_.front();
+  out.client = oldest.client->handle;
+  out.topic.clear();
+  protocol::statestore::append_notification_topic(out.topic, oldest.client->id, oldest.event->key);
+  out.payload = oldest.event->payload;
+  out.timestamp = oldest.event->timestamp;
+  queue_.pop_front();
+  return true;
+}
+
+}  // namespace sheaf::store

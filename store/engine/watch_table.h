@@ -1,0 +1,80 @@
+#pragma once
+
+// Who watches which key, and the notifications that wait for the host.
+//
+// Thread rule: one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "store/engine/engine.h"
+#include "store/engine/key_hash.h"
+
+namespace sheaf::store {
+
+class WatchTable {
+ public:
+  // At most `max_watches` pairs of client and key, whose keys take at most `max_key_bytes`.
+  WatchTable(std::uint64_t max_watches, std::uint64_t max_key_bytes, std::uint64_t seed)
+      : max_watches_(max_watches),
+        max_key_bytes_(max_key_bytes),
+        keys_(initial_buckets, KeyHash{seed}) {}
+  WatchTable(const WatchTable&) = delete;
+  WatchTable& operator=(const WatchTable&) = delete;
+
+  // False if there is no room. Watching twice is watching once.
+  bool add(ClientHandle client, std::string_view client_id, std::string_view key);
+  // False if the client did not watch the key.
+  bool remove(ClientHandle client, std::string_view key);
+  // Forgets the client's watches and what is queued for it.
+  void remove_client(ClientHandle client);
+
+  bool watched(std::string_view key) const { return keys_.find(key) != keys_.end(); }
+  // Queues one notification for each watcher of the key; each round begins with another one, so
+  // that nobody is always the first to hear. Returns how many.
+  std::size_t notify(std::string_view key, std::string payload, std::string_view timestamp);
+  bool poll(Notification& out);
+
+  std::size_t size() const noexcept { return watches_; }
+
+ private:
+  struct Client;
+  struct Watched {
+    std::vector<Client*> watchers;
+    std::size_t turn = 0;  // who is first in the next round
+  };
+  using Keys = KeyMap<Watched>;
+  using KeyEntry = Keys::value_type;  // stays where it is
+  struct Client {
+    ClientHandle handle;
+    std::string id;
+    std::unordered_map<KeyEntry*, std::size_t> watches;  // place in the key's watchers
+  };
+  struct Event {
+    std::string key;
+    std::string payload;
+    std::string timestamp;
+  };
+  struct Queued {
+    Client* client;
+    std::shared_ptr<const Event> event;  // one copy of a value for all watchers
+  };
+  void detach(KeyEntry& key, std::size_t place);
+
+  std::uint64_t max_watches_;
+  std::uint64_t max_key_bytes_;
+  std::size_t watches_ = 0;
+  std::uint64_t key_bytes_ = 0;
+  Keys keys_;
+  std::unordered_map<ClientHandle, Client> clients_;  // a client without watches may be queued for
+  std::deque<Queued> queue_;
+};
+
+}  // namespace sheaf::store
