@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import tempfile
 
@@ -92,6 +93,14 @@ class NoConnection(Case):
         self.assertLessEqual({node for _, node in rows}, {b"192.0.2.1:1883", b"192.0.2.2:1883"})
         piped = self.ends(DONE, "locate", "-", stdin=b"\n".join(keys) + b"\n")
         self.assertEqual(piped, out)
+
+    def test_a_node_that_listens_is_left_alone(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.setblocking(False)
+            self.uri = "mqtt://127.0.0.1:%d" % server.getsockname()[1]
+            for words in (["locate", "k"], ["ring"], ["ring", "--keys", "100"]):
+                self.ends(DONE, *words)
+            self.assertRaises(BlockingIOError, server.accept)
 
     def test_keys_with_one_tag_live_together(self):
         out = self.ends(DONE, "locate", *["{t}/%d" % i for i in range(50)])
