@@ -66,6 +66,8 @@ class StackClient final : private socket::Deferred {
   cluster::ClientCluster& cluster() { return *cluster_; }
   const std::deque<Op>& operations() const { return operations_; }
   bool all_ended() const;
+  // Drops what has ended; references to it die.
+  void forget_operations() { operations_.clear(); }
   void shut_down() { cluster_->shut_down(loop_.now()); }
 
  private:
