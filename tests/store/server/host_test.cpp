@@ -1,0 +1,464 @@
+// The whole server: sessions, engine and what passes between clients, as bytes.
+
+#include "store/server/host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "protocol/statestore/topics.h"
+#include "tests/store/server/wire.h"
+
+namespace sheaf::store::server::test {
+namespace {
+
+using mqtt5::PacketType;
+using mqtt5::PropertyId;
+using mqtt5::ReasonCode;
+namespace statestore = protocol::statestore;
+
+std::string command(std::initializer_list<std::string_view> arguments) {
+  std::string out = "*" + std::to_string(arguments.size()) + "\r\n";
+  for (const std::string_view argument : arguments) {
+    out += "$" + std::to_string(argument.size()) + "\r\n" + std::string(argument) + "\r\n";
+  }
+  return out;
+}
+
+// One client of a host. It acknowledges what it receives and keeps all packets.
+class Client {
+ public:
+  Client(Host& host, std::string client_id, std::int64_t now = 0)
+      : id_(std::move(client_id)), now_(now), connection_(host.connect(at(now))) {
+    send(connect(id_));
+  }
+
+  void send(std::string_view input) {
+    feed(*connection_, input, at(now_), SIZE_MAX, [] {});
+  }
+  // Reads what there is; the publishes, all else goes to `control`.
+  std::vector<mqtt5::Publish> read() {
+    received_.clear();
+    for (bool more = true; more;) {
+      more = false;
+      for (Packet& packet : packets(take(*connection_, at(now_)))) {
+        more = true;
+        if (packet.type() == PacketType::publish) {
+          const auto publish = mqtt5::Publish::parse(packet.frame, packet.bytes);
+          if (publish->qos == 1) acks_ += puback(publish->packet_id);
+          received_.push_back(std::make_unique<Packet>(std::move(packet)));
+        } else {
+          control.push_back(std::move(packet));
+        }
+      }
+      if (!connection_->closed()) send(std::exchange(acks_, {}));
+    }
+    std::vector<mqtt5::Publish> all;
+    for (const auto& packet : received_) {
+      all.push_back(*mqtt5::Publish::parse(packet->frame, packet->bytes));
+    }
+    return all;
+  }
+
+  // Request properties with a timestamp of this moment.
+  std::string request_properties(std::string_view response_topic, std::string_view correlation) {
+    return properties([&](auto& p) {
+      p.text(PropertyId::response_topic, response_topic);
+      if (!correlation.empty()) p.text(PropertyId::correlation_data, correlation);
+      p.user("__ts", std::to_string(at(now_).wall.count()) + ":0:" + id_);
+    });
+  }
+  void request(std::initializer_list<std::string_view> arguments, std::string_view correlation) {
+    send(publish(1, next_id_++, statestore::request_topic, command(arguments),
+                 request_properties("clients/" + id_ + "/r", correlation)));
+  }
+  // Asks and returns the answer's payload; other publishes go to `others`.
+  std::string ask(std::initializer_list<std::string_view> arguments) {
+    const std::string correlation = "correlation" + std::to_string(next_id_);
+    request(arguments, correlation);
+    std::string answer = "none";
+    for (const mqtt5::Publish& publish : read()) {
+      if (publish.properties.correlation_data == correlation)
+        answer = publish.payload;
+      else
+        others.emplace_back(publish.payload);
+    }
+    return answer;
+  }
+  std::vector<std::string> payloads() {
+    std::vector<std::string> all = std::exchange(others, {});
+    for (const mqtt5::Publish& publish : read()) all.emplace_back(publish.payload);
+    return all;
+  }
+  ReasonCode disconnect_code() {
+    read();
+    if (control.empty() || control.back().type() != PacketType::disconnect) {
+      return ReasonCode::success;
+    }
+    return mqtt5::Disconnect::parse(control.back().frame, control.back().bytes)->code;
+  }
+  void close() { connection_->on_eof(at(now_)); }
+
+  Host::Connection& connection() { return *connection_; }
+  void set_time(std::int64_t now) { now_ = now; }
+
+  std::vector<Packet> control;
+  std::vector<std::string> others;
+
+ private:
+  std::string id_;
+  std::int64_t now_;
+  Host::Connection* connection_;
+  std::uint16_t next_id_ = 1;
+  std::string acks_;
+  std::vector<std::unique_ptr<Packet>> received_;
+};
+
+constexpr const char* kWritten = "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$1\r\nv\r\n";
+constexpr const char* kDeleted = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
+
+TEST(Host, AnswersARequestWithTheDocumentedBytes) {
+  Host host{HostOptions{}};
+  Client client(host, "client-id1");
+  EXPECT_TRUE(client.read().empty());
+  const std::string topic =
+      statestore::response_topic(statestore::ResponseTopicForm::dotnet, "client-id1");
+  client.send(publish(1, 2, statestore::request_topic, command({"SET", "key", "value"}),
+                      client.request_properties(topic, std::string(16, '\xAC'))));
+  const auto answers = client.read();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].topic, topic);
+  EXPECT_EQ(answers[0].payload, "+OK\r\n");
+  EXPECT_EQ(answers[0].qos, 1);
+  EXPECT_EQ(answers[0].properties.correlation_data, std::string(16, '\xAC'));
+  EXPECT_EQ(answers[0].properties.content_type, "application/octet-stream");
+  const auto user = answers[0].properties.user();
+  EXPECT_EQ(user.find("__stat"), "200");
+  EXPECT_EQ(user.find("__protVer"), "1.0");
+  EXPECT_EQ(user.find("__srcId"), "StateStore");
+  EXPECT_EQ(user.find("__ts"), "001696374425000:00001:StateStore");
+  // CONNACK, then PUBACK 0x00, sent before the answer.
+  ASSERT_EQ(client.control.size(), 2u);
+  EXPECT_EQ(client.control[1].bytes, std::string("\x40\x02\0\x02", 4));
+}
+
+TEST(Host, ServesSeveralClientsFromOneStore) {
+  Host host{HostOptions{}};
+  Client one(host, "one");
+  Client two(host, "two");
+  EXPECT_EQ(one.ask({"SET", "key", "value"}), "+OK\r\n");
+  EXPECT_EQ(two.ask({"GET", "key"}), "$5\r\nvalue\r\n");
+  EXPECT_EQ(two.ask({"SET", "key", "value", "NX"}), ":-1\r\n");
+  EXPECT_EQ(two.ask({"DEL", "key"}), ":1\r\n");
+  EXPECT_EQ(one.ask({"GET", "key"}), "$-1\r\n");
+  EXPECT_EQ(host.engine().counters().requests, 5u);
+}
+
+TEST(Host, PushesNotificationsToWatchersAndNamesThemReady) {
+  Host host{HostOptions{}};
+  Client watcher(host, "watcher");
+  Client writer(host, "writer");
+  EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+  while (host.poll_ready() != nullptr) {
+  }
+  writer.request({"SET", "key", "v"}, "1");
+  std::vector<Host::Connection*> ready;
+  while (Host::Connection* next = host.poll_ready()) ready.push_back(next);
+  EXPECT_THAT(ready, testing::UnorderedElementsAre(&watcher.connection(), &writer.connection()));
+  const auto seen = watcher.read();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].payload, kWritten);
+  EXPECT_EQ(seen[0].topic, statestore::notification_topic("watcher", "key"));
+  EXPECT_TRUE(seen[0].properties.user().find("__ts"));
+  EXPECT_EQ(writer.read().size(), 1u);
+}
+
+TEST(Host, PushesOnlyToSubscribersInThatMode) {
+  HostOptions options;
+  options.engine.notify = NotifyMode::subscribed;
+  Host host(options);
+  Client watcher(host, "watcher");
+  Client writer(host, "writer");
+  EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+  EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
+  EXPECT_TRUE(watcher.payloads().empty());
+  watcher.send(subscribe(9, {statestore::notification_filter("watcher")}, 0));
+  EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
+  const auto seen = watcher.read();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].qos, 0);  // as granted
+}
+
+TEST(Host, ExpiresAtItsDeadlineWithoutAnyAccess) {
+  Host host{HostOptions{}};
+  Client client(host, "client");
+  EXPECT_EQ(client.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+  EXPECT_EQ(client.ask({"SET", "key", "v", "PX", "1500"}), "+OK\r\n");
+  EXPECT_THAT(client.payloads(), testing::ElementsAre(kWritten));
+  EXPECT_EQ(host.next_deadline(), at(1500).mono);
+  host.tick(at(1499));
+  EXPECT_TRUE(client.payloads().empty());
+  host.tick(at(1500));
+  EXPECT_NE(host.poll_ready(), nullptr);
+  EXPECT_THAT(client.payloads(), testing::ElementsAre(kDeleted));
+  EXPECT_EQ(host.next_deadline(), std::nullopt);
+}
+
+TEST(Host, ForgetsWatchesWithTheConnection) {
+  Host host{HostOptions{}};
+  Client writer(host, "writer");
+  {
+    Client watcher(host, "watcher");
+    EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+    watcher.close();
+    host.release(watcher.connection());
+  }
+  EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
+  Client again(host, "watcher");
+  EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
+  EXPECT_TRUE(again.payloads().empty());
+  EXPECT_EQ(again.ask({"KEYNOTIFY", "key", "STOP"}), ":0\r\n");
+  EXPECT_EQ(host.connections(), 2u);
+}
+
+TEST(Host, ReleaseWithoutAnEndForgetsWatchesToo) {
+  Host host{HostOptions{}};
+  Client watcher(host, "watcher");
+  EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+  host.release(watcher.connection());
+  Client again(host, "watcher");
+  EXPECT_EQ(again.ask({"KEYNOTIFY", "key", "STOP"}), ":0\r\n");
+}
+
+TEST(Host, GivesAClientIdToTheLatestConnection) {
+  Host host{HostOptions{}};
+  Client old(host, "same");
+  EXPECT_EQ(old.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+  Client taker(host, "same");
+  EXPECT_EQ(old.disconnect_code(), ReasonCode::session_taken_over);
+  EXPECT_TRUE(old.connection().closed());
+  EXPECT_EQ(taker.ask({"SET", "key", "v"}), "+OK\r\n");
+  EXPECT_TRUE(taker.payloads().empty());
+  host.release(old.connection());  // the end of the old one must not end the new one
+  EXPECT_EQ(taker.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
+  EXPECT_EQ(taker.ask({"SET", "key", "v"}), "+OK\r\n");
+  EXPECT_THAT(taker.payloads(), testing::ElementsAre(kWritten));
+}
+
+TEST(Host, NamesClientsThatBringNoName) {
+  Host host{HostOptions{}};
+  Client first(host, "");
+  Client second(host, "");
+  first.read();
+  second.read();
+  EXPECT_NE(first.connection().session().client_id(), second.connection().session().client_id());
+  EXPECT_TRUE(first.connection().session().open());
+}
+
+TEST(Host, EndsTheConnectionForAForbiddenResponseTopic) {
+  Host host{HostOptions{}};
+  for (const std::string& topic :
+       {std::string(statestore::request_topic), std::string(statestore::notification_root),
+        std::string(statestore::notification_root) + "/x", std::string("a/+"), std::string("#")}) {
+    Client client(host, "client");
+    client.send(publish(1, 1, statestore::request_topic, command({"SET", "key", "v"}),
+                        client.request_properties(topic, "c")));
+    EXPECT_EQ(client.disconnect_code(), ReasonCode::protocol_error) << topic;
+    EXPECT_TRUE(client.connection().closed());
+    host.release(client.connection());
+  }
+  Client client(host, "client");
+  EXPECT_EQ(client.ask({"GET", "key"}), "$-1\r\n");
+}
+
+TEST(Host, RefusesForgedNotificationsAndRoutesNothing) {
+  Host host{HostOptions{}};
+  Client other(host, "other");
+  other.send(subscribe(1, {"#"}));
+  other.read();
+  Client client(host, "client");
+  client.read();
+  client.control.clear();
+  client.send(publish(1, 1, statestore::notification_topic("other", "key"), kDeleted) +
+              publish(0, 0, statestore::notification_topic("other", "key"), kDeleted) +
+              publish(1, 2, "some/topic", "hello") + publish(0, 0, "some/topic", "hello"));
+  client.read();
+  ASSERT_EQ(client.control.size(), 2u);
+  EXPECT_EQ(client.control[0].bytes, std::string("\x40\x03\0\x01\x87", 5));
+  EXPECT_EQ(client.control[1].bytes, std::string("\x40\x03\0\x02\x10", 5));
+  EXPECT_TRUE(other.payloads().empty());
+}
+
+TEST(Host, AnswersASyntaxErrorToOtherShapesOfRequests) {
+  Host host{HostOptions{}};
+  Client client(host, "client");
+  client.send(publish(0, 0, statestore::request_topic, command({"SET", "key", "v"}),
+                      client.request_properties("r", "c")));
+  EXPECT_THAT(client.payloads(), testing::ElementsAre("-ERR syntax error\r\n"));
+  client.send(publish(1, 1, statestore::request_topic, command({"SET", "key", "v"}),
+                      client.request_properties("r", "")));
+  EXPECT_THAT(client.payloads(), testing::ElementsAre("-ERR syntax error\r\n"));
+  client.send(publish(1, 2, statestore::request_topic, command({"SET", "key", "v"})));
+  EXPECT_TRUE(client.payloads().empty());
+  EXPECT_EQ(client.ask({"GET", "key"}), "$-1\r\n");
+  EXPECT_EQ(host.engine().counters().dropped, 1u);
+}
+
+TEST(Host, ExecutesARepeatedRequestOnce) {
+  Host host{HostOptions{}};
+  Client client(host, "client");
+  client.request({"SET", "key", "v", "NX"}, "same");
+  client.request({"SET", "key", "v", "NX"}, "same");
+  EXPECT_THAT(client.payloads(), testing::ElementsAre("+OK\r\n", "+OK\r\n"));
+  EXPECT_EQ(host.engine().counters().executed_writes, 1u);
+}
+
+TEST(Host, ChecksUserAndPassword) {
+  HostOptions options;
+  options.user = "alice";
+  options.password = "secret";
+  Host host(options);
+  const auto try_connect = [&](std::optional<std::string_view> user,
+                               std::optional<std::string_view> password) {
+    mqtt5::Connect packet;
+    packet.client_id = "client";
+    packet.user = user;
+    packet.password = password;
+    Host::Connection* const connection = host.connect(at(0));
+    const std::string input = bytes(packet);
+    feed(*connection, input, at(0), SIZE_MAX, [] {});
+    const auto replies = packets(take(*connection, at(0)));
+    const ReasonCode code = mqtt5::Connack::parse(replies.at(0).frame, replies.at(0).bytes)->code;
+    EXPECT_EQ(connection->closed(), code != ReasonCode::success);
+    host.release(*connection);
+    return code;
+  };
+  EXPECT_EQ(try_connect("alice", "secret"), ReasonCode::success);
+  EXPECT_EQ(try_connect("alice", "secrets"), ReasonCode::bad_user_name_or_password);
+  EXPECT_EQ(try_connect("alice", "secre"), ReasonCode::bad_user_name_or_password);
+  EXPECT_EQ(try_connect("alice", ""), ReasonCode::bad_user_name_or_password);
+  EXPECT_EQ(try_connect("alice", std::nullopt), ReasonCode::bad_user_name_or_password);
+  EXPECT_EQ(try_connect("Alice", "secret"), ReasonCode::bad_user_name_or_password);
+  EXPECT_EQ(try_connect("", "secret"), ReasonCode::bad_user_name_or_password);
+  EXPECT_EQ(try_connect(std::nullopt, std::nullopt), ReasonCode::bad_user_name_or_password);
+}
+
+TEST(Host, AWrongPasswordDoesNotTakeASessionOver) {
+  HostOptions options;
+  options.user = "alice";
+  options.password = "secret";
+  Host host(options);
+  mqtt5::Connect packet;
+  packet.client_id = "client";
+  packet.user = "alice";
+  packet.password = "secret";
+  Host::Connection* const good = host.connect(at(0));
+  std::string input = bytes(packet);
+  feed(*good, input, at(0), SIZE_MAX, [] {});
+  packet.password = "guess";
+  Host::Connection* const bad = host.connect(at(0));
+  input = bytes(packet);
+  feed(*bad, input, at(0), SIZE_MAX, [] {});
+  EXPECT_TRUE(good->session().open());
+  EXPECT_FALSE(bad->session().open());
+}
+
+TEST(Host, TakesNoMoreConnectionsThanItsBound) {
+  HostOptions options;
+  options.max_connections = 2;
+  Host host(options);
+  Host::Connection* const first = host.connect(at(0));
+  EXPECT_NE(host.connect(at(0)), nullptr);
+  EXPECT_EQ(host.connect(at(0)), nullptr);
+  host.release(*first);
+  EXPECT_NE(host.connect(at(0)), nullptr);
+}
+
+TEST(Host, EndsSilentClientsInTime) {
+  Host host{HostOptions{}};
+  Host::Connection* const silent = host.connect(at(0));
+  EXPECT_EQ(host.next_deadline(), at(10'000).mono);
+  host.tick(at(10'000));
+  EXPECT_TRUE(silent->closed());
+  EXPECT_EQ(host.poll_ready(), silent);
+  EXPECT_EQ(host.poll_ready(), nullptr);
+}
+
+TEST(Host, CarriesTenMebibytesAndBinaryKeysInSmallPieces) {
+  Host host{HostOptions{}};
+  Client client(host, "client");
+  std::string key;
+  for (int c = 0; c < 256; ++c) key += static_cast<char>(c);
+  std::string value(10u << 20, '\0');
+  for (std::size_t i = 0; i < value.size(); ++i) value[i] = static_cast<char>(i * 31 >> 3);
+  const std::string set = publish(1, 1, statestore::request_topic, command({"SET", key, value}),
+                                  client.request_properties("r", "c"));
+  feed(client.connection(), set, at(0), 1460, [] {});
+  EXPECT_THAT(client.payloads(), testing::ElementsAre("+OK\r\n"));
+  client.request({"GET", key}, "d");
+  const auto answers = packets(take(client.connection(), at(0), 1460));
+  ASSERT_EQ(answers.size(), 2u);
+  const auto read = mqtt5::Publish::parse(answers[1].frame, answers[1].bytes);
+  EXPECT_TRUE(read->payload == "$10485760\r\n" + value + "\r\n");
+}
+
+TEST(Host, AFloodOfRequestsByAClientThatDoesNotReadStopsAtABound) {
+  HostOptions options;
+  options.session.pause_above = 10'000;
+  Host host(options);
+  Client client(host, "client");
+  EXPECT_EQ(client.ask({"SET", "key", std::string(1000, 'v')}), "+OK\r\n");
+  std::string flood;
+  for (std::uint16_t id = 1; id <= 1000; ++id) {
+    flood += publish(1, id, statestore::request_topic, command({"GET", "key"}),
+                     client.request_properties("r", "c" + std::to_string(id)));
+  }
+  feed(client.connection(), flood, at(0), SIZE_MAX, [] {});
+  EXPECT_LE(as_text(client.connection().poll_output()[0]).size(), 15'000u);
+  EXPECT_LT(host.engine().counters().requests, 20u);
+}
+
+TEST(Host, NotificationsThatNoTopicCanNameAreDiscarded) {
+  Host host{HostOptions{}};
+  Client client(host, std::string(32'000, 'i'));
+  const std::string key(1'000, 'k');
+  client.ask({"KEYNOTIFY", key});
+  client.ask({"SET", key, "v"});
+  EXPECT_TRUE(client.payloads().empty());
+  EXPECT_TRUE(client.connection().session().open());
+}
+
+// Two clients; one of them sends damaged bytes. The other must not notice.
+TEST(Host, DamagedConversationsHurtOnlyTheirSender) {
+  Host host{HostOptions{}};
+  Client good(host, "good");
+  EXPECT_EQ(good.ask({"SET", "key", "value"}), "+OK\r\n");
+  Random random(7);
+  for (int round = 0; round < 3000; ++round) {
+    Host::Connection* const bad = host.connect(at(round));
+    std::string input = connect("bad") + subscribe(1, {"clients/#"}) +
+                        publish(1, 2, statestore::request_topic, command({"GET", "key"}),
+                                good.request_properties("clients/bad/r", "correlation")) +
+                        publish(1, 3, statestore::request_topic, command({"KEYNOTIFY", "other"}),
+                                good.request_properties("clients/bad/r", "correlation"));
+    for (std::uint64_t i = random.below(3); i > 0; --i) {
+      input[random.below(input.size())] = static_cast<char>(random.below(256));
+    }
+    feed(*bad, input, at(round), 1 + random.below(200), [] {});
+    if (random.below(2) == 0) take(*bad, at(round));
+    if (random.below(2) == 0) bad->on_eof(at(round));
+    host.release(*bad);
+  }
+  good.set_time(3000);
+  EXPECT_EQ(good.ask({"GET", "key"}), "$5\r\nvalue\r\n");
+  EXPECT_EQ(host.connections(), 1u);
+}
+
+}  // namespace
+}  // namespace sheaf::store::server::test
