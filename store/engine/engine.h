@@ -40,12 +40,11 @@ enum class ReplyTopics : std::uint8_t { any, own };
 
 // The same names in mosquitto.conf (plugin_opt_NAME) and at embedded:// (?NAME=).
 struct EngineOptions {
-  Spelling spelling = Spelling::sdk;                // spelling=sdk|page
-  std::uint64_t max_keys = 1'000'000;               // max_keys
-  std::uint64_t max_bytes = 1ull << 30;             // max_bytes: keys + values
-  std::uint64_t max_watches = 100'000;              // max_watches: (client, key) pairs
-  std::uint64_t max_duplicates = 100'000;           // max_duplicates: remembered answers of writes
-  std::uint64_t max_duplicate_bytes = 64ull << 20;  // max_duplicate_bytes: what they may take
+  Spelling spelling = Spelling::sdk;       // spelling=sdk|page
+  std::uint64_t max_keys = 1'000'000;      // max_keys
+  std::uint64_t max_bytes = 1ull << 30;    // max_bytes: keys + values
+  std::uint64_t max_watches = 100'000;     // max_watches: (client, key) pairs
+  std::uint64_t max_duplicates = 100'000;  // max_duplicates: remembered answers of writes
   // fence_retention: 0s = the fence goes with the key. Else a removed key's fence is remembered so
   // long, and only requests with a lower token are refused. An extension of the protocol.
   std::chrono::milliseconds fence_retention{0};
@@ -59,6 +58,8 @@ struct EngineOptions {
 
 inline constexpr std::size_t max_expiries_per_tick = 10'000;
 inline constexpr std::chrono::seconds duplicate_lifetime{60};
+inline constexpr std::uint64_t max_duplicate_bytes = 64ull
+                                                     << 20;  // what remembered answers may take
 
 // A connected client as its host names it: unique among connected clients of one engine.
 using ClientHandle = std::uint64_t;

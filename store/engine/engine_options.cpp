@@ -34,7 +34,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
 std::unexpected<std::string> refuse(std::string_view name, std::string_view allowed,
                                     std::string_view value) {
   return std::unexpected(std::string(name) + " must be " + std::string(allowed) + ", not \"" +
-                         printable(value) + "\".");
+                         printable(value) + "\"");
 }
 
 Set set_number(std::uint64_t& to, std::uint64_t least, std::string_view name,
@@ -101,11 +101,10 @@ Set EngineOptions::set(std::string_view name, std::string_view value) {
   if (name == "max_bytes") return set_size(max_bytes, 1, name, value);
   if (name == "max_watches") return set_number(max_watches, 0, name, value);
   if (name == "max_duplicates") return set_number(max_duplicates, 0, name, value);
-  if (name == "max_duplicate_bytes") return set_size(max_duplicate_bytes, 0, name, value);
   if (name == "fence_retention") return set_retention(fence_retention, name, value);
   return std::unexpected("the store has no option \"" + printable(name) +
                          "\"; it has spelling, notify, reply_topics, max_keys, max_bytes, "
-                         "max_watches, max_duplicates, max_duplicate_bytes and fence_retention.");
+                         "max_watches, max_duplicates and fence_retention");
 }
 
 }  // namespace sheaf::store

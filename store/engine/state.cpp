@@ -1,5 +1,6 @@
 #include "store/engine/state.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "protocol/statestore/properties.h"
@@ -23,7 +24,7 @@ Engine::State::State(EngineOptions options, std::uint64_t seed)
       clock_(std::string(wire::store_node)),
       records_(seed),
       retained_(options_.fence_retention, options_.max_keys, kRetainedFenceBytes, seed),
-      duplicates_(options_.max_duplicates, options_.max_duplicate_bytes, seed),
+      duplicates_(options_.max_duplicates, max_duplicate_bytes, seed),
       watches_(options_.max_watches, kWatchKeyBytes, seed) {}
 
 Answer Engine::State::execute(const Request& request, Now now) {
@@ -65,28 +66,29 @@ Answer Engine::State::execute_checked(const wire::Request& parsed, const Request
 
 template <class Write>
 Answer Engine::State::write_once(const Write& packet, const Request& request, Now now) {
+  // Refusals that every repeat would get as well need no memory, and a client may correct them.
+  const auto stamps = read_timestamp(request, std::is_same_v<Write, wire::SetRequest>);
+  if (!stamps) return refuse(stamps.error());
   const DuplicateKey key =
       duplicates_.key_of(request.client_id, *request.correlation, request.payload);
   if (const auto* known = duplicates_.find(key, now.mono)) {
     ++counters_.duplicates;
     return {.verdict = Verdict::answer, .payload = known->payload, .timestamp = known->timestamp};
   }
-  const Answer answer = write(packet, request, now);
+  const Answer answer = write(packet, request, *stamps, now);
   duplicates_.remember(key, answer.payload, answer.timestamp, now.mono);
   return answer;
 }
 
 Answer Engine::State::read(const wire::GetRequest& get, const Request& request, Now now) {
-  if (const auto stamps = read_timestamp(request, now); !stamps) return refuse(stamps.error());
+  if (const auto error = check_read(request, now)) return refuse(*error);
   const Entry* const entry = find_live(get.key, now);
   if (entry == nullptr) return reply(wire::GetReply{});
   return with_version(reply(wire::GetReply{entry->second.value}), entry->second.version, now);
 }
 
 Answer Engine::State::watch(const wire::KeyNotifyRequest& packet, const Request& request, Now now) {
-  if (const auto stamps = read_timestamp(request, now); !stamps) {
-    return refuse(stamps.error(), true);
-  }
+  if (const auto error = check_read(request, now)) return refuse(*error, true);
   if (packet.stop) {
     return reply(wire::KeyNotifyReply{watches_.remove(request.client, packet.key)});
   }

@@ -61,19 +61,25 @@ class Engine::State {
                          Now now);
   template <class Write>
   Answer write_once(const Write& write, const Request& request, Now now);
-  Answer write(const protocol::statestore::SetRequest& set, const Request& request, Now now);
-  Answer write(const protocol::statestore::DelRequest& del, const Request& request, Now now);
-  Answer write(const protocol::statestore::VdelRequest& vdel, const Request& request, Now now);
+  // `stamps` holds the timestamp, readable but not yet compared with the clock.
+  Answer write(const protocol::statestore::SetRequest& set, const Request& request, Stamps stamps,
+               Now now);
+  Answer write(const protocol::statestore::DelRequest& del, const Request& request, Stamps stamps,
+               Now now);
+  Answer write(const protocol::statestore::VdelRequest& vdel, const Request& request, Stamps stamps,
+               Now now);
   Answer read(const protocol::statestore::GetRequest& get, const Request& request, Now now);
   Answer watch(const protocol::statestore::KeyNotifyRequest& watch, const Request& request,
                Now now);
 
-  // Checks, in their order. SET is `versioned`: it needs a timestamp and a clock that may go on.
-  std::expected<Stamps, StoreError> read_timestamp(const Request& request, Now now) const;
-  std::expected<Stamps, StoreError> read_stamps(const Request& request, bool versioned,
-                                                Now now) const;
+  // Checks, in their order.
+  std::expected<Stamps, StoreError> read_timestamp(const Request& request, bool required) const;
+  std::optional<StoreError> check_read(const Request& request, Now now) const;
+  std::optional<StoreError> check_stamps(Stamps& stamps, const Request& request, bool versioned,
+                                         Now now) const;
+  // SET is `versioned`: it needs a clock that may go on.
   std::expected<Target, StoreError> find_target(std::string_view key, const Request& request,
-                                                bool versioned, Now now);
+                                                Stamps stamps, bool versioned, Now now);
   std::optional<StoreError> check_fence(const Entry* entry, std::string_view key,
                                         const std::optional<Timestamp>& token, Now now) const;
   bool has_room(const Entry* entry, const protocol::statestore::SetRequest& set, Now now);

@@ -27,44 +27,46 @@ Engine::State::Timestamp Engine::State::Stamps::latest() const noexcept {
 }
 
 std::expected<Engine::State::Stamps, wire::StoreError> Engine::State::read_timestamp(
-    const Request& request, Now now) const {
-  Stamps stamps;
-  if (!request.timestamp) return stamps;
-  stamps.timestamp = wire::parse_timestamp(*request.timestamp);
-  if (!stamps.timestamp) return std::unexpected(StoreError::timestamp_malformed);
-  if (wire::too_far_ahead(*stamps.timestamp, now.wall)) {
-    return std::unexpected(StoreError::timestamp_skew);
+    const Request& request, bool required) const {
+  if (!request.timestamp) {
+    if (required) return std::unexpected(StoreError::timestamp_missing);
+    return Stamps{};
   }
-  return stamps;
+  const auto timestamp = wire::parse_timestamp(*request.timestamp);
+  if (!timestamp) return std::unexpected(StoreError::timestamp_malformed);
+  return Stamps{timestamp, std::nullopt};
 }
 
-std::expected<Engine::State::Stamps, wire::StoreError> Engine::State::read_stamps(
-    const Request& request, bool versioned, Now now) const {
-  if (versioned && !request.timestamp) return std::unexpected(StoreError::timestamp_missing);
-  auto stamps = read_timestamp(request, now);
-  if (!stamps) return stamps;
-  // Also when our own clock is what is ahead, because the wall clock has stepped back.
-  if (versioned && !clock_.can_tick_after(*stamps->timestamp, now.wall)) {
-    return std::unexpected(StoreError::timestamp_skew);
-  }
-  if (!request.fencing_token) return stamps;
-  stamps->token = wire::parse_timestamp(*request.fencing_token);
-  if (!stamps->token) return std::unexpected(StoreError::timestamp_malformed);
-  if (wire::too_far_ahead(*stamps->token, now.wall) ||
-      (versioned && !clock_.can_tick_after(*stamps->token, now.wall))) {
-    return std::unexpected(StoreError::fencing_skew);
-  }
-  return stamps;
+std::optional<wire::StoreError> Engine::State::check_read(const Request& request, Now now) const {
+  const auto stamps = read_timestamp(request, false);
+  if (!stamps) return stamps.error();
+  if (wire::too_far_ahead(stamps->latest(), now.wall)) return StoreError::timestamp_skew;
+  return std::nullopt;
+}
+
+std::optional<wire::StoreError> Engine::State::check_stamps(Stamps& stamps, const Request& request,
+                                                            bool versioned, Now now) const {
+  // The clock cannot go on also when it is itself what is ahead: the wall clock has stepped back.
+  const auto skewed = [&](const Timestamp& timestamp) {
+    return wire::too_far_ahead(timestamp, now.wall) ||
+           (versioned && !clock_.can_tick_after(timestamp, now.wall));
+  };
+  if (skewed(stamps.latest())) return StoreError::timestamp_skew;
+  if (!request.fencing_token) return std::nullopt;
+  stamps.token = wire::parse_timestamp(*request.fencing_token);
+  if (!stamps.token) return StoreError::timestamp_malformed;
+  if (skewed(*stamps.token)) return StoreError::fencing_skew;
+  return std::nullopt;
 }
 
 std::expected<Engine::State::Target, wire::StoreError> Engine::State::find_target(
-    std::string_view key, const Request& request, bool versioned, Now now) {
-  const auto stamps = read_stamps(request, versioned, now);
-  if (!stamps) return std::unexpected(stamps.error());
-  Entry* const entry = find_live(key, now);
-  if (const auto error = check_fence(entry, key, stamps->token, now))
+    std::string_view key, const Request& request, Stamps stamps, bool versioned, Now now) {
+  if (const auto error = check_stamps(stamps, request, versioned, now)) {
     return std::unexpected(*error);
-  return Target{entry, *stamps};
+  }
+  Entry* const entry = find_live(key, now);
+  if (const auto error = check_fence(entry, key, stamps.token, now)) return std::unexpected(*error);
+  return Target{entry, stamps};
 }
 
 std::optional<wire::StoreError> Engine::State::check_fence(const Entry* entry, std::string_view key,
@@ -78,8 +80,9 @@ std::optional<wire::StoreError> Engine::State::check_fence(const Entry* entry, s
   return std::nullopt;
 }
 
-Answer Engine::State::write(const wire::SetRequest& set, const Request& request, Now now) {
-  const auto target = find_target(set.key, request, true, now);
+Answer Engine::State::write(const wire::SetRequest& set, const Request& request, Stamps stamps,
+                            Now now) {
+  const auto target = find_target(set.key, request, stamps, true, now);
   if (!target) return refuse(target.error());
   const Entry* const entry = target->entry;
   const bool holds =
@@ -94,8 +97,9 @@ Answer Engine::State::write(const wire::SetRequest& set, const Request& request,
   return apply(set, *target, now);
 }
 
-Answer Engine::State::write(const wire::DelRequest& del, const Request& request, Now now) {
-  const auto target = find_target(del.key, request, false, now);
+Answer Engine::State::write(const wire::DelRequest& del, const Request& request, Stamps stamps,
+                            Now now) {
+  const auto target = find_target(del.key, request, stamps, false, now);
   if (!target) return refuse(target.error());
   ++counters_.executed_writes;
   if (target->entry == nullptr) return reply(wire::DelReply{0});
@@ -104,9 +108,10 @@ Answer Engine::State::write(const wire::DelRequest& del, const Request& request,
   return with_version(reply(wire::DelReply{1}), version, now);
 }
 
-Answer Engine::State::write(const wire::VdelRequest& vdel, const Request& request, Now now) {
+Answer Engine::State::write(const wire::VdelRequest& vdel, const Request& request, Stamps stamps,
+                            Now now) {
   using Result = wire::VdelReply::Result;
-  const auto target = find_target(vdel.key, request, false, now);
+  const auto target = find_target(vdel.key, request, stamps, false, now);
   if (!target) return refuse(target.error());
   ++counters_.executed_writes;
   const Spelling spelling = options_.spelling;
