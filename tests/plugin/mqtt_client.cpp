@@ -263,6 +263,7 @@ void MqttClient::send_raw(std::string_view bytes) {
 
 void MqttClient::disconnect() {
   send_raw(packet(0xE0, {}));
+  wait_end();
   drop();
 }
 

@@ -86,7 +86,7 @@ class MqttClient {
   // The reason code of the broker's DISCONNECT, 0 for a connection that just ended.
   std::optional<std::uint8_t> wait_end();
   void send_raw(std::string_view bytes);
-  void disconnect();  // DISCONNECT 0x00 and close
+  void disconnect();  // DISCONNECT 0x00; returns when the broker has closed
   void drop();        // close without a word
 
  private:

@@ -60,7 +60,7 @@ TEST(PluginReplies, SpellsAnswersAsTheProtocolPagePrintsThem) {
   ASSERT_TRUE(deleted);
   EXPECT_EQ(deleted->payload, "*2\r\n$6\r\nNOTIFY\r\n$3\r\nDEL\r\n");
   EXPECT_EQ(store("hello"), "-ERR syntax error\r\n");
-  EXPECT_EQ(store({"keynotify", "key", "get"}), "-ERR: syntax error\r\n");
+  EXPECT_EQ(store({"keynotify", "key", "nonsense"}), "-ERR: syntax error\r\n");
 }
 
 TEST(PluginReplies, CarryCorrelationStatusVersionAndContentType) {
@@ -206,15 +206,14 @@ TEST(PluginReplies, ARequestSentAgainOverANewConnectionIsExecutedOnce) {
 
 TEST(PluginReplies, MosquittosOwnRequestToolGetsAnAnswer) {
   BrokerProcess broker;
-  const std::filesystem::path payload = broker.folder() / "payload";
   const std::filesystem::path answer = broker.folder() / "answer";
-  std::ofstream(payload, std::ios::binary) << command({"SET", "key", "value"});
-  const std::string request = std::string(SHEAF_TEST_MOSQUITTO_RR) +
-                              " -V 5 -q 1 -W 20 -h 127.0.0.1 -p " + std::to_string(broker.port()) +
-                              " -t " + std::string(kStoreRequest) +
-                              " -e clients/rr/answer -D PUBLISH correlation-data 0123456789abcdef" +
-                              " -D PUBLISH user-property __ts " + timestamp() + " -f '" +
-                              payload.string() + "' -F '%t %D %P %p' > '" + answer.string() + "'";
+  // Its -f sends nothing in 2.0.11, so the payload stands on the command line.
+  std::string request = SHEAF_TEST_MOSQUITTO_RR " -V 5 -q 1 -W 20 -h 127.0.0.1 -p ";
+  request.append(std::to_string(broker.port())).append(" -t ").append(kStoreRequest);
+  request += " -e clients/rr/answer -D PUBLISH correlation-data 0123456789abcdef";
+  request.append(" -D PUBLISH user-property __ts ").append(timestamp());
+  request.append(" -m '").append(command({"SET", "key", "value"})).append("'");
+  request.append(" -F '%t %D %P %p' > '").append(answer.string()).append("'");
   ASSERT_EQ(std::system(request.c_str()), 0) << request;
   std::ifstream in(answer);
   const std::string text(std::istreambuf_iterator<char>(in), {});
