@@ -19,6 +19,12 @@ struct Unit {
 constexpr std::array kUnits{Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000},
                             Unit{"ms", 1}};
 
+struct Size {
+  std::string_view suffix;
+  unsigned bits;
+};
+constexpr std::array kSizes{Size{"KiB", 10}, Size{"MiB", 20}, Size{"GiB", 30}};
+
 // Eight bytes at a time: true if none has its top bit set.
 bool ascii_block(const char* at) noexcept {
   std::uint64_t block = 0;
@@ -95,6 +101,19 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
   const auto [at, error] = std::from_chars(text.data(), end, value);
   if (text.empty() || error != std::errc{} || at != end) return std::nullopt;
   return value;
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
+  unsigned shift = 0;
+  for (const auto& [suffix, bits] : kSizes) {
+    if (!text.ends_with(suffix)) continue;
+    text.remove_suffix(suffix.size());
+    shift = bits;
+    break;
+  }
+  const auto number = parse_decimal(text);
+  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift) return std::nullopt;
+  return *number << shift;
 }
 
 std::optional<milliseconds> parse_duration(std::string_view text) noexcept {

@@ -14,6 +14,10 @@ namespace sheaf {
 // big.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
 
+// A number of bytes: an integer, which KiB, MiB or GiB may follow; nothing otherwise or on
+// overflow.
+std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
+
 // An integer followed by ms, s, m or h ("250ms", "3s"); nothing otherwise or on overflow.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
 // The shortest such text: "1500ms", "3s", "2m".

@@ -87,9 +87,9 @@ constexpr std::array kTable{
            "Longest attempt to connect, log in and subscribe."},
     Option{"default_ttl", Type::duration, User::every, 1, kLongestTtl, "", "",
            default_ttl, "Time to live of a set that names none."},
-    Option{"value_limit", Type::integer, User::every, 1, (256u << 20) - (64u << 10), "",
-           "16777216", number<&Config::value_limit>(),
-           "Largest value sent or taken, in bytes."},
+    Option{"value_limit", Type::size, User::every, 1, (256u << 20) - (64u << 10), "",
+           "16MiB", number<&Config::value_limit>(),
+           "Largest value sent or taken."},
     Option{"pool_min", Type::integer, User::every, 0, 64, "", "1",
            number<&Config::pool_min>(), "Connections kept open to each node."},
     Option{"pool_max", Type::integer, User::every, 1, 64, "", "1",
@@ -103,7 +103,7 @@ constexpr std::array kTable{
            "A connection whose oldest request is older is ended."},
     Option{"max_in_flight", Type::integer, User::every, 1, 65'535, "", "1024",
            number<&Config::max_in_flight>(), "Requests in flight to a node."},
-    Option{"max_bytes_in_flight", Type::integer, User::every, 1, 1ull << 40, "", "8388608",
+    Option{"max_bytes_in_flight", Type::size, User::every, 1, 1ull << 40, "", "8MiB",
            number<&Config::max_bytes_in_flight>(),
            "Bytes of requests in flight to a node; one larger request goes alone."},
     Option{"max_waiting", Type::integer, User::every, 0, 1u << 24, "", "65536",
@@ -126,7 +126,7 @@ constexpr std::array kTable{
            "How the engine spells its answers."},
     Option{"max_keys", Type::integer, User::engine, 0, 0, "", "1000000", engine,
            "Quota of keys of an engine."},
-    Option{"max_bytes", Type::integer, User::engine, 0, 0, "", "1073741824", engine,
+    Option{"max_bytes", Type::size, User::engine, 0, 0, "", "1GiB", engine,
            "Quota of bytes, keys and values, of an engine."},
     Option{"max_watches", Type::integer, User::engine, 0, 0, "", "100000", engine,
            "Watches that an engine holds."},
@@ -150,32 +150,22 @@ bool is_choice(std::string_view choices, std::string_view value) noexcept {
   return false;
 }
 
-Written json_form(OptionType type) noexcept {
+// What a value must be in JSON; empty if it may be written like this.
+std::string_view json_fault(OptionType type, Written written) noexcept {
   switch (type) {
     case Type::boolean:
-      return Written::json_boolean;
+      return written == Written::json_boolean ? "" : "a JSON boolean";
     case Type::integer:
     case Type::power_of_two:
-      return Written::json_number;
+      return written == Written::json_number ? "" : "a JSON number";
+    case Type::size:
+      return written == Written::json_boolean ? "a JSON number or string" : "";
     case Type::duration:
     case Type::choice:
     case Type::name:
       break;
   }
-  return Written::json_text;
-}
-
-std::string_view form_words(Written form) noexcept {
-  switch (form) {
-    case Written::json_boolean:
-      return "a JSON boolean";
-    case Written::json_number:
-      return "a JSON number";
-    case Written::uri:
-    case Written::json_text:
-      break;
-  }
-  return "a JSON string";
+  return written == Written::json_text ? "" : "a JSON string";
 }
 
 bool in_range(const Option& option, std::uint64_t number) {
@@ -194,6 +184,10 @@ std::optional<std::uint64_t> read_value(const Option& option, std::string_view t
     case Type::power_of_two: {
       const auto number = parse_decimal(text);
       return number && in_range(option, *number) ? number : std::nullopt;
+    }
+    case Type::size: {
+      const auto size = parse_size(text);
+      return size && in_range(option, *size) ? size : std::nullopt;
     }
     case Type::duration: {
       const auto duration = parse_duration(text);
@@ -244,6 +238,8 @@ std::string allowed(const Option& option) {
       return range("an integer", plain);
     case Type::power_of_two:
       return range("a power of two", plain);
+    case Type::size:
+      return range("bytes", plain) + " (KiB, MiB or GiB may follow)";
     case Type::duration:
       return range("a duration", duration_text);
     case Type::choice:
@@ -256,11 +252,11 @@ std::string allowed(const Option& option) {
 
 std::expected<void, std::string> set_option(ClusterConfig& config, const Option& option,
                                             std::string_view value, Written written) {
-  const Written form = json_form(option.type);
-  if (written != Written::uri && written != form) {
-    const std::string words = "must be " + std::string(form_words(form));
-    if (form == Written::json_boolean) return std::unexpected(words);
-    return std::unexpected(words + ": " + allowed(option));
+  if (written != Written::uri) {
+    const std::string_view fault = json_fault(option.type, written);
+    const std::string words = "must be " + std::string(fault);
+    if (!fault.empty() && option.type == Type::boolean) return std::unexpected(words);
+    if (!fault.empty()) return std::unexpected(words + ": " + allowed(option));
   }
   if (option.user == User::engine) {
     config.engine_options.emplace_back(option.name, value);

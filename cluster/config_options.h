@@ -19,6 +19,7 @@ enum class OptionType : std::uint8_t {
   boolean,
   integer,
   power_of_two,
+  size,      // bytes: 4096, "64KiB"
   duration,  // "250ms"; a bare integer has no unit and is refused
   choice,    // one of `choices`
   name       // 1 .. 64 of [A-Za-z0-9_.-]
@@ -33,7 +34,7 @@ enum class OptionUser : std::uint8_t {
 
 // A value that has passed its type and range.
 struct OptionValue {
-  std::uint64_t number = 0;  // boolean 0 or 1, integers, durations in milliseconds
+  std::uint64_t number = 0;  // boolean 0 or 1, integers, bytes, milliseconds
   std::string_view text;     // as given
 };
 
@@ -47,7 +48,7 @@ struct Option {
   std::string_view name;
   OptionType type;
   OptionUser user;
-  std::uint64_t low;  // integers, powers of two; milliseconds for durations
+  std::uint64_t low;  // of the number; engines have their own limits
   std::uint64_t high;
   std::string_view choices;   // "a|b"
   std::string_view fallback;  // the default, as it would be written in a URI; empty = none

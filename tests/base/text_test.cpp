@@ -23,6 +23,22 @@ TEST(ParseDecimal, RefusesEverythingElse) {
   }
 }
 
+TEST(ParseSize, TakesBytesAndBinaryUnits) {
+  EXPECT_EQ(parse_size("0"), 0u);
+  EXPECT_EQ(parse_size("4096"), 4'096u);
+  EXPECT_EQ(parse_size("64KiB"), 65'536u);
+  EXPECT_EQ(parse_size("16MiB"), 16u << 20);
+  EXPECT_EQ(parse_size("1GiB"), 1u << 30);
+  EXPECT_EQ(parse_size("17179869183GiB"), 17'179'869'183u << 30);
+}
+
+TEST(ParseSize, RefusesOtherUnitsAndOverflow) {
+  for (const auto* text : {"", "KiB", "1kib", "1 KiB", "1KB", "1K", "1B", "-1KiB", "1KiBKiB",
+                           "17179869184GiB", "18446744073709551616"}) {
+    EXPECT_FALSE(parse_size(text)) << text;
+  }
+}
+
 TEST(ParseDuration, TakesAnIntegerAndAUnit) {
   EXPECT_EQ(parse_duration("250ms"), 250ms);
   EXPECT_EQ(parse_duration("3s"), 3s);

@@ -53,8 +53,9 @@ TEST(ConfigCheck, ChecksEachOption) {
             "option keep_alive is \"-5s\", not a duration from 1s to 65535s");
   EXPECT_EQ(verdict([](auto& c) { c.slots = 65'537; }),
             "option slots is \"65537\", not a power of two from 1024 to 4194304");
-  EXPECT_EQ(verdict([](auto& c) { c.value_limit = 0; }),
-            "option value_limit is \"0\", not an integer from 1 to 268369920");
+  EXPECT_EQ(
+      verdict([](auto& c) { c.value_limit = 0; }),
+      "option value_limit is \"0\", not bytes from 1 to 268369920 (KiB, MiB or GiB may follow)");
   EXPECT_EQ(verdict([](auto& c) { c.default_ttl = Ttl(0s); }),
             "option default_ttl is \"0ms\", not a duration from 1ms to 922337203685477ms");
   EXPECT_EQ(

@@ -49,6 +49,7 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("connect_timeout", "2s").connect_timeout, 2s);
   EXPECT_EQ(with("default_ttl", "2h").default_ttl->milliseconds(), 2h);
   EXPECT_EQ(with("value_limit", "268369920").value_limit, 268'369'920u);
+  EXPECT_EQ(with("value_limit", "64KiB").value_limit, 65'536u);
   EXPECT_EQ(with("pool_min", "0").pool_min, 0u);
   EXPECT_EQ(with("pool_max", "64").pool_max, 64u);
   EXPECT_EQ(with("idle_timeout", "5m").idle_timeout, 5min);
@@ -85,7 +86,7 @@ TEST(ConfigOptions, EveryRangeEndsWhereItSays) {
   for (const Option& option : option_table()) {
     if (option.user == OptionUser::engine) continue;
     const bool time = option.type == OptionType::duration;
-    if (!time && option.type != OptionType::integer) continue;
+    if (!time && option.type != OptionType::integer && option.type != OptionType::size) continue;
     const auto text = [&](std::uint64_t n) { return std::to_string(n) + (time ? "ms" : ""); };
     with(option.name, text(option.low));
     with(option.name, text(option.high));
@@ -124,6 +125,11 @@ TEST(ConfigOptions, JsonTypesAreNotMixedUp) {
   EXPECT_EQ(with("pool_max", "2", Written::json_number).pool_max, 2u);
   EXPECT_EQ(with("spin", "false", Written::json_boolean).spin, false);
   EXPECT_EQ(with("timeout", "3s", Written::json_text).timeout, 3s);
+  EXPECT_EQ(with("value_limit", "2", Written::json_number).value_limit, 2u);
+  EXPECT_EQ(with("value_limit", "2KiB", Written::json_text).value_limit, 2'048u);
+  EXPECT_EQ(refusal("value_limit", "true", Written::json_boolean),
+            "must be a JSON number or string: bytes from 1 to 268369920 (KiB, MiB or GiB may "
+            "follow)");
   EXPECT_EQ(refusal("pool_max", "2", Written::json_text),
             "must be a JSON number: an integer from 1 to 64");
   EXPECT_EQ(refusal("spin", "1", Written::json_number), "must be a JSON boolean");
