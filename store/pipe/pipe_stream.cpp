@@ -57,7 +57,7 @@ PipeStream::Step PipeStream::take_output(std::span<std::byte> space, Now now) {
   if (step.taken > 0) connection_->on_output(step.taken, guard.now());
   step.more = !connection_->poll_output().empty();
   step.over = connection_->closed();
-  step.room = !step.over && !connection_->input_space().empty();
+  step.room = blocked_ && !step.over && !connection_->input_space().empty();
   return step;
 }
 
