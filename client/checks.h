@@ -11,9 +11,6 @@
 
 namespace sheaf::client {
 
-// A configuration that was filled in by hand instead of parsed.
-std::optional<Error> check_config(const ClusterConfig& config);
-
 // Each returns the first thing wrong, naming it and its limit.
 std::optional<Error> check_key(std::string_view key);
 std::optional<Error> check_value(std::string_view value, const ClusterConfig& config);

@@ -6,10 +6,10 @@
 #include <system_error>
 
 #include "base/random.h"
-#include "client/checks.h"
 #include "client/dialer_factory.h"
 #include "client/outcomes.h"
 #include "client/store_sessions.h"
+#include "cluster/config_check.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -64,7 +64,9 @@ Client::Impl::Impl(ClusterConfig config, ClientOptions options)
       journal_(std::move(options.log), config_.log_keys, dispatcher_) {}
 
 Result<void> Client::Impl::open() {
-  if (auto wrong = client::check_config(config_)) return Failure(std::move(*wrong));
+  if (auto wrong = cluster::check_config(config_)) {
+    return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
+  }
   auto loop = socket::UvLoop::create({config_.spin});
   if (!loop) {
     return Failure(local_error(Outcome::overloaded, Reason::other,

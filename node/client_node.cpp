@@ -92,6 +92,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
   }
   ++lease->leases;  // the request's own loan, until end_loan()
   window_.admit(request.cost());
+  arm(now.mono + options_.pool.busy_timeout);
   return true;
 }
 
@@ -225,6 +226,7 @@ void ClientNode::on_socket_reply(ClientSocket& socket, Request& request, const R
   health_.on_answer(now);
   answer(request, reply, now);
   give_back(socket);
+  if (pool_.size() > options_.pool.min) arm(now.mono + options_.pool.idle_timeout);
   if (!waiting_.empty()) pump(now);
 }
 
@@ -271,6 +273,7 @@ void ClientNode::note_failure(const CloseReason& why) {
 }
 
 void ClientNode::on_timer(Now now) {
+  armed_ = never;
   if (probe_deadline_ <= now.mono) end_probe(false, false, now);
   act(now);
   maintain(now);

@@ -112,6 +112,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   socket::ClientSocket* best_socket() const;
   void give_back(socket::ClientSocket& socket) noexcept;
   void maintain(Now now);
+  void arm(Deadline at);
   void gather_facts();
   std::unique_ptr<socket::ClientSocket> make_socket(socket::ClientSocketOwner& owner, Now now);
   std::unique_ptr<socket::ClientSocket> take_out(socket::ClientSocket& socket);
@@ -146,6 +147,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   std::vector<std::unique_ptr<socket::ClientSocket>> retiring_;  // probes on their way out
   socket::Request probe_request_;
   Deadline probe_deadline_ = never;  // a probe is under way until then
+  Deadline armed_ = never;           // what the timer is set to
   std::unique_ptr<socket::Timer> timer_;
   NodeStats stats_;
 };

@@ -83,7 +83,16 @@ void ClientNode::maintain(Now now) {
   if (health_.state() == NodeHealth::recovering && !waiting_.empty()) {
     next = std::min(next, now.mono + ramp_step);
   }
+  armed_ = next;
   timer_->set(next);
+}
+
+// At the latest then, the pool is looked at again. Most requests find an earlier setting and cost
+// nothing here.
+void ClientNode::arm(Deadline at) {
+  if (at >= armed_) return;
+  armed_ = at;
+  timer_->set(at);
 }
 
 std::unique_ptr<ClientSocket> ClientNode::take_out(ClientSocket& socket) {
@@ -115,7 +124,7 @@ void ClientNode::act(Now now) {
     switch (health_.next_action(now)) {
       case HealthAction::none:
         log_health();
-        timer_->set(now.mono);  // the next turn plans anew
+        arm(now.mono);  // the next turn plans anew
         return;
       case HealthAction::start_probe:
         start_probe(now);

@@ -316,7 +316,7 @@ TEST_P(Contract, NodesReportHealthRoundTripAndClock) {
   for (const NodeReport& report : reports) {
     EXPECT_FALSE(report.error) << report.error->message();
     EXPECT_EQ(report.stats.health, NodeHealth::up);
-    EXPECT_GT(report.round_trip.value_or(0ns), 0ns);
+    EXPECT_TRUE(report.round_trip);
     EXPECT_EQ(report.stats.connections, 1u);
     ASSERT_TRUE(report.clock_difference);
     EXPECT_LT(std::chrono::abs(*report.clock_difference), 5s);

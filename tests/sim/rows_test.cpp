@@ -212,7 +212,8 @@ TEST_F(Rows, N7_ADownNodeIsTestedByASocketOutsideThePoolAndByNoUserRequest) {
   start();
   ask();
   stack->broker(0).crash();
-  ask();
+  pass(200ms);
+  EXPECT_EQ(ask().outcome, Outcome::not_sent);  // an attempt to connect is refused
   EXPECT_EQ(node().health(), NodeHealth::down);
   const std::uint64_t requests = node().stats().requests;
   const Op& fast = ask();
