@@ -23,8 +23,10 @@ const std::vector<std::string>& uris() {
 const std::vector<std::string>& documents() {
   static const std::vector<std::string> seeds{
       R"({"clusters":{"a":{"servers":"mqtt://b1*2,b2","timeout":"3s","pool_max":2,"spin":true}}})",
-      R"({"clusters":{"a":{"kind":"mqtt","servers":[{"host":"b","port":1,"weight":2},{"host":"::1"}],
-          "user":"u","password":"p\u0000","allow_plain_password":true},"b":{"servers":"embedded://2"}}})"};
+      R"({"clusters":{"a":{"kind":"mqtt","servers":[{"host":"b","port":1,"weight":2},
+                                                    {"host":"::1"}],
+                           "user":"u","password":"p\u0000","allow_plain_password":true},
+                      "b":{"servers":"embedded://2"}}})"};
   return seeds;
 }
 
