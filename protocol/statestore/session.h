@@ -2,23 +2,24 @@
 
 // The client's end of one MQTT 5 connection to a state store.
 //
-// | state       | input               | then                                          | next |
-// |-------------|---------------------|-----------------------------------------------|-------------|
-// | idle        | start()             | CONNECT                                       | connecting
-// | | connecting  | CONNACK < 0x80      | SUBSCRIBE to the own response topic           |
-// subscribing | | connecting  | CONNACK >= 0x80     | | closed      | | subscribing | SUBACK < 0x80
-// | event ready                                   | ready       | | subscribing | SUBACK >= 0x80 |
-// DISCONNECT                                    | closed      | | subscribing | PUBLISH | PUBACK,
-// dropped (section 3.8.4 allows it)     | subscribing | | ready       | submit()            |
-// PUBLISH QoS 1                                 | ready       | | ready       | PUBLISH, paired |
-// PUBACK, event reply                           | ready       | | ready       | PUBLISH, not paired
-// | PUBACK, dropped, counted                      | ready       | | ready       | PUBACK < 0x80 |
-// its packet identifier is free                 | ready       | | ready       | PUBACK >= 0x80 |
-// event reply, refused                          | ready       | | any         | PINGRESP | | same |
-// | any         | DISCONNECT          | events failed, closed                         | closed | |
-// any         | anything else       | DISCONNECT, events failed, closed             | closed      |
-// | any         | end, silence        | events failed, closed                         | closed | |
-// any         | close()             | DISCONNECT, events failed, closed             | closed      |
+// | state       | input               | then                                      | next        |
+// |-------------|---------------------|-------------------------------------------|-------------|
+// | idle        | start()             | CONNECT                                   | connecting  |
+// | connecting  | CONNACK < 0x80      | SUBSCRIBE to the own response topic       | subscribing |
+// | connecting  | CONNACK >= 0x80     |                                           | closed      |
+// | subscribing | SUBACK < 0x80       | event ready                               | ready       |
+// | subscribing | SUBACK >= 0x80      | DISCONNECT                                | closed      |
+// | subscribing | PUBLISH             | PUBACK, dropped (section 3.8.4 allows it) | subscribing |
+// | ready       | submit()            | PUBLISH QoS 1                             | ready       |
+// | ready       | PUBLISH, paired     | PUBACK, event reply                       | ready       |
+// | ready       | PUBLISH, not paired | PUBACK, dropped, counted                  | ready       |
+// | ready       | PUBACK < 0x80       | its packet identifier is free             | ready       |
+// | ready       | PUBACK >= 0x80      | event reply, refused                      | ready       |
+// | ready       | PINGRESP            |                                           | ready       |
+// | any         | DISCONNECT          | events failed, closed                     | closed      |
+// | any         | anything else       | DISCONNECT, events failed, closed         | closed      |
+// | any         | end, silence        | events failed, closed                     | closed      |
+// | any         | close()             | DISCONNECT, events failed, closed         | closed      |
 //
 // A reply belongs to a request if it comes on our response topic and carries all 16 bytes of the
 // request's correlation data; nothing else pairs them. What contradicts that (a reply or PUBACK for

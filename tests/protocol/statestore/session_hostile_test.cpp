@@ -37,8 +37,6 @@ struct Talk {
     requests = wire.take_requests();
   }
   std::string answers() const {
-    ReplyScript large{bulk(std::string(150'000, 'x'))};
-    large.packet_id = 9;
     ReplyScript late{"$-1\r\n"};
     late.packet_id = 3;
     return puback(requests[1].packet_id) + reply_bytes(requests[1].correlation, {bulk("B")}) +
@@ -94,6 +92,34 @@ TEST(StoreSessionHostile, AnySplitOfTheBytesGivesTheSameEvents) {
       wire.feed(std::string_view(bytes).substr(first));
     });
     ASSERT_EQ(parts, at_once) << split;
+  }
+}
+
+TEST(StoreSessionHostile, HugeValueMayBeSplitAnywhere) {
+  Talk probe;
+  probe.wire.feed(connack());
+  probe.wire.take();
+  probe.wire.feed(suback());
+  probe.submit();
+  const std::string huge =
+      reply_bytes(probe.requests[0].correlation, {bulk(std::string(400'000, 'x'))});
+  const std::string bytes = huge + reply_bytes(probe.requests[1].correlation, {bulk("B")});
+  for (std::size_t split = 0; split < 600; ++split) {
+    Talk talk;
+    talk.wire.feed(connack());
+    talk.wire.take();
+    talk.wire.feed(suback());
+    talk.submit();
+    talk.wire.next();  // ready
+    // The first splits lie in the head, the others around the end of the payload.
+    const std::size_t first = split < 300 ? split : huge.size() + split - 450;
+    talk.wire.feed(std::string_view(bytes).substr(0, first));
+    talk.wire.feed(std::string_view(bytes).substr(first));
+    const Seen refused = talk.wire.next();
+    ASSERT_EQ(refused.ticket, talk.tickets[0]) << split;
+    ASSERT_EQ(refused.reason, Reason::too_large);
+    ASSERT_EQ(talk.wire.next().value, "B");
+    ASSERT_EQ(talk.wire.take(), puback(1) + puback(1));
   }
 }
 
