@@ -12,7 +12,7 @@ constexpr std::size_t kSpareCapacity = 64;
 
 void assign(std::string& to, std::string_view value) {
   if (to.capacity() > 2 * value.size() + kSpareCapacity) {
-    to = std::string(value);
+    std::string(value).swap(to);  // an assignment of a short string would keep the buffer
   } else {
     to.assign(value);
   }

@@ -115,7 +115,7 @@ template <class Reply, class... Spelled>
 Answer Engine::State::reply(const Reply& packet, Spelled... spelled) {
   // A large value must not stay in the buffer for ever.
   constexpr std::size_t largest_kept = 1 << 20;
-  if (answer_.capacity() > largest_kept) answer_ = std::string();
+  if (answer_.capacity() > largest_kept) std::string().swap(answer_);
   answer_.clear();
   ByteWriter out(answer_);
   packet.encode(out, spelled...);

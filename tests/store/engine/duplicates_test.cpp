@@ -1,0 +1,209 @@
+// The filter of repeated writes: QoS 1 resends and clients that reconnect.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "store/engine/duplicate_filter.h"
+#include "tests/store/engine/store_fixture.h"
+
+namespace sheaf::store {
+namespace {
+
+Ask request(const std::vector<std::string>& items, const std::string& correlation = "c1") {
+  return {.payload = payload_of(items), .correlation = correlation};
+}
+
+TEST(EngineDuplicates, ARepeatedIfAbsentGetsItsFirstAnswerAgain) {
+  Store store;
+  const Got first = store.send(request({"SET", "key", "v", "NX"}));
+  EXPECT_EQ(first.payload, "+OK\r\n");
+  store.pass(5s);
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})), first);
+  EXPECT_EQ(store.engine.counters().executed_writes, 1u);
+  EXPECT_EQ(store.engine.counters().duplicates, 1u);
+}
+
+TEST(EngineDuplicates, EveryAnswerOfAWriteIsRepeatedByteForByte) {
+  Store store;
+  store.ask({"SET", "key", "v"});
+  const std::vector<std::vector<std::string>> writes{{"SET", "key", "w", "NX"},
+                                                     {"VDEL", "key", "x"},
+                                                     {"SET", "key", "w"},
+                                                     {"DEL", "key"},
+                                                     {"DEL", "key"},
+                                                     {"SET", "fenced", "v"}};
+  int correlation = 0;
+  for (const auto& items : writes) {
+    Ask ask = request(items, "c" + std::to_string(++correlation));
+    const Got first = store.send(ask);
+    store.pass(1s);
+    store.ask({"SET", "key", "between" + std::to_string(correlation)});
+    EXPECT_EQ(store.send(ask), first) << items[0];
+  }
+  EXPECT_EQ(store.engine.counters().duplicates, writes.size());
+}
+
+TEST(EngineDuplicates, ARefusalIsRepeatedTooThoughItsCauseIsGone) {
+  EngineOptions options;
+  options.max_keys = 1;
+  Store store(options);
+  store.ask({"SET", "a", "v"});
+  const Got refused = store.send(request({"SET", "b", "v"}));
+  EXPECT_EQ(refused.payload, error_line("the quota has been exceeded"));
+  store.ask({"DEL", "a"});
+  EXPECT_EQ(store.send(request({"SET", "b", "v"})), refused);
+  EXPECT_EQ(store.engine.keys(), 0u);
+}
+
+TEST(EngineDuplicates, AMissingOrMalformedTimestampMayBeCorrected) {
+  Store store;
+  Ask ask = request({"SET", "key", "v"});
+  ask.without_timestamp = true;
+  EXPECT_EQ(store.send(ask).payload, error_line("missing timestamp"));
+  ask.without_timestamp = false;
+  ask.timestamp = "x";
+  EXPECT_EQ(store.send(ask).payload, error_line("malformed timestamp"));
+  ask.timestamp = std::nullopt;
+  EXPECT_EQ(store.send(ask).payload, "+OK\r\n");
+}
+
+TEST(EngineDuplicates, AResendOfAReconnectedClientIsKnownByItsName) {
+  Store store;
+  const Got first = store.send(request({"SET", "key", "v", "NX"}));
+  store.engine.disconnect(1);
+  Ask again = request({"SET", "key", "v", "NX"});
+  again.client = 77;
+  EXPECT_EQ(store.send(again), first);
+}
+
+TEST(EngineDuplicates, AnotherClientsSameCorrelationIsItsOwnRequest) {
+  Store store;
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, "+OK\r\n");
+  Ask other = request({"SET", "key", "v", "NX"});
+  other.client_id = "client-id2";
+  other.client = 2;
+  EXPECT_EQ(store.send(other).payload, ":-1\r\n");
+  EXPECT_EQ(store.engine.counters().duplicates, 0u);
+}
+
+TEST(EngineDuplicates, BordersBetweenNameAndCorrelationCount) {
+  Store store;
+  Ask one = request({"SET", "key", "v", "NX"}, "bc");
+  one.client_id = "a";
+  Ask two = request({"SET", "key", "v", "NX"}, "c");
+  two.client_id = "ab";
+  EXPECT_EQ(store.send(one).payload, "+OK\r\n");
+  EXPECT_EQ(store.send(two).payload, ":-1\r\n");
+}
+
+TEST(EngineDuplicates, AnotherPayloadUnderTheSameCorrelationIsAnotherRequest) {
+  Store store;
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, "+OK\r\n");
+  EXPECT_EQ(store.send(request({"SET", "key", "w", "NX"})).payload, ":-1\r\n");
+  EXPECT_EQ(store.send(request({"DEL", "key"})).payload, ":1\r\n");
+}
+
+TEST(EngineDuplicates, ReadsAreExecutedEachTime) {
+  Store store;
+  store.ask({"SET", "key", "a"});
+  EXPECT_EQ(store.send(request({"GET", "key"})).payload, "$1\r\na\r\n");
+  store.ask({"SET", "key", "b"});
+  EXPECT_EQ(store.send(request({"GET", "key"})).payload, "$1\r\nb\r\n");
+  EXPECT_EQ(store.send(request({"KEYNOTIFY", "key"})).payload, "+OK\r\n");
+  store.ask({"KEYNOTIFY", "key", "STOP"});
+  EXPECT_EQ(store.send(request({"KEYNOTIFY", "key"})).payload, "+OK\r\n");
+  EXPECT_EQ(store.engine.watches(), 1u);
+}
+
+TEST(EngineDuplicates, ARepeatTellsNoWatcherAgain) {
+  Store store;
+  store.ask({"KEYNOTIFY", "key"});
+  store.send(request({"SET", "key", "v"}));
+  EXPECT_EQ(store.notifications().size(), 1u);
+  store.send(request({"SET", "key", "v"}));
+  EXPECT_TRUE(store.notifications().empty());
+}
+
+TEST(EngineDuplicates, AreRememberedForAMinuteFromTheFirstTime) {
+  Store store;
+  store.send(request({"SET", "key", "v", "NX"}));
+  store.pass(60s - 1ms);
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, "+OK\r\n");
+  store.pass(1ms);
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, ":-1\r\n");
+}
+
+TEST(EngineDuplicates, TheWallClockHasNoSayInTheMinute) {
+  Store store;
+  const Got first = store.send(request({"SET", "key", "v", "NX"}));
+  store.now.wall += std::chrono::hours(9);
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})), first);
+}
+
+TEST(EngineDuplicates, BeyondTheBoundTheOldestIsForgotten) {
+  EngineOptions options;
+  options.max_duplicates = 2;
+  Store store(options);
+  for (const char* correlation : {"c1", "c2", "c3"}) {
+    store.send(request({"SET", correlation, "v", "NX"}, correlation));
+  }
+  EXPECT_EQ(store.send(request({"SET", "c3", "v", "NX"}, "c3")).payload, "+OK\r\n");
+  EXPECT_EQ(store.send(request({"SET", "c2", "v", "NX"}, "c2")).payload, "+OK\r\n");
+  EXPECT_EQ(store.send(request({"SET", "c1", "v", "NX"}, "c1")).payload, ":-1\r\n");
+}
+
+TEST(EngineDuplicates, ABoundOfZeroTurnsTheFilterOff) {
+  EngineOptions options;
+  options.max_duplicates = 0;
+  Store store(options);
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, "+OK\r\n");
+  EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, ":-1\r\n");
+}
+
+TEST(EngineDuplicates, AHundredThousandForcedRepeatsExecuteExactlyOnce) {
+  Store store;
+  for (int i = 0; i < 100'000; ++i) {
+    Ask ask = request({"SET", "key" + std::to_string(i % 1000), std::to_string(i)},
+                      "c" + std::to_string(i));
+    const Got first = store.send(ask);
+    ASSERT_EQ(store.send(ask), first);
+    if (i % 100 == 0) store.pass(1ms);
+  }
+  EXPECT_EQ(store.engine.counters().executed_writes, 100'000u);
+  EXPECT_EQ(store.engine.counters().duplicates, 100'000u);
+}
+
+TEST(DuplicateFilter, BytesAreBoundedWhateverTheSizes) {
+  DuplicateFilter filter(1000, 100'000, 5);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string correlation(static_cast<std::size_t>(1 + i * 7 % 5000), 'c');
+    const std::string client = std::to_string(i);
+    const DuplicateKey key = filter.key_of(client, correlation, "payload");
+    ASSERT_EQ(filter.find(key, Deadline(i)), nullptr);
+    filter.remember(key, "+OK\r\n", "1:2:n", Deadline(i));
+    ASSERT_LE(filter.bytes(), 100'000u);
+    ASSERT_NE(filter.find(key, Deadline(i)), nullptr);
+  }
+  const std::string huge(200'000, 'c');
+  const DuplicateKey key = filter.key_of("client", huge, "payload");
+  filter.remember(key, "+OK\r\n", "", Deadline(1000));
+  EXPECT_EQ(filter.find(key, Deadline(1000)), nullptr);
+  EXPECT_GT(filter.size(), 0u);
+  filter.forget_old(Deadline(1000) + duplicate_lifetime, 1'000'000);
+  EXPECT_EQ(filter.size(), 0u);
+  EXPECT_EQ(filter.bytes(), 0u);
+}
+
+TEST(DuplicateFilter, ForgetsNoMoreThanItsLimitAtOnce) {
+  DuplicateFilter filter(1000, 1 << 20, 5);
+  for (int i = 0; i < 10; ++i) {
+    const std::string correlation = std::to_string(i);
+    filter.remember(filter.key_of("client", correlation, "p"), "+OK\r\n", "", Deadline(0));
+  }
+  filter.forget_old(duplicate_lifetime, 4);
+  EXPECT_EQ(filter.size(), 6u);
+}
+
+}  // namespace
+}  // namespace sheaf::store

@@ -1,0 +1,222 @@
+// Fencing tokens: exactly as the protocol page says, and the option that closes its hole.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/store/engine/store_fixture.h"
+
+namespace sheaf::store {
+namespace {
+
+const std::string kRequired = error_line("a fencing token is required for this request");
+const std::string kStale = error_line(
+    "the request fencing token is a lower version than the fencing token protecting the resource");
+const std::string kSkew = error_line(
+    "the request fencing token timestamp is too far in the future; ensure that the client and "
+    "broker system clocks are synchronized");
+
+std::string token(std::uint64_t counter, std::string_view node = "StateStore") {
+  return stamp(golden_wall - 1s, counter, node);
+}
+
+TEST(EngineFences, ATokenOfASetProtectsTheKey) {
+  Store store;
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, token(5)).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, kRequired);
+  EXPECT_EQ(store.ask({"DEL", "key"}).payload, kRequired);
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}).payload, kRequired);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(4)).payload, kStale);
+  EXPECT_EQ(store.ask({"DEL", "key"}, token(4)).payload, kStale);
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, token(4)).payload, kStale);
+  EXPECT_EQ(store.ask({"GET", "key"}).payload, "$1\r\na\r\n");
+}
+
+TEST(EngineFences, AnEqualOrNewerTokenIsAcceptedAndTheNewerStays) {
+  Store store;
+  store.ask({"SET", "key", "a"}, token(5));
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5)).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "c"}, token(6)).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "d"}, token(5)).payload, kStale);
+  EXPECT_EQ(store.ask({"VDEL", "key", "c"}, token(6)).payload, ":1\r\n");
+}
+
+TEST(EngineFences, TokensAreComparedByValueAndNotByText) {
+  Store store;
+  store.ask({"SET", "key", "a"}, "001696374424000:00009:StateStore");
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, "1696374424000:9:StateStore").payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "c"}, "1696374424000:10:StateStore").payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "d"}, "1696374424000:9:StateStore").payload, kStale);
+}
+
+TEST(EngineFences, TheNodeDecidesBetweenEqualNumbers) {
+  Store store;
+  store.ask({"SET", "key", "a"}, token(5, "b"));
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5, "a")).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5, "c")).payload, "+OK\r\n");
+}
+
+TEST(EngineFences, DelAndVdelStoreNoToken) {
+  Store store;
+  store.ask({"SET", "key", "a"});
+  EXPECT_EQ(store.ask({"VDEL", "key", "x"}, token(5)).payload, ":-1\r\n");
+  EXPECT_EQ(store.ask({"DEL", "absent"}, token(5)).payload, ":0\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "absent", "b"}).payload, "+OK\r\n");
+}
+
+TEST(EngineFences, ATokenThatIsNotAppliedRaisesNoFence) {
+  Store store;
+  store.ask({"SET", "key", "a"}, token(5));
+  EXPECT_EQ(store.ask({"SET", "key", "b", "NX"}, token(9)).payload, ":-1\r\n");
+  EXPECT_EQ(store.ask({"VDEL", "key", "x"}, token(9)).payload, ":-1\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5)).payload, "+OK\r\n");
+}
+
+TEST(EngineFences, GetAndKeyNotifyIgnoreTokens) {
+  Store store;
+  store.ask({"SET", "key", "a"}, token(5));
+  for (const char* fence : {"", "nonsense", "18446744073709551615:0:x", "0:0:x"}) {
+    EXPECT_EQ(store.ask({"GET", "key"}, fence).payload, "$1\r\na\r\n") << fence;
+    EXPECT_EQ(store.ask({"KEYNOTIFY", "key"}, fence).payload, "+OK\r\n") << fence;
+  }
+}
+
+TEST(EngineFences, AMalformedTokenIsRefusedOnEveryWrite) {
+  Store store;
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, "x").payload, error_line("malformed timestamp"));
+  EXPECT_EQ(store.ask({"DEL", "key"}, "1:2").payload, error_line("malformed timestamp"));
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, "").payload, error_line("malformed timestamp"));
+  EXPECT_EQ(store.engine.keys(), 0u);
+}
+
+TEST(EngineFences, ATokenMoreThanAMinuteAheadHasItsOwnError) {
+  Store store;
+  const std::string ahead = stamp(golden_wall + 60s + 1ms, 0, "x");
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, ahead).payload, kSkew);
+  EXPECT_EQ(store.ask({"DEL", "key"}, ahead).payload, kSkew);
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, ahead).payload, kSkew);
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, stamp(golden_wall + 60s, 0, "x")).payload, "+OK\r\n");
+}
+
+TEST(EngineFences, ATokenAtTheLimitWhoseSuccessorIsNotLegalIsRefused) {
+  Store store;
+  const std::string last = stamp(golden_wall + 60s, 4'000'000'000, "x");
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, last).payload, kSkew);
+}
+
+TEST(EngineFences, ChecksComeInTheirOrder) {
+  Store store;
+  store.ask({"SET", "key", "a"}, token(5));
+  const std::string ahead = stamp(golden_wall + 61s, 0, "x");
+  Ask ask{.payload = payload_of({"SET", "key", "b", "NX"}), .timestamp = ahead, .fence = "x"};
+  EXPECT_NE(store.send(ask).payload.find("the request timestamp is too far"), std::string::npos);
+  ask.timestamp = "bad";
+  EXPECT_EQ(store.send(ask).payload, error_line("malformed timestamp"));
+  ask.timestamp = std::nullopt;
+  ask.fence = ahead;
+  EXPECT_EQ(store.send(ask).payload, kSkew);
+  ask.fence = token(4);
+  EXPECT_EQ(store.send(ask).payload, kStale);  // before the condition
+  ask.fence = token(5);
+  EXPECT_EQ(store.send(ask).payload, ":-1\r\n");
+}
+
+TEST(EngineFences, TheFenceGoesWithTheKey) {
+  Store store;
+  store.ask({"SET", "key", "a"}, token(5));
+  EXPECT_EQ(store.ask({"DEL", "key"}, token(5)).payload, ":1\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "c"}, token(1)).payload, "+OK\r\n");
+}
+
+TEST(EngineFences, TheFenceGoesWithAnExpiredKeyToo) {
+  Store store;
+  store.ask({"SET", "key", "a", "PX", "1000"}, token(5));
+  store.pass(1s);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(1)).payload, "+OK\r\n");
+}
+
+TEST(EngineFences, AnAcceptedTokenIsBelowEveryLaterVersion) {
+  Store store;
+  const std::string fast =
+      stamp(golden_wall + 50s, 3, "StateStore");  // of a broker whose clock is fast
+  store.ask({"SET", "key", "a"}, fast);
+  EXPECT_GT(store.ask({"SET", "lock", "me"}).timestamp, fast);
+}
+
+// The page's hole: a holder that has lost its lock writes again once the key was deleted.
+TEST(EngineFences, ByDefaultAStaleHolderWritesAgainAfterADelete) {
+  Store store;
+  store.ask({"SET", "key", "A"}, token(1));
+  store.ask({"SET", "key", "B"}, token(2));
+  store.ask({"DEL", "key"}, token(2));
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, "+OK\r\n");
+}
+
+// ---- fence_retention
+
+Store retaining(milliseconds retention) {
+  EngineOptions options;
+  options.fence_retention = retention;
+  return Store(options);
+}
+
+TEST(EngineFenceRetention, RefusesALowerTokenAfterADelete) {
+  Store store = retaining(90s);
+  store.ask({"SET", "key", "A"}, token(1));
+  store.ask({"SET", "key", "B"}, token(2));
+  store.ask({"DEL", "key"}, token(2));
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"DEL", "key"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"VDEL", "key", "A"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "C"}, token(2)).payload, "+OK\r\n");
+}
+
+TEST(EngineFenceRetention, AcceptsRequestsWithoutATokenAsThePageSays) {
+  Store store = retaining(90s);
+  store.ask({"SET", "key", "A"}, token(2));
+  store.ask({"DEL", "key"}, token(2));
+  EXPECT_EQ(store.ask({"SET", "key", "B"}).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"DEL", "key"}).payload, ":1\r\n");
+}
+
+TEST(EngineFenceRetention, EndsWithItsTimeAndCountsFromTheRemoval) {
+  Store store = retaining(90s);
+  store.ask({"SET", "key", "A", "PX", "10000"}, token(2));
+  store.pass(10s);
+  store.engine.tick(store.now);
+  store.pass(90s - 1ms);
+  const std::string old = stamp(golden_wall - 1s, 1, "StateStore");
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, kStale);
+  store.pass(1ms);
+  store.engine.tick(store.now);
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, "+OK\r\n");
+}
+
+TEST(EngineFenceRetention, KeepsTheNewestFenceOfAKey) {
+  Store store = retaining(90s);
+  store.ask({"SET", "key", "A"}, token(1));
+  store.ask({"DEL", "key"}, token(1));
+  store.ask({"SET", "key", "B"}, token(5));
+  store.ask({"DEL", "key"}, token(5));
+  EXPECT_EQ(store.ask({"SET", "key", "C"}, token(4)).payload, kStale);
+}
+
+TEST(EngineFenceRetention, ForgetsTheOldestBeyondTheQuotaOfKeys) {
+  EngineOptions options;
+  options.fence_retention = 90s;
+  options.max_keys = 2;
+  Store store(options);
+  for (const char* key : {"a", "b", "c"}) {
+    store.ask({"SET", key, "v"}, token(5));
+    store.ask({"DEL", key}, token(5));
+  }
+  EXPECT_EQ(store.ask({"SET", "c", "v"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "b", "v"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "a", "v"}, token(1)).payload, "+OK\r\n");
+}
+
+}  // namespace
+}  // namespace sheaf::store
