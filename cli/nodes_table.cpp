@@ -1,5 +1,7 @@
 #include "cli/nodes_table.h"
 
+#include <string_view>
+
 #include "base/text.h"
 #include "cli/text_table.h"
 
@@ -14,11 +16,13 @@ std::string pool_text(const NodeStats& stats) {
          (stats.connections == 1 ? " connection" : " connections");
 }
 
+// "+12 ms": a clock is never told more exactly.
 std::string difference_text(std::chrono::milliseconds difference) {
+  constexpr std::chrono::milliseconds kLong = std::chrono::seconds(10);
   const auto size = std::chrono::abs(difference);
-  std::string text = format_elapsed(size);
-  if (difference.count() == 0) return text;
-  return (difference.count() > 0 ? "+" : "-") + text;
+  const std::string_view sign = difference.count() > 0 ? "+" : difference.count() < 0 ? "-" : "";
+  std::string text(sign);
+  return text + (size < kLong ? std::to_string(size.count()) + " ms" : format_elapsed(size));
 }
 
 }  // namespace

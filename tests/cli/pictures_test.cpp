@@ -59,7 +59,9 @@ TEST(CliNodes, TheTableShowsHealthRoundTripPoolAndClock) {
   const std::string table = nodes_table({report_of(std::chrono::milliseconds(-12)), silent});
   EXPECT_THAT(table, HasSubstr("b1:1883  up"));
   EXPECT_THAT(table, HasSubstr("1 connection "));
-  EXPECT_THAT(table, HasSubstr("-12"));
+  EXPECT_THAT(table, HasSubstr("-12 ms\n"));
+  EXPECT_THAT(nodes_table({report_of(std::chrono::seconds(45))}), HasSubstr("+45.0 s\n"));
+  EXPECT_THAT(nodes_table({report_of({})}), HasSubstr(" 0 ms\n"));
   EXPECT_THAT(table, HasSubstr("b2:1883  down"));
   EXPECT_THAT(table, HasSubstr("0 connections"));
 }

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -42,6 +43,13 @@ class Development(harness.Case):
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=harness.LONGEST)
         self.assertEqual((process.returncode, out), (DONE, b""))
+
+    def test_the_process_of_every_broker_is_told_before_the_uri(self):
+        """samples/quickstart.sh reads these lines."""
+        with Dev(brokers=2) as dev:
+            dev.wait_for_note(b"Ctrl-C")
+            told = re.findall(rb"broker (\S+) runs as process (\d+)\.\n", dev.notes)
+            self.assertEqual({node.decode(): int(pid) for node, pid in told}, dev.pids)
 
     def test_each_signal_that_ends_it_ends_its_brokers_and_removes_its_folder(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
