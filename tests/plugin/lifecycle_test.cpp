@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
+#include <vector>
 
 #include "tests/plugin/store_client.h"
 #include "tests/support/broker_process.h"
@@ -141,6 +143,23 @@ TEST(PluginLifecycle, PasswordsAndAccessControlOfTheBrokerHold) {
   StoreClient store(broker.port(), right);
   // The answer needs no right to read: it is published to the client, not to the topic.
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+}
+
+TEST(PluginLifecycle, TheModuleExportsItsThreeFunctionsOnly) {
+  // Anything else could meet a symbol of the broker or of another plugin.
+  FILE* const pipe = ::popen(SHEAF_TEST_NM " -D --defined-only " SHEAF_TEST_PLUGIN, "r");
+  ASSERT_NE(pipe, nullptr);
+  std::vector<std::string> names;
+  char line[512];
+  while (std::fgets(line, sizeof line, pipe) != nullptr) {
+    std::string name(line);
+    name.pop_back();
+    names.push_back(name.substr(name.rfind(' ') + 1));
+  }
+  EXPECT_EQ(::pclose(pipe), 0);
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("mosquitto_plugin_version", "mosquitto_plugin_init",
+                                            "mosquitto_plugin_cleanup"));
 }
 
 }  // namespace
