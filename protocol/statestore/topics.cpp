@@ -1,5 +1,8 @@
 #include "protocol/statestore/topics.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/text.h"
 
 namespace sheaf::protocol::statestore {
@@ -68,7 +71,8 @@ std::size_t max_watched_key_size(std::size_t client_id_size) noexcept {
 }
 
 bool has_wildcard(std::string_view topic) noexcept {
-  return topic.find_first_of("+#") != std::string_view::npos;
+  // One plain loop: find_first_of() of two characters is a library call for each byte.
+  return std::ranges::any_of(topic, [](char c) { return c == '+' || c == '#'; });
 }
 
 bool in_notification_tree(std::string_view topic) noexcept {

@@ -66,6 +66,7 @@ void RecordTable::set_expiry(Entry& entry, Deadline expiry) noexcept {
   if (expiry == never) return leave_heap(entry);
   const bool waits = record.expiry_ != never;
   record.expiry_ = expiry;
+  record.turn_ = ++turns_;
   if (!waits) {
     record.place_ = heap_.size();
     heap_.push_back(&entry);  // reserve_place() has made room
@@ -90,7 +91,8 @@ void RecordTable::place(Entry* entry, std::size_t at) noexcept {
 // Puts `entry`, whose place is the hole at `at`, where its expiry belongs.
 void RecordTable::sift(Entry* entry, std::size_t at) noexcept {
   const auto earlier = [](const Entry* a, const Entry* b) {
-    return a->second.expiry_ < b->second.expiry_;
+    return std::pair(a->second.expiry_, a->second.turn_) <
+           std::pair(b->second.expiry_, b->second.turn_);
   };
   while (at > 0 && earlier(entry, heap_[(at - 1) / 2])) {
     place(heap_[(at - 1) / 2], at);

@@ -45,7 +45,8 @@ struct Record {
  private:
   friend class RecordTable;
   Deadline expiry_ = never;
-  std::size_t place_ = 0;  // in the heap, if it expires
+  std::uint64_t turn_ = 0;  // among those of the same expiry: first set, first to go
+  std::size_t place_ = 0;   // in the heap, if it expires
 };
 
 class RecordTable {
@@ -79,6 +80,7 @@ class RecordTable {
   KeyMap<Record> records_;
   std::vector<Entry*> heap_;  // binary, earliest expiry at the front
   std::uint64_t bytes_ = 0;
+  std::uint64_t turns_ = 0;
 };
 
 }  // namespace sheaf::store

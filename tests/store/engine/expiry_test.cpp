@@ -115,6 +115,21 @@ TEST(EngineExpiry, ARefusedRequestStillTellsOfTheExpiry) {
   EXPECT_EQ(store.notifications().size(), 1u);
 }
 
+TEST(EngineExpiry, KeysOfTheSameMomentGoInTheOrderInWhichTheyWereSet) {
+  Store store;
+  for (const char* key : {"c", "a", "b"}) {
+    store.ask({"KEYNOTIFY", key});
+    store.ask({"SET", key, "v", "PX", "1000"});
+  }
+  store.ask({"SET", "c", "w", "PX", "1000"});
+  store.notifications();
+  store.pass(1s);
+  store.engine.tick(store.now);
+  std::string order;
+  for (const auto& note : store.notifications()) order += note.topic.substr(note.topic.size() - 2);
+  EXPECT_EQ(order, "616263");
+}
+
 TEST(EngineExpiry, OneTickIsBoundedAndTheNextOnesCatchUp) {
   EngineOptions options;
   Store store(options);
