@@ -5,6 +5,8 @@
 namespace sheaf::node {
 namespace {
 
+constexpr std::size_t no_socket = static_cast<std::size_t>(-1);
+
 bool is_idle(const SocketFacts& socket) noexcept {
   return socket.ready && socket.in_flight == 0 && socket.leases == 0;
 }
@@ -72,15 +74,6 @@ void plan_pool(std::span<const SocketFacts> sockets, const PoolBounds& bounds, s
   } else if (waiting > 0 && !help_at_hand && live < bounds.max) {
     plan.create = 1;
   }
-}
-
-std::size_t pick_socket(std::span<const SocketFacts> sockets) noexcept {
-  std::size_t best = no_socket;
-  for (std::size_t i = 0; i < sockets.size(); ++i) {
-    if (!sockets[i].ready || sockets[i].room == 0) continue;
-    if (best == no_socket || sockets[i].in_flight < sockets[best].in_flight) best = i;
-  }
-  return best;
 }
 
 }  // namespace sheaf::node

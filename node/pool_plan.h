@@ -1,8 +1,7 @@
 #pragma once
 
-// What to do with the sockets of a node's pool: which to lend, which have been idle too long, which
-// are stuck, how many to open. Pure functions of what is known of each socket; ClientNode carries
-// them out.
+// What to do with the sockets of a node's pool: which have been idle too long, which are stuck, how
+// many to open. A pure function of what is known of each socket; ClientNode carries it out.
 
 #include <cstddef>
 #include <cstdint>
@@ -47,11 +46,5 @@ struct PoolPlan {
 // still connecting do not count for that bound.
 void plan_pool(std::span<const SocketFacts> sockets, const PoolBounds& bounds, std::size_t waiting,
                Now now, PoolPlan& plan);
-
-inline constexpr std::size_t no_socket = static_cast<std::size_t>(-1);
-
-// The ready socket with room that carries the fewest requests; the first of equals, so that the
-// others can grow idle. no_socket if there is none.
-std::size_t pick_socket(std::span<const SocketFacts> sockets) noexcept;
 
 }  // namespace sheaf::node

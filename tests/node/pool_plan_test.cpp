@@ -104,14 +104,6 @@ TEST_F(PoolPlanTest, APoolThatMayBeEmptyOpensWhenSomebodyWaits) {
   EXPECT_EQ(plan.verdicts[0], Verdict::close_idle);
 }
 
-TEST(PickSocket, LendsTheReadySocketThatCarriesLeast) {
-  const std::vector<SocketFacts> sockets{connecting(), busy(0s, 9, 9), busy(0s, 4, 0),
-                                         busy(0s, 5, 1), busy(0s, 5, 9)};
-  EXPECT_EQ(pick_socket(sockets), 3u);
-  EXPECT_EQ(pick_socket(std::vector{connecting(), busy(0s, 4, 0)}), no_socket);
-  EXPECT_EQ(pick_socket({}), no_socket);
-}
-
 TEST(PoolPlanProperty, HoldsItsBoundsForAnyPool) {
   Random random(5);
   PoolPlan plan;
