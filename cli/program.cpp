@@ -55,6 +55,7 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   auto config = choose_cluster(arguments.global);
   // One command needs few nodes, locate and ring none: connections are made when they are needed.
   if (config && arguments.command != Command::nodes) config->pool_min = 0;
+  if (config) config->timeout = arguments.global.timeout;  // also what a first connection may take
   auto client = config ? Client::open(std::move(*config)) : Failure(std::move(config.error()));
   if (!client) return complain_about(client.error());
   Context context{arguments, *client, in, out};

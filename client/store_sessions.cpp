@@ -1,5 +1,7 @@
 #include "client/store_sessions.h"
 
+#include <algorithm>
+
 #include "protocol/statestore/session.h"
 
 namespace sheaf::client {
@@ -21,7 +23,8 @@ std::unique_ptr<protocol::Session> StoreSessions::make(unsigned node, Now) {
   options.user = config_.user;
   options.password = config_.password;
   options.keep_alive = config_.keep_alive;
-  options.handshake_limit = config_.connect_timeout;
+  options.handshake_limit =
+      std::max(config_.connect_timeout, config_.timeout);  // sockets are stricter
   options.value_limit = config_.value_limit;
   options.seed = random_.fork();
   return std::make_unique<StoreSession>(std::move(options), *clocks_[node]);

@@ -16,6 +16,7 @@ node::NodeOptions node_options(const ClusterConfig& config, unsigned index) {
   options.index = index;
   options.weight = from.weight;
   options.connect_timeout = config.connect_timeout;
+  options.first_connect_timeout = std::max(config.connect_timeout, config.timeout);
   options.pool = {config.pool_min, config.pool_max, config.idle_timeout, config.busy_timeout};
   options.max_in_flight = config.max_in_flight;
   options.max_bytes_in_flight = config.max_bytes_in_flight;

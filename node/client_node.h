@@ -32,6 +32,9 @@ struct NodeOptions {
   unsigned index = 0;  // in the topology
   std::uint32_t weight = 1;
   std::chrono::milliseconds connect_timeout{500};
+  // The first attempt may take as long as an operation may: failing those that wait any sooner
+  // would help nobody.
+  std::chrono::milliseconds first_connect_timeout{1'000};
   PoolBounds pool;
   std::uint32_t max_in_flight = 1'024;
   std::uint64_t max_bytes_in_flight = 8u << 20;

@@ -47,9 +47,11 @@ std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOw
 }
 
 std::unique_ptr<ClientSocket> ClientNode::make_socket(socket::ClientSocketOwner& owner, Now now) {
+  const auto timeout = health_.state() == NodeHealth::connecting ? options_.first_connect_timeout
+                                                                 : options_.connect_timeout;
   return std::make_unique<ClientSocket>(parts_.loop, parts_.dialer, options_.endpoint,
                                         parts_.sessions.make(options_.index, now), owner,
-                                        now.mono + options_.connect_timeout);
+                                        now.mono + timeout);
 }
 
 void ClientNode::gather_facts() {
