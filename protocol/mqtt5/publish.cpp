@@ -30,7 +30,7 @@ void check_topic(Cursor& in, const Publish& publish) noexcept {
   if (publish.topic.empty() && !publish.properties.topic_alias) {
     in.fail("PUBLISH without a topic", ReasonCode::protocol_error);
   }
-  if (publish.topic.find_first_of("+#") != std::string_view::npos) {
+  if (has_wildcard(publish.topic)) {
     in.fail("topic holds a wildcard", ReasonCode::topic_name_invalid);
   }
 }

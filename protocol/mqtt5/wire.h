@@ -19,6 +19,8 @@ inline constexpr std::size_t kMaxString = 65'535;         // section 1.5.4
 
 // Section 1.5.4: well-formed UTF-8 without U+0000.
 bool is_mqtt_string(std::string_view text) noexcept;
+// Section 4.7.1: a `+` or `#` anywhere.
+bool has_wildcard(std::string_view topic) noexcept;
 
 constexpr std::size_t varint_size(std::size_t value) noexcept {
   return value < 128 ? 1 : value < 16'384 ? 2 : value < 2'097'152 ? 3 : 4;

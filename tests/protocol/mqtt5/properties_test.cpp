@@ -229,6 +229,25 @@ TEST(Mqtt5Properties, StringsMustBeUtf8WithoutNul) {
   EXPECT_FALSE(user_good("n", "\0"sv));
 }
 
+TEST(Mqtt5Properties, OneBadByteIsFoundAtAnyPlaceOfAStringOfAnyLength) {
+  for (std::size_t size = 0; size < 40; ++size) {
+    EXPECT_TRUE(is_mqtt_string(std::string(size, 'x')));
+    EXPECT_FALSE(has_wildcard(std::string(size, 'x')));
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char bad : {'\0', '\x80', '\xFF', '\xC3'}) {
+        std::string text(size, 'x');
+        text[at] = bad;
+        EXPECT_FALSE(is_mqtt_string(text)) << size << " " << at;
+      }
+      for (int c = 0; c < 256; ++c) {
+        std::string text(size, 'x');
+        text[at] = static_cast<char>(c);
+        EXPECT_EQ(has_wildcard(text), c == '+' || c == '#') << size << " " << at << " " << c;
+      }
+    }
+  }
+}
+
 TEST(Mqtt5Properties, UserPropertiesAreFoundBetweenAllOthers) {
   const std::string bytes = block([](PropertyWriter& writer) {
     writer.user("a", "1");

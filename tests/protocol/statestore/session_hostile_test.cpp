@@ -80,7 +80,7 @@ TEST(StoreSessionHostile, AnySplitOfTheBytesGivesTheSameEvents) {
   EXPECT_EQ(at_once.events[4].text, "server busy");
   EXPECT_EQ(at_once.events[5].status, Status::done);
   EXPECT_EQ(at_once.late, 1U);
-  for (const std::size_t step : {1, 2, 3, 7, 100}) {
+  for (const std::size_t step : {1U, 2U, 3U, 7U, 100U}) {
     EXPECT_EQ(talk([step](Wire& wire, const std::string& bytes) { wire.feed(bytes, step); }),
               at_once)
         << step;
