@@ -106,7 +106,7 @@ TEST(EngineWatches, StopEndsOneWatchAndSaysWhenThereWasNone) {
 
 TEST(EngineWatches, EachRoundBeginsWithAnotherWatcher) {
   Store store;
-  for (const ClientHandle client : {1, 2, 3}) store.ask_as(client, {"KEYNOTIFY", "key"});
+  for (const ClientHandle client : {1u, 2u, 3u}) store.ask_as(client, {"KEYNOTIFY", "key"});
   store.ask({"SET", "key", "a"});
   EXPECT_THAT(told(store), ElementsAre(1, 2, 3));
   store.ask({"SET", "key", "b"});
@@ -120,7 +120,7 @@ TEST(EngineWatches, EachRoundBeginsWithAnotherWatcher) {
 TEST(EngineWatches, ADisconnectForgetsTheClientsWatchesAndWhatWaitsForIt) {
   Store store;
   for (const char* key : {"a", "b", "c"}) {
-    for (const ClientHandle client : {1, 2, 3}) store.ask_as(client, {"KEYNOTIFY", key});
+    for (const ClientHandle client : {1u, 2u, 3u}) store.ask_as(client, {"KEYNOTIFY", key});
   }
   store.ask({"SET", "a", "v"});
   store.engine.disconnect(1);
@@ -196,7 +196,7 @@ TEST(EngineWatches, AKeyIsTextOfItsTopicWhateverItsBytes) {
 
 TEST(EngineWatches, NotificationsAreCounted) {
   Store store;
-  for (const ClientHandle client : {1, 2}) store.ask_as(client, {"KEYNOTIFY", "key"});
+  for (const ClientHandle client : {1u, 2u}) store.ask_as(client, {"KEYNOTIFY", "key"});
   store.ask({"SET", "key", "v"});
   store.ask({"DEL", "key"});
   EXPECT_EQ(store.engine.counters().notifications, 4u);
