@@ -95,14 +95,13 @@ std::optional<Deadline> Host::next_deadline() const {
 }
 
 void Host::serve(Connection& connection, Now now) {
-  ServerEvent event;
-  while (connection.session_.poll_event(event)) {
-    switch (event.kind) {
+  while (connection.session_.poll_event(event_)) {
+    switch (event_.kind) {
       case ServerEvent::Kind::connect:
-        on_connect(connection, event.connect);
+        on_connect(connection, event_.connect);
         break;
       case ServerEvent::Kind::publish:
-        on_publish(connection, event.publish, now);
+        on_publish(connection, event_.publish, now);
         break;
       case ServerEvent::Kind::ended:
         forget(connection);

@@ -86,6 +86,7 @@ class Host {
   std::deque<Connection*> ready_;
   std::uint64_t discarded_ = 0;
   std::string properties_;  // of the message under construction
+  ServerEvent event_;       // of the connection being served; large, so not made for each packet
 };
 
 // One client's end of the host. The members are those of ServerSession.

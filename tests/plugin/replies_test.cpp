@@ -104,6 +104,11 @@ TEST(PluginReplies, SyntaxErrorToAnotherQualityOfServiceThanOne) {
   Outgoing set = store.request(command({"SET", "key", "value"}));
   set.qos = 0;
   EXPECT_EQ(store.ask(set).payload, "-ERR syntax error\r\n");
+  set.qos = 2;
+  store.mqtt().send(set);
+  const auto answer = store.mqtt().receive();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->payload, "-ERR syntax error\r\n");
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
 }
 
