@@ -37,8 +37,8 @@ class PipeDial final : public socket::Dial, private socket::Deferred {
     SharedEngine::Guard guard(engine, *lane_, now);
     server::Host::Connection* connection = guard.host().connect(guard.now());
     if (connection == nullptr) return nullptr;
-    lane_->touch();
-    return std::make_unique<PipeStream>(lane_, engine, guard, *connection, stream_sink_);
+    lane_->touch(index_);
+    return std::make_unique<PipeStream>(lane_, index_, guard, *connection, stream_sink_);
   }
 
   std::shared_ptr<PipeLane> lane_;

@@ -3,7 +3,7 @@
 // One client's side of all engines that it uses: its loop, the mailbox into which other clients'
 // threads put streams that have something to read, and the timer that lets the engines expire keys.
 //
-// Thread rule: under the loop's baton, but summon() and mail() from any thread that holds an
+// Thread rule: under the loop's baton, but take_over() and announce() from any thread that holds an
 // engine.
 
 #include <mutex>
@@ -24,10 +24,10 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   socket::Loop& loop() { return loop_; }
   // Null if there is no such engine.
   SharedEngine* engine(std::size_t index);
-  // Looks after timers and mail before this turn ends.
-  void touch() { loop_.defer(*this); }
-  // The same in the next turn, from any thread.
-  void summon() noexcept { summoner_.summon(*this); }
+  // The engine was used: before this turn ends, asks it when it wants to be ticked.
+  void touch(std::size_t index);
+  // Any thread: the same for every engine, because another lane that did it has gone.
+  void take_over() noexcept;
   // A stream that could not hand over everything in this turn goes on in the next.
   void put_off(PipeStream& stream);
   void forget(PipeStream& stream) noexcept;
@@ -38,16 +38,23 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
  private:
   void run_deferred(Now now) override;
   void on_timer(Now now) override;
+  struct Place {
+    std::shared_ptr<SharedEngine> engine;
+    Deadline next = never;  // when it wants to be ticked
+    bool touched = true;
+  };
+
   void collect_mail();
   void arm(Now now);
 
   socket::Loop& loop_;
   Summoner& summoner_;
-  const Engines engines_;
+  std::vector<Place> places_;
   std::vector<PipeStream*> put_off_;
   std::unique_ptr<socket::Timer> timer_;
   std::mutex mutex_;
-  std::vector<PipeStream*> mail_;  // guarded by mutex_
+  std::vector<PipeStream*> mail_;  // guarded by mutex_, as is the next
+  bool heir_ = false;              // take_over() was called
 };
 
 }  // namespace sheaf::store::pipe

@@ -6,10 +6,14 @@
 
 namespace sheaf::store::pipe {
 
-PipeStream::PipeStream(std::shared_ptr<PipeLane> lane, SharedEngine& engine,
+PipeStream::PipeStream(std::shared_ptr<PipeLane> lane, std::size_t index,
                        SharedEngine::Guard& guard, server::Host::Connection& connection,
                        socket::StreamSink& sink)
-    : lane_(std::move(lane)), engine_(engine), connection_(&connection), sink_(sink) {
+    : lane_(std::move(lane)),
+      index_(index),
+      engine_(*lane_->engine(index)),
+      connection_(&connection),
+      sink_(sink) {
   guard.add(connection, *this);
 }
 
@@ -19,7 +23,7 @@ PipeStream::~PipeStream() {
     SharedEngine::Guard(engine_, *lane_, lane_->loop().now()).remove(*connection_);
   }
   lane_->forget(*this);
-  lane_->touch();
+  lane_->touch(index_);
 }
 
 std::size_t PipeStream::write(std::span<const Bytes> parts) {
@@ -41,7 +45,7 @@ std::size_t PipeStream::write(std::span<const Bytes> parts) {
     if (!part.empty()) break;
   }
   blocked_ = taken < wanted;
-  lane_->touch();
+  lane_->touch(index_);
   return taken;
 }
 

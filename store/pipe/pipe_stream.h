@@ -13,8 +13,9 @@ namespace sheaf::store::pipe {
 
 class PipeStream final : public socket::Stream, public socket::Deferred {
  public:
-  // `connection` is a fresh one of `engine`; the stream is known to the engine from now on.
-  PipeStream(std::shared_ptr<PipeLane> lane, SharedEngine& engine, SharedEngine::Guard& guard,
+  // `connection` is a fresh one of the lane's engine `index`, which `guard` holds; the stream is
+  // known to the engine from now on.
+  PipeStream(std::shared_ptr<PipeLane> lane, std::size_t index, SharedEngine::Guard& guard,
              server::Host::Connection& connection, socket::StreamSink& sink);
   ~PipeStream() override;
   PipeStream(const PipeStream&) = delete;
@@ -35,6 +36,7 @@ class PipeStream final : public socket::Stream, public socket::Deferred {
   void end(Now now);
 
   std::shared_ptr<PipeLane> lane_;
+  std::size_t index_;
   SharedEngine& engine_;
   server::Host::Connection* connection_;  // null once the engine has ended it
   socket::StreamSink& sink_;

@@ -43,7 +43,7 @@ void SharedEngine::Guard::join() { engine_.lanes_.push_back(&lane_); }
 
 void SharedEngine::Guard::leave() {
   std::erase(engine_.lanes_, &lane_);
-  if (!engine_.lanes_.empty()) engine_.lanes_.front()->summon();
+  if (!engine_.lanes_.empty()) engine_.lanes_.front()->take_over();
 }
 
 }  // namespace sheaf::store::pipe

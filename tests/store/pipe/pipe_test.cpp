@@ -184,6 +184,24 @@ TEST(Pipe, AnExpiredKeyIsToldByTheLoopsTimerAlone) {
   EXPECT_TRUE(party.lane.run([&] { return !party.client.notifications.empty(); }));
 }
 
+TEST(Pipe, EachEngineHasItsOwnKeysAndItsOwnTimer) {
+  Lane lane;
+  PipeDialer dialer(*lane.loop, lane, engines_of("several", 3));
+  RawClient zero("c");
+  RawClient two("c");
+  zero.on_event = two.on_event = [&] { lane.loop->hurry(); };
+  zero.dial(dialer, {"embedded", 0}, never);
+  two.dial(dialer, {"embedded", 2}, never);
+  EXPECT_TRUE(lane.run([&] { return zero.ready && two.ready; }));
+  for (RawClient* client : {&zero, &two}) client->request("watch", command({"KEYNOTIFY", "k"}));
+  two.request("set", command({"SET", "k", "v", "PX", "30"}));
+  EXPECT_TRUE(lane.run([&] { return two.replies.contains("set"); }));
+  zero.request("get", command({"GET", "k"}));
+  EXPECT_TRUE(lane.run([&] { return two.notifications.size() == 2; }));
+  EXPECT_EQ(zero.replies["get"], std::vector<std::string>{"$-1\r\n"});
+  EXPECT_TRUE(zero.notifications.empty());
+}
+
 TEST(Pipe, ASinkMayEndItsStreamWhileItReads) {
   Party party("p", "suicide");
   party.client.request("g", command({"GET", "k"}));
