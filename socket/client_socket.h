@@ -87,6 +87,7 @@ class ClientSocket final : private StreamSink,
   void on_read(std::size_t size, Now now) override;
   void on_writable(Now now) override;
   void on_closed(int error, Now now) override;
+  bool expecting() const override { return state_ != State::ready || !requests_.empty(); }
   void on_connected(std::unique_ptr<Stream> stream, Now now) override;
   void on_dial_failed(std::string text, Now now) override;
   void on_timer(Now now) override;

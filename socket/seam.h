@@ -37,6 +37,8 @@ class StreamSink {
   virtual void on_read(std::size_t size, Now now) = 0;
   virtual void on_writable(Now now) = 0;           // only after write() took less than all
   virtual void on_closed(int error, Now now) = 0;  // errno value; 0 = orderly end
+  // True while more is expected from the peer: what came is acknowledged at once.
+  virtual bool expecting() const { return true; }
 
  protected:
   ~StreamSink() = default;

@@ -150,14 +150,14 @@ void UvStream::end(int error) {
 }
 
 // After the turn's reads and writes: reports the end, or acknowledges at once what no write of ours
-// has acknowledged. Without it a broker with Nagle's algorithm on holds the reply behind its PUBACK
-// for 40 ms.
+// has acknowledged, while an answer is due. Without it a broker with Nagle's algorithm on holds the
+// reply behind its PUBACK for 40 ms.
 void UvStream::run_deferred(Now now) {
   if (ended_) {
     sink_.on_closed(error_, now);
     return;
   }
-  if (wrote_) return;
+  if (wrote_ || !sink_.expecting()) return;
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }

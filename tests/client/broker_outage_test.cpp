@@ -120,6 +120,18 @@ TEST_F(BrokerOutage, RepeatedOutagesEndInRecoveryEveryTime) {
   }
 }
 
+// Mosquitto's default: its reply waits for our acknowledgement of its PUBACK, 40 ms if we delay it.
+TEST(BrokerNagle, ABrokerThatDelaysSmallPacketsDoesNotStallAGet) {
+  test::BrokerOptions options;
+  options.nodelay = false;
+  const test::BrokerProcess broker(options);
+  Client client = test::open("mqtt://127.0.0.1:" + std::to_string(broker.port()));
+  client.set("k", "v").value();
+  const auto start = Clock::now();
+  for (int i = 0; i < 100; ++i) client.get("k").value();
+  EXPECT_LT(Clock::now() - start, 2s);  // 4.4 s with the stall
+}
+
 TEST(BrokerLogin, AWrongPasswordIsOneClearSentence) {
   test::BrokerOptions options;
   options.users = {{"alice", "wonder"}};
