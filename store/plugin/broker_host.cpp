@@ -143,8 +143,6 @@ void BrokerHost::send_notifications() {
   while (engine_.poll_notification(notification)) {
     const auto client = clients_.find(notification.client);
     if (client == clients_.end()) continue;
-    // The broker would cut the length off and send a packet that its receiver cannot read.
-    if (notification.topic.size() > statestore::max_topic_size) continue;
     PropertyList properties;
     properties.add_content_type(statestore::content_type);
     properties.add_user(property::protocol_version, statestore::protocol_version);

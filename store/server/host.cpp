@@ -215,10 +215,6 @@ void Host::send_notifications() {
 
 void Host::deliver(Connection& connection, std::string_view topic, std::string_view payload,
                    std::uint8_t qos) {
-  if (topic.size() > statestore::max_topic_size) {  // long client ID and long key
-    ++discarded_;
-    return;
-  }
   mqtt5::Publish message;
   message.topic = topic;
   message.qos = qos;
