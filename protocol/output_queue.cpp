@@ -13,6 +13,13 @@ constexpr std::size_t kSlackFrames = 64;
 
 }  // namespace
 
+void OutputQueue::reserve(std::size_t bytes) {
+  if (bytes_.capacity() - bytes_.size() < bytes) {
+    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
+  }
+  if (frames_.size() == frames_.capacity()) frames_.reserve(2 * frames_.capacity() + 8);
+}
+
 void OutputQueue::borrow(std::string_view bytes) {
   SHEAF_CHECK(borrowed_.empty());
   borrowed_ = bytes;

@@ -31,6 +31,9 @@ class OutputQueue {
     written   // all have
   };
 
+  // Room for one more frame of `bytes` owned bytes. May throw std::bad_alloc; building it does not.
+  void reserve(std::size_t bytes);
+
   // Building a frame: append owned bytes to buffer(), call borrow() at most once where the borrowed
   // bytes belong, then end().
   std::string& buffer() noexcept { return bytes_; }

@@ -16,10 +16,10 @@ RequestTable::RequestTable(std::uint32_t capacity)
 PendingRequest& RequestTable::add(const Correlation& correlation, Question question) {
   SHEAF_CHECK(used_ < capacity_);
   if (free_.empty()) {
-    const auto slot = static_cast<std::uint32_t>(slots_.size());
-    slots_.emplace_back().slot = slot;
+    if (slots_.size() == slots_.capacity()) slots_.reserve(2 * slots_.capacity() + 8);
     free_.reserve(slots_.capacity());  // so that release() never allocates
-    free_.push_back(slot);
+    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back().slot = free_.back();
   }
   PendingRequest& request = slots_[free_.back()];
   free_.pop_back();

@@ -52,7 +52,8 @@ class RequestTable {
   // `capacity` <= 65,534, so that one packet identifier remains for SUBSCRIBE.
   explicit RequestTable(std::uint32_t capacity);
 
-  // A new request that is `waiting` and `unacked`; there must be room.
+  // A new request that is `waiting` and `unacked`; there must be room. Changes nothing when it
+  // throws std::bad_alloc.
   PendingRequest& add(const Correlation& correlation, Question question);
 
   PendingRequest* find(Ticket ticket) noexcept;            // waiting

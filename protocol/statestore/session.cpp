@@ -1,6 +1,7 @@
 #include "protocol/statestore/session.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/checks.h"
@@ -20,7 +21,9 @@ constexpr std::uint32_t kMaxPacket = mqtt5::kMaxVarint + 5;
 
 // How long PUBACKs wait for a request to travel with, while no reply is outstanding.
 constexpr Deadline kAckDelay = 20ms;
-constexpr std::size_t kAckSize = 4;
+constexpr std::size_t kAckSize = 4;                 // of DISCONNECT too
+constexpr const char* kNoMemory = "out of memory";  // short enough to need none
+
 constexpr std::size_t kMaxHeldAcks = 8;
 constexpr std::uint16_t kReceiveMaximum = 65'535;
 
@@ -56,7 +59,16 @@ void StoreSession::start(Now now) {
          "user name, password or client ID is no MQTT string (UTF-8, at most 65535 bytes)", true},
         std::nullopt);
   }
-  send_connect();
+  guarded([this] { send_connect(); });
+}
+
+template <class Action>
+void StoreSession::guarded(const Action& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    end({Reason::out_of_memory, kNoMemory, false}, std::nullopt);
+  }
 }
 
 void StoreSession::send_connect() {
@@ -118,7 +130,7 @@ std::span<std::byte> StoreSession::input_space() {
   if (closed()) return {};
   const std::span<std::byte> space = input_.space();
   if (space.empty() && input_.capacity() < input_.limit()) {
-    end({Reason::out_of_memory, "no memory for what the server sent", false}, std::nullopt);
+    end({Reason::out_of_memory, kNoMemory, false}, std::nullopt);
   }
   return space;
 }
@@ -143,16 +155,20 @@ void StoreSession::on_output(std::size_t size, Now now) {
 
 void StoreSession::on_eof(Now) {
   const bool known = state_ == State::subscribing || state_ == State::ready;
-  end({known ? Reason::connection_lost : Reason::connect_failed,
-       known ? "the server ended the connection"
-             : "the server ended the connection before it answered the log-in",
-       false},
-      std::nullopt);
+  guarded([&] {
+    end({known ? Reason::connection_lost : Reason::connect_failed,
+         known ? "the server ended the connection"
+               : "the server ended the connection before it answered the log-in",
+         false},
+        std::nullopt);
+  });
   output_.clear();
 }
 
 void StoreSession::close(Now) {
-  end({Reason::closed, "closed by this client", false}, mqtt5::ReasonCode::success);
+  guarded([this] {
+    end({Reason::closed, "closed by this client", false}, mqtt5::ReasonCode::success);
+  });
 }
 
 Deadline StoreSession::next_ping() const noexcept {
@@ -175,7 +191,10 @@ std::optional<Deadline> StoreSession::poll_deadline() const {
 
 void StoreSession::on_deadline(Now now) {
   const auto due = poll_deadline();
-  if (!due || now.mono < *due) return;
+  if (due && now.mono >= *due) guarded([&] { on_due(now); });
+}
+
+void StoreSession::on_due(Now now) {
   if (state_ != State::ready) {
     return end({Reason::connect_failed, "the server did not answer the log-in in time", false},
                std::nullopt);
@@ -210,8 +229,10 @@ Sent StoreSession::cancel(Ticket ticket, Now) {
     return Sent::no;
   }
   if (output_.needs_borrowed(frame)) {
-    end({Reason::connection_lost, "a request was given up while its value was being sent", false},
-        std::nullopt);
+    guarded([this] {
+      end({Reason::connection_lost, "a request was given up while its value was being sent", false},
+          std::nullopt);
+    });
     return Sent::no;
   }
   return Sent::maybe;
@@ -222,8 +243,14 @@ bool StoreSession::holds_acks() const noexcept {
          acks_.size() < kMaxHeldAcks * kAckSize;
 }
 
+// Without memory they wait for the next time.
 void StoreSession::flush_acks() {
   if (acks_.empty()) return;
+  try {
+    output_.reserve(acks_.size());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   output_.buffer().append(acks_);
   AckMark& mark = ack_marks_[ack_marks_[0].count > 0 ? 1 : 0];
   mark = {output_.end(), mark.count + acks_.size() / kAckSize};
@@ -259,6 +286,11 @@ void StoreSession::end(CloseReason reason, std::optional<mqtt5::ReasonCode> disc
   output_.clear();
   acks_.clear();
   if (!can_speak) return;
+  try {
+    output_.reserve(kAckSize);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   ByteWriter out(output_.buffer());
   mqtt5::Disconnect{*disconnect, {}}.encode(out);
   output_.end();
@@ -279,7 +311,9 @@ bool StoreSession::next_failure(Event& event) {
 
 bool StoreSession::poll_event(Event& event) {
   while (!closed()) {
-    switch (next_packet(event)) {
+    Step step = Step::again;
+    guarded([&] { step = next_packet(event); });
+    switch (step) {
       case Step::need_input:
         return false;
       case Step::event:

@@ -28,6 +28,8 @@
 // Input is parsed when events are polled: one packet gives at most one event, and views in it stay
 // valid until the next input.
 //
+// Without memory a submit is refused, and everything else ends the connection; nothing is thrown.
+//
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 
 #include <array>
@@ -123,6 +125,9 @@ class StoreSession final : public Session {
   void forget_written_acks() noexcept;
   bool holds_acks() const noexcept;
   Deadline next_ping() const noexcept;
+  void on_due(Now now);
+  template <class Action>
+  void guarded(const Action& action);
   void end(CloseReason reason, std::optional<mqtt5::ReasonCode> disconnect);
   bool next_failure(Event& event);
 
@@ -130,6 +135,7 @@ class StoreSession final : public Session {
   std::expected<Message, LocalError> compose(const Operation& operation, Now now);
   std::optional<LocalError> spell(const Operation& operation, Message& message);
   std::optional<LocalError> stamp(const Operation& operation, Message& message, Now now);
+  PendingRequest& prepare(const Message& message);
   void write(const Message& message, PendingRequest& request);
 
   // session_input.cpp

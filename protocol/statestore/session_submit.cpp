@@ -1,6 +1,7 @@
 // StoreSession: from an operation to the bytes of its PUBLISH.
 
 #include <algorithm>
+#include <new>
 
 #include "protocol/mqtt5/wire.h"
 #include "protocol/statestore/session.h"
@@ -18,7 +19,9 @@ constexpr auto kClockLife = 1000ms;
 // A value up to this size is copied behind its head; a larger one is written from where it lies.
 constexpr std::size_t kCopyLimit = 8 * 1024;
 constexpr std::uint32_t kDefaultExpiry = 10;  // seconds; what the SDKs send
-constexpr std::size_t kExpirySize = 5;        // identifier and four bytes
+// Fixed header, topic, packet identifier, property length, each at its longest.
+constexpr std::size_t kPublishHead = 5 + 2 + request_topic.size() + 2 + 4;
+constexpr std::size_t kExpirySize = 5;  // identifier and four bytes
 
 LocalError refuse_as(Outcome outcome, Reason reason, std::string text) {
   return {outcome, reason, std::move(text)};
@@ -104,15 +107,25 @@ std::expected<Ticket, LocalError> StoreSession::submit(const Operation& operatio
     return std::unexpected(refuse_as(Outcome::overloaded, Reason::queue_full,
                                      "the connection carries as many requests as it may"));
   }
-  auto message = compose(operation, now);
-  if (!message) return std::unexpected(std::move(message.error()));
+  try {
+    auto message = compose(operation, now);
+    if (!message) return std::unexpected(std::move(message.error()));
+    PendingRequest& request = prepare(*message);
+    write(*message, request);
+    return request.ticket();
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(refuse_as(Outcome::overloaded, Reason::out_of_memory, "out of memory"));
+  }
+}
 
+// All that may run out of memory; nothing has changed then.
+PendingRequest& StoreSession::prepare(const Message& message) {
+  flush_acks();
+  const std::size_t copied = message.value.size() <= kCopyLimit ? message.value.size() : 0;
+  output_.reserve(message.properties_size + payload_.size() + copied + kPublishHead);
   Correlation correlation;
   random_.fill(std::as_writable_bytes(std::span(&correlation, 1)));
-  PendingRequest& request = requests_.add(correlation, message->question);
-  flush_acks();
-  write(*message, request);
-  return request.ticket();
+  return requests_.add(correlation, message.question);
 }
 
 std::expected<StoreSession::Message, LocalError> StoreSession::compose(const Operation& operation,
