@@ -10,8 +10,8 @@ if(NOT TARGET sheaf_statestore OR NOT SHEAF_MOSQUITTO OR NOT SHEAF_MOSQUITTO_PAS
   return()
 endif()
 
-# Under ThreadSanitizer the broker itself dies: glibc resolves a bridge's address in a thread that the
-# sanitizer has not seen start. The plugin has one thread, so there is nothing to find.
+# Under ThreadSanitizer the broker itself dies: glibc resolves a bridge's address in a thread that
+# the sanitizer has not seen start. The plugin has one thread, so there is nothing to find.
 if(SHEAF_SANITIZE STREQUAL "thread")
   message(STATUS "Tests on a real broker are left out: the broker does not run under "
                  "ThreadSanitizer.")

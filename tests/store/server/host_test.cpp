@@ -71,7 +71,7 @@ class Client {
     return properties([&](auto& p) {
       p.text(PropertyId::response_topic, response_topic);
       if (!correlation.empty()) p.text(PropertyId::correlation_data, correlation);
-      p.user("__ts", std::to_string(at(now_).wall.count()) + ":0:" + id_);
+      p.user("__ts", std::to_string(at(now_).wall.count()) + ":0:tester");
     });
   }
   void request(std::initializer_list<std::string_view> arguments, std::string_view correlation) {
