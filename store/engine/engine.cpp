@@ -1,13 +1,11 @@
 #include "store/engine/engine.h"
 
-#include <utility>
-
 #include "store/engine/state.h"
 
 namespace sheaf::store {
 
 Engine::Engine(EngineOptions options, std::uint64_t seed)
-    : state_(std::make_unique<State>(std::move(options), seed)) {}
+    : state_(std::make_unique<State>(options, seed)) {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
 Engine& Engine::operator=(Engine&&) noexcept = default;
@@ -21,6 +19,8 @@ bool Engine::poll_notification(Notification& out) { return state_->poll_notifica
 std::size_t Engine::keys() const { return state_->keys(); }
 std::uint64_t Engine::bytes() const { return state_->bytes(); }
 std::size_t Engine::watches() const { return state_->watches(); }
+std::size_t Engine::remembered_answers() const { return state_->remembered_answers(); }
+std::size_t Engine::remembered_fences() const { return state_->remembered_fences(); }
 const EngineCounters& Engine::counters() const { return state_->counters(); }
 const EngineOptions& Engine::options() const { return state_->options(); }
 

@@ -133,6 +133,8 @@ class Engine {
   std::size_t keys() const;
   std::uint64_t bytes() const;
   std::size_t watches() const;
+  std::size_t remembered_answers() const;
+  std::size_t remembered_fences() const;
   const EngineCounters& counters() const;
   const EngineOptions& options() const;
 

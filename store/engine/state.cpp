@@ -1,7 +1,6 @@
 #include "store/engine/state.h"
 
 #include <type_traits>
-#include <utility>
 
 #include "protocol/statestore/properties.h"
 #include "protocol/statestore/topics.h"
@@ -19,8 +18,8 @@ constexpr std::uint64_t kRetainedFenceBytes = 64 << 20;
 
 }  // namespace
 
-Engine::State::State(EngineOptions options, std::uint64_t seed)
-    : options_(std::move(options)),
+Engine::State::State(const EngineOptions& options, std::uint64_t seed)
+    : options_(options),
       clock_(std::string(wire::store_node)),
       records_(seed),
       retained_(options_.fence_retention, options_.max_keys, kRetainedFenceBytes, seed),

@@ -23,7 +23,7 @@ namespace sheaf::store {
 
 class Engine::State {
  public:
-  State(EngineOptions options, std::uint64_t seed);
+  State(const EngineOptions& options, std::uint64_t seed);
 
   Answer execute(const Request& request, Now now);
   void disconnect(ClientHandle client) { watches_.remove_client(client); }
@@ -34,6 +34,8 @@ class Engine::State {
   std::size_t keys() const { return records_.size(); }
   std::uint64_t bytes() const { return records_.bytes(); }
   std::size_t watches() const { return watches_.size(); }
+  std::size_t remembered_answers() const { return duplicates_.size(); }
+  std::size_t remembered_fences() const { return retained_.size(); }
   const EngineCounters& counters() const { return counters_; }
   const EngineOptions& options() const { return options_; }
 

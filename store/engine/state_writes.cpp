@@ -129,7 +129,7 @@ bool Engine::State::has_room(const Entry* entry, const wire::SetRequest& set, No
   const std::uint64_t added = (entry == nullptr ? set.key.size() : 0) + set.value.size();
   const auto fits = [&] {
     if (entry == nullptr && records_.size() >= options_.max_keys) return false;
-    return added <= freed || records_.bytes() - freed + added <= options_.max_bytes;
+    return records_.bytes() - freed + added <= options_.max_bytes;
   };
   constexpr std::size_t at_once = 64;
   while (!fits()) {

@@ -134,6 +134,17 @@ TEST(EngineDuplicates, AreRememberedForAMinuteFromTheFirstTime) {
   EXPECT_EQ(store.send(request({"SET", "key", "v", "NX"})).payload, ":-1\r\n");
 }
 
+TEST(EngineDuplicates, TickForgetsWhatIsTooOld) {
+  Store store;
+  store.send(request({"SET", "key", "v"}));
+  store.pass(60s - 1ms);
+  store.engine.tick(store.now);
+  EXPECT_EQ(store.engine.remembered_answers(), 1u);
+  store.pass(1ms);
+  store.engine.tick(store.now);
+  EXPECT_EQ(store.engine.remembered_answers(), 0u);
+}
+
 TEST(EngineDuplicates, TheWallClockHasNoSayInTheMinute) {
   Store store;
   const Got first = store.send(request({"SET", "key", "v", "NX"}));

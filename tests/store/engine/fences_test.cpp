@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "store/engine/retained_fences.h"
 #include "tests/store/engine/store_fixture.h"
 
 namespace sheaf::store {
@@ -191,8 +193,33 @@ TEST(EngineFenceRetention, EndsWithItsTimeAndCountsFromTheRemoval) {
   const std::string old = stamp(golden_wall - 1s, 1, "StateStore");
   EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, kStale);
   store.pass(1ms);
-  store.engine.tick(store.now);
   EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, "+OK\r\n");
+}
+
+TEST(EngineFenceRetention, TickForgetsWhatIsTooOld) {
+  Store store = retaining(90s);
+  store.ask({"SET", "key", "A"}, token(2));
+  store.ask({"DEL", "key"}, token(2));
+  store.pass(90s - 1ms);
+  store.engine.tick(store.now);
+  EXPECT_EQ(store.engine.remembered_fences(), 1u);
+  store.pass(1ms);
+  store.engine.tick(store.now);
+  EXPECT_EQ(store.engine.remembered_fences(), 0u);
+}
+
+TEST(RetainedFences, BytesAreBoundedAndGivenBack) {
+  RetainedFences fences(90s, 1000, 100, 5);
+  const Fence fence({1, 2, "0123456789"});
+  for (int i = 0; i < 50; ++i) {
+    const std::string key(static_cast<std::size_t>(1 + i % 7), static_cast<char>('a' + i % 20));
+    fences.keep(key, fence, Deadline(i));
+    ASSERT_NE(fences.find(key, Deadline(i)), nullptr);
+    ASSERT_LE(fences.size(), 9u);
+    ASSERT_GE(fences.size(), std::min<std::size_t>(static_cast<std::size_t>(i) + 1, 5));
+  }
+  fences.keep(std::string(91, 'k'), fence, Deadline(50));
+  EXPECT_EQ(fences.find(std::string(91, 'k'), Deadline(50)), nullptr);
 }
 
 TEST(EngineFenceRetention, KeepsTheNewestFenceOfAKey) {

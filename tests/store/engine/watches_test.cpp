@@ -179,6 +179,13 @@ TEST(EngineWatches, KeysOfWatchesAreBoundedInBytes) {
     if (store.ask({"KEYNOTIFY", key}).payload == "+OK\r\n") ++taken;
   }
   EXPECT_EQ(taken, (64 << 20) / 32'004);
+  EXPECT_EQ(store.ask({"KEYNOTIFY", std::string(32'000, 'x')}).payload,
+            error_line("the quota has been exceeded"));
+  // What a watch took comes back with its end.
+  store.ask({"KEYNOTIFY", std::string(32'000, 'k') + "0", "STOP"});
+  EXPECT_EQ(store.ask({"KEYNOTIFY", std::string(32'000, 'x')}).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask({"KEYNOTIFY", std::string(32'000, 'y')}).payload,
+            error_line("the quota has been exceeded"));
 }
 
 TEST(EngineWatches, AKeyIsTextOfItsTopicWhateverItsBytes) {
