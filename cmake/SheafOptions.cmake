@@ -27,9 +27,9 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(Threads REQUIRED)
 
 find_package(CLI11 QUIET)
-find_package(benchmark QUIET)
 find_path(SHEAF_MOSQUITTO_INCLUDE mosquitto_plugin.h)
-if(SHEAF_MOSQUITTO_INCLUDE)
+find_path(SHEAF_LIBMOSQUITTO_INCLUDE mosquitto.h)
+if(SHEAF_MOSQUITTO_INCLUDE AND SHEAF_LIBMOSQUITTO_INCLUDE)
   set(SHEAF_HAVE_MOSQUITTO ON)
 else()
   set(SHEAF_HAVE_MOSQUITTO OFF)
@@ -43,8 +43,9 @@ option(SHEAF_SAMPLES "Build the samples" ${SHEAF_IS_TOP})
 option(SHEAF_INSTALL "Install the library, its CMake package, the program and the plugin"
        ${SHEAF_IS_TOP})
 option(SHEAF_CLI "Build the sheaf program (needs CLI11)" ${CLI11_FOUND})
-option(SHEAF_PLUGIN "Build the Mosquitto plugin (needs mosquitto-dev)" ${SHEAF_HAVE_MOSQUITTO})
-option(SHEAF_BENCH "Build the benchmarks (libmosquitto and Google Benchmark where found)" OFF)
+option(SHEAF_PLUGIN "Build the Mosquitto plugin (needs mosquitto-dev and libmosquitto-dev)"
+        ${SHEAF_HAVE_MOSQUITTO})
+option(SHEAF_BENCH "Build the benchmarks (need libmosquitto)" OFF)
 option(SHEAF_WERROR "Treat warnings as errors" OFF)
 set(SHEAF_SANITIZE "" CACHE STRING "Sanitizers: empty, address (ASan+UBSan) or thread (TSan)")
 

@@ -3,10 +3,10 @@
 
 # What every build needs, and what its parts add.
 SHEAF_CORE_PACKAGES=(g++ cmake ninja-build pkg-config libuv1-dev libxxhash-dev nlohmann-json3-dev)
-SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev)
+SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev libmosquitto-dev)
 SHEAF_CLI_PACKAGES=(libcli11-dev)
-SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients libmosquitto-dev libbenchmark-dev
-                     python3 clang-format-19 clang-tidy-19)
+SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-format-19
+                     clang-tidy-19)
 
 sheaf_is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -40,8 +40,7 @@ if(MODE STREQUAL "static")
   run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${prefix}")
 else()
   build_and_run("${WORK}/subdirectory" "-DSHEAF_SOURCE=${SOURCE}" -DBUILD_SHARED_LIBS=ON
-    -DSHEAF_INSTALL=ON -DSHEAF_CLI=OFF -DSHEAF_PLUGIN=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON
-    -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON)
+    -DSHEAF_INSTALL=ON -DSHEAF_CLI=OFF -DSHEAF_PLUGIN=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
   run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
   file(GLOB library "${prefix}/lib/libsheaf.so")
   check_exports("${library}")
