@@ -58,7 +58,7 @@ class Engine::State {
     Stamps stamps;
   };
 
-  // What is common to all requests comes first.
+  // After the checks of the envelope.
   Answer execute_checked(const protocol::statestore::Request& parsed, const Request& request,
                          Now now);
   template <class Write>
