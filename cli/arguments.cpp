@@ -247,9 +247,11 @@ std::expected<void, std::string> CommandLine::take_value(Arguments& out) const {
   }
   if (!raw_.ttl.empty()) {
     const auto ttl = parse_duration(unguard(raw_.ttl));
-    if (!ttl) return std::unexpected("--ttl must be an integer and ms, s, m or h.");
-    out.ttl = Ttl(*ttl);
-    if (!out.ttl->valid()) return std::unexpected("--ttl must be at least 1ms.");
+    if (ttl) out.ttl = Ttl(*ttl);
+    if (!ttl || !out.ttl->valid()) {
+      return std::unexpected(
+          "--ttl must be 1ms to 922337203685477ms, an integer and ms, s, m or h.");
+    }
   }
   if (raw_.if_absent) out.condition = SetCondition::if_absent;
   if (raw_.if_absent_or_equal) out.condition = SetCondition::if_absent_or_equal;

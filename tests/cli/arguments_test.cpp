@@ -143,6 +143,8 @@ TEST(CliArguments, WhatIsNotAllowedIsOneSentence) {
   EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl", "0ms"})), HasSubstr("--ttl"));
   EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl", "10"})), HasSubstr("--ttl"));
   EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl="})), HasSubstr("--ttl"));
+  EXPECT_THAT(refused(with_servers({"set", "k", "v", "--ttl", "922337203685478ms"})),
+              HasSubstr("--ttl"));
   EXPECT_THAT(refused(with_servers({"set", "k", "v", "--fence", ""})), HasSubstr("--fence"));
   EXPECT_THAT(refused(with_servers({"set", "k", "v", "--if-absent", "--if-absent-or-equal"})),
               HasSubstr("--if-absent"));

@@ -3,7 +3,9 @@
 import json
 import os
 import select
+import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -87,6 +89,39 @@ class Dev:
 
     def kill(self, node):
         os.kill(self.pids[node], signal.SIGKILL)
+
+
+class LockedBroker:
+    """A mosquitto that lets nobody in without the password of `user`; as a context."""
+
+    def __init__(self, folder, user, password):
+        passwords = os.path.join(folder, "passwords")
+        subprocess.run(["mosquitto_passwd", "-c", "-b", passwords, user, password], check=True,
+                       stderr=subprocess.DEVNULL)
+        # Reserved as `sheaf dev` does it: bound, but not listening.
+        self.reserved = socket.socket()
+        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.reserved.bind(("127.0.0.1", 0))
+        self.node = "127.0.0.1:%d" % self.reserved.getsockname()[1]
+        configuration = os.path.join(folder, "mosquitto.conf")
+        with open(configuration, "w", encoding="utf-8") as out:
+            out.write("user root\n" if os.geteuid() == 0 else "")
+            out.write("listener %s 127.0.0.1\nallow_anonymous false\nlog_dest stderr\n"
+                      "password_file %s\n" % (self.node.rsplit(":", 1)[1], passwords))
+        path = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
+        self.process = subprocess.Popen([shutil.which("mosquitto", path=path), "-c", configuration],
+                                        stderr=subprocess.PIPE)
+
+    def __enter__(self):
+        for line in self.process.stderr:
+            if line.endswith(b" running\n"):
+                return self
+        raise AssertionError("mosquitto did not start")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=LONGEST)
+        self.reserved.close()
 
 
 class Case(unittest.TestCase):

@@ -2,9 +2,10 @@
 
 import base64
 import json
+import tempfile
 import time
 
-from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, sheaf, wait_until
+from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, LockedBroker, sheaf, wait_until
 
 BINARY = b"\x00\r\n\xff\xfe\t\x1b \xc3\xa9\r\n\r\n*3\r\n$3\r\nSET\r\n"
 
@@ -293,3 +294,17 @@ class NobodyThere(Case):
         done = self.run_on("get", "k", "--timeout", "300ms")
         self.assertEqual(done.returncode, FAILED)
         self.assertNotIn(b"geheim", done.stderr + done.stdout)
+
+    def test_a_wrong_password_is_told_as_such_by_every_command(self):
+        with tempfile.TemporaryDirectory() as folder, \
+             LockedBroker(folder, "user", "richtig") as broker:
+            for login in ("user:geheim@", "nobody:geheim@", "user:@", ""):
+                self.uri = "mqtt://%s%s" % (login, broker.node)
+                for words in (["get", "k"], ["set", "k", "v"], ["del", "k"], ["mget", "k"],
+                              ["nodes"]):
+                    done = self.run_on("--timeout", "1s", *words)
+                    self.assertEqual(done.returncode, FAILED, (login, words))
+                    self.assert_sentences(done.stderr)
+                    self.assertIn(broker.node.encode(), done.stderr)
+                    self.assertIn(b"login refused", done.stderr, (login, words))
+                    self.assertNotIn(b"geheim", done.stderr + done.stdout)
