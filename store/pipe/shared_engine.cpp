@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/random.h"
 #include "store/pipe/pipe_lane.h"
 
 namespace sheaf::store::pipe {
@@ -10,6 +11,7 @@ namespace {
 server::HostOptions host_options(const EngineOptions& options) {
   server::HostOptions host;
   host.engine = options;
+  host.seed = Random(entropy()).u64();
   return host;
 }
 

@@ -54,8 +54,8 @@ void send_to_sink(mosquitto_evt_message& event) {
 
 }  // namespace
 
-BrokerHost::BrokerHost(const EngineOptions& options, SinkState sink)
-    : engine_(options), sink_(sink) {}
+BrokerHost::BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkState sink)
+    : engine_(options, seed), sink_(sink) {}
 
 int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
   const std::string_view topic = event.topic;

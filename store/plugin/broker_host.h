@@ -21,7 +21,7 @@ namespace sheaf::store::plugin {
 
 class BrokerHost {
  public:
-  BrokerHost(const EngineOptions& options, SinkState sink);
+  BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkState sink);
 
   // Each returns a MOSQ_ERR_* code for the broker.
   int on_message(mosquitto_evt_message& event, Now now);

@@ -17,6 +17,7 @@
 
 #include <sheaf/version.h>
 
+#include "base/random.h"
 #include "store/plugin/broker_host.h"
 
 #define SHEAF_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
@@ -95,7 +96,8 @@ int start_host(const Options& options) {
       return MOSQ_ERR_INVAL;
     }
   }
-  process.host = std::make_unique<BrokerHost>(parsed, find_sink(own_command_line()));
+  process.host =
+      std::make_unique<BrokerHost>(parsed, Random(entropy()).u64(), find_sink(own_command_line()));
   process.options = options;
   mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: state store %s, in memory only", SHEAF_VERSION);
   return MOSQ_ERR_SUCCESS;

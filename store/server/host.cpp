@@ -43,7 +43,8 @@ void Host::Connection::on_eof(Now now) {
   host_.serve(*this, now);
 }
 
-Host::Host(HostOptions options) : options_(std::move(options)), engine_(options_.engine) {}
+Host::Host(HostOptions options)
+    : options_(std::move(options)), engine_(options_.engine, options_.seed) {}
 Host::~Host() = default;
 
 Host::Connection* Host::connect(Now now) {

@@ -34,6 +34,7 @@ namespace sheaf::store::server {
 
 struct HostOptions {
   EngineOptions engine;
+  std::uint64_t seed = 0;  // of the tables that hold keys of others' choosing: random in production
   SessionLimits session;
   std::optional<std::string> user;  // none: any client may connect
   std::string password;
