@@ -83,8 +83,9 @@ void ClientNode::bound_window(Now now) {
 bool ClientNode::try_submit(Request& request, Now now) {
   bound_window(now);
   if (!window_.fits(request.cost())) return false;
-  SocketLease lease = acquire();
-  if (!lease) return false;
+  ClientSocket* const socket = socket_for(request.operation.key);
+  if (socket == nullptr) return false;
+  const SocketLease lease(*this, *socket);
   if (auto submitted = lease->submit(request, now); !submitted) {
     const protocol::LocalError error = std::move(submitted.error());
     fail(request, error.outcome, error.reason, error.text, now);
@@ -107,7 +108,9 @@ void ClientNode::pump(Now now) {
   bound_window(now);
   while (Request* request = waiting_.front()) {
     // Submitting may end the request, whose owner may then start others: it leaves the list first.
-    if (!window_.fits(request->cost()) || best_socket() == nullptr) break;
+    if (!window_.fits(request->cost()) || socket_for(request->operation.key) == nullptr) {
+      break;
+    }
     waiting_.remove(*request);
     try_submit(*request, now);
   }

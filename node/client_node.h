@@ -113,6 +113,7 @@ class ClientNode final : private socket::ClientSocketOwner,
 
   // Pool.
   socket::ClientSocket* best_socket() const;
+  socket::ClientSocket* socket_for(std::string_view key) const;
   void give_back(socket::ClientSocket& socket) noexcept;
   void maintain(Now now);
   void arm(Deadline at);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checks.h"
+#include "base/hash.h"
 #include "node/client_node.h"
 
 namespace sheaf::node {
@@ -24,6 +25,20 @@ ClientSocket* ClientNode::best_socket() const {
     if (best == nullptr || socket->in_flight() < best->in_flight()) best = socket.get();
   }
   return best;
+}
+
+// One key, one connection, while the pool stays as it is: so operations on a key leave in the order
+// in which they were started. Null if that connection has no room.
+ClientSocket* ClientNode::socket_for(std::string_view key) const {
+  if (pool_.size() <= 1) return best_socket();
+  const auto is_ready = [](const auto& socket) { return socket->ready(); };
+  const auto ready = static_cast<std::uint64_t>(std::ranges::count_if(pool_, is_ready));
+  if (ready == 0) return nullptr;
+  std::uint64_t skip = hash64(key) % ready;
+  for (const auto& socket : pool_) {
+    if (socket->ready() && skip-- == 0) return socket->room() > 0 ? socket.get() : nullptr;
+  }
+  return nullptr;
 }
 
 SocketLease ClientNode::acquire() {

@@ -15,6 +15,7 @@
 // | ready       | PUBLISH, not paired | PUBACK, dropped, counted                  | ready       |
 // | ready       | PUBACK < 0x80       | its packet identifier is free             | ready       |
 // | ready       | PUBACK >= 0x80      | event reply, refused                      | ready       |
+// | ready       | PUBACK, unknown     | dropped, counted                          | ready       |
 // | ready       | PINGRESP            |                                           | ready       |
 // | any         | DISCONNECT          | events failed, closed                     | closed      |
 // | any         | anything else       | DISCONNECT, events failed, closed         | closed      |

@@ -260,7 +260,11 @@ StoreSession::Step StoreSession::on_puback(const Frame& frame, std::string_view 
   const auto puback = mqtt5::Puback::parse(frame, packet);
   if (!puback) return broken(puback.error());
   PendingRequest* const request = requests_.find_packet(puback->packet_id);
-  if (request == nullptr || output_.progress(request->frame) != OutputQueue::Progress::written) {
+  if (request == nullptr) {  // doubled on its way: it frees nothing and says nothing
+    ++counters_.late_replies;
+    return Step::again;
+  }
+  if (output_.progress(request->frame) != OutputQueue::Progress::written) {
     return broken("PUBACK for nothing that was sent", ReasonCode::protocol_error);
   }
   const bool refused = request->waiting && is_error(puback->code);

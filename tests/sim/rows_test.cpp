@@ -208,6 +208,21 @@ TEST_F(Rows, N6_NodeCreatesASocketOutsideThePool) {
   EXPECT_FALSE(node().acquire());
 }
 
+TEST_F(Rows, OperationsOnOneKeyLeaveInTheOrderOfTheirStartThoughThePoolHasManySockets) {
+  start().config.pool_min = 3;
+  client();
+  pass(1s);
+  ASSERT_EQ(node().stats().connections, 3u);
+  stack->broker(0).faults.jitter = 20ms;  // connections overtake each other
+  for (int round = 0; round < 50; ++round) {
+    const std::string key = stack->key_on(0, static_cast<unsigned>(round % 5));
+    for (int i = 0; i < 10; ++i) client().set(key, std::to_string(10 * round + i), 5s);
+    const Op& last = client().get(key, 5s);
+    pass(1s);
+    ASSERT_EQ(last.got, std::to_string(10 * round + 9));
+  }
+}
+
 TEST_F(Rows, N7_ADownNodeIsTestedByASocketOutsideThePoolAndByNoUserRequest) {
   start();
   ask();

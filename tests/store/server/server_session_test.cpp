@@ -199,6 +199,17 @@ TEST(ServerSession, NumbersItsDeliveriesWithinTheClientsReceiveMaximum) {
   EXPECT_TRUE(peer.session.open());
 }
 
+TEST(ServerSession, IgnoresAPubackForNothingAsBrokersDo) {
+  Connected peer({}, 0, properties([](auto& p) { p.u16(PropertyId::receive_maximum, 1); }));
+  EXPECT_EQ(peer.deliver(1, "topic", "1"), ServerSession::Delivery::queued);
+  EXPECT_EQ(peer.deliver(1, "topic", "2"), ServerSession::Delivery::queued);
+  EXPECT_EQ(peer.output(), publish(1, 1, "topic", "1"));
+  EXPECT_EQ(peer.send(puback(9)).output(), "");
+  EXPECT_TRUE(peer.session.open());
+  EXPECT_EQ(peer.send(puback(1) + puback(1)).output(), publish(1, 2, "topic", "2"));
+  EXPECT_TRUE(peer.session.open());
+}
+
 TEST(ServerSession, CutsOffAClientThatAcknowledgesNothing) {
   SessionLimits limits;
   limits.max_waiting = 3;
@@ -345,7 +356,6 @@ TEST(ServerSession, AnswersBrokenRulesWithTheirReasonAndCloses) {
            {"packet too large", big, ReasonCode::packet_too_large},
            {"second CONNECT", connect("c"), ReasonCode::protocol_error},
            {"AUTH", bytes(mqtt5::Auth{}), ReasonCode::protocol_error},
-           {"unknown PUBACK", puback(9), ReasonCode::protocol_error},
            {"CONNACK", bytes(mqtt5::Connack{}), ReasonCode::protocol_error},
            {"PINGRESP", bytes(mqtt5::Pingresp{}), ReasonCode::protocol_error},
            {"PUBREL", std::string("\x62\x02\0\1", 4), ReasonCode::protocol_error},
