@@ -3,10 +3,10 @@
 // Reads big-endian numbers and views out of a buffer. Never reads past the end: a short read sets
 // failed() and returns zero or an empty view, so a parser may check once at its end.
 
-#include "base/bytes.h"
-
 #include <cstdint>
 #include <cstring>
+
+#include "base/bytes.h"
 
 namespace sheaf {
 

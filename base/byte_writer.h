@@ -3,10 +3,10 @@
 // Appends big-endian numbers and bytes to a string that the caller owns (and reuses: its capacity
 // stays, so a warm buffer costs no allocation).
 
-#include "base/bytes.h"
-
 #include <cstdint>
 #include <string>
+
+#include "base/bytes.h"
 
 namespace sheaf {
 

@@ -11,7 +11,8 @@ namespace sheaf {
 using Deadline = std::chrono::nanoseconds;
 inline constexpr Deadline never{std::numeric_limits<std::int64_t>::max()};
 
-// Read once per turn of the loop. Durations come from `mono`; only hybrid logical clocks read `wall`.
+// Read once per turn of the loop. Durations come from `mono`; only hybrid logical clocks read
+// `wall`.
 struct Now {
   Deadline mono{0};
   std::chrono::milliseconds wall{0};  // since the Unix epoch

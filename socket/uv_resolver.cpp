@@ -120,12 +120,12 @@ void UvResolver::start(Query& query) {
       loop_.raw(), &call->request,
       [](uv_getaddrinfo_t* request, int status, addrinfo* list) {
         const std::unique_ptr<Call> done(static_cast<Call*>(request->data));
-        auto found = status == 0 ? copy_addresses(list) : std::vector<Address>{};
+        const auto found = status == 0 ? copy_addresses(list) : std::vector<Address>{};
         uv_freeaddrinfo(list);
         done->query->running = false;
         if (done->query->resolver == nullptr) return;
         done->query->resolver->loop_.now_in_turn();
-        done->query->resolver->finish(*done->query, std::move(found),
+        done->query->resolver->finish(*done->query, found,
                                       status == 0 ? "no address" : uv_strerror(status));
       },
       query.endpoint.host.c_str(), service.c_str(), &hints);
@@ -137,7 +137,7 @@ void UvResolver::start(Query& query) {
   call.release();  // NOLINT(bugprone-unused-return-value): owned by the callback
 }
 
-void UvResolver::finish(Query& query, std::vector<Address> found, const std::string& error) {
+void UvResolver::finish(Query& query, const std::vector<Address>& found, const std::string& error) {
   if (!found.empty()) query.last_good = found;
   const std::vector<Address>& answer = found.empty() ? query.last_good : found;
   for (Waiter* waiter : query.waiters) {

@@ -52,7 +52,7 @@ class UvResolver {
   struct Query;
 
   void start(Query& query);
-  void finish(Query& query, std::vector<Address> found, const std::string& error);
+  void finish(Query& query, const std::vector<Address>& found, const std::string& error);
 
   UvLoop::Impl& loop_;
   std::map<std::string, std::shared_ptr<Query>> queries_;  // by host:port; kept for the last answer

@@ -57,11 +57,17 @@ struct Location {
 /// connection lives.
 class SHEAF_API Client {
  public:
+  /// Receives what get would return; runs on the dispatcher, exactly once.
   using GetCallback = std::function<void(Result<GetResult>)>;
+  /// Receives what set would return; runs on the dispatcher, exactly once.
   using SetCallback = std::function<void(Result<SetResult>)>;
+  /// Receives what remove would return; runs on the dispatcher, exactly once.
   using RemoveCallback = std::function<void(Result<RemoveResult>)>;
+  /// Receives what get_many would return; runs on the dispatcher, exactly once.
   using GetManyCallback = std::function<void(std::vector<KeyResult<GetResult>>)>;
+  /// Receives what set_many would return; runs on the dispatcher, exactly once.
   using SetManyCallback = std::function<void(std::vector<KeyResult<SetResult>>)>;
+  /// Receives what remove_many would return; runs on the dispatcher, exactly once.
   using RemoveManyCallback = std::function<void(std::vector<KeyResult<RemoveResult>>)>;
 
   /// Opens a client. Does not wait for servers: operations connect on demand, within their

@@ -115,6 +115,7 @@ class [[nodiscard]] Result {
   Result(Failure failure)  // NOLINT(google-explicit-constructor): as std::unexpected
       : state_(std::in_place_index<1>, std::move(failure.error)) {}
 
+  /// True if there is a value.
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
@@ -129,14 +130,19 @@ class [[nodiscard]] Result {
   const Stored& value() const& { return require(), **this; }
   Stored&& value() && { return require(), std::move(**this); }
 
+  /// The error; undefined if there is a value.
   Error& error() & noexcept { return *std::get_if<1>(&state_); }
+  /// The error; undefined if there is a value.
   const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
+  /// The error; undefined if there is a value.
   Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
+  /// The value, or `other`.
   template <class U>
   Stored value_or(U&& other) const& {
     return has_value() ? **this : static_cast<Stored>(std::forward<U>(other));
   }
+  /// The value, or `other`.
   template <class U>
   Stored value_or(U&& other) && {
     return has_value() ? std::move(**this) : static_cast<Stored>(std::forward<U>(other));

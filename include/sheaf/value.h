@@ -20,6 +20,7 @@ inline namespace v0 {
 struct Version {
   std::string text;  ///< Exactly as received.
 
+  /// True if there is none.
   bool empty() const noexcept { return text.empty(); }
   friend bool operator==(const Version&, const Version&) = default;
 };
@@ -30,6 +31,7 @@ struct FencingToken {
   std::string
       text;  ///< Sent exactly as it is; for the state store the version of the lock's first SET.
 
+  /// True if there is none.
   bool empty() const noexcept { return text.empty(); }
   friend bool operator==(const FencingToken&, const FencingToken&) = default;
 };

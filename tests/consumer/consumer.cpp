@@ -1,10 +1,10 @@
 // What a user's program does with an installed sheaf: includes, links, stores and reads.
 
+#include <cstdio>
+
 #include <sheaf/client.h>
 #include <sheaf/json.h>
 #include <sheaf/version.h>
-
-#include <cstdio>
 
 int main() {
   auto client = sheaf::Client::open("embedded://2");

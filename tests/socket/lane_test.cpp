@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -45,6 +46,16 @@ class Service {
     job.done = [&] { lane_.finish(waiter); };
     lane_.call(job, waiter);
   }
+  // Waits without driving: the keeper does the work.
+  void await(std::chrono::microseconds delay) {
+    Job job;
+    std::binary_semaphore done(0);
+    job.service = this;
+    job.delay = delay;
+    job.done = [&] { done.release(); };
+    lane_.post(job);
+    done.acquire();
+  }
   UvLoop& loop_;
   Lane& lane_;
   unsigned started_ = 0;
@@ -68,12 +79,12 @@ TEST_F(LaneTest, ALoneCallerDrivesAndIsAnswered) {
   EXPECT_EQ(service->started_, 101u);
 }
 
-TEST_F(LaneTest, ACallAfterALongSilenceTakesTheBatonFromTheKeeper) {
-  for (int i = 0; i < 5; ++i) {
-    std::this_thread::sleep_for(12ms);  // the keeper takes over after its grace time
+TEST_F(LaneTest, ACallTakesTheBatonFromTheIdleKeeper) {
+  for (int i = 0; i < 20; ++i) {
+    service->await(100us);  // the keeper drives, and goes on driving
     service->ask(0us);
   }
-  EXPECT_EQ(service->started_, 5u);
+  EXPECT_EQ(service->started_, 40u);
 }
 
 TEST_F(LaneTest, ManyCallersAreAllAnswered) {
@@ -93,25 +104,23 @@ TEST_F(LaneTest, ManyCallersAreAllAnswered) {
 }
 
 TEST_F(LaneTest, CallersComeAndGoWhileTheirNumberChanges) {
-  std::atomic<bool> stop = false;
-  std::atomic<unsigned> answered = 0;
+  constexpr unsigned threads = 6;
+  constexpr unsigned calls = 150;
   std::vector<std::thread> crowd;
-  for (int t = 0; t < 6; ++t) {
+  for (unsigned t = 0; t < threads; ++t) {
     crowd.emplace_back([&, t] {
-      Random random(static_cast<std::uint64_t>(100 + t));
-      while (!stop) {
-        service->ask(std::chrono::microseconds(random.below(200)));
-        ++answered;
+      Random random(100 + t);
+      for (unsigned i = 0; i < calls; ++i) {
         if (random.below(10) == 0) {
-          std::this_thread::sleep_for(std::chrono::microseconds(random.below(9'000)));
+          service->await(std::chrono::microseconds(random.below(9'000)));
+        } else {
+          service->ask(std::chrono::microseconds(random.below(200)));
         }
       }
     });
   }
-  std::this_thread::sleep_for(400ms);
-  stop = true;
   for (auto& thread : crowd) thread.join();
-  EXPECT_GT(answered, 100u);
+  EXPECT_EQ(service->started_, threads * calls);
 }
 
 TEST_F(LaneTest, PostedWorkRunsThoughNobodyCalls) {
