@@ -118,8 +118,8 @@ std::expected<Ticket, LocalError> StoreSession::submit(const Operation& operatio
   }
 }
 
-// All that may run out of memory; nothing has changed then. PUBACKs that wait go behind the request:
-// a broker takes one packet at a time, and nobody waits for those.
+// All that may run out of memory; nothing has changed then. PUBACKs that wait go behind the
+// request: a broker takes one packet at a time, and nobody waits for those.
 PendingRequest& StoreSession::prepare(const Message& message) {
   const std::size_t copied = message.value.size() <= kCopyLimit ? message.value.size() : 0;
   output_.reserve(message.properties_size + payload_.size() + copied + kPublishHead);
