@@ -64,6 +64,7 @@ class BrokerProcess {
   bool launch();  // false: a port was taken
   void spawn();
   bool wait_for_start();
+  void wait_for_lookup() const;
   int reap();
 
   BrokerOptions options_;
