@@ -24,7 +24,6 @@ constexpr Deadline kAckDelay = 20ms;
 constexpr std::size_t kAckSize = 4;                 // of DISCONNECT too
 constexpr const char* kNoMemory = "out of memory";  // short enough to need none
 
-constexpr std::size_t kMaxHeldAcks = 8;
 constexpr std::uint16_t kReceiveMaximum = 65'535;
 
 std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
@@ -240,7 +239,7 @@ Sent StoreSession::cancel(Ticket ticket, Now) {
 
 bool StoreSession::holds_acks() const noexcept {
   return state_ == State::ready && requests_.waiting() == 0 && output_.empty() &&
-         acks_.size() < kMaxHeldAcks * kAckSize;
+         acks_.size() < options_.held_acks * kAckSize;
 }
 
 // Without memory they wait for the next time.
