@@ -41,6 +41,7 @@ struct Contestant {
 enum class Load { one, eight, hundred };  // callers 1, callers 8, in flight 100
 
 Contestant raw_ping(const Target& target, Load load);
+Contestant raw_get(const Target& target, Load load);
 Contestant mosquitto_peer(const Target& target, Load load);
 Contestant sheaf_peer(const Target& target, Load load, bool spin);
 

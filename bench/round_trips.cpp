@@ -1,5 +1,5 @@
 // round_trips HOST:PORT [ROUNDS [MILLISECONDS]]: gets of a 100-byte value from one broker with the
-// plugin, by sheaf and by libmosquitto, and a raw PINGREQ as the floor. Every contestant once a
+// plugin, by sheaf and by libmosquitto; a raw PINGREQ as the floor, a raw get as the limit. Every contestant once a
 // round, in turn; medians over rounds, ratios as medians of the ratios within a round.
 //
 //   sheaf dev --brokers 1        prints mqtt://127.0.0.1:PORT
@@ -59,7 +59,8 @@ int run_all(const bench::Target& target, int rounds, std::chrono::milliseconds l
   for (const auto& [title, load] : loads) {
     const std::vector<Contestant> contestants = {
         bench::raw_ping(target, load), bench::mosquitto_peer(target, load),
-        bench::sheaf_peer(target, load, false), bench::sheaf_peer(target, load, true)};
+        bench::raw_get(target, load), bench::sheaf_peer(target, load, false),
+        bench::sheaf_peer(target, load, true)};
     run(title, contestants, rounds, length);
   }
   return 0;

@@ -26,7 +26,6 @@ std::unique_ptr<protocol::Session> StoreSessions::make(unsigned node, Now) {
   options.handshake_limit =
       std::max(config_.connect_timeout, config_.timeout);  // sockets are stricter
   options.value_limit = config_.value_limit;
-  if (!config_.spin) options.held_acks = 0;
   options.seed = random_.fork();
   return std::make_unique<StoreSession>(std::move(options), *clocks_[node]);
 }

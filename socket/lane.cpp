@@ -131,6 +131,7 @@ void Lane::drain(Now now) {
       task = queue_.pop_front();
       if (task == nullptr) {
         polling_ = true;
+        if (stopping_) loop_.hurry();  // stop() saw no poll to wake, and will wake none
         return;
       }
     }

@@ -62,8 +62,7 @@ struct StoreSessionOptions {
   std::uint64_t value_limit = 16u << 20;
   std::uint32_t max_in_flight = 512;  // 1 .. 65,534
   // So many PUBACKs may wait for the next request to travel with, 20 ms at most: one system call
-  // less. A caller that sleeps while it waits is better served by 0: the broker reads a PUBACK that
-  // comes alone while the caller is being woken.
+  // less here and one packet less in the broker's way.
   std::uint32_t held_acks = 8;
   Seed seed{};
 };

@@ -159,5 +159,16 @@ TEST_F(LaneTest, ADriverKnowsThatItDrives) {
   EXPECT_FALSE(Lane::drives_here());
 }
 
+// The keeper takes the baton at the very moment of the stop, before it says that it waits.
+TEST(LaneStop, EndsAKeeperThatIsJustTakingTheBaton) {
+  const std::unique_ptr<UvLoop> loop = *UvLoop::create({});
+  for (int i = 0; i < 3000; ++i) {
+    Lane lane(*loop);
+    lane.start();
+    for (int pause = 0; pause < i % 300; ++pause) std::this_thread::yield();
+    lane.stop();
+  }
+}
+
 }  // namespace
 }  // namespace sheaf::socket
