@@ -68,10 +68,17 @@ std::optional<Error> check_remove(std::string_view key, const RemoveOptions& opt
 
 }  // namespace
 
-Client::Client(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Client::Client(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Client::Client(Client&&) noexcept = default;
-Client& Client::operator=(Client&&) noexcept = default;
-Client::~Client() = default;
+Client& Client::operator=(Client&& other) noexcept {
+  if (this == &other) return *this;
+  if (impl_ != nullptr) impl_->close();
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+Client::~Client() {
+  if (impl_ != nullptr) impl_->close();
+}
 
 Result<Client> Client::open(std::string_view uri, ClientOptions options) {
   auto config = ClusterConfig::parse_uri(uri);

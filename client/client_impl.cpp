@@ -4,6 +4,7 @@
 
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/random.h"
 #include "client/dialer_factory.h"
@@ -84,13 +85,17 @@ Result<void> Client::Impl::open() {
   loop_->refresh();
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config_, topology_, node::NodeParts{*loop_, *dialer_, *sessions_, journal_}, random.fork());
+  procedures_ = std::make_unique<client::ProcedureHost>(*loop_, *cluster_, nullptr);
   lane_ = std::make_unique<socket::Lane>(*loop_);
   dispatcher_.start();
   lane_->start();
   return {};
 }
 
-Client::Impl::~Impl() {
+Client::Impl::~Impl() { close(); }
+
+void Client::Impl::close() noexcept {
+  if (std::exchange(closed_, true)) return;
   if (fork_generation_ != fork_count()) {
     abandon();
   } else {
@@ -101,7 +106,10 @@ Client::Impl::~Impl() {
 void Client::Impl::shut_down() noexcept {
   closing_ = true;
   if (lane_ != nullptr) {
-    run([this](Now now) { cluster_->shut_down(now); });
+    run([this](Now now) {
+      procedures_->shut_down(now);
+      cluster_->shut_down(now);
+    });
     lane_->stop();
     // Nobody else drives any more. Whatever the kernel does not take at once is dropped.
     for (int i = 0; i < 100 && !cluster_->empty(); ++i) loop_->turn(Deadline{0});
@@ -114,6 +122,7 @@ void Client::Impl::shut_down() noexcept {
 void Client::Impl::abandon() noexcept {
   if (loop_ != nullptr) loop_->close_descriptors();
   static_cast<void>(lane_.release());
+  static_cast<void>(procedures_.release());
   static_cast<void>(cluster_.release());
   static_cast<void>(sessions_.release());
   static_cast<void>(dialer_.release());

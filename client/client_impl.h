@@ -3,8 +3,9 @@
 // What stands behind a Client: the lane with its cluster, the dispatcher, and the way in and out.
 //
 // Ownership, and so the order of destruction: dispatcher < loop < dialer < sessions < cluster <
-// lane. Thread rule: the const members and post/call doors from any thread; the rest under the
-// baton.
+// procedures < lane. The Client closes it; handles that outlive the Client keep what is left.
+//
+// Thread rule: the const members and post/call doors from any thread; the rest under the baton.
 
 #include <atomic>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "client/dispatcher.h"
 #include "client/log_journal.h"
+#include "client/procedure_host.h"
 #include "cluster/client_cluster.h"
 #include "node/session_factory.h"
 #include "socket/lane.h"
@@ -28,11 +30,15 @@ class Client::Impl {
   // May throw std::bad_alloc and std::system_error; Client::open turns them into errors.
   static Result<std::unique_ptr<Impl>> make(ClusterConfig config, ClientOptions options);
   ~Impl();
+  // Ends everything in flight, every thread and every connection; once, and as the last call but
+  // for refusal(). In a forked child: only closes the descriptors.
+  void close() noexcept;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   socket::Lane& lane() noexcept { return *lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
+  client::ProcedureHost& procedures() noexcept { return *procedures_; }
   client::Dispatcher& dispatcher() noexcept { return dispatcher_; }
   const ClusterConfig& config() const noexcept { return config_; }
   const cluster::Topology& topology() const noexcept { return *topology_; }
@@ -56,6 +62,7 @@ class Client::Impl {
   ClusterConfig config_;
   unsigned fork_generation_;
   std::atomic<bool> closing_ = false;
+  bool closed_ = false;
   std::uint64_t hash_seed_ = 0;
   client::Dispatcher dispatcher_;
   client::LogJournal journal_;
@@ -64,6 +71,7 @@ class Client::Impl {
   std::unique_ptr<node::SessionFactory> sessions_;
   std::shared_ptr<const cluster::Topology> topology_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<client::ProcedureHost> procedures_;
   std::unique_ptr<socket::Lane> lane_;
 };
 

@@ -23,6 +23,7 @@ namespace sheaf::client {
 struct Command {
   unsigned id = 0;  // the procedure's own name for it; not one that is in flight
   protocol::Operation operation;
+  std::uint64_t connection = 0;  // only on this one (Completion::connection); 0 = on any
 };
 
 class Procedure {
@@ -36,13 +37,15 @@ class Procedure {
   virtual void on_deadline(Now now) = 0;
   // The watched key changed, or may have.
   virtual void on_hint(Now) {}
+  // A connection that carried an answer has ended; the node may have lost its memory meanwhile.
+  virtual void on_connection_ended(std::uint64_t, Now) {}
   // The client closes: wants nothing more, and is done as soon as what is in flight is answered.
   virtual void on_shutdown(Now now) = 0;
 
   // Outputs.
   virtual bool poll_command(Command& command) = 0;
-  virtual Deadline poll_deadline() const = 0;                        // `never` = none
-  virtual std::string_view watched_key() const { return {}; }        // empty = none
+  virtual Deadline poll_deadline() const = 0;                  // `never` = none
+  virtual std::string_view watched_key() const { return {}; }  // empty = none
   // Its outcome stands; commands may still be in flight, or wanted, that nobody waits for.
   virtual bool done() const = 0;
 };

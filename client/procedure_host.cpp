@@ -52,6 +52,7 @@ void ProcedureRun::start(const Command& command, Now now) {
   free_.pop_back();
   slot.id = command.id;
   slot.operation = command.operation;
+  slot.only_on = command.connection;
   slot.sink = this;
   ++in_flight_;
   host_.cluster_.start(slot, now);
@@ -106,9 +107,12 @@ void ProcedureRun::end_if_over() noexcept {
 }
 
 ProcedureHost::ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches)
-    : loop_(loop), cluster_(cluster), watches_(watches) {}
+    : loop_(loop), cluster_(cluster), watches_(watches) {
+  cluster_.set_listener(this);
+}
 
 ProcedureHost::~ProcedureHost() {
+  cluster_.set_listener(nullptr);
   while (ProcedureRun* run = runs_.front()) delete run;
 }
 
@@ -116,14 +120,26 @@ void ProcedureHost::run(std::unique_ptr<Procedure> procedure, ProcedureOwner& ow
   (new ProcedureRun(*this, std::move(procedure), owner))->begin(now);
 }
 
-void ProcedureHost::shut_down(Now now) {
-  shut_down_ = true;
-  // A run may end, and so may others, while one is told: those told are counted, not followed.
+// A run may end, and so may others, while one is told: those told are counted, not followed.
+template <class Tell>
+void ProcedureHost::tell_all(const Tell& tell) {
   for (unsigned left = runs_.size(); left > 0 && !runs_.empty(); --left) {
     ProcedureRun& run = *runs_.pop_front();
     runs_.push_back(run);
-    run.end(now);
+    tell(run);
   }
+}
+
+void ProcedureHost::shut_down(Now now) {
+  shut_down_ = true;
+  tell_all([&](ProcedureRun& run) { run.end(now); });
+}
+
+void ProcedureHost::on_connection_ended(std::uint64_t connection, Now now) {
+  tell_all([&](ProcedureRun& run) {
+    run.procedure().on_connection_ended(connection, now);
+    run.pump(now);
+  });
 }
 
 }  // namespace sheaf::client

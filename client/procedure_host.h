@@ -79,7 +79,7 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
   std::unique_ptr<socket::Timer> timer_;
 };
 
-class ProcedureHost {
+class ProcedureHost final : private cluster::ConnectionListener {
  public:
   // Without watches, procedures get no hints.
   ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches);
@@ -97,6 +97,9 @@ class ProcedureHost {
 
  private:
   friend class ProcedureRun;
+  void on_connection_ended(std::uint64_t connection, Now now) override;
+  template <class Tell>
+  void tell_all(const Tell& tell);
 
   socket::Loop& loop_;
   cluster::ClientCluster& cluster_;

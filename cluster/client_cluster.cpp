@@ -60,6 +60,10 @@ node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
 
 void ClientCluster::on_request_done(socket::Request& request) { deadlines_.remove(request); }
 
+void ClientCluster::on_connection_ended(std::uint64_t connection, Now now) {
+  if (listener_ != nullptr) listener_->on_connection_ended(connection, now);
+}
+
 // The timer is only ever moved forward in time when it fires: most requests are answered long
 // before their deadline, and each answer would otherwise cost a change of the timer.
 void ClientCluster::arm() {

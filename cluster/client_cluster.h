@@ -20,6 +20,15 @@
 
 namespace sheaf::cluster {
 
+class ConnectionListener {
+ public:
+  // A connection that had been ready is gone (Completion::connection). May start requests.
+  virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
+
+ protected:
+  ~ConnectionListener() = default;
+};
+
 class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
  public:
   // Creates the nodes, which connect at once up to their pool's lower bound.
@@ -39,6 +48,9 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
   // A socket to the owner of a key; empty if there is none ready with room.
   node::SocketLease acquire_socket(std::string_view key);
 
+  // One listener, which outlives the cluster or is taken back with null.
+  void set_listener(ConnectionListener* listener) noexcept { listener_ = listener; }
+
   // Ends every request and closes every connection; turn the loop until empty().
   void shut_down(Now now);
   bool empty() const;
@@ -51,12 +63,14 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
  private:
   void on_timer(Now now) override;
   void on_request_done(socket::Request& request) override;
+  void on_connection_ended(std::uint64_t connection, Now now) override;
   void arm();
 
   socket::Loop& loop_;
   std::shared_ptr<const Topology> topology_;
   std::vector<std::unique_ptr<node::ClientNode>> nodes_;
   node::DeadlineQueue<socket::Request, &socket::Request::deadline_place> deadlines_;
+  ConnectionListener* listener_ = nullptr;
   Deadline armed_ = never;
   std::unique_ptr<socket::Timer> timer_;
 };

@@ -81,9 +81,14 @@ void ClientNode::bound_window(Now now) {
 // False: no room yet. True: the request is on a socket, or has ended because the session refused
 // it.
 bool ClientNode::try_submit(Request& request, Now now) {
+  if (has_lost(request)) {
+    fail(request, Outcome::not_sent, Reason::connection_lost,
+         "the connection that this request belongs to has ended", now);
+    return true;
+  }
   bound_window(now);
   if (!window_.fits(request.cost())) return false;
-  ClientSocket* const socket = socket_for(request.operation.key);
+  ClientSocket* const socket = socket_for(request);
   if (socket == nullptr) return false;
   const SocketLease lease(*this, *socket);
   if (auto submitted = lease->submit(request, now); !submitted) {
@@ -108,9 +113,8 @@ void ClientNode::pump(Now now) {
   bound_window(now);
   while (Request* request = waiting_.front()) {
     // Submitting may end the request, whose owner may then start others: it leaves the list first.
-    if (!window_.fits(request->cost()) || socket_for(request->operation.key) == nullptr) {
-      break;
-    }
+    const bool room = window_.fits(request->cost()) && socket_for(*request) != nullptr;
+    if (!room && !has_lost(*request)) break;
     waiting_.remove(*request);
     try_submit(*request, now);
   }
@@ -136,7 +140,7 @@ void ClientNode::expire(Request& request, bool late, Now now) {
   if (!waiting_.empty()) pump(now);
 }
 
-void ClientNode::answer(Request& request, const Reply& reply, Now now) {
+void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
   ++stats_.replies;
   const auto trip = now.mono - request.submitted_at;
   stats_.round_trip += stats_.round_trip.count() == 0 ? trip : (trip - stats_.round_trip) / 8;
@@ -148,6 +152,7 @@ void ClientNode::answer(Request& request, const Reply& reply, Now now) {
   completion.answered = true;
   completion.reply = reply;
   completion.node = options_.identity;
+  completion.connection = socket.id;
   completion.now = now;
   owner_.on_request_done(request);
   request.sink->on_done(request, completion);
@@ -227,7 +232,7 @@ void ClientNode::on_socket_reply(ClientSocket& socket, Request& request, const R
   }
   window_.release(request.cost());
   health_.on_answer(now);
-  answer(request, reply, now);
+  answer(socket, request, reply, now);
   give_back(socket);
   if (pool_.size() > options_.pool.min) arm(now.mono + options_.pool.idle_timeout);
   if (!waiting_.empty()) pump(now);
@@ -266,6 +271,7 @@ void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, 
   }
   act(now);
   maintain(now);
+  if (was_ready) owner_.on_connection_ended(gone->id, now);
 }
 
 // What users read in `not_sent` errors while the node is down.

@@ -49,10 +49,12 @@ struct NodeParts {
   Journal& journal;
 };
 
-// Told when a request is done, before its sink is: the cluster takes it off its deadline queue.
 class NodeOwner {
  public:
+  // Before the request's sink is told: the cluster takes it off its deadline queue.
   virtual void on_request_done(socket::Request& request) = 0;
+  // A connection of the pool that was ready is gone, and all that was on it has ended.
+  virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
  protected:
   ~NodeOwner() = default;
@@ -105,7 +107,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool try_submit(socket::Request& request, Now now);
   void pump(Now now);
   void end_loan(socket::ClientSocket& socket, const socket::Request& request) noexcept;
-  void answer(socket::Request& request, const protocol::Reply& reply, Now now);
+  void answer(const socket::ClientSocket& socket, socket::Request& request,
+              const protocol::Reply& reply, Now now);
   void fail(socket::Request& request, Outcome outcome, Reason reason, std::string_view text,
             Now now);
   void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
@@ -113,7 +116,8 @@ class ClientNode final : private socket::ClientSocketOwner,
 
   // Pool.
   socket::ClientSocket* best_socket() const;
-  socket::ClientSocket* socket_for(std::string_view key) const;
+  socket::ClientSocket* socket_for(const socket::Request& request) const;
+  bool has_lost(const socket::Request& request) const;
   void give_back(socket::ClientSocket& socket) noexcept;
   void maintain(Now now);
   void arm(Deadline at);
@@ -140,6 +144,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool shut_down_ = false;
   bool pumping_ = false;
   std::vector<std::unique_ptr<socket::ClientSocket>> pool_;
+  std::uint64_t made_ = 0;  // connections
   IntrusiveList<socket::Request> waiting_;
   Deadline reconnect_at_{0};  // not before, unless a probe says otherwise
   std::vector<SocketFacts> facts_;

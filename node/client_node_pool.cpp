@@ -29,16 +29,27 @@ ClientSocket* ClientNode::best_socket() const {
 
 // One key, one connection, while the pool stays as it is: so operations on a key leave in the order
 // in which they were started. Null if that connection has no room.
-ClientSocket* ClientNode::socket_for(std::string_view key) const {
+ClientSocket* ClientNode::socket_for(const socket::Request& request) const {
+  if (request.only_on != 0) {
+    const auto at = std::ranges::find(pool_, request.only_on, [](const auto& s) { return s->id; });
+    return at != pool_.end() && (*at)->room() > 0 ? at->get() : nullptr;
+  }
   if (pool_.size() <= 1) return best_socket();
   const auto is_ready = [](const auto& socket) { return socket->ready(); };
   const auto ready = static_cast<std::uint64_t>(std::ranges::count_if(pool_, is_ready));
   if (ready == 0) return nullptr;
-  std::uint64_t skip = hash64(key) % ready;
+  std::uint64_t skip = hash64(request.operation.key) % ready;
   for (const auto& socket : pool_) {
     if (socket->ready() && skip-- == 0) return socket->room() > 0 ? socket.get() : nullptr;
   }
   return nullptr;
+}
+
+// It may only go on a connection that is no longer there.
+bool ClientNode::has_lost(const socket::Request& request) const {
+  return request.only_on != 0 && std::ranges::none_of(pool_, [&](const auto& socket) {
+           return socket->id == request.only_on && socket->ready();
+         });
 }
 
 SocketLease ClientNode::acquire() {
@@ -64,9 +75,11 @@ std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOw
 std::unique_ptr<ClientSocket> ClientNode::make_socket(socket::ClientSocketOwner& owner, Now now) {
   const auto timeout = health_.state() == NodeHealth::connecting ? options_.first_connect_timeout
                                                                  : options_.connect_timeout;
-  return std::make_unique<ClientSocket>(parts_.loop, parts_.dialer, options_.endpoint,
-                                        parts_.sessions.make(options_.index, now), owner,
-                                        now.mono + timeout);
+  auto socket = std::make_unique<ClientSocket>(parts_.loop, parts_.dialer, options_.endpoint,
+                                               parts_.sessions.make(options_.index, now), owner,
+                                               now.mono + timeout);
+  socket->id = (std::uint64_t{options_.index} + 1) << 40 | ++made_;
+  return socket;
 }
 
 void ClientNode::gather_facts() {

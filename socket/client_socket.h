@@ -79,6 +79,8 @@ class ClientSocket final : private StreamSink,
   std::uint64_t bytes_received() const noexcept { return bytes_received_; }
   const protocol::Counters& counters() const { return session_->counters(); }
 
+  // Names the connection for as long as the process lives; given by the node.
+  std::uint64_t id = 0;
   // How many leases are out; kept by SocketLease.
   unsigned leases = 0;
 

@@ -7,6 +7,7 @@
 // Thread rule: touched only under the lane's baton, from start to on_done.
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/clock.h"
@@ -26,6 +27,7 @@ struct Completion {
   Reason reason = Reason::other;
   std::string_view text;
   std::string_view node;
+  std::uint64_t connection = 0;  // answered: which connection carried it; never used again
   Now now;
 };
 
@@ -44,6 +46,7 @@ class Request : public ListHook<Request> {
 
   protocol::Operation operation;
   RequestSink* sink = nullptr;
+  std::uint64_t only_on = 0;  // a connection that must carry it, else it is not sent; 0 = any
 
   // Bookkeeping of the layers below.
   static constexpr std::size_t no_place = static_cast<std::size_t>(-1);

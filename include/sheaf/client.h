@@ -49,7 +49,8 @@ struct Location {
 ///
 /// Lifetime: the destructor ends every operation in flight: callbacks run exactly once (Outcome
 /// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It
-/// may be called from a callback of this very client.
+/// may be called from a callback of this very client. What was made of the client (lockers, guards,
+/// lists, watches) may outlive it: it then answers as a client that has been closed.
 ///
 /// Every operation ends by its deadline. Ordering: an operation that starts after another of any
 /// client has completed sees its effect; of two in flight at once neither order is promised, except
@@ -141,8 +142,10 @@ class SHEAF_API Client {
   class Impl;  ///< Internal.
 
  private:
-  explicit Client(std::unique_ptr<Impl> impl) noexcept;
-  std::unique_ptr<Impl> impl_;
+  friend class Locker;
+  friend class List;
+  explicit Client(std::shared_ptr<Impl> impl) noexcept;
+  std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it
 };
 
 }  // namespace v0

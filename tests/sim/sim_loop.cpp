@@ -20,8 +20,8 @@ Now SimLoop::read_clocks() const {
 
 Deadline SimLoop::next() const {
   const bool work = woken_ || std::ranges::any_of(deferred_, [](auto* d) { return d != nullptr; });
-  if (work) return world_.time_;
-  return std::min(inbox_.next(), timers_.earliest());
+  const Deadline due = work ? world_.time_ : std::min(inbox_.next(), timers_.earliest());
+  return due == never ? never : std::max(due, stopped_until_);
 }
 
 void SimLoop::turn(Deadline until) {

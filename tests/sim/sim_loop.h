@@ -33,6 +33,8 @@ class SimLoop final : public socket::Loop {
   // This client's process is stopped: the world goes on for `time` before its next turn ends
   // waiting.
   void pause(std::chrono::nanoseconds time) { pause_ += time; }
+  // The same, while other clients go on: what arrives meanwhile is read when it continues.
+  void stop_for(std::chrono::nanoseconds time) { stopped_until_ = world_.now().mono + time; }
   // This client's wall clock differs from the world's.
   void set_wall_offset(std::chrono::milliseconds offset) { wall_offset_ = offset; }
 
@@ -51,6 +53,7 @@ class SimLoop final : public socket::Loop {
   Now now_;
   std::chrono::nanoseconds lateness_{0};
   std::chrono::nanoseconds pause_{0};
+  Deadline stopped_until_{0};
   bool woken_ = false;
   Agenda inbox_;
   socket::TimerHeap timers_;

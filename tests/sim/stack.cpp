@@ -23,6 +23,23 @@ StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConf
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config, cluster::Topology::make(config),
       node::NodeParts{loop_, *dialer_, sessions_, journal_}, Random(seed + 1).fork());
+  procedures_ = std::make_unique<client::ProcedureHost>(loop_, *cluster_, nullptr);
+}
+
+void StackClient::shut_down() {
+  procedures_->shut_down(loop_.now());
+  cluster_->shut_down(loop_.now());
+}
+
+void StackClient::later(std::function<void(Now)> work) {
+  later_.push_back(std::move(work));
+  loop_.defer(*this);
+}
+
+void StackClient::run(std::unique_ptr<client::Procedure> procedure, client::ProcedureOwner& owner) {
+  later([this, &owner,
+         shared = std::make_shared<std::unique_ptr<client::Procedure>>(std::move(procedure))](
+            Now now) { procedures_->run(std::move(*shared), owner, now); });
 }
 
 StackClient::~StackClient() {
@@ -62,6 +79,7 @@ Op& StackClient::remove(const std::string& key, std::chrono::nanoseconds timeout
 
 void StackClient::run_deferred(Now now) {
   for (Op* op : std::exchange(starting_, {})) cluster_->start(op->request_, now);
+  for (const auto& work : std::exchange(later_, {})) work(now);
 }
 
 bool StackClient::all_ended() const {

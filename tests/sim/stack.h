@@ -4,11 +4,13 @@
 // production; loop, dialer and clock simulated.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "client/procedure_host.h"
 #include "client/store_sessions.h"
 #include "cluster/client_cluster.h"
 #include "tests/sim/sim_network.h"
@@ -57,6 +59,11 @@ class StackClient final : private socket::Deferred {
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
 
+  // Starts a procedure at this client's next turn.
+  void run(std::unique_ptr<client::Procedure> procedure, client::ProcedureOwner& owner);
+  // Runs work at this client's next turn.
+  void later(std::function<void(Now)> work);
+
   // Starts an operation at this client's next turn.
   Op& get(const std::string& key, std::chrono::nanoseconds timeout);
   Op& set(const std::string& key, const std::string& value, std::chrono::nanoseconds timeout);
@@ -64,11 +71,12 @@ class StackClient final : private socket::Deferred {
 
   SimLoop& loop() { return loop_; }
   cluster::ClientCluster& cluster() { return *cluster_; }
+  client::ProcedureHost& procedures() { return *procedures_; }
   const std::deque<Op>& operations() const { return operations_; }
   bool all_ended() const;
   // Drops what has ended; references to it die.
   void forget_operations() { operations_.clear(); }
-  void shut_down() { cluster_->shut_down(loop_.now()); }
+  void shut_down();
 
  private:
   Op& begin(protocol::Verb verb, const std::string& key, const std::string& value,
@@ -80,8 +88,10 @@ class StackClient final : private socket::Deferred {
   client::StoreSessions sessions_;
   NoJournal journal_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<client::ProcedureHost> procedures_;
   std::deque<Op> operations_;
   std::vector<Op*> starting_;
+  std::vector<std::function<void(Now)>> later_;
 };
 
 // Brokers b0, b1, ... on port 1883 and the configuration of a cluster of them.
