@@ -108,6 +108,8 @@ std::string_view to_string(Reason reason) noexcept {
       return "timestamp is malformed";
     case Reason::key_empty:
       return "key is empty";
+    case Reason::lock_lost:
+      return "the lock is not held";
   }
   return "no reason was given";
 }
