@@ -14,6 +14,24 @@ std::string_view to_string(Verb verb) noexcept {
       return "probe";
     case Verb::clock:
       return "clock";
+    case Verb::append:
+      return "append";
+    case Verb::prepend:
+      return "prepend";
+    case Verb::increment:
+      return "increment";
+    case Verb::decrement:
+      return "decrement";
+    case Verb::touch:
+      return "touch";
+    case Verb::get_and_touch:
+      return "get and touch";
+    case Verb::lease:
+      return "lease";
+    case Verb::server_version:
+      return "version";
+    case Verb::stats:
+      return "stats";
   }
   return "probe";
 }

@@ -16,8 +16,17 @@ enum class Verb : std::uint8_t {
   get,
   set,
   remove,
-  probe,  // the protocol's own no-op that proves that the store answers; needs no key
-  clock   // asks the node's clock; needs no key; unsupported where the endpoint does not tell
+  probe,      // the protocol's own no-op that proves that the store answers; needs no key
+  clock,      // asks the node's clock; needs no key; unsupported where the endpoint does not tell
+  append,     // `value` behind the present one; not_stored: there is none
+  prepend,    // before it
+  increment,  // adds `delta` to a decimal number; absent, unless `initial` creates it
+  decrement,  // takes `delta` away, down to 0
+  touch,      // gives the key the time to live `ttl`
+  get_and_touch,   // both at once
+  lease,           // get; who first finds the key absent wins the right to compute it, for `ttl`
+  server_version,  // `value` is the server's version; needs no key
+  stats            // of the group named by `key` (empty: general); `value` is lines "NAME VALUE\n"
 };
 std::string_view to_string(Verb verb) noexcept;
 
@@ -25,7 +34,9 @@ enum class Condition : std::uint8_t {
   none,
   if_absent,           // set
   if_absent_or_equal,  // set
-  if_value             // remove: the key must hold `value`
+  if_value,            // remove: the key must hold `value`
+  if_present,          // set
+  if_version           // set, remove: the key must still be at `version`
 };
 
 // Views are borrowed: `key` is copied by submit(), `value` is borrowed until the ticket's event or
@@ -37,8 +48,19 @@ struct Operation {
   std::string_view value;            // set: the value; remove with if_value: the expected value
   std::chrono::milliseconds ttl{0};  // 0 = never expires
   std::string_view fence;            // empty = none
-  std::chrono::nanoseconds deadline{
-      0};  // monotonic; message expiry and the like are derived from it
+  // Monotonic; message expiry and the like are derived from it.
+  std::chrono::nanoseconds deadline{0};
+  std::string_view version;              // if_version: as a Reply told it; copied by submit()
+  std::uint32_t flags = 0;               // set: kept beside the value
+  std::uint64_t delta = 1;               // increment, decrement
+  std::optional<std::uint64_t> initial;  // increment, decrement: of a key that is absent
+};
+
+// Who may compute the value of a key that is absent or stale.
+enum class Lease : std::uint8_t {
+  none,  // nobody was asked to
+  won,   // this caller, for the time of the lease; it stores with if_version and Reply::version
+  taken  // somebody else does; wait, or do without
 };
 
 enum class Status : std::uint8_t {
@@ -57,6 +79,9 @@ struct Reply {
   std::string_view text;                                 // refused: the server's words
   std::uint32_t flags = 0;                               // memcached
   std::optional<std::chrono::milliseconds> server_wall;  // clock
+  std::optional<std::uint64_t> number;                   // increment, decrement: the new value
+  Lease lease = Lease::none;                             // get, lease
+  bool stale = false;  // get, lease: the value is there but somebody called it out of date
 };
 
 }  // namespace sheaf::protocol

@@ -45,9 +45,11 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
   const Condition condition = operation.condition;
   switch (operation.verb) {
     case Verb::set:
-      if (condition == Condition::if_value) {
-        return unsupported("the state store has no set that replaces an expected value");
+      if (condition == Condition::if_value || condition == Condition::if_present ||
+          condition == Condition::if_version) {
+        return unsupported("the state store sets always, if absent, or if absent or equal");
       }
+      if (operation.flags != 0) return unsupported("the state store keeps no flags");
       return std::nullopt;
     case Verb::remove:
       if (condition != Condition::none && condition != Condition::if_value) {
@@ -65,8 +67,9 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
     case Verb::probe:
     case Verb::clock:
       return std::nullopt;
+    default:
+      return unsupported("the state store cannot " + std::string(to_string(operation.verb)));
   }
-  return unsupported("unknown verb");
 }
 
 std::uint32_t expiry_of(Deadline deadline, Now now) noexcept {
