@@ -110,6 +110,8 @@ std::string_view to_string(Reason reason) noexcept {
       return "key is empty";
     case Reason::lock_lost:
       return "the lock is not held";
+    case Reason::wrong_type:
+      return "the key holds another kind of value";
   }
   return "no reason was given";
 }

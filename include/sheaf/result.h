@@ -61,6 +61,7 @@ enum class Reason : std::uint8_t {
   timestamp_malformed,  ///< The store could not read the timestamp or the fencing token.
   key_empty,            ///< The store refuses a key of no bytes.
   lock_lost,            ///< The lock is not held (any more); the text says why.
+  wrong_type,           ///< The key holds something that the operation cannot work on.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...
