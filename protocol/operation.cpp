@@ -14,6 +14,10 @@ std::string_view to_string(Verb verb) noexcept {
       return "probe";
     case Verb::clock:
       return "clock";
+    case Verb::watch:
+      return "watch";
+    case Verb::unwatch:
+      return "unwatch";
     case Verb::append:
       return "append";
     case Verb::prepend:

@@ -16,13 +16,17 @@ enum class Verb : std::uint8_t {
   get,
   set,
   remove,
-  probe,      // the protocol's own no-op that proves that the store answers; needs no key
-  clock,      // asks the node's clock; needs no key; unsupported where the endpoint does not tell
-  append,     // `value` behind the present one; not_stored: there is none
-  prepend,    // before it
-  increment,  // adds `delta` to a decimal number; absent, unless `initial` creates it
-  decrement,  // takes `delta` away, down to 0
-  touch,      // gives the key the time to live `ttl`
+  probe,  // the protocol's own no-op that proves that the store answers; needs no key
+  clock,  // asks the node's clock; needs no key; unsupported where the endpoint does not tell
+  // From the answer on, each change of the key comes as a notification on this connection, while it
+  // lives; unsupported where the endpoint does not tell.
+  watch,
+  unwatch,         // ends that; absent: it was not watched
+  append,          // `value` behind the present one; not_stored: there is none
+  prepend,         // before it
+  increment,       // adds `delta` to a decimal number; absent, unless `initial` creates it
+  decrement,       // takes `delta` away, down to 0
+  touch,           // gives the key the time to live `ttl`
   get_and_touch,   // both at once
   lease,           // get; who first finds the key absent wins the right to compute it, for `ttl`
   server_version,  // `value` is the server's version; needs no key
@@ -64,7 +68,7 @@ enum class Lease : std::uint8_t {
 };
 
 enum class Status : std::uint8_t {
-  done,        // get: value is there; set: stored; remove: removed; probe, clock: answered
+  done,        // get: value is there; set: stored; remove: removed; all others: answered
   absent,      // get, remove: the server said that there is no such key
   not_stored,  // the condition did not hold
   refused      // the server answered with an error: see reason and text

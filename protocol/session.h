@@ -39,25 +39,46 @@ struct CloseReason {
   bool permanent = false;                   // trying again soon is useless (wrong password, ...)
 };
 
+// A change of a watched key, told by the server unasked: late, twice or out of order. Only its
+// version says whether it is news.
+struct Notification {
+  enum class Kind : std::uint8_t {
+    set,      // written; `value` empty: not told, ask for it
+    deleted,  // removed, or its life is over
+    changed   // the server's words cannot be read, or are new to us
+  };
+  Kind kind = Kind::changed;
+  std::string_view key;
+  std::optional<std::string_view> value{};
+  std::string_view version{};  // raw text, empty if none or unusable
+};
+
+// How one version text stands to another. Unknown: one of them is none, or not comparable.
+enum class VersionOrder : std::uint8_t { older, same, newer, unknown };
+using CompareVersions = VersionOrder (*)(std::string_view, std::string_view) noexcept;
+
 // How much of a request had left when it ended without an answer.
 enum class Sent : std::uint8_t { no, maybe };
 
 struct Event {
   enum class Kind : std::uint8_t {
-    ready,   // the handshake is done; once
-    reply,   // `ticket` is answered
-    failed,  // `ticket` will never be answered: the session closed; `sent` tells what is known
-    closed   // after every failed; last event; close_reason() says why
+    ready,        // the handshake is done; once
+    reply,        // `ticket` is answered
+    failed,       // `ticket` will never be answered: the session closed; `sent` tells what is known
+    closed,       // after every failed; last event; close_reason() says why
+    notification  // a watched key changed
   };
   Kind kind = Kind::ready;
   Ticket ticket;
-  Reply reply;           // views live until the next input or command
-  Sent sent = Sent::no;  // failed only
+  Reply reply;                  // views live until the next input or command
+  Sent sent = Sent::no;         // failed only
+  Notification notification{};  // views live until the next input or command
 };
 
 struct Counters {
-  std::uint64_t late_replies = 0;    // nobody waited for them (any more); dropped
-  std::uint64_t bad_timestamps = 0;  // result kept, version reported as absent
+  std::uint64_t late_replies = 0;       // nobody waited for them (any more); dropped
+  std::uint64_t bad_timestamps = 0;     // result kept, version reported as absent
+  std::uint64_t bad_notifications = 0;  // not ours, or unreadable: dropped, or told as `changed`
 };
 
 class Session {

@@ -165,6 +165,9 @@ void ClientSocket::pull_events(Now now) {
           owner_.on_socket_failed(*this, *request, event.sent, now);
         }
         break;
+      case protocol::Event::Kind::notification:
+        owner_.on_socket_notification(*this, event.notification, now);
+        break;
       case protocol::Event::Kind::closed:
         break;
     }

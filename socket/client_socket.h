@@ -26,6 +26,8 @@ class ClientSocketOwner {
                                Now now) = 0;
   virtual void on_socket_failed(ClientSocket& socket, Request& request, protocol::Sent sent,
                                 Now now) = 0;
+  // A watched key changed. Views live until the socket is used again.
+  virtual void on_socket_notification(ClientSocket&, const protocol::Notification&, Now) {}
   // Last call; the owner may destroy the socket in it.
   virtual void on_socket_closed(ClientSocket& socket, const protocol::CloseReason& reason,
                                 Now now) = 0;

@@ -30,7 +30,7 @@ struct Correlation {
 static_assert(sizeof(Correlation) == Correlation::size);
 
 // What was asked, so that the reply is read as the answer to it.
-enum class Question : std::uint8_t { get, set, del, vdel, probe, clock };
+enum class Question : std::uint8_t { get, set, del, vdel, probe, clock, watch, unwatch };
 
 struct PendingRequest {
   Correlation correlation;

@@ -38,6 +38,14 @@ std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept {
   return Timestamp{*wall, *counter, node};
 }
 
+VersionOrder compare_versions(std::string_view a, std::string_view b) noexcept {
+  const auto left = parse_timestamp(a);
+  const auto right = parse_timestamp(b);
+  if (!left || !right) return VersionOrder::unknown;
+  if (*left == *right) return VersionOrder::same;
+  return *left < *right ? VersionOrder::older : VersionOrder::newer;
+}
+
 bool too_far_ahead(const Timestamp& timestamp, milliseconds wall) noexcept {
   const std::uint64_t here = since_epoch(wall);
   return timestamp.wall > here &&

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/session.h"
+
 namespace sheaf::protocol::statestore {
 
 // How far ahead of a wall clock a timestamp may be, at both ends.
@@ -35,6 +37,9 @@ struct Timestamp {
 // contain colons. Nothing if a number has a sign, a blank, a fraction or more than 64 bits, or if
 // the node is longer than max_node_size.
 std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept;
+
+// How version `a` stands to version `b`.
+VersionOrder compare_versions(std::string_view a, std::string_view b) noexcept;
 
 // More than max_drift ahead of `wall`. Being behind is always fine.
 bool too_far_ahead(const Timestamp& timestamp, std::chrono::milliseconds wall) noexcept;

@@ -110,6 +110,8 @@ void StoreSession::send_subscribe() {
   std::string entries;
   ByteWriter to_entries(entries);
   mqtt5::Subscription{response_topic_, 1, false, false, 0}.encode(to_entries);
+  const std::string notifications = notification_filter(id);
+  mqtt5::Subscription{notifications, 1, false, false, 0}.encode(to_entries);
   mqtt5::Subscribe subscribe;
   subscribe.packet_id = kSubscribeId;
   subscribe.entries = mqtt5::EntryList<mqtt5::Subscription>(entries);

@@ -5,13 +5,14 @@
 // | state       | input               | then                                      | next        |
 // |-------------|---------------------|-------------------------------------------|-------------|
 // | idle        | start()             | CONNECT                                   | connecting  |
-// | connecting  | CONNACK < 0x80      | SUBSCRIBE to the own response topic       | subscribing |
+// | connecting  | CONNACK < 0x80      | SUBSCRIBE to replies and notifications    | subscribing |
 // | connecting  | CONNACK >= 0x80     |                                           | closed      |
 // | subscribing | SUBACK < 0x80       | event ready                               | ready       |
 // | subscribing | SUBACK >= 0x80      | DISCONNECT                                | closed      |
 // | subscribing | PUBLISH             | PUBACK, dropped (section 3.8.4 allows it) | subscribing |
 // | ready       | submit()            | PUBLISH QoS 1                             | ready       |
 // | ready       | PUBLISH, paired     | PUBACK, event reply                       | ready       |
+// | ready       | PUBLISH, a change   | PUBACK, event notification                | ready       |
 // | ready       | PUBLISH, not paired | PUBACK, dropped, counted                  | ready       |
 // | ready       | PUBACK < 0x80       | its packet identifier is free             | ready       |
 // | ready       | PUBACK >= 0x80      | event reply, refused                      | ready       |
@@ -21,6 +22,9 @@
 // | any         | anything else       | DISCONNECT, events failed, closed         | closed      |
 // | any         | end, silence        | events failed, closed                     | closed      |
 // | any         | close()             | DISCONNECT, events failed, closed         | closed      |
+//
+// Replies are told from notifications by their topic, whatever is subscribed: stores push. SUBACK
+// may refuse the notifications, then watches are refused and the rest goes on.
 //
 // A reply belongs to a request if it comes on our response topic and carries all 16 bytes of the
 // request's correlation data; nothing else pairs them. What contradicts that (a reply or PUBACK for
@@ -161,6 +165,7 @@ class StoreSession final : public Session {
   Step out_of_place(mqtt5::PacketType type);
 
   // session_reply.cpp
+  Step on_notification(const mqtt5::Publish& publish, bool whole, Event& event);
   Step on_reply(PendingRequest& request, const mqtt5::Publish& publish, Event& event);
   std::optional<Fault> read_answer(const PendingRequest& request, std::string_view payload,
                                    Reply& reply) const;
@@ -178,6 +183,8 @@ class StoreSession final : public Session {
   Now now_;  // of the last input
 
   std::string response_topic_;
+  bool notified_ = false;     // the subscription to notifications was granted
+  std::string notified_key_;  // of the notification that was polled last
   std::string clock_key_;
   std::string fixed_properties_;  // of every request
   std::string payload_;           // of the request being written: head and tail

@@ -166,7 +166,7 @@ StoreSession::Step StoreSession::on_suback(const Frame& frame, std::string_view 
                                            Event& event) {
   const auto suback = mqtt5::Suback::parse(frame, packet);
   if (!suback) return broken(suback.error());
-  if (suback->packet_id != kSubscribeId || suback->codes.size() != 1) {
+  if (suback->packet_id != kSubscribeId || suback->codes.size() != 2) {
     return broken("SUBACK does not answer our SUBSCRIBE", ReasonCode::protocol_error);
   }
   const ReasonCode code = suback->code(0);
@@ -178,6 +178,7 @@ StoreSession::Step StoreSession::on_suback(const Frame& frame, std::string_view 
         ReasonCode::success);
     return Step::again;
   }
+  notified_ = !is_error(suback->code(1));
   state_ = State::ready;
   event = {Event::Kind::ready, {}, {}, Sent::no};
   return Step::event;
@@ -200,7 +201,9 @@ StoreSession::Step StoreSession::on_publish(const Frame& frame, std::string_view
   if (!publish) return broken(publish.error());
   if (const auto refusal = refusal_of(*publish)) return broken(*refusal);
   if (publish->qos == 1) acknowledge(publish->packet_id);
-  PendingRequest* const request = closed() ? nullptr : pair(*publish);
+  if (closed()) return Step::again;
+  if (in_notification_tree(publish->topic)) return on_notification(*publish, true, event);
+  PendingRequest* const request = pair(*publish);
   if (closed() || request == nullptr) return Step::again;
   return on_reply(*request, *publish, event);
 }
@@ -241,6 +244,7 @@ StoreSession::Step StoreSession::on_oversized(const Frame& frame, std::string_vi
   input_.consumed(head_size);
   skip_ = frame.total_size - head_size;
   skip_packet_id_ = publish.packet_id;
+  if (in_notification_tree(publish.topic)) return on_notification(publish, false, event);
   PendingRequest* const request = pair(publish);
   if (closed() || request == nullptr) return Step::again;
   return refuse(*request, Reason::too_large, "the value is above value_limit", event);

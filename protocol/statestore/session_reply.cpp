@@ -1,6 +1,7 @@
 // StoreSession: what a reply that belongs to a request says.
 
 #include "protocol/statestore/session.h"
+#include "protocol/statestore/topics.h"
 
 namespace sheaf::protocol::statestore {
 namespace {
@@ -78,6 +79,14 @@ std::optional<Fault> StoreSession::read_answer(const PendingRequest& request,
       return fault_in(GetReply::parse(payload));
     case Question::clock:
       return fault_in(SetReply::parse(payload));
+    case Question::watch:
+      return fault_in(KeyNotifyReply::parse(payload));  // `:0`: it was watched already
+    case Question::unwatch: {
+      const auto answer = KeyNotifyReply::parse(payload);
+      if (!answer) return answer.error();
+      reply.status = answer->done ? Status::done : Status::absent;
+      return std::nullopt;
+    }
   }
   return Fault{};
 }
@@ -101,6 +110,42 @@ void StoreSession::read_timestamp(const PendingRequest& request, const ReplyProp
   } else if (!clock_.observe(*timestamp, now_.wall)) {
     ++counters_.bad_timestamps;
   }
+}
+
+// The topic names the key, the payload what happened; section numbers as in
+// docs/wire/statestore.md. Without `whole` there is no payload: it was too large to be held.
+StoreSession::Step StoreSession::on_notification(const mqtt5::Publish& publish, bool whole,
+                                                 Event& event) {
+  auto topic = parse_notification_topic(publish.topic);
+  if (!topic || topic->client_id != options_.client_id || state_ != State::ready) {
+    ++counters_.bad_notifications;
+    return Step::again;
+  }
+  notified_key_ = std::move(topic->key);
+  event = {Event::Kind::notification, {}, {}, Sent::no};
+  protocol::Notification& told = event.notification;
+  told.key = notified_key_;
+
+  const auto news = Notification::parse(publish.payload);
+  if (!whole) {
+    told.kind = protocol::Notification::Kind::set;
+  } else if (!news || news->operation == Notification::Operation::unknown) {
+    ++counters_.bad_notifications;
+  } else if (news->operation == Notification::Operation::removed) {
+    told.kind = protocol::Notification::Kind::deleted;
+  } else {
+    told.kind = protocol::Notification::Kind::set;
+    if (news->value && news->value->size() <= options_.value_limit) told.value = news->value;
+  }
+  const auto timestamp = publish.properties.user().find(property::timestamp);
+  if (!timestamp) return Step::event;
+  if (const auto read = parse_timestamp(*timestamp); read && !too_far_ahead(*read, now_.wall)) {
+    told.version = *timestamp;
+    if (!clock_.observe(*read, now_.wall)) ++counters_.bad_timestamps;
+  } else {
+    ++counters_.bad_timestamps;
+  }
+  return Step::event;
 }
 
 StoreSession::Step StoreSession::finish(PendingRequest& request, const Reply& reply, Event& event) {

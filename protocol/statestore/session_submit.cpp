@@ -64,6 +64,8 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
         return unsupported("the state store does not check fencing tokens of reads");
       }
       return std::nullopt;
+    case Verb::watch:
+    case Verb::unwatch:
     case Verb::probe:
     case Verb::clock:
       return std::nullopt;
@@ -181,6 +183,14 @@ std::optional<LocalError> StoreSession::spell(const Operation& operation, Messag
   if (operation.verb == Verb::get) {
     message.question = Question::get;
     GetRequest{key}.encode(payload);
+  } else if (operation.verb == Verb::watch || operation.verb == Verb::unwatch) {
+    if (!notified_) {
+      return refuse_as(Outcome::refused, Reason::not_authorized,
+                       "the server refused the subscription to notifications");
+    }
+    const bool stop = operation.verb == Verb::unwatch;
+    message.question = stop ? Question::unwatch : Question::watch;
+    KeyNotifyRequest{key, stop}.encode(payload);
   } else if (operation.verb == Verb::set) {
     if (operation.ttl.count() < 0) return bad("the time to live is negative");
     message.question = Question::set;

@@ -57,7 +57,7 @@ TEST(StoreSessionHandshake, UserNameThatIsNoMqttStringEndsBeforeAnythingIsSent) 
   EXPECT_TRUE(wire.session.close_reason().permanent);
 }
 
-TEST(StoreSessionHandshake, ReadyComesAfterSubackOfTheOwnResponseTopic) {
+TEST(StoreSessionHandshake, ReadyComesAfterSubackOfTheOwnTopics) {
   Wire wire;
   wire.session.start(wire.now());
   wire.take();
@@ -66,11 +66,18 @@ TEST(StoreSessionHandshake, ReadyComesAfterSubackOfTheOwnResponseTopic) {
   const std::string bytes = wire.take();
   const auto subscribe = only_packet<mqtt5::Subscribe>(bytes);
   EXPECT_EQ(subscribe.packet_id, 65'535);
-  EXPECT_EQ(*subscribe.entries.begin(),
+  std::vector<mqtt5::Subscription> entries;
+  for (const mqtt5::Subscription& entry : subscribe.entries) entries.push_back(entry);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0],
             (mqtt5::Subscription{
                 "clients/sheaf-1/services/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/"
                 "command/invoke/response",
                 1, false, false, 0}));
+  EXPECT_EQ(entries[1],
+            (mqtt5::Subscription{"clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/"
+                                 "73686561662D31/command/notify/+",
+                                 1, false, false, 0}));
   EXPECT_FALSE(wire.session.ready());
   wire.feed(suback());
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
@@ -166,8 +173,9 @@ TEST(StoreSessionHandshake, RefusedSubscriptionEndsWithADisconnect) {
 }
 
 TEST(StoreSessionHandshake, SubackOfAnotherPacketIsAProtocolError) {
-  for (const std::string& bytes : {encoded(mqtt5::Suback{7, {}, std::string_view("\1", 1)}),
-                                   encoded(mqtt5::Suback{65'535, {}, "\1\1"})}) {
+  for (const std::string& bytes :
+       {encoded(mqtt5::Suback{7, {}, "\1\1"}), encoded(mqtt5::Suback{65'535, {}, "\1"}),
+        encoded(mqtt5::Suback{65'535, {}, "\1\1\1"})}) {
     Wire wire;
     wire.session.start(wire.now());
     wire.take();

@@ -27,6 +27,9 @@ struct Seen {
   std::string text;
   std::optional<std::chrono::milliseconds> server_wall;
   Sent sent = Sent::no;
+  protocol::Notification::Kind change{};
+  std::string key{};
+  std::optional<std::string> changed_to{};
 
   friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -69,8 +72,9 @@ inline std::string connack(mqtt5::ReasonCode code = mqtt5::ReasonCode::success,
   connack.properties.raw = raw;
   return encoded(connack);
 }
-inline std::string suback(mqtt5::ReasonCode code = mqtt5::ReasonCode::granted_qos_1) {
-  const std::string codes(1, static_cast<char>(code));
+inline std::string suback(mqtt5::ReasonCode code = mqtt5::ReasonCode::granted_qos_1,
+                          mqtt5::ReasonCode notifications = mqtt5::ReasonCode::granted_qos_1) {
+  const std::string codes{static_cast<char>(code), static_cast<char>(notifications)};
   return encoded(mqtt5::Suback{65'535, {}, codes});
 }
 inline std::string puback(std::uint16_t id, mqtt5::ReasonCode code = mqtt5::ReasonCode::success) {
@@ -157,6 +161,13 @@ class Wire {
       events.push_back({event.kind, event.ticket, event.reply.status, event.reply.reason,
                         std::string(event.reply.value), std::string(event.reply.version),
                         std::string(event.reply.text), event.reply.server_wall, event.sent});
+      if (event.kind != Event::Kind::notification) continue;
+      const protocol::Notification& told = event.notification;
+      Seen& seen = events.back();
+      seen.change = told.kind;
+      seen.key = told.key;
+      seen.version = told.version;
+      if (told.value) seen.changed_to = std::string(*told.value);
     }
   }
   // The next event that was seen; a closed event of nowhere if there was none.
