@@ -1,0 +1,195 @@
+#include "client/lock/fenced_plan.h"
+
+#include "base/text.h"
+#include "client/outcomes.h"
+
+namespace sheaf::client {
+
+using protocol::Condition;
+using protocol::Operation;
+using protocol::Status;
+using protocol::Verb;
+
+Error not_held(std::string_view lock, std::string_view why) {
+  std::string text = "the lock " + printable(lock) + " is not held any more";
+  if (!why.empty()) text.append(": ").append(why);
+  return local_error(Outcome::not_sent, Reason::lock_lost, std::move(text));
+}
+
+void FencedPlan::start(Now now) { enter(first(), now); }
+
+// Every request is checked: between two of them the lock may have been lost.
+void FencedPlan::enter(Step step, Now now) {
+  step_ = step;
+  if (step == Step::over) return;
+  if (!tenure_->usable(now)) return fail(not_held(tenure_->name, tenure_->loss));
+  if (now.mono >= terms_.deadline) {
+    return fail(local_error(Outcome::not_sent, Reason::timed_out,
+                            "the key was written by others again and again"));
+  }
+  if (tenure_->in_doubt) {
+    step_ = Step::token;
+    return;
+  }
+  token_ = tenure_->token;
+  want_ = true;
+}
+
+void FencedPlan::fail(Error error) {
+  error_ = std::move(error);
+  step_ = Step::over;
+  want_ = false;
+}
+
+void FencedPlan::on_tenure(Now now) {
+  if (step_ != Step::token) return;
+  if (!tenure_->usable(now) || !tenure_->in_doubt) enter(first(), now);
+}
+
+void FencedPlan::on_answer(unsigned, const socket::Completion& answer) {
+  if (step_ == Step::over) return;
+  if (answer.answered) return enter(on_reply(answer), answer.now);
+  in_doubt_ = step_ == Step::writing && answer.outcome == Outcome::unknown;
+  fail(make_error(answer, terms_.started));
+}
+
+void FencedPlan::on_deadline(Now) {
+  if (step_ != Step::token) return;
+  fail(local_error(Outcome::not_sent, Reason::timed_out,
+                   "a write before it is unknown, and no new token came in time"));
+}
+
+void FencedPlan::on_shutdown(Now) {
+  if (step_ == Step::token || want_) {
+    fail(local_error(Outcome::shutdown, Reason::closed, "the client is closing"));
+  }
+}
+
+bool FencedPlan::poll_command(Command& command) {
+  if (!want_) return false;
+  want_ = false;
+  command = {};
+  command.id = 1;
+  command.operation = operation();
+  command.operation.deadline = terms_.deadline;
+  command.connection = terms_.bound ? tenure_->connection : 0;
+  return true;
+}
+
+Deadline FencedPlan::poll_deadline() const {
+  return step_ == Step::token ? terms_.deadline : never;
+}
+
+// ---- read
+
+Operation FencedRead::operation() const {
+  Operation operation;
+  operation.key = terms_.key;
+  if (step_ == Step::getting) return operation;
+  operation.verb = Verb::set;
+  operation.condition = Condition::if_absent_or_equal;
+  operation.value = got_->data;
+  operation.ttl = terms_.ttl;
+  operation.fence = fence();
+  return operation;
+}
+
+FencedPlan::Step FencedRead::on_reply(const socket::Completion& answer) {
+  const protocol::Reply& reply = answer.reply;
+  if (step_ == Step::writing) {
+    if (reply.status != Status::done) return Step::getting;
+    got_->version = {std::string(reply.version)};
+    return Step::over;
+  }
+  if (reply.status == Status::done) {
+    tenure_->absent.erase(terms_.key);
+    got_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+    return terms_.claim ? Step::writing : Step::over;
+  }
+  got_.reset();
+  if (!terms_.claim) return Step::over;
+  if (tenure_->absent.size() >= Tenure::max_absent) {
+    error_ = local_error(Outcome::overloaded, Reason::queue_full,
+                         "the guard has noted " + std::to_string(Tenure::max_absent) +
+                             " absent keys, which is the limit");
+  } else {
+    tenure_->absent.insert(terms_.key);
+  }
+  return Step::over;
+}
+
+FencedRead::Out FencedRead::take_out() {
+  if (error_) return Failure(std::move(*error_));
+  return std::move(got_);
+}
+
+// ---- write
+
+Operation FencedWrite::operation() const {
+  Operation operation;
+  operation.verb = Verb::set;
+  operation.key = terms_.key;
+  operation.value = terms_.value;
+  operation.ttl = terms_.ttl;
+  operation.fence = fence();
+  switch (condition_) {
+    case SetCondition::always:
+      if (tenure_->absent.contains(terms_.key)) operation.condition = Condition::if_absent;
+      break;
+    case SetCondition::if_absent:
+      operation.condition = Condition::if_absent;
+      break;
+    case SetCondition::if_absent_or_equal:
+      operation.condition = Condition::if_absent_or_equal;
+      break;
+  }
+  return operation;
+}
+
+// Stored or not, the key exists now: what was read of it holds no more.
+FencedPlan::Step FencedWrite::on_reply(const socket::Completion& answer) {
+  tenure_->absent.erase(terms_.key);
+  result_ = {answer.reply.status == Status::done, Version{std::string(answer.reply.version)}};
+  return Step::over;
+}
+
+FencedWrite::Out FencedWrite::take_out() {
+  if (error_) return Failure(std::move(*error_));
+  return std::move(result_);
+}
+
+// ---- remove
+
+Operation FencedRemove::operation() const {
+  Operation operation;
+  operation.verb = Verb::remove;
+  operation.key = terms_.key;
+  operation.fence = fence();
+  if (if_value_) {
+    operation.condition = Condition::if_value;
+    operation.value = *if_value_;
+  }
+  return operation;
+}
+
+FencedPlan::Step FencedRemove::on_reply(const socket::Completion& answer) {
+  switch (answer.reply.status) {
+    case Status::absent:
+      result_ = RemoveResult::absent;
+      break;
+    case Status::not_stored:
+      result_ = RemoveResult::value_differs;
+      break;
+    default:
+      result_ = RemoveResult::removed;
+      break;
+  }
+  return Step::over;
+}
+
+FencedRemove::Out FencedRemove::take_out() {
+  if (error_) return Failure(std::move(*error_));
+  return result_;
+}
+
+}  // namespace sheaf::client

@@ -1,0 +1,134 @@
+#pragma once
+
+// Fenced operations: reads and writes of what a lock protects, as pure procedures. Each goes over
+// the lock's own connection and carries its token.
+//
+// A token protects only what was claimed with it: the store raises a key's fence when a write
+// carries a token, never at a GET. So a read claims the key: it writes back what it has read, if
+// the key still holds that, with the token. From then on every older token is refused, and what was
+// read is what a following write replaces. An absent key cannot be claimed: its next write must
+// find it absent still.
+//
+// | step    | input                | then                              | next    |
+// |---------|----------------------|-----------------------------------|---------|
+// | token   | the token is certain |                                   | first   |
+// | getting | absent               | noted as absent                   | over    |
+// | getting | value                | SET key, same value, NEX, token   | writing |
+// | writing | +OK                  |                                   | over    |
+// | writing | :-1                  | read: again; write: not stored    |         |
+// | any     | lock not held        | refused before anything is sent   | over    |
+// | any     | not answered         | the error                         | over    |
+
+#include <memory>
+#include <string>
+
+#include <sheaf/options.h>
+
+#include "client/lock/tenure.h"
+#include "client/procedure.h"
+
+namespace sheaf::client {
+
+// One fenced operation, apart from what it does.
+struct FencedTerms {
+  std::string key;
+  std::string value;                 // write
+  std::chrono::milliseconds ttl{0};  // read: of the claim; write
+  Deadline started{0};
+  Deadline deadline{0};
+  bool bound = true;  // to the lock's connection; false: the key may live on another node
+  // What makes it safe; tests switch them off to see that something is lost then.
+  bool claim = true;
+  bool token = true;
+};
+
+class FencedPlan : public Procedure {
+ public:
+  void start(Now now) final;
+  void on_answer(unsigned id, const socket::Completion& answer) final;
+  void on_deadline(Now now) final;
+  void on_shutdown(Now now) final;
+  // The tenure has changed.
+  void on_tenure(Now now);
+
+  bool poll_command(Command& command) final;
+  Deadline poll_deadline() const final;
+  bool done() const final { return step_ == Step::over; }
+  // Done: one of its writes may or may not land, now or later.
+  bool in_doubt() const noexcept { return in_doubt_; }
+
+ protected:
+  enum class Step : std::uint8_t { token, getting, writing, over };
+
+  FencedPlan(std::shared_ptr<Tenure> tenure, FencedTerms terms)
+      : tenure_(std::move(tenure)), terms_(std::move(terms)) {}
+
+  virtual Step first() const = 0;
+  virtual protocol::Operation operation() const = 0;  // of the present step; without deadline
+  // The step that follows an answer.
+  virtual Step on_reply(const socket::Completion& answer) = 0;
+  std::string_view fence() const { return terms_.token ? std::string_view(token_) : ""; }
+
+  std::shared_ptr<Tenure> tenure_;
+  FencedTerms terms_;
+  Step step_ = Step::token;
+  std::optional<Error> error_;
+
+ private:
+  void enter(Step step, Now now);
+  void fail(Error error);
+
+  std::string token_;  // of this operation; the tenure's may change meanwhile
+  bool want_ = false;
+  bool in_doubt_ = false;
+};
+
+class FencedRead final : public FencedPlan {
+ public:
+  using Out = Result<GetResult>;
+  FencedRead(std::shared_ptr<Tenure> tenure, FencedTerms terms)
+      : FencedPlan(std::move(tenure), std::move(terms)) {}
+  Out take_out();
+
+ private:
+  Step first() const override { return Step::getting; }
+  protocol::Operation operation() const override;
+  Step on_reply(const socket::Completion& answer) override;
+  GetResult got_;
+};
+
+class FencedWrite final : public FencedPlan {
+ public:
+  using Out = Result<SetResult>;
+  FencedWrite(std::shared_ptr<Tenure> tenure, FencedTerms terms, SetCondition condition)
+      : FencedPlan(std::move(tenure), std::move(terms)), condition_(condition) {}
+  Out take_out();
+
+ private:
+  Step first() const override { return Step::writing; }
+  protocol::Operation operation() const override;
+  Step on_reply(const socket::Completion& answer) override;
+  SetCondition condition_;
+  SetResult result_;
+};
+
+class FencedRemove final : public FencedPlan {
+ public:
+  using Out = Result<RemoveResult>;
+  FencedRemove(std::shared_ptr<Tenure> tenure, FencedTerms terms,
+               std::optional<std::string> if_value)
+      : FencedPlan(std::move(tenure), std::move(terms)), if_value_(std::move(if_value)) {}
+  Out take_out();
+
+ private:
+  Step first() const override { return Step::writing; }
+  protocol::Operation operation() const override;
+  Step on_reply(const socket::Completion& answer) override;
+  std::optional<std::string> if_value_;
+  RemoveResult result_ = RemoveResult::absent;
+};
+
+// The error of an operation that needs a lock that is not held (any more).
+Error not_held(std::string_view lock, std::string_view why);
+
+}  // namespace sheaf::client
