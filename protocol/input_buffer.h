@@ -1,0 +1,75 @@
+#pragma once
+
+// Bytes received and not yet parsed, in one piece. Its memory follows what has really arrived (at
+// most twice that, and 64 KiB), never what a length field claims, and never passes its limit.
+//
+// Thread rule: one thread at a time.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace sheaf::protocol {
+
+class InputBuffer {
+ public:
+  explicit InputBuffer(std::size_t limit) noexcept : limit_(std::max(limit, kFirst)) {}
+
+  // Room for the next bytes; empty when `limit` unparsed bytes wait, or without memory. Views into
+  // the buffer end here.
+  std::span<std::byte> space() noexcept {
+    if (begin_ == end_) {
+      begin_ = end_ = 0;
+      if (capacity_ > kKept) release();
+    }
+    if (begin_ > 0 && capacity_ - end_ < kFirst / 2) compact();
+    if (capacity_ - end_ < kSmall && capacity_ < limit_) grow();
+    return {bytes_.get() + end_, capacity_ - end_};
+  }
+  void added(std::size_t size) noexcept { end_ += std::min(size, capacity_ - end_); }
+
+  std::string_view data() const noexcept { return as_text({bytes_.get() + begin_, end_ - begin_}); }
+  void consumed(std::size_t size) noexcept { begin_ += std::min(size, end_ - begin_); }
+  std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t limit() const noexcept { return limit_; }
+
+ private:
+  static constexpr std::size_t kFirst = 32 * 1024;
+  static constexpr std::size_t kSmall = 4 * 1024;   // a read below this is not worth its call
+  static constexpr std::size_t kKept = 256 * 1024;  // what an idle connection may hold on to
+
+  void release() noexcept {
+    bytes_.reset();
+    capacity_ = 0;
+  }
+  void compact() noexcept {
+    std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  void grow() noexcept {
+    const std::size_t wanted = std::min(limit_, std::max(2 * capacity_, kFirst));
+    std::unique_ptr<std::byte[]> larger(new (std::nothrow) std::byte[wanted]);
+    if (larger == nullptr) return;
+    if (end_ > begin_) std::memcpy(larger.get(), bytes_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    bytes_ = std::move(larger);
+    capacity_ = wanted;
+  }
+
+  std::size_t limit_;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace sheaf::protocol
