@@ -74,9 +74,10 @@ class GetConnection {
     correlation[1] = static_cast<char>(id_);
     const std::string properties = '\x08' + text16(topic_) + '\x09' + text16(correlation);
     const std::string id{static_cast<char>(id_ >> 8), static_cast<char>(id_)};
-    return packet('\x32', text16("statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke") +
-                              id + static_cast<char>(properties.size()) + properties +
-                              "*2\r\n$3\r\nGET\r\n$9\r\nbench/key\r\n");
+    return packet('\x32',
+                  text16("statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke") + id +
+                      static_cast<char>(properties.size()) + properties +
+                      "*2\r\n$3\r\nGET\r\n$9\r\nbench/key\r\n");
   }
   // Takes one packet off the input; true if it was a PUBLISH, which it will acknowledge.
   bool take_packet() {
