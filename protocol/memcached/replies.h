@@ -1,0 +1,109 @@
+#pragma once
+
+// Replies of memcached's binary protocol, one struct for each shape. As in requests.h: views into
+// the caller's bytes, parse() moves the reader only on success, encode() writes all or nothing.
+//
+// With any status but success, `text` holds the server's words and nothing else came; only reads
+// that tell the key have the key then, and no text.
+//
+// Thread rule: plain values.
+
+#include <variant>
+
+#include "protocol/memcached/header.h"
+
+namespace sheaf::protocol::memcached {
+
+// Of get and get-and-touch.
+struct GetReply {
+  static constexpr std::uint8_t extra_size = 4;
+
+  Opcode opcode = Opcode::get;
+  StatusCode status = StatusCode::success;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+  std::uint32_t flags = 0;
+  std::string_view key{};
+  std::string_view value{};
+  std::string_view text{};
+
+  Encoded encode(ByteWriter& out) const;
+  static Parsed<GetReply> parse(ByteReader& in);
+  friend bool operator==(const GetReply&, const GetReply&) = default;
+};
+
+struct TouchReply {
+  static constexpr std::uint8_t extra_size = 4;
+
+  StatusCode status = StatusCode::success;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+  std::uint32_t flags = 0;
+  std::string_view text{};
+
+  Encoded encode(ByteWriter& out) const;
+  static Parsed<TouchReply> parse(ByteReader& in);
+  friend bool operator==(const TouchReply&, const TouchReply&) = default;
+};
+
+// Of set, add, replace, append, prepend, delete, no-op, quit, flush: nothing but the new version.
+struct PlainReply {
+  Opcode opcode = Opcode::set;
+  StatusCode status = StatusCode::success;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+  std::string_view text{};
+
+  Encoded encode(ByteWriter& out) const;
+  static Parsed<PlainReply> parse(ByteReader& in);
+  friend bool operator==(const PlainReply&, const PlainReply&) = default;
+};
+
+struct ArithmeticReply {
+  Opcode opcode = Opcode::increment;
+  StatusCode status = StatusCode::success;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+  std::uint64_t number = 0;
+  std::string_view text{};
+
+  Encoded encode(ByteWriter& out) const;
+  static Parsed<ArithmeticReply> parse(ByteReader& in);
+  friend bool operator==(const ArithmeticReply&, const ArithmeticReply&) = default;
+};
+
+// Of version and SASL: a text with every status.
+struct TextReply {
+  Opcode opcode = Opcode::version;
+  StatusCode status = StatusCode::success;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+  std::string_view text{};
+
+  Encoded encode(ByteWriter& out) const;
+  static Parsed<TextReply> parse(ByteReader& in);
+  friend bool operator==(const TextReply&, const TextReply&) = default;
+};
+
+// One of many; the last one has neither name nor value.
+struct StatReply {
+  StatusCode status = StatusCode::success;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+  std::string_view name{};
+  std::string_view value{};
+  std::string_view text{};
+
+  bool last() const noexcept { return name.empty() && value.empty(); }
+  Encoded encode(ByteWriter& out) const;
+  static Parsed<StatReply> parse(ByteReader& in);
+  friend bool operator==(const StatReply&, const StatReply&) = default;
+};
+
+using AnyReply =
+    std::variant<GetReply, TouchReply, PlainReply, ArithmeticReply, TextReply, StatReply>;
+
+// One packet of whichever kind its opcode says.
+Parsed<AnyReply> parse_reply(ByteReader& in);
+
+}  // namespace sheaf::protocol::memcached
