@@ -110,6 +110,9 @@ void Client::Impl::shut_down() noexcept {
       procedures_->shut_down(now);
       cluster_->shut_down(now);
     });
+    // Calls of handles end now; what they have posted meanwhile is run before the lane stops.
+    while (const unsigned entered = entered_) entered_.wait(entered);
+    run([](Now) {});
     lane_->stop();
     // Nobody else drives any more. Whatever the kernel does not take at once is dropped.
     for (int i = 0; i < 100 && !cluster_->empty(); ++i) loop_->turn(Deadline{0});

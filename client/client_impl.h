@@ -15,6 +15,7 @@
 #include <sheaf/client.h>
 
 #include "client/dispatcher.h"
+#include "client/lock/courtesy.h"
 #include "client/log_journal.h"
 #include "client/procedure_host.h"
 #include "cluster/client_cluster.h"
@@ -46,6 +47,24 @@ class Client::Impl {
   // For hash tables that hold keys of others' choosing.
   std::uint64_t hash_seed() const noexcept { return hash_seed_; }
 
+  client::Courtesy& courtesy() noexcept { return courtesy_; }
+
+  // A call of a handle that may outlive the Client. Made before refusal() is asked: closing waits
+  // for the calls that were not refused.
+  class Entry {
+   public:
+    explicit Entry(Impl& impl) noexcept : impl_(impl) { ++impl_.entered_; }
+    ~Entry() {
+      --impl_.entered_;
+      impl_.entered_.notify_all();
+    }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    Impl& impl_;
+  };
+
   // Why no operation can start now: forked, closing, or (blocking calls) on a thread that drives.
   std::optional<Error> refusal(bool blocking) const;
   // The absolute deadline of an operation that starts at `started`; the timeout was checked.
@@ -62,6 +81,7 @@ class Client::Impl {
   ClusterConfig config_;
   unsigned fork_generation_;
   std::atomic<bool> closing_ = false;
+  std::atomic<unsigned> entered_ = 0;
   bool closed_ = false;
   std::uint64_t hash_seed_ = 0;
   client::Dispatcher dispatcher_;
@@ -71,6 +91,7 @@ class Client::Impl {
   std::unique_ptr<node::SessionFactory> sessions_;
   std::shared_ptr<const cluster::Topology> topology_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
+  client::Courtesy courtesy_;
   std::unique_ptr<client::ProcedureHost> procedures_;
   std::unique_ptr<socket::Lane> lane_;
 };

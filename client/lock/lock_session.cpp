@@ -1,0 +1,254 @@
+#include "client/lock/lock_session.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "client/checks.h"
+#include "client/lock/fenced_call.h"
+#include "client/outcomes.h"
+#include "cluster/locator.h"
+
+namespace sheaf::client {
+
+// A release that somebody waits for, on that caller's stack.
+class LockSession::ReleaseCall final : private socket::Lane::Task {
+ public:
+  ReleaseCall(LockSession& session, Deadline deadline) : session_(session), deadline_(deadline) {}
+  Result<bool> wait() {
+    session_.impl_->lane().call(*this, waiter_);
+    return std::move(result_);
+  }
+  void finish(Result<bool> result) {
+    result_ = std::move(result);
+    session_.impl_->lane().finish(waiter_);  // the caller may be gone from here on
+  }
+
+ private:
+  void run(Now now) override {
+    if (session_.plan_ == nullptr) return finish(false);
+    session_.releasing_.push_back(this);
+    session_.plan_->release(deadline_, now);
+    session_.run_->resume(now);
+  }
+
+  LockSession& session_;
+  Deadline deadline_;
+  socket::Lane::Waiter waiter_;
+  Result<bool> result_{false};
+};
+
+LockSession::LockSession(std::shared_ptr<Client::Impl> impl, LockTerms terms)
+    : impl_(std::move(impl)),
+      name_(terms.name),
+      starting_(std::make_unique<LockPlan>(std::move(terms), impl_->courtesy(), entropy())),
+      tenure_(starting_->tenure()) {}
+
+// ---- under the baton
+
+void LockSession::begin(std::function<void()> settled, Now now) {
+  settled_ = std::move(settled);
+  self_ = shared_from_this();
+  plan_ = starting_.get();
+  impl_->procedures().run(std::move(starting_), *this, now);
+}
+
+void LockSession::on_progress(ProcedureRun& run, Now now) {
+  const auto keep = shared_from_this();
+  run_ = &run;
+  publish();
+  if (plan_->settled() && settled_) {
+    acquired_ = plan_->acquired();
+    failure_ = plan_->failure();
+    std::exchange(settled_, nullptr)();
+  }
+  if (plan_->freed()) {
+    for (ReleaseCall* call : std::exchange(releasing_, {})) call->finish(*plan_->freed());
+  }
+  if (plan_->done()) {
+    run_ = nullptr;
+    plan_ = nullptr;
+    self_ = nullptr;
+    run.let_go();
+  }
+  tell_listeners(now);
+}
+
+// What other threads see; and the loss, once.
+void LockSession::publish() {
+  LockGuard::LossCallback lost;
+  {
+    const std::scoped_lock lock(mutex_);
+    until_ = tenure_->held ? tenure_->until : Deadline{0};
+    if (token_ != tenure_->token) token_ = tenure_->token;
+    if (!plan_->loss() || loss_ || released_) return;
+    loss_ = plan_->loss();
+    lost = std::exchange(on_loss_, nullptr);
+  }
+  if (lost) impl_->dispatcher().post([lost = std::move(lost), why = *loss_] { lost(why); });
+}
+
+void LockSession::tell_listeners(Now now) {
+  if (told_changes_ == tenure_->changes) return;
+  told_changes_ = tenure_->changes;
+  for (TenureListener* listener : std::vector(listeners_)) {
+    if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_tenure(now);
+  }
+}
+
+void LockSession::on_doubt(Now now) {
+  if (plan_ == nullptr) return;
+  plan_->on_doubt(now);
+  run_->resume(now);
+}
+
+// ---- any thread
+
+// In a forked child the mutex may be held for ever: refusal() comes first.
+bool LockSession::held() const {
+  if (impl_->refusal(false)) return false;
+  const std::scoped_lock lock(mutex_);
+  return !released_ && socket::read_clocks().mono < until_;
+}
+
+std::string LockSession::token() const {
+  if (impl_->refusal(false)) return {};
+  const std::scoped_lock lock(mutex_);
+  return !released_ && socket::read_clocks().mono < until_ ? token_ : std::string();
+}
+
+void LockSession::on_loss(LockGuard::LossCallback lost) {
+  const Client::Impl::Entry entry(*impl_);
+  const bool closed = impl_->refusal(false).has_value();
+  std::optional<Error> why;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (released_) return;
+    why = loss_;
+    if (!why) on_loss_ = std::move(lost);
+  }
+  if (!why || !lost) return;
+  if (closed) return lost(*why);  // no dispatcher runs any more
+  impl_->dispatcher().post([lost = std::move(lost), why = *why] { lost(why); });
+}
+
+bool LockSession::stop_believing() {
+  const std::scoped_lock lock(mutex_);
+  on_loss_ = nullptr;
+  return !std::exchange(released_, true);
+}
+
+Result<bool> LockSession::release(const Timeout& timeout) {
+  const Client::Impl::Entry entry(*impl_);
+  if (auto refused = impl_->refusal(true)) return Failure(std::move(*refused));
+  if (auto error = check_timeout(timeout)) return Failure(std::move(*error));
+  if (!stop_believing()) return false;
+  return ReleaseCall(*this, impl_->deadline(socket::read_clocks().mono, timeout)).wait();
+}
+
+namespace {
+
+// Releases without a caller that waits; owns itself.
+class PostedRelease final : private socket::Lane::Task {
+ public:
+  PostedRelease(std::shared_ptr<LockSession> session, std::function<void(Now)> release)
+      : session_(std::move(session)), release_(std::move(release)) {
+    session_->impl().lane().post(*this);
+  }
+
+ private:
+  void run(Now now) override {
+    const std::unique_ptr<PostedRelease> self(this);
+    release_(now);
+  }
+  std::shared_ptr<LockSession> session_;
+  std::function<void(Now)> release_;
+};
+
+}  // namespace
+
+void LockSession::drop() noexcept {
+  const Client::Impl::Entry entry(*impl_);
+  const auto refused = impl_->refusal(true);
+  if (!refused) {
+    static_cast<void>(release({}));
+  } else if (refused->reason == Reason::wrong_thread && stop_believing()) {
+    new PostedRelease(shared_from_this(), [this](Now now) {
+      if (plan_ == nullptr) return;
+      plan_->release(now.mono, now);
+      run_->resume(now);
+    });
+  }
+}
+
+// ---- fenced operations
+
+std::optional<Error> LockSession::refusal(std::string_view key, bool other_node,
+                                          const Timeout& timeout) const {
+  if (auto refused = impl_->refusal(true)) return refused;
+  if (auto error = check_key(key)) return error;
+  if (auto error = check_timeout(timeout)) return error;
+  const cluster::Topology& topology = impl_->topology();
+  const std::uint32_t home = topology.locate(name_).node;
+  const std::uint32_t there = topology.locate(key).node;
+  if (home == there || other_node) return std::nullopt;
+  const std::string tag(cluster::routing_key(name_));
+  return local_error(Outcome::invalid, Reason::bad_argument,
+                     "the key " + printable(key) + " lives on " + topology.identity(there) +
+                         ", its lock " + printable(name_) + " on " + topology.identity(home) +
+                         ", where alone the token counts; begin the key with {" + printable(tag) +
+                         "}");
+}
+
+FencedTerms LockSession::terms(std::string_view key, bool other_node,
+                               const Timeout& timeout) const {
+  FencedTerms terms;
+  terms.key = key;
+  terms.started = socket::read_clocks().mono;
+  terms.deadline = impl_->deadline(terms.started, timeout);
+  const cluster::Topology& topology = impl_->topology();
+  terms.bound = !other_node || topology.locate(name_).node == topology.locate(key).node;
+  return terms;
+}
+
+Result<GetResult> LockSession::read(std::string_view key, const FencedReadOptions& options) {
+  const Client::Impl::Entry entry(*impl_);
+  if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
+  if (auto error = check_ttl(options.ttl)) return Failure(*error);
+  if (!held()) return Failure(not_held(name_, {}));
+  FencedTerms wanted = terms(key, options.other_node, options.timeout);
+  wanted.ttl = set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
+  return FencedCall<FencedRead>(*this, std::make_unique<FencedRead>(tenure_, std::move(wanted)))
+      .wait();
+}
+
+Result<SetResult> LockSession::write(std::string_view key, std::string_view value,
+                                     const FencedWriteOptions& options) {
+  const Client::Impl::Entry entry(*impl_);
+  if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
+  if (auto error = check_value(value, impl_->config())) return Failure(*error);
+  if (auto error = check_ttl(options.ttl)) return Failure(*error);
+  if (!held()) return Failure(not_held(name_, {}));
+  FencedTerms wanted = terms(key, options.other_node, options.timeout);
+  wanted.value = value;
+  wanted.ttl = set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
+  return FencedCall<FencedWrite>(
+             *this, std::make_unique<FencedWrite>(tenure_, std::move(wanted), options.condition))
+      .wait();
+}
+
+Result<RemoveResult> LockSession::remove(std::string_view key, const FencedRemoveOptions& options) {
+  const Client::Impl::Entry entry(*impl_);
+  if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
+  if (!held()) return Failure(not_held(name_, {}));
+  std::optional<std::string> expected;
+  if (options.if_value) {
+    if (auto error = check_value(*options.if_value, impl_->config())) return Failure(*error);
+    expected = *options.if_value;
+  }
+  return FencedCall<FencedRemove>(
+             *this, std::make_unique<FencedRemove>(
+                        tenure_, terms(key, options.other_node, options.timeout), expected))
+      .wait();
+}
+
+}  // namespace sheaf::client

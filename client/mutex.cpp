@@ -1,0 +1,122 @@
+// Mutex: a standard mutex over a Locker. Threads that share the object first queue for the object,
+// then the one in front asks the store.
+
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include <sheaf/locker.h>
+
+#include "client/client_impl.h"
+
+namespace sheaf {
+inline namespace v0 {
+namespace {
+
+using std::chrono::nanoseconds;
+
+std::errc errc_of(const Error& error) noexcept {
+  switch (error.outcome) {
+    case Outcome::not_sent:
+    case Outcome::unknown:
+    case Outcome::overloaded:
+      return std::errc::host_unreachable;
+    case Outcome::refused:
+      return std::errc::permission_denied;
+    case Outcome::shutdown:
+      return std::errc::operation_canceled;
+    case Outcome::invalid:
+    case Outcome::unsupported:
+      break;
+  }
+  return std::errc::invalid_argument;
+}
+
+}  // namespace
+
+struct Mutex::State {
+  State(Client& client, std::string lock_name, LockerOptions options)
+      : locker(client, std::move(options)), name(std::move(lock_name)) {}
+
+  Locker locker;
+  const std::string name;
+  mutable std::mutex mutex;
+  std::condition_variable free;
+  bool taken = false;              // by a thread that asks or holds
+  std::optional<LockGuard> guard;  // of the thread that holds
+};
+
+Mutex::Mutex(Client& client, std::string name, LockerOptions options)
+    : state_(std::make_unique<State>(client, std::move(name), std::move(options))) {}
+Mutex::~Mutex() = default;
+
+// Waits for the other threads of this object; no time = for ever.
+bool Mutex::enter(std::optional<nanoseconds> time) {
+  std::unique_lock lock(state_->mutex);
+  const auto is_free = [this] { return !state_->taken; };
+  if (!time) {
+    state_->free.wait(lock, is_free);
+  } else if (!state_->free.wait_for(lock, *time, is_free)) {
+    return false;
+  }
+  return state_->taken = true;
+}
+
+// With a guard: it is held now. Without: the next thread may try.
+void Mutex::leave(std::optional<LockGuard> guard) {
+  const std::scoped_lock lock(state_->mutex);
+  if (guard) {
+    state_->guard.emplace(std::move(*guard));
+    return;
+  }
+  state_->taken = false;
+  state_->free.notify_one();
+}
+
+void Mutex::lock() {
+  enter(std::nullopt);
+  Locker& locker = state_->locker;
+  const nanoseconds patience =
+      std::max<nanoseconds>(locker.options_.lease, locker.impl_->config().timeout);
+  for (;;) {
+    LockResult got = locker.lock_patiently(state_->name, patience);
+    if (!got) {
+      leave(std::nullopt);
+      throw std::system_error(std::make_error_code(errc_of(got.error())), got.error().message());
+    }
+    if (*got) return leave(std::move(*got));
+  }
+}
+
+bool Mutex::try_lock() { return try_lock_within(nanoseconds(0)); }
+
+bool Mutex::try_lock_within(nanoseconds time) {
+  const Deadline started = socket::read_clocks().mono;
+  if (!enter(std::max(time, nanoseconds(0)))) return false;
+  const nanoseconds left = time - (socket::read_clocks().mono - started);
+  LockResult got = state_->locker.lock(state_->name, std::max(left, nanoseconds(0)));
+  const bool locked = got && got->has_value();
+  leave(locked ? std::move(*got) : std::nullopt);
+  return locked;
+}
+
+void Mutex::unlock() {
+  std::optional<LockGuard> guard;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    guard.swap(state_->guard);
+  }
+  if (guard) static_cast<void>(guard->release());
+  leave(std::nullopt);
+}
+
+bool Mutex::held() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->guard && state_->guard->held();
+}
+
+LockGuard& Mutex::guard() { return *state_->guard; }
+
+}  // namespace v0
+}  // namespace sheaf
