@@ -23,6 +23,7 @@ namespace sheaf::client {
 struct Command {
   unsigned id = 0;  // the procedure's own name for it; not one that is in flight
   protocol::Operation operation;
+  std::string_view route;        // what places it instead of its key; empty = the key
   std::uint64_t connection = 0;  // only on this one (Completion::connection); 0 = on any
 };
 

@@ -52,6 +52,7 @@ void ProcedureRun::start(const Command& command, Now now) {
   free_.pop_back();
   slot.id = command.id;
   slot.operation = command.operation;
+  slot.route = command.route;
   slot.only_on = command.connection;
   slot.sink = this;
   ++in_flight_;

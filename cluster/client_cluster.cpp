@@ -40,7 +40,8 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
 ClientCluster::~ClientCluster() = default;
 
 void ClientCluster::start(socket::Request& request, Now now) {
-  start_on(topology_->locate(request.operation.key).node, request, now);
+  const std::string_view route = request.route.empty() ? request.operation.key : request.route;
+  start_on(topology_->locate(route).node, request, now);
 }
 
 void ClientCluster::start_on(unsigned node, socket::Request& request, Now now) {

@@ -13,17 +13,19 @@ std::unexpected<Problem> problem(std::string text, Outcome outcome = Outcome::in
 
 Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const std::string name = folded(scheme);
-  if (name == "mqtt" || name == "embedded") {
-    config_.kind = name == "mqtt" ? EndpointKind::state_store : EndpointKind::embedded;
+  for (const auto kind :
+       {EndpointKind::state_store, EndpointKind::embedded, EndpointKind::memcached}) {
+    if (name != to_string(kind)) continue;
+    config_.kind = kind;
     return {};
   }
   if (name == "mqtts" || name == "memcacheds" || name == "rediss") {
     return problem(name + ":// needs TLS, which comes with a later version", Outcome::unsupported);
   }
-  if (name == "memcached" || name == "redis") {
+  if (name == to_string(EndpointKind::redis)) {
     return problem(name + ":// comes with a later version", Outcome::unsupported);
   }
-  return problem("the scheme is not mqtt or embedded");
+  return problem("the scheme is not mqtt, memcached or embedded");
 }
 
 Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& where) {
@@ -32,7 +34,7 @@ Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& 
   }
   if (const auto bad = check_host(server.host, server.bracketed))
     return problem(where + ": " + bad->text);
-  constexpr std::uint16_t default_port = 1883;
+  const std::uint16_t default_port = config_.kind == EndpointKind::memcached ? 11'211 : 1883;
   NodeConfig node{std::string(server.host), server.port == 0 ? default_port : server.port,
                   server.weight};
   if (!identities_.insert(folded(node.identity())).second) {
@@ -72,8 +74,13 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
   const Option* option = find_option(name);
   if (option == nullptr) return problem("is unknown");
   if (!given_.insert(std::string(name)).second) return problem("is given twice");
-  if (option->user != OptionUser::every && config_.kind != EndpointKind::embedded) {
-    return problem("is for embedded:// only");
+  const bool theirs = option->user == OptionUser::memcached;
+  const auto kind = theirs ? EndpointKind::memcached : EndpointKind::embedded;
+  if (option->user != OptionUser::every && config_.kind != kind) {
+    return problem("is for " + std::string(to_string(kind)) + ":// only");
+  }
+  if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
+    return problem("implies locator=ring, and locator is slots");
   }
   auto set = cluster::set_option(config_, *option, value, written);
   if (!set) return problem(std::move(set.error()));

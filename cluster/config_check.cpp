@@ -61,7 +61,7 @@ Found too_long(std::string_view credential) {
 }
 
 Found check_kind(EndpointKind kind) {
-  if (kind == EndpointKind::state_store || kind == EndpointKind::embedded) return std::nullopt;
+  if (kind != EndpointKind::redis) return std::nullopt;
   return Problem{std::string(to_string(kind)) + ":// comes with a later version",
                  Outcome::unsupported};
 }
@@ -96,11 +96,41 @@ Found check_nodes(const ClusterConfig& config) {
     if (!identities.insert(folded(identity)).second) return problem(identity + " is given twice");
     weight += config.nodes[i].weight;
   }
-  if (config.locator == LocatorKind::ring && weight > max_ring_weight) {
+  const bool own_ring = config.locator == LocatorKind::ring && config.ring == RingProfile::none;
+  if (own_ring && weight > max_ring_weight) {
     return problem("locator=ring takes weights of at most " + std::to_string(max_ring_weight) +
                    " in all, and these are " + std::to_string(weight));
   }
   return std::nullopt;
+}
+
+// Whether an address is meant as numbers, so that its text is the same for every client.
+bool is_numeric(std::string_view host) noexcept {
+  in_addr v4{};
+  return is_address(AF_INET, host, &v4) || is_ipv6(host);
+}
+
+Found check_kind_options(const ClusterConfig& config) {
+  if (config.kind != EndpointKind::memcached) {
+    if (config.failover == FailoverMode::rehash) {
+      return problem(
+          "option failover=rehash is for caches: fences of the state store live in one place");
+    }
+    if (config.ring != RingProfile::none) return problem("option ring is for memcached:// only");
+    if (config.protocol != MemcachedProtocol::automatic) {
+      return problem("option protocol is for memcached:// only");
+    }
+    return std::nullopt;
+  }
+  if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
+    return problem("option ring implies locator=ring, and locator is slots");
+  }
+  if (config.ring != RingProfile::spymemcached) return std::nullopt;
+  const auto named = std::ranges::find_if(
+      config.nodes, [](const NodeConfig& node) { return !is_numeric(node.host); });
+  if (named == config.nodes.end()) return std::nullopt;
+  return problem("option ring=spymemcached takes numeric addresses only, and " + named->identity() +
+                 " is a name");
 }
 
 Found check_options(const ClusterConfig& config) {
@@ -113,6 +143,7 @@ Found check_options(const ClusterConfig& config) {
     return problem("option pool_max is " + std::to_string(config.pool_max) +
                    ", below pool_min, which is " + std::to_string(config.pool_min));
   }
+  if (auto bad = check_kind_options(config)) return bad;
   if (config.kind == EndpointKind::embedded) return std::nullopt;
   if (config.embedded_name.empty() && config.engine_options.empty()) return std::nullopt;
   return problem("options of engines are for embedded:// only");

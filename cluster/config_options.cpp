@@ -55,8 +55,25 @@ constexpr Access locator{[](Config& config, const Value& value) {
                                value.text == "ring" ? LocatorKind::ring : LocatorKind::slots;
                          },
                          nullptr};
-constexpr Access failover{
-    [](Config& config, const Value&) { config.failover = FailoverMode::owner; }, nullptr};
+constexpr Access ring{[](Config& config, const Value& value) {
+                        config.locator = LocatorKind::ring;
+                        config.ring = value.text == "libmemcached" ? RingProfile::libmemcached
+                                      : value.text == "spymemcached"
+                                          ? RingProfile::spymemcached
+                                          : RingProfile::libmemcached_weighted;
+                      },
+                      nullptr};
+constexpr Access protocol{[](Config& config, const Value& value) {
+                            config.protocol = value.text == "binary" ? MemcachedProtocol::binary
+                                              : value.text == "meta" ? MemcachedProtocol::meta
+                                                                     : MemcachedProtocol::automatic;
+                          },
+                          nullptr};
+constexpr Access failover{[](Config& config, const Value& value) {
+                            config.failover =
+                                value.text == "rehash" ? FailoverMode::rehash : FailoverMode::owner;
+                          },
+                          nullptr};
 // No time to live is as good as the longest.
 constexpr Access default_ttl{
     [](Config& config, const Value& value) {
@@ -75,8 +92,14 @@ constexpr std::array kTable{
     Option{"slots", Type::power_of_two, User::every, 1u << 10, 1u << 22, "", "65536",
            number<&Config::slots>(),
            "Slots of `locator=slots`. Another number moves nearly every key."},
-    Option{"failover", Type::choice, User::every, 0, 0, "owner", "owner", failover,
-           "What happens to the keys of a node that is down: they stay its own."},
+    Option{"failover", Type::choice, User::every, 0, 0, "owner|rehash", "owner", failover,
+           "What happens to the keys of a node that is down: they stay its own, or go to the next "
+           "nodes until it is back (caches only)."},
+    Option{"ring", Type::choice, User::memcached, 0, 0,
+           "libmemcached|libmemcached-weighted|spymemcached", "", ring,
+           "A ring shared with users of another client; implies `locator=ring`."},
+    Option{"protocol", Type::choice, User::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
+           "Which of memcached's protocols is spoken."},
     Option{"allow_plain_password", Type::boolean, User::every, 0, 1, "", "false",
            flag<&Config::allow_plain_password>(),
            "Lets a password cross a network without TLS."},
@@ -84,7 +107,8 @@ constexpr std::array kTable{
            duration<&Config::timeout>(), "Deadline of an operation that names none."},
     Option{"connect_timeout", Type::duration, User::every, 1, kDay, "", "500ms",
            duration<&Config::connect_timeout>(),
-           "Longest attempt to connect, log in and subscribe."},
+           "Longest attempt to connect, log in and subscribe; a node's first may take `timeout` "
+           "if that is longer."},
     Option{"default_ttl", Type::duration, User::every, 1, kLongestTtl, "", "",
            default_ttl, "Time to live of a set that names none."},
     Option{"value_limit", Type::size, User::every, 1, (256u << 20) - (64u << 10), "",

@@ -27,9 +27,10 @@ enum class OptionType : std::uint8_t {
 
 // Who reads an option.
 enum class OptionUser : std::uint8_t {
-  every,     // clusters of every kind
-  embedded,  // embedded:// only
-  engine     // embedded:// only; the value is handed to the engine, which judges it
+  every,      // clusters of every kind
+  memcached,  // memcached:// only
+  embedded,   // embedded:// only
+  engine      // embedded:// only; the value is handed to the engine, which judges it
 };
 
 // A value that has passed its type and range.

@@ -149,7 +149,8 @@ Checked check_characters(std::string_view authority, std::string_view options) {
 Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
   if (uri.size() > max_config_bytes) return problem("the URI is longer than 1 MiB");
   const std::size_t colon = uri.find("://");
-  if (colon == uri.npos) return problem("the URI does not begin with mqtt:// or embedded://");
+  if (colon == uri.npos)
+    return problem("the URI does not begin with mqtt://, memcached:// or embedded://");
   if (auto known = builder.set_scheme(uri.substr(0, colon)); !known) return known;
   std::string_view rest = uri.substr(colon + 3);
   const bool with_options = rest.find('?') != rest.npos;

@@ -1,11 +1,15 @@
 #include "cluster/locator.h"
 
 #include "cluster/ring_locator.h"
+#include "cluster/shared_ring.h"
 #include "cluster/slot_locator.h"
 
 namespace sheaf::cluster {
 
 std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config) {
+  if (config.ring != RingProfile::none) {
+    return std::make_unique<SharedRing>(config.ring, config.nodes);
+  }
   if (config.locator == LocatorKind::ring) return std::make_unique<RingLocator>(config.nodes);
   return std::make_unique<SlotLocator>(config.nodes, config.slots);
 }

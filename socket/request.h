@@ -46,6 +46,7 @@ class Request : public ListHook<Request> {
 
   protocol::Operation operation;
   RequestSink* sink = nullptr;
+  std::string_view route;     // what places it instead of the key; empty = the key
   std::uint64_t only_on = 0;  // a connection that must carry it, else it is not sent; 0 = any
 
   // Bookkeeping of the layers below.

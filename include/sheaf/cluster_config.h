@@ -24,7 +24,7 @@ inline namespace v0 {
 enum class EndpointKind : std::uint8_t {
   state_store,  ///< `mqtt://`: Azure IoT Operations state store over MQTT 5.
   embedded,     ///< `embedded://N`: the state store engine in this process.
-  memcached,    ///< `memcached://`: not in this version.
+  memcached,    ///< `memcached://`: a fleet of memcached servers.
   redis         ///< `redis://`: not in this version.
 };
 /// The scheme: "mqtt", "embedded", "memcached", "redis".
@@ -46,9 +46,29 @@ enum class LocatorKind : std::uint8_t {
   ring    ///< Virtual nodes on a ring of 32-bit points, weight x 160 each.
 };
 
+/// A ring that other memcached clients use too. Implies LocatorKind::ring; `{tag}` is not read.
+enum class RingProfile : std::uint8_t {
+  none,                   ///< sheaf's own rings.
+  libmemcached,           ///< Its consistent distribution, default hash; weights as it takes them.
+  libmemcached_weighted,  ///< Its weighted ketama (KETAMA_WEIGHTED; PHP: LIBKETAMA_COMPATIBLE).
+  spymemcached            ///< Its ketama, for servers given as numeric addresses.
+};
+
+/// Which of memcached's protocols is spoken.
+enum class MemcachedProtocol : std::uint8_t {
+  automatic,  ///< Meta where the server has it; with a password whichever the server takes.
+  binary,     ///< Deprecated by memcached, but in every version.
+  meta        ///< From memcached 1.6.10.
+};
+
 /// What happens to the keys of a node that is down.
 enum class FailoverMode : std::uint8_t {
-  owner  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
+  owner,  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
+  /// The keys of a node that is down go to the next nodes in each key's order, and come back when it
+  /// answers again. For caches only: while nodes come and go, two homes may hold different values of
+  /// a key, and a value written before the failure may be read again after the return. Refused for
+  /// the state store, whose fences live in one place.
+  rehash
 };
 
 /// A cluster: its servers and its options.
@@ -61,13 +81,18 @@ struct ClusterConfig {
   LocatorKind locator = LocatorKind::slots;  ///< `locator=slots|ring`
   /// `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
   std::uint32_t slots = 65'536;
-  FailoverMode failover = FailoverMode::owner;  ///< `failover=owner`
+  /// `ring=libmemcached|libmemcached-weighted|spymemcached`: memcached only.
+  RingProfile ring = RingProfile::none;
+  /// `protocol=auto|binary|meta`: memcached only.
+  MemcachedProtocol protocol = MemcachedProtocol::automatic;
+  FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
   /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
   bool allow_plain_password = false;
 
   /// `timeout`: default deadline of an operation, 1 ms .. 24 h.
   std::chrono::milliseconds timeout{1'000};
-  /// `connect_timeout`: one attempt to connect, log in and subscribe, 1 ms .. 24 h.
+  /// `connect_timeout`: one attempt to connect, log in and subscribe, 1 ms .. 24 h. The first one of
+  /// a node may take as long as `timeout` if that is longer.
   std::chrono::milliseconds connect_timeout{500};
   /// `default_ttl`: for sets without one; none = never expires.
   std::optional<Ttl> default_ttl;

@@ -54,6 +54,7 @@ struct EngineOptions {
   // Sets one option by name. Sizes may end in KiB, MiB or GiB, durations end in ms, s, m or h. The
   // error is one sentence naming the option and what is allowed.
   std::expected<void, std::string> set(std::string_view name, std::string_view value);
+  friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
 inline constexpr std::size_t max_expiries_per_tick = 10'000;

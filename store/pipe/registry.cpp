@@ -2,7 +2,6 @@
 
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 namespace sheaf::store::pipe {
@@ -21,12 +20,6 @@ Registry& registry() {
   return *only;
 }
 
-// The binding names every option: one that is added does not compile until it is compared.
-auto as_tuple(const EngineOptions& options) {
-  const auto& [spelling, keys, bytes, watches, duplicates, retention, notify, topics] = options;
-  return std::tuple(spelling, keys, bytes, watches, duplicates, retention, notify, topics);
-}
-
 }  // namespace
 
 std::expected<Engines, std::string> open_engines(std::string_view name, unsigned count,
@@ -41,7 +34,7 @@ std::expected<Engines, std::string> open_engines(std::string_view name, unsigned
     if (engine == nullptr) {
       engine = std::make_shared<SharedEngine>(options);
       place = engine;
-    } else if (as_tuple(engine->options()) != as_tuple(options)) {
+    } else if (engine->options() != options) {
       return std::unexpected("embedded engine " + std::to_string(index) +
                              (name.empty() ? std::string() : " of '" + std::string(name) + "'") +
                              " is already open in this process with other options");

@@ -197,7 +197,7 @@ TEST(ConfigJson, WantsTheKindBesideAListOnly) {
   EXPECT_EQ(refusal(cluster(R"("kind":1,"servers":[])")),
             "clusters.main.kind must be a JSON string");
   EXPECT_EQ(refusal(cluster(R"("kind":"http","servers":[])")),
-            "clusters.main.kind: the scheme is not mqtt or embedded");
+            "clusters.main.kind: the scheme is not mqtt, memcached or embedded");
   EXPECT_THAT(refusal(cluster(R"("kind":"embedded","servers":[])")),
               HasSubstr("clusters.main.kind must be mqtt"));
 }

@@ -144,10 +144,10 @@ TEST(ConfigUri, NeverRepeatsAPasswordHoweverItIsMistyped) {
 }
 
 TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
-  EXPECT_EQ(refusal(""), "the URI does not begin with mqtt:// or embedded://");
-  EXPECT_EQ(refusal("b1:1883"), "the URI does not begin with mqtt:// or embedded://");
-  EXPECT_EQ(refusal("http://b1"), "the scheme is not mqtt or embedded");
-  EXPECT_EQ(refusal("://b1"), "the scheme is not mqtt or embedded");
+  EXPECT_EQ(refusal(""), "the URI does not begin with mqtt://, memcached:// or embedded://");
+  EXPECT_EQ(refusal("b1:1883"), "the URI does not begin with mqtt://, memcached:// or embedded://");
+  EXPECT_EQ(refusal("http://b1"), "the scheme is not mqtt, memcached or embedded");
+  EXPECT_EQ(refusal("://b1"), "the scheme is not mqtt, memcached or embedded");
   EXPECT_THAT(refusal("mqtt://b1/"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal("mqtt://b1#x"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal("mqtt://b1, b2"), HasSubstr("blanks"));
@@ -169,11 +169,11 @@ TEST(ConfigUri, SaysWhichSchemesComeLater) {
     EXPECT_EQ(config.error().outcome, Outcome::unsupported);
     EXPECT_THAT(config.error().text, HasSubstr(":// needs TLS, which comes with a later version"));
   }
-  for (const auto* scheme : {"memcached", "redis"}) {
+  for (const auto* scheme : {"redis", "REDIS"}) {
     const auto config = ClusterConfig::parse_uri(std::string(scheme) + "://b1");
     ASSERT_FALSE(config.has_value());
     EXPECT_EQ(config.error().outcome, Outcome::unsupported);
-    EXPECT_EQ(config.error().text, std::string(scheme) + ":// comes with a later version");
+    EXPECT_EQ(config.error().text, "redis:// comes with a later version");
   }
 }
 
@@ -192,6 +192,25 @@ TEST(ConfigUri, CountsEmbeddedEngines) {
         << count;
   }
   EXPECT_EQ(refusal("embedded://u@3"), "embedded:// takes no user and no password");
+}
+
+TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
+  const auto config = good("memcached://c1,c2:11212*3?ring=libmemcached-weighted&protocol=meta");
+  EXPECT_EQ(config.kind, EndpointKind::memcached);
+  EXPECT_EQ(identities(config), (std::vector<std::string>{"c1:11211", "c2:11212"}));
+  EXPECT_EQ(config.locator, LocatorKind::ring);
+  EXPECT_EQ(config.ring, RingProfile::libmemcached_weighted);
+  EXPECT_EQ(config.protocol, MemcachedProtocol::meta);
+  EXPECT_EQ(good("memcached://c1?failover=rehash").failover, FailoverMode::rehash);
+  EXPECT_EQ(good("memcached://10.0.0.1,[::1]?ring=spymemcached").ring, RingProfile::spymemcached);
+  EXPECT_EQ(refusal("memcached://c1?ring=spymemcached"),
+            "option ring=spymemcached takes numeric addresses only, and c1:11211 is a name");
+  EXPECT_EQ(refusal("memcached://c1?locator=slots&ring=libmemcached"),
+            "option ring implies locator=ring, and locator is slots");
+  EXPECT_EQ(refusal("memcached://c1?ring=libmemcached&locator=slots"),
+            "option ring implies locator=ring, and locator is slots");
+  EXPECT_EQ(refusal("mqtt://b1?ring=libmemcached"), "option ring is for memcached:// only");
+  EXPECT_THAT(refusal("mqtt://b1?failover=rehash"), HasSubstr("failover=rehash is for caches"));
 }
 
 TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {

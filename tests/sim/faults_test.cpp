@@ -4,6 +4,7 @@
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Faults.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -47,7 +48,9 @@ struct Mix {
 
 class FaultRun {
  public:
-  explicit FaultRun(std::uint64_t seed) : random_(seed ^ 0x5eaf), mix_(random_), stack_(seed, 3) {
+  explicit FaultRun(std::uint64_t seed, Bug bug = Bug::none)
+      : random_(seed ^ 0x5eaf), mix_(random_), stack_(seed, 3) {
+    stack_.bug = bug;
     stack_.config.pool_max = 1 + static_cast<unsigned>(random_.below(3));
     for (unsigned i = 0; i < 3; ++i) set_faults(stack_.broker(i));
     stack_.add_client();
@@ -236,6 +239,28 @@ TEST(Faults, ASeedReplaysExactly) {
     two.run();
     EXPECT_EQ(one.trace(), two.trace());
   }
+}
+
+// How many of 30 seeds find the bug.
+unsigned seeds_that_fail(Bug bug) {
+  unsigned found = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    testing::TestPartResultArray failures;
+    const testing::ScopedFakeTestPartResultReporter catcher(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
+    FaultRun(seed, bug).run();
+    if (failures.size() > 0) ++found;
+  }
+  return found;
+}
+
+// Controls: the checks above see the bugs that they are there for.
+TEST(Faults, ASessionThatIsOneReplyBehindAfterATimeOutIsFoundOut) {
+  EXPECT_GE(seeds_that_fail(Bug::one_behind), 10u);
+}
+
+TEST(Faults, ASessionThatDeniesWhatItHasSentIsFoundOut) {
+  EXPECT_GE(seeds_that_fail(Bug::denies_what_it_sent), 10u);
 }
 
 // The proxy of the issue: replies delayed, dropped, doubled and swapped, 100,000 requests.

@@ -18,8 +18,8 @@ void Op::on_done(socket::Request&, const socket::Completion& completion) {
 }
 
 StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
-                         std::uint64_t seed)
-    : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork()) {
+                         std::uint64_t seed, Bug bug)
+    : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork(), bug) {
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config, cluster::Topology::make(config),
       node::NodeParts{loop_, *dialer_, sessions_, journal_}, Random(seed + 1).fork());
@@ -97,7 +97,7 @@ Stack::Stack(std::uint64_t seed, unsigned brokers) : world(seed) {
 
 StackClient& Stack::add_client() {
   clients_.push_back(
-      std::make_unique<StackClient>(world, network, config, 1000 * (clients_.size() + 1)));
+      std::make_unique<StackClient>(world, network, config, 1000 * (clients_.size() + 1), bug));
   return *clients_.back();
 }
 

@@ -13,6 +13,7 @@
 #include "client/procedure_host.h"
 #include "client/store_sessions.h"
 #include "cluster/client_cluster.h"
+#include "tests/sim/planted_bugs.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/sim_store.h"
 
@@ -51,10 +52,26 @@ class NoJournal final : public node::Journal {
   std::string show_key(std::string_view) const override { return {}; }
 };
 
+// The real sessions, with a bug planted if asked for.
+class Sessions final : public node::SessionFactory {
+ public:
+  Sessions(const ClusterConfig& config, const Seed& seed, Bug bug)
+      : real_(config, seed), bug_(bug) {}
+  std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
+    auto real = real_.make(node, now);
+    if (bug_ == Bug::none) return real;
+    return std::make_unique<BuggySession>(std::move(real), bug_);
+  }
+
+ private:
+  client::StoreSessions real_;
+  Bug bug_;
+};
+
 class StackClient final : private socket::Deferred {
  public:
-  StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
-              std::uint64_t seed);
+  StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
+              Bug bug = Bug::none);
   ~StackClient();
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
@@ -85,7 +102,7 @@ class StackClient final : private socket::Deferred {
 
   SimLoop loop_;
   std::unique_ptr<socket::Dialer> dialer_;
-  client::StoreSessions sessions_;
+  Sessions sessions_;
   NoJournal journal_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   std::unique_ptr<client::ProcedureHost> procedures_;
@@ -111,6 +128,7 @@ class Stack {
 
   SimWorld world;
   ClusterConfig config;
+  Bug bug = Bug::none;  // of clients added from here on
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers

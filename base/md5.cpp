@@ -1,0 +1,82 @@
+#include "base/md5.h"
+
+#include <bit>
+#include <cstring>
+
+namespace sheaf {
+namespace {
+
+using State = std::array<std::uint32_t, 4>;
+
+// RFC 1321 section 3.4: floor(2^32 * abs(sin(i + 1))), and the rotations of the four rounds.
+constexpr std::array<std::uint32_t, 64> kSines{
+    0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
+    0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
+    0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
+    0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a,
+    0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70,
+    0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
+    0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
+    0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
+constexpr std::array<std::array<int, 4>, 4> kRotations{
+    {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}}};
+
+std::uint32_t mix(unsigned round, std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept {
+  switch (round) {
+    case 0:
+      return (x & y) | (~x & z);
+    case 1:
+      return (x & z) | (y & ~z);
+    case 2:
+      return x ^ y ^ z;
+    default:
+      return y ^ (x | ~z);
+  }
+}
+
+// Which of the sixteen words step i takes.
+unsigned word_of(unsigned i) noexcept {
+  constexpr std::array<unsigned, 4> factor{1, 5, 3, 7};
+  constexpr std::array<unsigned, 4> start{0, 1, 5, 0};
+  return (factor[i / 16] * i + start[i / 16]) % 16;
+}
+
+void add_block(State& state, const char* block) noexcept {
+  std::array<std::uint32_t, 16> words;
+  for (unsigned i = 0; i < 16; ++i) {
+    words[i] = 0;
+    for (unsigned b = 4; b-- > 0;) {
+      words[i] = words[i] << 8 | static_cast<std::uint8_t>(block[4 * i + b]);
+    }
+  }
+  auto [a, b, c, d] = state;
+  for (unsigned i = 0; i < 64; ++i) {
+    const std::uint32_t sum = a + mix(i / 16, b, c, d) + words[word_of(i)] + kSines[i];
+    a = d;
+    d = c;
+    c = b;
+    b += std::rotl(sum, kRotations[i / 16][i % 4]);
+  }
+  state = {state[0] + a, state[1] + b, state[2] + c, state[3] + d};
+}
+
+}  // namespace
+
+Md5 md5(std::string_view data) noexcept {
+  State state{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  const std::uint64_t bits = std::uint64_t{data.size()} * 8;
+  for (; data.size() >= 64; data.remove_prefix(64)) add_block(state, data.data());
+  std::array<char, 128> tail{};
+  if (!data.empty()) std::memcpy(tail.data(), data.data(), data.size());
+  tail[data.size()] = static_cast<char>(0x80);
+  const std::size_t size = data.size() < 56 ? 64 : 128;
+  for (unsigned i = 0; i < 8; ++i) tail[size - 8 + i] = static_cast<char>(bits >> 8 * i);
+  for (std::size_t at = 0; at < size; at += 64) add_block(state, tail.data() + at);
+  Md5 digest;
+  for (unsigned i = 0; i < 16; ++i) {
+    digest[i] = static_cast<std::uint8_t>(state[i / 4] >> 8 * (i % 4));
+  }
+  return digest;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,129 @@
+#include "cluster/shared_ring.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checks.h"
+#include "base/md5.h"
+
+namespace sheaf::cluster {
+namespace {
+
+constexpr std::uint16_t kDefaultPort = 11'211;
+
+// The n-th of the four numbers in an MD5, little-endian.
+std::uint32_t word(const Md5& digest, unsigned n) noexcept {
+  std::uint32_t value = 0;
+  for (unsigned i = 4; i-- > 0;) value = value << 8 | digest[4 * n + i];
+  return value;
+}
+
+std::uint32_t md5_hash(std::string_view text) noexcept { return word(md5(text), 0); }
+
+// Bob Jenkins's one-at-a-time. Bytes count as signed: so do libmemcached's on the machines where
+// rings of it exist.
+std::uint32_t one_at_a_time(std::string_view text) noexcept {
+  std::uint32_t value = 0;
+  for (const char c : text) {
+    value += static_cast<std::uint32_t>(static_cast<signed char>(c));
+    value += value << 10;
+    value ^= value >> 6;
+  }
+  value += value << 3;
+  value ^= value >> 11;
+  return value + (value << 15);
+}
+
+// "host-k", or "host:port-k" where the port is not memcached's own.
+std::string libmemcached_label(const NodeConfig& node, std::uint32_t k) {
+  std::string label = node.host;
+  if (node.port != kDefaultPort) label += ":" + std::to_string(node.port);
+  return label + "-" + std::to_string(k);
+}
+
+std::string spymemcached_label(const NodeConfig& node, std::uint32_t k) {
+  return node.host + ":" + std::to_string(node.port) + "-" + std::to_string(k);
+}
+
+struct Profile {
+  std::string (*label)(const NodeConfig&, std::uint32_t k);
+  std::uint32_t (*key_hash)(std::string_view) noexcept;
+  bool
+      md5_points;  // four points of each label's MD5, by weight; else 100, one of each label's hash
+  bool last_wins;  // of two servers on one point
+};
+
+Profile profile_of(RingProfile profile, std::span<const NodeConfig> nodes) {
+  const bool weights = std::ranges::any_of(nodes, [](const auto& node) { return node.weight > 1; });
+  switch (profile) {
+    case RingProfile::libmemcached:
+      // The library goes over to weighted points by itself, and keeps its hash for keys.
+      return {libmemcached_label, one_at_a_time, weights, false};
+    case RingProfile::libmemcached_weighted:
+      return {libmemcached_label, md5_hash, true, false};
+    case RingProfile::spymemcached:
+      return {spymemcached_label, md5_hash, true, true};
+    case RingProfile::none:
+      break;
+  }
+  SHEAF_CHECK(false && "a shared profile");
+  return {};
+}
+
+// How many labels of four points a server has. In single precision, as the others reckon: at some
+// numbers of servers even equal weights lose a label by it.
+std::uint32_t weighted_labels(std::uint32_t weight, std::uint64_t total, std::size_t servers) {
+  const float part = static_cast<float>(weight) / static_cast<float>(total);
+  const volatile float scaled = part * 160.0f / 4.0f * static_cast<float>(servers);  // not fused
+  return static_cast<std::uint32_t>(std::floor(scaled + 1e-10f));
+}
+
+constexpr std::uint32_t kPlainLabels = 100;
+
+}  // namespace
+
+SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
+  SHEAF_CHECK(!nodes.empty());
+  const Profile rules = profile_of(profile, nodes);
+  key_hash_ = rules.key_hash;
+  std::uint64_t total = 0;
+  for (const NodeConfig& node : nodes) total += node.weight;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    const std::uint32_t labels =
+        rules.md5_points ? weighted_labels(nodes[node].weight, total, nodes.size()) : kPlainLabels;
+    for (std::uint32_t k = 0; k < labels; ++k) {
+      const std::string label = rules.label(nodes[node], k);
+      if (!rules.md5_points) {
+        points_.push_back({rules.key_hash(label), node});
+        continue;
+      }
+      const Md5 digest = md5(label);
+      for (unsigned n = 0; n < 4; ++n) points_.push_back({word(digest, n), node});
+    }
+  }
+  std::ranges::sort(points_, [&](const Point& a, const Point& b) {
+    if (a.position != b.position) return a.position < b.position;
+    return rules.last_wins ? a.node > b.node : a.node < b.node;
+  });
+}
+
+Location SharedRing::locate(std::string_view key) const noexcept {
+  const std::uint32_t position = key_hash_(key);
+  const auto at = std::ranges::lower_bound(points_, position, {}, &Point::position);
+  const Point& point = at != points_.end() ? *at : points_.front();
+  return {point.node, point.position};
+}
+
+// A point owns the positions after the point before it, up to itself, itself included.
+double SharedRing::share(std::uint32_t node) const noexcept {
+  std::uint64_t own = 0;
+  std::uint32_t before = points_.back().position;
+  for (const Point& point : points_) {
+    const std::uint32_t arc = point.position - before;  // modulo 2^32; 0 for the later of a tie
+    if (point.node == node) own += points_.size() == 1 ? std::uint64_t{1} << 32 : arc;
+    before = point.position;
+  }
+  return static_cast<double>(own) / 4'294'967'296.0;
+}
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,40 @@
+#pragma once
+
+// Rings that other memcached clients use, so that they and sheaf find each other's keys. A profile
+// is a row of a table and the two functions it names; docs/wire/locators.md has the rules and their
+// sources. `{tag}` means nothing to the others, so it is not read here either.
+//
+// Thread rule: immutable once built; any thread.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/locator.h"
+
+namespace sheaf::cluster {
+
+class SharedRing final : public ClientNodeLocator {
+ public:
+  // The profile is not RingProfile::none.
+  SharedRing(RingProfile profile, std::span<const NodeConfig> nodes);
+
+  Location locate(std::string_view key) const noexcept override;
+  double share(std::uint32_t node) const noexcept override;
+  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
+
+  struct Point {
+    std::uint32_t position;
+    std::uint32_t node;
+  };
+  // By position; of equal ones the first counts.
+  std::span<const Point> points() const noexcept { return points_; }
+
+ private:
+  using KeyHash = std::uint32_t (*)(std::string_view) noexcept;
+
+  KeyHash key_hash_;
+  std::vector<Point> points_;
+};
+
+}  // namespace sheaf::cluster
