@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "client/dialer_factory.h"
+#include "client/list/board.h"
 #include "client/outcomes.h"
 #include "client/store_sessions.h"
 #include "cluster/config_check.h"
@@ -39,6 +40,19 @@ class RunCall final : private socket::Lane::Task {
   }
   socket::Lane& lane_;
   const std::function<void(Now)>& task_;
+  socket::Lane::Waiter waiter_;
+};
+
+// Lists that this client is changing are given free for others.
+class CloseLists final : private socket::Lane::Task {
+ public:
+  CloseLists(socket::Lane& lane, client::list::Board& lists) : lane_(lane), lists_(lists) {}
+  void wait() { lane_.call(*this, waiter_); }
+
+ private:
+  void run(Now now) override { lists_.close(waiter_, now); }
+  socket::Lane& lane_;
+  client::list::Board& lists_;
   socket::Lane::Waiter waiter_;
 };
 
@@ -87,6 +101,7 @@ Result<void> Client::Impl::open() {
       config_, topology_, node::NodeParts{*loop_, *dialer_, *sessions_, journal_}, random.fork());
   procedures_ = std::make_unique<client::ProcedureHost>(*loop_, *cluster_, nullptr);
   lane_ = std::make_unique<socket::Lane>(*loop_);
+  lists_ = std::make_unique<client::list::Board>(*procedures_, *lane_, config_, random.fork());
   dispatcher_.start();
   lane_->start();
   return {};
@@ -106,6 +121,7 @@ void Client::Impl::close() noexcept {
 void Client::Impl::shut_down() noexcept {
   closing_ = true;
   if (lane_ != nullptr) {
+    if (lists_ != nullptr) CloseLists(*lane_, *lists_).wait();
     run([this](Now now) {
       procedures_->shut_down(now);
       cluster_->shut_down(now);
@@ -125,6 +141,7 @@ void Client::Impl::shut_down() noexcept {
 void Client::Impl::abandon() noexcept {
   if (loop_ != nullptr) loop_->close_descriptors();
   static_cast<void>(lane_.release());
+  static_cast<void>(lists_.release());
   static_cast<void>(procedures_.release());
   static_cast<void>(cluster_.release());
   static_cast<void>(sessions_.release());

@@ -23,6 +23,10 @@
 #include "socket/lane.h"
 #include "socket/uv_loop.h"
 
+namespace sheaf::client::list {
+class Board;
+}
+
 namespace sheaf {
 inline namespace v0 {
 
@@ -40,6 +44,7 @@ class Client::Impl {
   socket::Lane& lane() noexcept { return *lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
   client::ProcedureHost& procedures() noexcept { return *procedures_; }
+  client::list::Board& lists() noexcept { return *lists_; }
   client::Dispatcher& dispatcher() noexcept { return dispatcher_; }
   const ClusterConfig& config() const noexcept { return config_; }
   const cluster::Topology& topology() const noexcept { return *topology_; }
@@ -93,6 +98,7 @@ class Client::Impl {
   std::unique_ptr<cluster::ClientCluster> cluster_;
   client::Courtesy courtesy_;
   std::unique_ptr<client::ProcedureHost> procedures_;
+  std::unique_ptr<client::list::Board> lists_;
   std::unique_ptr<socket::Lane> lane_;
 };
 

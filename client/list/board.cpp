@@ -1,0 +1,122 @@
+#include "client/list/board.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "client/list/store_register.h"
+#include "client/outcomes.h"
+
+namespace sheaf::client::list {
+
+class Board::Entry final : public ProcedureOwner {
+ public:
+  Entry(Board& board, std::string name) : board_(board), name_(std::move(name)) {}
+
+  void start(std::unique_ptr<Writer> writer, Now now) {
+    writer_ = writer.get();
+    board_.host_.run(std::move(writer), *this, now);
+  }
+  void submit(EditCall& call, Now now) {
+    last_use = ++board_.uses_;
+    writer_->add(call, now);
+    run_->resume(now);
+  }
+  void shut_down(Now now) {
+    writer_->on_shutdown(now);
+    run_->resume(now);
+  }
+  void retire(Now now) {
+    writer_->retire();
+    run_->resume(now);
+  }
+  bool idle() const { return writer_->idle(); }
+  bool letting_go() const { return writer_->letting_go(); }
+
+  std::uint64_t last_use = 0;
+
+ private:
+  // Ends with this object, when the writer is done.
+  void on_progress(ProcedureRun& run, Now) override {
+    run_ = &run;
+    while (EditRequest* request = writer_->poll_ended()) {
+      static_cast<EditCall*>(request)->on_ended();
+    }
+    Board& board = board_;
+    if (writer_->done() && !writer_->letting_go()) {
+      run.let_go();
+      board.entries_.erase(std::string(name_));
+    }
+    board.finish_closing();
+  }
+
+  Board& board_;
+  const std::string name_;
+  Writer* writer_ = nullptr;
+  ProcedureRun* run_ = nullptr;
+};
+
+Board::Board(ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed)
+    : host_(host), lane_(lane), config_(config), random_(seed) {}
+
+Board::~Board() = default;
+
+void Board::submit(const std::string& name, EditCall& call, Now now) {
+  if (Entry* entry = find_or_make(name, now)) return entry->submit(call, now);
+  call.outcome.emplace(
+      Failure(local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
+  call.on_ended();
+}
+
+// Null while the client closes: a writer that is started then ends at once.
+Board::Entry* Board::find_or_make(const std::string& name, Now now) {
+  auto found = entries_.find(name);
+  if (found == entries_.end()) {
+    make_room(now);
+    Keys keys(name);
+    StoreRegisterOptions store;
+    store.step_timeout = config_.timeout;
+    WriterOptions options;
+    options.head_limit = config_.value_limit;
+    auto list_register = std::make_unique<StoreRegister>(keys, store, random_.fork());
+    auto writer = std::make_unique<Writer>(std::move(keys), std::move(list_register), options,
+                                           random_.fork());
+    Entry& entry = *entries_.emplace(name, std::make_unique<Entry>(*this, name)).first->second;
+    entry.start(std::move(writer), now);
+    found = entries_.find(name);
+  }
+  return found == entries_.end() ? nullptr : found->second.get();
+}
+
+void Board::make_room(Now now) {
+  if (entries_.size() < most_entries) return;
+  Entry* oldest = nullptr;
+  for (const auto& [name, entry] : entries_) {
+    const bool candidate = entry->idle() && !entry->letting_go();
+    if (candidate && (oldest == nullptr || entry->last_use < oldest->last_use)) {
+      oldest = entry.get();
+    }
+  }
+  if (oldest != nullptr) oldest->retire(now);
+}
+
+void Board::close(socket::Lane::Waiter& waiter, Now now) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  for (const std::string& name : names) {
+    if (const auto found = entries_.find(name); found != entries_.end()) {
+      found->second->shut_down(now);
+    }
+  }
+  closing_ = &waiter;
+  finish_closing();
+}
+
+void Board::finish_closing() {
+  if (closing_ == nullptr) return;
+  const bool busy =
+      std::ranges::any_of(entries_, [](const auto& each) { return each.second->letting_go(); });
+  if (!busy) lane_.finish(*std::exchange(closing_, nullptr));
+}
+
+}  // namespace sheaf::client::list

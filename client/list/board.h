@@ -1,0 +1,62 @@
+#pragma once
+
+// Board: the writers of a client, one for each list that it has changed lately. All List objects of
+// the client meet here.
+//
+// Thread rule: under the baton.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <sheaf/cluster_config.h>
+
+#include "base/random.h"
+#include "client/list/writer.h"
+#include "client/procedure_host.h"
+#include "socket/lane.h"
+
+namespace sheaf::client::list {
+
+// An edit and its caller.
+class EditCall : public EditRequest {
+ public:
+  // `outcome` is there. The call is the caller's again.
+  virtual void on_ended() = 0;
+
+ protected:
+  ~EditCall() = default;
+};
+
+class Board {
+ public:
+  Board(ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed);
+  ~Board();
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  // The call ends by on_ended, at the latest at its deadline; maybe before this returns.
+  void submit(const std::string& name, EditCall& call, Now now);
+
+  // Ends every edit and gives the lists free; `waiter` is finished when that is done, after a tenth
+  // of a second at the latest. The last call.
+  void close(socket::Lane::Waiter& waiter, Now now);
+
+ private:
+  class Entry;
+  static constexpr std::size_t most_entries = 256;  // but for those in use
+
+  Entry* find_or_make(const std::string& name, Now now);
+  void make_room(Now now);
+  void finish_closing();
+
+  ProcedureHost& host_;
+  socket::Lane& lane_;
+  const ClusterConfig& config_;
+  Random random_;
+  std::map<std::string, std::unique_ptr<Entry>> entries_;
+  std::uint64_t uses_ = 0;
+  socket::Lane::Waiter* closing_ = nullptr;
+};
+
+}  // namespace sheaf::client::list

@@ -1,0 +1,87 @@
+#pragma once
+
+// What a list is made of in the store: keys, the head, the segments. docs/lists.md describes it.
+//
+//   sheaf/list/{NAME}/head   the head: which segments, in order, and what may be deleted
+//   sheaf/list/{NAME}/lock   who is changing the list, for a short time
+//   sheaf/list/{NAME}/s<id>  a segment: the ids of up to 256 items, in order; never changed
+//   sheaf/list/{NAME}/i<id>  one item's bytes; never changed
+//
+// NAME in braces makes them all live on one node. Blanks, control characters, `%`, `{` and `}` in a
+// name are written as %XX.
+//
+//   head     format u8 = 1, revision, next id, n, n x (id, count), g, g x (kind u8, id)
+//   segment  format u8 = 1, n, n x id
+//
+// Numbers are LEB128 without padding; ids in a row are differences to the one before, zigzag.
+// Parsers accept exactly what the writers write.
+//
+// Thread rule: pure functions and plain values.
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::client::list {
+
+// Items and segments are numbered from one counter; a number is never used twice for what a head
+// has named.
+using Id = std::uint64_t;
+inline constexpr Id last_id = Id{1} << 60;
+
+inline constexpr unsigned segment_limit = 256;  // items
+inline constexpr std::size_t name_limit = 4'096;
+inline constexpr std::uint8_t format_number = 1;
+
+class Keys {
+ public:
+  explicit Keys(std::string_view name);
+  const std::string& head() const noexcept { return head_; }
+  const std::string& lock() const noexcept { return lock_; }
+  std::string item(Id id) const { return base_ + 'i' + std::to_string(id); }
+  std::string segment(Id id) const { return base_ + 's' + std::to_string(id); }
+
+ private:
+  std::string base_;
+  std::string head_;
+  std::string lock_;
+};
+
+struct SegmentRef {
+  Id id = 0;
+  unsigned count = 0;  // 1 .. segment_limit
+  friend bool operator==(const SegmentRef&, const SegmentRef&) = default;
+};
+
+// What no head names any more.
+struct Garbage {
+  enum class Kind : std::uint8_t {
+    item = 0,
+    segment = 1,
+    tree = 2  // a segment and all its items; stands here until somebody has seen it gone
+  };
+  Kind kind = Kind::item;
+  Id id = 0;
+  friend bool operator==(const Garbage&, const Garbage&) = default;
+};
+
+struct Head {
+  std::uint64_t revision = 0;
+  Id next = 1;
+  std::vector<SegmentRef> segments;
+  std::vector<Garbage> garbage;
+
+  std::uint64_t length() const noexcept;
+  friend bool operator==(const Head&, const Head&) = default;
+};
+
+std::string encode_head(const Head& head);
+std::string encode_segment(const std::vector<Id>& ids);
+// The error is a sentence: "not a sheaf list (format 7)", "the list's head is damaged: ...".
+std::expected<Head, std::string> parse_head(std::string_view bytes);
+// `count` as the head says; 0 = whatever it is.
+std::expected<std::vector<Id>, std::string> parse_segment(std::string_view bytes, unsigned count);
+
+}  // namespace sheaf::client::list

@@ -1,0 +1,241 @@
+#include <algorithm>
+
+#include <sheaf/list.h>
+
+#include "client/checks.h"
+#include "client/list/board.h"
+#include "client/list/reader.h"
+#include "client/procedure_call.h"
+
+namespace sheaf {
+inline namespace v0 {
+namespace {
+
+using client::local_error;
+using client::Receiver;
+using client::list::Edit;
+using client::list::EditOutcome;
+using client::list::Keys;
+using client::list::Reader;
+using client::list::ReadTerms;
+
+constexpr std::size_t part_items = 2'000;
+constexpr std::size_t part_bytes = 4u << 20;
+constexpr int timeouts = 5;  // of the cluster, for one edit or read
+
+std::optional<Error> check_list(const Client::Impl& impl, const std::string& name,
+                                const ListOptions& options) {
+  const EndpointKind kind = impl.config().kind;
+  if (kind != EndpointKind::state_store && kind != EndpointKind::embedded) {
+    return local_error(Outcome::unsupported, Reason::other,
+                       "lists need a state store (mqtt:// or embedded://); this endpoint is " +
+                           std::string(to_string(kind)) + "://");
+  }
+  if (name.empty() || name.size() > client::list::name_limit) {
+    return local_error(Outcome::invalid, Reason::bad_argument,
+                       "the list's name has " + std::to_string(name.size()) +
+                           " bytes; it needs 1 to " + std::to_string(client::list::name_limit));
+  }
+  return client::check_timeout(options.timeout);
+}
+
+Deadline deadline_of(const Client::Impl& impl, Deadline started, const Timeout& timeout) {
+  if (timeout) return started + *timeout;
+  return started + std::min<std::chrono::nanoseconds>(timeouts * impl.config().timeout,
+                                                      std::chrono::hours(24));
+}
+
+// An edit whose caller waits.
+class BlockingEdit final : public client::list::EditCall, private socket::Lane::Task {
+ public:
+  BlockingEdit(Client::Impl& impl, const std::string& name) : impl_(impl), name_(name) {}
+  Result<EditOutcome> wait() {
+    impl_.lane().call(*this, waiter_);
+    return std::move(*outcome);
+  }
+
+ private:
+  void run(Now now) override { impl_.lists().submit(name_, *this, now); }
+  void on_ended() override { impl_.lane().finish(waiter_); }
+
+  Client::Impl& impl_;
+  const std::string& name_;
+  socket::Lane::Waiter waiter_;
+};
+
+// A push that owns itself until its callback has been handed on.
+class AsyncPush final : public client::list::EditCall, private socket::Lane::Task {
+ public:
+  static void begin(Client::Impl& impl, std::string name, Edit edit, Deadline started,
+                    Deadline deadline, Receiver<Result<std::uint64_t>> receiver) {
+    auto* push = new AsyncPush(impl, std::move(name), std::move(receiver));
+    push->edit = std::move(edit);
+    push->started = started;
+    push->deadline = deadline;
+    impl.lane().post(*push);
+  }
+
+ private:
+  AsyncPush(Client::Impl& impl, std::string name, Receiver<Result<std::uint64_t>> receiver)
+      : impl_(impl), name_(std::move(name)), receiver_(std::move(receiver)) {}
+  void run(Now now) override {
+    impl_.lane().async_begin();
+    impl_.lists().submit(name_, *this, now);
+  }
+  void on_ended() override {
+    const std::unique_ptr<AsyncPush> self(this);
+    impl_.lane().async_end();
+    receiver_.deliver(impl_.dispatcher(),
+                      std::move(*outcome).transform([](EditOutcome done) { return done.length; }));
+  }
+
+  Client::Impl& impl_;
+  std::string name_;
+  Receiver<Result<std::uint64_t>> receiver_;
+};
+
+// A list's edits and reads, once the arguments have been checked.
+struct Access {
+  Client::Impl& impl;
+  const std::string& name;
+  const ListOptions& options;
+
+  // Why the call cannot start; `value`: an item to be written.
+  std::optional<Error> refusal(bool blocking, std::optional<std::string_view> value = {}) const {
+    if (auto refused = impl.refusal(blocking)) return refused;
+    if (auto error = check_list(impl, name, options)) return error;
+    return value ? client::check_value(*value, impl.config()) : std::nullopt;
+  }
+
+  Result<EditOutcome> edit(Edit edit) const {
+    BlockingEdit call(impl, name);
+    call.edit = std::move(edit);
+    call.started = socket::read_clocks().mono;
+    call.deadline = deadline_of(impl, call.started, options.timeout);
+    return call.wait();
+  }
+  Result<EditOutcome> edit_checked(Edit::Kind kind, std::int64_t index,
+                                   std::optional<std::string_view> value) const {
+    if (auto error = refusal(true, value)) return Failure(std::move(*error));
+    Edit one{kind, index, {}};
+    if (value) one.values.emplace_back(*value);
+    return edit(std::move(one));
+  }
+
+  template <class Make>
+  Reader::Out read(const Make& make) const {
+    if (auto error = refusal(true)) return Failure(std::move(*error));
+    ReadTerms terms;
+    terms.started = socket::read_clocks().mono;
+    terms.deadline = deadline_of(impl, terms.started, options.timeout);
+    terms.step_timeout = impl.config().timeout;
+    return client::BlockingProcedure<Reader>(impl, make(Keys(name), terms)).wait();
+  }
+};
+
+}  // namespace
+
+List::List(Client& client, std::string name, ListOptions options)
+    : impl_(client.impl_), name_(std::move(name)), options_(options) {}
+
+Result<std::uint64_t> List::push(std::string_view value) {
+  return Access{*impl_, name_, options_}
+      .edit_checked(Edit::Kind::push, 0, value)
+      .transform([](EditOutcome done) { return done.length; });
+}
+
+void List::push_async(std::string_view value, PushCallback done) {
+  Receiver<Result<std::uint64_t>> receiver{std::move(done)};
+  if (auto error = Access{*impl_, name_, options_}.refusal(false, value)) {
+    return receiver.deliver(impl_->dispatcher(), Failure(std::move(*error)));
+  }
+  const Deadline started = socket::read_clocks().mono;
+  Edit edit{Edit::Kind::push, 0, {std::string(value)}};
+  AsyncPush::begin(*impl_, name_, std::move(edit), started,
+                   deadline_of(*impl_, started, options_.timeout), std::move(receiver));
+}
+
+PushManyResult List::push_many(std::span<const std::string_view> values) {
+  const Access access{*impl_, name_, options_};
+  PushManyResult result;
+  result.error = access.refusal(true);
+  for (const std::string_view value : values) {
+    if (!result.error) result.error = client::check_value(value, impl_->config());
+  }
+  while (!result.error && result.pushed < values.size()) {
+    Edit part;
+    std::size_t bytes = 0;
+    for (const std::string_view value : values.subspan(result.pushed)) {
+      bytes += value.size();
+      const bool fits = part.values.size() < part_items && bytes <= part_bytes;
+      if (!part.values.empty() && !fits) break;
+      part.values.emplace_back(value);
+    }
+    const std::size_t count = part.values.size();
+    result.error = access.refusal(true);
+    if (result.error) break;
+    auto done = access.edit(std::move(part));
+    if (!done) {
+      result.error = std::move(done.error());
+      break;
+    }
+    result.pushed += count;
+    result.length = done->length;
+  }
+  return result;
+}
+
+Result<std::optional<std::uint64_t>> List::insert(std::int64_t index, std::string_view value) {
+  return Access{*impl_, name_, options_}
+      .edit_checked(Edit::Kind::insert, index, value)
+      .transform([](const EditOutcome& done) {
+        return done.found ? std::optional(done.length) : std::nullopt;
+      });
+}
+
+Result<bool> List::update(std::int64_t index, std::string_view value) {
+  return Access{*impl_, name_, options_}
+      .edit_checked(Edit::Kind::update, index, value)
+      .transform([](const EditOutcome& done) { return done.found; });
+}
+
+Result<std::optional<std::string>> List::remove(std::int64_t index) {
+  return Access{*impl_, name_, options_}
+      .edit_checked(Edit::Kind::remove, index, std::nullopt)
+      .transform([](EditOutcome done) { return std::move(done.removed); });
+}
+
+Result<void> List::clear() {
+  auto done = Access{*impl_, name_, options_}.edit_checked(Edit::Kind::clear, 0, std::nullopt);
+  if (!done) return Failure(std::move(done.error()));
+  return {};
+}
+
+Result<std::vector<std::string>> List::range(std::int64_t first, std::int64_t last) const {
+  return Access{*impl_, name_, options_}
+      .read([&](Keys keys, const ReadTerms& terms) {
+        return Reader::range(std::move(keys), first, last, terms);
+      })
+      .transform([](client::list::ReadOutcome read) { return std::move(read.items); });
+}
+
+Result<std::uint64_t> List::length() const {
+  return Access{*impl_, name_, options_}
+      .read(
+          [](Keys keys, const ReadTerms& terms) { return Reader::length(std::move(keys), terms); })
+      .transform([](const client::list::ReadOutcome& read) { return read.length; });
+}
+
+ListPages List::pages(std::size_t page_items) const {
+  return {*this, std::max<std::size_t>(page_items, 1)};
+}
+
+Result<std::vector<std::string>> ListPages::next() {
+  const auto count = static_cast<std::int64_t>(std::min<std::size_t>(page_items_, 1u << 20));
+  auto page = list_.range(next_, next_ + count - 1);
+  if (page) next_ += static_cast<std::int64_t>(page->size());
+  return page;
+}
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,214 @@
+#include "client/list/reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/outcomes.h"
+
+namespace sheaf::client::list {
+
+using protocol::Status;
+
+namespace {
+
+constexpr std::size_t window = 256;
+constexpr unsigned most_lost = 20;
+
+}  // namespace
+
+Reader::Reader(Keys keys, bool items, std::int64_t first, std::int64_t last, const ReadTerms& terms)
+    : keys_(std::move(keys)),
+      wants_items_(items),
+      first_(first),
+      last_(last),
+      terms_(terms),
+      flights_(window) {}
+
+std::unique_ptr<Reader> Reader::range(Keys keys, std::int64_t first, std::int64_t last,
+                                      const ReadTerms& terms) {
+  return std::unique_ptr<Reader>(new Reader(std::move(keys), true, first, last, terms));
+}
+
+std::unique_ptr<Reader> Reader::length(Keys keys, const ReadTerms& terms) {
+  return std::unique_ptr<Reader>(new Reader(std::move(keys), false, 0, -1, terms));
+}
+
+void Reader::get(std::string key, std::size_t place, Now now) {
+  Flight flight;
+  flight.key = std::move(key);
+  flight.attempt = round_;
+  flight.place = place;
+  flight.connection = state_ == State::head ? 0 : connection_;
+  // Of many items the last leave late.
+  flight.deadline = state_ == State::items
+                        ? terms_.deadline
+                        : std::min(terms_.deadline, now.mono + terms_.step_timeout);
+  flights_.add(std::move(flight));
+}
+
+void Reader::read_head(Now now) {
+  ++round_;
+  flights_.drop_waiting();
+  state_ = State::head;
+  get(keys_.head(), 0, now);
+}
+
+void Reader::on_head(const socket::Completion& answer) {
+  const bool absent = answer.reply.status != Status::done;
+  const std::string_view bytes = absent ? std::string_view() : answer.reply.value;
+  if (connection_ != answer.connection || bytes != head_bytes_) missed_ = false;
+  if (connection_ != answer.connection) {
+    known_segments_.clear();
+    known_items_.clear();
+  }
+  connection_ = answer.connection;
+  head_bytes_ = bytes;
+  if (absent) return slice_ = {}, ids_.clear(), length_ = 0, finish(answer.now);
+  const auto head = parse_head(bytes);
+  if (!head) {
+    Error error = make_error(answer, terms_.started);
+    error.outcome = Outcome::refused;
+    error.reason = Reason::other;
+    error.text = head.error();
+    return fail(std::move(error), answer.now);
+  }
+  length_ = head->length();
+  slice_ = make_slice(first_, last_, length_);
+  ids_.clear();
+  segments_.clear();
+  if (!wants_items_ || slice_.empty()) return finish(answer.now);
+  std::uint64_t begin = 0;
+  std::uint64_t before = 0;  // items in front of the first segment that overlaps
+  for (const SegmentRef& segment : head->segments) {
+    const std::uint64_t end = begin + segment.count;
+    if (begin < slice_.end && end > slice_.begin) {
+      if (segments_.empty()) before = begin;
+      segments_.push_back(segment);
+    }
+    begin = end;
+  }
+  slice_ = {slice_.begin - before, slice_.end - before};
+  read_segments(answer.now);
+}
+
+void Reader::read_segments(Now now) {
+  state_ = State::segments;
+  unanswered_ = 0;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (known_segments_.contains(segments_[i].id)) continue;
+    ++unanswered_;
+    get(keys_.segment(segments_[i].id), i, now);
+  }
+  if (unanswered_ == 0) read_items(now);
+}
+
+void Reader::on_segment(std::size_t place, const socket::Completion& answer) {
+  const SegmentRef& ref = segments_[place];
+  if (answer.reply.status != Status::done) {
+    return on_missing("segment " + std::to_string(ref.id), answer.now);
+  }
+  auto ids = parse_segment(answer.reply.value, ref.count);
+  if (!ids) {
+    Error error = make_error(answer, terms_.started);
+    error.outcome = Outcome::refused;
+    error.text = std::move(ids.error());
+    return fail(std::move(error), answer.now);
+  }
+  known_segments_.emplace(ref.id, std::move(*ids));
+  if (--unanswered_ == 0) read_items(answer.now);
+}
+
+void Reader::read_items(Now now) {
+  state_ = State::items;
+  ids_.clear();
+  for (const SegmentRef& ref : segments_) {
+    const std::vector<Id>& ids = known_segments_[ref.id];
+    ids_.insert(ids_.end(), ids.begin(), ids.end());
+  }
+  ids_ = {ids_.begin() + static_cast<std::ptrdiff_t>(slice_.begin),
+          ids_.begin() + static_cast<std::ptrdiff_t>(slice_.end)};
+  unanswered_ = 0;
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    if (known_items_.contains(ids_[i])) continue;
+    ++unanswered_;
+    get(keys_.item(ids_[i]), i, now);
+  }
+  if (unanswered_ == 0) finish(now);
+}
+
+void Reader::on_item(std::size_t place, const socket::Completion& answer) {
+  const Id id = ids_[place];
+  if (answer.reply.status != Status::done) {
+    return on_missing("item " + std::to_string(id), answer.now);
+  }
+  known_items_.emplace(id, answer.reply.value);
+  if (--unanswered_ == 0) finish(answer.now);
+}
+
+void Reader::on_missing(const std::string& what, Now now) {
+  if (std::exchange(missed_, true)) {
+    return fail(local_error(Outcome::refused, Reason::other,
+                            "the list is damaged: its " + what + " is missing"),
+                now);
+  }
+  read_head(now);
+}
+
+void Reader::on_error(const socket::Completion& answer) {
+  const bool again = answer.reason == Reason::connection_lost ||
+                     (answer.reason == Reason::timed_out && answer.outcome == Outcome::unknown);
+  if (again && ++lost_ <= most_lost && answer.now.mono < terms_.deadline) {
+    return read_head(answer.now);
+  }
+  fail(make_error(answer, terms_.started), answer.now);
+}
+
+void Reader::on_answer(unsigned id, const socket::Completion& answer) {
+  const std::unique_ptr<Flight> flight = flights_.answered(id);
+  if (flight == nullptr || flight->attempt != round_) return;
+  if (!answer.answered && state_ != State::done) return on_error(answer);
+  switch (state_) {
+    case State::head:
+      return on_head(answer);
+    case State::segments:
+      return on_segment(flight->place, answer);
+    case State::items:
+      return on_item(flight->place, answer);
+    case State::done:
+      return;
+  }
+}
+
+void Reader::on_shutdown(Now now) {
+  if (state_ == State::done) return;
+  fail(local_error(Outcome::shutdown, Reason::closed, "the client is closing"), now);
+}
+
+void Reader::fail(Error error, Now now) {
+  error.elapsed = now.mono - terms_.started;
+  ++round_;
+  flights_.drop_waiting();
+  state_ = State::done;
+  out_.emplace(Failure(std::move(error)));
+}
+
+void Reader::finish(Now now) {
+  ++round_;
+  state_ = State::done;
+  ReadOutcome outcome;
+  outcome.length = length_;
+  outcome.items.reserve(ids_.size());
+  for (const Id id : ids_) {
+    auto item = known_items_.extract(id);
+    if (item.empty()) {
+      return fail(
+          local_error(Outcome::refused, Reason::other,
+                      "the list is damaged: it names item " + std::to_string(id) + " twice"),
+          now);
+    }
+    outcome.items.push_back(std::move(item.mapped()));
+  }
+  out_.emplace(std::move(outcome));
+}
+
+}  // namespace sheaf::client::list

@@ -1,0 +1,93 @@
+#pragma once
+
+// Reader: reads a part of a list: the head, the segments that overlap, the items asked for, nothing
+// else. It takes no lock. All that a head names is there and never changes, so what was read
+// belongs together; if something is missing the head is an old one by now, and is read again.
+//
+//   head -> segments -> items -> done
+//   any  -> head      something is missing, or the connection was lost
+//
+// The same head twice and still something missing: the list is damaged, which is told. All reads
+// of one round go over one connection: a store that has lost its memory is another one.
+//
+// Thread rule: one thread at a time; under the baton.
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "client/list/edit.h"
+#include "client/list/flights.h"
+
+namespace sheaf::client::list {
+
+struct ReadTerms {
+  Deadline started{0};
+  Deadline deadline{0};
+  std::chrono::nanoseconds step_timeout{0};  // of one operation
+};
+
+struct ReadOutcome {
+  std::uint64_t length = 0;  // of the list
+  std::vector<std::string> items;
+};
+
+class Reader final : public Procedure {
+ public:
+  using Out = Result<ReadOutcome>;
+
+  // The items from `first` to `last`, both included; negative ones count from the end.
+  static std::unique_ptr<Reader> range(Keys keys, std::int64_t first, std::int64_t last,
+                                       const ReadTerms& terms);
+  static std::unique_ptr<Reader> length(Keys keys, const ReadTerms& terms);
+
+  Out take_out() { return std::move(*out_); }
+
+  void start(Now now) override { read_head(now); }
+  void on_answer(unsigned id, const socket::Completion& answer) override;
+  void on_deadline(Now) override {}
+  void on_shutdown(Now now) override;
+  bool poll_command(Command& command) override { return flights_.poll(command); }
+  Deadline poll_deadline() const override { return never; }
+  bool done() const override { return out_.has_value(); }
+
+ private:
+  enum class State : std::uint8_t { head, segments, items, done };
+
+  Reader(Keys keys, bool items, std::int64_t first, std::int64_t last, const ReadTerms& terms);
+  void get(std::string key, std::size_t place, Now now);
+  void read_head(Now now);
+  void on_head(const socket::Completion& answer);
+  void read_segments(Now now);
+  void on_segment(std::size_t place, const socket::Completion& answer);
+  void read_items(Now now);
+  void on_item(std::size_t place, const socket::Completion& answer);
+  void on_missing(const std::string& what, Now now);
+  void on_error(const socket::Completion& answer);
+  void fail(Error error, Now now);
+  void finish(Now now);
+
+  const Keys keys_;
+  const bool wants_items_;
+  const std::int64_t first_;
+  const std::int64_t last_;
+  const ReadTerms terms_;
+  Flights flights_;
+  State state_ = State::head;
+  std::uint64_t round_ = 0;
+  unsigned lost_ = 0;  // connections
+  std::uint64_t connection_ = 0;
+  std::string head_bytes_;
+  bool missed_ = false;  // something of the head in head_bytes_
+  std::uint64_t length_ = 0;
+  std::vector<SegmentRef> segments_;  // those that overlap
+  Slice slice_;                       // of the items in segments_
+  std::vector<Id> ids_;               // the items asked for
+  std::size_t unanswered_ = 0;
+  std::unordered_map<Id, std::vector<Id>> known_segments_;
+  std::unordered_map<Id, std::string> known_items_;
+  std::optional<Out> out_;
+};
+
+}  // namespace sheaf::client::list

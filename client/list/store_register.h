@@ -1,0 +1,138 @@
+#pragma once
+
+// StoreRegister: the register on the state store, which has no compare-and-set of its own.
+//
+//   closed    -> locking   SET lock nonce NEX PX 2000: its version is the token of the attempt
+//   locking   -> waiting   somebody else holds it
+//   waiting   -> locking   after a while, at a hint, at the latest when a dead holder's lease ends
+//   locking   -> reading   GET head; left out while the one that we know may still be the newest
+//   reading   -> claiming  SET head <the same bytes> NEX, with the token. Absent: SET NX
+//   claiming  -> reading   refused: it has changed in between
+//   claiming  -> open      from here on only this attempt can write the head, or it never will
+//   open      -> exchanging -> open
+//   open      -> committing -> open      SET head' with the token: the only point that counts
+//   any       -> closed    VDEL lock nonce
+//
+// Why the claim: the store compares tokens on writes only. Without it a writer whose lease ran out
+// between its GET and its SET would overwrite what its successor, which has read but not yet
+// written, is about to say it has done. With it: if the commit succeeds nobody has written the head
+// since the claim, for lower tokens were refused since then and a higher one would have refused the
+// commit.
+//
+// Everything of one attempt goes over the connection that answered its lock: a store that has lost
+// its memory is another connection, so nothing of the old one can be mixed into the new one.
+//
+// Thread rule: one thread at a time; under the baton.
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "client/list/register.h"
+#include "client/list/sweeper.h"
+
+namespace sheaf::client::list {
+
+struct StoreRegisterOptions {
+  std::chrono::milliseconds lease{2'000};
+  std::chrono::milliseconds step_timeout{1'000};  // of one operation
+  std::chrono::milliseconds tenure{25};           // then others get their turn
+  std::chrono::milliseconds first_poll{2};
+  std::chrono::milliseconds last_poll{250};
+  // For tests only: without it acknowledged items are lost.
+  bool claim = true;
+};
+
+class StoreRegister final : public Register {
+ public:
+  StoreRegister(Keys keys, StoreRegisterOptions options, Seed seed);
+  StoreRegister(const StoreRegister&) = delete;
+  StoreRegister& operator=(const StoreRegister&) = delete;
+
+  void open(Deadline until, Now now) override;
+  void prolong(Deadline until) override { until_ = std::max(until_, until); }
+  void exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts, Deadline until,
+                Now now) override;
+  void commit(Head head, Deadline until, Now now) override;
+  void close(Deadline until, Now now) override;
+  RegisterEvent poll_event() override { return std::exchange(event_, {}); }
+
+  const Head& head() const override { return head_; }
+  const std::vector<std::optional<std::string>>& values() const override { return values_; }
+  std::uint64_t incarnation() const override { return connection_; }
+  Deadline good_until() const override { return good_until_; }
+  bool closing() const override { return releases_ > 0; }
+
+  void on_answer(unsigned id, const socket::Completion& answer) override;
+  void on_deadline(Now now) override;
+  void on_hint(Now now) override;
+  bool poll_command(Command& command) override;
+  Deadline poll_deadline() const override { return state_ == State::waiting ? retry_at_ : never; }
+  std::string_view watched_key() const override;
+
+ private:
+  enum class State : std::uint8_t {
+    closed,
+    locking,
+    waiting,
+    reading,
+    claiming,
+    open,
+    exchanging,
+    committing
+  };
+  enum Purpose : unsigned { lock, step, get, put, release };
+
+  void send(Purpose purpose, Flight flight, Now now);
+  void send_lock(Now now);
+  void send_get(Now now);
+  void send_claim(Now now);
+  void on_lock(const socket::Completion& answer);
+  void on_lock_taken(const socket::Completion& answer);
+  void on_head(const socket::Completion& answer);
+  void on_claim(const socket::Completion& answer);
+  void on_exchange(const Flight& flight, const socket::Completion& answer);
+  void on_commit(const socket::Completion& answer);
+  void opened();
+  void wait(std::string_view version, Now now);
+  void fail(const socket::Completion& answer);
+  void end(RegisterEvent::Kind kind, Error error, Now now);
+  void forget_head() noexcept;
+
+  const Keys keys_;
+  const StoreRegisterOptions options_;
+  Random random_;
+  Flights flights_;
+  Sweeper sweeper_;
+  State state_ = State::closed;
+  RegisterEvent event_;
+  std::uint64_t attempt_ = 0;  // answers for earlier ones are ignored
+  Deadline started_{0};        // of this attempt
+  Deadline until_{0};
+
+  std::string nonce_;  // empty: no lock of ours can be there
+  std::string token_;
+  Deadline locked_at_{0};
+  Deadline good_until_ = never;
+  std::uint64_t connection_ = 0;
+
+  bool contended_ = false;    // others were there in this attempt
+  std::string seen_version_;  // of somebody else's lock,
+  Deadline seen_at_{0};       // and since when
+  Deadline retry_at_ = never;
+  Deadline asked_at_{0};
+  unsigned refusals_ = 0;
+  std::chrono::nanoseconds pause_{0};
+
+  bool known_ = false;          // bytes_ is the head that we saw or wrote last,
+  std::uint64_t known_on_ = 0;  // on this connection
+  bool absent_ = false;
+  std::string bytes_;
+  Head head_;
+  Head next_;
+  std::string next_bytes_;
+  std::size_t unanswered_ = 0;
+  unsigned releases_ = 0;  // in flight
+  std::vector<std::optional<std::string>> values_;
+};
+
+}  // namespace sheaf::client::list

@@ -1,0 +1,91 @@
+#include "client/list/sweeper.h"
+
+#include <utility>
+
+namespace sheaf::client::list {
+
+using protocol::Status;
+
+void Sweeper::sweep(const std::vector<Garbage>& garbage, Terms terms) {
+  const bool idle = trees_.empty();
+  for (const Garbage& each : garbage) {
+    switch (each.kind) {
+      case Garbage::Kind::item:
+        start(Verb::remove, keys_.item(each.id), leaf, terms);
+        break;
+      case Garbage::Kind::segment:
+        start(Verb::remove, keys_.segment(each.id), leaf, terms);
+        break;
+      case Garbage::Kind::tree:
+        if (idle && trees_.size() < trees_at_once) trees_.push_back(each.id);
+        break;
+    }
+  }
+  if (!idle || trees_.empty()) return;
+  terms_ = std::move(terms);
+  get_tree();
+}
+
+void Sweeper::forget_swept(std::vector<Garbage>& garbage) {
+  if (swept_.empty()) return;
+  std::erase_if(garbage, [this](const Garbage& each) {
+    return each.kind == Garbage::Kind::tree && swept_.contains(each.id);
+  });
+}
+
+void Sweeper::start_over() {
+  give_up();
+  swept_.clear();
+  flights_.drop_waiting();
+}
+
+void Sweeper::start(Verb verb, std::string key, Purpose purpose, const Terms& terms) {
+  Flight flight;
+  flight.verb = verb;
+  flight.key = std::move(key);
+  if (verb == Verb::remove) flight.fence = terms.fence;
+  flight.connection = terms.connection;
+  flight.deadline = terms.deadline;
+  flight.purpose = purpose;
+  flight.attempt = work_;
+  flights_.add(std::move(flight));
+}
+
+void Sweeper::get_tree() { start(Verb::get, keys_.segment(trees_.back()), read_tree, terms_); }
+
+void Sweeper::next_tree() {
+  swept_.insert(trees_.back());
+  trees_.pop_back();
+  if (!trees_.empty()) get_tree();
+}
+
+void Sweeper::give_up() {
+  trees_.clear();
+  ++work_;
+}
+
+void Sweeper::on_tree(const socket::Completion& answer) {
+  if (answer.reply.status != Status::done) return next_tree();
+  const auto ids = parse_segment(answer.reply.value, 0);
+  if (!ids) return give_up();  // it stays in the head's garbage, and harms nobody
+  items_left_ = ids->size();
+  for (const Id id : *ids) start(Verb::remove, keys_.item(id), tree_item, terms_);
+}
+
+bool Sweeper::on_answer(unsigned id, const socket::Completion& answer) {
+  const std::unique_ptr<Flight> flight = flights_.answered(id);
+  if (flight == nullptr) return false;
+  const auto purpose = static_cast<Purpose>(flight->purpose);
+  if (purpose == leaf || flight->attempt != work_) return true;
+  if (!answer.answered) return give_up(), true;
+  if (purpose == read_tree) {
+    on_tree(answer);
+  } else if (purpose == tree) {
+    next_tree();
+  } else if (--items_left_ == 0) {  // the segment goes last: whoever starts again finds its items
+    start(Verb::remove, keys_.segment(trees_.back()), tree, terms_);
+  }
+  return true;
+}
+
+}  // namespace sheaf::client::list

@@ -1,0 +1,61 @@
+#pragma once
+
+// Sweeper: deletes what no head names any more, with the fencing token of the commit that made it
+// sure, and nobody waits for it. A delete that gets lost leaves a key that no reader sees; segments
+// with items (trees) stay in the head's garbage until they have been seen gone.
+//
+// It is pure, and is carried out as part of a Procedure.
+//
+// Thread rule: one thread at a time; under the baton.
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "client/list/flights.h"
+#include "client/list/format.h"
+
+namespace sheaf::client::list {
+
+class Sweeper {
+ public:
+  explicit Sweeper(const Keys& keys) : keys_(keys), flights_(window) { flights_.number_from(2, 2); }
+
+  struct Terms {
+    std::string fence;
+    std::uint64_t connection = 0;
+    Deadline deadline{0};
+  };
+  // All but trees, and a few of those if none is in work.
+  void sweep(const std::vector<Garbage>& garbage, Terms terms);
+  // Takes the trees that are gone for sure out of a head's garbage.
+  void forget_swept(std::vector<Garbage>& garbage);
+  // Another connection: what was gone may be there again.
+  void start_over();
+
+  bool on_answer(unsigned id, const socket::Completion& answer);
+  bool poll(Command& command) { return flights_.poll(command); }
+  bool empty() const noexcept { return flights_.empty(); }
+
+ private:
+  using Verb = protocol::Verb;
+  enum Purpose : unsigned { leaf, read_tree, tree_item, tree };
+  static constexpr std::size_t window = 64;
+  static constexpr unsigned trees_at_once = 4;
+
+  void start(Verb verb, std::string key, Purpose purpose, const Terms& terms);
+  void get_tree();
+  void on_tree(const socket::Completion& answer);
+  void next_tree();
+  void give_up();
+
+  const Keys& keys_;
+  Flights flights_;
+  Terms terms_;                 // of the trees in work
+  std::vector<Id> trees_;       // in work or to be; the last one first
+  std::uint64_t work_ = 0;      // numbers them: answers for trees given up are ignored
+  std::size_t items_left_ = 0;  // of the tree in work
+  std::unordered_set<Id> swept_;
+};
+
+}  // namespace sheaf::client::list

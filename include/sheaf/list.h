@@ -1,0 +1,119 @@
+#pragma once
+
+/// @file
+/// List: a list of items in the store that many clients change and read at once. docs/lists.md says
+/// what is promised, what is not, and what it costs.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/client.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// Options of a List handle.
+struct ListOptions {
+  /// How long one call may take: 1 ms to 24 h; of push_many each part. None: five times the
+  /// cluster's `timeout`, which leaves room for the lock of a writer that died (2 s).
+  Timeout timeout{};
+};
+
+/// What push_many did. It is no Result because a part may be in the list and the rest not.
+struct PushManyResult {
+  std::size_t pushed = 0;      ///< So many of the values, from the front, are in the list for sure.
+  std::uint64_t length = 0;    ///< The list's length right after the last of them; 0 if none was.
+  std::optional<Error> error;  ///< Why the others are not. With Outcome::unknown the next part, all
+                               ///< or nothing, may be in the list, or come later.
+};
+
+class ListPages;
+
+/// A handle to one list of one cluster, by name. Cheap to make and to copy; all handles of a client
+/// to one list share one queue: pushes that wait at the same time become one commit.
+///
+/// Thread rule: any thread may call any member at any time; blocking calls not from a thread that
+/// drives a client (see Client).
+///
+/// Lifetime: may outlive the Client; then its calls end with Outcome::shutdown.
+///
+/// Names are any 1 to 4,096 bytes. Items are any bytes, the empty item included, up to the
+/// cluster's `value_limit`. Items never expire; `default_ttl` does not hold for lists. A list that
+/// nobody has written is empty.
+///
+/// Indexes begin at 0; negative ones count from the end, -1 is the last item. An index that is not
+/// there is a result, not an error.
+///
+/// Every edit is applied once, all or nothing, or not at all; edits of all clients happen one after
+/// the other. Errors: Outcome::unknown if the edit may have been applied or may be yet; with every
+/// other outcome it was not and will not be. Outcome::unsupported on endpoints that have no lists.
+class SHEAF_API List {
+ public:
+  /// Receives the new length as push would return it; runs on the dispatcher, exactly once.
+  using PushCallback = std::function<void(Result<std::uint64_t>)>;
+
+  /// Connects to nothing; a bad name or time-out is told by every call (Reason::bad_argument).
+  List(Client& client, std::string name, ListOptions options = {});
+
+  /// Appends an item; the list's length right after it.
+  Result<std::uint64_t> push(std::string_view value);
+  /// The same; copies the value and returns at once.
+  void push_async(std::string_view value, PushCallback done);
+  /// Appends items in their order, in parts of at most 2,000 items or 4 MiB. Each part is one
+  /// commit: all of it or nothing. Between two parts others may push theirs.
+  PushManyResult push_many(std::span<const std::string_view> values);
+  /// Puts an item before the one at `index`; `index` == length() appends. The new length, or
+  /// nothing if there is no such index.
+  Result<std::optional<std::uint64_t>> insert(std::int64_t index, std::string_view value);
+  /// Replaces an item. False if there is no such index.
+  Result<bool> update(std::int64_t index, std::string_view value);
+  /// Takes an item out and returns it, or nothing if there is no such index. Of all that ask for
+  /// the same item one gets it: remove(0) takes from a queue.
+  Result<std::optional<std::string>> remove(std::int64_t index);
+  /// Takes all items out.
+  Result<void> clear();
+
+  /// The items from `first` to `last`, both included, as they were at one moment. Indexes beyond
+  /// the ends are cut; range(0, -1) is all.
+  Result<std::vector<std::string>> range(std::int64_t first, std::int64_t last) const;
+  /// The number of items.
+  Result<std::uint64_t> length() const;
+  /// Reads the whole list page by page, `page_items` at a time (0 counts as 1).
+  ListPages pages(std::size_t page_items = 1'000) const;
+
+  /// The name, as given.
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  std::shared_ptr<Client::Impl> impl_;
+  std::string name_;
+  ListOptions options_;
+};
+
+/// A walk through a list. Each page is as the list was at one moment; between two pages others may
+/// change it, and what then moves over the border of a page is seen twice or not at all.
+///
+/// Thread rule: one thread at a time.
+class SHEAF_API ListPages {
+ public:
+  /// The next page; empty at the end of the list. After an error the same page is read again.
+  Result<std::vector<std::string>> next();
+
+ private:
+  friend class List;
+  ListPages(List list, std::size_t page_items) noexcept
+      : list_(std::move(list)), page_items_(page_items) {}
+  List list_;
+  std::size_t page_items_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace v0
+}  // namespace sheaf
