@@ -1,0 +1,61 @@
+#pragma once
+
+// The client's end of one connection in memcached's binary protocol. See session.h for what it does
+// as every session of memcached.
+//
+// greeting: VERSION; then SASL PLAIN with credentials (the password goes only to a server that has
+// answered in binary), without them a NO-OP, which a server that wants a log-in refuses.
+//
+// Gets that are submitted between two polls of the output leave as quiet ones, closed by a NO-OP: a
+// hit answers, the misses are told when the NO-OP's reply has come, never before.
+//
+// What the server closes behind ends the connection at once: invalid arguments, a refused log-in,
+// an opcode that it does not know. Leases are the meta protocol's.
+
+#include "protocol/memcached/replies.h"
+#include "protocol/memcached/requests.h"
+#include "protocol/memcached/session.h"
+
+namespace sheaf::protocol::memcached {
+
+class BinarySession final : public MemcachedSession {
+ public:
+  explicit BinarySession(SessionOptions options) : MemcachedSession(std::move(options)) {}
+
+ private:
+  std::optional<std::string> bad_credentials() const override;
+  void greet() override;
+  std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override;
+  void write_probe() override;
+  void close_batch() override;
+  Step next_step(Event& event) override;
+
+  // binary_submit.cpp: from an operation to its packet
+  Pending& write_bare(Opcode opcode, Question question, bool with_ticket);
+  Ticket write_get(const Operation& operation, std::uint32_t expiry);
+  Ticket write_touch(const Operation& operation, std::uint32_t expiry);
+  Ticket write_set(const Operation& operation, std::uint32_t expiry);
+  Ticket write_append(const Operation& operation);
+  Ticket write_remove(const Operation& operation);
+  Ticket write_arithmetic(const Operation& operation, std::uint32_t expiry);
+  Ticket write_stats(const Operation& operation);
+
+  // binary_session.cpp: from received bytes to replies
+  Step on_header_error(PacketError error);
+  Step on_packet(Pending& request, const Header& header, std::string_view packet, Event& event);
+  Step on_greeting(Pending& request, const Header& header, std::string_view text, Event& event);
+  Step on_version(const Header& header, std::string_view text, Event& event);
+  Step on_failure(Pending& request, StatusCode status, std::string_view text, Event& event);
+  Step on_success(Pending& request, std::string_view packet, Event& event);
+  Step on_oversized(Pending& request, const Header& header, Event& event);
+  Step next_miss(Event& event);
+  void write_login();
+
+  // The gets that have been written since the output was last polled.
+  std::size_t batch_ = 0;
+  std::uint32_t batch_first_ = 0;
+  std::size_t batch_first_size_ = 0;
+  std::optional<std::uint32_t> barrier_;  // answered; the misses before it are being told
+};
+
+}  // namespace sheaf::protocol::memcached

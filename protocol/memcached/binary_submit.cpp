@@ -1,0 +1,223 @@
+// BinarySession: from an operation to the bytes of its packet.
+
+#include "base/checks.h"
+#include "protocol/memcached/binary_session.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+constexpr std::string_view mechanism = "PLAIN";
+constexpr std::size_t max_head = Header::wire_size + 20 + max_key_length;
+
+template <class Packet>
+void encode(const Packet& packet, OutputQueue& output) {
+  ByteWriter out(output.buffer());
+  SHEAF_CHECK(packet.encode(out).has_value());
+}
+template <class Packet>
+void encode_head(const Packet& packet, OutputQueue& output) {
+  ByteWriter out(output.buffer());
+  SHEAF_CHECK(packet.encode_head(out).has_value());
+}
+
+bool is_read(Verb verb) noexcept { return verb == Verb::get || verb == Verb::get_and_touch; }
+
+bool needs_key(Verb verb) noexcept {
+  return verb != Verb::probe && verb != Verb::server_version && verb != Verb::stats;
+}
+
+std::uint64_t cas_of(const Operation& operation) noexcept {
+  if (operation.condition != Condition::if_version) return 0;
+  return parse_cas(operation.version).value_or(0);
+}
+
+}  // namespace
+
+std::optional<std::string> BinarySession::bad_credentials() const {
+  constexpr std::size_t longest = 1024;
+  const std::string& user = options().user;
+  const std::string& password = options().password;
+  if (user.empty() && !password.empty()) return "there is a password without a user name";
+  if (user.size() > longest || password.size() > longest) {
+    return "user name or password is longer than 1024 bytes";
+  }
+  if (user.contains('\0') || password.contains('\0')) {
+    return "user name or password contains a NUL byte";
+  }
+  return std::nullopt;
+}
+
+// ---- greeting and no-ops
+
+Pending& BinarySession::write_bare(Opcode opcode, Question question, bool with_ticket) {
+  reserve(1, Header::wire_size);
+  Pending& request = queue_.add(question, with_ticket);
+  request.opcode = opcode;
+  encode(BareRequest{opcode, request.sequence}, output_);
+  put_frame(request);
+  return request;
+}
+
+void BinarySession::greet() { write_bare(Opcode::version, Question::version, false); }
+
+void BinarySession::write_probe() { write_bare(Opcode::no_op, Question::probe, false); }
+
+void BinarySession::write_login() {
+  std::string data(1, '\0');
+  data.append(options().user).append(1, '\0').append(options().password);
+  reserve(1, Header::wire_size + mechanism.size() + data.size());
+  Pending& request = queue_.add(Question::login, false);
+  request.opcode = Opcode::sasl_auth;
+  encode(SaslRequest{request.opcode, request.sequence, mechanism, data}, output_);
+  put_frame(request);
+}
+
+// One get alone is asked aloud: it needs no NO-OP.
+void BinarySession::close_batch() {
+  if (batch_ == 0) return;
+  if (batch_ > 1) {
+    write_bare(Opcode::no_op, Question::barrier, false);
+  } else if (Pending* const only = queue_.find(batch_first_)) {
+    const bool touches = only->opcode == Opcode::get_and_touch_quiet;
+    only->opcode = touches ? Opcode::get_and_touch : Opcode::get;
+    only->quiet = false;
+    std::string& buffer = output_.buffer();
+    buffer[buffer.size() - batch_first_size_ + 1] = static_cast<char>(only->opcode);
+  }
+  batch_ = 0;
+}
+
+// ---- requests
+
+std::expected<Ticket, LocalError> BinarySession::write(const Operation& operation, Now now) {
+  const Verb verb = operation.verb;
+  if (verb == Verb::lease) {
+    return std::unexpected(unsupported("leases need memcached's meta protocol"));
+  }
+  if (needs_key(verb)) {
+    if (auto error = check_binary_key(operation.key)) return std::unexpected(std::move(*error));
+  }
+  if ((verb == Verb::touch || verb == Verb::get_and_touch) &&
+      server_version().value_or(ServerVersion{}) < touch_since) {
+    return std::unexpected(unsupported("touch needs memcached 1.4.8"));
+  }
+  const auto expiry = expiry_of(operation.ttl, now, last_second_binary);
+  if (!expiry) return std::unexpected(expiry.error());
+
+  if (is_read(verb)) return write_get(operation, *expiry);
+  close_batch();
+  switch (verb) {
+    case Verb::touch:
+      return write_touch(operation, *expiry);
+    case Verb::set:
+      return write_set(operation, *expiry);
+    case Verb::append:
+    case Verb::prepend:
+      return write_append(operation);
+    case Verb::remove:
+      return write_remove(operation);
+    case Verb::increment:
+    case Verb::decrement:
+      return write_arithmetic(operation, *expiry);
+    case Verb::stats:
+      return write_stats(operation);
+    case Verb::probe:
+      return write_bare(Opcode::no_op, Question::probe, true).ticket;
+    case Verb::server_version:
+      return write_bare(Opcode::version, Question::version, true).ticket;
+    default:
+      return std::unexpected(unsupported("unknown verb"));
+  }
+}
+
+Ticket BinarySession::write_get(const Operation& operation, std::uint32_t expiry) {
+  reserve(1, max_head);
+  Pending& request = queue_.add(Question::get, true);
+  request.quiet = true;
+  const std::size_t before = output_.buffer().size();
+  if (operation.verb == Verb::get) {
+    request.opcode = Opcode::get_quiet;
+    encode(GetRequest{request.opcode, request.sequence, operation.key}, output_);
+  } else {
+    request.opcode = Opcode::get_and_touch_quiet;
+    encode(TouchRequest{request.opcode, request.sequence, expiry, operation.key}, output_);
+  }
+  if (batch_++ == 0) {
+    batch_first_ = request.sequence;
+    batch_first_size_ = output_.buffer().size() - before;
+  }
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket BinarySession::write_touch(const Operation& operation, std::uint32_t expiry) {
+  reserve(1, max_head);
+  Pending& request = queue_.add(Question::touch, true);
+  request.opcode = Opcode::touch;
+  encode(TouchRequest{request.opcode, request.sequence, expiry, operation.key}, output_);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket BinarySession::write_set(const Operation& operation, std::uint32_t expiry) {
+  reserve(1, max_head, operation.value.size());
+  Pending& request = queue_.add(Question::store, true);
+  request.opcode = operation.condition == Condition::if_absent    ? Opcode::add
+                   : operation.condition == Condition::if_present ? Opcode::replace
+                                                                  : Opcode::set;
+  request.by_version = operation.condition == Condition::if_version;
+  encode_head(SetRequest{request.opcode, request.sequence, cas_of(operation), operation.flags,
+                         expiry, operation.key, operation.value},
+              output_);
+  put_value(operation.value);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket BinarySession::write_append(const Operation& operation) {
+  reserve(1, max_head, operation.value.size());
+  Pending& request = queue_.add(Question::append, true);
+  request.opcode = operation.verb == Verb::append ? Opcode::append : Opcode::prepend;
+  encode_head(AppendRequest{request.opcode, request.sequence, 0, operation.key, operation.value},
+              output_);
+  put_value(operation.value);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket BinarySession::write_remove(const Operation& operation) {
+  reserve(1, max_head);
+  Pending& request = queue_.add(Question::remove, true);
+  request.opcode = Opcode::remove;
+  encode(RemoveRequest{request.opcode, request.sequence, cas_of(operation), operation.key},
+         output_);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket BinarySession::write_arithmetic(const Operation& operation, std::uint32_t expiry) {
+  reserve(1, max_head);
+  Pending& request = queue_.add(Question::arithmetic, true);
+  request.opcode = operation.verb == Verb::increment ? Opcode::increment : Opcode::decrement;
+  ArithmeticRequest packet{
+      .opcode = request.opcode, .opaque = request.sequence, .delta = operation.delta};
+  packet.key = operation.key;
+  if (operation.initial) {
+    packet.initial = *operation.initial;
+    packet.expiry = expiry;
+  }
+  encode(packet, output_);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket BinarySession::write_stats(const Operation& operation) {
+  reserve(1, max_head);
+  Pending& request = queue_.add(Question::stats, true);
+  request.opcode = Opcode::stat;
+  encode(StatRequest{request.sequence, operation.key}, output_);
+  put_frame(request);
+  return request.ticket;
+}
+
+}  // namespace sheaf::protocol::memcached

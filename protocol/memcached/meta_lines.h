@@ -1,0 +1,114 @@
+#pragma once
+
+// The lines of memcached's meta protocol: requests as structs that append themselves, replies read
+// from one line without its end. Every request but mn carries its opaque, in hexadecimal.
+//
+// A key with blanks or control characters goes as base64, flag `b`. encode() checks nothing: keys
+// and numbers have been checked (check_meta_key, expiry_of).
+//
+// Thread rule: plain values; views into the caller's bytes.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/byte_writer.h"
+
+namespace sheaf::protocol::memcached {
+
+// Longest lines: of a request around its value, and of a reply that we read.
+inline constexpr std::size_t max_request_line = 512;
+inline constexpr std::size_t max_reply_line = 8 * 1024;
+
+// mg: reads, touches, or both.
+struct MetaGet {
+  std::string_view key;
+  std::uint32_t opaque = 0;
+  bool value = true;                     // else only whether it is there
+  std::optional<std::uint32_t> touch{};  // the new time to live
+  std::optional<std::uint32_t> lease{};  // on a miss: a stub that lives so many seconds
+
+  void encode(ByteWriter& out) const;
+};
+
+// ms. The value and a line end follow.
+struct MetaSet {
+  enum class Mode : char { set = 'S', add = 'E', replace = 'R', append = 'A', prepend = 'P' };
+
+  std::string_view key;
+  std::size_t size = 0;
+  std::uint32_t opaque = 0;
+  Mode mode = Mode::set;
+  std::uint32_t flags = 0;
+  std::uint32_t expiry = 0;
+  std::uint64_t cas = 0;  // not 0: only if the item still has this version
+
+  void encode(ByteWriter& out) const;
+};
+
+struct MetaRemove {
+  std::string_view key;
+  std::uint32_t opaque = 0;
+  std::uint64_t cas = 0;
+
+  void encode(ByteWriter& out) const;
+};
+
+struct MetaArithmetic {
+  std::string_view key;
+  std::uint32_t opaque = 0;
+  bool decrement = false;
+  std::uint64_t delta = 1;
+  std::optional<std::uint64_t> initial{};  // of a new one, which `delta` does not change
+  std::uint32_t expiry = 0;                // of a new one
+
+  void encode(ByteWriter& out) const;
+};
+
+// Everything about an item, for people. Its reply has no opaque before the server's 1.6.18.
+struct MetaDebug {
+  std::string_view key;
+
+  void encode(ByteWriter& out) const;
+};
+
+inline constexpr std::string_view meta_no_op = "mn\r\n";
+inline constexpr std::string_view line_end = "\r\n";
+
+// A line of the server, as far as we asked for what is in it.
+struct ReplyLine {
+  enum class Code : std::uint8_t {
+    ok,            // HD
+    value,         // VA: `size` bytes and a line end follow
+    miss,          // EN
+    not_found,     // NF
+    not_stored,    // NS
+    exists,        // EX
+    no_op,         // MN
+    debug,         // ME
+    version,       // the rest is in `text`, as with all below
+    stat,          // STAT
+    end,           // END
+    stored,        // STORED
+    error,         // ERROR
+    client_error,  // CLIENT_ERROR
+    server_error,  // SERVER_ERROR
+    other          // nothing that we know
+  };
+
+  Code code = Code::other;
+  std::size_t size = 0;
+  std::optional<std::uint32_t> opaque{};
+  std::optional<std::uint64_t> cas{};
+  std::optional<std::uint32_t> flags{};
+  bool won = false;    // W: the right to compute the value
+  bool taken = false;  // Z: somebody else has it
+  bool stale = false;  // X
+  std::string_view text{};
+
+  // Nothing if a number is missing, malformed or doubled. Flags that we do not know are passed
+  // over.
+  static std::optional<ReplyLine> parse(std::string_view line) noexcept;
+};
+
+}  // namespace sheaf::protocol::memcached

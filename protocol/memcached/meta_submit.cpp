@@ -1,0 +1,159 @@
+// MetaSession: from an operation to the bytes of its line.
+
+#include "protocol/memcached/meta_session.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+bool needs_key(Verb verb) noexcept {
+  return verb != Verb::probe && verb != Verb::server_version && verb != Verb::stats;
+}
+
+std::uint64_t cas_of(const Operation& operation) noexcept {
+  if (operation.condition != Condition::if_version) return 0;
+  return parse_cas(operation.version).value_or(0);
+}
+
+MetaSet::Mode mode_of(const Operation& operation) noexcept {
+  if (operation.verb == Verb::append) return MetaSet::Mode::append;
+  if (operation.verb == Verb::prepend) return MetaSet::Mode::prepend;
+  if (operation.condition == Condition::if_absent) return MetaSet::Mode::add;
+  if (operation.condition == Condition::if_present) return MetaSet::Mode::replace;
+  return MetaSet::Mode::set;
+}
+
+}  // namespace
+
+// The server reads the log-in as "user password".
+std::optional<std::string> MetaSession::bad_credentials() const {
+  constexpr std::size_t longest = 1024;
+  const std::string& user = options().user;
+  const std::string& password = options().password;
+  if (user.empty() && !password.empty()) return "there is a password without a user name";
+  if (user.size() > longest || password.size() > longest) {
+    return "user name or password is longer than 1024 bytes";
+  }
+  if (!is_plain_key(user) || user.contains(':')) {
+    return "the user name contains a blank, a colon or a control character";
+  }
+  if (password.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    return "the password contains a line end or a NUL byte";
+  }
+  return std::nullopt;
+}
+
+// ---- greeting and no-ops
+
+Pending& MetaSession::write_line(std::string_view line, Question question, bool with_ticket) {
+  reserve(1, line.size());
+  Pending& request = queue_.add(question, with_ticket);
+  output_.buffer().append(line);
+  put_frame(request);
+  return request;
+}
+
+void MetaSession::greet() { write_line("version\r\n", Question::version, false); }
+
+void MetaSession::write_probe() { write_line(meta_no_op, Question::probe, false); }
+
+void MetaSession::write_login() {
+  const std::string both = options().user + ' ' + options().password;
+  std::string line = "set login 0 0 " + std::to_string(both.size());
+  line.append(line_end).append(both).append(line_end);
+  write_line(line, Question::login, false);
+}
+
+// ---- requests
+
+std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation, Now now) {
+  if (needs_key(operation.verb)) {
+    if (auto error = check_meta_key(operation.key)) return std::unexpected(std::move(*error));
+  }
+  const auto expiry = expiry_of(operation.ttl, now, last_second_meta);
+  if (!expiry) return std::unexpected(expiry.error());
+  switch (operation.verb) {
+    case Verb::get:
+    case Verb::get_and_touch:
+    case Verb::touch:
+    case Verb::lease:
+      return write_get(operation, *expiry);
+    case Verb::set:
+    case Verb::append:
+    case Verb::prepend:
+      return write_set(operation, *expiry);
+    case Verb::remove:
+      return write_remove(operation);
+    case Verb::increment:
+    case Verb::decrement:
+      return write_arithmetic(operation, *expiry);
+    case Verb::probe:
+      return write_line(meta_no_op, Question::probe, true).ticket;
+    case Verb::server_version:
+      return write_line("version\r\n", Question::version, true).ticket;
+    case Verb::stats: {
+      std::string line = "stats";
+      if (!operation.key.empty()) line.append(1, ' ').append(operation.key);
+      return write_line(line.append(line_end), Question::stats, true).ticket;
+    }
+    default:
+      return std::unexpected(unsupported("unknown verb"));
+  }
+}
+
+Ticket MetaSession::write_get(const Operation& operation, std::uint32_t expiry) {
+  const Verb verb = operation.verb;
+  reserve(1, max_request_line);
+  Pending& request = queue_.add(verb == Verb::touch ? Question::touch : Question::get, true);
+  MetaGet line{.key = operation.key, .opaque = request.sequence};
+  line.value = verb != Verb::touch;
+  if (verb == Verb::touch || verb == Verb::get_and_touch) line.touch = expiry;
+  if (verb == Verb::lease) line.lease = expiry;
+  ByteWriter out(output_.buffer());
+  line.encode(out);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket MetaSession::write_set(const Operation& operation, std::uint32_t expiry) {
+  reserve(1, max_request_line, operation.value.size());
+  const bool stores = operation.verb == Verb::set;
+  Pending& request = queue_.add(stores ? Question::store : Question::append, true);
+  MetaSet line{.key = operation.key, .size = operation.value.size(), .opaque = request.sequence};
+  line.mode = mode_of(operation);
+  line.flags = operation.flags;
+  line.expiry = expiry;
+  line.cas = cas_of(operation);
+  request.by_version = line.cas != 0;
+  ByteWriter out(output_.buffer());
+  line.encode(out);
+  put_value(operation.value);
+  out.bytes(line_end);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket MetaSession::write_remove(const Operation& operation) {
+  reserve(1, max_request_line);
+  Pending& request = queue_.add(Question::remove, true);
+  ByteWriter out(output_.buffer());
+  MetaRemove{operation.key, request.sequence, cas_of(operation)}.encode(out);
+  put_frame(request);
+  return request.ticket;
+}
+
+Ticket MetaSession::write_arithmetic(const Operation& operation, std::uint32_t expiry) {
+  reserve(1, max_request_line);
+  Pending& request = queue_.add(Question::arithmetic, true);
+  const MetaArithmetic line{.key = operation.key,
+                            .opaque = request.sequence,
+                            .decrement = operation.verb == Verb::decrement,
+                            .delta = operation.delta,
+                            .initial = operation.initial,
+                            .expiry = expiry};
+  ByteWriter out(output_.buffer());
+  line.encode(out);
+  put_frame(request);
+  return request.ticket;
+}
+
+}  // namespace sheaf::protocol::memcached

@@ -1,0 +1,111 @@
+#pragma once
+
+// The requests of one connection whose replies have not all come, in the order they were written.
+// memcached answers in that order, and every request carries its sequence number as opaque: a reply
+// must be for the oldest one that owes a reply, by both. A cancelled request stays until its reply
+// has passed, so that its reply can be nobody else's.
+//
+// No allocation once it has grown to the number of requests that are in flight together.
+//
+// Thread rule: one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "protocol/memcached/header.h"
+#include "protocol/output_queue.h"
+#include "protocol/session.h"
+
+namespace sheaf::protocol::memcached {
+
+// What was asked, so that the reply is read as the answer to it.
+enum class Question : std::uint8_t {
+  get,    // lease and get-and-touch, too
+  touch,  // without the value
+  store,
+  append,
+  remove,
+  arithmetic,
+  version,
+  stats,
+  probe,
+  // Of the session itself, without a ticket:
+  barrier,  // closes a batch of quiet gets
+  login
+};
+
+struct Pending {
+  enum class State : std::uint8_t {
+    waiting,    // its caller is owed an event
+    forgotten,  // cancelled, or nobody's: the reply is still to come
+    over        // answered, or it never left
+  };
+
+  std::uint32_t sequence = 0;  // the opaque
+  Ticket ticket;
+  OutputQueue::FrameId frame = 0;
+  State state = State::over;
+  Question question = Question::get;
+  Opcode opcode = Opcode::no_op;  // binary
+  bool quiet = false;             // no reply: a miss, once the barrier behind it is answered
+  bool by_version = false;        // there was a condition on the version
+  Sent sent = Sent::no;           // set when the session ends
+};
+
+class RequestQueue {
+ public:
+  explicit RequestQueue(std::uint32_t first_sequence) noexcept
+      : first_(first_sequence), next_(first_sequence), due_(first_sequence) {}
+
+  // Room for `count` more; the only member that may throw std::bad_alloc.
+  void reserve(std::size_t count);
+  // A new request at the end; there must be room. With a ticket it is waiting, else forgotten.
+  Pending& add(Question question, bool with_ticket) noexcept;
+
+  Pending* find(Ticket ticket) noexcept;           // waiting
+  Pending* find(std::uint32_t sequence) noexcept;  // not over
+
+  // The oldest request that owes a reply, null if none does.
+  Pending* due() noexcept;
+  // The request that a reply with this opaque is for: the first that owes one, or a later one if
+  // all between are quiet. Null: the stream is not where we think it is.
+  Pending* pair(std::uint32_t sequence) noexcept;
+  // The oldest one; null if the queue is empty.
+  Pending* oldest() noexcept;
+  Pending& last() noexcept { return at(next_ - 1); }
+  std::uint32_t first() const noexcept { return first_; }
+  // The next one that is waiting, from `sequence` on, which is moved there; for the end of a
+  // session.
+  Pending* next_waiting(std::uint32_t& sequence) noexcept;
+
+  // The caller has got its event, or is not there any more. The slot is free.
+  void forget(Pending& request) noexcept;
+  // No reply will come (any more).
+  void finish(Pending& request) noexcept;
+
+  // Requests in the queue, those that are over behind one that is not included.
+  std::size_t size() const noexcept { return next_ - first_; }
+  std::size_t waiting() const noexcept { return waiting_; }
+
+ private:
+  struct Slot {
+    std::uint32_t generation = 0;
+    std::uint32_t sequence = 0;
+    bool used = false;
+  };
+
+  Pending& at(std::uint32_t sequence) noexcept { return ring_[sequence & mask_]; }
+  void grow(std::size_t capacity);
+
+  std::vector<Pending> ring_;  // its size is a power of two
+  std::uint32_t mask_ = 0;
+  std::uint32_t first_;  // sequence of the oldest
+  std::uint32_t next_;   // of the next new one
+  std::uint32_t due_;    // nothing before it owes a reply, but for quiet ones
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace sheaf::protocol::memcached

@@ -1,0 +1,166 @@
+#include "protocol/memcached/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/text.h"
+#include "protocol/memcached/header.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+// Of an item in a 64-bit server: its header, the CAS, and the line end behind the value.
+constexpr std::size_t item_overhead = 48 + 8 + 2;
+
+// The number at the front, which is taken off.
+std::optional<std::uint32_t> take_number(std::string_view& text) noexcept {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+}  // namespace
+
+std::optional<ServerVersion> ServerVersion::parse(std::string_view text) noexcept {
+  std::array<std::uint32_t, 3> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) {
+      if (!text.starts_with('.')) return std::nullopt;
+      text.remove_prefix(1);
+    }
+    const auto number = take_number(text);
+    if (!number) return std::nullopt;
+    numbers[i] = *number;
+  }
+  return ServerVersion{numbers[0], numbers[1], numbers[2]};
+}
+
+std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl, Now now,
+                                                   std::int64_t last_second) {
+  using std::chrono::ceil;
+  using std::chrono::seconds;
+  if (ttl.count() < 0) return std::unexpected(invalid("the time to live is negative"));
+  const auto relative = ceil<seconds>(ttl);
+  if (relative <= longest_relative_ttl) return static_cast<std::uint32_t>(relative.count());
+  // The server takes a larger number as a point in time.
+  const auto too_late = std::chrono::milliseconds(last_second * 1000) - now.wall;
+  if (ttl > too_late) {
+    return std::unexpected(invalid("the time to live ends behind second " +
+                                   std::to_string(last_second) +
+                                   " of the Unix epoch, the last that the protocol can name"));
+  }
+  return static_cast<std::uint32_t>(ceil<seconds>(now.wall + ttl).count());
+}
+
+bool is_plain_key(std::string_view key) noexcept {
+  return std::none_of(key.begin(), key.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte <= 0x20 || byte == 0x7f;
+  });
+}
+
+std::optional<LocalError> check_binary_key(std::string_view key) {
+  if (key.empty()) return invalid("the key is empty");
+  if (key.size() > max_key_length) {
+    return too_large("the key", key.size(), "memcached's longest key", max_key_length);
+  }
+  return std::nullopt;
+}
+
+std::optional<LocalError> check_meta_key(std::string_view key) {
+  if (auto error = check_binary_key(key)) return error;
+  if (key.size() > max_encoded_key && !is_plain_key(key)) {
+    return too_large("the key with blanks or control characters", key.size(),
+                     "the longest such key of the meta protocol", max_encoded_key);
+  }
+  return std::nullopt;
+}
+
+std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t flags) noexcept {
+  const std::size_t around = item_overhead + key_size + 1 + (flags != 0 ? sizeof flags : 0);
+  return item_size > around ? item_size - around : 0;
+}
+
+std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept {
+  const auto cas = parse_decimal(version);
+  return cas == std::uint64_t{0} ? std::nullopt : cas;
+}
+
+bool is_stats_group(std::string_view group) noexcept {
+  constexpr std::array<std::string_view, 7> groups{"",      "settings", "items",   "slabs",
+                                                   "sizes", "conns",    "extstore"};
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+std::optional<LocalError> bad_combination(const Operation& operation) {
+  const Condition condition = operation.condition;
+  const bool lives = operation.ttl.count() != 0;
+  if (!operation.fence.empty()) return unsupported("memcached does not check fencing tokens");
+  if (condition == Condition::if_version && !parse_cas(operation.version)) {
+    return invalid("the version is none that memcached gives");
+  }
+  if (operation.verb == Verb::set) {
+    if (condition == Condition::if_absent_or_equal || condition == Condition::if_value) {
+      return unsupported("memcached compares versions, not values");
+    }
+    return std::nullopt;
+  }
+  if (operation.flags != 0) return unsupported("only a set gives flags");
+  if (operation.verb == Verb::remove) {
+    if (condition != Condition::none && condition != Condition::if_version) {
+      return unsupported("memcached removes always or if the version is the same");
+    }
+    if (lives) return unsupported("a removal has no time to live");
+    return std::nullopt;
+  }
+  if (condition != Condition::none) {
+    return unsupported("memcached has conditions for set and remove only");
+  }
+  switch (operation.verb) {
+    case Verb::increment:
+    case Verb::decrement:
+      if (lives && !operation.initial) {
+        return invalid("a number gets a time to live only with its initial value");
+      }
+      return std::nullopt;
+    case Verb::touch:
+    case Verb::get_and_touch:
+      return std::nullopt;
+    case Verb::lease:
+      if (operation.ttl.count() <= 0) return invalid("a lease needs a time");
+      return std::nullopt;
+    case Verb::stats:
+      if (is_stats_group(operation.key)) return std::nullopt;
+      return invalid("groups of statistics are settings, items, slabs, sizes, conns, extstore");
+    case Verb::get:
+    case Verb::append:
+    case Verb::prepend:
+    case Verb::probe:
+    case Verb::server_version:
+      if (lives) return unsupported("only writes, touches and leases have a time to live");
+      return std::nullopt;
+    default:
+      return unsupported("memcached cannot " + std::string(to_string(operation.verb)));
+  }
+}
+
+LocalError invalid(std::string text) {
+  return {Outcome::invalid, Reason::bad_argument, std::move(text)};
+}
+
+LocalError unsupported(std::string text) {
+  return {Outcome::unsupported, Reason::bad_argument, std::move(text)};
+}
+
+LocalError too_large(std::string_view what, std::uint64_t size, std::string_view limit_name,
+                     std::uint64_t limit) {
+  std::string text(what);
+  text.append(" of ").append(std::to_string(size)).append(" bytes is above ");
+  text.append(limit_name).append(" of ").append(std::to_string(limit)).append(" bytes");
+  return {Outcome::invalid, Reason::too_large, std::move(text)};
+}
+
+}  // namespace sheaf::protocol::memcached

@@ -1,0 +1,78 @@
+#pragma once
+
+// What memcached's two protocols have in common: versions of the server, what a time to live
+// becomes, which keys and values there may be, and how a refusal is worded.
+//
+// Thread rule: plain values and functions.
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/session.h"
+
+namespace sheaf::protocol::memcached {
+
+// "1.6.18", "1.4.5_4_gaa7839e": what follows the third number does not count.
+struct ServerVersion {
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  std::uint32_t patch = 0;
+
+  // Nothing if the text does not begin with three numbers.
+  static std::optional<ServerVersion> parse(std::string_view text) noexcept;
+  friend auto operator<=>(const ServerVersion&, const ServerVersion&) = default;
+};
+inline constexpr ServerVersion meta_since{1, 6, 10};
+inline constexpr ServerVersion store_tells_cas_since{1, 6, 13};  // meta; before it the `c` is wrong
+inline constexpr ServerVersion misses_tell_opaque_since{1, 6, 18};  // meta
+inline constexpr ServerVersion touch_since{1, 4, 8};                // binary
+
+// ---- time to live
+
+inline constexpr std::chrono::seconds longest_relative_ttl{30 * 24 * 3600};
+// The last second that each protocol can name.
+inline constexpr std::int64_t last_second_binary = 0xffff'fffe;  // one below "do not create"
+inline constexpr std::int64_t last_second_meta = 0x7fff'ffff;
+
+// 0: never; to 30 days: seconds from now, rounded up; above: seconds since the Unix epoch. Refused
+// if it is negative or ends behind `last_second`.
+std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl, Now now,
+                                                   std::int64_t last_second);
+
+// ---- keys, values, versions
+
+// True if a key may stand in a line: no blank, no control character.
+bool is_plain_key(std::string_view key) noexcept;
+// The longest key that base64 leaves within 250 bytes.
+inline constexpr std::size_t max_encoded_key = 186;
+
+std::optional<LocalError> check_binary_key(std::string_view key);
+std::optional<LocalError> check_meta_key(std::string_view key);
+
+// The longest value of an item: the server counts its own bookkeeping, the key and the flags, too.
+std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t flags) noexcept;
+
+// A version as a Reply tells it; nothing if it is none. 0 is no version: it compares with nothing.
+std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept;
+
+// Groups of statistics whose replies are names and values.
+bool is_stats_group(std::string_view group) noexcept;
+
+// ---- operations
+
+// What neither protocol has words for, and what contradicts itself.
+std::optional<LocalError> bad_combination(const Operation& operation);
+
+// ---- refusals
+
+LocalError invalid(std::string text);
+LocalError unsupported(std::string text);
+LocalError too_large(std::string_view what, std::uint64_t size, std::string_view limit_name,
+                     std::uint64_t limit);
+
+}  // namespace sheaf::protocol::memcached
