@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/statestore/clock.h"
+
 namespace sheaf::sim {
 
 void Op::on_done(socket::Request&, const socket::Completion& completion) {
@@ -18,16 +20,20 @@ void Op::on_done(socket::Request&, const socket::Completion& completion) {
 }
 
 StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
-                         std::uint64_t seed, Bug bug)
+                         std::uint64_t seed, Bug bug, client::WatchHubOptions watching)
     : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork(), bug) {
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config, cluster::Topology::make(config),
       node::NodeParts{loop_, *dialer_, sessions_, journal_}, Random(seed + 1).fork());
-  procedures_ = std::make_unique<client::ProcedureHost>(loop_, *cluster_, nullptr);
+  watching.key.compare = protocol::statestore::compare_versions;
+  watches_ =
+      std::make_unique<client::WatchHub>(loop_, *cluster_, Random(seed + 2).fork(), watching);
+  procedures_ = std::make_unique<client::ProcedureHost>(loop_, *cluster_, watches_.get());
 }
 
 void StackClient::shut_down() {
   procedures_->shut_down(loop_.now());
+  watches_->shut_down(loop_.now());
   cluster_->shut_down(loop_.now());
 }
 
@@ -44,7 +50,8 @@ void StackClient::run(std::unique_ptr<client::Procedure> procedure, client::Proc
 
 StackClient::~StackClient() {
   shut_down();
-  for (int i = 0; i < 100 && !cluster_->empty(); ++i) loop_.turn(loop_.now().mono);
+  const auto over = [this] { return cluster_->empty() && watches_->empty(); };
+  for (int i = 0; i < 100 && !over(); ++i) loop_.turn(loop_.now().mono);
   loop_.forget(*this);
 }
 
@@ -96,8 +103,8 @@ Stack::Stack(std::uint64_t seed, unsigned brokers) : world(seed) {
 }
 
 StackClient& Stack::add_client() {
-  clients_.push_back(
-      std::make_unique<StackClient>(world, network, config, 1000 * (clients_.size() + 1), bug));
+  clients_.push_back(std::make_unique<StackClient>(world, network, config,
+                                                   1000 * (clients_.size() + 1), bug, watching));
   return *clients_.back();
 }
 

@@ -12,6 +12,7 @@
 
 #include "client/procedure_host.h"
 #include "client/store_sessions.h"
+#include "client/watch_hub.h"
 #include "cluster/client_cluster.h"
 #include "tests/sim/planted_bugs.h"
 #include "tests/sim/sim_network.h"
@@ -71,7 +72,7 @@ class Sessions final : public node::SessionFactory {
 class StackClient final : private socket::Deferred {
  public:
   StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
-              Bug bug = Bug::none);
+              Bug bug = Bug::none, client::WatchHubOptions watching = {});
   ~StackClient();
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
@@ -89,6 +90,7 @@ class StackClient final : private socket::Deferred {
   SimLoop& loop() { return loop_; }
   cluster::ClientCluster& cluster() { return *cluster_; }
   client::ProcedureHost& procedures() { return *procedures_; }
+  client::WatchHub& watches() { return *watches_; }
   const std::deque<Op>& operations() const { return operations_; }
   bool all_ended() const;
   // Drops what has ended; references to it die.
@@ -105,6 +107,7 @@ class StackClient final : private socket::Deferred {
   Sessions sessions_;
   NoJournal journal_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<client::WatchHub> watches_;
   std::unique_ptr<client::ProcedureHost> procedures_;
   std::deque<Op> operations_;
   std::vector<Op*> starting_;
@@ -128,7 +131,8 @@ class Stack {
 
   SimWorld world;
   ClusterConfig config;
-  Bug bug = Bug::none;  // of clients added from here on
+  Bug bug = Bug::none;               // of clients added from here on
+  client::WatchHubOptions watching;  // likewise
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers

@@ -1,0 +1,122 @@
+#pragma once
+
+// WatchLine: the one connection of a node on which keys are watched. It is not of the pool, so that
+// neither requests nor the pool's rules end it; it is there while somebody needs it, comes back by
+// itself, and notices by itself when the server has gone silent.
+//
+// | state   | what happens                        | then                            | next    |
+// |---------|-------------------------------------|---------------------------------|---------|
+// | closed  | open()                              | dials                           | dialing |
+// | dialing | ready                               | on_line_up                      | up      |
+// | dialing | failed                              | on_line_failed, waits           | waiting |
+// | waiting | the wait is over                    | dials                           | dialing |
+// | up      | ended, or silent                    | on_line_down, waits             | waiting |
+// | any     | leave(), and `linger` later         | closes                          | closed  |
+//
+// A connection says nothing when it dies in silence (a cable, a stopped server). So after `quiet`
+// without an answered request the protocol's no-op is asked; without a byte for `silence` after
+// that, or with any request unanswered for `answer`, the connection is ended: a silent cut is
+// noticed `quiet + silence` after it at the latest.
+//
+// Thread rule: belongs to one lane.
+
+#include <memory>
+#include <vector>
+
+#include "node/client_node.h"
+
+namespace sheaf::node {
+
+struct WatchLineOptions {
+  std::chrono::nanoseconds quiet = std::chrono::seconds(2);
+  std::chrono::nanoseconds silence = std::chrono::seconds(1);
+  std::chrono::nanoseconds answer = std::chrono::seconds(5);
+  std::chrono::nanoseconds linger = std::chrono::seconds(5);
+  // The longest wait between attempts to connect; after a refusal for good (a wrong password) every
+  // wait is `refused`.
+  std::chrono::nanoseconds most_wait = std::chrono::seconds(1);
+  std::chrono::nanoseconds refused = std::chrono::seconds(30);
+};
+
+class WatchLineOwner {
+ public:
+  // A new connection, on which nothing is watched yet.
+  virtual void on_line_up(Now now) = 0;
+  // A request was answered: there is room again.
+  virtual void on_line_room(Now now) = 0;
+  virtual void on_line_notification(const protocol::Notification& notification, Now now) = 0;
+  // What was on the connection has ended. `proof`: all that the server told before was received.
+  virtual void on_line_down(Now proof, Now now) = 0;
+  virtual void on_line_failed(const protocol::CloseReason& why, Now now) = 0;
+
+ protected:
+  ~WatchLineOwner() = default;
+};
+
+class WatchLine final : private socket::ClientSocketOwner,
+                        private socket::TimerSink,
+                        private socket::RequestSink {
+ public:
+  // The node outlives it.
+  WatchLine(ClientNode& node, socket::Loop& loop, WatchLineOwner& owner, Seed seed,
+            const WatchLineOptions& options = {});
+  ~WatchLine();
+  WatchLine(const WatchLine&) = delete;
+  WatchLine& operator=(const WatchLine&) = delete;
+
+  void open(Now now);   // it is needed
+  void leave(Now now);  // not any more; nothing is in flight
+  // Ends what is in flight, closes; nothing follows but empty().
+  void shut_down(Now now);
+  bool empty() const noexcept { return socket_ == nullptr && retiring_.empty(); }
+
+  // How many requests it takes now.
+  std::size_t room() const;
+  // On success the request ends through its sink; until then it stays where it is. Its deadline is
+  // set here.
+  std::expected<void, protocol::LocalError> submit(socket::Request& request, Now now);
+
+  bool up() const noexcept { return state_ == State::up; }
+  const std::string& identity() const noexcept { return node_.options().identity; }
+
+ private:
+  enum class State : std::uint8_t { closed, dialing, waiting, up };
+
+  void on_socket_ready(socket::ClientSocket& socket, Now now) override;
+  void on_socket_reply(socket::ClientSocket& socket, socket::Request& request,
+                       const protocol::Reply& reply, Now now) override;
+  void on_socket_failed(socket::ClientSocket& socket, socket::Request& request, protocol::Sent sent,
+                        Now now) override;
+  void on_socket_notification(socket::ClientSocket& socket,
+                              const protocol::Notification& notification, Now now) override;
+  void on_socket_closed(socket::ClientSocket& socket, const protocol::CloseReason& reason,
+                        Now now) override;
+  void on_timer(Now now) override;
+  void on_done(socket::Request&, const socket::Completion&) override {}  // of the probe
+
+  void dial(Now now);
+  void close(Now now);
+  void beat(Now now);
+  Deadline next_beat() const;
+  void arm();
+
+  ClientNode& node_;
+  socket::Loop& loop_;
+  WatchLineOwner& owner_;
+  WatchLineOptions options_;
+  Random random_;
+  Backoff backoff_;
+  State state_ = State::closed;
+  bool shut_down_ = false;
+  Deadline redial_at_ = never;
+  Deadline leave_at_ = never;
+  Now proof_;                    // when the latest request that was answered had been sent
+  Deadline excused_{0};          // our own process was not running before
+  Deadline probe_sent_ = never;  // never: none is out
+  socket::Request probe_;
+  std::unique_ptr<socket::ClientSocket> socket_;
+  std::vector<std::unique_ptr<socket::ClientSocket>> retiring_;
+  std::unique_ptr<socket::Timer> timer_;
+};
+
+}  // namespace sheaf::node
