@@ -16,6 +16,7 @@ namespace sheaf::protocol::memcached {
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
+using namespace std::string_view_literals;
 
 // An event with everything in it copied.
 struct Seen {
