@@ -70,7 +70,7 @@ class Batch : private socket::RequestSink {
         results_[*index].result = Failure(std::move(*error));
         plan_.done(*index);
       } else {
-        impl_.cluster().start_on(node, requests_[*index], now_);
+        impl_.cluster().start_at(node, requests_[*index], now_);
       }
     }
   }

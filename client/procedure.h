@@ -24,6 +24,7 @@ struct Command {
   unsigned id = 0;  // the procedure's own name for it; not one that is in flight
   protocol::Operation operation;
   std::string_view route;        // what places it instead of its key; empty = the key
+  bool at_owner = true;          // never a stand-in for a node that is down
   std::uint64_t connection = 0;  // only on this one (Completion::connection); 0 = on any
 };
 

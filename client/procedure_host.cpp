@@ -53,6 +53,7 @@ void ProcedureRun::start(const Command& command, Now now) {
   slot.id = command.id;
   slot.operation = command.operation;
   slot.route = command.route;
+  slot.at_owner = command.at_owner;
   slot.only_on = command.connection;
   slot.sink = this;
   ++in_flight_;

@@ -28,7 +28,10 @@ node::NodeOptions node_options(const ClusterConfig& config, unsigned index) {
 
 ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
                              node::NodeParts parts, Seed seed)
-    : loop_(parts.loop), topology_(std::move(topology)), timer_(loop_.timer(*this)) {
+    : loop_(parts.loop),
+      rehash_(config.failover == FailoverMode::rehash),
+      topology_(std::move(topology)),
+      timer_(loop_.timer(*this)) {
   Random random(seed);
   node::NodeOwner& owner = *this;
   for (unsigned i = 0; i < config.nodes.size(); ++i) {
@@ -41,7 +44,33 @@ ClientCluster::~ClientCluster() = default;
 
 void ClientCluster::start(socket::Request& request, Now now) {
   const std::string_view route = request.route.empty() ? request.operation.key : request.route;
-  start_on(topology_->locate(route).node, request, now);
+  start_at(topology_->locate(route).node, request, now);
+}
+
+void ClientCluster::start_at(unsigned owner, socket::Request& request, Now now) {
+  start_on(home_of(owner, request), request, now);
+}
+
+// The owner, or while it is down who stands in for it.
+unsigned ClientCluster::home_of(unsigned owner, const socket::Request& request) const noexcept {
+  if (!rehash_ || request.at_owner || takes(owner) || !may_rehash()) return owner;
+  const std::string_view route = request.route.empty() ? request.operation.key : request.route;
+  return topology_->locator().stand_in(route, *this);
+}
+
+// Requests that waited for a node when it was found to be down need not fail with it.
+bool ClientCluster::reroute(socket::Request& request, Now now) {
+  if (request.operation.key.empty()) return false;  // it was for that node, not for a key
+  const unsigned home = home_of(request.node, request);
+  if (home == request.node || !takes(home)) return false;
+  request.node = home;
+  nodes_[home]->start(request, now);
+  return true;
+}
+
+bool ClientCluster::may_rehash() const noexcept {
+  const auto down = std::ranges::count_if(nodes_, [](const auto& node) { return !node->usable(); });
+  return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, nodes_.size() / 3);
 }
 
 void ClientCluster::start_on(unsigned node, socket::Request& request, Now now) {

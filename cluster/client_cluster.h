@@ -4,7 +4,8 @@
 // ends by its deadline whatever has not ended before.
 //
 // Failover mode `owner`: a key's owner stays its owner; requests to a node that is down fail at
-// once.
+// once. `rehash`: while a node is down, its keys go to the next nodes in each key's order, unless
+// more than a third of all nodes is down: then it is likely us who are cut off, and nothing moves.
 //
 // Thread rule: belongs to one lane.
 
@@ -29,7 +30,7 @@ class ConnectionListener {
   ~ConnectionListener() = default;
 };
 
-class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
+class ClientCluster final : private socket::TimerSink, private node::NodeOwner, private NodeFilter {
  public:
   // Creates the nodes, which connect at once up to their pool's lower bound.
   ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
@@ -40,6 +41,8 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
 
   // Routes by the operation's key. The request may end before start() returns.
   void start(socket::Request& request, Now now);
+  // The same, for who knows the owner already.
+  void start_at(unsigned owner, socket::Request& request, Now now);
   // To a given node, whatever the key.
   void start_on(unsigned node, socket::Request& request, Now now);
 
@@ -64,9 +67,14 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner {
   void on_timer(Now now) override;
   void on_request_done(socket::Request& request) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
+  bool takes(std::uint32_t node) const noexcept override { return nodes_[node]->usable(); }
+  bool reroute(socket::Request& request, Now now) override;
+  unsigned home_of(unsigned owner, const socket::Request& request) const noexcept;
+  bool may_rehash() const noexcept;
   void arm();
 
   socket::Loop& loop_;
+  bool rehash_;
   std::shared_ptr<const Topology> topology_;
   std::vector<std::unique_ptr<node::ClientNode>> nodes_;
   node::DeadlineQueue<socket::Request, &socket::Request::deadline_place> deadlines_;

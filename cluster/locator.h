@@ -20,11 +20,22 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
+// Which nodes take requests now.
+class NodeFilter {
+ public:
+  virtual bool takes(std::uint32_t node) const noexcept = 0;
+
+ protected:
+  ~NodeFilter() = default;
+};
+
 class ClientNodeLocator {
  public:
   virtual ~ClientNodeLocator() = default;
 
   virtual Location locate(std::string_view key) const noexcept = 0;
+  // The first node in the key's order of owners that takes requests; the owner if none does.
+  virtual std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept = 0;
   // The part of all possible keys that a node owns, 0 .. 1.
   virtual double share(std::uint32_t node) const noexcept = 0;
   // The owner of each slot as a worker of the topology, node + 1; empty where there are no slots.

@@ -62,6 +62,16 @@ Location RingLocator::locate(std::string_view key) const noexcept {
   return {point.node, point.position};
 }
 
+std::uint32_t RingLocator::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
+  const Point& owner = next_point(hash32(routing_key(key)));
+  auto at = static_cast<std::size_t>(&owner - points_.data());
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (filter.takes(points_[at].node)) return points_[at].node;
+    at = at + 1 == points_.size() ? 0 : at + 1;
+  }
+  return owner.node;
+}
+
 // A point owns the positions from the point before it, included, up to itself.
 double RingLocator::share(std::uint32_t node) const noexcept {
   std::uint64_t own = 0;

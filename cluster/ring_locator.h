@@ -22,6 +22,7 @@ class RingLocator final : public ClientNodeLocator {
   explicit RingLocator(std::span<const NodeConfig> nodes);
 
   Location locate(std::string_view key) const noexcept override;
+  std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 

@@ -107,11 +107,23 @@ SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
   });
 }
 
+std::size_t SharedRing::point_of(std::string_view key) const noexcept {
+  const auto at = std::ranges::lower_bound(points_, key_hash_(key), {}, &Point::position);
+  return at != points_.end() ? static_cast<std::size_t>(at - points_.begin()) : 0;
+}
+
 Location SharedRing::locate(std::string_view key) const noexcept {
-  const std::uint32_t position = key_hash_(key);
-  const auto at = std::ranges::lower_bound(points_, position, {}, &Point::position);
-  const Point& point = at != points_.end() ? *at : points_.front();
+  const Point& point = points_[point_of(key)];
   return {point.node, point.position};
+}
+
+std::uint32_t SharedRing::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
+  const std::size_t owner = point_of(key);
+  for (std::size_t i = 0, at = owner; i < points_.size(); ++i) {
+    if (filter.takes(points_[at].node)) return points_[at].node;
+    at = at + 1 == points_.size() ? 0 : at + 1;
+  }
+  return points_[owner].node;
 }
 
 // A point owns the positions after the point before it, up to itself, itself included.

@@ -63,6 +63,19 @@ Location SlotLocator::locate(std::string_view key) const noexcept {
   return {workers_[slot] - 1u, slot};
 }
 
+// As owner_order(), without writing the order down.
+std::uint32_t SlotLocator::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
+  const std::uint32_t slot = slot_of(key);
+  Draw best{};
+  for (const Candidate& candidate : candidates_) {
+    if (!filter.takes(candidate.node)) continue;
+    const std::uint64_t draw = slot_draw(candidate.hash, slot);
+    const Draw own{draw, race(draw), &candidate};
+    if (best.candidate == nullptr || wins(own, best)) best = own;
+  }
+  return best.candidate != nullptr ? best.candidate->node : workers_[slot] - 1u;
+}
+
 double SlotLocator::share(std::uint32_t node) const noexcept {
   const auto own = std::ranges::count(workers_, node + 1);
   return static_cast<double>(own) / static_cast<double>(workers_.size());

@@ -20,6 +20,7 @@ class SlotLocator final : public ClientNodeLocator {
   SlotLocator(std::span<const NodeConfig> nodes, std::uint32_t slots);
 
   Location locate(std::string_view key) const noexcept override;
+  std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return workers_; }
 

@@ -160,6 +160,7 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
 
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
                       Now now) {
+  if (outcome == Outcome::not_sent && owner_.reroute(request, now)) return;
   switch (outcome) {
     case Outcome::refused:
       ++stats_.refused;

@@ -53,6 +53,8 @@ class NodeOwner {
  public:
   // Before the request's sink is told: the cluster takes it off its deadline queue.
   virtual void on_request_done(socket::Request& request) = 0;
+  // A request that was not sent: true if the owner starts it elsewhere instead of failing it.
+  virtual bool reroute(socket::Request& request, Now now) = 0;
   // A connection of the pool that was ready is gone, and all that was on it has ended.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
@@ -85,6 +87,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool empty() const noexcept { return pool_.empty() && probe_ == nullptr && retiring_.empty(); }
 
   const NodeOptions& options() const noexcept { return options_; }
+  // Whether requests are taken; else they fail at once.
+  bool usable() const noexcept { return health_.usable(); }
   NodeHealth health() const noexcept { return health_.state(); }
   std::size_t pool_size() const noexcept { return pool_.size(); }
   NodeStats stats() const;

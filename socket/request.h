@@ -47,6 +47,7 @@ class Request : public ListHook<Request> {
   protocol::Operation operation;
   RequestSink* sink = nullptr;
   std::string_view route;     // what places it instead of the key; empty = the key
+  bool at_owner = false;      // its key's owner or nobody, whatever the failover mode
   std::uint64_t only_on = 0;  // a connection that must carry it, else it is not sent; 0 = any
 
   // Bookkeeping of the layers below.

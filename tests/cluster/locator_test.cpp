@@ -56,6 +56,38 @@ INSTANTIATE_TEST_SUITE_P(Locators, EveryLocator,
                            return test.param == LocatorKind::slots ? "Slots" : "Ring";
                          });
 
+struct AllBut final : NodeFilter {
+  explicit AllBut(std::uint32_t gone) : node(gone) {}
+  bool takes(std::uint32_t other) const noexcept override { return other != node; }
+  std::uint32_t node;
+};
+struct Nobody final : NodeFilter {
+  bool takes(std::uint32_t) const noexcept override { return false; }
+};
+
+TEST_P(EveryLocator, TheStandInIsWhoWouldOwnTheKeyIfItsOwnerWereGone) {
+  for (unsigned count = 2; count <= 9; ++count) {
+    const std::vector<NodeConfig> nodes = nodes_of(count % 3, count);
+    const auto locator = make(GetParam(), nodes);
+    for (std::uint32_t gone = 0; gone < count; ++gone) {
+      std::vector<NodeConfig> rest = nodes;
+      rest.erase(rest.begin() + gone);
+      const std::vector<std::string> expected = owners(GetParam(), rest);
+      for (int i = 0; i < 500; ++i) {
+        const std::uint32_t stand_in = locator->stand_in(key(i), AllBut(gone));
+        ASSERT_EQ(nodes[stand_in].identity(), expected[static_cast<std::size_t>(i)]) << key(i);
+      }
+    }
+  }
+}
+
+TEST_P(EveryLocator, TheOwnerStandsWhereNobodyElseCan) {
+  const auto locator = make(GetParam(), nodes_of(0, 5));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(locator->stand_in(key(i), Nobody()), locator->locate(key(i)).node);
+  }
+}
+
 TEST_P(EveryLocator, RemovingANodeMovesExactlyItsKeys) {
   for (unsigned count = 2; count <= 64; count += count < 8 ? 1 : 7) {
     const auto nodes = nodes_of(count % 3, count);

@@ -273,6 +273,51 @@ TEST_F(Rows, C3_ClusterLendsASocketForAKeyOrNone) {
   EXPECT_FALSE(client().cluster().acquire_socket(stack->key_on(1)));
 }
 
+TEST_F(Rows, C4_ClusterGivesTheKeysOfAFailedNodeToTheOthersAndBackAgain) {
+  start(3);
+  stack->config.failover = FailoverMode::rehash;
+  const auto set_all = [&] {
+    std::vector<const Op*> ops;
+    for (unsigned i = 0; i < 60; ++i) {
+      ops.push_back(&client().set(stack->key_on(i % 3, i / 3), "v", 300ms));
+    }
+    pass(400ms);
+    return std::ranges::count_if(ops, [](const Op* op) { return op->answered; });
+  };
+  EXPECT_EQ(set_all(), 60);
+  stack->broker(0).crash();
+  pass(50ms);
+  EXPECT_EQ(set_all(), 60) << "what waits for the failed node goes to the others";
+  for (unsigned i = 0; i < 20; ++i) {
+    const Op& got = client().get(stack->key_on(0, i), 300ms);
+    pass(50ms);
+    EXPECT_EQ(got.got, "v") << got.text << " at " << got.node;
+    EXPECT_NE(got.node, "b0:1883");
+  }
+  stack->broker(0).restart();
+  pass(1200ms);
+  const Op& home = client().get(stack->key_on(0), 300ms);
+  pass(50ms);
+  EXPECT_EQ(home.node, "b0:1883");
+}
+
+TEST_F(Rows, C4_NothingMovesWhenMostNodesAreGone) {
+  start(3);
+  stack->config.failover = FailoverMode::rehash;
+  for (unsigned i = 0; i < 3; ++i) client().get(stack->key_on(i), 300ms);
+  pass(400ms);
+  stack->broker(0).crash();
+  stack->broker(1).crash();
+  for (int round = 0; round < 3; ++round) {
+    for (unsigned i = 0; i < 2; ++i) client().get(stack->key_on(i), 100ms);
+    pass(300ms);
+  }
+  const Op& lost = client().get(stack->key_on(0), 100ms);
+  pass(100ms);
+  EXPECT_FALSE(lost.answered);
+  EXPECT_EQ(lost.node, "b0:1883");
+}
+
 TEST_F(Rows, C5_ClusterBringsFailedNodesBack) {
   start(3);
   ask();
