@@ -11,7 +11,10 @@
 #include "client/list/board.h"
 #include "client/outcomes.h"
 #include "client/store_sessions.h"
+#include "client/watch_hub.h"
+#include "client/watch_session.h"
 #include "cluster/config_check.h"
+#include "protocol/statestore/clock.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -99,7 +102,11 @@ Result<void> Client::Impl::open() {
   loop_->refresh();
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config_, topology_, node::NodeParts{*loop_, *dialer_, *sessions_, journal_}, random.fork());
-  procedures_ = std::make_unique<client::ProcedureHost>(*loop_, *cluster_, nullptr);
+  client::WatchHubOptions watching;
+  watching.key.compare = protocol::statestore::compare_versions;
+  watches_ = std::make_unique<client::WatchHub>(*loop_, *cluster_, random.fork(), watching);
+  watch_roster_ = std::make_unique<client::WatchRoster>();
+  procedures_ = std::make_unique<client::ProcedureHost>(*loop_, *cluster_, watches_.get());
   lane_ = std::make_unique<socket::Lane>(*loop_);
   lists_ = std::make_unique<client::list::Board>(*procedures_, *lane_, config_, random.fork());
   dispatcher_.start();
@@ -123,7 +130,9 @@ void Client::Impl::shut_down() noexcept {
   if (lane_ != nullptr) {
     if (lists_ != nullptr) CloseLists(*lane_, *lists_).wait();
     run([this](Now now) {
+      watch_roster_->shut_down(now);
       procedures_->shut_down(now);
+      watches_->shut_down(now);
       cluster_->shut_down(now);
     });
     // Calls of handles end now; what they have posted meanwhile is run before the lane stops.
@@ -131,7 +140,8 @@ void Client::Impl::shut_down() noexcept {
     run([](Now) {});
     lane_->stop();
     // Nobody else drives any more. Whatever the kernel does not take at once is dropped.
-    for (int i = 0; i < 100 && !cluster_->empty(); ++i) loop_->turn(Deadline{0});
+    const auto over = [this] { return cluster_->empty() && watches_->empty(); };
+    for (int i = 0; i < 100 && !over(); ++i) loop_->turn(Deadline{0});
   }
   dispatcher_.close();
 }
@@ -143,6 +153,8 @@ void Client::Impl::abandon() noexcept {
   static_cast<void>(lane_.release());
   static_cast<void>(lists_.release());
   static_cast<void>(procedures_.release());
+  static_cast<void>(watch_roster_.release());
+  static_cast<void>(watches_.release());
   static_cast<void>(cluster_.release());
   static_cast<void>(sessions_.release());
   static_cast<void>(dialer_.release());

@@ -3,7 +3,8 @@
 // What stands behind a Client: the lane with its cluster, the dispatcher, and the way in and out.
 //
 // Ownership, and so the order of destruction: dispatcher < loop < dialer < sessions < cluster <
-// procedures < lane. The Client closes it; handles that outlive the Client keep what is left.
+// watches < procedures < lane. The Client closes it; handles that outlive the Client keep what is
+// left.
 //
 // Thread rule: the const members and post/call doors from any thread; the rest under the baton.
 
@@ -23,9 +24,13 @@
 #include "socket/lane.h"
 #include "socket/uv_loop.h"
 
-namespace sheaf::client::list {
+namespace sheaf::client {
+class WatchHub;
+class WatchRoster;
+namespace list {
 class Board;
 }
+}  // namespace sheaf::client
 
 namespace sheaf {
 inline namespace v0 {
@@ -45,6 +50,8 @@ class Client::Impl {
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
   client::ProcedureHost& procedures() noexcept { return *procedures_; }
   client::list::Board& lists() noexcept { return *lists_; }
+  client::WatchHub& watches() noexcept { return *watches_; }
+  client::WatchRoster& watch_roster() noexcept { return *watch_roster_; }
   client::Dispatcher& dispatcher() noexcept { return dispatcher_; }
   const ClusterConfig& config() const noexcept { return config_; }
   const cluster::Topology& topology() const noexcept { return *topology_; }
@@ -97,6 +104,8 @@ class Client::Impl {
   std::shared_ptr<const cluster::Topology> topology_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   client::Courtesy courtesy_;
+  std::unique_ptr<client::WatchHub> watches_;
+  std::unique_ptr<client::WatchRoster> watch_roster_;
   std::unique_ptr<client::ProcedureHost> procedures_;
   std::unique_ptr<client::list::Board> lists_;
   std::unique_ptr<socket::Lane> lane_;

@@ -28,6 +28,8 @@ class Dispatcher {
   // none can be had.
   void start();
   void post(Job job);
+  // The user's executor; empty if there is none.
+  const Executor& executor() const noexcept { return state_->executor; }
   // Runs what is queued and waits for what runs, except for the job that calls this. Then no job of
   // this dispatcher runs or will run.
   void close() noexcept;

@@ -19,6 +19,7 @@
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 #include <sheaf/stats.h>
+#include <sheaf/watch.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -126,6 +127,17 @@ class SHEAF_API Client {
                          RemoveManyCallback done);
   std::future<std::vector<KeyResult<RemoveResult>>> remove_many_future(
       std::span<const std::string_view> keys, const BatchOptions& options = {});
+
+  /// Watches keys: each is told once as it is (`current`), then every change. Returns at once; that
+  /// a node is not reached is told as an event. A key given twice is watched once. Errors:
+  /// Outcome::invalid for no key, an empty key or a queue_limit out of range,
+  /// Outcome::unsupported where the endpoint does not tell of changes.
+  Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {});
+  Result<Watch> watch(std::string_view key, const WatchOptions& options = {});
+  /// The same; events are given to the callback, one after another, on a thread of this watch's own
+  /// or as tasks of the executor. After the client was closed none comes any more.
+  Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
+                      WatchCallback callback);
 
   /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key.
   Result<Location> locate(std::string_view key) const;
