@@ -38,6 +38,7 @@ struct FencedTerms {
   Deadline deadline{0};
   bool bound = true;  // to the lock's connection; false: the key may live on another node
   // What makes it safe; tests switch them off to see that something is lost then.
+  bool check = true;  // that the lock is held, by our own clock
   bool claim = true;
   bool token = true;
 };

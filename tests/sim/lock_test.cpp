@@ -1,0 +1,292 @@
+// The locker in the simulated network: workers that count under a lock while they are stopped at
+// the worst moments, messages come late, twice or never, brokers restart and clocks step.
+//
+// Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='Locks.*'. More of them:
+// SHEAF_SIM_SEEDS=100000.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+#include "protocol/statestore/clock.h"
+#include "tests/sim/lock_worker.h"
+#include "tests/sim/sim_mangler.h"
+
+namespace sheaf::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// Which faults a seed has.
+struct LockMix {
+  bool halt, mangle, jitter, stop, cut, reset, crash, keep, wall;
+  MangleRates rates;
+
+  explicit LockMix(Random& random) {
+    const auto toss = [&] { return random.below(2) == 0; };
+    halt = toss(), mangle = toss(), jitter = toss(), stop = toss(), cut = toss(), reset = toss();
+    crash = toss(), keep = toss(), wall = random.below(4) == 0;
+    rates.delay = rates.drop = rates.twice = rates.swap = 0.03;
+    rates.most_delay = 400ms;
+  }
+  std::string describe() const {
+    std::ostringstream out;
+    out << "halt " << halt << " mangle " << mangle << " jitter " << jitter << " stop " << stop
+        << " cut " << cut << " reset " << reset << " crash " << crash << " keep " << keep
+        << " wall " << wall;
+    return out.str();
+  }
+};
+
+class LockRun {
+ public:
+  LockRun(std::uint64_t seed, WorkerOptions options)
+      : random_(seed ^ 0x10c4), mix_(random_), stack_(seed, 1) {
+    counter_.lock = "lock";
+    counter_.key = "{lock}counter";
+    if (mix_.halt) options.stand_still = 0.1;
+    stack_.config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
+    stack_.store(0).keep_data = mix_.keep;
+    SimServer& broker = stack_.broker(0);
+    if (mix_.jitter) broker.faults.jitter = 150ms;
+    if (mix_.reset) broker.faults.reset = 0.002;
+    if (mix_.mangle) {
+      broker.mangle = [this] {
+        return std::make_unique<PublishMangler>(mix_.rates, random_, mangled_);
+      };
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+      workers_.push_back(
+          std::make_unique<LockWorker>(i, stack_.add_client(), counter_, random_, options));
+    }
+  }
+  std::string describe() const { return mix_.describe(); }
+
+  void run() {
+    for (const auto& worker : workers_) worker->begin();
+    for (int step = 0; step < 40; ++step) {
+      fault();
+      go_on(std::chrono::milliseconds(random_.below(300)));
+    }
+    settle();
+  }
+
+  // After the faults: what was acknowledged must be in the counter that is there.
+  bool lost() {
+    const std::string value = counter();
+    if (value.empty()) return false;  // it went with its store
+    const std::size_t colon = value.find(':');
+    unsigned number = 0;
+    std::from_chars(value.data() + colon + 1, value.data() + value.size(), number);
+    return number < counter_.acknowledged[value.substr(0, colon)];
+  }
+  // Every worker can count again.
+  void expect_recovery() {
+    if (mix_.wall) return;  // a store refuses writes until its clock has caught up
+    std::vector<unsigned> before;
+    for (const auto& worker : workers_) before.push_back(worker->rounds());
+    go_on(20s);
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      EXPECT_GT(workers_[i]->rounds(), before[i]) << "worker " << i << " waits for ever";
+    }
+  }
+  unsigned rounds() const { return sum(&LockWorker::rounds); }
+  unsigned losses() const { return sum(&LockWorker::losses); }
+  unsigned refused() const { return sum(&LockWorker::refused); }
+  unsigned pairs_of_believers() const { return both_believe_; }
+
+  void expect_rising_tokens() const {
+    if (mix_.crash && !mix_.keep) return;  // the store's clock went with it
+    using protocol::statestore::parse_timestamp;
+    for (std::size_t i = 1; i < counter_.tokens.size(); ++i) {
+      EXPECT_LT(*parse_timestamp(counter_.tokens[i - 1]), *parse_timestamp(counter_.tokens[i]));
+    }
+  }
+  void finish() {
+    for (const auto& worker : workers_) worker->finish();
+    go_on(15s);
+  }
+
+ private:
+  void go_on(std::chrono::nanoseconds time) {
+    stack_.world.run(stack_.world.now().mono + time, [this] {
+      look_at_beliefs();
+      return false;
+    });
+  }
+
+  // A holder that stood still across a restart of a store that forgot its lock cannot know; it
+  // believes for at most its lease.
+  bool is_excused(const LockWorker& worker) const {
+    return worker.granted_at() <= forgot_at_ &&
+           (worker.stood_still_since(forgot_at_) || cut_at_ > worker.granted_at());
+  }
+  void look_at_beliefs() {
+    unsigned believers = 0;
+    for (const auto& worker : workers_) {
+      if (worker->believes() && !is_excused(*worker)) ++believers;
+    }
+    if (believers > 1) ++both_believe_;
+  }
+
+  void fault() {
+    SimServer& broker = stack_.broker(0);
+    const auto length = std::chrono::milliseconds(10 + random_.below(900));
+    if (!broker.serving()) return;
+    switch (random_.below(10)) {
+      case 0:
+        if (mix_.stop) {
+          broker.stop();
+          stack_.world.after(length, [&broker](Now) { broker.go_on(); });
+        }
+        return;
+      case 1:
+        if (mix_.cut) {
+          cut_at_ = stack_.world.now().mono;
+          broker.cut_off();
+          stack_.world.after(length, [&broker](Now) { broker.reconnect(); });
+        }
+        return;
+      case 2:
+        if (mix_.crash) {
+          if (!mix_.keep) forgot_at_ = stack_.world.now().mono;
+          broker.crash();
+          stack_.world.after(length, [&broker](Now) { broker.restart(); });
+        }
+        return;
+      case 3:
+        if (mix_.wall) broker.wall_offset = step_of_clock();
+        return;
+      case 4:
+        if (mix_.wall) stack_.client(0).loop().set_wall_offset(step_of_clock());
+        return;
+      case 5:
+        if (mix_.halt) {
+          workers_[random_.below(workers_.size())]->stand_still(length);
+        }
+        return;
+      default:
+        return;
+    }
+  }
+  std::chrono::milliseconds step_of_clock() {
+    return std::chrono::milliseconds(3'600'000) * (static_cast<int>(random_.below(3)) - 1);
+  }
+
+  void settle() {
+    SimServer& broker = stack_.broker(0);
+    broker.faults = {};
+    broker.mangle = nullptr;
+    broker.wall_offset = 0ms;
+    stack_.client(0).loop().set_wall_offset(0ms);
+    go_on(1s);
+    if (!broker.alive()) broker.restart();
+    broker.reset_all();  // manglers go with their links
+    go_on(10s);
+  }
+
+  // By any client: one whose clock was an hour ahead asks nothing until time has caught up.
+  std::string counter() {
+    for (unsigned i = 0; i < 20; ++i) {
+      const Op& op = stack_.client(i % 3).get(counter_.key, 1s);
+      go_on(1500ms);
+      if (op.answered) return op.got;
+    }
+    ADD_FAILURE() << "the counter cannot be read";
+    return {};
+  }
+  unsigned sum(unsigned (LockWorker::*what)() const) const {
+    unsigned total = 0;
+    for (const auto& worker : workers_) total += ((*worker).*what)();
+    return total;
+  }
+
+  Random random_;
+  LockMix mix_;
+  MangleCounts mangled_;
+  Counter counter_;
+  std::vector<std::unique_ptr<LockWorker>> workers_;  // outlive their clients
+  Stack stack_;
+  Deadline forgot_at_{-1};
+  Deadline cut_at_{-1};
+  unsigned both_believe_ = 0;
+};
+
+std::uint64_t first_seed() {
+  return std::max<std::uint64_t>(1, number_from_environment("SHEAF_SIM_SEED", 1));
+}
+std::uint64_t last_seed(std::uint64_t usual) {
+  if (std::getenv("SHEAF_SIM_SEED") != nullptr) return first_seed();
+  return number_from_environment("SHEAF_SIM_SEEDS", usual);
+}
+
+TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
+  unsigned rounds = 0;
+  unsigned losses = 0;
+  for (std::uint64_t seed = first_seed(); seed <= last_seed(200); ++seed) {
+    LockRun run(seed, {});
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + run.describe());
+    run.run();
+    EXPECT_EQ(run.pairs_of_believers(), 0u);
+    run.expect_recovery();
+    run.expect_rising_tokens();
+    run.finish();
+    EXPECT_FALSE(run.lost());
+    rounds += run.rounds();
+    losses += run.losses();
+    if (HasFailure()) FAIL() << "replay with SHEAF_SIM_SEED=" << seed;
+  }
+  if (std::getenv("SHEAF_SIM_SEED") != nullptr) return;
+  EXPECT_GT(rounds, 1000u);
+  EXPECT_GT(losses, 100u);
+}
+
+// The token alone, for a program that never asks whether it still holds the lock.
+unsigned seeds_that_lose(const WorkerOptions& options, std::uint64_t usual) {
+  unsigned losing = 0;
+  for (std::uint64_t seed = first_seed(); seed <= last_seed(usual); ++seed) {
+    LockRun run(seed, options);
+    run.run();
+    run.finish();
+    if (!run.lost()) continue;
+    ++losing;
+    if (options.claim && options.token) {
+      ADD_FAILURE() << "replay with SHEAF_SIM_SEED=" << seed << ": " << run.describe();
+      break;
+    }
+  }
+  return losing;
+}
+
+WorkerOptions careless() {
+  WorkerOptions options;
+  options.check = false;
+  return options;
+}
+
+TEST(Locks, WhoeverNeverLooksWhetherTheLockIsHeldLosesNothingEither) {
+  EXPECT_EQ(seeds_that_lose(careless(), 200), 0u);
+}
+
+TEST(Locks, WithoutTheClaimAcknowledgedIncrementsAreLost) {
+  WorkerOptions options = careless();
+  options.claim = false;
+  EXPECT_GT(seeds_that_lose(options, 60), 0u);
+}
+
+TEST(Locks, WithoutTheTokenAcknowledgedIncrementsAreLost) {
+  WorkerOptions options = careless();
+  options.token = false;
+  EXPECT_GT(seeds_that_lose(options, 40), 0u);
+}
+
+}  // namespace
+}  // namespace sheaf::sim

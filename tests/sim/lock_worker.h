@@ -1,0 +1,95 @@
+#pragma once
+
+// A client that adds one to a shared counter again and again, under a lock: takes the lock, reads
+// fenced, writes fenced, gives the lock back. It stands still at the worst moments.
+//
+// Thread rule: one thread; the worker outlives its client.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "client/lock/fenced_plan.h"
+#include "client/lock/lock_plan.h"
+#include "tests/sim/stack.h"
+
+namespace sheaf::sim {
+
+// What all workers share. A counter that is lost with its store begins anew under a new name, so
+// its value is "name:number".
+struct Counter {
+  std::string lock;
+  std::string key;
+  std::map<std::string, unsigned> acknowledged;  // increments, by the counter's name
+  unsigned begun = 0;
+  std::vector<std::string> tokens;  // of every tenure, in the order of their grants
+};
+
+struct WorkerOptions {
+  std::chrono::milliseconds lease{300};
+  double stand_still = 0;  // chance, after the grant and after the read
+  std::chrono::milliseconds longest_still{900};
+  bool check = true;  // see FencedTerms
+  bool claim = true;
+  bool token = true;
+};
+
+class LockWorker final {
+ public:
+  LockWorker(unsigned index, StackClient& client, Counter& counter, Random& random,
+             const WorkerOptions& options);
+  ~LockWorker();
+  LockWorker(const LockWorker&) = delete;
+  LockWorker& operator=(const LockWorker&) = delete;
+
+  void begin() { take(); }
+  // Takes no lock any more once the present round is over.
+  void finish() { finishing_ = true; }
+  bool idle() const { return idle_; }
+
+  // By this client's own clock, as LockGuard::held().
+  bool believes() const;
+  Deadline granted_at() const { return granted_at_; }
+  bool stood_still_since(Deadline time) const { return still_until_ > time; }
+  void stand_still(std::chrono::nanoseconds time);
+  unsigned rounds() const { return rounds_; }
+  unsigned losses() const { return losses_; }
+  unsigned refused() const { return refused_; }
+
+ private:
+  class LockOwner;
+  class OperationOwner;
+
+  void take();
+  void on_lock(client::LockPlan& plan, Now now);
+  void read();
+  void on_read(const Result<GetResult>& got);
+  void write(const GetResult& got);
+  void on_written(const Result<SetResult>& done);
+  void give_back();
+  void again();
+  void soon(std::function<void()> what);
+  client::FencedTerms terms() const;
+
+  const unsigned index_;
+  StackClient& client_;
+  Counter& counter_;
+  Random& random_;
+  const WorkerOptions options_;
+  client::Courtesy courtesy_;
+  std::vector<std::unique_ptr<LockOwner>> owners_;
+  std::unique_ptr<OperationOwner> operation_;
+  std::shared_ptr<client::Tenure> tenure_;
+  LockOwner* present_ = nullptr;
+  std::string name_;  // of the counter being written
+  Deadline granted_at_{0};
+  Deadline still_until_{0};
+  bool finishing_ = false;
+  bool idle_ = false;
+  unsigned rounds_ = 0;
+  unsigned losses_ = 0;
+  unsigned refused_ = 0;
+};
+
+}  // namespace sheaf::sim
