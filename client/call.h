@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "client/checks.h"
 #include "client/client_impl.h"
 #include "client/outcomes.h"
 
@@ -85,11 +86,13 @@ class AsyncCall final : private socket::Lane::Task, private socket::RequestSink 
         key_(operation.key),
         value_(operation.value),
         fence_(operation.fence),
+        version_(operation.version),
         receiver_(std::move(receiver)) {
     request_.operation = operation;
     request_.operation.key = key_;
     request_.operation.value = value_;
     request_.operation.fence = fence_;
+    request_.operation.version = version_;
     request_.sink = this;
   }
   void run(Now now) override {
@@ -107,8 +110,49 @@ class AsyncCall final : private socket::Lane::Task, private socket::RequestSink 
   std::string key_;
   std::string value_;
   std::string fence_;
+  std::string version_;
   Receiver<Out> receiver_;
   socket::Request request_;
 };
+
+// The first of the checks that found something.
+template <class... Checks>
+std::optional<Error> first_of(Checks&&... checks) {
+  std::optional<Error> found;
+  ((found ? void() : void(found = std::forward<Checks>(checks))), ...);
+  return found;
+}
+
+// Fills in the deadline; the error is the first reason not to start.
+inline std::optional<Error> prepare(const Client::Impl& impl, protocol::Operation& operation,
+                                    Deadline started, const Timeout& timeout, bool blocking,
+                                    std::optional<Error> checked) {
+  if (auto refused = impl.refusal(blocking)) return refused;
+  if (checked) return checked;
+  if (auto error = check_timeout(timeout)) return error;
+  operation.deadline = impl.deadline(started, timeout);
+  return std::nullopt;
+}
+
+template <class Op>
+typename Op::Out call(Client::Impl& impl, protocol::Operation operation, const Timeout& timeout,
+                      std::optional<Error> checked) {
+  const Deadline started = socket::read_clocks().mono;
+  if (auto error = prepare(impl, operation, started, timeout, true, std::move(checked))) {
+    return Failure(std::move(*error));
+  }
+  return BlockingCall<Op>(impl, operation, started).wait();
+}
+
+template <class Op>
+void call_async(Client::Impl& impl, protocol::Operation operation, const Timeout& timeout,
+                std::optional<Error> checked, Receiver<typename Op::Out> receiver) {
+  const Deadline started = socket::read_clocks().mono;
+  if (auto error = prepare(impl, operation, started, timeout, false, std::move(checked))) {
+    receiver.deliver(impl.dispatcher(), Failure(std::move(*error)));
+    return;
+  }
+  AsyncCall<Op>::begin(impl, operation, started, std::move(receiver));
+}
 
 }  // namespace sheaf::client

@@ -62,6 +62,7 @@ protocol::Operation set_operation(std::string_view key, std::string_view value,
   operation.key = key;
   operation.value = value;
   operation.fence = options.fence.text;
+  operation.flags = options.flags;
   operation.ttl = effective_ttl(options.ttl, config);
   switch (options.condition) {
     case SetCondition::always:
@@ -71,6 +72,13 @@ protocol::Operation set_operation(std::string_view key, std::string_view value,
       break;
     case SetCondition::if_absent_or_equal:
       operation.condition = protocol::Condition::if_absent_or_equal;
+      break;
+    case SetCondition::if_present:
+      operation.condition = protocol::Condition::if_present;
+      break;
+    case SetCondition::if_version:
+      operation.condition = protocol::Condition::if_version;
+      operation.version = options.version.text;
       break;
   }
   return operation;
@@ -84,7 +92,39 @@ protocol::Operation remove_operation(std::string_view key, const RemoveOptions& 
   if (options.if_value) {
     operation.condition = protocol::Condition::if_value;
     operation.value = *options.if_value;
+  } else if (options.if_version) {
+    operation.condition = protocol::Condition::if_version;
+    operation.version = options.if_version->text;
   }
+  return operation;
+}
+
+protocol::Operation edit_operation(protocol::Verb verb, std::string_view key,
+                                   std::string_view value) {
+  protocol::Operation operation;
+  operation.verb = verb;
+  operation.key = key;
+  operation.value = value;
+  return operation;
+}
+
+protocol::Operation count_operation(protocol::Verb verb, std::string_view key, std::uint64_t delta,
+                                    const CountOptions& options, const ClusterConfig& config) {
+  protocol::Operation operation;
+  operation.verb = verb;
+  operation.key = key;
+  operation.delta = delta;
+  operation.initial = options.initial;
+  operation.ttl = effective_ttl(options.ttl, config);
+  return operation;
+}
+
+protocol::Operation touch_operation(protocol::Verb verb, std::string_view key,
+                                    const TouchOptions& options, const ClusterConfig& config) {
+  protocol::Operation operation;
+  operation.verb = verb;
+  operation.key = key;
+  operation.ttl = effective_ttl(options.ttl, config);
   return operation;
 }
 

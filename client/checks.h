@@ -23,4 +23,11 @@ protocol::Operation set_operation(std::string_view key, std::string_view value,
                                   const SetOptions& options, const ClusterConfig& config);
 protocol::Operation remove_operation(std::string_view key, const RemoveOptions& options);
 
+protocol::Operation edit_operation(protocol::Verb verb, std::string_view key,
+                                   std::string_view value);
+protocol::Operation count_operation(protocol::Verb verb, std::string_view key, std::uint64_t delta,
+                                    const CountOptions& options, const ClusterConfig& config);
+protocol::Operation touch_operation(protocol::Verb verb, std::string_view key,
+                                    const TouchOptions& options, const ClusterConfig& config);
+
 }  // namespace sheaf::client

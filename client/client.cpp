@@ -8,51 +8,15 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
+using client::call;
+using client::call_async;
+using client::first_of;
 using client::GetOp;
 using client::promised;
 using client::Receiver;
 using client::RemoveOp;
 using client::SetOp;
 using protocol::Operation;
-
-// The first of the checks that found something.
-template <class... Checks>
-std::optional<Error> first_of(Checks&&... checks) {
-  std::optional<Error> found;
-  ((found ? void() : void(found = std::forward<Checks>(checks))), ...);
-  return found;
-}
-
-// Fills in the deadline; the error is the first reason not to start.
-std::optional<Error> prepare(const Client::Impl& impl, Operation& operation, Deadline started,
-                             const Timeout& timeout, bool blocking, std::optional<Error> checked) {
-  if (auto refused = impl.refusal(blocking)) return refused;
-  if (checked) return checked;
-  if (auto error = client::check_timeout(timeout)) return error;
-  operation.deadline = impl.deadline(started, timeout);
-  return std::nullopt;
-}
-
-template <class Op>
-typename Op::Out call(Client::Impl& impl, Operation operation, const Timeout& timeout,
-                      std::optional<Error> checked) {
-  const Deadline started = socket::read_clocks().mono;
-  if (auto error = prepare(impl, operation, started, timeout, true, std::move(checked))) {
-    return Failure(std::move(*error));
-  }
-  return client::BlockingCall<Op>(impl, operation, started).wait();
-}
-
-template <class Op>
-void call_async(Client::Impl& impl, Operation operation, const Timeout& timeout,
-                std::optional<Error> checked, Receiver<typename Op::Out> receiver) {
-  const Deadline started = socket::read_clocks().mono;
-  if (auto error = prepare(impl, operation, started, timeout, false, std::move(checked))) {
-    receiver.deliver(impl.dispatcher(), Failure(std::move(*error)));
-    return;
-  }
-  client::AsyncCall<Op>::begin(impl, operation, started, std::move(receiver));
-}
 
 std::optional<Error> check_set(std::string_view key, std::string_view value,
                                const SetOptions& options, const ClusterConfig& config) {

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "client/dialer_factory.h"
 #include "client/list/board.h"
+#include "client/memcached_sessions.h"
 #include "client/outcomes.h"
 #include "client/store_sessions.h"
 #include "client/watch_hub.h"
@@ -96,7 +97,11 @@ Result<void> Client::Impl::open() {
   dialer_ = std::move(*dialer);
   Random random(entropy());
   hash_seed_ = random.u64();
-  sessions_ = std::make_unique<client::StoreSessions>(config_, random.fork());
+  if (config_.kind == EndpointKind::memcached) {
+    sessions_ = std::make_unique<client::MemcachedSessions>(config_);
+  } else {
+    sessions_ = std::make_unique<client::StoreSessions>(config_, random.fork());
+  }
   config_.password.clear();  // the sessions keep the only copy
   topology_ = cluster::Topology::make(config_);
   loop_->refresh();

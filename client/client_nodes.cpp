@@ -63,6 +63,64 @@ class NodeCheck final : private socket::Lane::Task, private socket::RequestSink 
   socket::Lane::Waiter waiter_;
 };
 
+// Asks every node once for some text about itself.
+class NodeQuestion final : private socket::Lane::Task, private socket::RequestSink {
+ public:
+  NodeQuestion(Client::Impl& impl, const protocol::Operation& operation, Deadline started)
+      : impl_(impl), started_(started), requests_(impl.config().nodes.size()) {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      requests_[i] = std::make_unique<socket::Request>();
+      requests_[i]->operation = operation;
+      requests_[i]->sink = this;
+      texts_.push_back({impl.config().nodes[i].identity(), Result<std::string>()});
+    }
+  }
+  std::vector<NodeText> wait() {
+    impl_.lane().call(*this, waiter_);
+    return std::move(texts_);
+  }
+
+ private:
+  void run(Now now) override {
+    left_ = requests_.size();
+    for (unsigned i = 0; i < requests_.size(); ++i) {
+      impl_.cluster().start_on(i, *requests_[i], now);
+    }
+  }
+  void on_done(socket::Request& request, const socket::Completion& completion) override {
+    Result<std::string>& text = texts_[request.node].text;
+    if (completion.answered) {
+      text = std::string(completion.reply.value);
+    } else {
+      text = Failure(client::make_error(completion, started_));
+    }
+    if (--left_ == 0) impl_.lane().finish(waiter_);
+  }
+
+  Client::Impl& impl_;
+  Deadline started_;
+  std::size_t left_ = 0;
+  std::vector<std::unique_ptr<socket::Request>> requests_;
+  std::vector<NodeText> texts_;
+  socket::Lane::Waiter waiter_;
+};
+
+std::vector<NodeText> ask_nodes(Client::Impl& impl, protocol::Verb verb, std::string_view key,
+                                const Timeout& timeout) {
+  const Deadline started = socket::read_clocks().mono;
+  protocol::Operation operation;
+  operation.verb = verb;
+  operation.key = key;
+  if (auto refused = client::prepare(impl, operation, started, timeout, true, std::nullopt)) {
+    std::vector<NodeText> texts;
+    for (const NodeConfig& node : impl.config().nodes) {
+      texts.push_back({node.identity(), Failure(*refused)});
+    }
+    return texts;
+  }
+  return NodeQuestion(impl, operation, started).wait();
+}
+
 // Reports of nodes that were not asked.
 std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error) {
   std::vector<NodeReport> reports;
@@ -103,6 +161,14 @@ std::vector<NodeStats> Client::stats() const {
   }
   impl_->run([&](Now) { stats = impl_->cluster().stats(); });
   return stats;
+}
+
+std::vector<NodeText> Client::server_stats(std::string_view group, Timeout timeout) {
+  return ask_nodes(*impl_, protocol::Verb::stats, group, timeout);
+}
+
+std::vector<NodeText> Client::server_versions(Timeout timeout) {
+  return ask_nodes(*impl_, protocol::Verb::server_version, {}, timeout);
 }
 
 std::vector<NodeReport> Client::check_nodes(Timeout timeout) {

@@ -36,6 +36,17 @@ SetOp::Out SetOp::convert(const socket::Completion& completion, Deadline started
   return SetResult{reply.status == Status::done, Version{std::string(reply.version)}};
 }
 
+DoneOp::Out DoneOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  return completion.reply.status == Status::done;
+}
+
+CountOp::Out CountOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  if (completion.reply.status != Status::done) return CountResult();
+  return CountResult(completion.reply.number);
+}
+
 RemoveOp::Out RemoveOp::convert(const socket::Completion& completion, Deadline started) {
   if (!completion.answered) return Failure(make_error(completion, started));
   switch (completion.reply.status) {

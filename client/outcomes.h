@@ -21,6 +21,16 @@ struct RemoveOp {
   static Out convert(const socket::Completion& completion, Deadline started);
 };
 
+// append, prepend, touch: whether the key was there.
+struct DoneOp {
+  using Out = Result<bool>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+struct CountOp {
+  using Out = Result<CountResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+
 Error make_error(const socket::Completion& completion, Deadline started);
 // An error of our own, before anything was started.
 Error local_error(Outcome outcome, Reason reason, std::string text);

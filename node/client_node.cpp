@@ -264,7 +264,9 @@ void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, 
   }
   const auto gone = take_out(socket);
   retire(socket);
-  if (!shut_down_ && why.reason != Reason::closed && why.reason != Reason::node_down) {
+  if (why.other_way) {
+    reconnect_at_ = now.mono;
+  } else if (!shut_down_ && why.reason != Reason::closed && why.reason != Reason::node_down) {
     note_failure(why);
     ++(was_ready ? stats_.connections_lost : stats_.connect_failures);
     reconnect_at_ = backoff_.on_failed(now, random_);

@@ -65,6 +65,10 @@ class SHEAF_API Client {
   using SetCallback = std::function<void(Result<SetResult>)>;
   /// Receives what remove would return; runs on the dispatcher, exactly once.
   using RemoveCallback = std::function<void(Result<RemoveResult>)>;
+  /// Receives what append, prepend or touch would return; runs on the dispatcher, exactly once.
+  using DoneCallback = std::function<void(Result<bool>)>;
+  /// Receives what increment or decrement would return; runs on the dispatcher, exactly once.
+  using CountCallback = std::function<void(Result<CountResult>)>;
   /// Receives what get_many would return; runs on the dispatcher, exactly once.
   using GetManyCallback = std::function<void(std::vector<KeyResult<GetResult>>)>;
   /// Receives what set_many would return; runs on the dispatcher, exactly once.
@@ -102,6 +106,50 @@ class SHEAF_API Client {
   void remove_async(std::string_view key, const RemoveOptions& options, RemoveCallback done);
   std::future<Result<RemoveResult>> remove_future(std::string_view key,
                                                   const RemoveOptions& options = {});
+
+  /// Puts bytes behind a value. False: the key is absent and stays so. Not safe to repeat after
+  /// `unknown`. memcached; elsewhere Outcome::unsupported.
+  Result<bool> append(std::string_view key, std::string_view value,
+                      const EditOptions& options = {});
+  void append_async(std::string_view key, std::string_view value, const EditOptions& options,
+                    DoneCallback done);
+  std::future<Result<bool>> append_future(std::string_view key, std::string_view value,
+                                          const EditOptions& options = {});
+  /// Puts bytes before a value; as append.
+  Result<bool> prepend(std::string_view key, std::string_view value,
+                       const EditOptions& options = {});
+  void prepend_async(std::string_view key, std::string_view value, const EditOptions& options,
+                     DoneCallback done);
+  std::future<Result<bool>> prepend_future(std::string_view key, std::string_view value,
+                                           const EditOptions& options = {});
+
+  /// Adds to a decimal number of 64 bits, modulo 2^64. Returns the new number, nothing if the key
+  /// is absent and no `initial` was given. Errors: Reason::wrong_type. Not safe to repeat after
+  /// `unknown`. memcached; elsewhere Outcome::unsupported.
+  Result<CountResult> increment(std::string_view key, std::uint64_t delta = 1,
+                                const CountOptions& options = {});
+  void increment_async(std::string_view key, std::uint64_t delta, const CountOptions& options,
+                       CountCallback done);
+  std::future<Result<CountResult>> increment_future(std::string_view key, std::uint64_t delta = 1,
+                                                    const CountOptions& options = {});
+  /// Takes from a decimal number, down to 0; as increment.
+  Result<CountResult> decrement(std::string_view key, std::uint64_t delta = 1,
+                                const CountOptions& options = {});
+  void decrement_async(std::string_view key, std::uint64_t delta, const CountOptions& options,
+                       CountCallback done);
+  std::future<Result<CountResult>> decrement_future(std::string_view key, std::uint64_t delta = 1,
+                                                    const CountOptions& options = {});
+
+  /// Gives a key a new time to live. False: the key is absent. memcached; elsewhere
+  /// Outcome::unsupported.
+  Result<bool> touch(std::string_view key, const TouchOptions& options = {});
+  void touch_async(std::string_view key, const TouchOptions& options, DoneCallback done);
+  std::future<Result<bool>> touch_future(std::string_view key, const TouchOptions& options = {});
+  /// Reads a key and gives it a new time to live, at once; as touch.
+  Result<GetResult> get_and_touch(std::string_view key, const TouchOptions& options = {});
+  void get_and_touch_async(std::string_view key, const TouchOptions& options, GetCallback done);
+  std::future<Result<GetResult>> get_and_touch_future(std::string_view key,
+                                                      const TouchOptions& options = {});
 
   /// Reads many keys, all nodes in parallel. One entry for each distinct key, in the order in which
   /// each first appears. Not atomic.
@@ -147,6 +195,12 @@ class SHEAF_API Client {
 
   /// Asks every node once, in parallel, whether it answers and what its clock says.
   std::vector<NodeReport> check_nodes(Timeout timeout = {});
+
+  /// What every server says of itself, in configured order: lines "NAME VALUE\n" of one group of
+  /// its statistics (empty: the general ones). memcached; elsewhere Outcome::unsupported.
+  std::vector<NodeText> server_stats(std::string_view group = {}, Timeout timeout = {});
+  /// The version of every server's software, in configured order. memcached; as server_stats.
+  std::vector<NodeText> server_versions(Timeout timeout = {});
 
   /// The configuration in force (without the password).
   const ClusterConfig& config() const noexcept;

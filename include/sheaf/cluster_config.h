@@ -64,10 +64,10 @@ enum class MemcachedProtocol : std::uint8_t {
 /// What happens to the keys of a node that is down.
 enum class FailoverMode : std::uint8_t {
   owner,  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
-  /// The keys of a node that is down go to the next nodes in each key's order, and come back when it
-  /// answers again. For caches only: while nodes come and go, two homes may hold different values of
-  /// a key, and a value written before the failure may be read again after the return. Refused for
-  /// the state store, whose fences live in one place.
+  /// The keys of a node that is down go to the next nodes in each key's order, and come back when
+  /// it answers again. For caches only: while nodes come and go, two homes may hold different
+  /// values of a key, and a value written before the failure may be read again after the return.
+  /// Refused for the state store, whose fences live in one place.
   rehash
 };
 
@@ -85,14 +85,18 @@ struct ClusterConfig {
   RingProfile ring = RingProfile::none;
   /// `protocol=auto|binary|meta`: memcached only.
   MemcachedProtocol protocol = MemcachedProtocol::automatic;
+  /// `item_size`: the servers' `-I`, which bounds key and value together; memcached only, 1 KiB ..
+  /// 1 GiB. A larger value is refused before it is sent, because the server would also delete the
+  /// old one.
+  std::uint64_t item_size = 1u << 20;
   FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
   /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
   bool allow_plain_password = false;
 
   /// `timeout`: default deadline of an operation, 1 ms .. 24 h.
   std::chrono::milliseconds timeout{1'000};
-  /// `connect_timeout`: one attempt to connect, log in and subscribe, 1 ms .. 24 h. The first one of
-  /// a node may take as long as `timeout` if that is longer.
+  /// `connect_timeout`: one attempt to connect, log in and subscribe, 1 ms .. 24 h. The first one
+  /// of a node may take as long as `timeout` if that is longer.
   std::chrono::milliseconds connect_timeout{500};
   /// `default_ttl`: for sets without one; none = never expires.
   std::optional<Ttl> default_ttl;

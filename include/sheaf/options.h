@@ -7,6 +7,7 @@
 /// or copied before the call returns (callback and future forms).
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +33,9 @@ enum class SetCondition : unsigned char {
   always,              ///< Unconditionally.
   if_absent,           ///< Only if the key is absent. Not safe to repeat after `unknown`.
   if_absent_or_equal,  ///< If the key is absent or already holds exactly this value. Safe to
-                       ///< repeat.
+                       ///< repeat. State store.
+  if_present,          ///< Only if the key is there. memcached.
+  if_version           ///< Only if the key is still at `SetOptions::version`. memcached.
 };
 
 /// Options of set.
@@ -41,7 +44,9 @@ struct SetOptions {
   std::optional<Ttl> ttl{};
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
   FencingToken fence{};                           ///< Empty: none is sent.
-  Timeout timeout{};                              ///< See Timeout.
+  Version version{};                              ///< For if_version: as a get or set told it.
+  std::uint32_t flags = 0;  ///< Kept beside the value and returned with it. memcached.
+  Timeout timeout{};        ///< See Timeout.
 };
 
 /// What a set did.
@@ -54,18 +59,42 @@ struct SetResult {
 struct RemoveOptions {
   std::optional<std::string_view> if_value{};  ///< Remove only if the key holds exactly this value.
   FencingToken fence{};                        ///< Empty: none is sent.
-  Timeout timeout{};                           ///< See Timeout.
+  /// Remove only if the key is still at this version. memcached. Not with `if_value`.
+  std::optional<Version> if_version{};
+  Timeout timeout{};  ///< See Timeout.
 };
 
 /// What a remove found.
 enum class RemoveResult : unsigned char {
   removed,       ///< The key was there and is gone.
   absent,        ///< The key was not there.
-  value_differs  ///< `if_value` did not hold; nothing changed.
+  value_differs  ///< `if_value` or `if_version` did not hold; nothing changed.
 };
 
 /// What a get returns: the value, or nothing when the server said that the key is absent.
 using GetResult = std::optional<Value>;
+
+/// Options of append and prepend.
+struct EditOptions {
+  Timeout timeout{};  ///< See Timeout.
+};
+
+/// Options of increment and decrement.
+struct CountOptions {
+  std::optional<std::uint64_t> initial{};  ///< What an absent key is set to; none: it stays absent.
+  /// Time to live of a key that is created; none: as for set. One that is there keeps its own.
+  std::optional<Ttl> ttl{};
+  Timeout timeout{};  ///< See Timeout.
+};
+
+/// What a count found: the new number, or nothing when the key is absent.
+using CountResult = std::optional<std::uint64_t>;
+
+/// Options of touch and get_and_touch.
+struct TouchOptions {
+  std::optional<Ttl> ttl{};  ///< From now on; none: as for set.
+  Timeout timeout{};         ///< See Timeout.
+};
 
 /// One key of a batch and how it ended.
 template <class T>

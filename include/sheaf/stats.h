@@ -65,5 +65,11 @@ struct NodeReport {
   std::optional<Error> error;  ///< Why there was no answer.
 };
 
+/// What one node said.
+struct NodeText {
+  std::string node;          ///< Identity, `host:port`.
+  Result<std::string> text;  ///< Its words, or why there are none.
+};
+
 }  // namespace v0
 }  // namespace sheaf
