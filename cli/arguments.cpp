@@ -36,7 +36,8 @@ constexpr const char* kGlobalOptions =
 struct Raw {
   std::string servers, config, cluster, timeout = "3s", key, value, ttl, fence, if_value;
   std::string ring_keys, brokers = "3", spelling, mosquitto, plugin;
-  std::vector<std::string> keys;
+  std::string action, name;
+  std::vector<std::string> keys, words;
   std::string stdin_mark;
   bool json = false, if_absent = false, if_absent_or_equal = false, verbose = false;
 };
@@ -80,6 +81,7 @@ class CommandLine {
     app_.add_flag("--json", raw_.json)->group(kGlobalGroup);
     add_value_commands();
     add_batch_commands();
+    add_list();
     add_ring_commands();
     add_dev();
   }
@@ -118,6 +120,7 @@ class CommandLine {
   }
   void add_value_commands();
   void add_batch_commands();
+  void add_list();
   void add_ring_commands();
   void add_dev();
 
@@ -125,6 +128,7 @@ class CommandLine {
   std::expected<void, std::string> take_global(Arguments& out) const;
   std::expected<void, std::string> take_keys(Arguments& out) const;
   std::expected<void, std::string> take_value(Arguments& out) const;
+  std::expected<void, std::string> take_list(Arguments& out) const;
   std::expected<void, std::string> take_dev(Arguments& out) const;
   bool given(const char* option) const {
     return app_.get_subcommands().front()->count(option) != 0;
@@ -162,7 +166,20 @@ void CommandLine::add_batch_commands() {
   add_ttl(mset);
 }
 
+void CommandLine::add_list() {
+  CLI::App* list = add(Command::list, "Push, read and change the items of a shared list");
+  list->add_option("ACTION", raw_.action,
+                   "push NAME VALUE... (or -: one item a line from standard input),\n"
+                   "insert|update NAME INDEX VALUE, remove NAME INDEX,\n"
+                   "range NAME FIRST LAST, len NAME, clear NAME; -1 is the last index")
+      ->required();
+  list->add_option("NAME", raw_.name, "The list's name")->required();
+  list->add_option("WORD", raw_.words, "Indexes and values");
+}
+
 void CommandLine::add_ring_commands() {
+  add_keys(
+      add(Command::watch, "Tell what keys hold and every change, as lines of JSON, until ended"));
   add_keys(
       add(Command::locate, "Print KEY<TAB>HOST:PORT, the node that owns a key; no connection"));
   CLI::App* ring = add(Command::ring, "Draw how the keys are shared out; no connection");
@@ -271,6 +288,16 @@ std::expected<void, std::string> CommandLine::take_value(Arguments& out) const {
   return {};
 }
 
+std::expected<void, std::string> CommandLine::take_list(Arguments& out) const {
+  if (out.command != Command::list) return {};
+  std::vector<std::string> words;
+  for (const std::string& word : raw_.words) words.push_back(unguard(word));
+  auto list = read_list_words(unguard(raw_.action), unguard(raw_.name), std::move(words));
+  if (!list) return std::unexpected(std::move(list.error()));
+  out.list = std::move(*list);
+  return {};
+}
+
 std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
   const auto brokers = parse_decimal(unguard(raw_.brokers));
   if (!brokers || *brokers < 1 || *brokers > kMostBrokers) {
@@ -292,7 +319,8 @@ std::expected<Arguments, std::string> CommandLine::checked() const {
   out.command = command();
   using Step = std::expected<void, std::string> (CommandLine::*)(Arguments&) const;
   const std::initializer_list<Step> steps = {&CommandLine::take_global, &CommandLine::take_keys,
-                                             &CommandLine::take_value, &CommandLine::take_dev};
+                                             &CommandLine::take_value, &CommandLine::take_list,
+                                             &CommandLine::take_dev};
   for (const Step step : steps) {
     if (auto taken = (this->*step)(out); !taken) return std::unexpected(std::move(taken.error()));
   }

@@ -15,10 +15,23 @@
 #include <sheaf/value.h>
 
 #include "cli/exit_code.h"
+#include "cli/list_words.h"
 
 namespace sheaf::cli {
 
-enum class Command : std::uint8_t { get, set, del, mget, mset, locate, ring, nodes, dev };
+enum class Command : std::uint8_t {
+  get,
+  set,
+  del,
+  mget,
+  mset,
+  list,
+  locate,
+  ring,
+  nodes,
+  watch,
+  dev
+};
 
 // Options that stand before or after the command.
 struct GlobalArguments {
@@ -42,15 +55,16 @@ struct Arguments {
   Command command = Command::get;
   GlobalArguments global;
 
-  std::vector<std::string> keys;  // get, set, del: one. mget, locate: any number; none if `-`.
+  std::vector<std::string> keys;  // get, set, del: one. mget, locate, watch: any; none if `-`.
   bool from_stdin =
-      false;          // `-` stood for the keys (mget, locate), the value (set), the lines (mset).
-  std::string value;  // set
+      false;  // `-` stood for the keys (mget, locate, watch), the value (set), the lines (mset).
+  std::string value;                              // set
   std::optional<Ttl> ttl;                         // set, mset
   SetCondition condition = SetCondition::always;  // set
   FencingToken fence;                             // set, del
   std::optional<std::string> if_value;            // del
   std::optional<std::uint64_t> ring_keys;         // ring --keys: 1 .. 100,000,000.
+  ListArguments list;                             // list
   DevArguments dev;
 };
 

@@ -13,15 +13,17 @@ namespace {
 
 constexpr char kGuard = '\x01';
 
-constexpr std::array<std::pair<Command, std::string_view>, 9> kCommands = {{
+constexpr std::array<std::pair<Command, std::string_view>, 11> kCommands = {{
     {Command::get, "get"},
     {Command::set, "set"},
     {Command::del, "del"},
     {Command::mget, "mget"},
     {Command::mset, "mset"},
+    {Command::list, "list"},
     {Command::locate, "locate"},
     {Command::ring, "ring"},
     {Command::nodes, "nodes"},
+    {Command::watch, "watch"},
     {Command::dev, "dev"},
 }};
 
@@ -31,8 +33,14 @@ std::string guarded(std::string_view word) {
   return out;
 }
 
+// Not an option: the index of a list's item.
+bool is_negative_number(std::string_view word) {
+  return word.size() > 1 && word.front() == '-' &&
+         word.find_first_not_of("0123456789", 1) == word.npos;
+}
+
 bool needs_guard(std::string_view word) {
-  return word.empty() || word == "++" || word.front() == kGuard ||
+  return word.empty() || is_negative_number(word) || word == "++" || word.front() == kGuard ||
          (word.front() == '[' && word.back() == ']');
 }
 

@@ -10,6 +10,7 @@
 #include <sheaf/client.h>
 
 #include "cli/arguments.h"
+#include "cli/dev/signals.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 
@@ -36,8 +37,11 @@ ExitCode run_set(Context& context);
 ExitCode run_del(Context& context);
 ExitCode run_mget(Context& context);
 ExitCode run_mset(Context& context);
+ExitCode run_list(Context& context);
 ExitCode run_locate(Context& context);
 ExitCode run_ring(Context& context);
 ExitCode run_nodes(Context& context);
+// Runs until `signals` tell of the end.
+ExitCode run_watch(Context& context, const Signals& signals);
 
 }  // namespace sheaf::cli

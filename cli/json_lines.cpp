@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ctime>
 #include <optional>
 #include <set>
 #include <utility>
@@ -33,6 +34,12 @@ Json with_key(std::string_view key) {
   return object;
 }
 
+Json with_list(std::string_view list) {
+  Json object = Json::object();
+  put_bytes(object, "list", list);
+  return object;
+}
+
 Json with_value(std::string_view key, const GetResult& value) {
   Json object = with_key(key);
   if (value) {
@@ -45,6 +52,20 @@ Json with_value(std::string_view key, const GetResult& value) {
 
 double milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
+}
+
+// "2026-01-31T09:05:00.007Z"
+std::string iso_time(std::chrono::system_clock::time_point time) {
+  const auto milliseconds =
+      std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[40];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::string fraction = std::to_string(1000 + milliseconds % 1000);
+  fraction.front() = '.';
+  return std::string(text, size) + fraction + "Z";
 }
 
 std::string_view reason_of(RemoveResult result) {
@@ -83,6 +104,31 @@ std::string json_removed(std::string_view key, RemoveResult result) {
   return line_of(object);
 }
 
+std::string json_length(std::string_view list, std::uint64_t length) {
+  Json object = with_list(list);
+  object["length"] = length;
+  return line_of(object);
+}
+
+std::string json_list_done(std::string_view list, const char* what, bool done) {
+  Json object = with_list(list);
+  object[what] = done;
+  return line_of(object);
+}
+
+std::string json_item_removed(std::string_view list, const std::optional<std::string>& item) {
+  Json object = with_list(list);
+  object["removed"] = item.has_value();
+  if (item) put_bytes(object, "value", *item);
+  return line_of(object);
+}
+
+std::string json_item(std::string_view item) {
+  Json object = Json::object();
+  put_bytes(object, "value", item);
+  return line_of(object);
+}
+
 std::string json_location(std::string_view key, const Location& location) {
   Json object = with_key(key);
   object["node"] = location.node;
@@ -112,6 +158,25 @@ std::string json_report(const NodeReport& report) {
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
   if (report.error) object["error"] = report.error->message();
+  return line_of(object);
+}
+
+std::string json_event(const WatchEvent& event) {
+  Json object = Json::object();
+  object["event"] = to_string(event.kind);
+  put_bytes(object, "key", event.key);
+  if (event.kind == WatchEvent::Kind::gap) {
+    object["from"] = iso_time(event.from);
+    object["until"] = iso_time(event.until);
+    return line_of(object);
+  }
+  if (event.value) {
+    put_bytes(object, "value", *event.value);
+  } else {
+    object["value"] = nullptr;
+  }
+  object["version"] = nullptr;
+  if (!event.version.empty()) object["version"] = event.version.text;
   return line_of(object);
 }
 

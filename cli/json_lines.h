@@ -6,7 +6,9 @@
 //
 // Thread rule: pure functions.
 
+#include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +33,24 @@ std::string json_error(std::string_view key, std::string_view sentence);
 std::string json_stored(std::string_view key, const SetResult& result);
 // {"key":K,"removed":true}; not removed: with "reason":"absent" or "value differs".
 std::string json_removed(std::string_view key, RemoveResult result);
+// {"list":L,"length":N}
+std::string json_length(std::string_view list, std::uint64_t length);
+// {"list":L,"updated":true}
+std::string json_list_done(std::string_view list, const char* what, bool done);
+// {"list":L,"removed":true,"value":V}; no such index: "removed":false alone.
+std::string json_item_removed(std::string_view list, const std::optional<std::string>& item);
+// {"value":V}
+std::string json_item(std::string_view item);
 // {"key":K,"node":N,"slot":S,"routing_key":R,"reason":T}
 std::string json_location(std::string_view key, const Location& location);
 // {"node":N,"weight":W,"share":0.25,"keys":12}
 std::string json_share(const NodeShare& share);
 // {"node":N,"health":H,...}; times in milliseconds, null where the node did not tell.
 std::string json_report(const NodeReport& report);
+
+// {"event":"set","key":K,"value":V,"version":V}; {"event":"gap","key":K,"from":T,"until":T} with
+// times as in RFC 3339, UTC. Not for `failed`.
+std::string json_event(const WatchEvent& event);
 
 // A broker of `dev`.
 struct BrokerAddress {

@@ -1,6 +1,7 @@
 #include "cli/program.h"
 
 #include <expected>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -56,6 +57,9 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   // One command needs few nodes, locate and ring none: connections are made when they are needed.
   if (config && arguments.command != Command::nodes) config->pool_min = 0;
   if (config) config->timeout = arguments.global.timeout;  // also what a first connection may take
+  // Before the client's threads are made, which leave the signals to this one.
+  std::optional<Signals> signals;
+  if (arguments.command == Command::watch) signals.emplace();
   auto client = config ? Client::open(std::move(*config)) : Failure(std::move(config.error()));
   if (!client) return complain_about(client.error());
   Context context{arguments, *client, in, out};
@@ -70,12 +74,16 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_mget(context);
     case Command::mset:
       return run_mset(context);
+    case Command::list:
+      return run_list(context);
     case Command::locate:
       return run_locate(context);
     case Command::ring:
       return run_ring(context);
     case Command::nodes:
       return run_nodes(context);
+    case Command::watch:
+      return run_watch(context, *signals);
     case Command::dev:
       break;
   }

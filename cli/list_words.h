@@ -1,0 +1,30 @@
+#pragma once
+
+// The words behind `list`: which action, on which list, with what.
+//
+// Thread rule: pure functions and plain values.
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+namespace sheaf::cli {
+
+enum class ListAction : std::uint8_t { push, insert, update, remove, range, length, clear };
+
+struct ListArguments {
+  ListAction action = ListAction::length;
+  std::string name;
+  std::int64_t index = 0;           // insert, update, remove; range: the first
+  std::int64_t last = 0;            // range
+  std::vector<std::string> values;  // push: any number; insert, update: one
+  bool from_stdin = false;          // push -: one item a line
+};
+
+// `rest`: what follows the list's name. The error is one sentence.
+std::expected<ListArguments, std::string> read_list_words(const std::string& action,
+                                                          const std::string& name,
+                                                          std::vector<std::string> rest);
+
+}  // namespace sheaf::cli

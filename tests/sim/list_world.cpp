@@ -1,0 +1,73 @@
+#include "tests/sim/list_world.h"
+
+#include <cstdlib>
+
+namespace sheaf::sim {
+
+using client::list::Edit;
+using client::list::Keys;
+using client::list::Reader;
+using client::list::StoreRegister;
+using client::list::Writer;
+
+SimWriter::SimWriter(StackClient& client, const ListRules& rules, std::uint64_t seed,
+                     const Wrap& wrap)
+    : client_(client) {
+  Random random(seed);
+  Keys keys(rules.name);
+  auto writer = std::make_unique<Writer>(
+      keys, std::make_unique<StoreRegister>(keys, rules.store, random.fork()), rules.writer,
+      random.fork());
+  writer_ = writer.get();
+  std::unique_ptr<client::Procedure> procedure = std::move(writer);
+  if (wrap) {
+    procedure.release();
+    procedure = wrap(std::unique_ptr<Writer>(writer_));
+  }
+  client_.run(std::move(procedure), *this);
+}
+
+SimEdit& SimWriter::edit(Edit edit, std::chrono::nanoseconds timeout) {
+  SimEdit& added = edits_.emplace_back();
+  added.edit = std::move(edit);
+  added.started = client_.loop().world().now().mono;
+  added.deadline = added.started + timeout;
+  client_.later([this, &added](Now now) {
+    writer_->add(added, now);
+    run_->resume(now);
+  });
+  return added;
+}
+
+SimEdit& SimWriter::push(const std::string& value, std::chrono::nanoseconds timeout) {
+  return edit(Edit{Edit::Kind::push, 0, {value}}, timeout);
+}
+
+void SimWriter::on_progress(client::ProcedureRun& run, Now now) {
+  run_ = &run;
+  while (client::list::EditRequest* ended = writer_->poll_ended()) {
+    if (on_ended) on_ended(static_cast<SimEdit&>(*ended), now);
+  }
+}
+
+SimRead::SimRead(StackClient& client, const std::string& name, std::chrono::nanoseconds timeout)
+    : started(client.loop().world().now().mono) {
+  client::list::ReadTerms terms;
+  terms.started = started;
+  terms.deadline = started + timeout;
+  terms.step_timeout = timeout;
+  client.run(Reader::range(Keys(name), 0, -1, terms), *this);
+}
+
+void SimRead::on_progress(client::ProcedureRun& run, Now) {
+  if (out || !run.procedure().done()) return;
+  out.emplace(static_cast<Reader&>(run.procedure()).take_out());
+  run.let_go();
+}
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace sheaf::sim

@@ -1,0 +1,77 @@
+#pragma once
+
+// Clients that write and read one list over the simulated network, and what must be true of it.
+//
+// Thread rule: one thread.
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/list/reader.h"
+#include "client/list/store_register.h"
+#include "client/list/writer.h"
+#include "tests/sim/stack.h"
+
+namespace sheaf::sim {
+
+struct ListRules {
+  client::list::StoreRegisterOptions store;
+  client::list::WriterOptions writer;
+  std::string name = "jobs";
+};
+
+// An edit on its way, and how it ended.
+struct SimEdit : client::list::EditRequest {
+  std::optional<unsigned> lasts;  // told once only
+};
+
+// A writer of the list at one client.
+class SimWriter final : private client::ProcedureOwner {
+ public:
+  using Wrap =
+      std::function<std::unique_ptr<client::Procedure>(std::unique_ptr<client::list::Writer>)>;
+
+  // `wrap` may put something around the procedure.
+  SimWriter(StackClient& client, const ListRules& rules, std::uint64_t seed, const Wrap& wrap = {});
+  SimWriter(const SimWriter&) = delete;
+  SimWriter& operator=(const SimWriter&) = delete;
+
+  // At the client's next turn.
+  SimEdit& edit(client::list::Edit edit, std::chrono::nanoseconds timeout);
+  SimEdit& push(const std::string& value, std::chrono::nanoseconds timeout);
+
+  StackClient& client() { return client_; }
+  const std::deque<SimEdit>& edits() const { return edits_; }
+  // Called when an edit has ended.
+  std::function<void(SimEdit&, Now)> on_ended;
+
+ private:
+  void on_progress(client::ProcedureRun& run, Now now) override;
+
+  StackClient& client_;
+  client::list::Writer* writer_ = nullptr;
+  client::ProcedureRun* run_ = nullptr;
+  std::deque<SimEdit> edits_;
+};
+
+// One read of the whole list.
+class SimRead final : private client::ProcedureOwner {
+ public:
+  SimRead(StackClient& client, const std::string& name, std::chrono::nanoseconds timeout);
+  SimRead(const SimRead&) = delete;
+  SimRead& operator=(const SimRead&) = delete;
+
+  Deadline started{0};
+  std::optional<client::list::Reader::Out> out;
+
+ private:
+  void on_progress(client::ProcedureRun& run, Now now) override;
+};
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise);
+
+}  // namespace sheaf::sim
