@@ -38,10 +38,15 @@ std::string refused(const Words& words) {
 
 TEST(CliArguments, EveryCommandIsKnownByItsName) {
   const std::vector<std::pair<Words, Command>> commands = {
-      {{"get", "k"}, Command::get},   {{"set", "k", "v"}, Command::set},
-      {{"del", "k"}, Command::del},   {{"mget", "k"}, Command::mget},
-      {{"mset", "-"}, Command::mset}, {{"locate", "k"}, Command::locate},
-      {{"ring"}, Command::ring},      {{"nodes"}, Command::nodes},
+      {{"get", "k"}, Command::get},
+      {{"set", "k", "v"}, Command::set},
+      {{"del", "k"}, Command::del},
+      {{"mget", "k"}, Command::mget},
+      {{"mset", "-"}, Command::mset},
+      {{"locate", "k"}, Command::locate},
+      {{"ring"}, Command::ring},
+      {{"nodes"}, Command::nodes},
+      {{"list", "len", "l"}, Command::list},
   };
   for (const auto& [words, command] : commands) {
     EXPECT_EQ(parsed(with_servers(words)).command, command) << words.front();
@@ -159,6 +164,27 @@ TEST(CliArguments, WhatIsNotAllowedIsOneSentence) {
   EXPECT_THAT(refused(with_servers({"dev"})), HasSubstr("--servers"));
 }
 
+TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
+  const ListArguments insert = parsed(with_servers({"list", "insert", "jobs", "-3", "-7"})).list;
+  EXPECT_EQ(insert.action, ListAction::insert);
+  EXPECT_EQ(insert.name, "jobs");
+  EXPECT_EQ(insert.index, -3);
+  EXPECT_EQ(insert.values, Words{"-7"});
+  const ListArguments range = parsed(with_servers({"list", "range", "jobs", "0", "-1"})).list;
+  EXPECT_EQ(range.index, 0);
+  EXPECT_EQ(range.last, -1);
+  EXPECT_TRUE(range.values.empty());
+  EXPECT_TRUE(parsed(with_servers({"list", "push", "jobs", "-"})).list.from_stdin);
+  EXPECT_EQ(parsed(with_servers({"list", "push", "jobs", "-", "x"})).list.values,
+            (Words{"-", "x"}));
+  EXPECT_EQ(parsed(with_servers({"list", "push", "--", "-n", "-v", "[x]", ""})).list.values,
+            (Words{"-v", "[x]", ""}));
+  EXPECT_THAT(refused(with_servers({"list", "pop", "jobs"})), HasSubstr("pop"));
+  EXPECT_THAT(refused(with_servers({"list", "push", "jobs"})), HasSubstr("push NAME"));
+  EXPECT_THAT(refused(with_servers({"list", "remove", "jobs", "1.5"})), HasSubstr("index"));
+  EXPECT_THAT(refused(with_servers({"list", "clear", "jobs", "x"})), HasSubstr("clear NAME"));
+}
+
 TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
   EXPECT_THAT(refused({}), HasSubstr("--help"));
   EXPECT_THAT(refused(with_servers({})), HasSubstr("--help"));
@@ -175,12 +201,19 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
 
 TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
   const std::vector<Words> requests = {
-      {"--help"},         {"-h"},
-      {"get", "--help"},  {"set", "--help"},
-      {"del", "-h"},      {"mget", "--help"},
-      {"mset", "--help"}, {"locate", "--help"},
-      {"ring", "--help"}, {"nodes", "--help"},
-      {"dev", "--help"},  {"--json", "get", "k", "--help"},
+      {"--help"},
+      {"-h"},
+      {"get", "--help"},
+      {"set", "--help"},
+      {"del", "-h"},
+      {"mget", "--help"},
+      {"mset", "--help"},
+      {"locate", "--help"},
+      {"ring", "--help"},
+      {"nodes", "--help"},
+      {"list", "--help"},
+      {"dev", "--help"},
+      {"--json", "get", "k", "--help"},
   };
   for (const Words& words : requests) {
     const auto arguments = parse_arguments(words);

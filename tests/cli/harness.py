@@ -26,6 +26,11 @@ def sheaf(*words, stdin=b"", **more):
                           check=False, **more)
 
 
+def program_words(*words):
+    """For subprocess.Popen."""
+    return raw(program, *words)
+
+
 def wait_until(true, what, seconds=30):
     """Asks again until `true()` holds. Each question starts a process, which is pause enough."""
     end = time.monotonic() + seconds

@@ -1,0 +1,134 @@
+"""`sheaf list` against three real brokers from `sheaf dev`."""
+
+import json
+import signal
+import subprocess
+
+from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, program_words, sheaf
+
+
+class Lists(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev()
+        cls.uri = cls.dev.uri
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.dev.end()
+
+    def items(self, name, first="0", last="-1"):
+        return self.ends(DONE, "list", "range", name, first, last).splitlines()
+
+    def test_every_action_does_what_it_says(self):
+        self.assertEqual(self.ends(DONE, "list", "push", "jobs", "a", "b", "c"), b"3\n")
+        self.assertEqual(self.ends(DONE, "list", "push", "jobs", "e"), b"4\n")
+        self.assertEqual(self.ends(DONE, "list", "insert", "jobs", "-1", "d"), b"5\n")
+        self.assertEqual(self.items("jobs"), [b"a", b"b", b"c", b"d", b"e"])
+        self.assertEqual(self.items("jobs", "-2", "-1"), [b"d", b"e"])
+        self.assertEqual(self.items("jobs", "1", "1"), [b"b"])
+        self.assertEqual(self.items("jobs", "7", "9"), [])
+        self.assertEqual(self.ends(DONE, "list", "update", "jobs", "0", "A"), b"")
+        self.assertEqual(self.ends(DONE, "list", "remove", "jobs", "-1"), b"")
+        self.assertEqual(self.items("jobs"), [b"A", b"b", b"c", b"d"])
+        self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"4\n")
+        self.assertEqual(self.ends(DONE, "list", "clear", "jobs"), b"")
+        self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"0\n")
+
+    def test_an_index_that_is_not_there_ends_with_one(self):
+        self.ends(DONE, "list", "push", "short", "only")
+        for words in (["insert", "short", "2", "x"], ["insert", "short", "-2", "x"],
+                      ["update", "short", "1", "x"], ["remove", "short", "1"],
+                      ["remove", "nobody wrote it", "0"]):
+            self.assertEqual(self.ends(NEGATIVE, "list", *words), b"")
+        self.assertEqual(self.items("short"), [b"only"])
+
+    def test_push_reads_one_item_a_line(self):
+        lines = b"first\n\n-x\n \xff\r\nlast"
+        self.assertEqual(self.ends(DONE, "list", "push", "lines", "-", stdin=lines), b"5\n")
+        self.assertEqual(self.items("lines"), [b"first", b"", b"-x", b" \xff\r", b"last"])
+        self.assertEqual(self.ends(DONE, "list", "push", "lines", "-", stdin=b""), b"5\n")
+
+    def test_values_and_names_may_look_like_anything(self):
+        self.assertEqual(self.ends(DONE, "list", "push", "--", "--json", "--", "-1", "push"),
+                         b"3\n")
+        self.assertEqual(self.ends(DONE, "list", "range", "--", "--json", "0", "-1"),
+                         b"--\n-1\npush\n")
+        self.assertEqual(self.ends(DONE, "list", "push", b"{}\n\xff", "-5"), b"1\n")
+        self.assertEqual(self.ends(DONE, "list", "len", b"{}\n\xff"), b"1\n")
+
+    def test_json_is_one_object_a_line(self):
+        def told(*words):
+            done = self.run_on("--json", "list", *words)
+            return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+        self.assertEqual(told("push", "j", "a", b"\xff"), (DONE, [{"list": "j", "length": 2}]))
+        self.assertEqual(told("insert", "j", "0", "z"), (DONE, [{"list": "j", "length": 3}]))
+        self.assertEqual(told("range", "j", "0", "-1"),
+                         (DONE, [{"value": "z"}, {"value": "a"}, {"value_base64": "/w=="}]))
+        self.assertEqual(told("update", "j", "0", "y"), (DONE, [{"list": "j", "updated": True}]))
+        self.assertEqual(told("remove", "j", "0"),
+                         (DONE, [{"list": "j", "removed": True, "value": "y"}]))
+        self.assertEqual(told("remove", "j", "5"), (NEGATIVE, [{"list": "j", "removed": False}]))
+        self.assertEqual(told("insert", "j", "9", "x"),
+                         (NEGATIVE, [{"list": "j", "inserted": False}]))
+        self.assertEqual(told("len", "j"), (DONE, [{"list": "j", "length": 2}]))
+        self.assertEqual(told("clear", "j"), (DONE, [{"list": "j", "cleared": True}]))
+
+    def test_wrong_words_are_one_sentence(self):
+        for words, says in ((["list"], "ACTION"), (["list", "push"], "NAME"),
+                            (["list", "push", "l"], "push NAME"), (["list", "pop", "l"], "pop"),
+                            (["list", "insert", "l", "0"], "insert NAME"),
+                            (["list", "remove", "l", "x"], "index"),
+                            (["list", "range", "l", "0"], "range NAME"),
+                            (["list", "range", "l", "0", "99999999999999999999"], "index"),
+                            (["list", "len", "l", "x"], "len NAME"),
+                            (["list", "len", ""], "name")):
+            self.refused("--servers", self.uri, *words, says=says)
+
+    def test_a_foreign_value_under_the_lists_key_is_told(self):
+        self.ends(DONE, "set", "sheaf/list/{odd}/head", "zebra")
+        done = self.run_on("list", "push", "odd", "x")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(b"not a sheaf list (format 122)", done.stderr)
+
+    def test_many_processes_push_into_one_list(self):
+        pushers = [subprocess.Popen(
+            program_words("--servers", self.uri, "--timeout", "60s", "list", "push", "many", "-"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
+        for number, pusher in enumerate(pushers):
+            pusher.stdin.write(b"".join(b"%d/%d\n" % (number, i) for i in range(500)))
+            pusher.stdin.close()
+        for pusher in pushers:
+            pusher.stdout.read()
+            self.assertEqual(pusher.wait(), DONE)
+        items = self.items("many")
+        self.assertEqual(len(items), 2000)
+        for number in range(4):
+            own = [item for item in items if item.startswith(b"%d/" % number)]
+            self.assertEqual(own, [b"%d/%d" % (number, i) for i in range(500)])
+
+    def test_a_killed_writer_delays_the_next_for_its_lease_at_most(self):
+        self.ends(DONE, "list", "push", "killed", "before")
+        for _ in range(5):
+            writer = subprocess.Popen(
+                program_words("--servers", self.uri, "list", "push", "killed", "-"),
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            writer.stdin.write(b"x\n" * 100)
+            writer.stdin.close()
+            writer.send_signal(signal.SIGKILL)
+            writer.wait()
+            self.assertIn(len(self.items("killed")) % 100, range(1, 8))
+            self.ends(DONE, "list", "push", "killed", "after", "--timeout", "3s")
+
+
+class OneProcess(Case):
+    def test_a_store_in_the_process_has_lists(self):
+        self.assertEqual(self.ends(DONE, "list", "push", "l", "a", "b"), b"2\n")
+        self.assertEqual(self.ends(DONE, "list", "range", "l", "0", "-1"), b"")
+        self.assertEqual(sheaf("--servers", self.uri, "list", "push").returncode, USAGE)
+
+    def test_nobody_there_ends_with_three(self):
+        self.uri = "mqtt://127.0.0.1:1"
+        for words in (["push", "l", "a"], ["len", "l"], ["range", "l", "0", "-1"]):
+            self.ends(FAILED, "list", *words, "--timeout", "1s")

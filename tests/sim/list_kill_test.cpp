@@ -1,0 +1,204 @@
+// A writer that is killed after each single one of its requests, and a store that loses its memory:
+// the list reads at once, and can be written when the lock's lease has ended.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/sim/list_world.h"
+
+namespace sheaf::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using client::list::Edit;
+using client::list::Keys;
+using client::list::Writer;
+using Items = std::vector<std::string>;
+
+// Passes everything on, until as many requests have left as it may send: then the process is
+// killed. What has left arrives.
+class Killed final : public client::Procedure {
+ public:
+  Killed(std::unique_ptr<Writer> writer, SimLoop& loop, unsigned most)
+      : writer_(std::move(writer)), loop_(loop), left_(most) {}
+
+  void start(Now now) override { writer_->start(now); }
+  void on_answer(unsigned id, const socket::Completion& answer) override {
+    writer_->on_answer(id, answer);
+  }
+  void on_deadline(Now now) override { writer_->on_deadline(now); }
+  void on_shutdown(Now now) override { writer_->on_shutdown(now); }
+  bool poll_command(client::Command& command) override {
+    if (left_ == 0 || !writer_->poll_command(command)) return false;
+    if (--left_ == 0) loop_.stop_for(1h);
+    return true;
+  }
+  Deadline poll_deadline() const override { return writer_->poll_deadline(); }
+  bool done() const override { return writer_->done(); }
+
+  bool killed() const { return left_ == 0; }
+
+ private:
+  std::unique_ptr<Writer> writer_;
+  SimLoop& loop_;
+  unsigned left_;
+};
+
+Items many(const std::string& prefix, int count) {
+  Items items;
+  for (int i = 0; i < count; ++i) items.push_back(prefix + std::to_string(i));
+  return items;
+}
+
+// One edit by a writer that is killed after `most` requests. False: it was done before.
+class KillRun {
+ public:
+  KillRun(const Items& before, Edit edit, const Items& after, unsigned most)
+      : before_(before), edit_(std::move(edit)), after_(after), most_(most) {}
+
+  bool run() {
+    SimWriter first(stack_.add_client(), rules_, 1);
+    if (!before_.empty()) first.edit(Edit{Edit::Kind::push, 0, before_}, 5s);
+    stack_.world.run_for(200ms);
+    Killed* killed = nullptr;
+    StackClient& victim = stack_.add_client();
+    SimWriter second(victim, rules_, 2, [&](std::unique_ptr<Writer> writer) {
+      auto wrapped = std::make_unique<Killed>(std::move(writer), victim.loop(), most_);
+      killed = wrapped.get();
+      return wrapped;
+    });
+    stack_.world.run_for(50ms);
+    second.edit(edit_, 5s);
+    stack_.world.run_for(50ms);
+    const bool was_killed = killed->killed();
+    read_at_once();
+    write_after_one_lease();
+    return was_killed;
+  }
+
+ private:
+  void read_at_once() {
+    SimRead& read =
+        *reads_.emplace_back(std::make_unique<SimRead>(stack_.add_client(), rules_.name, 1s));
+    stack_.world.run_for(20ms);
+    ASSERT_TRUE(read.out && *read.out) << "killed after request " << most_;
+    seen_ = (*read.out)->items;
+    ASSERT_TRUE(seen_ == before_ || seen_ == after_) << "killed after request " << most_;
+  }
+
+  void write_after_one_lease() {
+    SimWriter next(stack_.add_client(), rules_, 3);
+    const Deadline started = stack_.world.now().mono;
+    const SimEdit& edit = next.push("next", 5s);
+    stack_.world.run(started + 5s, [&] { return edit.outcome.has_value(); });
+    ASSERT_TRUE(edit.outcome && edit.outcome->has_value()) << "killed after request " << most_;
+    EXPECT_LE(stack_.world.now().mono - started, rules_.store.lease + 100ms);
+    SimRead& read =
+        *reads_.emplace_back(std::make_unique<SimRead>(stack_.add_client(), rules_.name, 1s));
+    stack_.world.run_for(100ms);
+    seen_.push_back("next");
+    ASSERT_TRUE(read.out && *read.out);
+    EXPECT_EQ((*read.out)->items, seen_) << "killed after request " << most_;
+    stack_.world.run_for(3s);  // what the sweeping leaves
+  }
+
+  const Items& before_;
+  Edit edit_;
+  const Items& after_;
+  unsigned most_;
+  ListRules rules_;
+  std::vector<std::unique_ptr<SimRead>> reads_;
+  Stack stack_{1, 1};
+  Items seen_;
+};
+
+// Kills after the first, the second, ... request, until there is none left to kill after.
+void kill_everywhere(const Items& before, const Edit& edit, const Items& after, unsigned least) {
+  unsigned most = 1;
+  for (; most < 700; ++most) {
+    const bool killed = KillRun(before, edit, after, most).run();
+    if (testing::Test::HasFatalFailure()) return;
+    if (!killed) break;
+    if (most > 20) most += 10;  // many alike
+  }
+  EXPECT_GT(most, least) << "the edit has more requests than that";
+}
+
+TEST(ListKill, AfterEachRequestOfAFirstPush) {
+  kill_everywhere({}, Edit{Edit::Kind::push, 0, {"x"}}, {"x"}, 6);
+}
+
+TEST(ListKill, AfterEachRequestOfAPush) {
+  kill_everywhere({"a", "b"}, Edit{Edit::Kind::push, 0, {"x"}}, {"a", "b", "x"}, 7);
+}
+
+TEST(ListKill, AfterEachRequestOfAnInsertThatSplitsASegment) {
+  const Items before = many("i", 256);
+  Items after = before;
+  after.insert(after.begin() + 100, "x");
+  kill_everywhere(before, Edit{Edit::Kind::insert, 100, {"x"}}, after, 8);
+}
+
+TEST(ListKill, AfterEachRequestOfARemove) {
+  kill_everywhere({"a", "b", "c"}, Edit{Edit::Kind::remove, 1, {}}, {"a", "c"}, 7);
+}
+
+TEST(ListKill, AfterEachRequestOfAClear) {
+  kill_everywhere(many("i", 300), Edit{Edit::Kind::clear, 0, {}}, {}, 4);
+}
+
+TEST(ListKill, AfterManyRequestsOfAPushOfMany) {
+  const Items before = many("b", 10);
+  Items after = before;
+  const Items pushed = many("p", 600);
+  after.insert(after.end(), pushed.begin(), pushed.end());
+  kill_everywhere(before, Edit{Edit::Kind::push, 0, pushed}, after, 100);
+}
+
+// A memory-only store that restarts has lost the list; whoever still knows the old head must not
+// bring it back without what it names. Readers see a list that was pushed since, or an error.
+TEST(ListRestart, AStoreThatLostItsMemoryNeverHasATornList) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    Stack stack(seed, 1);
+    ListRules rules;
+    std::vector<std::unique_ptr<SimRead>> reads;
+    std::vector<std::unique_ptr<SimWriter>> writers;
+    for (unsigned w = 0; w < 2; ++w) {
+      writers.push_back(std::make_unique<SimWriter>(stack.add_client(), rules, seed * 8 + w));
+    }
+    StackClient& reader = stack.add_client();
+    unsigned number = 0;
+    for (int step = 0; step < 120; ++step) {
+      for (const auto& writer : writers) {
+        if (random.below(2) == 0) writer->push(std::to_string(number++), 300ms);
+      }
+      reads.push_back(std::make_unique<SimRead>(reader, rules.name, 300ms));
+      if (random.below(25) == 0) {
+        stack.broker(0).crash();
+        const auto down = std::chrono::milliseconds(random.below(3) * random.below(200));
+        stack.world.after(down, [&](Now) { stack.broker(0).restart(); });
+      }
+      stack.world.run_for(std::chrono::milliseconds(random.below(20)));
+    }
+    stack.world.run_for(3s);
+    unsigned good = 0;
+    for (const auto& read : reads) {
+      ASSERT_TRUE(read->out);
+      if (!*read->out) {
+        EXPECT_NE(read->out->error().outcome, Outcome::refused)
+            << "seed " << seed << ": " << read->out->error().message();
+        continue;
+      }
+      ++good;
+      const Items& items = (*read->out)->items;
+      const std::set<std::string> set(items.begin(), items.end());
+      ASSERT_EQ(set.size(), items.size()) << "seed " << seed;
+    }
+    EXPECT_GT(good, 30u) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::sim
