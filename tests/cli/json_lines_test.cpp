@@ -67,6 +67,24 @@ TEST(CliJsonLines, OtherAnswersNameTheirFields) {
             R"({"uri":"mqtt://h:1","brokers":[{"node":"h:1","pid":42}]})");
 }
 
+TEST(CliJsonLines, EventsOfAWatchTellValueVersionAndTimes) {
+  WatchEvent event;
+  event.kind = WatchEvent::Kind::set;
+  event.key = "k";
+  event.value = "v\xFF";
+  event.version.text = "1:0:s";
+  EXPECT_EQ(json_event(event),
+            R"({"event":"set","key":"k","value_base64":"dv8=","version":"1:0:s"})");
+  event = {};
+  event.key = "k";
+  EXPECT_EQ(json_event(event), R"({"event":"current","key":"k","value":null,"version":null})");
+  event.kind = WatchEvent::Kind::gap;
+  event.from = std::chrono::system_clock::time_point(std::chrono::milliseconds(1'700'000'000'007));
+  event.until = std::chrono::system_clock::time_point(std::chrono::milliseconds(1'700'000'001'000));
+  EXPECT_EQ(json_event(event), R"({"event":"gap","key":"k","from":"2023-11-14T22:13:20.007Z",)"
+                               R"("until":"2023-11-14T22:13:21.000Z"})");
+}
+
 TEST(CliJsonLines, ANodeThatDidNotAnswerHasNulls) {
   NodeReport report;
   report.stats.node = "b1:1883";

@@ -1,0 +1,142 @@
+"""sheaf watch: what it prints of changes, restarts and lost brokers, and how it ends."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+
+import harness
+from harness import DONE, FAILED, USAGE, Case, Dev, raw, sheaf
+
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+class Watch:
+    """A running `sheaf watch`, read line by line."""
+
+    def __init__(self, uri, *words):
+        self.process = subprocess.Popen(
+            raw(harness.program, "--servers", uri, "watch", *words),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.text = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def next(self):
+        """The next line, as an object; lines come without being asked for."""
+        end = time.monotonic() + harness.LONGEST
+        while b"\n" not in self.text:
+            readable, _, _ = select.select([self.process.stdout], [], [], end - time.monotonic())
+            chunk = os.read(self.process.stdout.fileno(), 65536) if readable else b""
+            if not chunk:
+                raise AssertionError("no line came; %r" % self.process.communicate()[1])
+            self.text += chunk
+        line, self.text = self.text.split(b"\n", 1)
+        return json.loads(line)
+
+    def until(self, event):
+        while True:
+            told = self.next()
+            if told["event"] == event:
+                return told
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        _, err = self.process.communicate(timeout=harness.LONGEST)
+        return self.process.returncode, err
+
+
+class Watches(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev(brokers=2)
+        cls.uri = cls.dev.uri
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.dev.end()
+
+    def test_what_there_is_and_every_change_are_lines_of_json(self):
+        version = self.ends(DONE, "set", "w/a", "1").decode().strip()
+        with Watch(self.uri, "w/a", "w/b") as watch:
+            first = sorted([watch.next(), watch.next()], key=lambda event: event["key"])
+            self.assertEqual(first, [
+                {"event": "current", "key": "w/a", "value": "1", "version": version},
+                {"event": "current", "key": "w/b", "value": None, "version": None}])
+            version = self.ends(DONE, "set", "w/b", "2").decode().strip()
+            self.assertEqual(watch.next(),
+                             {"event": "set", "key": "w/b", "value": "2", "version": version})
+            self.ends(DONE, "del", "w/a")
+            gone = watch.next()
+            self.assertEqual((gone["event"], gone["key"], gone["value"]),
+                             ("deleted", "w/a", None))
+            self.assertEqual(watch.end(), (DONE, b""))
+
+    def test_bytes_that_are_not_utf8_travel_as_base64(self):
+        with Watch(self.uri, b"w/\xff") as watch:
+            self.assertEqual(watch.next()["key_base64"], "dy//")
+            self.ends(DONE, "set", b"w/\xff", "-", stdin=b"\x00\xfe")
+            told = watch.next()
+            self.assertEqual((told["key_base64"], told["value_base64"]), ("dy//", "AP4="))
+
+    def test_each_signal_ends_it_with_0(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with Watch(self.uri, "w/signal") as watch:
+                watch.next()
+                self.assertEqual(watch.end(number), (DONE, b""))
+
+    def test_a_reader_that_goes_away_ends_it(self):
+        with Watch(self.uri, "w/reader") as watch:
+            watch.next()
+            watch.process.stdout.close()
+            harness.wait_until(
+                lambda: self.ends(DONE, "set", "w/reader", "x") != b"" and watch.process.poll() is not None,
+                "the end of a watch that nobody reads")
+            self.assertEqual(watch.process.returncode, FAILED)
+            watch.process.stdout = None
+
+    def test_a_stopped_broker_is_a_gap_with_its_times(self):
+        with Watch(self.uri, "w/gap") as watch:
+            watch.next()
+            node = self.ends(DONE, "locate", "w/gap").decode().split("\t")[1].strip()
+            self.dev.stop(node)
+            try:
+                harness.wait_until(lambda: sheaf(*self.get("w/gap")).returncode == FAILED,
+                                   "a broker that does not answer")
+                readable = select.select([watch.process.stderr], [], [], harness.LONGEST)[0]
+                self.assertTrue(readable, "the loss is told on standard error")
+            finally:
+                self.dev.resume(node)
+            gap = watch.until("gap")
+            self.assertEqual(gap["key"], "w/gap")
+            self.assertTrue(TIME.fullmatch(gap["from"]) and TIME.fullmatch(gap["until"]))
+            self.assertLess(gap["from"], gap["until"])
+            harness.wait_until(lambda: sheaf(*self.get("w/gap")).returncode != FAILED, "recovery")
+            self.ends(DONE, "set", "w/gap", "2")
+            self.assertEqual(watch.until("set")["value"], "2")
+
+    def get(self, key):
+        return ["--servers", self.uri, "--timeout", "500ms", "get", key]
+
+
+class NobodyToWatch(Case):
+    def test_a_node_that_is_not_there_ends_it_with_3(self):
+        done = sheaf("--servers", "mqtt://127.0.0.1:1", "--timeout", "300ms", "watch", "k")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+        self.assertIn(b"127.0.0.1:1", done.stderr)
+
+    def test_what_is_wrong_is_one_sentence(self):
+        self.refused("--servers", "embedded://1", "watch", says="KEY")
+        self.refused("--servers", "embedded://1", "watch", "", says="key")
+        done = sheaf("--servers", "memcached://127.0.0.1:1", "watch", "k")
+        self.assertEqual(done.returncode, USAGE)
+        self.assert_sentences(done.stderr)
