@@ -1,5 +1,6 @@
 #include "client/watch_key.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/checks.h"
@@ -21,6 +22,13 @@ WatchNews news_of(Kind kind, const std::optional<std::string_view>& value,
   news.value = value;
   news.version = version;
   return news;
+}
+
+// Large values are audited more seldom, so that audits move little.
+std::int64_t audit_factor(std::size_t size) {
+  constexpr std::size_t small = 64 * 1024;
+  constexpr std::size_t most = 60;
+  return static_cast<std::int64_t>(std::min(1 + size / small, most));
 }
 
 WatchNews failure(const Error& error, bool permanent) {
@@ -240,7 +248,7 @@ WatchKey::Tells WatchKey::on_read(const std::optional<std::string_view>& value,
   open_ = Ask::nothing;
   Tells tells;
   if (!wanted_) return tells;
-  audit_at_ = now.mono + options_.audit;
+  audit_at_ = now.mono + options_.audit * audit_factor(value ? value->size() : 0);
   const Verdict verdict = heard_                    ? judge(value, version)
                           : differs(value, version) ? Verdict::news
                                                     : Verdict::agrees;

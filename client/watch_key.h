@@ -3,16 +3,16 @@
 // One watched key on one node: what to ask of the store next, and what to tell those who watch.
 // Pure: it sees answers and notifications, and never a socket, a timer or a watcher.
 //
-// | state       | what happens                     | then                                | next |
-// |-------------|----------------------------------|-------------------------------------|-------------|
-// | idle        | wanted, and the line is up       | asks to be told (watch)             |
-// registering | | registering | done                             | tells gap if it was blind; reads
-// | registered  | | registering | refused                          | tells failed | refused     |
-// | refused     | retry time, or somebody joins    | asks to be told                     |
-// registering | | registered  | read wanted, or audit time       | asks for the value (read) |
-// registered  | | registered  | not wanted any more              | asks for the end (unwatch) |
-// stopping    | | stopping    | done or refused                  | | idle        | | any         |
-// the line ends                    | blind since its last proof of life  | idle        |
+// | state       | what happens                | then                          | next        |
+// |-------------|-----------------------------|-------------------------------|-------------|
+// | idle        | wanted, and the line is up  | asks to be told (watch)       | registering |
+// | registering | done                        | tells gap if blind; may read  | registered  |
+// | registering | refused                     | tells failed                  | refused     |
+// | refused     | retry time, somebody joins  | asks to be told               | registering |
+// | registered  | read wanted, or audit time  | asks for the value (read)     | registered  |
+// | registered  | not wanted any more         | asks for the end (unwatch)    | stopping    |
+// | stopping    | done or refused             |                               | idle        |
+// | any         | the line ends               | blind since its last proof    | idle        |
 //
 // How order is kept. A notification counts only if its version is newer than the newest known (of a
 // deletion: not older, for some stores give it the version of the value that is gone). One without
@@ -38,7 +38,8 @@ namespace sheaf::client {
 
 struct WatchKeyOptions {
   protocol::CompareVersions compare = nullptr;
-  std::chrono::nanoseconds audit = std::chrono::seconds(60);  // between reads without an occasion
+  // Between reads without an occasion; of large values up to 60 times that.
+  std::chrono::nanoseconds audit = std::chrono::seconds(60);
   std::chrono::nanoseconds retry = std::chrono::seconds(10);  // after a refusal
   std::uint64_t hash_seed = 0;  // of values that come without a version
   // Off only in tests that show what this rule is for.
