@@ -142,6 +142,12 @@ Operation FencedWrite::operation() const {
     case SetCondition::if_absent_or_equal:
       operation.condition = Condition::if_absent_or_equal;
       break;
+    case SetCondition::if_present:
+      operation.condition = Condition::if_present;
+      break;
+    case SetCondition::if_version:  // the fence is the better version
+      operation.condition = Condition::if_version;
+      break;
   }
   return operation;
 }
