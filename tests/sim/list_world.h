@@ -29,7 +29,7 @@ struct SimEdit : client::list::EditRequest {
   std::optional<unsigned> lasts;  // told once only
 };
 
-// A writer of the list at one client.
+// A writer of the list at one client, which goes first.
 class SimWriter final : private client::ProcedureOwner {
  public:
   using Wrap =
@@ -58,7 +58,7 @@ class SimWriter final : private client::ProcedureOwner {
   std::deque<SimEdit> edits_;
 };
 
-// One read of the whole list.
+// One read of the whole list by a client, which goes first.
 class SimRead final : private client::ProcedureOwner {
  public:
   SimRead(StackClient& client, const std::string& name, std::chrono::nanoseconds timeout);
