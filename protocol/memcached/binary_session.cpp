@@ -3,6 +3,7 @@
 #include "protocol/memcached/binary_session.h"
 
 #include "base/text.h"
+#include "protocol/memcached/meta_lines.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
@@ -83,6 +84,9 @@ BinarySession::Step BinarySession::next_step(Event& event) {
   const std::string_view data = input_.data();
   ByteReader reader(data);
   const auto header = Header::parse(reader, Magic::reply);
+  if (!header && header.error() == PacketError::bad_magic && options().only_version) {
+    return on_text_greeting();
+  }
   if (!header) return on_header_error(header.error());
   Pending* const request = queue_.pair(header->opaque);
   if (request == nullptr) return broken("a reply to nothing that is due");
@@ -128,6 +132,26 @@ BinarySession::Step BinarySession::on_packet(Pending& request, const Header& hea
 }
 
 // ---- greeting
+
+// A server that has read VERSION and the line end behind it as a command.
+BinarySession::Step BinarySession::on_text_greeting() {
+  const std::string_view data = input_.data();
+  const std::size_t end = data.substr(0, max_reply_line).find("\r\n");
+  if (end == std::string_view::npos) {
+    return data.size() < max_reply_line ? Step::need_input
+                                        : on_header_error(PacketError::bad_magic);
+  }
+  const auto line = ReplyLine::parse(data.substr(0, end)).value_or(ReplyLine{});
+  if (line.code == ReplyLine::Code::client_error && line.text.starts_with("unauthenticated")) {
+    learn_dialect(Dialect::text_and_log_in);
+    return end_with(Reason::connect_failed, "the server speaks text and wants a log-in (-Y)");
+  }
+  if (line.code == ReplyLine::Code::error || line.code == ReplyLine::Code::client_error) {
+    learn_dialect(Dialect::text);
+    return end_with(Reason::connect_failed, "the server speaks text only");
+  }
+  return on_header_error(PacketError::bad_magic);
+}
 
 BinarySession::Step BinarySession::on_greeting(Pending& request, const Header& header,
                                                std::string_view text, Event& event) {

@@ -9,6 +9,10 @@
 // Gets that are submitted between two polls of the output leave as quiet ones, closed by a NO-OP: a
 // hit answers, the misses are told when the NO-OP's reply has come, never before.
 //
+// A server that speaks text only says nothing to a packet: it waits for the end of a line. With
+// only_version a line end follows VERSION, so that every server answers at once; dialect() then
+// tells what it is.
+//
 // What the server closes behind ends the connection at once: invalid arguments, a refused log-in,
 // an opcode that it does not know. Leases are the meta protocol's.
 
@@ -42,6 +46,7 @@ class BinarySession final : public MemcachedSession {
 
   // binary_session.cpp: from received bytes to replies
   Step on_header_error(PacketError error);
+  Step on_text_greeting();
   Step on_packet(Pending& request, const Header& header, std::string_view packet, Event& event);
   Step on_greeting(Pending& request, const Header& header, std::string_view text, Event& event);
   Step on_version(const Header& header, std::string_view text, Event& event);

@@ -58,7 +58,13 @@ Pending& BinarySession::write_bare(Opcode opcode, Question question, bool with_t
   return request;
 }
 
-void BinarySession::greet() { write_bare(Opcode::version, Question::version, false); }
+void BinarySession::greet() {
+  write_bare(Opcode::version, Question::version, false);
+  if (!options().only_version) return;
+  reserve(0, 1);
+  output_.buffer().append(1, '\n');
+  output_.end();
+}
 
 void BinarySession::write_probe() { write_bare(Opcode::no_op, Question::probe, false); }
 

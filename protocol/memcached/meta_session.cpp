@@ -158,6 +158,7 @@ MetaSession::Step MetaSession::on_refused_greeting(Question question, const Repl
   if (!wants_login) {
     return end_with(Reason::connect_failed, sentence("the server does not tell its version", line));
   }
+  learn_dialect(Dialect::text_and_log_in);
   if (!has_credentials() || options().only_version) {
     return end_with(Reason::authentication, "the server wants a user name and a password", true);
   }

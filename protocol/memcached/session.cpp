@@ -112,7 +112,10 @@ void MemcachedSession::on_deadline(Now now) {
   if (!due || now.mono < *due) return;
   guarded([&] {
     if (state_ != State::ready) {
-      return end({Reason::connect_failed, "the server did not answer the greeting in time", false});
+      return end({Reason::connect_failed,
+                  "the server did not answer the greeting in time: it stands still, or speaks "
+                  "memcached's other protocol only",
+                  false});
     }
     if (probe_) {
       return end({Reason::connection_lost, "the server did not answer a no-op in time", false});

@@ -49,9 +49,18 @@ struct SessionOptions {
   std::uint64_t item_size = 1u << 20;     // the server's `-I`: above it, it deletes what it had
   std::uint32_t max_in_flight = 512;      // requests whose replies have not passed
   std::uint64_t output_limit = 4u << 20;  // no more requests while so many bytes wait
-  // Ready with the version, without a log-in; takes no requests. To find out what a server is.
+  // Ready with the version, without a log-in; takes no requests. To find out what a server is; the
+  // connection is of no use afterwards.
   bool only_version = false;
   std::uint32_t first_opaque = 1;
+};
+
+// What a server turned out to be.
+enum class Dialect : std::uint8_t {
+  unknown,         // it has not said a word yet; to the wrong protocol it never does
+  this_one,        // it has answered in the protocol of the session
+  text,            // text, and not binary
+  text_and_log_in  // text after a log-in (-Y), and not binary
 };
 
 class MemcachedSession : public Session {
@@ -81,6 +90,8 @@ class MemcachedSession : public Session {
 
   // What the server calls itself; nothing before it has said so, or if its words are none.
   const std::optional<ServerVersion>& server_version() const noexcept { return server_version_; }
+
+  Dialect dialect() const noexcept { return dialect_; }
 
   // Memory held for input and output, for tests of bounds.
   std::size_t input_capacity() const noexcept { return input_.capacity(); }
@@ -135,7 +146,11 @@ class MemcachedSession : public Session {
   Step skip_bytes();
   std::string_view version_text(std::uint64_t cas) noexcept;
   // From the text after VERSION.
-  void learn_version(std::string_view text) { server_version_ = ServerVersion::parse(text); }
+  void learn_version(std::string_view text) {
+    server_version_ = ServerVersion::parse(text);
+    dialect_ = Dialect::this_one;
+  }
+  void learn_dialect(Dialect dialect) noexcept { dialect_ = dialect; }
 
   const SessionOptions& options() const noexcept { return options_; }
   bool has_credentials() const noexcept { return !options_.user.empty(); }
@@ -167,6 +182,7 @@ class MemcachedSession : public Session {
   std::optional<CloseReason> end_next_;
   Counters counters_;
   std::optional<ServerVersion> server_version_;
+  Dialect dialect_ = Dialect::unknown;
   std::optional<Early> early_;
   std::string early_text_;  // of the event that was told
   std::string stats_;       // of the request that is being answered

@@ -101,13 +101,42 @@ TEST(BinaryGreeting, OnlyTheVersionAsksNothingElseAndTakesNoRequests) {
   options.only_version = true;
   Wire<BinarySession> wire(options);
   wire.session.start(wire.now());
-  wire.take();
+  EXPECT_EQ(wire.take(), encoded(BareRequest{Opcode::version, 1}) + "\n");
   wire.feed(binary_version(1, "1.4.5_4_gaa7839e"));
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
   EXPECT_EQ(wire.session.server_version(), (ServerVersion{1, 4, 5}));
   EXPECT_EQ(wire.take(), "");
   EXPECT_EQ(wire.refusal(get("k")).outcome, Outcome::overloaded);
   EXPECT_FALSE(wire.session.poll_deadline().has_value());
+  EXPECT_EQ(wire.session.dialect(), Dialect::this_one);
+}
+
+TEST(BinaryGreeting, AServerThatSpeaksTextIsFoundOutByTheLineEnd) {
+  struct Case {
+    const char* answer;
+    Dialect dialect;
+    const char* text;
+  };
+  const Case cases[] = {
+      {"CLIENT_ERROR unauthenticated\r\n", Dialect::text_and_log_in,
+       "the server speaks text and wants a log-in (-Y)"},
+      {"ERROR\r\n", Dialect::text, "the server speaks text only"},
+      {"ERROR Too many open connections\r\n", Dialect::unknown,
+       "the server has too many open connections"},
+      {"HTTP/1.1 400 Bad Request\r\n", Dialect::unknown,
+       "the server broke the protocol: the packet does not begin with its magic byte"},
+  };
+  for (const Case& item : cases) {
+    SessionOptions options = with_credentials();
+    options.only_version = true;
+    Wire<BinarySession> wire(options);
+    wire.session.start(wire.now());
+    wire.take();
+    wire.feed(item.answer, 1);
+    EXPECT_EQ(wire.session.dialect(), item.dialect);
+    EXPECT_EQ(wire.session.close_reason().text, item.text);
+    EXPECT_EQ(wire.next().kind, Event::Kind::closed);
+  }
 }
 
 TEST(BinaryGreeting, TooManyConnectionsIsReadAsThat) {
