@@ -47,6 +47,7 @@ class UvStream final : public Stream, private Deferred {
   void on_ready(int status, int ready);
   std::size_t send_some(std::span<const Bytes> parts);
   bool read_all(const bool& gone);
+  int pending_error(int otherwise) const noexcept;
   void end(int error);
   void run_deferred(Now now) override;
 
@@ -107,7 +108,7 @@ void UvStream::on_ready(int status, int ready) {
   const Now now = loop_.now_in_turn();
   bool gone = false;
   guard_ = &gone;
-  if (!ended_ && status < 0) end(-status);
+  if (!ended_ && status < 0) end(pending_error(-status));
   if (!ended_ && (ready & UV_WRITABLE) != 0) {
     writing_ = false;
     listen(UV_READABLE);
@@ -140,6 +141,14 @@ bool UvStream::read_all(const bool& gone) {
     if (static_cast<std::size_t>(size) < space.size()) break;
   }
   return true;
+}
+
+// libuv says EBADF for whatever error a socket has; the socket itself knows better.
+int UvStream::pending_error(int otherwise) const noexcept {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error == 0) return otherwise;
+  return error;
 }
 
 void UvStream::end(int error) {

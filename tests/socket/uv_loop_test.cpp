@@ -214,6 +214,18 @@ TEST_F(UvLoopTest, WritingToAResetConnectionReportsTheErrorWithoutASignal) {
   EXPECT_NE(peer.error, 0);
 }
 
+TEST_F(UvLoopTest, AResetConnectionSaysThatItWasReset) {
+  Listener listener;
+  Peer peer;
+  connect(peer, listener.port());
+  const int server = listener.accept();
+  const linger hard{1, 0};
+  setsockopt(server, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+  close(server);
+  turn_until([&] { return peer.closed; });
+  EXPECT_EQ(peer.error, ECONNRESET);
+}
+
 TEST_F(UvLoopTest, ASinkMayDestroyItsStreamWhileItReads) {
   Listener listener;
   Peer peer;
