@@ -6,7 +6,7 @@
 namespace sheaf::client::list {
 namespace {
 
-// A place in the table of segments. `segment` may be one past the last.
+// A place in the table of segments. The tail counts as the segment behind the last one.
 struct Place {
   std::size_t segment = 0;
   unsigned offset = 0;
@@ -39,13 +39,18 @@ std::optional<Place> place_of(const Head& head, const Edit& edit) {
   const bool insert = edit.kind == Edit::Kind::insert;
   if (!insert && length == 0) return std::nullopt;
   const auto index = from_front(edit.index, length, insert ? length : length - 1);
-  if (!index) return std::nullopt;
-  Place place = find(head, *index);
-  if (insert && *index == length && length > 0) {  // behind the last item of the last segment
-    place.segment = head.segments.size() - 1;
-    place.offset = head.segments.back().count;
-  }
-  return place;
+  return index ? std::optional(find(head, *index)) : std::nullopt;
+}
+
+std::size_t pushed_items(std::span<const Edit* const> edits) {
+  std::size_t items = 0;
+  for (const Edit* edit : edits) items += edit->values.size();
+  return items;
+}
+
+// The tail has no room for so many more: it goes into segments.
+bool spills(const Head& head, std::size_t more, const PlanOptions& options) {
+  return more > 0 && head.tail.size() + more > options.tail;
 }
 
 class Planner {
@@ -92,20 +97,23 @@ class Planner {
     return ref;
   }
 
-  // Fills the last segment, then begins new ones.
+  // Into the tail; when that is full, all of it into the last segment and new ones behind it.
   void push_all(const std::vector<Id>& last) {
-    std::vector<Id> ids = last;
-    const bool fill = !ids.empty();
+    plan_.changes = pushed_items(edits_) > 0;
+    const bool spill = spills(plan_.head, pushed_items(edits_), options_);
+    std::vector<Id>& tail = plan_.head.tail;
     for (const Edit* edit : edits_) {
-      for (const std::string& value : edit->values) ids.push_back(new_item(value));
+      for (const std::string& value : edit->values) tail.push_back(new_item(value));
       length_ += edit->values.size();
       plan_.results.push_back({true, length_});
     }
-    plan_.changes = !plan_.items.empty();
-    if (!plan_.changes) return;
+    if (!spill) return;
+    std::vector<Id> ids = last;
+    ids.insert(ids.end(), tail.begin(), tail.end());
+    tail.clear();
     std::vector<SegmentRef>& table = plan_.head.segments;
     Id reused = 0;
-    if (fill) {
+    if (!last.empty()) {
       if (options_.in_place) {
         reused = table.back().id;
       } else {
@@ -114,7 +122,8 @@ class Planner {
       table.pop_back();
     }
     for (auto at = ids.begin(); at != ids.end();) {
-      const auto size = std::min<std::ptrdiff_t>(segment_limit, ids.end() - at);
+      const auto size =
+          std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(options_.segment), ids.end() - at);
       table.push_back(new_segment({at, at + size}));
       if (reused != 0) plan_.segments.back().id = table.back().id = std::exchange(reused, 0);
       at += size;
@@ -127,7 +136,9 @@ class Planner {
     for (const SegmentRef& segment : plan_.head.segments) {
       discard(Garbage::Kind::tree, segment.id);
     }
+    for (const Id id : plan_.head.tail) discard(Garbage::Kind::item, id);
     plan_.head.segments.clear();
+    plan_.head.tail.clear();
     plan_.results.push_back({true, 0});
   }
 
@@ -139,6 +150,8 @@ class Planner {
       return;
     }
     plan_.changes = true;
+    const bool in_tail = place->segment == plan_.head.segments.size();
+    if (in_tail) ids = plan_.head.tail;
     const auto at = ids.begin() + place->offset;
     if (edit.kind == Edit::Kind::insert) {
       ids.insert(at, new_item(edit.values.front()));
@@ -153,7 +166,12 @@ class Planner {
         --length_;
       }
     }
-    replace(place->segment, std::move(ids));
+    if (in_tail && ids.size() <= 2 * options_.tail) {
+      plan_.head.tail = std::move(ids);
+    } else {
+      if (in_tail) plan_.head.tail.clear();
+      replace(place->segment, std::move(ids));
+    }
     plan_.results.push_back({true, length_});
   }
 
@@ -161,7 +179,7 @@ class Planner {
   // many, or to none.
   void replace(std::size_t at, std::vector<Id> ids) {
     std::vector<SegmentRef> fresh;
-    if (ids.size() > segment_limit) {
+    if (ids.size() > options_.segment) {
       const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() / 2);
       fresh.push_back(new_segment({ids.begin(), middle}));
       fresh.push_back(new_segment({middle, ids.end()}));
@@ -185,11 +203,14 @@ class Planner {
 
 }  // namespace
 
-std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit* const> edits) {
+std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit* const> edits,
+                                         const PlanOptions& options) {
   const Edit& edit = *edits.front();
+  const bool table = !head.segments.empty();
   switch (edit.kind) {
     case Edit::Kind::push:
-      if (head.segments.empty() || head.segments.back().count >= segment_limit) return std::nullopt;
+      if (!spills(head, pushed_items(edits), options)) return std::nullopt;
+      if (!table || head.segments.back().count >= options.segment) return std::nullopt;
       return head.segments.back();
     case Edit::Kind::clear:
       return std::nullopt;

@@ -50,13 +50,16 @@ struct Plan {
 };
 
 struct PlanOptions {
+  std::size_t tail = 32;  // items that stand in the head itself; 0 .. segment_limit / 2
+  std::size_t segment = segment_limit;  // items; 2 .. segment_limit
   // For tests only: appends to a segment where it stands. Readers see lists that never were.
   bool in_place = false;
 };
 
 // The one segment that must be read before the edits can be planned. `edits` are pushes, or one
 // edit of another kind.
-std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit* const> edits);
+std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit* const> edits,
+                                         const PlanOptions& options = {});
 
 // `ids`: of needed_segment, else empty. The plan points into the edits.
 Plan make_plan(const Head& head, const std::vector<Id>& ids, std::span<const Edit* const> edits,

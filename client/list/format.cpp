@@ -107,7 +107,7 @@ Keys::Keys(std::string_view name) : base_("sheaf/list/{") {
 }
 
 std::uint64_t Head::length() const noexcept {
-  std::uint64_t length = 0;
+  std::uint64_t length = tail.size();
   for (const SegmentRef& segment : segments) length += segment.count;
   return length;
 }
@@ -124,6 +124,9 @@ std::string encode_head(const Head& head) {
     segments.write(segment.id);
     write_number(out, segment.count);
   }
+  write_number(out, head.tail.size());
+  IdWriter tail(out);
+  for (const Id id : head.tail) tail.write(id);
   write_number(out, head.garbage.size());
   IdWriter garbage(out);
   for (const Garbage& each : head.garbage) {
@@ -158,6 +161,10 @@ std::expected<Head, std::string> parse_head(std::string_view bytes) {
     if (count == 0 || count > segment_limit) in.fail();
     segment.count = static_cast<unsigned>(count);
   }
+  head.tail.resize(read_count(in, 1));
+  IdReader tail(in);
+  for (Id& id : head.tail) id = tail.read(head.next);
+  if (head.tail.size() > segment_limit) in.fail();
   head.garbage.resize(read_count(in, 2));
   IdReader garbage(in);
   for (Garbage& each : head.garbage) {
@@ -172,6 +179,9 @@ std::expected<Head, std::string> parse_head(std::string_view bytes) {
   }
   if (!all_different(head.segments, [](const SegmentRef& segment) { return segment.id; })) {
     return std::unexpected("the list's head is damaged: it names a segment twice");
+  }
+  if (!all_different(head.tail, [](Id id) { return id; })) {
+    return std::unexpected("the list's head is damaged: it names an item twice");
   }
   return head;
 }

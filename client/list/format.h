@@ -10,8 +10,11 @@
 // NAME in braces makes them all live on one node. Blanks, control characters, `%`, `{` and `}` in a
 // name are written as %XX.
 //
-//   head     format u8 = 1, revision, next id, n, n x (id, count), g, g x (kind u8, id)
+//   head     format u8 = 1, revision, next id, n, n x (id, count), t, t x id, g, g x (kind u8, id)
 //   segment  format u8 = 1, n, n x id
+//
+// The t items of the tail are the last ones; they stand in no segment yet, so that most pushes
+// write an item and the head and nothing else.
 //
 // Numbers are LEB128 without padding; ids in a row are differences to the one before, zigzag.
 // Parsers accept exactly what the writers write.
@@ -71,6 +74,7 @@ struct Head {
   std::uint64_t revision = 0;
   Id next = 1;
   std::vector<SegmentRef> segments;
+  std::vector<Id> tail;  // at most segment_limit
   std::vector<Garbage> garbage;
 
   std::uint64_t length() const noexcept;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t window = 256;
 constexpr unsigned most_lost = 20;
+constexpr Id tail_id = 0;  // no segment has it
 
 }  // namespace
 
@@ -77,9 +78,12 @@ void Reader::on_head(const socket::Completion& answer) {
   ids_.clear();
   segments_.clear();
   if (!wants_items_ || slice_.empty()) return finish(answer.now);
+  known_segments_[tail_id] = head->tail;
+  std::vector<SegmentRef> table = head->segments;
+  table.push_back({tail_id, static_cast<unsigned>(head->tail.size())});
   std::uint64_t begin = 0;
   std::uint64_t before = 0;  // items in front of the first segment that overlaps
-  for (const SegmentRef& segment : head->segments) {
+  for (const SegmentRef& segment : table) {
     const std::uint64_t end = begin + segment.count;
     if (begin < slice_.end && end > slice_.begin) {
       if (segments_.empty()) before = begin;

@@ -180,7 +180,7 @@ void Writer::begin(Now now) {
   take_group();
   std::vector<const Edit*> edits;
   for (const EditRequest* request : group_) edits.push_back(&request->edit);
-  const auto needed = needed_segment(register_->head(), edits);
+  const auto needed = needed_segment(register_->head(), edits, options_.plan);
   std::vector<Id> ids;
   if (!needed || know_segment(*needed, ids)) return plan_and_store(ids, now);
   state_ = State::reading;
@@ -214,7 +214,7 @@ bool Writer::know_segment(const SegmentRef& ref, std::vector<Id>& ids) const {
 void Writer::on_segment(Now now) {
   std::vector<const Edit*> edits;
   for (const EditRequest* request : group_) edits.push_back(&request->edit);
-  const SegmentRef needed = *needed_segment(register_->head(), edits);
+  const SegmentRef needed = *needed_segment(register_->head(), edits, options_.plan);
   const std::optional<std::string>& bytes = register_->values().front();
   if (!bytes) {
     return fail_damaged(

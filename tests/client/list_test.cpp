@@ -221,6 +221,7 @@ TEST_P(Lists, EightClientsPushAThousandItemsEachInFifteenSecondsAndThirtyMegabyt
   constexpr int each = sanitized ? 100 : 1'000;
   const auto started = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> bytes = 0;
+  std::atomic<std::uint64_t> asked = 0;
   std::vector<std::jthread> threads;
   for (int w = 0; w < writers; ++w) {
     threads.emplace_back([&, w] {
@@ -231,6 +232,7 @@ TEST_P(Lists, EightClientsPushAThousandItemsEachInFifteenSecondsAndThirtyMegabyt
         ASSERT_TRUE(pushed) << pushed.error().message();
       }
       bytes += bytes_moved(own);
+      asked += requests(own);
     });
   }
   threads.clear();
@@ -239,8 +241,9 @@ TEST_P(Lists, EightClientsPushAThousandItemsEachInFifteenSecondsAndThirtyMegabyt
                                   writers, each);
   RecordProperty("milliseconds", static_cast<int>(took.count() * 1'000));
   RecordProperty("kilobytes", static_cast<int>(bytes / 1'000));
-  std::printf("%d pushes: %.2f s, %.1f MB\n", writers * each, took.count(),
-              static_cast<double>(bytes) / 1e6);
+  std::printf("%d pushes: %.2f s, %.1f MB, %.2f requests each\n", writers * each, took.count(),
+              static_cast<double>(bytes) / 1e6,
+              static_cast<double>(asked) / (writers * each));
   if (sanitized) return;
   EXPECT_LE(took.count(), 15.0);
   EXPECT_LE(bytes, 30'000'000u);

@@ -15,12 +15,15 @@ namespace {
 // A list whose store is two maps; checks the invariants at each commit.
 class Model {
  public:
+  Model() = default;
+  explicit Model(const PlanOptions& plan_options) : options(plan_options) {}
+
   std::vector<EditResult> apply(const std::vector<Edit>& edits) {
     std::vector<const Edit*> pointers;
     for (const Edit& edit : edits) pointers.push_back(&edit);
-    const auto needed = needed_segment(head, pointers);
+    const auto needed = needed_segment(head, pointers, options);
     const Plan plan =
-        make_plan(head, needed ? segments.at(needed->id) : std::vector<Id>(), pointers);
+        make_plan(head, needed ? segments.at(needed->id) : std::vector<Id>(), pointers, options);
     if (plan.removed) removed = items.at(*plan.removed);
     if (!plan.changes) {
       EXPECT_TRUE(plan.items.empty() && plan.segments.empty());
@@ -56,12 +59,14 @@ class Model {
     std::vector<std::string> all;
     for (const SegmentRef& ref : head.segments) {
       EXPECT_EQ(segments.at(ref.id).size(), ref.count);
-      EXPECT_LE(ref.count, segment_limit);
+      EXPECT_LE(ref.count, options.segment);
       for (const Id id : segments.at(ref.id)) all.push_back(items.at(id));
     }
+    for (const Id id : head.tail) all.push_back(items.at(id));
     return all;
   }
 
+  PlanOptions options;
   Head head;
   std::map<Id, std::string> items;
   std::map<Id, std::vector<Id>> segments;
@@ -101,7 +106,12 @@ std::int64_t random_index(Random& random, std::size_t size) {
 
 class RandomEdits {
  public:
-  explicit RandomEdits(std::uint64_t seed) : random_(seed), batch_(1 + random_.below(600)) {}
+  explicit RandomEdits(std::uint64_t seed) : random_(seed), batch_(1 + random_.below(600)) {
+    if (random_.below(2) == 0) {
+      model_.options.segment = 2 + random_.below(8);
+      model_.options.tail = random_.below(6);
+    }
+  }
 
   void run(int steps) {
     for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) step();
@@ -179,7 +189,7 @@ TEST(ListEdit, ASegmentSplitsInHalvesAboveItsLimit) {
 
 TEST(ListEdit, PushesFillTheLastSegmentAndThenBeginNewOnes) {
   Model model;
-  for (const int size : {1, 200, 600}) {
+  for (const int size : {100, 100, 601}) {
     Edit push;
     push.values.assign(static_cast<std::size_t>(size), "x");
     model.apply({push});
@@ -189,11 +199,35 @@ TEST(ListEdit, PushesFillTheLastSegmentAndThenBeginNewOnes) {
   EXPECT_EQ(counts, (std::vector<unsigned>{256, 256, 256, 33}));
 }
 
-TEST(ListEdit, AnEmptySegmentLeavesTheTable) {
+TEST(ListEdit, SinglePushesStandInTheTailAndGoIntoASegmentTogether) {
   Model model;
+  for (int i = 0; i < 32; ++i) {
+    model.apply({Edit{Edit::Kind::push, 0, {"x"}}});
+    ASSERT_TRUE(model.segments.empty());
+  }
+  model.apply({Edit{Edit::Kind::push, 0, {"x"}}});
+  EXPECT_TRUE(model.head.tail.empty());
+  ASSERT_EQ(model.head.segments.size(), 1u);
+  EXPECT_EQ(model.head.segments[0].count, 33u);
+}
+
+TEST(ListEdit, InsertsAtTheEndMakeTheTailASegmentAtLast) {
+  Model model;
+  Vector vector;
+  for (int i = 0; i < 200; ++i) {
+    const Edit edit{Edit::Kind::insert, i / 2, {std::to_string(i)}};
+    model.apply({edit});
+    apply(vector, edit);
+  }
+  EXPECT_EQ(model.read(), vector);
+  EXPECT_FALSE(model.head.segments.empty());
+}
+
+TEST(ListEdit, AnEmptySegmentLeavesTheTable) {
+  Model model({.tail = 0});
   model.apply({Edit{Edit::Kind::push, 0, {"only"}}});
   model.apply({Edit{Edit::Kind::remove, -1, {}}});
-  EXPECT_TRUE(model.head.segments.empty());
+  EXPECT_TRUE(model.head.segments.empty() && model.head.tail.empty());
   EXPECT_EQ(model.removed, "only");
 }
 

@@ -22,7 +22,9 @@ Head random_head(Random& random) {
   }
   for (std::size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[random.below(i)]);
   for (const Id id : ids) {
-    if (random.below(3) > 0) {
+    if (random.below(4) == 0) {
+      head.tail.push_back(id);
+    } else if (random.below(3) > 0) {
       head.segments.push_back({id, 1 + static_cast<unsigned>(random.below(segment_limit))});
     } else {
       head.garbage.push_back({static_cast<Garbage::Kind>(random.below(3)), id});
@@ -86,9 +88,13 @@ TEST(ListFormat, TheBytesStand) {
   head.revision = 300;
   head.next = 1'000;
   head.segments = {{7, 256}, {3, 1}};
+  head.tail = {10, 12, 11};
   head.garbage = {{Garbage::Kind::segment, 5}, {Garbage::Kind::tree, 6}};
-  EXPECT_EQ(encode_head(head),
-            std::string("\x01\xAC\x02\xE8\x07\x02\x0E\x80\x02\x07\x01\x02\x01\x0A\x02\x02", 16));
+  EXPECT_EQ(
+      encode_head(head),
+      std::string("\x01\xAC\x02\xE8\x07\x02\x0E\x80\x02\x07\x01\x03\x14\x04\x01\x02\x01\x0A\x02"
+                  "\x02",
+                  20));
   EXPECT_EQ(encode_segment({10, 11, 9}), std::string("\x01\x03\x14\x02\x03", 5));
 }
 
@@ -147,11 +153,12 @@ TEST(ListFormat, CountsThatCannotBeTrueAllocateNothing) {
 }
 
 TEST(ListFormat, WrongTablesAreRefused) {
-  EXPECT_FALSE(parse_head(std::string("\x01\x00\x05\x02\x02\x01\x00\x01\x00", 9)));  // twice
-  EXPECT_FALSE(parse_head(std::string("\x01\x00\x05\x01\x0A\x01\x00", 7)));  // id 5 is not below 5
-  EXPECT_FALSE(parse_head(std::string("\x01\x00\x05\x01\x02\x00\x00", 7)));  // no items
-  EXPECT_FALSE(parse_head(std::string("\x01\x00\x00\x00\x00", 5)));          // next id 0
-  EXPECT_TRUE(parse_head(std::string("\x01\x00\x05\x01\x02\x01\x00", 7)));
+  EXPECT_FALSE(parse_head(std::string("\x01\x00\x05\x02\x02\x01\x00\x01\x00\x00", 10)));  // twice
+  EXPECT_FALSE(
+      parse_head(std::string("\x01\x00\x05\x01\x0A\x01\x00\x00", 8)));  // id 5 is not below 5
+  EXPECT_FALSE(parse_head(std::string("\x01\x00\x05\x01\x02\x00\x00\x00", 8)));  // no items
+  EXPECT_FALSE(parse_head(std::string("\x01\x00\x00\x00\x00\x00", 6)));          // next id 0
+  EXPECT_TRUE(parse_head(std::string("\x01\x00\x05\x01\x02\x01\x00\x00", 8)));
   EXPECT_FALSE(parse_segment(encode_segment({1, 2, 3}), 2));
   EXPECT_FALSE(parse_segment(encode_segment({1, 2, 1}), 0));
   EXPECT_FALSE(parse_segment(encode_segment({}), 0));

@@ -54,8 +54,10 @@ Items many(const std::string& prefix, int count) {
 // One edit by a writer that is killed after `most` requests. False: it was done before.
 class KillRun {
  public:
-  KillRun(const Items& before, Edit edit, const Items& after, unsigned most)
-      : before_(before), edit_(std::move(edit)), after_(after), most_(most) {}
+  KillRun(const Items& before, Edit edit, const Items& after, std::size_t tail, unsigned most)
+      : before_(before), edit_(std::move(edit)), after_(after), most_(most) {
+    rules_.writer.plan.tail = tail;
+  }
 
   bool run() {
     SimWriter& first = add_writer(stack_.add_client(), 1);
@@ -119,10 +121,11 @@ class KillRun {
 };
 
 // Kills after the first, the second, ... request, until there is none left to kill after.
-void kill_everywhere(const Items& before, const Edit& edit, const Items& after, unsigned least) {
+void kill_everywhere(const Items& before, const Edit& edit, const Items& after, unsigned least,
+                     std::size_t tail = 0) {
   unsigned most = 1;
   for (; most < 700; ++most) {
-    const bool killed = KillRun(before, edit, after, most).run();
+    const bool killed = KillRun(before, edit, after, tail, most).run();
     if (testing::Test::HasFatalFailure()) return;
     if (!killed) break;
     if (most > 20) most += 10;  // many alike
@@ -136,6 +139,10 @@ TEST(ListKill, AfterEachRequestOfAFirstPush) {
 
 TEST(ListKill, AfterEachRequestOfAPush) {
   kill_everywhere({"a", "b"}, Edit{Edit::Kind::push, 0, {"x"}}, {"a", "b", "x"}, 7);
+}
+
+TEST(ListKill, AfterEachRequestOfAPushIntoTheTail) {
+  kill_everywhere({"a", "b"}, Edit{Edit::Kind::push, 0, {"x"}}, {"a", "b", "x"}, 6, 32);
 }
 
 TEST(ListKill, AfterEachRequestOfAnInsertThatSplitsASegment) {

@@ -24,6 +24,8 @@ ListRules brisk_rules() {
   rules.store.lease = 60ms;
   rules.store.step_timeout = 40ms;
   rules.store.last_poll = 30ms;
+  rules.writer.plan.tail = 2;
+  rules.writer.plan.segment = 4;
   return rules;
 }
 
