@@ -242,8 +242,7 @@ TEST_P(Lists, EightClientsPushAThousandItemsEachInFifteenSecondsAndThirtyMegabyt
   RecordProperty("milliseconds", static_cast<int>(took.count() * 1'000));
   RecordProperty("kilobytes", static_cast<int>(bytes / 1'000));
   std::printf("%d pushes: %.2f s, %.1f MB, %.2f requests each\n", writers * each, took.count(),
-              static_cast<double>(bytes) / 1e6,
-              static_cast<double>(asked) / (writers * each));
+              static_cast<double>(bytes) / 1e6, static_cast<double>(asked) / (writers * each));
   if (sanitized) return;
   EXPECT_LE(took.count(), 15.0);
   EXPECT_LE(bytes, 30'000'000u);
