@@ -136,30 +136,34 @@ std::size_t MemcachedSession::room() const {
 }
 
 std::expected<Ticket, LocalError> MemcachedSession::submit(const Operation& operation, Now now) {
-  if (state_ != State::ready || end_next_) {
-    const Reason reason = closed() ? close_reason_.reason : Reason::node_down;
-    return std::unexpected(LocalError{Outcome::not_sent, reason, "the connection is not ready"});
-  }
-  if (room() == 0) {
-    return std::unexpected(LocalError{Outcome::overloaded, Reason::queue_full,
-                                      "the connection carries as many requests as it may"});
-  }
   try {
-    if (auto error = bad_combination(operation)) return std::unexpected(std::move(*error));
-    if (operation.value.size() > options_.value_limit) {
-      return std::unexpected(
-          too_large("the value", operation.value.size(), "value_limit", options_.value_limit));
-    }
-    const std::size_t longest =
-        max_value(options_.item_size, operation.key.size(), operation.flags);
-    if (operation.value.size() > longest) {
-      return std::unexpected(too_large("the value", operation.value.size(),
-                                       "what an item of the server has room for,", longest));
-    }
+    if (auto error = refusal_of(operation)) return std::unexpected(std::move(*error));
     return write(operation, now);
   } catch (const std::bad_alloc&) {
-    return std::unexpected(LocalError{Outcome::overloaded, Reason::out_of_memory, "out of memory"});
+    return std::unexpected(LocalError{Outcome::overloaded, Reason::out_of_memory, kNoMemory});
   }
+}
+
+// Why a request is not taken, as far as that is the same in both protocols.
+std::optional<LocalError> MemcachedSession::refusal_of(const Operation& operation) const {
+  if (state_ != State::ready || end_next_) {
+    const Reason reason = closed() ? close_reason_.reason : Reason::node_down;
+    return LocalError{Outcome::not_sent, reason, "the connection is not ready"};
+  }
+  if (room() == 0) {
+    return LocalError{Outcome::overloaded, Reason::queue_full,
+                      "the connection carries as many requests as it may"};
+  }
+  if (auto error = bad_combination(operation)) return error;
+  const std::size_t size = operation.value.size();
+  if (size > options_.value_limit) {
+    return too_large("the value", size, "value_limit", options_.value_limit);
+  }
+  const std::size_t longest = max_value(options_.item_size, operation.key.size(), operation.flags);
+  if (size > longest) {
+    return too_large("the value", size, "what an item of the server has room for,", longest);
+  }
+  return std::nullopt;
 }
 
 Sent MemcachedSession::cancel(Ticket ticket, Now) {

@@ -164,6 +164,7 @@ class MemcachedSession : public Session {
  private:
   template <class Action>
   void guarded(const Action& action);
+  std::optional<LocalError> refusal_of(const Operation& operation) const;
   void end(CloseReason reason);
   bool next_failure(Event& event);
   bool early_answer(Event& event);
