@@ -16,6 +16,9 @@ namespace sheaf::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
+constexpr std::chrono::milliseconds kShortestLease{100};
+constexpr std::chrono::milliseconds kLongestLease = std::chrono::hours(24);
+constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(8'760);
 constexpr std::uint64_t kMostBrokers = 64;
 constexpr std::uint64_t kMostRingKeys = 100'000'000;
 
@@ -35,6 +38,7 @@ constexpr const char* kGlobalOptions =
 // What CLI11 fills in, all as text; checked() turns it into Arguments.
 struct Raw {
   std::string servers, config, cluster, timeout = "3s", key, value, ttl, fence, if_value;
+  std::string lease = "10s", wait = "5s";
   std::string ring_keys, brokers = "3", spelling, mosquitto, plugin;
   std::string action, name;
   std::vector<std::string> keys, words;
@@ -83,6 +87,7 @@ class CommandLine {
     add_batch_commands();
     add_list();
     add_ring_commands();
+    add_lock();
     add_dev();
   }
 
@@ -122,6 +127,7 @@ class CommandLine {
   void add_batch_commands();
   void add_list();
   void add_ring_commands();
+  void add_lock();
   void add_dev();
 
   Command command() const;
@@ -129,6 +135,7 @@ class CommandLine {
   std::expected<void, std::string> take_keys(Arguments& out) const;
   std::expected<void, std::string> take_value(Arguments& out) const;
   std::expected<void, std::string> take_list(Arguments& out) const;
+  std::expected<void, std::string> take_lock(Arguments& out) const;
   std::expected<void, std::string> take_dev(Arguments& out) const;
   bool given(const char* option) const {
     return app_.get_subcommands().front()->count(option) != 0;
@@ -141,6 +148,8 @@ class CommandLine {
 void CommandLine::add_value_commands() {
   CLI::App* get = add(Command::get, "Write a key's value, exactly, to standard output");
   add_key(get);
+  add_fence(get);
+  add_ttl(get);
 
   CLI::App* set = add(Command::set, "Write a key; prints the new version");
   add_key(set);
@@ -186,6 +195,16 @@ void CommandLine::add_ring_commands() {
   ring->add_option("--keys", raw_.ring_keys, "Place this many simulated keys and count them")
       ->type_name("N");
   add(Command::nodes, "Ask every node: health, round trip, pool, clock difference");
+}
+
+void CommandLine::add_lock() {
+  CLI::App* lock = add(Command::lock, "Run a program while a lock is held");
+  lock->add_option("NAME", raw_.name, "The lock's name")->required();
+  lock->add_option("--lease", raw_.lease, "How long a dead holder keeps it (default 10s)")
+      ->type_name("DURATION");
+  lock->add_option("--wait", raw_.wait, "How long to wait for it (default 5s)")
+      ->type_name("DURATION");
+  lock->add_option("CMD", raw_.words, "The program and its arguments, behind --")->required();
 }
 
 void CommandLine::add_dev() {
@@ -273,10 +292,14 @@ std::expected<void, std::string> CommandLine::take_value(Arguments& out) const {
   if (raw_.if_absent) out.condition = SetCondition::if_absent;
   if (raw_.if_absent_or_equal) out.condition = SetCondition::if_absent_or_equal;
   const bool fenced =
-      (out.command == Command::set || out.command == Command::del) && given("--fence");
+      (out.command == Command::get || out.command == Command::set || out.command == Command::del) &&
+      given("--fence");
   if (fenced) {
     out.fence.text = unguard(raw_.fence);
     if (out.fence.empty()) return std::unexpected("--fence needs a token.");
+  }
+  if (out.command == Command::get && out.ttl && !fenced) {
+    return std::unexpected("--ttl of get needs --fence: a fenced read ends the time to live.");
   }
   if (out.command == Command::del && given("--if-value")) out.if_value = unguard(raw_.if_value);
   if (!raw_.ring_keys.empty()) {
@@ -295,6 +318,23 @@ std::expected<void, std::string> CommandLine::take_list(Arguments& out) const {
   auto list = read_list_words(unguard(raw_.action), unguard(raw_.name), std::move(words));
   if (!list) return std::unexpected(std::move(list.error()));
   out.list = std::move(*list);
+  return {};
+}
+
+std::expected<void, std::string> CommandLine::take_lock(Arguments& out) const {
+  if (out.command != Command::lock) return {};
+  out.lock.name = unguard(raw_.name);
+  for (const std::string& word : raw_.words) out.lock.words.push_back(unguard(word));
+  const auto lease = parse_duration(unguard(raw_.lease));
+  if (!lease || *lease < kShortestLease || *lease > kLongestLease) {
+    return std::unexpected("--lease must be 100ms to 24h, an integer and ms, s, m or h.");
+  }
+  const auto wait = parse_duration(unguard(raw_.wait));
+  if (!wait || *wait > kLongestWait) {
+    return std::unexpected("--wait must be 0ms to 8760h, an integer and ms, s, m or h.");
+  }
+  out.lock.lease = *lease;
+  out.lock.wait = *wait;
   return {};
 }
 
@@ -319,8 +359,8 @@ std::expected<Arguments, std::string> CommandLine::checked() const {
   out.command = command();
   using Step = std::expected<void, std::string> (CommandLine::*)(Arguments&) const;
   const std::initializer_list<Step> steps = {&CommandLine::take_global, &CommandLine::take_keys,
-                                             &CommandLine::take_value, &CommandLine::take_list,
-                                             &CommandLine::take_dev};
+                                             &CommandLine::take_value,  &CommandLine::take_list,
+                                             &CommandLine::take_lock,   &CommandLine::take_dev};
   for (const Step step : steps) {
     if (auto taken = (this->*step)(out); !taken) return std::unexpected(std::move(taken.error()));
   }

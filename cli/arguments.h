@@ -26,6 +26,7 @@ enum class Command : std::uint8_t {
   mget,
   mset,
   list,
+  lock,
   locate,
   ring,
   nodes,
@@ -51,6 +52,14 @@ struct DevArguments {
   std::string plugin;         // --plugin FILE; empty = searched for.
 };
 
+// Options of `lock`.
+struct LockArguments {
+  std::string name;                         // NAME
+  std::chrono::milliseconds lease{10'000};  // --lease: 100ms .. 24h.
+  std::chrono::milliseconds wait{5'000};    // --wait: 0ms .. 8760h; 0 = asks once.
+  std::vector<std::string> words;           // CMD and its arguments; at least one.
+};
+
 struct Arguments {
   Command command = Command::get;
   GlobalArguments global;
@@ -61,10 +70,11 @@ struct Arguments {
   std::string value;                              // set
   std::optional<Ttl> ttl;                         // set, mset
   SetCondition condition = SetCondition::always;  // set
-  FencingToken fence;                             // set, del
+  FencingToken fence;                             // get, set, del
   std::optional<std::string> if_value;            // del
   std::optional<std::uint64_t> ring_keys;         // ring --keys: 1 .. 100,000,000.
   ListArguments list;                             // list
+  LockArguments lock;
   DevArguments dev;
 };
 

@@ -13,13 +13,14 @@ namespace {
 
 constexpr char kGuard = '\x01';
 
-constexpr std::array<std::pair<Command, std::string_view>, 11> kCommands = {{
+constexpr std::array<std::pair<Command, std::string_view>, 12> kCommands = {{
     {Command::get, "get"},
     {Command::set, "set"},
     {Command::del, "del"},
     {Command::mget, "mget"},
     {Command::mset, "mset"},
     {Command::list, "list"},
+    {Command::lock, "lock"},
     {Command::locate, "locate"},
     {Command::ring, "ring"},
     {Command::nodes, "nodes"},

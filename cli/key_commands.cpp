@@ -1,5 +1,7 @@
 // get, set, del: one key each.
 
+#include <algorithm>
+#include <chrono>
 #include <expected>
 #include <string>
 
@@ -38,11 +40,42 @@ ExitCode negative(Context& context, std::string_view key, std::string_view what)
   return ExitCode::negative;
 }
 
+// A fenced read, as LockGuard::read: writes back what it has read, with the token, if the key still
+// holds that; from then on the store refuses older tokens.
+Result<GetResult> claim(Client& client, const Arguments& arguments) {
+  const std::string& key = arguments.keys.front();
+  const auto end = std::chrono::steady_clock::now() + arguments.global.timeout;
+  for (;;) {
+    const auto left = std::max<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now(),
+                                                         std::chrono::milliseconds(1));
+    auto got = client.get(key, {.timeout = left});
+    if (!got || !*got) return got;
+    const auto claimed = client.set(key, (*got)->data,
+                                    {.ttl = arguments.ttl,
+                                     .condition = SetCondition::if_absent_or_equal,
+                                     .fence = arguments.fence,
+                                     .timeout = left});
+    if (!claimed) return Failure(claimed.error());
+    if (claimed->stored) {
+      (*got)->version = claimed->version;
+      return got;
+    }
+    if (std::chrono::steady_clock::now() < end) continue;
+    Error error;
+    error.outcome = Outcome::not_sent;
+    error.reason = Reason::timed_out;
+    error.text = "others wrote the key again and again";
+    return Failure(std::move(error));
+  }
+}
+
 }  // namespace
 
 ExitCode run_get(Context& context) {
   const std::string& key = context.arguments.keys.front();
-  const auto got = context.client.get(key, {.timeout = context.arguments.global.timeout});
+  const auto got = context.arguments.fence.empty()
+                       ? context.client.get(key, {.timeout = context.arguments.global.timeout})
+                       : claim(context.client, context.arguments);
   if (!got) return complain_about_key(context, key, got.error());
   if (context.json()) context.out.line(json_value_and_version(key, *got));
   if (!got->has_value()) return negative(context, key, "the key is absent");

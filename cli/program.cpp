@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_command.h"
+#include "cli/lock_command.h"
 
 namespace sheaf::cli {
 
@@ -60,6 +61,8 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   // Before the client's threads are made, which leave the signals to this one.
   std::optional<Signals> signals;
   if (arguments.command == Command::watch) signals.emplace();
+  std::optional<PassedSignals> passed;
+  if (arguments.command == Command::lock) passed.emplace();
   auto client = config ? Client::open(std::move(*config)) : Failure(std::move(config.error()));
   if (!client) return complain_about(client.error());
   Context context{arguments, *client, in, out};
@@ -76,6 +79,8 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_mset(context);
     case Command::list:
       return run_list(context);
+    case Command::lock:
+      return run_lock(context, *passed);
     case Command::locate:
       return run_locate(context);
     case Command::ring:
