@@ -22,7 +22,8 @@ inline namespace v0 {
 /// Options of a List handle.
 struct ListOptions {
   /// How long one call may take: 1 ms to 24 h; of push_many each part. None: five times the
-  /// cluster's `timeout`, which leaves room for the lock of a writer that died (2 s).
+  /// cluster's `timeout`, so 5 s unless configured. Below 2 s, the lease of a list's lock, an edit
+  /// may end before the lock of a writer that died.
   Timeout timeout{};
 };
 

@@ -385,6 +385,16 @@ TEST_P(Lists, PushesInFlightEndOnceWhenTheClientGoes) {
   }
 }
 
+TEST(ListEndpoints, WhereThereAreNoListsEveryCallSaysSo) {
+  Client client = test::open("memcached://127.0.0.1:1");
+  List list(client, "l");
+  EXPECT_EQ(list.push("x").error().outcome, Outcome::unsupported);
+  EXPECT_EQ(list.remove(0).error().outcome, Outcome::unsupported);
+  EXPECT_EQ(list.range(0, -1).error().outcome, Outcome::unsupported);
+  const std::string_view values[] = {"a"};
+  EXPECT_EQ(list.push_many(values).error->outcome, Outcome::unsupported);
+}
+
 TEST(ListDeadlines, AnUnreachableNodeEndsEveryCallInTime) {
   Client client = test::open("mqtt://127.0.0.1:1");
   List list(client, "nowhere", {Timeout(300ms)});
