@@ -1,0 +1,87 @@
+// Active and standby: two programs want the same role. Both ask for the lock `LockName`; the one
+// that holds it writes `ProtectedKey` with the lock's fencing token. When the active one falls
+// silent its lease ends, the standby takes over, and a late write of the old one is refused.
+//
+// Here both are clients of one process, so that the sample runs alone.
+//
+// active_standby [URI]   default embedded://3
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <sheaf/client.h>
+#include <sheaf/locker.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kLock = "LockName";
+
+void require(bool holds, const std::string& what) {
+  if (holds) return;
+  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::exit(1);
+}
+
+sheaf::Client open(const std::string& uri) {
+  auto client = sheaf::Client::open(uri);
+  require(client.has_value(), "a client for " + uri);
+  return std::move(*client);
+}
+
+// A token counts only at the node of its lock: with several nodes the key gets the lock's tag.
+std::string protected_key(const sheaf::Client& client) {
+  const std::string key = "ProtectedKey";
+  const bool together = client.locate(key)->node == client.locate(kLock)->node;
+  return together ? key : std::string("{") + kLock + "}" + key;
+}
+
+// Waits for the role and writes once; the guard keeps the role.
+std::optional<sheaf::LockGuard> become_active(sheaf::Client& client, const std::string& name) {
+  sheaf::Locker locker(client, {.holder = name, .lease = 1s});
+  auto got = locker.lock(kLock, 30s);
+  require(got.has_value(), name + " asks for the lock");
+  require(got->has_value(), name + " gets the lock");
+  sheaf::LockGuard& guard = **got;
+  const std::string key = protected_key(client);
+  const auto before = guard.read(key);
+  require(before.has_value(), name + " reads the key");
+  std::printf("%s is active, after \"%s\"\n", name.c_str(),
+              *before ? (*before)->data.c_str() : "nobody");
+  const auto written = guard.write(key, name);
+  require(written && written->stored, name + " writes the key");
+  return std::move(*got);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string uri = argc > 1 ? argv[1] : "embedded://3?name=active_standby";
+  std::optional<sheaf::Client> first = open(uri);
+  sheaf::Client second = open(uri);
+
+  auto active = become_active(*first, "pump A");
+  const sheaf::FencingToken old_token = active->token();
+
+  std::optional<sheaf::LockGuard> standby;
+  std::thread waiting([&] { standby = become_active(second, "pump B"); });
+  first.reset();  // A is gone without a word; its lock lives on until its lease ends
+  require(!active->held(), "A knows that it is not active any more");
+  waiting.join();
+  require(standby->held(), "B is active");
+
+  // What A had sent before it fell silent arrives now.
+  const auto late = second.set(protected_key(second), "pump A, late", {.fence = old_token});
+  require(!late && late.error().reason == sheaf::Reason::fencing_stale,
+          "A's late write is refused");
+  std::printf("pump A's late write is refused: %s\n", late.error().message().c_str());
+  const auto now = second.get(protected_key(second));
+  require(now && *now && (*now)->data == "pump B", "the key is B's");
+  std::printf("the key says: %s\n", (*now)->data.c_str());
+  return 0;
+}
