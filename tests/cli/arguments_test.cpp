@@ -47,6 +47,7 @@ TEST(CliArguments, EveryCommandIsKnownByItsName) {
       {{"ring"}, Command::ring},
       {{"nodes"}, Command::nodes},
       {{"list", "len", "l"}, Command::list},
+      {{"lock", "l", "--", "true"}, Command::lock},
   };
   for (const auto& [words, command] : commands) {
     EXPECT_EQ(parsed(with_servers(words)).command, command) << words.front();

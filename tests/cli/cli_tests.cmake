@@ -6,7 +6,7 @@ if(TARGET sheaf_cli)
   if(Python3_FOUND)
     set(cli_modules test_one_process)
     if(TARGET sheaf_test_broker)  # a mosquitto is there
-      list(APPEND cli_modules test_brokers test_dev test_lists test_watch)
+      list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
     endif()
     foreach(module IN LISTS cli_modules)
       add_test(NAME cli.${module}
