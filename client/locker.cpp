@@ -35,6 +35,13 @@ std::optional<Error> check_options(const LockerOptions& options) {
   return std::nullopt;
 }
 
+// Only the state store compares tokens.
+LockStrength strength_of(const ClusterConfig& config) noexcept {
+  const bool store =
+      config.kind == EndpointKind::state_store || config.kind == EndpointKind::embedded;
+  return store ? LockStrength::fenced : LockStrength::advisory;
+}
+
 // Decides on an acquisition that somebody waits for.
 class BlockingAcquire final : private socket::Lane::Task {
  public:
@@ -99,9 +106,10 @@ const std::string& LockGuard::name() const noexcept {
   return session_ != nullptr ? session_->name() : none;
 }
 
-// Both kinds of endpoint of this version run the state store.
-LockStrength LockGuard::strength() const noexcept { return LockStrength::fenced; }
-LockStrength Locker::strength() const noexcept { return LockStrength::fenced; }
+LockStrength LockGuard::strength() const noexcept {
+  return session_ != nullptr ? strength_of(session_->impl().config()) : LockStrength::advisory;
+}
+LockStrength Locker::strength() const noexcept { return strength_of(impl_->config()); }
 
 bool LockGuard::held() const noexcept { return session_ != nullptr && session_->held(); }
 

@@ -168,7 +168,7 @@ void LockPlan::on_renewed(const socket::Completion& answer) {
                            "another has taken the lock " + printable(terms_.name)),
                 false, now);
   }
-  if (!answer.answered && answer.reason == Reason::connection_lost) {
+  if (!answer.answered && answer.reason == Reason::connection_lost && terms_.bound) {
     return on_connection_ended(tenure_->connection, now);
   }
   if (now.mono >= tenure_->until) {
@@ -199,7 +199,7 @@ void LockPlan::on_doubt(Now now) {
 }
 
 void LockPlan::on_connection_ended(std::uint64_t connection, Now now) {
-  if (!connected_ || connection != tenure_->connection) return;
+  if (!connected_ || connection != tenure_->connection || !terms_.bound) return;
   connected_ = false;
   if (phase_ != Phase::held) return;
   lose(lock_error(Outcome::unknown, Reason::connection_lost, {},
@@ -355,7 +355,7 @@ bool LockPlan::poll_command(Command& command) {
   if (std::exchange(want_renew_, false)) {
     command.id = renew_id;
     command.operation = lock_operation(std::min(renew_sent_ + renew_timeout(), tenure_->until));
-    command.connection = tenure_->connection;
+    command.connection = terms_.bound ? tenure_->connection : 0;
     return phase_ == Phase::held || phase_ == Phase::releasing;
   }
   if (std::exchange(want_free_, false)) {

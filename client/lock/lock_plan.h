@@ -53,6 +53,8 @@ struct LockTerms {
   Deadline wait_until{never};  // gives up then
   // Patient: gives up with the last error when nothing has been answered for so long.
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
+  // The tenure ends with its connection; tests switch it off to see that two believe then.
+  bool bound = true;
 };
 
 class LockPlan final : public Procedure {

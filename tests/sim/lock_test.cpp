@@ -249,6 +249,18 @@ TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
   EXPECT_GT(losses, 100u);
 }
 
+TEST(Locks, WithoutTheBondToTheConnectionTwoBelieveAfterARestart) {
+  WorkerOptions options;
+  options.bound = false;
+  unsigned both = 0;
+  for (std::uint64_t seed = 1; seed <= 60 && both == 0; ++seed) {
+    LockRun run(seed, options);
+    run.run();
+    both += run.pairs_of_believers();
+  }
+  EXPECT_GT(both, 0u);
+}
+
 // The token alone, for a program that never asks whether it still holds the lock.
 unsigned seeds_that_lose(const WorkerOptions& options, std::uint64_t usual) {
   unsigned losing = 0;

@@ -110,6 +110,7 @@ void LockWorker::take() {
   terms.lease = options_.lease;
   terms.patient = random_.below(4) != 0;
   terms.attempt_timeout = 200ms;
+  terms.bound = options_.bound;
   terms.wait_until = client_.loop().world().now().mono + 3s;
   auto plan = std::make_unique<LockPlan>(std::move(terms), courtesy_, random_.fork());
   tenure_ = plan->tenure();
