@@ -152,8 +152,9 @@ using LockResult = Result<std::optional<LockGuard>>;
 /// Lifetime: may outlive the Client; calls then end with Outcome::shutdown.
 class SHEAF_API Locker {
  public:
-  /// The shortest and the longest lease.
+  /// The shortest lease.
   static constexpr std::chrono::milliseconds min_lease{100};
+  /// The longest lease.
   static constexpr std::chrono::milliseconds max_lease{std::chrono::hours(24)};
   /// The longest wait for a lock; more is cut to it.
   static constexpr std::chrono::hours max_wait{24 * 365};
