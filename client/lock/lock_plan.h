@@ -3,24 +3,24 @@
 // LockPlan: one lock from the first request for it to the last: asks, waits, keeps it by renewals,
 // notices its loss, gives it back. Pure.
 //
-// | phase     | input                               | then                              | next |
-// |-----------|-------------------------------------|-----------------------------------|-----------|
-// | waiting   | poll, hint                          | SET name nonce NEX PX lease       | asking |
-// | waiting   | wait is over                        | settled: not acquired, or error   | leaving |
-// | asking    | +OK in time                         | settled: acquired                 | held | |
-// asking    | +OK after our own lease             | SET again                         | asking    |
-// | asking    | :-1                                 |                                   | waiting |
-// | asking    | no answer                           | the attempt is in question        | waiting |
-// | asking    | refused by the store                | settled: error                    | leaving |
-// | held      | renewal is due                      | the same SET, same connection     | held | |
-// held      | +OK in time                         | held for another lease            | held      |
-// | held      | :-1                                 | lost                              | over | |
-// held      | +OK too late, lease over,           | lost                              | freeing   |
-// |           | connection ended                    |                                   | | | held
-// | release()                           | once no renewal is in flight      | freeing   | | freeing
-// | start                               | VDEL name nonce                   | freeing   | | freeing
-// | answered, or one lease later        |                                   | over      | | any |
-// on_shutdown()                       | lost, not acquired                | over      |
+// | phase   | input                        | then                            | next    |
+// |---------|------------------------------|---------------------------------|---------|
+// | waiting | poll, hint                   | SET name nonce NEX PX lease     | asking  |
+// | waiting | wait is over                 | settled: not acquired, or error | leaving |
+// | asking  | +OK in time                  | settled: acquired               | held    |
+// | asking  | +OK after our own lease      | SET again                       | asking  |
+// | asking  | :-1                          |                                 | waiting |
+// | asking  | no answer                    | the attempt is in question      | waiting |
+// | asking  | refused by the store         | settled: error                  | leaving |
+// | held    | renewal is due               | the same SET, same connection   | held    |
+// | held    | +OK in time                  | held for another lease          | held    |
+// | held    | :-1                          | lost                            | over    |
+// | held    | +OK too late, lease over     | lost                            | freeing |
+// | held    | connection ended             | lost                            | freeing |
+// | held    | release()                    | once no renewal is in flight    | freeing |
+// | freeing | start                        | VDEL name nonce                 | freeing |
+// | freeing | answered, or one lease later |                                 | over    |
+// | any     | on_shutdown()                | lost, not acquired              | over    |
 //
 // leaving = freeing if an attempt is in question, else over. Without patience (try_lock) :-1 and
 // most failures settle at once.
