@@ -18,7 +18,7 @@ class Lists(Case):
         cls.dev.end()
 
     def items(self, name, first="0", last="-1"):
-        return self.ends(DONE, "list", "range", name, first, last).splitlines()
+        return self.ends(DONE, "list", "range", name, first, last).split(b"\n")[:-1]
 
     def test_every_action_does_what_it_says(self):
         self.assertEqual(self.ends(DONE, "list", "push", "jobs", "a", "b", "c"), b"3\n")
