@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
   require(jobs.insert(1, "count").value() == 4, "an insert");
   require(jobs.update(-1, "lock the doors").value(), "an update");
   std::printf("for the night:");
-  for (const std::string& job : jobs.range(0, -1).value()) std::printf(" %s;", job.c_str());
+  const std::vector<std::string> night_jobs = jobs.range(0, -1).value();
+  for (const std::string& job : night_jobs) std::printf(" %s;", job.c_str());
   std::printf("\nall %d jobs were done once\n", kPlanners * kJobs);
 }
