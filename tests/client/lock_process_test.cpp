@@ -153,7 +153,7 @@ TEST_F(LockProcesses, EightThatAreStoppedPastTheirLeaseLoseNoAcknowledgedIncreme
     pids.push_back(start_process([&] { return count(terms); }));
   }
   EXPECT_GE(herd(pids), 8 * 4);
-  EXPECT_EQ(counter(), 8 * each);  // a write that ended unknown would add to it; none does here
+  EXPECT_GE(counter(), 8 * each);  // a write that ended unknown may add to it
 }
 
 TEST_F(LockProcesses, WithoutTheTokenStoppedHoldersLoseIncrements) {
