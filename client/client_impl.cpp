@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "client/compute/flights.h"
 #include "client/dialer_factory.h"
 #include "client/list/board.h"
 #include "client/memcached_sessions.h"
@@ -112,6 +113,7 @@ Result<void> Client::Impl::open() {
   watches_ = std::make_unique<client::WatchHub>(*loop_, *cluster_, random.fork(), watching);
   watch_roster_ = std::make_unique<client::WatchRoster>();
   procedures_ = std::make_unique<client::ProcedureHost>(*loop_, *cluster_, watches_.get());
+  flights_ = std::make_unique<client::compute::Flights>(random.fork());
   lane_ = std::make_unique<socket::Lane>(*loop_);
   lists_ = std::make_unique<client::list::Board>(*procedures_, *lane_, config_, random.fork());
   dispatcher_.start();

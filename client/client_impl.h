@@ -30,6 +30,9 @@ class WatchRoster;
 namespace list {
 class Board;
 }
+namespace compute {
+class Flights;
+}
 }  // namespace sheaf::client
 
 namespace sheaf {
@@ -60,6 +63,7 @@ class Client::Impl {
   std::uint64_t hash_seed() const noexcept { return hash_seed_; }
 
   client::Courtesy& courtesy() noexcept { return courtesy_; }
+  client::compute::Flights& flights() noexcept { return *flights_; }
 
   // A call of a handle that may outlive the Client. Made before refusal() is asked: closing waits
   // for the calls that were not refused.
@@ -104,6 +108,7 @@ class Client::Impl {
   std::shared_ptr<const cluster::Topology> topology_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   client::Courtesy courtesy_;
+  std::unique_ptr<client::compute::Flights> flights_;
   std::unique_ptr<client::WatchHub> watches_;
   std::unique_ptr<client::WatchRoster> watch_roster_;
   std::unique_ptr<client::ProcedureHost> procedures_;

@@ -4,6 +4,7 @@
 
 #include "client/call.h"
 #include "client/checks.h"
+#include "client/features.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -18,8 +19,9 @@ class NodeCheck final : private socket::Lane::Task, private socket::RequestSink 
         count_(static_cast<unsigned>(impl.config().nodes.size())),
         requests_(new socket::Request[count_]),
         reports_(count_) {
+    const bool clocks = client::supports(impl.config().kind, Feature::clock);
     for (unsigned i = 0; i < count_; ++i) {
-      requests_[i].operation.verb = protocol::Verb::clock;
+      requests_[i].operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
       requests_[i].operation.deadline = deadline;
       requests_[i].sink = this;
     }

@@ -15,6 +15,7 @@
 
 #include <sheaf/cluster_config.h>
 #include <sheaf/export.h>
+#include <sheaf/feature.h>
 #include <sheaf/log.h>
 #include <sheaf/options.h>
 #include <sheaf/result.h>
@@ -59,6 +60,8 @@ struct Location {
 /// connection lives.
 class SHEAF_API Client {
  public:
+  /// Makes the value of a key that is absent; see get_or_compute.
+  using Compute = std::function<std::string()>;
   /// Receives what get would return; runs on the dispatcher, exactly once.
   using GetCallback = std::function<void(Result<GetResult>)>;
   /// Receives what set would return; runs on the dispatcher, exactly once.
@@ -151,6 +154,18 @@ class SHEAF_API Client {
   std::future<Result<GetResult>> get_and_touch_future(std::string_view key,
                                                       const TouchOptions& options = {});
 
+  /// Reads a key; if it is absent, computes and stores it, while everybody else who misses it waits
+  /// for that value: one thread of this client computes, and one process of all. `compute` runs on
+  /// the caller's stack under no lock of ours; it may use the client, but not for this same key.
+  /// What it throws leaves this call and no other; the next in line computes then. If the value
+  /// cannot be stored it is returned all the same, with an empty version. A process that dies while
+  /// it computes delays the others until its lease ends. Between processes the lease is memcached's
+  /// own where the meta protocol is spoken, else a key beside the value's on the same node,
+  /// `KEY:sheaf-lease`. Errors: as get; Reason::timed_out also when the deadline passed while
+  /// another computed.
+  Result<Value> get_or_compute(std::string_view key, const ComputeOptions& options,
+                               const Compute& compute);
+
   /// Reads many keys, all nodes in parallel. One entry for each distinct key, in the order in which
   /// each first appears. Not atomic.
   std::vector<KeyResult<GetResult>> get_many(std::span<const std::string_view> keys,
@@ -186,6 +201,9 @@ class SHEAF_API Client {
   /// or as tasks of the executor. After the client was closed none comes any more.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
                       WatchCallback callback);
+
+  /// Whether the endpoint can do this. Pure: connects to nothing. README.md has the table.
+  bool supports(Feature feature) const noexcept;
 
   /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key.
   Result<Location> locate(std::string_view key) const;

@@ -96,6 +96,19 @@ struct TouchOptions {
   Timeout timeout{};         ///< See Timeout.
 };
 
+/// Options of get_or_compute.
+struct ComputeOptions {
+  /// Time to live of a value that was computed; none: as for set.
+  std::optional<Ttl> ttl{};
+  /// How long others, in this process and elsewhere, leave the computing to whoever began it: 1 ms
+  /// to 24 h, in memcached rounded up to whole seconds. A computation that takes longer may be done
+  /// twice; of two values the first that was stored stays.
+  Ttl lease = std::chrono::seconds(10);
+  /// Bounds reading and waiting; storing a computed value gets as much again. The time that
+  /// computing itself takes does not count.
+  Timeout timeout{};
+};
+
 /// One key of a batch and how it ended.
 template <class T>
 struct KeyResult {

@@ -1,9 +1,13 @@
 #include "tests/client/endpoints.h"
 
+#include <array>
 #include <atomic>
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
+#endif
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/memcached_process.h"
 #endif
 
 namespace sheaf::test {
@@ -44,6 +48,25 @@ class Brokers final : public Endpoint {
 };
 #endif
 
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+class Servers final : public Endpoint {
+ public:
+  explicit Servers(std::string protocol) : protocol_(std::move(protocol)) {}
+  std::string uri() const override {
+    std::string uri = "memcached://";
+    for (const MemcachedProcess& server : servers_) {
+      if (uri.back() != '/') uri += ',';
+      uri += "127.0.0.1:" + std::to_string(server.port());
+    }
+    return uri + "?protocol=" + protocol_;
+  }
+
+ private:
+  std::string protocol_;
+  std::array<MemcachedProcess, 3> servers_;
+};
+#endif
+
 template <class Kind>
 EndpointFactory factory(const std::string& name, const std::string& spelling) {
   return {name,
@@ -61,6 +84,23 @@ std::vector<EndpointFactory> endpoint_factories() {
       factory<Brokers>("BrokersPageSpelling", "page"),
 #endif
   };
+}
+
+std::vector<EndpointFactory> memcached_factories() {
+  std::vector<EndpointFactory> all;
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+  using std::chrono::seconds;
+  all = {factory<Servers>("MemcachedMeta", "meta"), factory<Servers>("MemcachedBinary", "binary")};
+  all[0].limits = {.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = seconds(1)};
+  all[1].limits = {.key = 250, .binary_key = 250, .value = 1'048'267, .ttl = seconds(1)};
+#endif
+  return all;
+}
+
+std::vector<EndpointFactory> all_factories() {
+  std::vector<EndpointFactory> all = endpoint_factories();
+  for (EndpointFactory& factory : memcached_factories()) all.push_back(std::move(factory));
+  return all;
 }
 
 }  // namespace sheaf::test

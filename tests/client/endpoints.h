@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,13 +21,27 @@ class Endpoint {
   virtual std::string uri() const = 0;
 };
 
+// What differs between kinds of endpoint beside what Client::supports tells.
+struct Limits {
+  std::size_t key = 65'000;          // longest key, bytes
+  std::size_t binary_key = 65'000;   // with blanks or control characters in it
+  std::size_t value = 16u << 20;     // longest value
+  std::chrono::milliseconds ttl{1};  // shortest time to live
+};
+
 struct EndpointFactory {
   std::string name;
   std::function<std::unique_ptr<Endpoint>()> make;
+  Limits limits{};
 };
 
-// embedded://3 and, where the broker is installed, three brokers; both spellings of each.
+// State stores: embedded://3 and, where the broker is installed, three brokers; both spellings of
+// each.
 std::vector<EndpointFactory> endpoint_factories();
+// Three memcached servers, where it is installed; both protocols.
+std::vector<EndpointFactory> memcached_factories();
+// All of them.
+std::vector<EndpointFactory> all_factories();
 
 // Opens a client or fails the test with the reason.
 inline Client open(const std::string& uri, ClientOptions options = {}) {

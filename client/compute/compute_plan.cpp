@@ -1,0 +1,253 @@
+#include "client/compute/compute_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/hash.h"
+#include "client/outcomes.h"
+
+namespace sheaf::client::compute {
+namespace {
+
+using protocol::Condition;
+using protocol::Lease;
+using protocol::Operation;
+using protocol::Status;
+using protocol::Verb;
+using std::chrono::milliseconds;
+
+constexpr std::string_view guard_suffix = ":sheaf-lease";
+// memcached's longest key that may hold any byte, in both protocols.
+constexpr std::size_t longest_guard = 186;
+
+// Between two looks at what another computes.
+constexpr Deadline first_pause = milliseconds(5);
+constexpr Deadline longest_pause = milliseconds(100);
+
+std::string hex(std::uint64_t number) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text(16, '0');
+  for (auto place = text.rbegin(); place != text.rend(); ++place, number >>= 4) {
+    *place = digits[number & 15];
+  }
+  return text;
+}
+
+Operation on_key(Verb verb, std::string_view key, Deadline due) {
+  Operation operation;
+  operation.verb = verb;
+  operation.key = key;
+  operation.deadline = due;
+  return operation;
+}
+
+Operation remove_guard(const Terms& terms, std::string_view version, Deadline due) {
+  Operation operation = on_key(Verb::remove, terms.guard, due);
+  operation.condition = terms.versions ? Condition::if_version : Condition::if_value;
+  operation.version = terms.versions ? version : std::string_view();
+  operation.value = terms.versions ? std::string_view() : std::string_view(terms.holder);
+  return operation;
+}
+
+// A guard whose version nobody told ends by itself.
+bool can_remove_guard(const Terms& terms, std::string_view version) {
+  return !terms.versions || !version.empty();
+}
+
+}  // namespace
+
+// A longer key is named by two hashes; should two keys meet there, one waits for nothing.
+std::string guard_of(std::string_view key) {
+  std::string guard(key);
+  if (guard.size() + guard_suffix.size() > longest_guard) {
+    guard = hex(hash64(key)) + hex(hash64(key, 1));
+  }
+  return guard.append(guard_suffix);
+}
+
+// ---- ClaimPlan
+
+ClaimPlan::ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed)
+    : terms_(std::move(terms)), started_(started), due_(due), random_(seed) {}
+
+void ClaimPlan::start(Now now) { begin(now); }
+
+void ClaimPlan::begin(Now) {
+  phase_ = terms_.leases ? Phase::leasing : Phase::reading;
+  wanted_ = true;
+}
+
+void ClaimPlan::finish(Out out) {
+  out_.emplace(std::move(out));
+  phase_ = Phase::done;
+}
+
+void ClaimPlan::give(const socket::Completion& answer) {
+  Claim claim;
+  claim.value = Value{std::string(answer.reply.value), Version{std::string(answer.reply.version)},
+                      answer.reply.flags};
+  finish(std::move(claim));
+}
+
+// Half to all of a pause that doubles.
+void ClaimPlan::pause(Now now) {
+  const Deadline full = std::min(first_pause * (1 << std::min(pauses_++, 10u)), longest_pause);
+  const auto half = static_cast<std::uint64_t>(full.count() / 2);
+  wake_ = now.mono + full / 2 + Deadline(static_cast<Deadline::rep>(random_.below(half + 1)));
+  phase_ = Phase::waiting;
+}
+
+void ClaimPlan::on_lease(const socket::Completion& answer) {
+  const bool there = answer.reply.status == Status::done;
+  switch (answer.reply.lease) {
+    case Lease::won: {
+      Claim claim;
+      claim.right = Right{true, std::string(answer.reply.version)};
+      return finish(std::move(claim));
+    }
+    case Lease::taken:
+      return there ? give(answer) : pause(answer.now);
+    case Lease::none:
+      if (there) return give(answer);
+      terms_.leases = false;  // a server that keeps none
+      return begin(answer.now);
+  }
+}
+
+void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
+  if (phase_ == Phase::done) return;
+  if (!answer.answered) {
+    if (phase_ == Phase::leasing && answer.outcome == Outcome::unsupported) {
+      terms_.leases = false;
+      return begin(answer.now);
+    }
+    return finish(Failure(make_error(answer, started_)));
+  }
+  const bool there = answer.reply.status == Status::done;
+  switch (phase_) {
+    case Phase::leasing:
+      return on_lease(answer);
+    case Phase::reading:
+      if (there) return give(answer);
+      phase_ = Phase::guarding;
+      wanted_ = true;
+      return;
+    case Phase::guarding:
+      if (!there) return pause(answer.now);
+      guard_version_ = answer.reply.version;
+      phase_ = Phase::rereading;
+      wanted_ = true;
+      return;
+    case Phase::rereading: {
+      if (there) {
+        let_go_ = can_remove_guard(terms_, guard_version_);
+        return give(answer);
+      }
+      Claim claim;
+      claim.right = Right{false, guard_version_};
+      return finish(std::move(claim));
+    }
+    case Phase::idle:
+    case Phase::waiting:
+    case Phase::done:
+      return;
+  }
+}
+
+void ClaimPlan::on_deadline(Now now) {
+  if (phase_ != Phase::waiting) return;
+  if (now.mono < due_) {
+    if (now.mono >= wake_) begin(now);
+    return;
+  }
+  Error error = local_error(Outcome::not_sent, Reason::timed_out,
+                            "somebody else computes the value and was not done in time");
+  error.elapsed = now.mono - started_;
+  finish(Failure(std::move(error)));
+}
+
+void ClaimPlan::on_shutdown(Now) {
+  if (phase_ != Phase::waiting) return;
+  finish(Failure(local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
+}
+
+Deadline ClaimPlan::poll_deadline() const {
+  return phase_ == Phase::waiting ? std::min(wake_, due_) : never;
+}
+
+bool ClaimPlan::poll_command(Command& command) {
+  if (std::exchange(let_go_, false)) {
+    command = Command{};
+    command.operation = remove_guard(terms_, guard_version_, due_);
+    command.route = terms_.key;
+    command.at_owner = false;
+    return true;
+  }
+  if (!std::exchange(wanted_, false)) return false;
+  command = Command{};
+  command.route = terms_.key;
+  command.at_owner = false;
+  if (phase_ == Phase::guarding) {
+    command.operation = on_key(Verb::set, terms_.guard, due_);
+    command.operation.condition = Condition::if_absent;
+    command.operation.value = terms_.holder;
+    command.operation.ttl = terms_.lease;
+  } else {
+    command.operation =
+        on_key(phase_ == Phase::leasing ? Verb::lease : Verb::get, terms_.key, due_);
+    if (phase_ == Phase::leasing) command.operation.ttl = terms_.lease;
+  }
+  return true;
+}
+
+// ---- SettlePlan
+
+SettlePlan::SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due)
+    : terms_(std::move(terms)), right_(std::move(right)), value_(std::move(value)), due_(due) {}
+
+void SettlePlan::start(Now) {
+  if (!value_) return free();
+  phase_ = Phase::storing;
+  wanted_ = true;
+}
+
+// A lease that was used is gone; one that was not would keep others waiting.
+void SettlePlan::free() {
+  const bool can = right_.by_lease || can_remove_guard(terms_, right_.version);
+  phase_ = can ? Phase::freeing : Phase::done;
+  wanted_ = can;
+}
+
+void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
+  if (phase_ == Phase::freeing) phase_ = Phase::done;
+  if (phase_ != Phase::storing) return;
+  const bool stored = answer.answered && answer.reply.status == Status::done;
+  if (stored) stored_.text = answer.reply.version;
+  if (right_.by_lease && answer.answered) {
+    phase_ = Phase::done;
+    return;
+  }
+  free();
+}
+
+bool SettlePlan::poll_command(Command& command) {
+  if (!std::exchange(wanted_, false)) return false;
+  command = Command{};
+  command.route = terms_.key;
+  command.at_owner = false;
+  if (phase_ == Phase::freeing && !right_.by_lease) {
+    command.operation = remove_guard(terms_, right_.version, due_);
+    return true;
+  }
+  command.operation = on_key(phase_ == Phase::freeing ? Verb::remove : Verb::set, terms_.key, due_);
+  command.operation.condition = right_.by_lease ? Condition::if_version : Condition::if_absent;
+  if (right_.by_lease) command.operation.version = right_.version;
+  if (phase_ == Phase::storing) {
+    command.operation.value = *value_;
+    command.operation.ttl = terms_.ttl;
+  }
+  return true;
+}
+
+}  // namespace sheaf::client::compute

@@ -1,0 +1,139 @@
+#pragma once
+
+// How one process among many gets to compute the value of a key that is absent: ClaimPlan ends with
+// the value, with the right to compute it, or with an error; SettlePlan stores what was computed,
+// or gives the right back. Pure.
+//
+// The right is a lease. memcached's meta protocol has leases: who first asks for an absent key wins
+// one, and stores with the version that came with it. Elsewhere it is a key beside the value's, on
+// the same node, which only one can create. Both end by themselves if their holder dies.
+//
+// ClaimPlan:
+//
+// | phase     | input                          | then                            | next      |
+// |-----------|--------------------------------|---------------------------------|-----------|
+// | start     | leases may be had              | lease KEY                       | leasing   |
+// | start     | else                           | get KEY                         | reading   |
+// | leasing   | a value, not ours to renew     | value                           | done      |
+// | leasing   | won                            | compute, with its version       | done      |
+// | leasing   | absent, another has the lease  |                                 | waiting   |
+// | leasing   | unsupported                    | get KEY                         | reading   |
+// | reading   | a value                        | value                           | done      |
+// | reading   | absent                         | set GUARD if absent             | guarding  |
+// | guarding  | stored                         | get KEY again: another may have | rereading |
+// |           |                                | computed since                  |           |
+// | guarding  | not stored                     |                                 | waiting   |
+// | rereading | absent                         | compute                         | done      |
+// | rereading | a value                        | value; remove GUARD, unheard    | done      |
+// | waiting   | pause is over                  | as start                        | ...       |
+// | waiting   | deadline                       | error: timed out                | done      |
+// | any       | error                          | the same                        | done      |
+//
+// SettlePlan: storing (set KEY if version, or if absent) → freeing (remove GUARD; without leases,
+// or where nothing was stored) → done. A value is stored only if nobody stored another meanwhile:
+// a computation that outlived its lease changes nothing.
+//
+// Thread rule: one thread at a time; under the baton.
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sheaf/result.h>
+#include <sheaf/value.h>
+
+#include "base/random.h"
+#include "client/procedure.h"
+
+namespace sheaf::client::compute {
+
+// What both plans know.
+struct Terms {
+  std::string key;
+  std::string guard;   // guard_of(key)
+  std::string holder;  // of the guard: nobody else's text
+  std::chrono::milliseconds lease{10'000};
+  std::chrono::milliseconds ttl{0};  // of the value; 0 = never expires
+  bool leases = false;               // worth asking; a node may still have none
+  bool versions = false;             // the guard is removed by its version, else by its value
+};
+
+// The key beside KEY that guards its computation: at most 250 bytes.
+std::string guard_of(std::string_view key);
+
+// The right to compute: what was won, and is given back or used by SettlePlan.
+struct Right {
+  bool by_lease = false;
+  std::string version;  // of the lease, or of the guard
+};
+
+struct Claim {
+  std::optional<Value> value;
+  std::optional<Right> right;  // there is no value then
+};
+
+class ClaimPlan final : public Procedure {
+ public:
+  using Out = Result<Claim>;
+  ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed);
+
+  void start(Now now) override;
+  void on_answer(unsigned id, const socket::Completion& answer) override;
+  void on_deadline(Now now) override;
+  void on_shutdown(Now now) override;
+  bool poll_command(Command& command) override;
+  Deadline poll_deadline() const override;
+  bool done() const override { return phase_ == Phase::done; }
+  Out take_out() { return std::move(*out_); }
+
+ private:
+  enum class Phase : std::uint8_t { idle, leasing, reading, guarding, rereading, waiting, done };
+  void begin(Now now);
+  void pause(Now now);
+  void finish(Out out);
+  void give(const socket::Completion& answer);
+  void on_lease(const socket::Completion& answer);
+
+  Terms terms_;
+  Deadline started_;
+  Deadline due_;
+  Random random_;
+  Phase phase_ = Phase::idle;
+  bool wanted_ = false;  // the command of the phase has not been polled
+  bool let_go_ = false;  // the guard is removed, unheard
+  unsigned pauses_ = 0;
+  Deadline wake_ = never;
+  std::string guard_version_;
+  std::optional<Out> out_;
+};
+
+class SettlePlan final : public Procedure {
+ public:
+  using Out = Value;
+  // Without a value the right is given back.
+  SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due);
+
+  void start(Now now) override;
+  void on_answer(unsigned id, const socket::Completion& answer) override;
+  void on_deadline(Now) override {}
+  void on_shutdown(Now) override {}
+  bool poll_command(Command& command) override;
+  Deadline poll_deadline() const override { return never; }
+  bool done() const override { return phase_ == Phase::done; }
+  Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }
+
+ private:
+  enum class Phase : std::uint8_t { idle, storing, freeing, done };
+  void free();
+
+  Terms terms_;
+  Right right_;
+  std::optional<std::string> value_;
+  Deadline due_;
+  Phase phase_ = Phase::idle;
+  bool wanted_ = false;
+  Version stored_;
+};
+
+}  // namespace sheaf::client::compute

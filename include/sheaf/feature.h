@@ -1,0 +1,57 @@
+#pragma once
+
+/// @file
+/// What an endpoint can do beyond get, set, remove and their batches.
+///
+/// Thread rule: plain values.
+
+#include <cstdint>
+#include <string_view>
+
+#include <sheaf/export.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// Something that not every kind of endpoint has; asked with Client::supports. Where it is missing,
+/// calls that need it end with Outcome::unsupported before anything is sent.
+enum class Feature : std::uint8_t {
+  fencing,             ///< SetOptions::fence and RemoveOptions::fence are checked by the store.
+  ordered_versions,    ///< Of two versions of a key the store knows which is newer.
+  if_absent_or_equal,  ///< SetCondition::if_absent_or_equal.
+  if_value,            ///< RemoveOptions::if_value.
+  if_present,          ///< SetCondition::if_present.
+  if_version,          ///< SetCondition::if_version and RemoveOptions::if_version.
+  edits,               ///< append, prepend, increment, decrement, touch, get_and_touch.
+  flags,               ///< SetOptions::flags: 32 bits beside the value.
+  millisecond_ttl,     ///< Times to live count in milliseconds; elsewhere in seconds, rounded up.
+  rehash,              ///< FailoverMode::rehash.
+  clock,               ///< NodeReport::clock_difference.
+  server_stats,        ///< server_stats and server_versions.
+  watch,               ///< Client::watch.
+  lists,               ///< List.
+  locks                ///< Locker and Mutex.
+};
+
+/// Every Feature, in order.
+inline constexpr Feature all_features[] = {Feature::fencing,
+                                           Feature::ordered_versions,
+                                           Feature::if_absent_or_equal,
+                                           Feature::if_value,
+                                           Feature::if_present,
+                                           Feature::if_version,
+                                           Feature::edits,
+                                           Feature::flags,
+                                           Feature::millisecond_ttl,
+                                           Feature::rehash,
+                                           Feature::clock,
+                                           Feature::server_stats,
+                                           Feature::watch,
+                                           Feature::lists,
+                                           Feature::locks};
+
+/// A few words, as the table in README.md has them: "fencing tokens", "watches", ...
+SHEAF_API std::string_view to_string(Feature feature) noexcept;
+
+}  // namespace v0
+}  // namespace sheaf
