@@ -85,8 +85,8 @@ class AsyncPush final : public client::list::EditCall, private socket::Lane::Tas
   void on_ended() override {
     const std::unique_ptr<AsyncPush> self(this);
     impl_.lane().async_end();
-    receiver_.deliver(impl_.dispatcher(),
-                      std::move(*outcome).transform([](EditOutcome done) { return done.length; }));
+    receiver_.deliver(impl_.dispatcher(), std::move(*outcome).transform(
+                                              [](const EditOutcome& done) { return done.length; }));
   }
 
   Client::Impl& impl_;
@@ -141,7 +141,7 @@ List::List(Client& client, std::string name, ListOptions options)
 Result<std::uint64_t> List::push(std::string_view value) {
   return Access{*impl_, name_, options_}
       .edit_checked(Edit::Kind::push, 0, value)
-      .transform([](EditOutcome done) { return done.length; });
+      .transform([](const EditOutcome& done) { return done.length; });
 }
 
 void List::push_async(std::string_view value, PushCallback done) {
