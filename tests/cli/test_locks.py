@@ -39,6 +39,8 @@ class Locks(Case):
         return process
 
     def ended(self, process, code):
+        if code == LOST:
+            process.wait(timeout=60)  # before its standard input is closed
         _, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, code, said)
         return said
