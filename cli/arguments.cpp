@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
 constexpr std::chrono::milliseconds kShortestLease{100};
 constexpr std::chrono::milliseconds kLongestLease = std::chrono::hours(24);
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(8'760);
-constexpr std::uint64_t kMostBrokers = 64;
+constexpr std::uint64_t kMostServers = 64;
 constexpr std::uint64_t kMostRingKeys = 100'000'000;
 
 constexpr const char* kExitCodes =
@@ -39,7 +39,8 @@ constexpr const char* kGlobalOptions =
 struct Raw {
   std::string servers, config, cluster, timeout = "3s", key, value, ttl, fence, if_value;
   std::string lease = "10s", wait = "5s";
-  std::string ring_keys, brokers = "3", spelling, mosquitto, plugin;
+  std::string delta = "1", initial, group;
+  std::string ring_keys, brokers = "3", memcached, spelling, mosquitto, plugin;
   std::string action, name;
   std::vector<std::string> keys, words;
   std::string stdin_mark;
@@ -68,7 +69,7 @@ class HelpFormatter : public CLI::Formatter {
 
 class CommandLine {
  public:
-  CommandLine() : app_("Reads and writes keys of state store brokers.", "sheaf") {
+  CommandLine() : app_("Reads and writes keys of state stores and memcached servers.", "sheaf") {
     app_.footer(std::string(kGlobalOptions) + kExitCodes);
     app_.set_help_flag("-h,--help", "Print this help and end");
     app_.set_version_flag("--version", "sheaf " SHEAF_VERSION);
@@ -84,6 +85,7 @@ class CommandLine {
     app_.add_option("--timeout", raw_.timeout)->type_name("DURATION")->group(kGlobalGroup);
     app_.add_flag("--json", raw_.json)->group(kGlobalGroup);
     add_value_commands();
+    add_count_commands();
     add_batch_commands();
     add_list();
     add_ring_commands();
@@ -124,6 +126,7 @@ class CommandLine {
         ->required();
   }
   void add_value_commands();
+  void add_count_commands();
   void add_batch_commands();
   void add_list();
   void add_ring_commands();
@@ -136,6 +139,7 @@ class CommandLine {
   std::expected<void, std::string> take_value(Arguments& out) const;
   std::expected<void, std::string> take_list(Arguments& out) const;
   std::expected<void, std::string> take_lock(Arguments& out) const;
+  std::expected<void, std::string> take_count(Arguments& out) const;
   std::expected<void, std::string> take_dev(Arguments& out) const;
   bool given(const char* option) const {
     return app_.get_subcommands().front()->count(option) != 0;
@@ -168,6 +172,18 @@ void CommandLine::add_value_commands() {
   add_fence(del);
 }
 
+void CommandLine::add_count_commands() {
+  CLI::App* incr = add(Command::incr, "Add to a number; prints the new one (memcached)");
+  add_key(incr);
+  incr->add_option("DELTA", raw_.delta, "How much (default 1); negative: takes away, down to 0");
+  incr->add_option("--initial", raw_.initial, "What an absent key is set to")->type_name("N");
+  add_ttl(incr);
+
+  CLI::App* touch = add(Command::touch, "Give a key a new time to live (memcached)");
+  add_key(touch);
+  add_ttl(touch);
+}
+
 void CommandLine::add_batch_commands() {
   add_keys(add(Command::mget, "Read many keys, all nodes in parallel; prints KEY<TAB>VALUE"));
   CLI::App* mset = add(Command::mset, "Write many keys, given as lines of JSON like mget --json");
@@ -195,6 +211,8 @@ void CommandLine::add_ring_commands() {
   ring->add_option("--keys", raw_.ring_keys, "Place this many simulated keys and count them")
       ->type_name("N");
   add(Command::nodes, "Ask every node: health, round trip, pool, clock difference");
+  add(Command::stats, "Print what every server says of itself (memcached)")
+      ->add_option("GROUP", raw_.group, "settings, items, slabs, sizes, conns (default: general)");
 }
 
 void CommandLine::add_lock() {
@@ -208,11 +226,17 @@ void CommandLine::add_lock() {
 }
 
 void CommandLine::add_dev() {
-  CLI::App* dev = add(Command::dev, "Run Mosquitto brokers with the state store until interrupted");
-  dev->add_option("--brokers", raw_.brokers, "How many, 1 to 64 (default 3)")->type_name("N");
+  CLI::App* dev =
+      add(Command::dev, "Run brokers with the state store, or memcached, until interrupted");
+  auto* brokers =
+      dev->add_option("--brokers", raw_.brokers, "How many Mosquitto brokers, 1 to 64 (default 3)")
+          ->type_name("N");
+  dev->add_option("--memcached", raw_.memcached, "How many memcached servers, 1 to 64")
+      ->type_name("N")
+      ->excludes(brokers);
   dev->add_option("--spelling", raw_.spelling, "How replies are spelled: sdk (default) or page")
       ->type_name("NAME");
-  dev->add_flag("--verbose", raw_.verbose, "The brokers' log on standard error");
+  dev->add_flag("--verbose", raw_.verbose, "The servers' log on standard error");
   dev->add_option("--mosquitto", raw_.mosquitto, "The mosquitto program to run")->type_name("FILE");
   dev->add_option("--plugin", raw_.plugin, "The plugin, libsheaf_statestore.so")->type_name("FILE");
 }
@@ -240,7 +264,7 @@ std::expected<void, std::string> CommandLine::take_global(Arguments& out) const 
   }
   const bool has_servers = app_.count("--servers") != 0 || app_.count("--config") != 0;
   if (out.command == Command::dev && has_servers) {
-    return std::unexpected("dev starts brokers of its own: leave out --servers and --config.");
+    return std::unexpected("dev starts servers of its own: leave out --servers and --config.");
   }
   if (out.command != Command::dev && out.global.servers.empty() && out.global.config.empty()) {
     return std::unexpected("--servers URI or --config FILE must say which servers to use.");
@@ -254,8 +278,9 @@ std::expected<void, std::string> CommandLine::take_global(Arguments& out) const 
 }
 
 std::expected<void, std::string> CommandLine::take_keys(Arguments& out) const {
-  const bool single =
-      out.command == Command::get || out.command == Command::set || out.command == Command::del;
+  const bool single = out.command == Command::get || out.command == Command::set ||
+                      out.command == Command::del || out.command == Command::incr ||
+                      out.command == Command::touch;
   if (single) out.keys.push_back(unguard(raw_.key));
   for (const std::string& key : raw_.keys) out.keys.push_back(unguard(key));
   if (out.command == Command::mset) {
@@ -338,12 +363,39 @@ std::expected<void, std::string> CommandLine::take_lock(Arguments& out) const {
   return {};
 }
 
-std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
-  const auto brokers = parse_decimal(unguard(raw_.brokers));
-  if (!brokers || *brokers < 1 || *brokers > kMostBrokers) {
-    return std::unexpected("--brokers must be a number from 1 to 64.");
+std::expected<void, std::string> CommandLine::take_count(Arguments& out) const {
+  out.stats_group = unguard(raw_.group);
+  if (out.command == Command::touch && !out.ttl) {
+    return std::unexpected("touch needs --ttl DURATION, the new time to live.");
   }
-  out.dev.brokers = static_cast<std::uint32_t>(*brokers);
+  if (out.command != Command::incr) return {};
+  std::string delta = unguard(raw_.delta);
+  out.count.down = delta.starts_with('-');
+  if (out.count.down) delta.erase(0, 1);
+  const auto size = parse_decimal(delta);
+  if (!size) return std::unexpected("DELTA must be an integer below 2^64, which - may precede.");
+  out.count.delta = *size;
+  if (raw_.initial.empty()) {
+    if (out.ttl) return std::unexpected("--ttl of incr is for a key that --initial creates.");
+    return {};
+  }
+  out.count.initial = parse_decimal(unguard(raw_.initial));
+  if (!out.count.initial)
+    return std::unexpected("--initial must be an integer from 0, below 2^64.");
+  return {};
+}
+
+std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
+  out.dev.memcached = !raw_.memcached.empty();
+  const auto servers = parse_decimal(unguard(out.dev.memcached ? raw_.memcached : raw_.brokers));
+  if (!servers || *servers < 1 || *servers > kMostServers) {
+    return std::unexpected(std::string(out.dev.memcached ? "--memcached" : "--brokers") +
+                           " must be a number from 1 to 64.");
+  }
+  out.dev.servers = static_cast<std::uint32_t>(*servers);
+  if (out.dev.memcached && (given("--spelling") || given("--mosquitto") || given("--plugin"))) {
+    return std::unexpected("--spelling, --mosquitto and --plugin are for brokers.");
+  }
   out.dev.spelling = unguard(raw_.spelling);
   if (!raw_.spelling.empty() && out.dev.spelling != "sdk" && out.dev.spelling != "page") {
     return std::unexpected("--spelling must be sdk or page.");
@@ -360,7 +412,8 @@ std::expected<Arguments, std::string> CommandLine::checked() const {
   using Step = std::expected<void, std::string> (CommandLine::*)(Arguments&) const;
   const std::initializer_list<Step> steps = {&CommandLine::take_global, &CommandLine::take_keys,
                                              &CommandLine::take_value,  &CommandLine::take_list,
-                                             &CommandLine::take_lock,   &CommandLine::take_dev};
+                                             &CommandLine::take_lock,   &CommandLine::take_count,
+                                             &CommandLine::take_dev};
   for (const Step step : steps) {
     if (auto taken = (this->*step)(out); !taken) return std::unexpected(std::move(taken.error()));
   }

@@ -25,11 +25,14 @@ enum class Command : std::uint8_t {
   del,
   mget,
   mset,
+  incr,
+  touch,
   list,
   lock,
   locate,
   ring,
   nodes,
+  stats,
   watch,
   dev
 };
@@ -45,11 +48,19 @@ struct GlobalArguments {
 
 // Options of `dev`.
 struct DevArguments {
-  std::uint32_t brokers = 3;  // --brokers: 1 .. 64.
+  std::uint32_t servers = 3;  // --brokers or --memcached: 1 .. 64.
+  bool memcached = false;     // --memcached was given: servers of that kind, no brokers.
   std::string spelling;       // --spelling sdk|page; empty = the plugin's default.
-  bool verbose = false;       // --verbose: the brokers' own log on standard error.
+  bool verbose = false;       // --verbose: the servers' own log on standard error.
   std::string mosquitto;      // --mosquitto FILE; empty = searched for.
   std::string plugin;         // --plugin FILE; empty = searched for.
+};
+
+// Options of `incr`.
+struct CountArguments {
+  bool down = false;                     // DELTA was negative.
+  std::uint64_t delta = 1;               // DELTA without its sign.
+  std::optional<std::uint64_t> initial;  // --initial
 };
 
 // Options of `lock`.
@@ -64,17 +75,20 @@ struct Arguments {
   Command command = Command::get;
   GlobalArguments global;
 
-  std::vector<std::string> keys;  // get, set, del: one. mget, locate, watch: any; none if `-`.
+  std::vector<std::string>
+      keys;  // get, set, del, incr, touch: one. mget, locate, watch: any; none if `-`.
   bool from_stdin =
       false;  // `-` stood for the keys (mget, locate, watch), the value (set), the lines (mset).
   std::string value;                              // set
-  std::optional<Ttl> ttl;                         // set, mset
+  std::optional<Ttl> ttl;                         // get, set, mset, incr, touch
   SetCondition condition = SetCondition::always;  // set
   FencingToken fence;                             // get, set, del
   std::optional<std::string> if_value;            // del
   std::optional<std::uint64_t> ring_keys;         // ring --keys: 1 .. 100,000,000.
   ListArguments list;                             // list
   LockArguments lock;
+  CountArguments count;     // incr
+  std::string stats_group;  // stats; empty = general
   DevArguments dev;
 };
 

@@ -13,17 +13,20 @@ namespace {
 
 constexpr char kGuard = '\x01';
 
-constexpr std::array<std::pair<Command, std::string_view>, 12> kCommands = {{
+constexpr std::array<std::pair<Command, std::string_view>, 15> kCommands = {{
     {Command::get, "get"},
     {Command::set, "set"},
     {Command::del, "del"},
     {Command::mget, "mget"},
     {Command::mset, "mset"},
+    {Command::incr, "incr"},
+    {Command::touch, "touch"},
     {Command::list, "list"},
     {Command::lock, "lock"},
     {Command::locate, "locate"},
     {Command::ring, "ring"},
     {Command::nodes, "nodes"},
+    {Command::stats, "stats"},
     {Command::watch, "watch"},
     {Command::dev, "dev"},
 }};

@@ -31,16 +31,22 @@ ExitCode complain_about(const Error& error);
 // The same for one key: the sentence begins with the key, and in `--json` mode its line goes to
 // `out`.
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error);
+// What was asked of the key did not hold: tells `what` and the key's owner, but not in `--json`
+// mode.
+ExitCode negative(Context& context, std::string_view key, std::string_view what);
 
 ExitCode run_get(Context& context);
 ExitCode run_set(Context& context);
 ExitCode run_del(Context& context);
+ExitCode run_incr(Context& context);
+ExitCode run_touch(Context& context);
 ExitCode run_mget(Context& context);
 ExitCode run_mset(Context& context);
 ExitCode run_list(Context& context);
 ExitCode run_locate(Context& context);
 ExitCode run_ring(Context& context);
 ExitCode run_nodes(Context& context);
+ExitCode run_stats(Context& context);
 // Runs until `signals` tell of the end.
 ExitCode run_watch(Context& context, const Signals& signals);
 

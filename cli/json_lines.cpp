@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/stats_lines.h"
 
 namespace sheaf::cli {
 
@@ -104,6 +105,19 @@ std::string json_removed(std::string_view key, RemoveResult result) {
   return line_of(object);
 }
 
+std::string json_number(std::string_view key, const CountResult& number) {
+  Json object = with_key(key);
+  object["number"] = nullptr;
+  if (number) object["number"] = *number;
+  return line_of(object);
+}
+
+std::string json_touched(std::string_view key, bool touched) {
+  Json object = with_key(key);
+  object["touched"] = touched;
+  return line_of(object);
+}
+
 std::string json_length(std::string_view list, std::uint64_t length) {
   Json object = with_list(list);
   object["length"] = length;
@@ -161,6 +175,23 @@ std::string json_report(const NodeReport& report) {
   return line_of(object);
 }
 
+std::string json_stats(std::string_view node, std::string_view lines) {
+  Json object = Json::object();
+  object["node"] = node;
+  object["stats"] = Json::object();
+  for_each_stat(lines, [&](std::string_view name, std::string_view value) {
+    object["stats"][std::string(name)] = value;
+  });
+  return line_of(object);
+}
+
+std::string json_node_error(std::string_view node, std::string_view sentence) {
+  Json object = Json::object();
+  object["node"] = node;
+  object["error"] = sentence;
+  return line_of(object);
+}
+
 std::string json_event(const WatchEvent& event) {
   Json object = Json::object();
   object["event"] = to_string(event.kind);
@@ -180,12 +211,13 @@ std::string json_event(const WatchEvent& event) {
   return line_of(object);
 }
 
-std::string json_brokers(std::string_view uri, const std::vector<BrokerAddress>& brokers) {
+std::string json_brokers(std::string_view uri, const char* what,
+                         const std::vector<BrokerAddress>& brokers) {
   Json object = Json::object();
   object["uri"] = uri;
-  object["brokers"] = Json::array();
+  object[what] = Json::array();
   for (const BrokerAddress& broker : brokers) {
-    object["brokers"].push_back({{"node", broker.node}, {"pid", broker.pid}});
+    object[what].push_back({{"node", broker.node}, {"pid", broker.pid}});
   }
   return line_of(object);
 }

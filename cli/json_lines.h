@@ -33,6 +33,10 @@ std::string json_error(std::string_view key, std::string_view sentence);
 std::string json_stored(std::string_view key, const SetResult& result);
 // {"key":K,"removed":true}; not removed: with "reason":"absent" or "value differs".
 std::string json_removed(std::string_view key, RemoveResult result);
+// {"key":K,"number":N}; absent: null
+std::string json_number(std::string_view key, const CountResult& number);
+// {"key":K,"touched":true}
+std::string json_touched(std::string_view key, bool touched);
 // {"list":L,"length":N}
 std::string json_length(std::string_view list, std::uint64_t length);
 // {"list":L,"updated":true}
@@ -48,17 +52,23 @@ std::string json_share(const NodeShare& share);
 // {"node":N,"health":H,...}; times in milliseconds, null where the node did not tell.
 std::string json_report(const NodeReport& report);
 
+// {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".
+std::string json_stats(std::string_view node, std::string_view lines);
+// {"node":N,"error":"SENTENCE"}
+std::string json_node_error(std::string_view node, std::string_view sentence);
+
 // {"event":"set","key":K,"value":V,"version":V}; {"event":"gap","key":K,"from":T,"until":T} with
 // times as in RFC 3339, UTC. Not for `failed`.
 std::string json_event(const WatchEvent& event);
 
-// A broker of `dev`.
+// A broker or a memcached of `dev`.
 struct BrokerAddress {
   std::string node;
   int pid = 0;
 };
-// {"uri":U,"brokers":[{"node":N,"pid":P}]}
-std::string json_brokers(std::string_view uri, const std::vector<BrokerAddress>& brokers);
+// {"uri":U,"brokers":[{"node":N,"pid":P}]}; `what` is "brokers" or "servers".
+std::string json_brokers(std::string_view uri, const char* what,
+                         const std::vector<BrokerAddress>& brokers);
 
 // A key and the value to write.
 struct KeyValue {

@@ -32,6 +32,8 @@ std::string owner_of(const Client& client, std::string_view key) {
   return location ? location->node : std::string();
 }
 
+}  // namespace
+
 ExitCode negative(Context& context, std::string_view key, std::string_view what) {
   if (!context.json()) {
     complain(printable(key) + ": " + std::string(what) + " on " + owner_of(context.client, key) +
@@ -39,6 +41,8 @@ ExitCode negative(Context& context, std::string_view key, std::string_view what)
   }
   return ExitCode::negative;
 }
+
+namespace {
 
 // A fenced read, as LockGuard::read: writes back what it has read, with the token, if the key still
 // holds that; from then on the store refuses older tokens.

@@ -73,6 +73,10 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_set(context);
     case Command::del:
       return run_del(context);
+    case Command::incr:
+      return run_incr(context);
+    case Command::touch:
+      return run_touch(context);
     case Command::mget:
       return run_mget(context);
     case Command::mset:
@@ -87,6 +91,8 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_ring(context);
     case Command::nodes:
       return run_nodes(context);
+    case Command::stats:
+      return run_stats(context);
     case Command::watch:
       return run_watch(context, *signals);
     case Command::dev:

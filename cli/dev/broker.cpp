@@ -82,12 +82,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 std::expected<void, std::string> Broker::start() {
   if (auto done = take_port(); !done) return done;
-  if (auto done = write_configuration(); !done) return done;
+  if (!plan_.memcached) {
+    if (auto done = write_configuration(); !done) return done;
+  }
   return launch();
 }
 
-// The kernel gives a bound port to nobody who does not ask for it by number, and lets mosquitto,
-// which sets SO_REUSEADDR, listen on it all the same as long as we do not listen ourselves.
+// The kernel gives a bound port to nobody who does not ask for it by number, and lets a server that
+// sets SO_REUSEADDR, as both do, listen on it all the same as long as we do not listen ourselves.
 std::expected<void, std::string> Broker::take_port() {
   Descriptor reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
@@ -117,14 +119,24 @@ std::expected<void, std::string> Broker::write_configuration() const {
   return {};
 }
 
+std::vector<std::string> Broker::command_line() const {
+  if (!plan_.memcached) {
+    return {plan_.program.string(), "-c", (folder_ / "mosquitto.conf").string()};
+  }
+  std::vector<std::string> words = {plan_.program.string(), "-l", "127.0.0.1", "-p",
+                                    std::to_string(port_),  "-U", "0"};
+  if (geteuid() == 0) words.insert(words.end(), {"-u", "root"});
+  if (plan_.verbose) words.emplace_back("-v");
+  return words;
+}
+
 std::expected<void, std::string> Broker::launch() {
   const std::string log_path = (folder_ / "log").string();
   const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Descriptor log_file(
       open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!input.valid() || !log_file.valid()) return system_failure("cannot write " + log_path);
-  std::vector<std::string> arguments = {plan_.mosquitto.string(), "-c",
-                                        (folder_ / "mosquitto.conf").string()};
+  std::vector<std::string> arguments = command_line();
   std::vector<std::string> environment = broker_environment();
   std::vector<char*> argument_pointers = pointers_to(arguments);
   std::vector<char*> environment_pointers = pointers_to(environment);
@@ -133,7 +145,7 @@ std::expected<void, std::string> Broker::launch() {
   ended_.clear();
   const pid_t child = fork();
   if (child == 0) {
-    become(plan_.mosquitto.c_str(), argument_pointers.data(), environment_pointers.data(),
+    become(plan_.program.c_str(), argument_pointers.data(), environment_pointers.data(),
            input.get(), log_to, parent);
   }
   if (child < 0) return system_failure("cannot start a process");

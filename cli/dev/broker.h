@@ -1,6 +1,6 @@
 #pragma once
 
-// One development broker: a mosquitto child process with its port, configuration and log.
+// One development server: a mosquitto or memcached child process with its port and log.
 //
 // Thread rule: the thread that starts a broker must live as long as it: Linux sends the
 // parent-death signal when the thread that forked ends.
@@ -11,17 +11,22 @@
 #include <expected>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/dev/broker_files.h"
 
 namespace sheaf::cli {
 
-// What all brokers of one `dev` have in common.
+// What all servers of one `dev` have in common.
 struct BrokerPlan {
-  std::filesystem::path mosquitto;
-  std::filesystem::path plugin;
-  std::string spelling;
+  std::filesystem::path program;  // mosquitto, or memcached
+  bool memcached = false;
+  std::filesystem::path plugin;  // brokers only
+  std::string spelling;          // brokers only
   bool verbose = false;
+
+  // What one is called in sentences.
+  const char* noun() const noexcept { return memcached ? "server" : "broker"; }
 };
 
 // A descriptor that closes itself.
@@ -42,7 +47,7 @@ class Descriptor {
 
 class Broker {
  public:
-  // Its files are `folder`/mosquitto.conf and `folder`/log.
+  // Its files are `folder`/log and, of a broker, `folder`/mosquitto.conf.
   Broker(const BrokerPlan& plan, std::filesystem::path folder)
       : plan_(plan), folder_(std::move(folder)) {}
   Broker(Broker&&) noexcept = default;
@@ -68,6 +73,7 @@ class Broker {
  private:
   std::expected<void, std::string> take_port();
   std::expected<void, std::string> write_configuration() const;
+  std::vector<std::string> command_line() const;
   std::expected<void, std::string> launch();
   void note_end(int status);
 

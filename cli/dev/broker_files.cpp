@@ -73,6 +73,17 @@ std::expected<fs::path, std::string> find_mosquitto(const std::string& given,
       "mosquitto) or name it with --mosquitto FILE.");
 }
 
+std::expected<fs::path, std::string> find_memcached(std::string_view path) {
+  std::vector<fs::path> folders = folders_of(path);
+  folders.insert(folders.end(), {"/usr/bin", "/usr/local/bin"});
+  for (const fs::path& folder : folders) {
+    if (is_program(folder / "memcached")) return folder / "memcached";
+  }
+  return std::unexpected(
+      "memcached is neither in PATH nor in /usr/bin or /usr/local/bin; install it (Debian: "
+      "memcached).");
+}
+
 std::vector<fs::path> plugin_places(const fs::path& program_folder) {
   const fs::path up = program_folder.parent_path();
   const fs::path prefix = SHEAF_INSTALL_PREFIX;

@@ -19,6 +19,9 @@ namespace sheaf::cli {
 std::expected<std::filesystem::path, std::string> find_mosquitto(const std::string& given,
                                                                  std::string_view path);
 
+// The same for memcached: the folders of `path`, /usr/bin and /usr/local/bin.
+std::expected<std::filesystem::path, std::string> find_memcached(std::string_view path);
+
 // Where the plugin may be, best first, for a program in `program_folder`: the build tree, an
 // install beside the program, the install that this program was configured for.
 std::vector<std::filesystem::path> plugin_places(const std::filesystem::path& program_folder);

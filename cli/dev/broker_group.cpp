@@ -65,13 +65,14 @@ std::expected<BrokerGroup::Start, std::string> BrokerGroup::start(std::uint32_t 
     if (auto done = replace_ended(); !done) return std::unexpected(std::move(done.error()));
     if (all_answer()) return Start::ready;
   }
-  return std::unexpected("the brokers did not answer within 30 s.");
+  return std::unexpected("the " + std::string(plan_.noun()) + "s did not answer within 30 s.");
 }
 
 std::expected<void, std::string> BrokerGroup::launch(std::uint32_t count) {
   brokers_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const fs::path folder = folder_.path() / ("broker-" + std::to_string(i + 1));
+    const fs::path folder =
+        folder_.path() / (std::string(plan_.noun()) + "-" + std::to_string(i + 1));
     std::error_code failed;
     if (!fs::create_directory(folder, failed)) {
       return std::unexpected("cannot make " + folder.string() + ".");
@@ -87,7 +88,8 @@ std::expected<void, std::string> BrokerGroup::replace_ended() {
     if (!broker.reap()) continue;
     const bool port_taken = broker.log().find("Address already in use") != std::string::npos;
     if (!port_taken || ++restarts_ > kMostRestarts) {
-      return std::unexpected("broker " + broker.node() + " " + broker.ending() + ".");
+      return std::unexpected(std::string(plan_.noun()) + " " + broker.node() + " " +
+                             broker.ending() + ".");
     }
     if (auto done = broker.start(); !done) return done;
   }
@@ -110,14 +112,15 @@ bool BrokerGroup::watch() {
   while (any_running()) {
     if (signals_.wait(milliseconds(-1)) == Signals::Event::end) return true;
     for (Broker& broker : brokers_) {
-      if (broker.reap()) complain("broker " + broker.node() + " " + broker.ending() + ".");
+      if (broker.reap())
+        complain(std::string(plan_.noun()) + " " + broker.node() + " " + broker.ending() + ".");
     }
   }
   return false;
 }
 
 std::string BrokerGroup::uri() const {
-  std::string text = "mqtt://";
+  std::string text = plan_.memcached ? "memcached://" : "mqtt://";
   for (const Broker& broker : brokers_) {
     if (&broker != &brokers_.front()) text += ",";
     text += broker.node();

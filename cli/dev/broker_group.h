@@ -45,7 +45,8 @@ class BrokerGroup {
   // Until a signal asks to end (true) or no broker is left (false). Tells of each that ends.
   bool watch();
 
-  // mqtt://127.0.0.1:P1,127.0.0.1:P2,...
+  const BrokerPlan& plan() const noexcept { return plan_; }
+  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://...
   std::string uri() const;
   std::vector<BrokerAddress> addresses() const;
   const std::filesystem::path& folder() const noexcept { return folder_.path(); }

@@ -23,36 +23,51 @@ std::filesystem::path program_folder() {
 
 // The one line that callers wait for, and what a person wants to know beside it.
 bool announce(const BrokerGroup& group, bool as_json, Output& out) {
+  const std::string noun = group.plan().noun();
   for (const BrokerAddress& broker : group.addresses()) {
-    complain("broker " + broker.node + " runs as process " + std::to_string(broker.pid) + ".");
+    complain(noun + " " + broker.node + " runs as process " + std::to_string(broker.pid) + ".");
   }
-  complain("data in " + group.folder().string() + "; Ctrl-C or SIGTERM ends the brokers.");
-  out.line(as_json ? json_brokers(group.uri(), group.addresses()) : group.uri());
+  complain("data in " + group.folder().string() + "; Ctrl-C or SIGTERM ends the " + noun + "s.");
+  const std::string all = noun + "s";
+  out.line(as_json ? json_brokers(group.uri(), all.c_str(), group.addresses()) : group.uri());
   return out.flush();
+}
+
+// The program to run, and for brokers the plugin.
+std::expected<BrokerPlan, std::string> make_plan(const DevArguments& arguments) {
+  const char* const variable = std::getenv("PATH");
+  const std::string_view path = variable == nullptr ? "" : variable;
+  BrokerPlan plan;
+  plan.memcached = arguments.memcached;
+  plan.verbose = arguments.verbose;
+  plan.spelling = arguments.spelling;
+  auto program =
+      arguments.memcached ? find_memcached(path) : find_mosquitto(arguments.mosquitto, path);
+  if (!program) return std::unexpected(std::move(program.error()));
+  plan.program = std::move(*program);
+  if (arguments.memcached) return plan;
+  auto plugin = find_plugin(arguments.plugin, program_folder());
+  if (!plugin) return std::unexpected(std::move(plugin.error()));
+  plan.plugin = std::move(*plugin);
+  return plan;
 }
 
 }  // namespace
 
 ExitCode run_dev(const DevArguments& arguments, bool json, Output& out) {
-  const char* const path = std::getenv("PATH");
-  auto mosquitto = find_mosquitto(arguments.mosquitto, path == nullptr ? "" : path);
-  if (!mosquitto) return refuse(mosquitto.error());
-  auto plugin = find_plugin(arguments.plugin, program_folder());
-  if (!plugin) return refuse(plugin.error());
+  auto plan = make_plan(arguments);
+  if (!plan) return refuse(plan.error());
 
   const Signals signals;
   auto folder = TemporaryFolder::make();
   if (!folder) return refuse(folder.error());
-  BrokerGroup group({.mosquitto = std::move(*mosquitto),
-                     .plugin = std::move(*plugin),
-                     .spelling = arguments.spelling,
-                     .verbose = arguments.verbose},
-                    std::move(*folder), signals);
-  const auto started = group.start(arguments.brokers);
+  BrokerGroup group(std::move(*plan), std::move(*folder), signals);
+  const auto started = group.start(arguments.servers);
   if (!started) return refuse(started.error());
   if (*started == BrokerGroup::Start::interrupted) return ExitCode::done;
   if (!announce(group, json, out)) return ExitCode::failed;
-  return group.watch() ? ExitCode::done : refuse("no broker is left.");
+  return group.watch() ? ExitCode::done
+                       : refuse("no " + std::string(group.plan().noun()) + " is left.");
 }
 
 }  // namespace sheaf::cli

@@ -1,6 +1,7 @@
 #pragma once
 
-// `sheaf dev`: real Mosquitto brokers with the state store on free ports, until interrupted.
+// `sheaf dev`: real Mosquitto brokers with the state store, or memcached servers, on free ports,
+// until interrupted.
 //
 // Thread rule: the program's main thread, and no other thread may exist when it is called.
 
@@ -10,7 +11,7 @@
 
 namespace sheaf::cli {
 
-// Prints the brokers' URI alone on one line when all of them answer; everything else it has to say
+// Prints the servers' URI alone on one line when all of them answer; everything else it has to say
 // goes to standard error. Ends on SIGINT, SIGTERM and SIGHUP; nothing is left behind then.
 ExitCode run_dev(const DevArguments& arguments, bool json, Output& out);
 

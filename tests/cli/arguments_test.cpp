@@ -202,19 +202,14 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
 
 TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
   const std::vector<Words> requests = {
-      {"--help"},
-      {"-h"},
-      {"get", "--help"},
-      {"set", "--help"},
-      {"del", "-h"},
-      {"mget", "--help"},
-      {"mset", "--help"},
-      {"locate", "--help"},
-      {"ring", "--help"},
-      {"nodes", "--help"},
-      {"list", "--help"},
-      {"dev", "--help"},
-      {"--json", "get", "k", "--help"},
+      {"--help"},          {"-h"},
+      {"get", "--help"},   {"set", "--help"},
+      {"del", "-h"},       {"mget", "--help"},
+      {"mset", "--help"},  {"locate", "--help"},
+      {"ring", "--help"},  {"nodes", "--help"},
+      {"incr", "--help"},  {"touch", "--help"},
+      {"stats", "--help"}, {"list", "--help"},
+      {"dev", "--help"},   {"--json", "get", "k", "--help"},
   };
   for (const Words& words : requests) {
     const auto arguments = parse_arguments(words);
@@ -233,6 +228,36 @@ TEST(CliArguments, TheVersionIsTold) {
   ASSERT_FALSE(arguments);
   EXPECT_EQ(arguments.error().code, ExitCode::done);
   EXPECT_TRUE(arguments.error().text.starts_with("sheaf "));
+}
+
+TEST(CliArguments, NumbersAreCountedUpAndDown) {
+  EXPECT_EQ(parsed(with_servers({"incr", "k"})).count.delta, 1u);
+  const auto down = parsed(with_servers({"incr", "k", "-3", "--initial", "0", "--ttl", "5s"}));
+  EXPECT_TRUE(down.count.down);
+  EXPECT_EQ(down.count.delta, 3u);
+  EXPECT_EQ(down.count.initial, 0u);
+  EXPECT_EQ(down.ttl->milliseconds(), std::chrono::seconds(5));
+  EXPECT_EQ(parsed(with_servers({"incr", "k", "18446744073709551615"})).count.delta,
+            18446744073709551615u);
+  for (const char* wrong : {"x", "1.5", "--3", "18446744073709551616", ""}) {
+    EXPECT_THAT(refused(with_servers({"incr", "k", "--", wrong})), HasSubstr("DELTA")) << wrong;
+  }
+  EXPECT_THAT(refused(with_servers({"incr", "k", "--initial", "x"})), HasSubstr("--initial"));
+  EXPECT_THAT(refused(with_servers({"incr", "k", "--ttl", "5s"})), HasSubstr("--initial"));
+  EXPECT_THAT(refused(with_servers({"touch", "k"})), HasSubstr("--ttl"));
+  EXPECT_EQ(parsed(with_servers({"stats"})).stats_group, "");
+  EXPECT_EQ(parsed(with_servers({"stats", "items"})).stats_group, "items");
+}
+
+TEST(CliArguments, DevStartsBrokersOrMemcachedServers) {
+  EXPECT_FALSE(parsed({"dev"}).dev.memcached);
+  EXPECT_EQ(parsed({"dev"}).dev.servers, 3u);
+  EXPECT_TRUE(parsed({"dev", "--memcached", "5"}).dev.memcached);
+  EXPECT_EQ(parsed({"dev", "--memcached", "5"}).dev.servers, 5u);
+  EXPECT_THAT(refused({"dev", "--memcached", "0"}), HasSubstr("--memcached"));
+  EXPECT_THAT(refused({"dev", "--memcached", "65"}), HasSubstr("--memcached"));
+  EXPECT_THAT(refused({"dev", "--memcached", "3", "--brokers", "3"}), HasSubstr("--brokers"));
+  EXPECT_THAT(refused({"dev", "--memcached", "3", "--spelling", "sdk"}), HasSubstr("--spelling"));
 }
 
 }  // namespace

@@ -8,6 +8,9 @@ if(TARGET sheaf_cli)
     if(TARGET sheaf_test_broker)  # a mosquitto is there
       list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
     endif()
+    if(TARGET sheaf_test_memcached)
+      list(APPEND cli_modules test_memcached)
+    endif()
     foreach(module IN LISTS cli_modules)
       add_test(NAME cli.${module}
                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"

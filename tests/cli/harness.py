@@ -50,9 +50,10 @@ def is_alive(pid):
 class Dev:
     """`sheaf dev` as a context; `--json` tells the processes of its brokers."""
 
-    def __init__(self, *words, brokers=3):
+    def __init__(self, *words, brokers=3, memcached=0):
+        kind = ("--memcached", memcached) if memcached else ("--brokers", brokers)
         self.process = subprocess.Popen(
-            raw(program, "dev", "--json", "--brokers", brokers, *words),
+            raw(program, "dev", "--json", *kind, *words),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.notes = b""
         line = self.process.stdout.readline()
@@ -60,7 +61,7 @@ class Dev:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
         told = json.loads(line)
         self.uri = told["uri"]
-        self.pids = {each["node"]: each["pid"] for each in told["brokers"]}
+        self.pids = {each["node"]: each["pid"] for each in told["servers" if memcached else "brokers"]}
         self.nodes = list(self.pids)
 
     def __enter__(self):

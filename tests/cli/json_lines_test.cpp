@@ -63,8 +63,15 @@ TEST(CliJsonLines, OtherAnswersNameTheirFields) {
       R"({"key":"{t}k","node":"b1:1883","slot":7,"routing_key":"t","reason":"R."})");
   EXPECT_EQ(json_share({.node = "b1:1883", .weight = 2, .share = 0.5, .keys = 10}),
             R"({"node":"b1:1883","weight":2,"share":0.5,"keys":10})");
-  EXPECT_EQ(json_brokers("mqtt://h:1", {{"h:1", 42}}),
+  EXPECT_EQ(json_brokers("mqtt://h:1", "brokers", {{"h:1", 42}}),
             R"({"uri":"mqtt://h:1","brokers":[{"node":"h:1","pid":42}]})");
+  EXPECT_EQ(json_number("k", 18446744073709551615u),
+            R"({"key":"k","number":18446744073709551615})");
+  EXPECT_EQ(json_number("k", std::nullopt), R"({"key":"k","number":null})");
+  EXPECT_EQ(json_touched("k", false), R"({"key":"k","touched":false})");
+  EXPECT_EQ(json_stats("h:1", "a 1\nb two words\nc\n"),
+            R"({"node":"h:1","stats":{"a":"1","b":"two words","c":""}})");
+  EXPECT_EQ(json_node_error("h:1", "S."), R"({"node":"h:1","error":"S."})");
 }
 
 TEST(CliJsonLines, EventsOfAWatchTellValueVersionAndTimes) {

@@ -1,0 +1,116 @@
+"""Every command on real memcached servers, which `sheaf dev --memcached` starts."""
+
+import json
+import re
+import signal
+import subprocess
+
+import harness
+from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, is_alive, raw, sheaf, wait_until
+
+
+class Memcached(harness.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev(memcached=3)
+        cls.uri = cls.dev.uri
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.dev.end()
+
+    def test_keys_are_written_read_and_removed(self):
+        self.assertRegex(self.ends(DONE, "set", "k", "v"), rb"\A\d+\n\Z")
+        self.assertEqual(self.ends(DONE, "get", "k"), b"v")
+        self.ends(NEGATIVE, "set", "k", "w", "--if-absent")
+        self.ends(DONE, "set", "l", "w", "--ttl", "1h")
+        self.assertEqual(self.ends(DONE, "mget", "k", "l", "none"), b"k\tv\nl\tw\n")
+        self.ends(DONE, "del", "k")
+        self.ends(NEGATIVE, "get", "k")
+
+    def test_a_batch_is_copied_with_json_lines(self):
+        lines = b"".join(b'{"key":"b%d","value":"v%d"}\n' % (i, i) for i in range(1000))
+        self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"1000 of 1000 keys written\n")
+        keys = b"".join(b"b%d\n" % i for i in range(1000))
+        self.assertEqual(self.ends(DONE, "mget", "--json", "-", stdin=keys), lines)
+
+    def test_incr_counts_up_and_down(self):
+        self.assertEqual(self.ends(NEGATIVE, "incr", "n"), b"")
+        self.assertEqual(self.ends(DONE, "incr", "n", "--initial", "10"), b"10\n")
+        self.assertEqual(self.ends(DONE, "incr", "n"), b"11\n")
+        self.assertEqual(self.ends(DONE, "incr", "n", "5"), b"16\n")
+        self.assertEqual(self.ends(DONE, "incr", "n", "-6", "--json"),
+                         b'{"key":"n","number":10}\n')
+        self.assertEqual(self.ends(DONE, "incr", "n", "-100"), b"0\n")
+        self.assertEqual(self.ends(NEGATIVE, "incr", "none", "--json"),
+                         b'{"key":"none","number":null}\n')
+        self.ends(DONE, "set", "text", "abc")
+        self.ends(FAILED, "incr", "text")
+
+    def test_touch_tells_whether_the_key_is_there(self):
+        self.ends(NEGATIVE, "touch", "untouched", "--ttl", "1h")
+        self.ends(DONE, "set", "touched", "v")
+        self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h"), b"")
+        self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h", "--json"),
+                         b'{"key":"touched","touched":true}\n')
+
+    def test_stats_of_every_server(self):
+        lines = self.ends(DONE, "stats").decode().splitlines()
+        told = {line.split("\t")[0] for line in lines if line.split("\t")[1] == "version"}
+        self.assertEqual(told, set(self.dev.nodes))
+        for line in self.ends(DONE, "stats", "settings", "--json").splitlines():
+            self.assertEqual(json.loads(line)["stats"]["maxconns"], "1024")
+        self.ends(USAGE, "stats", "nonsense")
+
+    def test_nodes_have_no_clock_and_nobody_complains(self):
+        done = self.run_on("nodes")
+        self.assertEqual((done.returncode, done.stderr), (DONE, b""))
+        for line in self.ends(DONE, "nodes", "--json").splitlines():
+            report = json.loads(line)
+            self.assertEqual(report["health"], "up")
+            self.assertIsNone(report["clock_difference_ms"])
+            self.assertNotIn("error", report)
+
+    def test_what_memcached_has_not_is_refused_in_a_sentence(self):
+        self.ends(DONE, "set", "kept", "v")
+        for words in (("watch", "kept"), ("set", "kept", "w", "--if-absent-or-equal"),
+                      ("set", "kept", "w", "--fence", "1"), ("del", "kept", "--if-value", "v")):
+            self.ends(USAGE, *words)
+        self.assertEqual(self.ends(DONE, "get", "kept"), b"v")
+        for words in (("incr", "k"), ("touch", "k", "--ttl", "1s"), ("stats",)):
+            self.assertEqual(sheaf("--servers", "embedded://1", *words).returncode, USAGE)
+
+    def test_a_key_or_value_above_the_limits_is_refused_here(self):
+        self.ends(USAGE, "get", "k" * 251)
+        self.ends(USAGE, "set", "large", "-", stdin=b"x" * (1 << 20))
+
+
+class Development(harness.Case):
+    def test_the_uri_stands_alone_and_the_servers_end_with_it(self):
+        process = subprocess.Popen(raw(harness.program, "dev", "--memcached", "2"),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        uri = process.stdout.readline().decode()
+        self.assertRegex(uri, r"\Amemcached://127\.0\.0\.1:\d+,127\.0\.0\.1:\d+\n\Z")
+        self.assertEqual(sheaf("--servers", uri.strip(), "nodes").returncode, DONE)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=harness.LONGEST)
+        self.assertEqual((process.returncode, out), (DONE, b""))
+        told = re.findall(rb"server (\S+) runs as process (\d+)\.\n", err)
+        self.assertEqual(len(told), 2)
+        self.assertFalse(any(is_alive(int(pid)) for _, pid in told))
+
+    def test_a_killed_server_is_told_and_fails_its_keys_only(self):
+        with Dev(memcached=2) as dev:
+            dead, alive = dev.nodes
+            dev.kill(dead)
+            dev.wait_for_note(b"was ended by signal 9")
+            for i in range(20):
+                key = "k%d" % i
+                owner = sheaf("--servers", dev.uri, "locate", key).stdout.split()[1].decode()
+                done = sheaf("--servers", dev.uri, "set", key, "v", "--timeout", "1s")
+                self.assertEqual(done.returncode, DONE if owner == alive else FAILED)
+
+    def test_servers_do_not_outlive_a_dev_that_is_killed(self):
+        dev = Dev(memcached=2)
+        dev.end(signal.SIGKILL)
+        wait_until(lambda: not any(is_alive(pid) for pid in dev.pids.values()), "servers end")
