@@ -53,6 +53,8 @@ class LockRun {
     counter_.lock = "lock";
     counter_.key = "{lock}counter";
     if (mix_.halt) options.stand_still = 0.1;
+    if (random_.below(3) == 0) options.lease = 1500ms;  // outlives a restart
+    options.longest_still = 3 * options.lease;
     stack_.config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
     stack_.store(0).keep_data = mix_.keep;
     SimServer& broker = stack_.broker(0);
@@ -252,6 +254,8 @@ TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
 TEST(Locks, WithoutTheBondToTheConnectionTwoBelieveAfterARestart) {
   WorkerOptions options;
   options.bound = false;
+  options.lease = 1500ms;
+  options.linger = 1;
   unsigned both = 0;
   for (std::uint64_t seed = 1; seed <= 60 && both == 0; ++seed) {
     LockRun run(seed, options);

@@ -125,7 +125,11 @@ void LockWorker::on_lock(LockPlan& plan, Now now) {
     if (!plan.acquired()) return again();
     granted_at_ = now.mono;
     counter_.tokens.push_back(tenure_->token);
-    return soon([this] { read(); });
+    const bool linger = random_.between(0, 1) < options_.linger;
+    const auto longest = static_cast<std::uint64_t>(2 * options_.lease.count());
+    client_.loop().world().after(std::chrono::milliseconds(linger ? random_.below(longest) : 0),
+                                 [this](Now) { soon([this] { read(); }); });
+    return;
   }
   if (plan.loss() && !present_->lost) {
     present_->lost = true;
