@@ -173,16 +173,16 @@ TYPED_TEST(Operations, TheLargestValueAndOneByteMore) {
 
 TYPED_TEST(Operations, ManyAtOnceEachGetsItsOwn) {
   std::vector<std::string> keys;
-  for (int i = 0; i < 300; ++i) keys.push_back(this->key() + std::to_string(i));
+  for (std::size_t i = 0; i < 300; ++i) keys.push_back(this->key() + std::to_string(i));
   std::vector<Operation> writes;
   std::vector<Operation> reads;
-  for (int i = 0; i < 300; ++i) {
+  for (std::size_t i = 0; i < 300; ++i) {
     if (i % 3 != 0) writes.push_back(set(keys[i], keys[i]));
     reads.push_back(get(keys[i]));
   }
   for (const Seen& stored : this->connection.run(writes)) EXPECT_EQ(stored.status, Status::done);
   const std::vector<Seen> read = this->connection.run(reads);
-  for (int i = 0; i < 300; ++i) {
+  for (std::size_t i = 0; i < 300; ++i) {
     EXPECT_EQ(read[i].status, i % 3 == 0 ? Status::absent : Status::done) << i;
     EXPECT_EQ(read[i].value, i % 3 == 0 ? "" : keys[i]);
   }

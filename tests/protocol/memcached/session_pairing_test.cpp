@@ -108,7 +108,7 @@ class World {
     const std::size_t number = next_number_++;
     const std::string key = key_of(number);
     Operation asked = operation(verb, key);
-    if (verb == Verb::set) asked.value = random_.below(4) == 0 ? large_ : "small";
+    if (verb == Verb::set) asked.value = random_.below(4) == 0 ? std::string_view(large_) : "small";
     const Ticket ticket = wire_.submit(asked);
     ASSERT_NE(ticket.generation, 0u);
     ASSERT_TRUE(
