@@ -29,28 +29,20 @@ SessionOptions session_options(const ClusterConfig& config) {
   return options;
 }
 
-std::unique_ptr<MemcachedSession> make_session(bool binary, const ClusterConfig& config) {
-  if (binary) return std::make_unique<BinarySession>(session_options(config));
-  return std::make_unique<MetaSession>(session_options(config));
+std::unique_ptr<MemcachedSession> make_session(bool binary, const SessionOptions& options) {
+  if (binary) return std::make_unique<BinarySession>(options);
+  return std::make_unique<MetaSession>(options);
 }
 
-// A session that may turn out to speak the wrong protocol: it then ends with the advice to try the
-// other way, once for both ways.
-class ChoosingSession final : public protocol::Session {
+// A session whose end is looked at before it is told.
+class LookedAt : public protocol::Session {
  public:
-  ChoosingSession(std::unique_ptr<MemcachedSession> session, bool binary, Choice& choice)
-      : session_(std::move(session)), binary_(binary), choice_(choice) {}
+  LookedAt(std::unique_ptr<MemcachedSession> session, Choice& choice)
+      : session_(std::move(session)), choice_(choice) {}
 
-  bool poll_event(Event& event) override {
-    if (!session_->poll_event(event)) return false;
-    if (event.kind == Event::Kind::ready) choice_.proven = was_ready_ = true;
-    if (event.kind == Event::Kind::closed && !was_ready_) judge();
-    return true;
-  }
-  const CloseReason& close_reason() const override {
+  const CloseReason& close_reason() const final {
     return judged_ ? reason_ : session_->close_reason();
   }
-
   std::span<std::byte> input_space() override { return session_->input_space(); }
   void on_input(std::size_t size, Now now) override { session_->on_input(size, now); }
   void on_output(std::size_t size, Now now) override { session_->on_output(size, now); }
@@ -74,28 +66,99 @@ class ChoosingSession final : public protocol::Session {
   bool closed() const override { return session_->closed(); }
   const protocol::Counters& counters() const override { return session_->counters(); }
 
+ protected:
+  // The end as it will be told.
+  CloseReason& judge() {
+    reason_ = session_->close_reason();
+    judged_ = true;
+    return reason_;
+  }
+  MemcachedSession& session() { return *session_; }
+  Choice& choice() { return choice_; }
+
+ private:
+  std::unique_ptr<MemcachedSession> session_;
+  Choice& choice_;
+  bool judged_ = false;
+  CloseReason reason_;
+};
+
+// A session that may turn out to speak the wrong protocol: it then ends with the advice to try the
+// other way, once for both ways.
+class ChoosingSession final : public LookedAt {
+ public:
+  ChoosingSession(bool binary, const SessionOptions& options, Choice& choice)
+      : LookedAt(make_session(binary, options), choice), binary_(binary) {}
+
+  bool poll_event(Event& event) override {
+    if (!session().poll_event(event)) return false;
+    if (event.kind == Event::Kind::ready) choice().proven = was_ready_ = true;
+    if (event.kind == Event::Kind::closed && !was_ready_) choose();
+    return true;
+  }
+
  private:
   // Closed without having been ready. A server that has told its version understood us, and what it
   // said then stands; unless it is too old for meta.
-  void judge() {
-    reason_ = session_->close_reason();
-    judged_ = true;
-    if (reason_.reason == Reason::closed || reason_.reason == Reason::timed_out) return;
-    const auto& version = session_->server_version();
+  void choose() {
+    CloseReason& reason = judge();
+    if (reason.reason == Reason::closed || reason.reason == Reason::timed_out) return;
+    if (reason.permanent && reason.reason == Reason::authentication) return;
+    const auto& version = session().server_version();
     const bool too_old = !binary_ && version && *version < meta_since;
     if (version && !too_old) return;
-    const bool first = !choice_.other;
-    choice_.other = first;  // behind the second way comes the first again
-    reason_.other_way = first || choice_.proven;
-    choice_.proven = false;
+    choice().log_in = Choice::LogIn::unknown;
+    const bool first = !choice().other;
+    choice().other = first;  // behind the second way comes the first again
+    reason.other_way = first || choice().proven;
+    choice().proven = false;
   }
 
-  std::unique_ptr<MemcachedSession> session_;
   bool binary_;
-  Choice& choice_;
   bool was_ready_ = false;
-  bool judged_ = false;
-  CloseReason reason_;
+};
+
+// Finds out by a question that every server answers in its own way how it takes a log-in, and ends.
+class FindingSession final : public LookedAt {
+ public:
+  FindingSession(SessionOptions options, Choice& choice)
+      : LookedAt(make_session(true, only_version(options)), choice) {}
+
+  bool poll_event(Event& event) override {
+    if (!session().poll_event(event)) return false;
+    if (event.kind == Event::Kind::ready) {
+      // The session has no more to say: what ends it is our own wish.
+      found(Choice::LogIn::sasl);
+      event = Event{};
+      event.kind = Event::Kind::closed;
+      return true;
+    }
+    using protocol::memcached::Dialect;
+    const Dialect dialect = session().dialect();
+    if (event.kind == Event::Kind::closed && !over_ &&
+        (dialect == Dialect::text || dialect == Dialect::text_and_log_in)) {
+      found(Choice::LogIn::text);
+    }
+    return true;
+  }
+  bool closed() const override { return over_ || LookedAt::closed(); }
+  bool ready() const override { return false; }
+
+ private:
+  static SessionOptions only_version(SessionOptions options) {
+    options.only_version = true;
+    return options;
+  }
+  void found(Choice::LogIn log_in) {
+    over_ = true;
+    choice().log_in = log_in;
+    CloseReason& reason = judge();
+    reason.reason = Reason::connect_failed;
+    reason.text = "it was found out which log-in the server takes";
+    reason.permanent = false;
+    reason.other_way = true;
+  }
+  bool over_ = false;
 };
 
 }  // namespace
@@ -109,13 +172,21 @@ MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(conf
 MemcachedSessions::~MemcachedSessions() = default;
 
 std::unique_ptr<protocol::Session> MemcachedSessions::make(unsigned node, Now) {
+  SessionOptions options = session_options(config_);
   if (config_.protocol != MemcachedProtocol::automatic) {
-    return make_session(config_.protocol == MemcachedProtocol::binary, config_);
+    return make_session(config_.protocol == MemcachedProtocol::binary, options);
   }
   Choice& choice = *choices_[node];
-  const bool binary_first = !config_.user.empty();
-  const bool binary = binary_first != choice.other;
-  return std::make_unique<ChoosingSession>(make_session(binary, config_), binary, choice);
+  // To the wrong protocol a server may say nothing at all: then there is time for the other way.
+  if (!choice.proven) options.handshake_limit = config_.connect_timeout * 3 / 4;
+  if (config_.user.empty()) {
+    return std::make_unique<ChoosingSession>(choice.other, options, choice);
+  }
+  if (choice.log_in == Choice::LogIn::unknown) {
+    return std::make_unique<FindingSession>(options, choice);
+  }
+  const bool binary = choice.log_in == Choice::LogIn::sasl;
+  return std::make_unique<ChoosingSession>(binary, options, choice);
 }
 
 }  // namespace sheaf::client

@@ -1,12 +1,14 @@
 #pragma once
 
 // Makes the memcached sessions of a cluster, in the protocol that is configured. With
-// `protocol=auto` the first connection to a node finds out: without a password meta is tried first,
-// with one binary (whose log-in a server that wants the other kind never sees); what is not
-// understood goes the other way at once.
+// `protocol=auto` the first connection to a node finds out. Without a password meta is tried first;
+// what is not understood, or not answered in 3/4 of `connect_timeout`, goes the other way. With
+// one a connection that is thrown away asks for the version in binary: who answers takes SASL, who
+// answers in text takes `-Y`, and no password is shown to a server that takes it the other way.
 //
 // Thread rule: belongs to one lane.
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -24,8 +26,10 @@ class MemcachedSessions final : public node::SessionFactory {
 
   // What is known of a node.
   struct Choice {
-    bool other = false;   // the protocol that is not tried first
-    bool proven = false;  // a connection of this choice has been ready
+    enum class LogIn : std::uint8_t { unknown, sasl, text };
+    LogIn log_in = LogIn::unknown;  // with a password only
+    bool other = false;             // binary, which is not tried first
+    bool proven = false;            // a connection of this choice has been ready
   };
 
  private:

@@ -60,6 +60,7 @@ class UvStream final : public Stream, private Deferred {
   bool wrote_ = false;     // since the last read: the ACK rode along
   bool ended_ = false;
   int error_ = 0;
+  int write_error_ = 0;
 };
 
 std::size_t UvStream::write(std::span<const Bytes> parts) {
@@ -97,7 +98,8 @@ std::size_t UvStream::send_some(std::span<const Bytes> parts) {
     taken = sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   } while (taken < 0 && errno == EINTR);
   if (taken < 0) {
-    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) end(errno);
+    // What the peer said before it hung up is still to be read: see on_ready.
+    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) write_error_ = errno;
     return 0;
   }
   wrote_ = wrote_ || taken > 0;
@@ -108,7 +110,13 @@ void UvStream::on_ready(int status, int ready) {
   const Now now = loop_.now_in_turn();
   bool gone = false;
   guard_ = &gone;
-  if (!ended_ && status < 0) end(pending_error(-status));
+  if (!ended_ && (status < 0 || write_error_ != 0)) {
+    const int error = write_error_ != 0 ? write_error_ : pending_error(-status);
+    if (!read_all(gone)) return;
+    if (!ended_ || error_ == 0) end(error);
+    guard_ = nullptr;
+    return;
+  }
   if (!ended_ && (ready & UV_WRITABLE) != 0) {
     writing_ = false;
     listen(UV_READABLE);

@@ -226,6 +226,21 @@ TEST_F(UvLoopTest, AResetConnectionSaysThatItWasReset) {
   EXPECT_EQ(peer.error, ECONNRESET);
 }
 
+// A server at its limit says why and hangs up, before it has read what we were writing.
+TEST_F(UvLoopTest, LastWordsOfThePeerAreHeardAlthoughWritingFails) {
+  Listener listener;
+  Peer peer;
+  connect(peer, listener.port());
+  const int server = listener.accept();
+  ASSERT_EQ(send(server, "too many", 8, MSG_NOSIGNAL), 8);
+  close(server);
+  const Bytes part[] = {as_bytes("x")};
+  for (int i = 0; i < 3; ++i) peer.stream->write(part);  // the first is answered by a reset
+  turn_until([&] { return peer.closed; });
+  EXPECT_EQ(peer.received, "too many");
+  EXPECT_NE(peer.error, 0);
+}
+
 TEST_F(UvLoopTest, ASinkMayDestroyItsStreamWhileItReads) {
   Listener listener;
   Peer peer;
