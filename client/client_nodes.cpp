@@ -145,7 +145,8 @@ Result<Location> Client::locate(std::string_view key) const {
   Location location;
   location.node = topology.identity(found.node);
   location.slot = found.point;
-  location.routing_key = cluster::routing_key(key);
+  const bool tags = impl_->config().ring == RingProfile::none;
+  location.routing_key = tags ? cluster::routing_key(key) : key;
   const bool tagged = location.routing_key.size() != key.size();
   const bool slots = impl_->config().locator == LocatorKind::slots;
   location.reason = std::string(tagged ? "the tag in {} " : "the key ") + "falls on " +

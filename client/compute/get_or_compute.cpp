@@ -56,7 +56,8 @@ class Caller {
     terms_.lease = options.lease.milliseconds();
     const std::optional<Ttl>& ttl = options.ttl ? options.ttl : impl.config().default_ttl;
     if (ttl) terms_.ttl = ttl->milliseconds();
-    terms_.leases = terms_.versions = memcached;
+    terms_.leases = memcached && !options.lease_beside;
+    terms_.versions = memcached;
     seed_ = random.fork();
   }
 

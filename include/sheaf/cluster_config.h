@@ -132,7 +132,7 @@ struct ClusterConfig {
 
   /// Parses `scheme://[user[:password]@]host[:port][*weight],...[?option=value&...]`.
   /// Errors: Reason::bad_configuration; the text names the part and the limit, never a password.
-  /// Outcome::unsupported for a scheme of a later version (TLS, memcached, Redis), else
+  /// Outcome::unsupported for a scheme of a later version (TLS, Redis), else
   /// Outcome::invalid.
   SHEAF_API static Result<ClusterConfig> parse_uri(std::string_view uri);
 

@@ -104,6 +104,11 @@ struct ComputeOptions {
   /// to 24 h, in memcached rounded up to whole seconds. A computation that takes longer may be done
   /// twice; of two values the first that was stored stays.
   Ttl lease = std::chrono::seconds(10);
+  /// Holds the lease as a key beside the value's, `KEY:sheaf-lease`, also where memcached has
+  /// leases of its own. While one of those is held, clients that do not speak the meta protocol
+  /// read the key as an empty value: set this where such clients read it too. Every client that
+  /// computes the key must have it set alike.
+  bool lease_beside = false;
   /// Bounds reading and waiting; storing a computed value gets as much again. The time that
   /// computing itself takes does not count.
   Timeout timeout{};

@@ -203,6 +203,34 @@ TEST_P(Memcached, EveryServerTellsItsVersionAndStatistics) {
   }
 }
 
+// Others read a lease of the meta protocol as an empty value, which is why lease_beside exists.
+TEST_P(Memcached, WithTheLeaseBesideItAKeyThatIsBeingComputedIsAbsentForEverybody) {
+  const std::string uri = endpoint->uri();
+  Client binary = test::open(uri.substr(0, uri.find('?')) + "?protocol=binary");
+  const auto got = client->get_or_compute("key", {.lease_beside = true, .timeout = 10s}, [&] {
+    EXPECT_FALSE(binary.get("key").value().has_value());
+    EXPECT_TRUE(binary.get("key:sheaf-lease").value().has_value());
+    return std::string("made");
+  });
+  EXPECT_EQ(got.value().data, "made");
+  EXPECT_EQ(binary.get("key").value()->data, "made");
+  EXPECT_FALSE(binary.get("key:sheaf-lease").value().has_value());
+}
+
+TEST_P(Memcached, OnARingThatIsSharedTheWholeKeyPlacesItAndItsLease) {
+  const std::string uri = endpoint->uri();
+  Client shared = test::open(uri + "&ring=libmemcached-weighted");
+  const std::string key = "{tag}/key";
+  EXPECT_EQ(shared.locate(key)->routing_key, key);
+  EXPECT_EQ(client->locate(key)->routing_key, "tag");
+  const auto got = shared.get_or_compute(key, {.lease_beside = true, .timeout = 10s}, [&] {
+    Client owner = test::open("memcached://" + shared.locate(key)->node);
+    EXPECT_TRUE(owner.get(key + ":sheaf-lease").value().has_value());
+    return std::string("made");
+  });
+  EXPECT_EQ(got.value().data, "made");
+}
+
 TEST_P(Memcached, AutomaticallyChosenAndFixedProtocolsShareEverything) {
   std::string uri = endpoint->uri();
   Client other = test::open(uri.substr(0, uri.find('?')));
