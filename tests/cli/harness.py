@@ -61,7 +61,8 @@ class Dev:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
         told = json.loads(line)
         self.uri = told["uri"]
-        self.pids = {each["node"]: each["pid"] for each in told["servers" if memcached else "brokers"]}
+        told_as = "servers" if memcached else "brokers"
+        self.pids = {each["node"]: each["pid"] for each in told[told_as]}
         self.nodes = list(self.pids)
 
     def __enter__(self):

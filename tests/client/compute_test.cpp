@@ -38,14 +38,14 @@ INSTANTIATE_TEST_SUITE_P(On, Computing, testing::ValuesIn(test::all_factories())
 TEST_P(Computing, AMissIsComputedAndStoredAHitIsRead) {
   int computed = 0;
   const auto compute = [&] { return "made " + std::to_string(++computed); };
-  const auto first = client->get_or_compute("key", {}, compute);
+  const auto first = client->get_or_compute("{key}", {}, compute);
   ASSERT_TRUE(first) << first.error().message();
   EXPECT_EQ(first->data, "made 1");
-  EXPECT_EQ(client->get("key").value()->data, "made 1");
-  EXPECT_EQ(client->get("key").value()->version, first->version);
-  EXPECT_EQ(client->get_or_compute("key", {}, compute).value().data, "made 1");
+  EXPECT_EQ(client->get("{key}").value()->data, "made 1");
+  EXPECT_EQ(client->get("{key}").value()->version, first->version);
+  EXPECT_EQ(client->get_or_compute("{key}", {}, compute).value().data, "made 1");
   EXPECT_EQ(computed, 1);
-  EXPECT_FALSE(client->get("key:sheaf-lease").value().has_value());
+  EXPECT_FALSE(client->get("{key}:sheaf-lease").value().has_value());
 }
 
 TEST_P(Computing, AnEmptyValueIsAValue) {

@@ -207,14 +207,14 @@ TEST_P(Memcached, EveryServerTellsItsVersionAndStatistics) {
 TEST_P(Memcached, WithTheLeaseBesideItAKeyThatIsBeingComputedIsAbsentForEverybody) {
   const std::string uri = endpoint->uri();
   Client binary = test::open(uri.substr(0, uri.find('?')) + "?protocol=binary");
-  const auto got = client->get_or_compute("key", {.lease_beside = true, .timeout = 10s}, [&] {
-    EXPECT_FALSE(binary.get("key").value().has_value());
-    EXPECT_TRUE(binary.get("key:sheaf-lease").value().has_value());
+  const auto got = client->get_or_compute("{key}", {.lease_beside = true, .timeout = 10s}, [&] {
+    EXPECT_FALSE(binary.get("{key}").value().has_value());
+    EXPECT_TRUE(binary.get("{key}:sheaf-lease").value().has_value());
     return std::string("made");
   });
   EXPECT_EQ(got.value().data, "made");
-  EXPECT_EQ(binary.get("key").value()->data, "made");
-  EXPECT_FALSE(binary.get("key:sheaf-lease").value().has_value());
+  EXPECT_EQ(binary.get("{key}").value()->data, "made");
+  EXPECT_FALSE(binary.get("{key}:sheaf-lease").value().has_value());
 }
 
 TEST_P(Memcached, OnARingThatIsSharedTheWholeKeyPlacesItAndItsLease) {
