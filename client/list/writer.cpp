@@ -12,7 +12,6 @@ using Kind = RegisterEvent::Kind;
 namespace {
 
 constexpr std::size_t segments_kept = 4;
-constexpr std::chrono::milliseconds right_after{2};
 constexpr std::chrono::milliseconds patience{1'000};
 constexpr std::chrono::milliseconds closing_patience{100};
 
@@ -44,7 +43,7 @@ void Writer::add(EditRequest& request, Now now) {
     return end(request, Failure(error_of(Outcome::shutdown, Reason::closed, "the client is closing",
                                          request, now)));
   }
-  hurried_ = told_at_ != Deadline::min() && now.mono - told_at_ <= right_after;
+  hurried_ = told_at_ != Deadline::min() && now.mono - told_at_ <= linger();
   due_ = std::min(due_, request.deadline);
   queue_.push_back(&request);
   switch (state_) {
@@ -168,6 +167,7 @@ void Writer::on_event(const RegisterEvent& event, Now now) {
 void Writer::open(Now now) {
   state_ = State::opening;
   wake_at_ = never;
+  commits_ = 0;
   register_->open(last_deadline(), now);
 }
 
@@ -177,6 +177,7 @@ void Writer::begin(Now now) {
     incarnation_ = register_->incarnation();
     segments_.clear();
   }
+  began_at_ = now.mono;
   take_group();
   std::vector<const Edit*> edits;
   for (const EditRequest* request : group_) edits.push_back(&request->edit);
@@ -279,6 +280,8 @@ void Writer::tell(Now now) {
   }
   group_.clear();
   told_at_ = now.mono;
+  took_ = now.mono - began_at_;
+  ++commits_;
   last_error_.clear();
   losses_ = 0;
   go_on(now);
@@ -286,7 +289,7 @@ void Writer::tell(Now now) {
 
 // The register is open, and no commit is in work.
 void Writer::go_on(Now now) {
-  if (now.mono >= register_->good_until()) {
+  if (turn_over(now)) {
     close(now);
     rest(options_.rest, now);
   } else if (!queue_.empty()) {
@@ -294,11 +297,22 @@ void Writer::go_on(Now now) {
   } else if (hurried_ && !shut_down_) {
     hurried_ = false;
     state_ = State::lingering;
-    wake_at_ = std::min(now.mono + options_.linger, register_->good_until());
+    wake_at_ = now.mono + linger();
   } else {
     close(now);
     state_ = State::idle;
   }
+}
+
+bool Writer::turn_over(Now now) const {
+  const Deadline good_until = register_->good_until();
+  if (now.mono < good_until) return false;
+  return commits_ >= options_.turn_commits || now.mono >= good_until + options_.turn_extra;
+}
+
+std::chrono::nanoseconds Writer::linger() const {
+  return std::clamp<std::chrono::nanoseconds>(2 * took_, options_.least_linger,
+                                              options_.most_linger);
 }
 
 // Others go first, or the store gets a pause: once to twice `time`.

@@ -9,7 +9,8 @@
 //   reading     the one segment that the edits need, unless it is known
 //   storing     new items and segments, side by side; the item that a remove returns
 //   committing  the new head; then everybody waiting is told
-//   lingering   open for 2 ms more when edits came one right after the other: a program that pushes
+//   lingering   open for a moment more when edits came one right after the other: a program that
+//   pushes
 //               in a loop pays two round trips for each, not six
 //   resting     the register was in use for its time: others get their turn first
 //
@@ -51,7 +52,14 @@ class EditRequest {
 struct WriterOptions {
   std::size_t commit_items = 2'000;     // of pushes put together
   std::size_t commit_bytes = 4u << 20;  // but one edit may have more
-  std::chrono::milliseconds linger{2};
+  // How soon the next edit must come to count as one right after the other: twice as long as the
+  // last commit took, within these bounds.
+  std::chrono::milliseconds least_linger{2};
+  std::chrono::milliseconds most_linger{20};
+  // After the register's time others get their turn, but not before so many commits unless those
+  // take so much longer: a slow machine would do nothing but hand over.
+  unsigned turn_commits = 32;
+  std::chrono::milliseconds turn_extra{75};
   std::chrono::milliseconds rest{2};  // 1 to 2 times as long, at random
   std::uint64_t head_limit = 16u << 20;
   PlanOptions plan;
@@ -121,6 +129,8 @@ class Writer final : public Procedure {
   Deadline group_end() const;
   Deadline last_deadline() const;
   void close(Now now);
+  bool turn_over(Now now) const;
+  std::chrono::nanoseconds linger() const;
   void rest(std::chrono::nanoseconds time, Now now);
 
   const Keys keys_;
@@ -137,11 +147,14 @@ class Writer final : public Procedure {
   std::size_t alone_ = 0;  // so many edits are not put together: one of them was refused
   bool hurried_ = false;   // the last edit came right after the outcome of one before it
   Deadline told_at_ = Deadline::min();
-  bool begin_ = false;        // the register is open for the next group
-  unsigned losses_ = 0;       // attempts in a row
-  Deadline due_ = never;      // no deadline of an edit is earlier
-  Deadline wake_at_ = never;  // lingering, resting
-  std::string last_error_;    // of attempts that were lost
+  Deadline began_at_{0};              // the commit in work, or the last one
+  std::chrono::nanoseconds took_{0};  // from there to the outcome
+  unsigned commits_ = 0;              // since the register was opened
+  bool begin_ = false;                // the register is open for the next group
+  unsigned losses_ = 0;               // attempts in a row
+  Deadline due_ = never;              // no deadline of an edit is earlier
+  Deadline wake_at_ = never;          // lingering, resting
+  std::string last_error_;            // of attempts that were lost
 
   // Segments by id: those that were read or written last.
   std::uint64_t incarnation_ = 0;
