@@ -1,6 +1,7 @@
 #include "client/memcached_sessions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/memcached/binary_session.h"
 #include "protocol/memcached/meta_session.h"
@@ -122,7 +123,7 @@ class ChoosingSession final : public LookedAt {
 class FindingSession final : public LookedAt {
  public:
   FindingSession(SessionOptions options, Choice& choice)
-      : LookedAt(make_session(true, only_version(options)), choice) {}
+      : LookedAt(make_session(true, only_version(std::move(options))), choice) {}
 
   bool poll_event(Event& event) override {
     if (!session().poll_event(event)) return false;

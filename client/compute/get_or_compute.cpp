@@ -13,7 +13,6 @@ inline namespace v0 {
 namespace {
 
 using client::BlockingProcedure;
-using client::compute::Claim;
 using client::compute::ClaimPlan;
 using client::compute::Flights;
 using client::compute::Right;
