@@ -268,6 +268,31 @@ TEST_P(LogIns, AreFoundOutByTheClientAndAWrongPasswordIsOneClearError) {
   }
 }
 
+TEST(Protocols, AServerThatSpeaksOnlyOneIsFoundOut) {
+  for (const char* protocol : {"ascii", "binary"}) {
+    MemcachedOptions options;
+    options.arguments = {"-B", protocol};
+    const MemcachedProcess server(options);
+    Client client = test::open("memcached://" + address(server));
+    const auto stored = client.set("k", "v", {.timeout = 10s});
+    ASSERT_TRUE(stored) << protocol << ": " << stored.error().message();
+    EXPECT_EQ(client.get("k").value()->data, "v");
+    EXPECT_EQ(client.stats().front().connects, 1u);
+    EXPECT_EQ(client.stats().front().connect_failures, 0u) << "finding out is no fault";
+  }
+}
+
+TEST(Protocols, APasswordForAServerThatWantsNoneIsOneClearError) {
+  const MemcachedProcess server;
+  Client client = test::open("memcached://cache:s3cret@" + address(server));
+  const auto refused = client.get("k", {.timeout = 10s});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().outcome, Outcome::not_sent);
+  EXPECT_LT(refused.error().elapsed, 9s);
+  EXPECT_NE(refused.error().message().find("SASL is off"), std::string::npos)
+      << refused.error().message();
+}
+
 }  // namespace
 }  // namespace sheaf
 #endif
