@@ -130,27 +130,27 @@ std::optional<int> Program::take_end() {
 
 // Runs the program to its end, or until it has ended because the lock was lost.
 ExitCode run_program_under(LockGuard& guard, const std::vector<std::string>& words,
-                           const PassedSignals& signals, Mailbox& mailbox) {
+                           const PassedSignals& signals, const std::shared_ptr<Mailbox>& mailbox) {
   Program program;
   if (const int error = program.start(words, guard.token(), signals); error != 0) {
     complain(printable(words.front()) +
              " could not be started: " + std::generic_category().message(error) + ".");
     return code_of(error == ENOENT ? kNotFound : kNotExecutable);
   }
-  guard.on_loss([&mailbox](const Error& why) { mailbox.put_loss(why); });
+  guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });
   bool lost = false;
   for (;;) {
     if (const auto code = program.take_end()) {
       guard.on_loss(nullptr);
       return code_of(lost ? lock_lost : *code);
     }
-    if (const auto why = mailbox.take_loss()) {
+    if (const auto why = mailbox->take_loss()) {
       lost = true;
       complain("the lock " + printable(guard.name()) + " is lost, " + printable(words.front()) +
                " gets SIGTERM: " + why->message());
       program.pass_on(SIGTERM);
     }
-    wait_for_either(signals, mailbox);
+    wait_for_either(signals, *mailbox);
     const PassedSignals::Signal signal = signals.take();
     if (signal.number == 0 || signal.number == SIGCHLD || signal.from_terminal) continue;
     program.pass_on(signal.number);
@@ -186,10 +186,9 @@ PassedSignals::Signal PassedSignals::take() const {
 ExitCode run_lock(Context& context, const PassedSignals& signals) {
   const LockArguments& wanted = context.arguments.lock;
   Locker locker(context.client, {.lease = wanted.lease});
-  Mailbox* const mailbox = new Mailbox;  // callbacks may come until the client is closed
-  const std::shared_ptr<Mailbox> owned(mailbox);
+  const auto mailbox = std::make_shared<Mailbox>();  // callbacks may come until the client closes
   locker.lock_async(wanted.name, wanted.wait,
-                    [owned](LockResult got) { owned->put_lock(std::move(got)); });
+                    [mailbox](LockResult got) { mailbox->put_lock(std::move(got)); });
   std::optional<LockResult> got;
   while (!(got = mailbox->take_lock())) {
     wait_for_either(signals, *mailbox);
@@ -205,7 +204,7 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
              format_duration(wanted.wait) + ".");
     return code_of(lock_not_acquired);
   }
-  const ExitCode code = run_program_under(***got, wanted.words, signals, *mailbox);
+  const ExitCode code = run_program_under(***got, wanted.words, signals, mailbox);
   static_cast<void>((***got).release());
   return code;
 }

@@ -119,16 +119,19 @@ std::string LockSession::token() const {
 void LockSession::on_loss(LockGuard::LossCallback lost) {
   const Client::Impl::Entry entry(*impl_);
   const bool closed = impl_->refusal(false).has_value();
-  std::optional<Error> why;
+  Error why;
   {
     const std::scoped_lock lock(mutex_);
     if (released_) return;
-    why = loss_;
-    if (!why) on_loss_ = std::move(lost);
+    if (!loss_) {
+      on_loss_ = std::move(lost);
+      return;
+    }
+    why = *loss_;
   }
-  if (!why || !lost) return;
-  if (closed) return lost(*why);  // no dispatcher runs any more
-  impl_->dispatcher().post([lost = std::move(lost), why = *why] { lost(why); });
+  if (!lost) return;
+  if (closed) return lost(why);  // no dispatcher runs any more
+  impl_->dispatcher().post([lost = std::move(lost), why] { lost(why); });
 }
 
 bool LockSession::stop_believing() {
