@@ -180,6 +180,29 @@ TEST_P(Contract, AStaleFencingTokenIsRefusedAndChangesNothing) {
   EXPECT_EQ(client->remove("{f}guarded", remove).value(), RemoveResult::removed);
 }
 
+TEST_P(Contract, WhatTheEndpointLacksIsRefusedAsUnsupportedAndChangesNothing) {
+  const SetResult stored = client->set("kept", "1").value();
+  has(Feature::if_present, client->set("kept", "1", {.condition = SetCondition::if_present}));
+  const Version version = client->get("kept").value()->version;
+  has(Feature::if_version,
+      client->set("kept", "1", {.condition = SetCondition::if_version, .version = version}));
+  RemoveOptions removal;
+  removal.if_version = stored.version;
+  if (!client->supports(Feature::if_version))
+    has(Feature::if_version, client->remove("kept", removal));
+  has(Feature::flags, client->set("kept", "1", {.flags = 1}));
+  has(Feature::edits, client->append("kept", ""));
+  has(Feature::edits, client->prepend("kept", ""));
+  has(Feature::edits, client->increment("kept", 0));
+  has(Feature::edits, client->decrement("kept", 0));
+  has(Feature::edits, client->touch("kept"));
+  has(Feature::edits, client->get_and_touch("kept"));
+  for (const NodeText& server : client->server_stats()) has(Feature::server_stats, server.text);
+  for (const NodeText& server : client->server_versions()) has(Feature::server_stats, server.text);
+  has(Feature::watch, client->watch("kept"));
+  EXPECT_EQ(client->get("kept").value()->data, "1");
+}
+
 TEST_P(Contract, BadArgumentsAreRefusedWithOneSentenceAndChangeNothing) {
   const auto refused = [](const auto& result, Reason reason) {
     ASSERT_FALSE(result);
