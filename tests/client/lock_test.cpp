@@ -336,7 +336,7 @@ TEST(Locking, ANodeThatIsNotThereIsAnErrorInTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Endpoints, LockContract, testing::ValuesIn(test::endpoint_factories()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each_endpoint) { return each_endpoint.param.name; });
 
 }  // namespace
 }  // namespace sheaf
