@@ -1,5 +1,6 @@
 // The main job in one program: a cache over several brokers, hundreds of keys in one parallel
-// batch, a conditional write, and a broker that stops answering while the others go on.
+// batch, a conditional write, a lock with a fencing token, a shared list, a watch, and a broker
+// that stops answering while the others go on.
 //
 // quickstart [URI] [--pids P1,P2,...]
 //   URI     the brokers, default embedded://3 (three stores inside this process)
@@ -19,6 +20,9 @@
 #include <vector>
 
 #include <sheaf/client.h>
+#include <sheaf/list.h>
+#include <sheaf/locker.h>
+#include <sheaf/watch.h>
 
 namespace {
 
@@ -132,6 +136,92 @@ void write_conditionally(sheaf::Client& client) {
   std::printf("   Its 50 ms are over: absent again.\n");
 }
 
+// 4. One counter, four writers: the lock lets one in, and its token keeps out whoever is too late.
+void count_under_a_lock(sheaf::Client& client) {
+  constexpr int kWriters = 4;
+  constexpr int kRounds = 10;
+  const std::string counter = "{shift/lock}counter";  // the tag puts it on the lock's node
+  require(client.remove(counter).has_value(), "a remove");
+  const auto start = Clock::now();
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kWriters; ++i) {
+    writers.emplace_back([&] {
+      sheaf::Locker locker(client);
+      for (int round = 0; round < kRounds; ++round) {
+        auto lock = locker.lock("shift/lock", 10s);
+        require(lock && lock->has_value(), "the lock is had in time");
+        sheaf::LockGuard& guard = **lock;
+        const auto before = guard.read(counter);
+        require(before.has_value(), "a fenced read");
+        const int count = *before ? std::atoi((*before)->data.c_str()) : 0;
+        const auto written = guard.write(counter, std::to_string(count + 1));
+        require(written && written->stored, "a fenced write");
+      }
+    });
+  }
+  for (auto& writer : writers) writer.join();
+  const auto total = client.get(counter);
+  require(total && *total && (*total)->data == std::to_string(kWriters * kRounds),
+          "no increment is lost");
+  std::printf(
+      "\n4. Four writers added 1 to one counter ten times each, under a lock: %s, in %.0f ms.\n",
+      (*total)->data.c_str(), milliseconds_since(start));
+
+  sheaf::Locker locker(client);
+  auto old_holder = locker.try_lock("shift/lock");
+  require(old_holder && old_holder->has_value(), "a free lock");
+  const sheaf::FencingToken late = (*old_holder)->token();
+  require((*old_holder)->release().has_value(), "a release");
+  auto holder = locker.lock("shift/lock", 10s);
+  require(holder && holder->has_value() && (*holder)->read(counter), "the next holder");
+  const auto refused = client.set(counter, "0", {.fence = late});
+  require(!refused.has_value(), "a late writer is refused");
+  std::printf("   A former holder that writes late is refused: \"%s\"\n",
+              refused.error().message().c_str());
+}
+
+// 5. A list that several writers push to at once.
+void share_a_list(sheaf::Client& client) {
+  sheaf::List list(client, "shift/log");
+  require(list.clear().has_value(), "an empty list");
+  const auto start = Clock::now();
+  std::vector<std::thread> writers;
+  for (const char* name : {"Ann", "Bob", "Cem", "Dot"}) {
+    writers.emplace_back([&, name] {
+      for (int i = 0; i < 25; ++i) {
+        require(list.push(std::string(name) + " " + std::to_string(i)).has_value(), "a push");
+      }
+    });
+  }
+  for (auto& writer : writers) writer.join();
+  const auto length = list.length();
+  const auto last = list.range(-3, -1);
+  require(length && *length == 100 && last && last->size() == 3, "no item is lost");
+  std::printf(
+      "\n5. Four writers pushed 25 items each to one list in %.0f ms. It has %llu; the last:",
+      milliseconds_since(start), static_cast<unsigned long long>(*length));
+  for (const auto& item : *last) std::printf(" \"%s\"", item.c_str());
+  std::printf(".\n");
+}
+
+// 6. A watcher hears of every change, and first of what is there.
+void watch_a_key(sheaf::Client& client) {
+  require(client.set("shift/state", "early").has_value(), "a set");
+  auto watch = client.watch("shift/state");
+  require(watch.has_value(), "a watch");
+  std::printf("\n6. \"shift/state\" is watched:");
+  std::string seen;
+  for (const char* next : {"late", "night", ""}) {
+    const auto event = watch->next(5s);
+    require(event && event->has_value() && (*event)->value, "an event for each change");
+    seen = *(*event)->value;
+    std::printf(" %s %s;", std::string(to_string((*event)->kind)).c_str(), seen.c_str());
+    if (*next != '\0') require(client.set("shift/state", next).has_value(), "a set");
+  }
+  require(seen == "night", "the newest value comes last");
+  std::printf(" all in order.\n");
+}
+
 // Pauses a process while it lives.
 class Paused {
  public:
@@ -146,14 +236,14 @@ class Paused {
   pid_t pid_;
 };
 
-// 4. A broker that stops answering fails its own keys, and nobody else's.
+// 7. A broker that stops answering fails its own keys, and nobody else's.
 void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, pid_t pid) {
   const std::string node = client.config().nodes.front().identity();
   const auto lives_there = [&](const auto& key) { return client.locate(key).value().node == node; };
   const auto its_keys = static_cast<std::size_t>(std::ranges::count_if(keys, lives_there));
   std::string sentence;
   Paused broker(pid);
-  std::printf("\n4. The broker %s stops answering.\n", node.c_str());
+  std::printf("\n7. The broker %s stops answering.\n", node.c_str());
   for (const char* batch : {"First", "Second"}) {
     const auto start = Clock::now();
     const Failures failures = read_all(client, keys, sentence);
@@ -197,6 +287,9 @@ int main(int argc, char** argv) {
   fill(*client, keys);
   read_in_one_batch(*client, keys);
   write_conditionally(*client);
+  count_under_a_lock(*client);
+  share_a_list(*client);
+  watch_a_key(*client);
   if (first_pid > 0) lose_a_broker(*client, keys, first_pid);
   std::printf("\nDone: every value came back as it was written.\n");
 }

@@ -22,7 +22,7 @@ endif()
 
 # Samples run on stores of their own; on brokers samples/quickstart.sh runs them.
 foreach(sample IN ITEMS quickstart multi_broker_cache batch_read fenced_writes error_handling
-        work_list active_standby)
+        work_list active_standby thermostat)
   if(TARGET ${sample})
     add_test(NAME samples.${sample} COMMAND ${sample})
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)

@@ -1,0 +1,90 @@
+// A thermostat: one process sets `living\setPoint`, another follows it by watching the key.
+//
+// thermostat set DEGREES URI   sets the key and ends
+// thermostat follow URI        prints every change until it is ended
+// thermostat [URI]             both in one process, a few changes; default embedded://3
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <sheaf/client.h>
+#include <sheaf/watch.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = sheaf::WatchEvent::Kind;
+
+constexpr const char* kSetPoint = "living\\setPoint";
+
+template <class T>
+T must(sheaf::Result<T> result) {
+  if (result) return std::move(*result);
+  std::fprintf(stderr, "thermostat: %s\n", result.error().message().c_str());
+  std::exit(1);
+}
+
+void set(const std::string& uri, const std::string& degrees) {
+  sheaf::Client client = must(sheaf::Client::open(uri));
+  must(client.set(kSetPoint, degrees));
+}
+
+// Tells each event in one line; true for the degrees that end the demonstration.
+bool tell(const sheaf::WatchEvent& event, std::string_view last) {
+  switch (event.kind) {
+    case Kind::current:
+    case Kind::set:
+      std::printf("the set point is %s\n", event.value ? event.value->c_str() : "not there yet");
+      return event.value == last;
+    case Kind::deleted:
+      std::printf("the set point was removed\n");
+      return false;
+    case Kind::gap:
+      std::printf("we were blind for a while; what we missed follows\n");
+      return false;
+    case Kind::changed:
+      return false;  // what it holds now follows
+    case Kind::failed:
+      std::printf("not watched now: %s\n", event.error->message().c_str());
+      return false;
+  }
+  return false;
+}
+
+void follow(const std::string& uri, std::string_view last) {
+  sheaf::Client client = must(sheaf::Client::open(uri));
+  sheaf::Watch watch = must(client.watch(kSetPoint));
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  while (last.empty() || std::chrono::steady_clock::now() < give_up) {
+    const auto event = must(watch.next(1s));
+    if (event && tell(*event, last)) return;
+    std::fflush(stdout);
+  }
+  std::fprintf(stderr, "thermostat: the last change was not seen\n");
+  std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string role = argc > 1 ? argv[1] : "embedded://3?name=thermostat";
+  if (role == "set" && argc == 4) {
+    set(argv[3], argv[2]);
+  } else if (role == "follow" && argc == 3) {
+    follow(argv[2], {});
+  } else if (argc <= 2) {
+    std::thread follower([&] { follow(role, "22.0"); });
+    for (const char* degrees : {"20.5", "21.0", "21.5", "22.0"}) {
+      set(role, degrees);
+      std::this_thread::sleep_for(20ms);
+    }
+    follower.join();
+  } else {
+    std::fprintf(stderr, "usage: thermostat [set DEGREES URI | follow URI | URI]\n");
+    return 2;
+  }
+}
