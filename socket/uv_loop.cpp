@@ -103,7 +103,9 @@ void UvLoop::Impl::wait(Deadline until) {
   if (until != never) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - start);
     uv_update_time(&loop_);
-    uv_timer_start(alarm_, [](uv_timer_t*) {}, static_cast<std::uint64_t>(left.count()), 0);
+    // libuv runs due timers before it polls, and would then sleep without one: the alarm forbids.
+    const auto ring = [](uv_timer_t* alarm) { uv_stop(alarm->loop); };
+    uv_timer_start(alarm_, ring, static_cast<std::uint64_t>(left.count()), 0);
   }
   uv_run(&loop_, UV_RUN_ONCE);
   uv_timer_stop(alarm_);

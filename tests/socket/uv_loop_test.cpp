@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <string>
@@ -96,6 +97,25 @@ TEST_F(UvLoopTest, TimerFiresAtItsDeadlineAndNotBefore) {
   turn_until([&] { return alarm.count == 1; });
   EXPECT_GE(alarm.fired.mono, due);
   EXPECT_LT(alarm.fired.mono, due + 2s);
+}
+
+// libuv's clock counts whole milliseconds: a wait that begins at the very end of one may be over
+// before the poll begins.
+TEST_F(UvLoopTest, AWaitThatIsOverBeforeItBeginsDoesNotLastForEver) {
+  const auto start = read_clocks().mono;
+  std::atomic<bool> over = false;
+  std::thread watchdog([&] {
+    while (!over && read_clocks().mono < start + 20s) std::this_thread::yield();
+    if (!over) loop->wake();
+  });
+  for (int i = 0; i < 500 && read_clocks().mono < start + 10s; ++i) {
+    while (read_clocks().mono % 1ms < 998us) {
+    }
+    loop->turn(read_clocks().mono + 500us);
+  }
+  over = true;
+  watchdog.join();
+  EXPECT_LT(read_clocks().mono - start, 10s);
 }
 
 TEST_F(UvLoopTest, WakeFromAnotherThreadEndsTheWait) {
