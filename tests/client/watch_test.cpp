@@ -277,15 +277,19 @@ TEST(WatchExecutor, TakesTheCallbacks) {
   {
     Client client = test::open("embedded://3?name=watch-executor", std::move(options));
     std::atomic<int> inside = 0;
+    std::latch current(1);
     std::latch all(101);
     const Watch watch = client
                             .watch(Keys{"k"}, {},
-                                   [&](const WatchEvent&) {
+                                   [&](const WatchEvent& event) {
                                      EXPECT_EQ(++inside, 1);
                                      --inside;
+                                     if (event.kind == WatchEvent::Kind::current)
+                                       current.count_down();
                                      all.count_down();
                                    })
                             .value();
+    current.wait();  // a set that comes before it would not be told as one
     for (int i = 0; i < 100; ++i) client.set("k", std::to_string(i)).value();
     all.wait();
   }
