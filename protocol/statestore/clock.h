@@ -84,7 +84,8 @@ class HybridClock {
                                              std::chrono::milliseconds wall) noexcept;
   // Whether tick_after() would succeed now.
   bool can_tick_after(const Timestamp& remote, std::chrono::milliseconds wall) const noexcept;
-  // Forgets everything: for a client after the store said that our timestamps are ahead of it.
+  // Forgets everything: for a client whose timestamps are ahead, as the store said or as the wall
+  // clock shows after it was set back.
   void reset() noexcept { last_ = {}; }
 
   // The newest timestamp. Its node lives as long as the clock is not moved.

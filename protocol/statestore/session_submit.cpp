@@ -221,11 +221,14 @@ std::optional<LocalError> StoreSession::stamp(const Operation& operation, Messag
     message.timestamp = TimestampText(Timestamp{0, 0, options_.client_id}, TimestampForm::unpadded);
     return std::nullopt;
   }
-  const auto tick = clock_.tick(now.wall);
+  // Timestamps that are over a minute ahead of our wall clock come from before that was set back.
+  // The store would refuse them for as long; being behind it is always fine.
+  auto tick = clock_.tick(now.wall);
   if (!tick) {
-    return refuse_as(Outcome::not_sent, Reason::clock_skew,
-                     "the clock of this process is over a minute behind timestamps of the node");
+    clock_.reset();
+    tick = clock_.tick(now.wall);
   }
+  if (!tick) return refuse_as(Outcome::not_sent, Reason::clock_skew, "the wall clock has no time");
   message.timestamp = TimestampText(*tick);
   return std::nullopt;
 }
