@@ -13,10 +13,8 @@ using client::call_async;
 using client::first_of;
 using client::GetOp;
 using client::promised;
-using client::Receiver;
 using client::RemoveOp;
 using client::SetOp;
-using protocol::Operation;
 
 std::optional<Error> check_set(std::string_view key, std::string_view value,
                                const SetOptions& options, const ClusterConfig& config) {

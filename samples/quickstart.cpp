@@ -153,7 +153,7 @@ void count_under_a_lock(sheaf::Client& client) {
         sheaf::LockGuard& guard = **lock;
         const auto before = guard.read(counter);
         require(before.has_value(), "a fenced read");
-        const int count = *before ? std::atoi((*before)->data.c_str()) : 0;
+        const long count = *before ? std::strtol((*before)->data.c_str(), nullptr, 10) : 0;
         const auto written = guard.write(counter, std::to_string(count + 1));
         require(written && written->stored, "a fenced write");
       }
