@@ -1,5 +1,6 @@
 """Runs the built program as a user would: arguments, standard input, output, exit code, signals."""
 
+import glob
 import json
 import os
 import select
@@ -7,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -162,3 +164,23 @@ class Case(unittest.TestCase):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assert_sentences(done.stderr)
         self.assertIn(says, done.stderr.decode())
+
+
+class CaseWithFolder(Case):
+    """Temporary files go to a folder of the test's own, which goes with it."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.before = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = self.folder.name
+        self.addCleanup(self.restore)
+
+    def restore(self):
+        if self.before is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = self.before
+
+    def left_behind(self):
+        return glob.glob(os.path.join(self.folder.name, "*"))

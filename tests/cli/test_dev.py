@@ -1,33 +1,15 @@
 """`sheaf dev`: what it starts, says and leaves behind."""
 
-import glob
 import os
 import re
 import signal
 import subprocess
-import tempfile
 
 import harness
 from harness import DONE, FAILED, Dev, is_alive, raw, sheaf, wait_until
 
 
-class Development(harness.Case):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.before = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = self.folder.name
-        self.addCleanup(self.restore)
-
-    def restore(self):
-        if self.before is None:
-            del os.environ["TMPDIR"]
-        else:
-            os.environ["TMPDIR"] = self.before
-
-    def left_behind(self):
-        return glob.glob(os.path.join(self.folder.name, "*"))
-
+class Development(harness.CaseWithFolder):
     def assert_gone(self, dev):
         wait_until(lambda: not any(is_alive(pid) for pid in dev.pids.values()), "brokers end")
         for node in dev.nodes:

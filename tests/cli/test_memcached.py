@@ -85,7 +85,7 @@ class Memcached(harness.Case):
         self.ends(USAGE, "set", "large", "-", stdin=b"x" * (1 << 20))
 
 
-class Development(harness.Case):
+class Development(harness.CaseWithFolder):
     def test_the_uri_stands_alone_and_the_servers_end_with_it(self):
         process = subprocess.Popen(raw(harness.program, "dev", "--memcached", "2"),
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
