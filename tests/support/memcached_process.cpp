@@ -48,7 +48,7 @@ MemcachedProcess::MemcachedProcess(MemcachedOptions options)
 
 // The object is whole behind this: what throws later finds its folder removed.
 MemcachedProcess::MemcachedProcess(MemcachedOptions options, Deferred)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), port_(options_.port) {
   std::string name = (std::filesystem::temp_directory_path() / "sheaf-memcached-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
   folder_ = name;
@@ -85,7 +85,8 @@ bool MemcachedProcess::launch() {
 void MemcachedProcess::spawn() {
   // Everything is prepared before fork(): the child of a threaded program may only make system
   // calls.
-  std::vector<std::string> arguments = {SHEAF_TEST_MEMCACHED, "-l", "127.0.0.1", "-U", "0", "-p"};
+  std::vector<std::string> arguments = {
+      SHEAF_TEST_MEMCACHED, "-l", options_.address, "-U", "0", "-p"};
   arguments.push_back(port_ == 0 ? "-1" : std::to_string(port_));  // -1: any free one
   if (::geteuid() == 0) arguments.insert(arguments.end(), {"-u", "root"});
   if (options_.log_in == MemcachedOptions::LogIn::sasl) arguments.emplace_back("-S");

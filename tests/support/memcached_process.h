@@ -1,7 +1,8 @@
 #pragma once
 
-// A real memcached as a child process of a test: a free port on 127.0.0.1, a temporary folder for
-// its users and its log, gone with the object (and with the test process, however that ends).
+// A real memcached as a child process of a test: a free port on 127.0.0.1 unless told otherwise, a
+// temporary folder for its users and its log, gone with the object (and with the test process,
+// however that ends).
 //
 // Thread rule: one thread at a time, and that thread must live as long as the server: Linux sends
 // the parent-death signal when the thread that forked ends.
@@ -25,6 +26,8 @@ struct MemcachedOptions {
   LogIn log_in = LogIn::none;
   std::vector<std::pair<std::string, std::string>> users;  // name, password
   std::vector<std::string> arguments;                      // further ones: {"-c", "4"}
+  std::string address = "127.0.0.1";                       // numeric, of this machine
+  std::uint16_t port = 0;                                  // 0: any free one
 };
 
 class MemcachedProcess {
