@@ -1,0 +1,75 @@
+// One sheaf client for all threads.
+
+#include <memory>
+#include <stdexcept>
+
+#include <sheaf/client.h>
+
+#include "bench/memcached_peers.h"
+
+namespace bench {
+namespace {
+
+void get(sheaf::Client& client, std::string_view key) {
+  const auto got = client.get(key);
+  if (!got) throw std::runtime_error(got.error().message());
+  if (!*got || !Data::is_value_of((*got)->data, key)) wrong_value("sheaf", key);
+}
+
+void set(sheaf::Client& client, std::string_view key, std::string_view value) {
+  const auto stored = client.set(key, value);
+  if (!stored) throw std::runtime_error(stored.error().message());
+}
+
+void get_many(sheaf::Client& client, std::span<const std::string_view> keys) {
+  const auto all = client.get_many(keys);
+  if (all.size() != keys.size()) wrong_value("sheaf", keys[0]);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto& [key, got] = all[i];
+    if (!got) throw std::runtime_error(got.error().message());
+    if (key != keys[i] || !*got || !Data::is_value_of((*got)->data, key)) {
+      wrong_value("sheaf", key);
+    }
+  }
+}
+
+struct Peer {
+  Peer(const Data& data, sheaf::Client opened) : client(std::move(opened)) {
+    for (unsigned i = 0; i < Data::count; ++i) keys.push_back(data.key(i));
+  }
+  void run(const Job& job, const Turn& turn) {
+    switch (job.work) {
+      case Work::get:
+        return get(client, keys[turn.index()]);
+      case Work::set:
+        return set(client, keys[turn.index()], turn.value());
+      case Work::get_many:
+        return get_many(client, std::span(keys).subspan(turn.index(), job.keys));
+    }
+  }
+
+  sheaf::Client client;
+  std::vector<std::string_view> keys;
+};
+
+}  // namespace
+
+Contestant memcached_sheaf(const Data& data, const Job& job, sheaf::MemcachedProtocol protocol,
+                           bool spin) {
+  auto config = sheaf::ClusterConfig::parse_uri(data.uri());
+  if (!config) throw std::runtime_error(config.error().message());
+  config->protocol = protocol;
+  config->spin = spin;
+  config->timeout = std::chrono::seconds(10);  // a busy machine is no error
+  auto client = sheaf::Client::open(*config);
+  if (!client) throw std::runtime_error(client.error().message());
+  const auto peer = std::make_shared<Peer>(data, std::move(*client));
+  std::string name = protocol == sheaf::MemcachedProtocol::binary ? "sheaf-binary" : "sheaf-meta";
+  if (!spin) name += "-sleep";
+  return {std::move(name), [&data, job, peer](std::chrono::milliseconds length) {
+            return run_job(data, job, length,
+                           [&](unsigned, const Turn& turn) { peer->run(job, turn); });
+          }};
+}
+
+}  // namespace bench
