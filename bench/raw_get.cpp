@@ -2,18 +2,11 @@
 // blocking socket; replies are only counted. No client that speaks the protocol can be faster while
 // it sleeps for its answers.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "bench/measure.h"
+#include "bench/raw_socket.h"
 
 namespace bench {
 namespace {
@@ -34,32 +27,18 @@ std::string packet(char first, const std::string& rest) {
 class GetConnection {
  public:
   GetConnection(const Target& target, unsigned index)
-      : fd_(::socket(AF_INET, SOCK_STREAM, 0)),
-        topic_("clients/bench-raw-" + std::to_string(index) + "/response") {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(target.port);
-    inet_pton(AF_INET, target.host.c_str(), &address.sin_addr);
-    if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-      throw std::runtime_error("raw get: cannot connect");
-    }
-    const int on = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      : socket_(target), topic_("clients/bench-raw-" + std::to_string(index) + "/response") {
     // Clean start, keep-alive 600 s, no properties.
-    send_all(packet(0x10, text16("MQTT") + std::string("\x05\x02\x02\x58\x00", 5) +
-                              text16("bench-raw-" + std::to_string(index))));
+    socket_.send_all(packet(0x10, text16("MQTT") + std::string("\x05\x02\x02\x58\x00", 5) +
+                                      text16("bench-raw-" + std::to_string(index))));
     take_packet();
-    send_all(packet('\x82', std::string("\xff\xff\x00", 3) + text16(topic_) + '\x01'));
+    socket_.send_all(packet('\x82', std::string("\xff\xff\x00", 3) + text16(topic_) + '\x01'));
     take_packet();
   }
-  ~GetConnection() { close(fd_); }
-  GetConnection(const GetConnection&) = delete;
-  GetConnection& operator=(const GetConnection&) = delete;
-
   void get(unsigned times) {
     std::string out;
     for (unsigned i = 0; i < times; ++i) out += request();
-    send_all(out + acks_);  // PUBACKs ride behind the requests
+    socket_.send_all(out + acks_);  // PUBACKs ride behind the requests
     acks_.clear();
     for (unsigned left = times; left > 0;) {
       if (take_packet()) --left;
@@ -105,19 +84,10 @@ class GetConnection {
       input_.erase(0, at_);
       at_ = 0;
       char buffer[32768];
-      const ssize_t got = recv(fd_, buffer, sizeof buffer, 0);
-      if (got <= 0) throw std::runtime_error("raw get: connection ended");
-      input_.append(buffer, static_cast<std::size_t>(got));
+      input_.append(buffer, socket_.read_some(buffer, sizeof buffer));
     }
   }
-  void send_all(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) throw std::runtime_error("raw get: cannot send");
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    }
-  }
-  int fd_;
+  RawSocket socket_;
   std::string topic_;
   std::string input_;
   std::size_t at_ = 0;

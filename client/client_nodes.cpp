@@ -10,49 +10,44 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
-// Asks every node once for its clock, or where the endpoint has none to tell, whether it answers.
-class NodeCheck final : private socket::Lane::Task, private socket::RequestSink {
+// The same question to every node, once, in parallel.
+class NodeRound : private socket::Lane::Task, private socket::RequestSink {
  public:
-  NodeCheck(Client::Impl& impl, Deadline started, Deadline deadline)
+  NodeRound(Client::Impl& impl, const protocol::Operation& operation, Deadline started)
       : impl_(impl),
         started_(started),
         count_(static_cast<unsigned>(impl.config().nodes.size())),
-        requests_(new socket::Request[count_]),
-        reports_(count_) {
-    const bool clocks = client::supports(impl.config().kind, Feature::clock);
+        requests_(new socket::Request[count_]) {
     for (unsigned i = 0; i < count_; ++i) {
-      requests_[i].operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
-      requests_[i].operation.deadline = deadline;
+      requests_[i].operation = operation;
       requests_[i].sink = this;
     }
   }
-  std::vector<NodeReport> wait() {
-    impl_.lane().call(*this, waiter_);
-    return std::move(reports_);
+  NodeRound(const NodeRound&) = delete;
+  NodeRound& operator=(const NodeRound&) = delete;
+
+ protected:
+  ~NodeRound() = default;
+  void ask() { impl_.lane().call(*this, waiter_); }
+  unsigned count() const noexcept { return count_; }
+  Client::Impl& impl() noexcept { return impl_; }
+  Error error_of(const socket::Completion& completion) const {
+    return client::make_error(completion, started_);
   }
 
  private:
+  // Under the baton: for each node, and when all have ended.
+  virtual void on_answer(const socket::Request& request, const socket::Completion& completion) = 0;
+  virtual void on_end() {}
+
   void run(Now now) override {
     left_ = count_;
     for (unsigned i = 0; i < count_; ++i) impl_.cluster().start_on(i, requests_[i], now);
   }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
-    NodeReport& report = reports_[static_cast<std::size_t>(&request - requests_.get())];
-    if (completion.answered) {
-      const auto trip = completion.now.mono - request.submitted_at;
-      report.round_trip = trip;
-      if (completion.reply.server_wall) {
-        // The answer was made about half a round trip ago.
-        const auto then =
-            completion.now.wall - std::chrono::duration_cast<std::chrono::milliseconds>(trip / 2);
-        report.clock_difference = *completion.reply.server_wall - then;
-      }
-    } else {
-      report.error = client::make_error(completion, started_);
-    }
+    on_answer(request, completion);
     if (--left_ > 0) return;
-    const std::vector<NodeStats> stats = impl_.cluster().stats();
-    for (unsigned i = 0; i < count_; ++i) reports_[i].stats = stats[i];
+    on_end();
     impl_.lane().finish(waiter_);
   }
 
@@ -61,50 +56,67 @@ class NodeCheck final : private socket::Lane::Task, private socket::RequestSink 
   unsigned count_;
   unsigned left_ = 0;
   std::unique_ptr<socket::Request[]> requests_;
-  std::vector<NodeReport> reports_;
   socket::Lane::Waiter waiter_;
 };
 
-// Asks every node once for some text about itself.
-class NodeQuestion final : private socket::Lane::Task, private socket::RequestSink {
+// For its clock, or where the endpoint has none to tell, whether it answers.
+class NodeCheck final : public NodeRound {
+ public:
+  NodeCheck(Client::Impl& impl, const protocol::Operation& operation, Deadline started)
+      : NodeRound(impl, operation, started), reports_(count()) {}
+  std::vector<NodeReport> wait() {
+    ask();
+    return std::move(reports_);
+  }
+
+ private:
+  void on_answer(const socket::Request& request, const socket::Completion& completion) override {
+    NodeReport& report = reports_[request.node];
+    if (!completion.answered) {
+      report.error = error_of(completion);
+      return;
+    }
+    const auto trip = completion.now.mono - request.submitted_at;
+    report.round_trip = trip;
+    if (!completion.reply.server_wall) return;
+    // The answer was made about half a round trip ago.
+    const auto then =
+        completion.now.wall - std::chrono::duration_cast<std::chrono::milliseconds>(trip / 2);
+    report.clock_difference = *completion.reply.server_wall - then;
+  }
+  void on_end() override {
+    const std::vector<NodeStats> stats = impl().cluster().stats();
+    for (unsigned i = 0; i < count(); ++i) reports_[i].stats = stats[i];
+  }
+
+  std::vector<NodeReport> reports_;
+};
+
+// For some text about itself.
+class NodeQuestion final : public NodeRound {
  public:
   NodeQuestion(Client::Impl& impl, const protocol::Operation& operation, Deadline started)
-      : impl_(impl), started_(started), requests_(impl.config().nodes.size()) {
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      requests_[i] = std::make_unique<socket::Request>();
-      requests_[i]->operation = operation;
-      requests_[i]->sink = this;
-      texts_.push_back({impl.config().nodes[i].identity(), Result<std::string>()});
+      : NodeRound(impl, operation, started) {
+    for (const NodeConfig& node : impl.config().nodes) {
+      texts_.push_back({node.identity(), Result<std::string>()});
     }
   }
   std::vector<NodeText> wait() {
-    impl_.lane().call(*this, waiter_);
+    ask();
     return std::move(texts_);
   }
 
  private:
-  void run(Now now) override {
-    left_ = requests_.size();
-    for (unsigned i = 0; i < requests_.size(); ++i) {
-      impl_.cluster().start_on(i, *requests_[i], now);
-    }
-  }
-  void on_done(socket::Request& request, const socket::Completion& completion) override {
+  void on_answer(const socket::Request& request, const socket::Completion& completion) override {
     Result<std::string>& text = texts_[request.node].text;
     if (completion.answered) {
       text = std::string(completion.reply.value);
     } else {
-      text = Failure(client::make_error(completion, started_));
+      text = Failure(error_of(completion));
     }
-    if (--left_ == 0) impl_.lane().finish(waiter_);
   }
 
-  Client::Impl& impl_;
-  Deadline started_;
-  std::size_t left_ = 0;
-  std::vector<std::unique_ptr<socket::Request>> requests_;
   std::vector<NodeText> texts_;
-  socket::Lane::Waiter waiter_;
 };
 
 std::vector<NodeText> ask_nodes(Client::Impl& impl, protocol::Verb verb, std::string_view key,
@@ -176,10 +188,13 @@ std::vector<NodeText> Client::server_versions(Timeout timeout) {
 
 std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
   const Deadline started = socket::read_clocks().mono;
-  auto refused = impl_->refusal(true);
-  if (!refused) refused = client::check_timeout(timeout);
-  if (refused) return unasked(impl_->config(), *refused);
-  return NodeCheck(*impl_, started, impl_->deadline(started, timeout)).wait();
+  const bool clocks = client::supports(impl_->config().kind, Feature::clock);
+  protocol::Operation operation;
+  operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
+  if (auto refused = client::prepare(*impl_, operation, started, timeout, true, std::nullopt)) {
+    return unasked(impl_->config(), *refused);
+  }
+  return NodeCheck(*impl_, operation, started).wait();
 }
 
 }  // namespace v0

@@ -1,7 +1,8 @@
 #include "client/dispatcher.h"
 
 #include <pthread.h>
-#include <signal.h>
+
+#include "socket/quiet_thread.h"
 
 namespace sheaf::client {
 
@@ -26,20 +27,9 @@ void Dispatcher::post(Job job) {
   state_->changed.notify_one();
 }
 
-// Like the keeper, it takes no signal.
 void Dispatcher::start() {
   if (state_->executor) return;
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  try {
-    thread_ = std::thread([state = state_] { main(state); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  thread_ = socket::start_quiet_thread([state = state_] { main(state); });
 }
 
 // Runs the oldest job with the lock released. What a job throws ends with it: one faulty callback

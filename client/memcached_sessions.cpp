@@ -5,6 +5,7 @@
 
 #include "protocol/memcached/binary_session.h"
 #include "protocol/memcached/meta_session.h"
+#include "protocol/session_wrapper.h"
 
 namespace sheaf::client {
 namespace {
@@ -36,49 +37,25 @@ std::unique_ptr<MemcachedSession> make_session(bool binary, const SessionOptions
 }
 
 // A session whose end is looked at before it is told.
-class LookedAt : public protocol::Session {
+class LookedAt : public protocol::SessionWrapper<MemcachedSession> {
  public:
   LookedAt(std::unique_ptr<MemcachedSession> session, Choice& choice)
-      : session_(std::move(session)), choice_(choice) {}
+      : SessionWrapper(std::move(session)), choice_(choice) {}
 
   const CloseReason& close_reason() const final {
-    return judged_ ? reason_ : session_->close_reason();
+    return judged_ ? reason_ : session().close_reason();
   }
-  std::span<std::byte> input_space() override { return session_->input_space(); }
-  void on_input(std::size_t size, Now now) override { session_->on_input(size, now); }
-  void on_output(std::size_t size, Now now) override { session_->on_output(size, now); }
-  void on_eof(Now now) override { session_->on_eof(now); }
-  void on_deadline(Now now) override { session_->on_deadline(now); }
-  void start(Now now) override { session_->start(now); }
-  std::expected<protocol::Ticket, protocol::LocalError> submit(const protocol::Operation& operation,
-                                                               Now now) override {
-    return session_->submit(operation, now);
-  }
-  protocol::Sent cancel(protocol::Ticket ticket, Now now) override {
-    return session_->cancel(ticket, now);
-  }
-  void close(Now now) override { session_->close(now); }
-  std::span<const Bytes> poll_output() override { return session_->poll_output(); }
-  std::optional<Deadline> poll_deadline() const override { return session_->poll_deadline(); }
-  std::size_t room() const override { return session_->room(); }
-  std::size_t in_flight() const override { return session_->in_flight(); }
-  bool ready() const override { return session_->ready(); }
-  bool clean() const override { return session_->clean(); }
-  bool closed() const override { return session_->closed(); }
-  const protocol::Counters& counters() const override { return session_->counters(); }
 
  protected:
   // The end as it will be told.
   CloseReason& judge() {
-    reason_ = session_->close_reason();
+    reason_ = session().close_reason();
     judged_ = true;
     return reason_;
   }
-  MemcachedSession& session() { return *session_; }
   Choice& choice() { return choice_; }
 
  private:
-  std::unique_ptr<MemcachedSession> session_;
   Choice& choice_;
   bool judged_ = false;
   CloseReason reason_;

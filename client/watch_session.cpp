@@ -1,12 +1,12 @@
 #include "client/watch_session.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 
 #include "client/outcomes.h"
 #include "client/watch_hub.h"
+#include "socket/quiet_thread.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -166,20 +166,9 @@ void Watch::Session::run_one() {
   if (scheduled_) executor_([self = shared_from_this()] { self->run_one(); });
 }
 
-// Like the dispatcher's, the thread takes no signal.
 void Watch::Session::start() {
   if (!callback_ || executor_) return;
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  try {
-    thread_ = std::thread([self = shared_from_this()] { self->run(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  thread_ = socket::start_quiet_thread([self = shared_from_this()] { self->run(); });
 }
 
 void Watch::Session::stop() noexcept {

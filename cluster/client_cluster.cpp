@@ -43,8 +43,7 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
 ClientCluster::~ClientCluster() = default;
 
 void ClientCluster::start(socket::Request& request, Now now) {
-  const std::string_view route = request.route.empty() ? request.operation.key : request.route;
-  start_at(topology_->locate(route).node, request, now);
+  start_at(topology_->locate(request.place()).node, request, now);
 }
 
 void ClientCluster::start_at(unsigned owner, socket::Request& request, Now now) {
@@ -54,8 +53,7 @@ void ClientCluster::start_at(unsigned owner, socket::Request& request, Now now) 
 // The owner, or while it is down who stands in for it.
 unsigned ClientCluster::home_of(unsigned owner, const socket::Request& request) const noexcept {
   if (!rehash_ || request.at_owner || takes(owner) || !may_rehash()) return owner;
-  const std::string_view route = request.route.empty() ? request.operation.key : request.route;
-  return topology_->locator().stand_in(route, *this);
+  return topology_->locator().stand_in(request.place(), *this);
 }
 
 // Requests that waited for a node when it was found to be down need not fail with it.

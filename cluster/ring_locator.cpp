@@ -31,11 +31,11 @@ void RingLocator::place(std::span<const NodeConfig> nodes) {
       points_.push_back({hash32(identities[node], i), node});
     }
   }
-  std::ranges::sort(points_, [&](const Point& a, const Point& b) {
+  std::ranges::sort(points_, [&](const RingPoint& a, const RingPoint& b) {
     if (a.position != b.position) return a.position < b.position;
     return identities[a.node] < identities[b.node];
   });
-  const auto twice = std::ranges::unique(points_, {}, &Point::position);
+  const auto twice = std::ranges::unique(points_, {}, &RingPoint::position);
   points_.erase(twice.begin(), twice.end());
 }
 
@@ -51,37 +51,22 @@ void RingLocator::fill_buckets() {
   }
 }
 
-const RingLocator::Point& RingLocator::next_point(std::uint32_t position) const noexcept {
+const RingPoint& RingLocator::next_point(std::uint32_t position) const noexcept {
   std::uint32_t at = buckets_[position >> shift_];
   while (at < points_.size() && points_[at].position <= position) ++at;
   return points_[at == points_.size() ? 0 : at];
 }
 
 Location RingLocator::locate(std::string_view key) const noexcept {
-  const Point& point = next_point(hash32(routing_key(key)));
+  const RingPoint& point = next_point(hash32(routing_key(key)));
   return {point.node, point.position};
 }
 
 std::uint32_t RingLocator::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
-  const Point& owner = next_point(hash32(routing_key(key)));
-  auto at = static_cast<std::size_t>(&owner - points_.data());
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    if (filter.takes(points_[at].node)) return points_[at].node;
-    at = at + 1 == points_.size() ? 0 : at + 1;
-  }
-  return owner.node;
+  const RingPoint& owner = next_point(hash32(routing_key(key)));
+  return stand_in_from(points_, static_cast<std::size_t>(&owner - points_.data()), filter);
 }
 
-// A point owns the positions from the point before it, included, up to itself.
-double RingLocator::share(std::uint32_t node) const noexcept {
-  std::uint64_t own = 0;
-  std::uint32_t before = points_.back().position;
-  for (const Point& point : points_) {
-    const std::uint32_t arc = point.position - before;  // modulo 2^32
-    if (point.node == node) own += points_.size() == 1 ? std::uint64_t{1} << 32 : arc;
-    before = point.position;
-  }
-  return static_cast<double>(own) / 4'294'967'296.0;
-}
+double RingLocator::share(std::uint32_t node) const noexcept { return share_of(points_, node); }
 
 }  // namespace sheaf::cluster

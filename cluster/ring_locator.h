@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/locator.h"
+#include "cluster/ring_points.h"
 
 namespace sheaf::cluster {
 
@@ -26,20 +27,16 @@ class RingLocator final : public ClientNodeLocator {
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
-  struct Point {
-    std::uint32_t position;
-    std::uint32_t node;
-  };
   // By position, each position once.
-  std::span<const Point> points() const noexcept { return points_; }
+  std::span<const RingPoint> points() const noexcept { return points_; }
   // The first point after a position, across the end of the ring.
-  const Point& next_point(std::uint32_t position) const noexcept;
+  const RingPoint& next_point(std::uint32_t position) const noexcept;
 
  private:
   void place(std::span<const NodeConfig> nodes);
   void fill_buckets();
 
-  std::vector<Point> points_;
+  std::vector<RingPoint> points_;
   std::vector<std::uint32_t> buckets_;  // per leading bits: the first point not before the bucket
   unsigned shift_ = 31;
 };

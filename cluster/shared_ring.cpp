@@ -101,41 +101,26 @@ SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
       for (unsigned n = 0; n < 4; ++n) points_.push_back({word(digest, n), node});
     }
   }
-  std::ranges::sort(points_, [&](const Point& a, const Point& b) {
+  std::ranges::sort(points_, [&](const RingPoint& a, const RingPoint& b) {
     if (a.position != b.position) return a.position < b.position;
     return rules.last_wins ? a.node > b.node : a.node < b.node;
   });
 }
 
 std::size_t SharedRing::point_of(std::string_view key) const noexcept {
-  const auto at = std::ranges::lower_bound(points_, key_hash_(key), {}, &Point::position);
+  const auto at = std::ranges::lower_bound(points_, key_hash_(key), {}, &RingPoint::position);
   return at != points_.end() ? static_cast<std::size_t>(at - points_.begin()) : 0;
 }
 
 Location SharedRing::locate(std::string_view key) const noexcept {
-  const Point& point = points_[point_of(key)];
+  const RingPoint& point = points_[point_of(key)];
   return {point.node, point.position};
 }
 
 std::uint32_t SharedRing::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
-  const std::size_t owner = point_of(key);
-  for (std::size_t i = 0, at = owner; i < points_.size(); ++i) {
-    if (filter.takes(points_[at].node)) return points_[at].node;
-    at = at + 1 == points_.size() ? 0 : at + 1;
-  }
-  return points_[owner].node;
+  return stand_in_from(points_, point_of(key), filter);
 }
 
-// A point owns the positions after the point before it, up to itself, itself included.
-double SharedRing::share(std::uint32_t node) const noexcept {
-  std::uint64_t own = 0;
-  std::uint32_t before = points_.back().position;
-  for (const Point& point : points_) {
-    const std::uint32_t arc = point.position - before;  // modulo 2^32; 0 for the later of a tie
-    if (point.node == node) own += points_.size() == 1 ? std::uint64_t{1} << 32 : arc;
-    before = point.position;
-  }
-  return static_cast<double>(own) / 4'294'967'296.0;
-}
+double SharedRing::share(std::uint32_t node) const noexcept { return share_of(points_, node); }
 
 }  // namespace sheaf::cluster

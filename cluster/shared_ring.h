@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/locator.h"
+#include "cluster/ring_points.h"
 
 namespace sheaf::cluster {
 
@@ -24,12 +25,8 @@ class SharedRing final : public ClientNodeLocator {
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
-  struct Point {
-    std::uint32_t position;
-    std::uint32_t node;
-  };
   // By position; of equal ones the first counts.
-  std::span<const Point> points() const noexcept { return points_; }
+  std::span<const RingPoint> points() const noexcept { return points_; }
 
  private:
   using KeyHash = std::uint32_t (*)(std::string_view) noexcept;
@@ -37,7 +34,7 @@ class SharedRing final : public ClientNodeLocator {
   std::size_t point_of(std::string_view key) const noexcept;
 
   KeyHash key_hash_;
-  std::vector<Point> points_;
+  std::vector<RingPoint> points_;
 };
 
 }  // namespace sheaf::cluster

@@ -1,9 +1,10 @@
 #include "socket/lane.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
+
+#include "socket/quiet_thread.h"
 
 namespace sheaf::socket {
 namespace {
@@ -28,19 +29,8 @@ bool Lane::drives_here() noexcept { return driving_thread; }
 
 Lane::~Lane() { stop(); }
 
-// The keeper takes no signal: handlers belong to the application's threads.
 void Lane::start() {
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  try {
-    keeper_ = std::thread([this] { keeper_main(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &old, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  keeper_ = start_quiet_thread([this] { keeper_main(); });
 }
 
 void Lane::stop() noexcept {

@@ -58,6 +58,8 @@ class Request : public ListHook<Request> {
   protocol::Ticket ticket;
   Deadline submitted_at{0};
 
+  // What decides its place.
+  std::string_view place() const noexcept { return route.empty() ? operation.key : route; }
   // What the window counts: bytes that wait for an answer.
   std::size_t cost() const noexcept { return operation.key.size() + operation.value.size() + 256; }
 };

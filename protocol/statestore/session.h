@@ -45,10 +45,10 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "protocol/input_buffer.h"
 #include "protocol/mqtt5/packets.h"
 #include "protocol/output_queue.h"
 #include "protocol/session.h"
-#include "protocol/statestore/client_input.h"
 #include "protocol/statestore/client_requests.h"
 #include "protocol/statestore/clock.h"
 #include "protocol/statestore/packets.h"
@@ -192,7 +192,7 @@ class StoreSession final : public Session {
   std::size_t server_packet_limit_;
   std::size_t server_window_ = 65'535;
 
-  ClientInput input_;
+  InputBuffer input_;
   std::size_t skip_ = 0;  // bytes of an oversized payload that are still to come
   std::uint16_t skip_packet_id_ = 0;
   OutputQueue output_;

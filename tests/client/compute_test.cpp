@@ -22,15 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-class Computing : public testing::TestWithParam<test::EndpointFactory> {
- protected:
-  void SetUp() override {
-    endpoint = GetParam().make();
-    client.emplace(test::open(endpoint->uri()));
-  }
-  std::unique_ptr<test::Endpoint> endpoint;
-  std::optional<Client> client;
-};
+class Computing : public test::OnEndpoint {};
 
 INSTANTIATE_TEST_SUITE_P(On, Computing, testing::ValuesIn(test::all_factories()),
                          [](const auto& test) { return test.param.name; });

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -49,5 +51,16 @@ inline Client open(const std::string& uri, ClientOptions options = {}) {
   if (!client) throw std::runtime_error(client.error().message());
   return std::move(*client);
 }
+
+// A client of an endpoint of its own.
+class OnEndpoint : public testing::TestWithParam<EndpointFactory> {
+ protected:
+  void SetUp() override {
+    endpoint = GetParam().make();
+    client.emplace(open(endpoint->uri()));
+  }
+  std::unique_ptr<Endpoint> endpoint;
+  std::optional<Client> client;
+};
 
 }  // namespace sheaf::test

@@ -33,15 +33,7 @@ constexpr bool sanitized = false;
 constexpr bool sanitized = false;
 #endif
 
-class Lists : public testing::TestWithParam<test::EndpointFactory> {
- protected:
-  void SetUp() override {
-    endpoint = GetParam().make();
-    client.emplace(test::open(endpoint->uri()));
-  }
-  std::unique_ptr<test::Endpoint> endpoint;
-  std::optional<Client> client;
-};
+class Lists : public test::OnEndpoint {};
 
 INSTANTIATE_TEST_SUITE_P(On, Lists, testing::ValuesIn(test::endpoint_factories()),
                          [](const auto& test) { return test.param.name; });

@@ -52,15 +52,7 @@ void until_value(Watch& watch, const std::string& key, const std::optional<std::
   }
 }
 
-class WatchContract : public testing::TestWithParam<test::EndpointFactory> {
- protected:
-  void SetUp() override {
-    endpoint = GetParam().make();
-    client.emplace(test::open(endpoint->uri()));
-  }
-  std::unique_ptr<test::Endpoint> endpoint;
-  std::optional<Client> client;
-};
+class WatchContract : public test::OnEndpoint {};
 
 INSTANTIATE_TEST_SUITE_P(On, WatchContract, testing::ValuesIn(test::endpoint_factories()),
                          [](const auto& test) { return test.param.name; });

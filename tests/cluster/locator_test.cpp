@@ -302,7 +302,7 @@ TEST(RingLocator, BucketsFindTheSameOwnerAsASearch) {
     const RingLocator locator(nodes_of(count % 3, count));
     const auto points = locator.points();
     const auto check = [&](std::uint32_t position) {
-      auto found = std::ranges::upper_bound(points, position, {}, &RingLocator::Point::position);
+      auto found = std::ranges::upper_bound(points, position, {}, &RingPoint::position);
       if (found == points.end()) found = points.begin();
       ASSERT_EQ(locator.next_point(position).position, found->position);
     };

@@ -7,12 +7,12 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "protocol/statestore/clock.h"
+#include "tests/sim/seeds.h"
 #include "tests/sim/sim_mangler.h"
 #include "tests/sim/stack.h"
 
@@ -20,11 +20,6 @@ namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // Which faults a seed has, and how often.
 struct Mix {
@@ -106,18 +101,15 @@ class FaultRun {
     switch (random_.below(5)) {
       case 0:
         if (!mix_.crash) return;
-        server.crash();
-        stack_.world.after(length, [&server](Now) { server.restart(); });
+        server.crash_for(length);
         return;
       case 1:
         if (!mix_.stop) return;
-        server.stop();
-        stack_.world.after(length, [&server](Now) { server.go_on(); });
+        server.stop_for(length);
         return;
       case 2:
         if (!mix_.cut) return;
-        server.cut_off();
-        stack_.world.after(length, [&server](Now) { server.reconnect(); });
+        server.cut_off_for(length);
         return;
       case 3:
         if (mix_.pause) stack_.client(0).loop().pause(length);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tests/sim/list_world.h"
+#include "tests/sim/seeds.h"
 #include "tests/sim/sim_mangler.h"
 
 namespace sheaf::sim {
@@ -131,8 +132,7 @@ class ListRun {
         return;
       case 4:  // what was given up meanwhile is carried out when it goes on
         if (!has(4) || !stack_.broker(0).serving()) return;
-        stack_.broker(0).stop();
-        stack_.world.after(length, [this](Now) { stack_.broker(0).go_on(); });
+        stack_.broker(0).stop_for(length);
         return;
       default:
         if (has(5)) stack_.broker(0).reset_all();

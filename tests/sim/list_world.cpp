@@ -65,9 +65,4 @@ void SimRead::on_progress(client::ProcedureRun& run, Now) {
   run.let_go();
 }
 
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 }  // namespace sheaf::sim

@@ -72,6 +72,4 @@ class SimRead final : private client::ProcedureOwner {
   void on_progress(client::ProcedureRun& run, Now now) override;
 };
 
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise);
-
 }  // namespace sheaf::sim

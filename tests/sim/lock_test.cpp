@@ -13,17 +13,13 @@
 
 #include "protocol/statestore/clock.h"
 #include "tests/sim/lock_worker.h"
+#include "tests/sim/seeds.h"
 #include "tests/sim/sim_mangler.h"
 
 namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 // Which faults a seed has.
 struct LockMix {
@@ -146,22 +142,19 @@ class LockRun {
     switch (random_.below(10)) {
       case 0:
         if (mix_.stop) {
-          broker.stop();
-          stack_.world.after(length, [&broker](Now) { broker.go_on(); });
+          broker.stop_for(length);
         }
         return;
       case 1:
         if (mix_.cut) {
           cut_at_ = stack_.world.now().mono;
-          broker.cut_off();
-          stack_.world.after(length, [&broker](Now) { broker.reconnect(); });
+          broker.cut_off_for(length);
         }
         return;
       case 2:
         if (mix_.crash) {
           if (!mix_.keep) forgot_at_ = stack_.world.now().mono;
-          broker.crash();
-          stack_.world.after(length, [&broker](Now) { broker.restart(); });
+          broker.crash_for(length);
         }
         return;
       case 3:

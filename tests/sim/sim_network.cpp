@@ -133,6 +133,21 @@ void SimServer::cut_off() {
 
 void SimServer::reconnect() { cut_off_ = false; }
 
+void SimServer::crash_for(std::chrono::nanoseconds time) {
+  crash();
+  world_.after(time, [this](Now) { restart(); });
+}
+
+void SimServer::stop_for(std::chrono::nanoseconds time) {
+  stop();
+  world_.after(time, [this](Now) { go_on(); });
+}
+
+void SimServer::cut_off_for(std::chrono::nanoseconds time) {
+  cut_off();
+  world_.after(time, [this](Now) { reconnect(); });
+}
+
 void SimServer::reset_all() {
   const auto links = links_;
   for (const auto& link : links) link->break_off();

@@ -93,6 +93,10 @@ class SimServer {
   // The machine is cut off: bytes vanish in both directions, connections hang, nobody is told.
   void cut_off();
   void reconnect();  // new connections work; those that lost bytes stay dead without a word
+  // The same for a while.
+  void crash_for(std::chrono::nanoseconds time);
+  void stop_for(std::chrono::nanoseconds time);
+  void cut_off_for(std::chrono::nanoseconds time);
   // Ends every connection by reset; the process lives.
   void reset_all();
 

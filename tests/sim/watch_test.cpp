@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <sstream>
 
 #include "protocol/statestore/clock.h"
+#include "tests/sim/seeds.h"
 #include "tests/sim/sim_mangler.h"
 #include "tests/sim/stack.h"
 
@@ -291,11 +291,6 @@ TEST_F(WatchStack, ALostNotificationIsFoundAndToldAsAGap) {
 
 // ---- many seeds
 
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 // Which faults a seed has. Without `mangle`, each change is heard or falls into a gap.
 struct WatchMix {
   bool crash, stop, cut, reset, pause, pieces, jitter, mangle;
@@ -392,18 +387,15 @@ class WatchRun {
     switch (random_.below(4)) {
       case 0:
         if (!mix_.crash) return;
-        server.crash();
-        stack_.world.after(length, [&server](Now) { server.restart(); });
+        server.crash_for(length);
         return;
       case 1:
         if (!mix_.stop) return;
-        server.stop();
-        stack_.world.after(length, [&server](Now) { server.go_on(); });
+        server.stop_for(length);
         return;
       case 2:
         if (!mix_.cut) return;
-        server.cut_off();
-        stack_.world.after(length, [&server](Now) { server.reconnect(); });
+        server.cut_off_for(length);
         return;
       default:
         if (mix_.pause) stack_.client(0).loop().pause(length);

@@ -3,49 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "tests/protocol/memcached/toy_server.h"
-
-namespace {
-
-// Counted down by every allocation of this program; the one that finds zero fails.
-constexpr long kNever = -1;
-thread_local long allocations_left = kNever;
-
-void* allocate(std::size_t size) noexcept {
-  if (allocations_left == 0) return nullptr;
-  if (allocations_left > 0) --allocations_left;
-  return std::malloc(size > 0 ? size : 1);
-}
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  void* const memory = allocate(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void* operator new[](std::size_t size) { return operator new(size); }
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocate(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/protocol/scarce_memory.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
-
-// Memory lasts for `count` allocations while this lives.
-class Scarce {
- public:
-  explicit Scarce(long count) { allocations_left = count; }
-  ~Scarce() { allocations_left = kNever; }
-};
 
 struct Binary {
   using Session = BinarySession;

@@ -1,0 +1,45 @@
+#pragma once
+
+// Memory that runs out: replaces the allocation functions of the program, so include it in one file
+// of a test program only.
+
+#include <cstdlib>
+#include <new>
+
+namespace sheaf::protocol {
+
+// Counted down by every allocation of this program; the one that finds zero fails.
+inline constexpr long kNever = -1;
+inline thread_local long allocations_left = kNever;
+
+inline void* allocate(std::size_t size) noexcept {
+  if (allocations_left == 0) return nullptr;
+  if (allocations_left > 0) --allocations_left;
+  return std::malloc(size > 0 ? size : 1);
+}
+
+// Memory lasts for `count` allocations while this lives.
+class Scarce {
+ public:
+  explicit Scarce(long count) { allocations_left = count; }
+  ~Scarce() { allocations_left = kNever; }
+};
+
+}  // namespace sheaf::protocol
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = sheaf::protocol::allocate(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return sheaf::protocol::allocate(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return sheaf::protocol::allocate(size);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
