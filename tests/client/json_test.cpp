@@ -1,10 +1,16 @@
-// sheaf/json.h with a real client; tests/cluster/json_values_test.cpp has its corners.
+// sheaf/json.h with a real client on every endpoint; tests/cluster/json_values_test.cpp has its
+// corners.
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <sheaf/json.h>
+
+#include "tests/client/endpoints.h"
 
 namespace sheaf {
 namespace {
@@ -15,17 +21,23 @@ struct Reading {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(Reading, unit, value)
 };
 
-class JsonClient : public testing::Test {
+class JsonClient : public testing::TestWithParam<test::EndpointFactory> {
  protected:
-  JsonClient() : client_(Client::open("embedded://3")) {}
-  void SetUp() override { ASSERT_TRUE(client_.has_value()) << client_.error().message(); }
+  void SetUp() override {
+    endpoint_ = GetParam().make();
+    client_.emplace(test::open(endpoint_->uri()));
+  }
   Client& client() { return *client_; }
 
  private:
-  Result<Client> client_;
+  std::unique_ptr<test::Endpoint> endpoint_;
+  std::optional<Client> client_;
 };
 
-TEST_F(JsonClient, AValueComesBackAsItWent) {
+INSTANTIATE_TEST_SUITE_P(On, JsonClient, testing::ValuesIn(test::all_factories()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(JsonClient, AValueComesBackAsItWent) {
   const auto stored = set_json(client(), "line/1", Reading{"bar", 2.5});
   ASSERT_TRUE(stored.has_value()) << stored.error().message();
   EXPECT_TRUE(stored->stored);
@@ -36,27 +48,62 @@ TEST_F(JsonClient, AValueComesBackAsItWent) {
   EXPECT_EQ((*found)->value, 2.5);
 }
 
-TEST_F(JsonClient, AnAbsentKeyIsNoError) {
+TEST_P(JsonClient, AnAbsentKeyIsNoError) {
   const auto found = get_json<Reading>(client(), "nothing/here");
   ASSERT_TRUE(found.has_value()) << found.error().message();
   EXPECT_FALSE(found->has_value());
 }
 
-TEST_F(JsonClient, AConditionHoldsForAnEqualValue) {
+TEST_P(JsonClient, AConditionHoldsForAnEqualValue) {
   SetOptions options;
   options.condition = SetCondition::if_absent_or_equal;
-  EXPECT_TRUE(set_json(client(), "k", Reading{"bar", 1}, options)->stored);
+  const auto first = set_json(client(), "k", Reading{"bar", 1}, options);
+  if (!client().supports(Feature::if_absent_or_equal)) {
+    ASSERT_FALSE(first);
+    EXPECT_EQ(first.error().outcome, Outcome::unsupported);
+    EXPECT_FALSE(client().get("k").value().has_value());
+    return;
+  }
+  EXPECT_TRUE(first.value().stored);
   EXPECT_TRUE(set_json(client(), "k", Reading{"bar", 1}, options)->stored);
   EXPECT_FALSE(set_json(client(), "k", Reading{"bar", 2}, options)->stored);
 }
 
-TEST_F(JsonClient, WhatCannotBeWrittenLeavesTheOldValue) {
+TEST_P(JsonClient, AConditionHoldsForAnUnchangedVersion) {
+  ASSERT_TRUE(set_json(client(), "k", Reading{"bar", 1}).has_value());
+  SetOptions options;
+  options.condition = SetCondition::if_version;
+  options.version = client().get("k").value()->version;
+  const auto first = set_json(client(), "k", Reading{"bar", 2}, options);
+  if (!client().supports(Feature::if_version)) {
+    ASSERT_FALSE(first);
+    EXPECT_EQ(first.error().outcome, Outcome::unsupported);
+  } else {
+    EXPECT_TRUE(first.value().stored);
+    EXPECT_FALSE(set_json(client(), "k", Reading{"bar", 3}, options)->stored);
+  }
+  const double expected = client().supports(Feature::if_version) ? 2 : 1;
+  EXPECT_EQ(get_json<Reading>(client(), "k").value()->value, expected);
+}
+
+TEST_P(JsonClient, TheFlagsOfAValueAreKept) {
+  const auto stored = set_json(client(), "k", Reading{"bar", 1}, {.flags = 5});
+  if (!client().supports(Feature::flags)) {
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().outcome, Outcome::unsupported);
+    return;
+  }
+  EXPECT_TRUE(stored.value().stored);
+  EXPECT_EQ(client().get("k").value()->flags, 5u);
+}
+
+TEST_P(JsonClient, WhatCannotBeWrittenLeavesTheOldValue) {
   ASSERT_TRUE(set_json(client(), "k", std::string("old")).has_value());
   EXPECT_FALSE(set_json(client(), "k", std::string("\xff")).has_value());
   EXPECT_EQ(**get_json<std::string>(client(), "k"), "old");
 }
 
-TEST_F(JsonClient, ABatchHasOneOutcomeForEachDistinctKey) {
+TEST_P(JsonClient, ABatchHasOneOutcomeForEachDistinctKey) {
   ASSERT_TRUE(set_json(client(), "a", 1).has_value());
   ASSERT_TRUE(client().set("b", "no json").has_value());
   const std::vector<std::string_view> keys{"a", "b", "c", "a"};
