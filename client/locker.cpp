@@ -168,6 +168,7 @@ Result<Locker::Session> Locker::prepare(const Request& request) const {
   terms.name = request.name;
   terms.nonce = options_.holder + ":" + Random(entropy()).hex(32);
   terms.lease = options_.lease;
+  terms.by_version = config.kind == EndpointKind::memcached;
   terms.attempt_timeout = request.timeout.value_or(config.timeout);
   terms.idle_timeout = config.idle_timeout;
   terms.patient = request.patient;

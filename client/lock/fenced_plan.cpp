@@ -16,6 +16,12 @@ Error not_held(std::string_view lock, std::string_view why) {
   return local_error(Outcome::not_sent, Reason::lock_lost, std::move(text));
 }
 
+Error too_many_noted() {
+  return local_error(Outcome::overloaded, Reason::queue_full,
+                     "the guard has noted " + std::to_string(Tenure::max_noted) +
+                         " keys that it has read, which is the limit");
+}
+
 void FencedPlan::start(Now now) { enter(first(), now); }
 
 // Every request is checked: between two of them the lock may have been lost.
@@ -49,7 +55,7 @@ void FencedPlan::on_tenure(Now now) {
 void FencedPlan::on_answer(unsigned, const socket::Completion& answer) {
   if (step_ == Step::over) return;
   if (answer.answered) return enter(on_reply(answer), answer.now);
-  in_doubt_ = step_ == Step::writing && answer.outcome == Outcome::unknown;
+  in_doubt_ = token_counts() && step_ == Step::writing && answer.outcome == Outcome::unknown;
   fail(make_error(answer, terms_.started));
 }
 
@@ -72,7 +78,7 @@ bool FencedPlan::poll_command(Command& command) {
   command.id = 1;
   command.operation = operation();
   command.operation.deadline = terms_.deadline;
-  command.connection = terms_.bound ? tenure_->connection : 0;
+  command.connection = connection();
   return true;
 }
 
@@ -82,7 +88,7 @@ Deadline FencedPlan::poll_deadline() const {
 
 // ---- read
 
-Operation FencedRead::operation() const {
+Operation FencedRead::operation() {
   Operation operation;
   operation.key = terms_.key;
   if (step_ == Step::getting) return operation;
@@ -102,19 +108,13 @@ FencedPlan::Step FencedRead::on_reply(const socket::Completion& answer) {
     return Step::over;
   }
   if (reply.status == Status::done) {
-    tenure_->absent.erase(terms_.key);
+    tenure_->noted.erase(terms_.key);
     got_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
     return terms_.claim ? Step::writing : Step::over;
   }
   got_.reset();
   if (!terms_.claim) return Step::over;
-  if (tenure_->absent.size() >= Tenure::max_absent) {
-    error_ = local_error(Outcome::overloaded, Reason::queue_full,
-                         "the guard has noted " + std::to_string(Tenure::max_absent) +
-                             " absent keys, which is the limit");
-  } else {
-    tenure_->absent.insert(terms_.key);
-  }
+  if (!tenure_->note(terms_.key, {}, answer.connection)) error_ = too_many_noted();
   return Step::over;
 }
 
@@ -125,7 +125,7 @@ FencedRead::Out FencedRead::take_out() {
 
 // ---- write
 
-Operation FencedWrite::operation() const {
+Operation FencedWrite::operation() {
   Operation operation;
   operation.verb = Verb::set;
   operation.key = terms_.key;
@@ -134,7 +134,7 @@ Operation FencedWrite::operation() const {
   operation.fence = fence();
   switch (condition_) {
     case SetCondition::always:
-      if (tenure_->absent.contains(terms_.key)) operation.condition = Condition::if_absent;
+      if (tenure_->noted.contains(terms_.key)) operation.condition = Condition::if_absent;
       break;
     case SetCondition::if_absent:
       operation.condition = Condition::if_absent;
@@ -154,7 +154,7 @@ Operation FencedWrite::operation() const {
 
 // Stored or not, the key exists now: what was read of it holds no more.
 FencedPlan::Step FencedWrite::on_reply(const socket::Completion& answer) {
-  tenure_->absent.erase(terms_.key);
+  tenure_->noted.erase(terms_.key);
   result_ = {answer.reply.status == Status::done, Version{std::string(answer.reply.version)}};
   return Step::over;
 }
@@ -166,7 +166,7 @@ FencedWrite::Out FencedWrite::take_out() {
 
 // ---- remove
 
-Operation FencedRemove::operation() const {
+Operation FencedRemove::operation() {
   Operation operation;
   operation.verb = Verb::remove;
   operation.key = terms_.key;

@@ -65,9 +65,13 @@ class FencedPlan : public Procedure {
       : tenure_(std::move(tenure)), terms_(std::move(terms)) {}
 
   virtual Step first() const = 0;
-  virtual protocol::Operation operation() const = 0;  // of the present step; without deadline
+  virtual protocol::Operation operation() = 0;  // of the present step; without deadline
   // The step that follows an answer.
   virtual Step on_reply(const socket::Completion& answer) = 0;
+  // Whether what is written carries the token: a write without an answer then wants a new one.
+  virtual bool token_counts() const { return true; }
+  // What carries the present step; 0 = any.
+  virtual std::uint64_t connection() const { return terms_.bound ? tenure_->connection : 0; }
   std::string_view fence() const { return terms_.token ? std::string_view(token_) : ""; }
 
   std::shared_ptr<Tenure> tenure_;
@@ -93,7 +97,7 @@ class FencedRead final : public FencedPlan {
 
  private:
   Step first() const override { return Step::getting; }
-  protocol::Operation operation() const override;
+  protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   GetResult got_;
 };
@@ -107,7 +111,7 @@ class FencedWrite final : public FencedPlan {
 
  private:
   Step first() const override { return Step::writing; }
-  protocol::Operation operation() const override;
+  protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   SetCondition condition_;
   SetResult result_;
@@ -123,7 +127,7 @@ class FencedRemove final : public FencedPlan {
 
  private:
   Step first() const override { return Step::writing; }
-  protocol::Operation operation() const override;
+  protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   std::optional<std::string> if_value_;
   RemoveResult result_ = RemoveResult::absent;
@@ -131,5 +135,7 @@ class FencedRemove final : public FencedPlan {
 
 // The error of an operation that needs a lock that is not held (any more).
 Error not_held(std::string_view lock, std::string_view why);
+// The error of a read that cannot be noted.
+Error too_many_noted();
 
 }  // namespace sheaf::client

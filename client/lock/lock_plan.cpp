@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "client/lock/cas_lock_key.h"
 #include "client/outcomes.h"
 
 namespace sheaf::client {
 namespace {
 
 using namespace std::chrono_literals;
-using protocol::Status;
+using Deed = LockKey::Deed;
+using End = KeyAnswer::End;
 using std::chrono::nanoseconds;
 
 // Asking again would meet the same answer.
@@ -34,14 +36,22 @@ Error lock_error(Outcome outcome, Reason reason, std::string_view node, std::str
   return error;
 }
 
+std::unique_ptr<LockKey> key_for(const LockTerms& terms) {
+  if (terms.by_version) return std::make_unique<CasLockKey>(terms);
+  return std::make_unique<StoreLockKey>(terms);
+}
+
 }  // namespace
 
 nanoseconds LockPlan::drift_allowance(std::chrono::milliseconds lease) noexcept {
   return nanoseconds(lease) / 100 + 50ms;
 }
 
-LockPlan::LockPlan(LockTerms terms, Courtesy& courtesy, Seed seed)
-    : terms_(std::move(terms)), courtesy_(courtesy), random_(seed) {
+LockPlan::LockPlan(LockTerms terms, Courtesy& courtesy, Seed seed, std::unique_ptr<LockKey> key)
+    : terms_(std::move(terms)),
+      key_(key != nullptr ? std::move(key) : key_for(terms_)),
+      courtesy_(courtesy),
+      random_(seed) {
   tenure_->name = terms_.name;
 }
 
@@ -63,7 +73,7 @@ void LockPlan::start(Now now) {
 
 void LockPlan::ask(Now now) {
   const Deadline not_before = courtesy_.may_ask(terms_.name);
-  const bool too_late = sent_at_ == Deadline{0} && not_before >= terms_.wait_until;  // ask once
+  const bool too_late = asked_at_ == Deadline{0} && not_before >= terms_.wait_until;  // ask once
   if (not_before > now.mono && !too_late) {
     phase_ = Phase::waiting;
     poll_at_ = not_before;
@@ -71,10 +81,10 @@ void LockPlan::ask(Now now) {
   }
   phase_ = Phase::asking;
   hinted_ = false;
-  want_ask_ = true;
-  sent_at_ = now.mono;
+  asked_at_ = now.mono;
   const nanoseconds limit = std::min(terms_.attempt_timeout, belief());
   ask_deadline_ = std::min(now.mono + limit, terms_.wait_until);
+  key_->begin(Deed::take, ask_deadline_, 0, now);
 }
 
 void LockPlan::rest(Now now) {
@@ -84,29 +94,26 @@ void LockPlan::rest(Now now) {
   poll_at_ = now.mono + (denied_ ? jittered / 1000 : nanoseconds(first_poll));
 }
 
-void LockPlan::on_asked(const socket::Completion& answer) {
-  const Now now = answer.now;
-  if (phase_ != Phase::asking) return;
-  if (!answer.answered) return on_ask_failed(answer);
+void LockPlan::on_asked(const KeyAnswer& answer, Now now) {
+  if (answer.end == End::failed) return on_ask_failed(answer, now);
   heard_ = true;
   heard_at_ = now.mono;
   failure_.reset();
-  if (answer.reply.status == Status::done) return on_granted(answer);
+  if (answer.end == End::done) return on_granted(answer, now);
   if (!terms_.patient || now.mono >= terms_.wait_until) return give_up(std::nullopt, now);
   rest(now);
   denied_ = true;
 }
 
-void LockPlan::on_granted(const socket::Completion& answer) {
-  const Now now = answer.now;
+void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
   in_question_ = true;
-  if (answer.reply.version.empty()) {
+  if (answer.version.empty()) {
     return give_up(
         lock_error(Outcome::refused, Reason::clock_skew, answer.node,
                    "the lock's version cannot serve as a token: the clocks differ too much"),
         now);
   }
-  if (now.mono >= sent_at_ + belief()) {
+  if (now.mono >= answer.sent_at + belief()) {
     if (now.mono < terms_.wait_until) return ask(now);
     return give_up(lock_error(Outcome::unknown, Reason::timed_out, answer.node,
                               "the lock was granted when its lease was over"),
@@ -115,29 +122,29 @@ void LockPlan::on_granted(const socket::Completion& answer) {
   phase_ = Phase::held;
   settled_ = acquired_ = true;
   connected_ = true;
-  renew_at_ = sent_at_ + renew_interval();
+  renew_at_ = answer.sent_at + renew_interval();
   tenure_->held = true;
-  tenure_->until = sent_at_ + belief();
-  tenure_->token = answer.reply.version;
+  tenure_->until = answer.sent_at + belief();
+  tenure_->token = answer.version;
   tenure_->connection = answer.connection;
   ++tenure_->changes;
 }
 
 // An attempt that had little time says nothing about a node that answered before.
-void LockPlan::on_ask_failed(const socket::Completion& answer) {
-  const Now now = answer.now;
-  if (answer.outcome == Outcome::unknown) in_question_ = true;
+void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
+  const Error& error = *answer.error;
+  if (answer.in_question) in_question_ = true;
   const nanoseconds limit = std::min(terms_.attempt_timeout, belief());
-  const bool cut_short = ask_deadline_ < sent_at_ + limit;
-  if (!cut_short || !heard_ || !terms_.patient) failure_ = make_error(answer, sent_at_);
+  const bool cut_short = ask_deadline_ < asked_at_ + limit;
+  if (!cut_short || !heard_ || !terms_.patient) failure_ = error;
   const bool silent = terms_.patient && now.mono - heard_at_ >= terms_.patience;
-  if (is_final(answer.outcome)) return give_up(make_error(answer, sent_at_), now);
+  if (is_final(error.outcome)) return give_up(error, now);
   if (silent || now.mono >= terms_.wait_until) return give_up(failure_, now);
   if (terms_.patient) {
     denied_ = true;
     return rest(now);
   }
-  if (answer.reason == Reason::timed_out) return ask(now);
+  if (error.reason == Reason::timed_out) return ask(now);
   give_up(failure_, now);
 }
 
@@ -154,21 +161,25 @@ void LockPlan::give_up(std::optional<Error> why, Now now) {
 // ---- held
 
 void LockPlan::renew(Now now) {
-  renewing_ = want_renew_ = true;
-  renew_sent_ = now.mono;
+  renewing_ = true;
+  const Deadline deadline = std::min(now.mono + renew_timeout(), tenure_->until);
+  key_->begin(Deed::keep, deadline, terms_.bound ? tenure_->connection : 0, now);
 }
 
-void LockPlan::on_renewed(const socket::Completion& answer) {
-  const Now now = answer.now;
+void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
   renewing_ = false;
   if (phase_ == Phase::releasing) return begin_freeing(now);
-  if (phase_ != Phase::held) return;
-  if (answer.answered && answer.reply.status != Status::done) {
+  if (answer.end == End::taken || answer.end == End::gone) {
+    const std::string lock = printable(terms_.name);
     return lose(lock_error(Outcome::refused, Reason::lock_lost, answer.node,
-                           "another has taken the lock " + printable(terms_.name)),
+                           answer.end == End::taken
+                               ? "another has taken the lock " + lock
+                               : "the lock " + lock + " is gone from the store: it was removed, " +
+                                     "evicted, or its life was over"),
                 false, now);
   }
-  if (!answer.answered && answer.reason == Reason::connection_lost && terms_.bound) {
+  const bool failed = answer.end == End::failed;
+  if (failed && answer.error->reason == Reason::connection_lost && terms_.bound) {
     return on_connection_ended(tenure_->connection, now);
   }
   if (now.mono >= tenure_->until) {
@@ -177,15 +188,15 @@ void LockPlan::on_renewed(const socket::Completion& answer) {
                    "the lease of " + printable(terms_.name) + " was over before its renewal"),
         true, now);
   }
-  if (!answer.answered) {
-    trouble_ = make_error(answer, renew_sent_).message();
+  if (failed) {
+    trouble_ = answer.error->message();
     renew_at_ = now.mono + std::max(nanoseconds(terms_.lease) / 20, nanoseconds(5ms));
     return;
   }
-  tenure_->until = renew_sent_ + belief();
-  renew_at_ = renew_sent_ + renew_interval();
-  if (tenure_->in_doubt && !answer.reply.version.empty()) {
-    tenure_->token = answer.reply.version;
+  tenure_->until = answer.sent_at + belief();
+  renew_at_ = answer.sent_at + renew_interval();
+  if (tenure_->in_doubt && !answer.version.empty()) {
+    tenure_->token = answer.version;
     tenure_->in_doubt = false;
     ++tenure_->changes;
   }
@@ -248,14 +259,14 @@ void LockPlan::begin_freeing(Now now) {
 void LockPlan::free(Now now) {
   free_at_ = never;
   free_sent_ = now.mono;
-  want_free_ = true;
+  free_bound_ = connected_;  // behind what was sent before
+  key_->begin(Deed::give_back, std::min(now.mono + terms_.attempt_timeout, free_until_),
+              connected_ ? tenure_->connection : 0, now);
 }
 
-void LockPlan::on_freed(const socket::Completion& answer) {
-  const Now now = answer.now;
-  if (phase_ != Phase::freeing) return;
-  if (answer.answered) {
-    const bool ours = answer.reply.status == Status::done;
+void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
+  if (answer.end != End::failed) {
+    const bool ours = answer.end == End::done;
     if (!freed_) freed_ = Result<bool>(ours);
     if (ours) {
       courtesy_.released(terms_.name, now.mono - free_sent_, random_.between(0.5, 1.5), now);
@@ -263,9 +274,8 @@ void LockPlan::on_freed(const socket::Completion& answer) {
     phase_ = Phase::over;
     return;
   }
-  Error error = make_error(answer, free_sent_);
-  const bool over = is_final(answer.outcome) || now.mono >= free_until_;
-  if (!freed_ && (over || now.mono >= report_by_)) freed_ = Failure(std::move(error));
+  const bool over = is_final(answer.error->outcome) || now.mono >= free_until_;
+  if (!freed_ && (over || now.mono >= report_by_)) freed_ = Failure(*answer.error);
   if (over) {
     phase_ = Phase::over;
   } else {
@@ -278,13 +288,19 @@ void LockPlan::on_freed(const socket::Completion& answer) {
 // ---- inputs and outputs
 
 void LockPlan::on_answer(unsigned id, const socket::Completion& answer) {
-  switch (static_cast<Id>(id)) {
-    case ask_id:
-      return on_asked(answer);
-    case renew_id:
-      return on_renewed(answer);
-    case free_id:
-      return on_freed(answer);
+  const auto end = key_->on_answer(id, answer);
+  if (!end) return;
+  switch (phase_) {
+    case Phase::asking:
+      return on_asked(*end, answer.now);
+    case Phase::held:
+    case Phase::releasing:
+      return on_renewed(*end, answer.now);
+    case Phase::freeing:
+      return on_freed(*end, answer.now);
+    case Phase::waiting:
+    case Phase::over:
+      return;
   }
 }
 
@@ -319,8 +335,8 @@ void LockPlan::on_deadline(Now now) {
 }
 
 void LockPlan::on_hint(Now now) {
-  if (phase_ == Phase::waiting) ask(now);
-  hinted_ = phase_ == Phase::asking && !want_ask_;
+  if (phase_ == Phase::waiting) return ask(now);
+  hinted_ = phase_ == Phase::asking;
 }
 
 void LockPlan::on_shutdown(Now now) {
@@ -334,42 +350,8 @@ void LockPlan::on_shutdown(Now now) {
   phase_ = Phase::over;
 }
 
-protocol::Operation LockPlan::lock_operation(Deadline deadline) const {
-  protocol::Operation operation;
-  operation.verb = protocol::Verb::set;
-  operation.condition = protocol::Condition::if_absent_or_equal;
-  operation.key = terms_.name;
-  operation.value = terms_.nonce;
-  operation.ttl = terms_.lease;
-  operation.deadline = deadline;
-  return operation;
-}
-
 bool LockPlan::poll_command(Command& command) {
-  command = {};
-  if (std::exchange(want_ask_, false)) {
-    command.id = ask_id;
-    command.operation = lock_operation(ask_deadline_);
-    return phase_ == Phase::asking;
-  }
-  if (std::exchange(want_renew_, false)) {
-    command.id = renew_id;
-    command.operation = lock_operation(std::min(renew_sent_ + renew_timeout(), tenure_->until));
-    command.connection = terms_.bound ? tenure_->connection : 0;
-    return phase_ == Phase::held || phase_ == Phase::releasing;
-  }
-  if (std::exchange(want_free_, false)) {
-    command.id = free_id;
-    command.operation.verb = protocol::Verb::remove;
-    command.operation.condition = protocol::Condition::if_value;
-    command.operation.key = terms_.name;
-    command.operation.value = terms_.nonce;
-    command.operation.deadline = std::min(free_sent_ + terms_.attempt_timeout, free_until_);
-    free_bound_ = connected_;  // behind what was sent before
-    command.connection = connected_ ? tenure_->connection : 0;
-    return phase_ == Phase::freeing;
-  }
-  return false;
+  return phase_ != Phase::over && key_->poll_command(command);
 }
 
 Deadline LockPlan::poll_deadline() const {
@@ -390,8 +372,9 @@ Deadline LockPlan::poll_deadline() const {
 
 std::string_view LockPlan::watched_key() const {
   const bool interested = phase_ == Phase::waiting || phase_ == Phase::asking;
-  return interested && denied_ && terms_.patient ? std::string_view(terms_.name)
-                                                 : std::string_view();
+  return interested && denied_ && terms_.patient && key_->watchable()
+             ? std::string_view(terms_.name)
+             : std::string_view();
 }
 
 }  // namespace sheaf::client

@@ -3,32 +3,34 @@
 // LockPlan: one lock from the first request for it to the last: asks, waits, keeps it by renewals,
 // notices its loss, gives it back. Pure.
 //
+// How the key is taken, kept and given back at the endpoint is the LockKey's matter.
+//
 // | phase   | input                        | then                            | next    |
 // |---------|------------------------------|---------------------------------|---------|
-// | waiting | poll, hint                   | SET name nonce NEX PX lease     | asking  |
+// | waiting | poll, hint                   | take                            | asking  |
 // | waiting | wait is over                 | settled: not acquired, or error | leaving |
-// | asking  | +OK in time                  | settled: acquired               | held    |
-// | asking  | +OK after our own lease      | SET again                       | asking  |
-// | asking  | :-1                          |                                 | waiting |
+// | asking  | done in time                 | settled: acquired               | held    |
+// | asking  | done after our own lease     | take again                      | asking  |
+// | asking  | taken by another             |                                 | waiting |
 // | asking  | no answer                    | the attempt is in question      | waiting |
 // | asking  | refused by the store         | settled: error                  | leaving |
-// | held    | renewal is due               | the same SET, same connection   | held    |
-// | held    | +OK in time                  | held for another lease          | held    |
-// | held    | :-1                          | lost                            | over    |
-// | held    | +OK too late, lease over     | lost                            | freeing |
+// | held    | renewal is due               | keep, same connection           | held    |
+// | held    | done in time                 | held for another lease          | held    |
+// | held    | taken by another, gone       | lost                            | over    |
+// | held    | done too late, lease over    | lost                            | freeing |
 // | held    | connection ended             | lost                            | freeing |
 // | held    | release()                    | once no renewal is in flight    | freeing |
-// | freeing | start                        | VDEL name nonce                 | freeing |
+// | freeing | start                        | give back                       | freeing |
 // | freeing | answered, or one lease later |                                 | over    |
 // | any     | on_shutdown()                | lost, not acquired              | over    |
 //
-// leaving = freeing if an attempt is in question, else over. Without patience (try_lock) :-1 and
-// most failures settle at once.
+// leaving = freeing if an attempt is in question, else over. Without patience (try_lock) a lock
+// that is taken and most failures settle at once.
 //
 // Two rules keep two from believing at once. The belief ends a lease, less an allowance for clocks
-// that drift, after the moment before the SET was sent. And it ends with the connection that
-// carried the acquiring SET: a store that lost its memory ends every connection, and a NEX on a new
-// one could take back a lock that another held meanwhile.
+// that drift, after the moment before the request that took or kept the key was sent. And it ends
+// with the connection that carried the acquiring one: a store that lost its memory ends every
+// connection, and a renewal on a new one could take back a lock that another held meanwhile.
 
 #include <memory>
 #include <optional>
@@ -37,15 +39,14 @@
 
 #include "base/random.h"
 #include "client/lock/courtesy.h"
+#include "client/lock/lock_key.h"
 #include "client/lock/tenure.h"
 #include "client/procedure.h"
 
 namespace sheaf::client {
 
-struct LockTerms {
-  std::string name;
-  std::string nonce;  // nobody else's, and of this acquisition only
-  std::chrono::milliseconds lease{10'000};
+struct LockTerms : LockItem {
+  bool by_version = false;  // the endpoint compares versions, not values
   std::chrono::nanoseconds attempt_timeout = std::chrono::seconds(1);  // of each request
   // A connection of the pool that carries nothing for so long may be closed as idle.
   std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);
@@ -66,8 +67,8 @@ class LockPlan final : public Procedure {
   // How much shorter than the lease our belief is: 1 % for clocks that drift, and 50 ms.
   static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
 
-  // The courtesy is the client's and outlives the plan.
-  LockPlan(LockTerms terms, Courtesy& courtesy, Seed seed);
+  // The courtesy is the client's and outlives the plan. Without a key, that of the terms.
+  LockPlan(LockTerms terms, Courtesy& courtesy, Seed seed, std::unique_ptr<LockKey> key = nullptr);
 
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
@@ -99,27 +100,26 @@ class LockPlan final : public Procedure {
 
  private:
   enum class Phase : std::uint8_t { waiting, asking, held, releasing, freeing, over };
-  enum Id : unsigned { ask_id = 1, renew_id, free_id };
 
   void ask(Now now);
   void rest(Now now);
-  void on_asked(const socket::Completion& answer);
-  void on_granted(const socket::Completion& answer);
-  void on_ask_failed(const socket::Completion& answer);
+  void on_asked(const KeyAnswer& answer, Now now);
+  void on_granted(const KeyAnswer& answer, Now now);
+  void on_ask_failed(const KeyAnswer& answer, Now now);
   void give_up(std::optional<Error> why, Now now);
   void renew(Now now);
-  void on_renewed(const socket::Completion& answer);
+  void on_renewed(const KeyAnswer& answer, Now now);
   void lose(Error why, bool may_be_ours, Now now);
   void begin_freeing(Now now);
   void free(Now now);
-  void on_freed(const socket::Completion& answer);
+  void on_freed(const KeyAnswer& answer, Now now);
   void end_tenure(std::string why);
   std::chrono::nanoseconds belief() const { return terms_.lease - drift_allowance(terms_.lease); }
   std::chrono::nanoseconds renew_interval() const;
   std::chrono::nanoseconds renew_timeout() const;
-  protocol::Operation lock_operation(Deadline deadline) const;
 
   LockTerms terms_;
+  std::unique_ptr<LockKey> key_;
   Courtesy& courtesy_;
   Random random_;
   std::shared_ptr<Tenure> tenure_ = std::make_shared<Tenure>();
@@ -133,7 +133,7 @@ class LockPlan final : public Procedure {
   std::optional<Result<bool>> freed_;
 
   // Asking and waiting.
-  Deadline sent_at_{0};
+  Deadline asked_at_{0};
   Deadline ask_deadline_{0};
   Deadline poll_at_ = never;
   Deadline heard_at_{0};      // or since when nothing was heard
@@ -141,13 +141,10 @@ class LockPlan final : public Procedure {
   bool denied_ = false;       // another holds it
   bool hinted_ = false;       // while asking
   bool in_question_ = false;  // an attempt may have got the lock
-  bool want_ask_ = false;
 
   // Held.
   Deadline renew_at_ = never;
-  Deadline renew_sent_{0};
   bool renewing_ = false;
-  bool want_renew_ = false;
   bool connected_ = false;  // the acquiring connection lives
   std::string trouble_;     // why the last renewal failed
 
@@ -156,7 +153,6 @@ class LockPlan final : public Procedure {
   Deadline free_until_{0};
   Deadline free_at_ = never;
   Deadline report_by_ = never;
-  bool want_free_ = false;
   bool free_bound_ = false;  // to the acquiring connection
 };
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "client/checks.h"
 #include "client/lock/fenced_call.h"
+#include "client/lock/versioned_plan.h"
 #include "client/outcomes.h"
 #include "cluster/locator.h"
 
@@ -40,6 +41,7 @@ class LockSession::ReleaseCall final : private socket::Lane::Task {
 LockSession::LockSession(std::shared_ptr<Client::Impl> impl, LockTerms terms)
     : impl_(std::move(impl)),
       name_(terms.name),
+      fenced_(!terms.by_version),
       starting_(std::make_unique<LockPlan>(std::move(terms), impl_->courtesy(), entropy())),
       tenure_(starting_->tenure()) {}
 
@@ -190,6 +192,7 @@ std::optional<Error> LockSession::refusal(std::string_view key, bool other_node,
   if (auto refused = impl_->refusal(true)) return refused;
   if (auto error = check_key(key)) return error;
   if (auto error = check_timeout(timeout)) return error;
+  if (!fenced_) return std::nullopt;  // each key has a version of its own
   const cluster::Topology& topology = impl_->topology();
   const std::uint32_t home = topology.locate(name_).node;
   const std::uint32_t there = topology.locate(key).node;
@@ -209,8 +212,20 @@ FencedTerms LockSession::terms(std::string_view key, bool other_node,
   terms.started = socket::read_clocks().mono;
   terms.deadline = impl_->deadline(terms.started, timeout);
   const cluster::Topology& topology = impl_->topology();
-  terms.bound = !other_node || topology.locate(name_).node == topology.locate(key).node;
+  terms.bound =
+      (fenced_ && !other_node) || topology.locate(name_).node == topology.locate(key).node;
   return terms;
+}
+
+template <class Fenced, class Versioned, class... More>
+typename Fenced::Out LockSession::carry_out(FencedTerms wanted, More... more) {
+  const auto carried = [&]<class P>(std::unique_ptr<P> plan) {
+    return FencedCall<P>(*this, std::move(plan)).wait();
+  };
+  if (fenced_) {
+    return carried(std::make_unique<Fenced>(tenure_, std::move(wanted), std::move(more)...));
+  }
+  return carried(std::make_unique<Versioned>(tenure_, std::move(wanted), std::move(more)...));
 }
 
 Result<GetResult> LockSession::read(std::string_view key, const FencedReadOptions& options) {
@@ -220,8 +235,7 @@ Result<GetResult> LockSession::read(std::string_view key, const FencedReadOption
   if (!held()) return Failure(not_held(name_, {}));
   FencedTerms wanted = terms(key, options.other_node, options.timeout);
   wanted.ttl = set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
-  return FencedCall<FencedRead>(*this, std::make_unique<FencedRead>(tenure_, std::move(wanted)))
-      .wait();
+  return carry_out<FencedRead, VersionedRead>(std::move(wanted));
 }
 
 Result<SetResult> LockSession::write(std::string_view key, std::string_view value,
@@ -234,9 +248,7 @@ Result<SetResult> LockSession::write(std::string_view key, std::string_view valu
   FencedTerms wanted = terms(key, options.other_node, options.timeout);
   wanted.value = value;
   wanted.ttl = set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
-  return FencedCall<FencedWrite>(
-             *this, std::make_unique<FencedWrite>(tenure_, std::move(wanted), options.condition))
-      .wait();
+  return carry_out<FencedWrite, VersionedWrite>(std::move(wanted), options.condition);
 }
 
 Result<RemoveResult> LockSession::remove(std::string_view key, const FencedRemoveOptions& options) {
@@ -248,10 +260,8 @@ Result<RemoveResult> LockSession::remove(std::string_view key, const FencedRemov
     if (auto error = check_value(*options.if_value, impl_->config())) return Failure(*error);
     expected = *options.if_value;
   }
-  return FencedCall<FencedRemove>(
-             *this, std::make_unique<FencedRemove>(
-                        tenure_, terms(key, options.other_node, options.timeout), expected))
-      .wait();
+  return carry_out<FencedRemove, VersionedRemove>(terms(key, options.other_node, options.timeout),
+                                                  std::move(expected));
 }
 
 }  // namespace sheaf::client

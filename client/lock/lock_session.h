@@ -69,8 +69,12 @@ class LockSession final : public std::enable_shared_from_this<LockSession>, priv
   std::optional<Error> refusal(std::string_view key, bool other_node, const Timeout& timeout) const;
   FencedTerms terms(std::string_view key, bool other_node, const Timeout& timeout) const;
 
+  template <class Fenced, class Versioned, class... More>
+  typename Fenced::Out carry_out(FencedTerms wanted, More... more);
+
   const std::shared_ptr<Client::Impl> impl_;
   const std::string name_;
+  const bool fenced_;  // else advisory
 
   // Under the baton; acquired_ and failure_ are constant once settled.
   std::unique_ptr<LockPlan> starting_;

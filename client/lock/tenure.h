@@ -7,16 +7,23 @@
 
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 
 namespace sheaf::client {
 
 struct Tenure {
-  // More keys than this are not noted as absent: a further read of an absent one is refused.
-  static constexpr std::size_t max_absent = 65'536;
+  // What a read found: its version and the connection that told it; no version: absent.
+  struct Noted {
+    std::string version;
+    std::uint64_t connection = 0;
+    bool absent() const noexcept { return version.empty(); }
+  };
+  // More keys than this are not noted: a further read that must be is refused.
+  static constexpr std::size_t max_noted = 65'536;
 
   std::string name;  // the lock's key
   bool held = false;
@@ -28,11 +35,17 @@ struct Tenure {
   bool in_doubt = false;
   unsigned changes = 0;  // grows when held, token or in_doubt change
   std::string loss;      // not held any more: why
-  // Keys that a fenced read found absent: they cannot be claimed, so the next write of one must
-  // find it absent still.
-  std::set<std::string, std::less<>> absent;
+  // Keys that the next write must find as they were read. Under a fenced lock those that were
+  // absent: they cannot be claimed. Under an advisory one all that were read.
+  std::map<std::string, Noted, std::less<>> noted;
 
   bool usable(Now now) const { return held && now.mono < until; }
+  // False: there are too many already.
+  bool note(const std::string& key, std::string_view version, std::uint64_t from) {
+    const bool full = noted.size() >= max_noted && !noted.contains(key);
+    if (!full) noted.insert_or_assign(key, Noted{std::string(version), from});
+    return !full;
+  }
 };
 
 }  // namespace sheaf::client

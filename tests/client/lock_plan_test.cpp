@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "client/lock/fenced_plan.h"
+#include "tests/client/transcript.h"
 
 namespace sheaf::client {
 namespace {
@@ -13,51 +14,7 @@ using namespace std::chrono_literals;
 using protocol::Condition;
 using protocol::Status;
 using protocol::Verb;
-
-// Carries out a plan by hand: what it wants next, and how that ended.
-template <class Plan>
-class Transcript {
- public:
-  explicit Transcript(Plan& plan) : plan_(plan) {}
-
-  // The next command; fails the test if there is none.
-  const Command& wants() {
-    EXPECT_TRUE(plan_.poll_command(command_)) << "wants nothing";
-    return command_;
-  }
-  bool wants_nothing() { return !plan_.poll_command(command_); }
-  void at(Deadline time) { now_.mono = time; }
-  Now now() const { return now_; }
-
-  void answer(Status status, std::string_view version = {}, std::string_view value = {}) {
-    socket::Completion done;
-    done.answered = true;
-    done.reply.status = status;
-    done.reply.version = version;
-    done.reply.value = value;
-    done.connection = 7;
-    done.now = now_;
-    plan_.on_answer(command_.id, done);
-  }
-  void fail(Outcome outcome, Reason reason = Reason::timed_out) {
-    socket::Completion done;
-    done.outcome = outcome;
-    done.reason = reason;
-    done.now = now_;
-    plan_.on_answer(command_.id, done);
-  }
-  // Time goes on to what the plan waits for.
-  Deadline wait() {
-    at(plan_.poll_deadline());
-    plan_.on_deadline(now_);
-    return now_.mono;
-  }
-
- private:
-  Plan& plan_;
-  Command command_;
-  Now now_{1000s, 0ms};
-};
+using test::Transcript;
 
 LockTerms terms(bool patient) {
   LockTerms terms;

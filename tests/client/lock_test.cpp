@@ -1,4 +1,5 @@
-// The contract of Locker, LockGuard and Mutex, on every kind of endpoint.
+// The contract of Locker, LockGuard and Mutex, on every kind of endpoint; and what only fenced or
+// only advisory locks promise.
 
 #include <gtest/gtest.h>
 
@@ -47,13 +48,27 @@ class LockContract : public testing::TestWithParam<EndpointFactory> {
   Client client;
 };
 
+// Where the store compares tokens.
+class FencedLockContract : public LockContract {
+ protected:
+  FencedLockContract() { EXPECT_TRUE(client.supports(Feature::fencing)); }
+};
+
+// Where it does not: memcached.
+class AdvisoryLockContract : public LockContract {
+ protected:
+  AdvisoryLockContract() { EXPECT_FALSE(client.supports(Feature::fencing)); }
+};
+
 TEST_P(LockContract, ALockExcludesEverybodyUntilItIsReleased) {
   Locker locker(client);
   LockGuard guard = take(locker, "door");
   EXPECT_TRUE(guard.held());
   EXPECT_FALSE(guard.token().empty());
   EXPECT_EQ(guard.name(), "door");
-  EXPECT_EQ(guard.strength(), LockStrength::fenced);
+  const bool fenced = client.supports(Feature::fencing);
+  EXPECT_EQ(guard.strength(), fenced ? LockStrength::fenced : LockStrength::advisory);
+  EXPECT_EQ(locker.strength(), guard.strength());
   EXPECT_FALSE(locker.try_lock("door").value().has_value());
   Client other = test::open(endpoint->uri());
   Locker others(other);
@@ -90,7 +105,7 @@ TEST_P(LockContract, RenewalsKeepALockBeyondItsLeaseAndTheTokenStays) {
   EXPECT_EQ(guard.token(), token);
 }
 
-TEST_P(LockContract, AFencedReadProtectsWhatAFencedWriteReplaces) {
+TEST_P(FencedLockContract, AFencedReadProtectsWhatAFencedWriteReplaces) {
   Locker locker(client);
   LockGuard guard = take(locker, "shelf");
   EXPECT_FALSE(guard.read("{shelf}book").value().has_value());
@@ -115,7 +130,7 @@ TEST_P(LockContract, WhatWasReadAsAbsentIsWrittenOnlyIfItIsAbsentStill) {
   EXPECT_TRUE(guard.write("{slot}a", "mine").value().stored);
 }
 
-TEST_P(LockContract, AnOlderTokenIsRefusedOnceALaterHolderHasRead) {
+TEST_P(FencedLockContract, AnOlderTokenIsRefusedOnceALaterHolderHasRead) {
   Locker locker(client);
   FencingToken old;
   {
@@ -130,7 +145,7 @@ TEST_P(LockContract, AnOlderTokenIsRefusedOnceALaterHolderHasRead) {
   EXPECT_EQ(late.error().reason, Reason::fencing_stale);
 }
 
-TEST_P(LockContract, AKeyOnAnotherNodeIsRefusedWithASentenceThatSaysHowToTagIt) {
+TEST_P(FencedLockContract, AKeyOnAnotherNodeIsRefusedWithASentenceThatSaysHowToTagIt) {
   Locker locker(client);
   LockGuard guard = take(locker, "home");
   const std::string key = key_elsewhere("home");
@@ -155,7 +170,7 @@ TEST_P(LockContract, NothingIsSentUnderALockThatWasReleased) {
 }
 
 // Bytes as the official SDKs send them: SET name value NEX PX, VDEL name value.
-TEST_P(LockContract, LocksOfOtherProgramsAreRespectedBothWays) {
+TEST_P(FencedLockContract, LocksOfOtherProgramsAreRespectedBothWays) {
   Locker locker(client, {.holder = "me"});
   const SetOptions acquire{.ttl = 10s, .condition = SetCondition::if_absent_or_equal};
   EXPECT_TRUE(client.set("shared", "sdk-client", acquire).value().stored);
@@ -321,6 +336,91 @@ TEST_P(LockContract, WhatIsNotAllowedIsOneSentenceThatNamesTheLimit) {
   EXPECT_FALSE(bad.try_lock());
 }
 
+// ---- advisory locks
+
+TEST_P(AdvisoryLockContract, AWriteReplacesOnlyWhatTheGuardHasReadOrWritten) {
+  Locker locker(client);
+  LockGuard guard = take(locker, "shelf");
+  client.set("book", "one").value();
+  EXPECT_EQ(guard.read("book").value()->data, "one");
+  client.set("book", "two").value();
+  EXPECT_FALSE(guard.write("book", "mine").value().stored);
+  EXPECT_EQ(guard.read("book").value()->data, "two");
+  EXPECT_TRUE(guard.write("book", "mine").value().stored);
+  EXPECT_TRUE(guard.write("book", "mine again").value().stored) << "over its own";
+  client.set("book", "three").value();
+  EXPECT_FALSE(guard.write("book", "mine").value().stored);
+  EXPECT_EQ(client.get("book").value()->data, "three");
+}
+
+TEST_P(AdvisoryLockContract, ARemovalRemovesOnlyWhatTheGuardHasRead) {
+  Locker locker(client);
+  LockGuard guard = take(locker, "shelf");
+  EXPECT_EQ(guard.remove("book").value(), RemoveResult::absent);
+  EXPECT_FALSE(guard.read("book").value().has_value());
+  client.set("book", "one").value();
+  EXPECT_EQ(guard.remove("book").value(), RemoveResult::value_differs);
+  EXPECT_EQ(guard.read("book").value()->data, "one");
+  client.set("book", "two").value();
+  EXPECT_EQ(guard.remove("book").value(), RemoveResult::value_differs);
+  guard.read("book").value();
+  EXPECT_EQ(guard.remove("book").value(), RemoveResult::removed);
+  client.set("book", "three").value();
+  EXPECT_FALSE(guard.write("book", "mine").value().stored) << "it was absent";
+  EXPECT_EQ(client.get("book").value()->data, "three");
+  EXPECT_EQ(guard.remove("book", {.if_value = "three"}).error().outcome, Outcome::unsupported);
+}
+
+TEST_P(AdvisoryLockContract, KeysMayLiveOnAnyNode) {
+  Locker locker(client);
+  LockGuard guard = take(locker, "home");
+  const std::string key = key_elsewhere("home");
+  EXPECT_FALSE(guard.read(key).value().has_value());
+  EXPECT_TRUE(guard.write(key, "x").value().stored);
+  EXPECT_EQ(guard.read(key).value()->data, "x");
+  client.set(key, "y").value();
+  EXPECT_FALSE(guard.write(key, "z").value().stored);
+  EXPECT_EQ(guard.read(key).value()->data, "y");
+  EXPECT_EQ(guard.remove(key).value(), RemoveResult::removed);
+}
+
+TEST_P(AdvisoryLockContract, AReadLeavesTheTimeToLiveAlone) {
+  Locker locker(client);
+  LockGuard guard = take(locker, "shelf");
+  client.set("milk", "fresh", {.ttl = 1s}).value();
+  EXPECT_EQ(guard.read("milk", {.ttl = 1h}).value()->data, "fresh");
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  while (guard.read("milk", {.ttl = 1h}).value().has_value()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+  }
+}
+
+TEST_P(AdvisoryLockContract, ALockThatIsRemovedIsLost) {
+  Locker locker(client, {.lease = 300ms});
+  LockGuard guard = take(locker, "gone");
+  std::latch lost(1);
+  guard.on_loss([&](const Error& why) {
+    EXPECT_EQ(why.reason, Reason::lock_lost) << why.message();
+    lost.count_down();
+  });
+  client.remove("gone").value();
+  lost.wait();
+  EXPECT_FALSE(guard.held());
+  EXPECT_FALSE(client.get("gone").value().has_value()) << "a renewal brings nothing back";
+}
+
+TEST_P(AdvisoryLockContract, ANameThatMemcachedCannotHoldIsOneSentence) {
+  const std::size_t longest = GetParam().limits.key;
+  EXPECT_TRUE(Locker(client).try_lock(std::string(longest, 'k')).value().has_value());
+  const auto got = Locker(client).try_lock(std::string(longest + 1, 'k'));
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().outcome, Outcome::invalid);
+  EXPECT_NE(got.error().text.find("250 bytes"), std::string::npos) << got.error().text;
+  const std::size_t blanks = GetParam().limits.binary_key;
+  EXPECT_TRUE(Locker(client).try_lock("a b\n" + std::string(blanks - 4, 'k')).value().has_value());
+  EXPECT_FALSE(Locker(client).lock("a b\n" + std::string(blanks - 3, 'k'), 10s));
+}
+
 TEST(Locking, ANodeThatIsNotThereIsAnErrorInTime) {
   Client client = test::open("mqtt://127.0.0.1:1?timeout=200ms");
   Locker locker(client, {.lease = 300ms});
@@ -335,8 +435,16 @@ TEST(Locking, ANodeThatIsNotThereIsAnErrorInTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Endpoints, LockContract, testing::ValuesIn(test::endpoint_factories()),
-                         [](const auto& each_endpoint) { return each_endpoint.param.name; });
+std::string name_of(const testing::TestParamInfo<EndpointFactory>& each_endpoint) {
+  return each_endpoint.param.name;
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AdvisoryLockContract);
+INSTANTIATE_TEST_SUITE_P(Endpoints, LockContract, testing::ValuesIn(test::all_factories()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Endpoints, FencedLockContract,
+                         testing::ValuesIn(test::endpoint_factories()), name_of);
+INSTANTIATE_TEST_SUITE_P(Endpoints, AdvisoryLockContract,
+                         testing::ValuesIn(test::memcached_factories()), name_of);
 
 }  // namespace
 }  // namespace sheaf

@@ -1,0 +1,56 @@
+#include "client/lock/lock_key.h"
+
+#include <utility>
+
+#include "client/outcomes.h"
+
+namespace sheaf::client {
+
+void StoreLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) {
+  deed_ = deed;
+  deadline_ = deadline;
+  connection_ = connection;
+  sent_at_ = now.mono;
+  wanted_ = true;
+  ++id_;
+}
+
+bool StoreLockKey::poll_command(Command& command) {
+  if (!std::exchange(wanted_, false)) return false;
+  command = {};
+  command.id = id_;
+  command.connection = connection_;
+  protocol::Operation& operation = command.operation;
+  operation.key = item_.name;
+  operation.value = item_.nonce;
+  operation.deadline = deadline_;
+  if (deed_ == Deed::give_back) {
+    operation.verb = protocol::Verb::remove;
+    operation.condition = protocol::Condition::if_value;
+  } else {
+    operation.verb = protocol::Verb::set;
+    operation.condition = protocol::Condition::if_absent_or_equal;
+    operation.ttl = item_.lease;
+  }
+  return true;
+}
+
+std::optional<KeyAnswer> StoreLockKey::on_answer(unsigned id, const socket::Completion& answer) {
+  if (id != id_) return std::nullopt;
+  KeyAnswer end;
+  end.sent_at = sent_at_;
+  end.version = answer.reply.version;
+  end.connection = answer.connection;
+  end.node = answer.node;
+  if (!answer.answered) {
+    end.error = make_error(answer, sent_at_);
+    end.in_question = answer.outcome == Outcome::unknown;
+  } else if (answer.reply.status == protocol::Status::done) {
+    end.end = KeyAnswer::End::done;
+  } else {
+    end.end = deed_ == Deed::give_back ? KeyAnswer::End::gone : KeyAnswer::End::taken;
+  }
+  return end;
+}
+
+}  // namespace sheaf::client

@@ -1,0 +1,147 @@
+#include "client/lock/versioned_plan.h"
+
+#include "client/lock/cas_lock_key.h"
+
+namespace sheaf::client {
+
+using protocol::Condition;
+using protocol::Operation;
+using protocol::Status;
+using protocol::Verb;
+
+const Tenure::Noted* VersionedPlan::noted() const {
+  const auto found = tenure_->noted.find(terms_.key);
+  return found == tenure_->noted.end() ? nullptr : &found->second;
+}
+
+// A read, and what compares nothing, goes where the lock is if its key lives there too.
+std::uint64_t VersionedPlan::connection() const {
+  const Tenure::Noted* const note = step_ == Step::writing ? noted() : nullptr;
+  if (note != nullptr && !note->absent()) return note->connection;
+  return terms_.bound ? tenure_->connection : 0;
+}
+
+void VersionedPlan::compare(Operation& operation) {
+  const Tenure::Noted* const note = noted();
+  if (note == nullptr) return;
+  version_ = note->version;
+  operation.condition = note->absent() ? Condition::if_absent : Condition::if_version;
+  operation.version = version_;
+}
+
+void VersionedPlan::forget() {
+  if (noted() != nullptr && noted()->version == version_) tenure_->noted.erase(terms_.key);
+}
+
+// ---- read
+
+Operation VersionedRead::operation() {
+  Operation operation;
+  operation.key = terms_.key;
+  return operation;
+}
+
+FencedPlan::Step VersionedRead::on_reply(const socket::Completion& answer) {
+  const protocol::Reply& reply = answer.reply;
+  const bool there = reply.status == Status::done;
+  if (there && reply.version.empty()) {
+    error_ = no_versions(answer.node);
+  } else if (!tenure_->note(terms_.key, there ? reply.version : "", answer.connection)) {
+    error_ = too_many_noted();
+  } else if (there) {
+    got_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+  }
+  return Step::over;
+}
+
+VersionedRead::Out VersionedRead::take_out() {
+  if (error_) return Failure(std::move(*error_));
+  return std::move(got_);
+}
+
+// ---- write
+
+Operation VersionedWrite::operation() {
+  Operation operation;
+  operation.verb = Verb::set;
+  operation.key = terms_.key;
+  operation.value = terms_.value;
+  operation.ttl = terms_.ttl;
+  switch (condition_) {
+    case SetCondition::always:
+      compare(operation);
+      break;
+    case SetCondition::if_absent:
+      operation.condition = Condition::if_absent;
+      break;
+    case SetCondition::if_absent_or_equal:
+      operation.condition = Condition::if_absent_or_equal;
+      break;
+    case SetCondition::if_present:
+      operation.condition = Condition::if_present;
+      break;
+    case SetCondition::if_version:
+      compare(operation);
+      operation.condition = Condition::if_version;  // nothing was read: refused
+      break;
+  }
+  return operation;
+}
+
+// A server that does not tell the new version leaves the old one noted: the next write finds
+// another, and the key must be read. Beyond the limit of notes a write is not noted.
+FencedPlan::Step VersionedWrite::on_reply(const socket::Completion& answer) {
+  const protocol::Reply& reply = answer.reply;
+  result_ = {reply.status == Status::done, Version{std::string(reply.version)}};
+  if (!result_.stored) {
+    forget();
+  } else if (!reply.version.empty()) {
+    static_cast<void>(tenure_->note(terms_.key, reply.version, answer.connection));
+  }
+  return Step::over;
+}
+
+VersionedWrite::Out VersionedWrite::take_out() {
+  if (error_) return Failure(std::move(*error_));
+  return std::move(result_);
+}
+
+// ---- remove
+
+FencedPlan::Step VersionedRemove::first() const {
+  const bool looks = noted() != nullptr && noted()->absent() && !if_value_;
+  return looks ? Step::getting : Step::writing;
+}
+
+Operation VersionedRemove::operation() {
+  Operation operation;
+  operation.key = terms_.key;
+  if (step_ == Step::getting) return operation;
+  operation.verb = Verb::remove;
+  if (if_value_) {
+    operation.condition = Condition::if_value;
+    operation.value = *if_value_;
+  } else {
+    compare(operation);
+  }
+  return operation;
+}
+
+FencedPlan::Step VersionedRemove::on_reply(const socket::Completion& answer) {
+  const Status status = answer.reply.status;
+  if (status == Status::not_stored || (status == Status::done && step_ == Step::getting)) {
+    result_ = RemoveResult::value_differs;
+    forget();
+    return Step::over;
+  }
+  result_ = status == Status::absent ? RemoveResult::absent : RemoveResult::removed;
+  if (noted() != nullptr) static_cast<void>(tenure_->note(terms_.key, {}, answer.connection));
+  return Step::over;
+}
+
+VersionedRemove::Out VersionedRemove::take_out() {
+  if (error_) return Failure(std::move(*error_));
+  return result_;
+}
+
+}  // namespace sheaf::client

@@ -1,0 +1,269 @@
+#include "tests/sim/cas_world.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sheaf::sim {
+
+using namespace std::chrono_literals;
+using client::Command;
+using client::LockPlan;
+using std::chrono::nanoseconds;
+
+// A request on its way; owns what the command only borrows.
+struct CasLocker::Sent {
+  Run& run;
+  unsigned id;
+  std::uint64_t connection;
+  unsigned start;  // of the server
+  protocol::Operation operation;
+  std::string key, value, version;
+  bool over = false;     // the plan has its answer
+  bool dropped = false;  // it will not be executed any more
+
+  Sent(Run& owner, const Command& command, std::uint64_t carrier, unsigned server)
+      : run(owner),
+        id(command.id),
+        connection(carrier),
+        start(server),
+        operation(command.operation),
+        key(operation.key),
+        value(operation.value),
+        version(operation.version) {
+    operation.key = key;
+    operation.value = value;
+    operation.version = version;
+  }
+};
+
+CasLocker::CasLocker(CasWorld& world, unsigned index)
+    : world_(world), index_(index), connection_(++world.last_connection) {}
+
+bool CasLocker::believes() const {
+  return tenure_ != nullptr && tenure_->held && world_.now.mono < tenure_->until;
+}
+
+// What a client does, it does when it does not stand still.
+void CasLocker::soon(nanoseconds time, std::function<void()> what) {
+  const Deadline due = std::max(world_.now.mono + time, still_until_);
+  world_.at(due, [this, what = std::move(what)] {
+    if (world_.now.mono < still_until_) return soon(0ns, what);
+    what();
+  });
+}
+
+void CasLocker::stand_still(nanoseconds time) {
+  still_until_ = std::max(still_until_, world_.now.mono + time);
+}
+
+void CasLocker::cut(Cut how) {
+  const std::uint64_t ended = std::exchange(connection_, ++world_.last_connection);
+  executes_at_ = answers_at_ = world_.now.mono;
+  for (const auto& sent : under_way_) {
+    if (sent->connection == ended && how != Cut::executed) sent->dropped = true;
+  }
+  if (how == Cut::restart) ++unaware_;
+  const auto tell = [this, ended, how] {
+    if (how == Cut::restart) --unaware_;
+    for (const auto& sent : std::vector(under_way_)) {
+      if (sent->connection == ended) fail(sent, Outcome::unknown, Reason::connection_lost);
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      runs_[i]->plan->on_connection_ended(ended, world_.now);
+      pump(*runs_[i]);
+    }
+  };
+  if (world_.now.mono < still_until_) return soon(0ns, tell);
+  tell();
+}
+
+void CasLocker::begin() {
+  client::LockTerms terms;
+  terms.name = "lock";
+  terms.nonce = std::to_string(index_) + ":" + std::to_string(names_++);
+  terms.lease = world_.lease;
+  terms.patient = world_.toss(0.7);
+  terms.attempt_timeout = 300ms;
+  terms.wait_until = world_.now.mono + 3s;
+  Run& run = *runs_.emplace_back(std::make_unique<Run>());
+  run.plan = std::make_unique<LockPlan>(terms, courtesy_, world_.random.fork(),
+                                        std::make_unique<client::CasLockKey>(terms, world_.rules));
+  tenure_ = run.plan->tenure();
+  run.plan->start(world_.now);
+  pump(run);
+}
+
+void CasLocker::pump(Run& run) {
+  if (run.pumping) return;
+  run.pumping = true;
+  Command command;
+  while (run.plan->poll_command(command)) send(run, command);
+  run.pumping = false;
+  const Deadline due = run.plan->poll_deadline();
+  if (due != run.timer && due != never) {
+    soon(due - world_.now.mono, [this, &run, due] {
+      if (run.timer != due) return;
+      run.timer = never;
+      run.plan->on_deadline(world_.now);
+      pump(run);
+    });
+  }
+  run.timer = due;
+  settle(run);
+}
+
+// What becomes of a lock: it is kept for a while, given back, and taken again.
+void CasLocker::settle(Run& run) {
+  if (&run != runs_.back().get()) return;
+  if (run.plan->settled() && !run.told) {
+    run.told = true;
+    if (!run.plan->acquired()) return again();
+    ++grants_;
+    soon(world_.up_to(3 * world_.lease), [this, &run] {
+      if (run.releasing) return;
+      run.releasing = true;
+      run.plan->release(world_.now.mono + 1s, world_.now);
+      pump(run);
+      again();
+    });
+  }
+  if (run.plan->loss() && !run.releasing) {
+    run.releasing = true;
+    ++losses_;
+    again();
+  }
+}
+
+void CasLocker::again() {
+  soon(world_.up_to(100ms), [this] { begin(); });
+}
+
+void CasLocker::send(Run& run, const Command& command) {
+  auto sent = std::make_shared<Sent>(run, command, connection_, world_.starts);
+  under_way_.push_back(sent);
+  if (command.connection != 0 && command.connection != connection_) {
+    sent->dropped = true;
+    return soon(0ns, [this, sent] { fail(sent, Outcome::not_sent, Reason::connection_lost); });
+  }
+  const auto delay = [this] {
+    const bool late = world_.faults.late && world_.toss(0.05);
+    return world_.up_to(late ? nanoseconds(2 * world_.lease) : nanoseconds(2ms));
+  };
+  executes_at_ = std::max(executes_at_, world_.now.mono + delay());
+  world_.at(executes_at_, [this, sent] { execute(sent); });
+  soon(sent->operation.deadline - world_.now.mono,
+       [this, sent] { fail(sent, Outcome::unknown, Reason::timed_out); });
+}
+
+void CasLocker::execute(const std::shared_ptr<Sent>& sent) {
+  if (sent->dropped || sent->start != world_.starts) return;
+  const CacheTable::Answer got = world_.table.execute(sent->operation, world_.clock);
+  const bool late = world_.faults.late && world_.toss(0.05);
+  const auto delay = world_.up_to(late ? nanoseconds(2 * world_.lease) : nanoseconds(2ms));
+  if (sent->connection != connection_) return;  // nobody listens
+  answers_at_ = std::max(answers_at_, world_.now.mono + delay);
+  soon(answers_at_ - world_.now.mono, [this, sent, got] {
+    if (sent->connection != connection_) return;
+    socket::Completion done;
+    done.answered = true;
+    done.reply.status = got.status;
+    done.reply.value = got.value;
+    done.reply.version = got.version;
+    done.connection = sent->connection;
+    answer(sent, done);
+  });
+}
+
+void CasLocker::fail(const std::shared_ptr<Sent>& sent, Outcome outcome, Reason reason) {
+  socket::Completion done;
+  done.outcome = outcome;
+  done.reason = reason;
+  answer(sent, done);
+}
+
+void CasLocker::answer(const std::shared_ptr<Sent>& sent, const socket::Completion& given) {
+  if (std::exchange(sent->over, true)) return;
+  std::erase(under_way_, sent);
+  socket::Completion done = given;
+  done.now = world_.now;
+  sent->run.plan->on_answer(sent->id, done);
+  pump(sent->run);
+}
+
+// ---- the world
+
+CasWorld::CasWorld(std::uint64_t seed, client::CasRules with)
+    : random(seed ^ 0xca5), rules(with), clock(random.between(0.98, 1.0)) {
+  now.mono = 0s;
+  const auto half = [&] { return random.below(2) == 0; };
+  faults = {half(), half(), half(), random.below(3) == 0};
+  constexpr std::array<std::chrono::milliseconds, 5> leases{300ms, 1000ms, 1500ms, 2000ms, 2900ms};
+  lease = leases[random.below(leases.size())];
+  for (unsigned i = 0; i < 3; ++i) lockers_.push_back(std::make_unique<CasLocker>(*this, i));
+  for (const auto& locker : lockers_) locker->begin();
+  at(clock.next_reading(), [this] { read_clock(); });
+  at(up_to(1s), [this] { fault(); });
+}
+
+CasWorld::~CasWorld() = default;
+
+void CasWorld::read_clock() {
+  clock.read(up_to(2ms));
+  at(clock.next_reading(), [this] { read_clock(); });
+}
+
+void CasWorld::fault() {
+  at(now.mono + up_to(1s), [this] { fault(); });
+  CasLocker& one = *lockers_[random.below(lockers_.size())];
+  switch (random.below(4)) {
+    case 0:
+    case 1:
+      if (faults.still) one.stand_still(up_to(3 * lease));
+      return;
+    case 2:
+      if (faults.cut) one.cut(toss(0.5) ? CasLocker::Cut::executed : CasLocker::Cut::dropped);
+      return;
+    default:
+      if (!faults.restart || !toss(0.3)) return;
+      table.restart();
+      ++starts;
+      for (const auto& locker : lockers_) locker->cut(CasLocker::Cut::restart);
+      return;
+  }
+}
+
+// A holder that stands still across a restart cannot know that its lock is forgotten.
+void CasWorld::look() {
+  unsigned believers = 0;
+  for (const auto& locker : lockers_) {
+    if (locker->believes() && !locker->unaware()) ++believers;
+  }
+  if (believers > 1) ++pairs_;
+}
+
+void CasWorld::run(nanoseconds time) {
+  const Deadline end = now.mono + time;
+  while (!events_.empty() && events_.begin()->first <= end) {
+    const auto next = events_.begin();
+    now.mono = std::max(now.mono, next->first);
+    now.wall = std::chrono::duration_cast<std::chrono::milliseconds>(now.mono);
+    const auto what = std::move(next->second);
+    events_.erase(next);
+    what();
+    look();
+  }
+}
+
+unsigned CasWorld::grants() const {
+  unsigned sum = 0;
+  for (const auto& locker : lockers_) sum += locker->grants();
+  return sum;
+}
+
+unsigned CasWorld::losses() const {
+  unsigned sum = 0;
+  for (const auto& locker : lockers_) sum += locker->losses();
+  return sum;
+}
+
+}  // namespace sheaf::sim

@@ -1,0 +1,127 @@
+#pragma once
+
+// A few lockers around one memcached, in virtual time: requests and answers of a connection keep
+// their order and come late or never; connections are cut, and what was sent on them may still be
+// executed; clients stand still, the server restarts.
+//
+// Thread rule: one thread.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "client/lock/cas_lock_key.h"
+#include "client/lock/lock_plan.h"
+#include "tests/sim/sim_cache.h"
+
+namespace sheaf::sim {
+
+class CasWorld;
+
+// One client: its connection, its clock, the lock it takes again and again.
+class CasLocker {
+ public:
+  CasLocker(CasWorld& world, unsigned index);
+
+  // By its own clock, as LockGuard::held().
+  bool believes() const;
+  void stand_still(std::chrono::nanoseconds time);
+  // How a connection ends.
+  enum class Cut : std::uint8_t {
+    dropped,   // what was not executed never will be
+    executed,  // all that was sent is executed yet
+    restart    // the server has ended with it, and forgotten all
+  };
+  // Its connection ends. It is told at once, or when it goes on.
+  void cut(Cut how);
+  // It stands still and has not been told of a restart.
+  bool unaware() const { return unaware_ > 0; }
+  unsigned grants() const { return grants_; }
+  unsigned losses() const { return losses_; }
+
+  void begin();
+
+ private:
+  struct Run {
+    std::unique_ptr<client::LockPlan> plan;
+    Deadline timer = never;
+    bool releasing = false;
+    bool told = false;  // that it is settled
+    bool pumping = false;
+  };
+  struct Sent;
+
+  void soon(std::chrono::nanoseconds time, std::function<void()> what);
+  void pump(Run& run);
+  void send(Run& run, const client::Command& command);
+  void execute(const std::shared_ptr<Sent>& sent);
+  void answer(const std::shared_ptr<Sent>& sent, const socket::Completion& answer);
+  void fail(const std::shared_ptr<Sent>& sent, Outcome outcome, Reason reason);
+  void settle(Run& run);
+  void again();
+
+  CasWorld& world_;
+  const unsigned index_;
+  client::Courtesy courtesy_;
+  std::deque<std::unique_ptr<Run>> runs_;  // the last is the present one
+  std::shared_ptr<client::Tenure> tenure_;
+  std::vector<std::shared_ptr<Sent>> under_way_;
+  std::uint64_t connection_ = 0;
+  unsigned unaware_ = 0;
+  Deadline executes_at_{0};  // the last request of the connection
+  Deadline answers_at_{0};
+  Deadline still_until_{0};
+  unsigned names_ = 0;
+  unsigned grants_ = 0;
+  unsigned losses_ = 0;
+};
+
+struct CasFaults {
+  bool still = false;    // clients stand still
+  bool late = false;     // requests and answers come late
+  bool cut = false;      // connections end
+  bool restart = false;  // the server restarts
+};
+
+class CasWorld {
+ public:
+  CasWorld(std::uint64_t seed, client::CasRules rules);
+  ~CasWorld();
+
+  void run(std::chrono::nanoseconds time);
+  // Moments at which two believed, one of whom could have known better.
+  unsigned pairs_of_believers() const { return pairs_; }
+  unsigned grants() const;
+  unsigned losses() const;
+
+ private:
+  void read_clock();
+  void fault();
+  void look();
+
+ public:  // for the lockers
+  void at(Deadline time, std::function<void()> what) { events_.emplace(time, std::move(what)); }
+  bool toss(double chance) { return random.between(0, 1) < chance; }
+  std::chrono::nanoseconds up_to(std::chrono::nanoseconds most) {
+    return std::chrono::nanoseconds(random.below(static_cast<std::uint64_t>(most.count()) + 1));
+  }
+
+  Random random;
+  const client::CasRules rules;
+  CasFaults faults;
+  std::chrono::milliseconds lease{1000};
+  Now now{};
+  CacheTable table;
+  CacheClock clock;
+  unsigned starts = 1;  // of the server
+  std::uint64_t last_connection = 0;
+
+ private:
+  std::multimap<Deadline, std::function<void()>> events_;
+  std::vector<std::unique_ptr<CasLocker>> lockers_;
+  unsigned pairs_ = 0;
+};
+
+}  // namespace sheaf::sim
