@@ -112,6 +112,8 @@ std::string_view to_string(Reason reason) noexcept {
       return "the lock is not held";
     case Reason::wrong_type:
       return "the key holds another kind of value";
+    case Reason::incomplete:
+      return "a part is missing";
   }
   return "no reason was given";
 }

@@ -36,6 +36,8 @@ bool memcached_has(Feature feature) noexcept {
     case Feature::flags:
     case Feature::rehash:
     case Feature::server_stats:
+    case Feature::lists:
+    case Feature::locks:
       return true;
     case Feature::fencing:
     case Feature::ordered_versions:
@@ -44,8 +46,6 @@ bool memcached_has(Feature feature) noexcept {
     case Feature::millisecond_ttl:
     case Feature::clock:
     case Feature::watch:
-    case Feature::lists:
-    case Feature::locks:
       return false;
   }
   return false;

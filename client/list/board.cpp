@@ -4,10 +4,45 @@
 #include <utility>
 #include <vector>
 
+#include "client/list/cas_register.h"
 #include "client/list/store_register.h"
 #include "client/outcomes.h"
+#include "protocol/memcached/header.h"
+#include "protocol/memcached/rules.h"
 
 namespace sheaf::client::list {
+
+Ids ids_of(EndpointKind kind) noexcept {
+  return kind == EndpointKind::memcached ? Ids::drawn : Ids::counted;
+}
+
+std::optional<Error> check_name(std::string_view name, const ClusterConfig& config) {
+  const auto bad = [](std::string text) {
+    return local_error(Outcome::invalid, Reason::bad_argument, std::move(text));
+  };
+  if (name.empty() || name.size() > name_limit) {
+    return bad("the list's name has " + std::to_string(name.size()) + " bytes; it needs 1 to " +
+               std::to_string(name_limit));
+  }
+  if (config.kind != EndpointKind::memcached) return std::nullopt;
+  const std::size_t longest = Keys(name, Ids::drawn).longest();
+  if (longest <= protocol::memcached::max_key_length) return std::nullopt;
+  return bad("the list's name makes keys of " + std::to_string(longest) +
+             " bytes; memcached takes " + std::to_string(protocol::memcached::max_key_length) +
+             ", so the name has " + std::to_string(longest - protocol::memcached::max_key_length) +
+             " too many");
+}
+
+namespace {
+
+std::uint64_t head_limit(const ClusterConfig& config, const Keys& keys) {
+  if (config.kind != EndpointKind::memcached) return config.value_limit;
+  const std::size_t largest =
+      protocol::memcached::max_value(config.item_size, keys.head().size(), 0);
+  return std::min<std::uint64_t>(config.value_limit, largest);
+}
+
+}  // namespace
 
 class Board::Entry final : public ProcedureOwner {
  public:
@@ -73,12 +108,10 @@ Board::Entry* Board::find_or_make(const std::string& name, Now now) {
   auto found = entries_.find(name);
   if (found == entries_.end()) {
     make_room(now);
-    Keys keys(name);
-    StoreRegisterOptions store;
-    store.step_timeout = config_.timeout;
+    Keys keys(name, ids_of(config_.kind));
     WriterOptions options;
-    options.head_limit = config_.value_limit;
-    auto list_register = std::make_unique<StoreRegister>(keys, store, random_.fork());
+    options.head_limit = head_limit(config_, keys);
+    auto list_register = make_register(keys);
     auto writer = std::make_unique<Writer>(std::move(keys), std::move(list_register), options,
                                            random_.fork());
     Entry& entry = *entries_.emplace(name, std::make_unique<Entry>(*this, name)).first->second;
@@ -86,6 +119,17 @@ Board::Entry* Board::find_or_make(const std::string& name, Now now) {
     found = entries_.find(name);
   }
   return found == entries_.end() ? nullptr : found->second.get();
+}
+
+std::unique_ptr<Register> Board::make_register(const Keys& keys) {
+  if (keys.ids() == Ids::drawn) {
+    CasRegisterOptions options;
+    options.step_timeout = config_.timeout;
+    return std::make_unique<CasRegister>(keys, options, random_.fork());
+  }
+  StoreRegisterOptions options;
+  options.step_timeout = config_.timeout;
+  return std::make_unique<StoreRegister>(keys, options, random_.fork());
 }
 
 void Board::make_room(Now now) {

@@ -28,6 +28,11 @@ class EditCall : public EditRequest {
   ~EditCall() = default;
 };
 
+// How a list's ids are found at this kind of endpoint.
+Ids ids_of(EndpointKind kind) noexcept;
+// What is wrong with a list's name there.
+std::optional<Error> check_name(std::string_view name, const ClusterConfig& config);
+
 class Board {
  public:
   Board(ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed);
@@ -47,6 +52,7 @@ class Board {
   static constexpr std::size_t most_entries = 256;  // but for those in use
 
   Entry* find_or_make(const std::string& name, Now now);
+  std::unique_ptr<Register> make_register(const Keys& keys);
   void make_room(Now now);
   void finish_closing();
 

@@ -73,6 +73,9 @@ class Planner {
       case Edit::Kind::clear:
         clear();
         break;
+      case Edit::Kind::drop:
+        drop(ids);
+        break;
       case Edit::Kind::insert:
       case Edit::Kind::update:
       case Edit::Kind::remove:
@@ -105,7 +108,7 @@ class Planner {
     for (const Edit* edit : edits_) {
       for (const std::string& value : edit->values) tail.push_back(new_item(value));
       length_ += edit->values.size();
-      plan_.results.push_back({true, length_});
+      plan_.results.push_back({true, length_, 0});
     }
     if (!spill) return;
     std::vector<Id> ids = last;
@@ -139,14 +142,38 @@ class Planner {
     for (const Id id : plan_.head.tail) discard(Garbage::Kind::item, id);
     plan_.head.segments.clear();
     plan_.head.tail.clear();
-    plan_.results.push_back({true, 0});
+    plan_.results.push_back({true, 0, 0});
+  }
+
+  void drop(std::vector<Id> ids) {
+    const Edit& edit = *edits_.front();
+    std::vector<SegmentRef>& table = plan_.head.segments;
+    const auto place = std::ranges::find(table, edit.segment, &SegmentRef::id);
+    const auto at = static_cast<std::size_t>(place - table.begin());
+    std::uint64_t dropped = 0;
+    if (edit.segment == 0) {
+      dropped = take_out(plan_.head.tail, edit.items);
+    } else if (place != table.end() && edit.items.empty()) {
+      dropped = place->count;
+      table.erase(place);
+    } else if (place != table.end()) {
+      dropped = take_out(ids, edit.items);
+      if (dropped > 0) replace(at, std::move(ids));
+    }
+    plan_.changes = dropped > 0;
+    length_ -= dropped;
+    plan_.results.push_back({dropped > 0, length_, dropped});
+  }
+
+  static std::uint64_t take_out(std::vector<Id>& ids, const std::vector<Id>& items) {
+    return std::erase_if(ids, [&](Id id) { return std::ranges::find(items, id) != items.end(); });
   }
 
   void change_one(std::vector<Id> ids) {
     const Edit& edit = *edits_.front();
     const auto place = place_of(plan_.head, edit);
     if (!place) {
-      plan_.results.push_back({false, length_});
+      plan_.results.push_back({false, length_, 0});
       return;
     }
     plan_.changes = true;
@@ -172,7 +199,7 @@ class Planner {
       if (in_tail) plan_.head.tail.clear();
       replace(place->segment, std::move(ids));
     }
-    plan_.results.push_back({true, length_});
+    plan_.results.push_back({true, length_, 0});
   }
 
   // The segment at `at` in the table gives way to one with `ids`, to two halves if they are too
@@ -214,6 +241,11 @@ std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit*
       return head.segments.back();
     case Edit::Kind::clear:
       return std::nullopt;
+    case Edit::Kind::drop: {
+      const auto found = std::ranges::find(head.segments, edit.segment, &SegmentRef::id);
+      if (edit.items.empty() || found == head.segments.end()) return std::nullopt;
+      return *found;
+    }
     case Edit::Kind::insert:
     case Edit::Kind::update:
     case Edit::Kind::remove:

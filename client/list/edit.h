@@ -19,16 +19,26 @@
 namespace sheaf::client::list {
 
 struct Edit {
-  enum class Kind : std::uint8_t { push, insert, update, remove, clear };
+  enum class Kind : std::uint8_t {
+    push,
+    insert,
+    update,
+    remove,
+    clear,
+    drop  // takes out what is missing
+  };
   Kind kind = Kind::push;
-  std::int64_t index = 0;           // insert, update, remove; negative: counts from the end
-  std::vector<std::string> values;  // push: any number; insert, update: one
+  std::int64_t index = 0;             // insert, update, remove; negative: counts from the end
+  std::vector<std::string> values{};  // push: any number; insert, update: one
+  Id segment = 0;                     // drop: of these items; 0 = of the tail
+  std::vector<Id> items{};  // drop; none: the segment itself is missing, with all its items
 };
 
 // What became of one edit, if the plan is committed.
 struct EditResult {
-  bool found = true;         // insert, update, remove: there is such an index
+  bool found = true;         // insert, update, remove: there is such an index; drop: such an id
   std::uint64_t length = 0;  // with this edit and those before it
+  std::uint64_t dropped = 0;
 };
 
 struct NewItem {
@@ -61,7 +71,8 @@ struct PlanOptions {
 std::optional<SegmentRef> needed_segment(const Head& head, std::span<const Edit* const> edits,
                                          const PlanOptions& options = {});
 
-// `ids`: of needed_segment, else empty. The plan points into the edits.
+// `ids`: of needed_segment; else, and if a push finds that segment missing, empty. The plan points
+// into the edits.
 Plan make_plan(const Head& head, const std::vector<Id>& ids, std::span<const Edit* const> edits,
                const PlanOptions& options = {});
 

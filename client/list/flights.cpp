@@ -11,6 +11,7 @@ bool Flights::poll(Command& command) {
   waiting_.pop_front();
   command = {};
   command.id = std::exchange(next_, next_ + step_);
+  command.route = route_;
   command.connection = flight->connection;
   protocol::Operation& operation = command.operation;
   operation.verb = flight->verb;
@@ -18,6 +19,7 @@ bool Flights::poll(Command& command) {
   operation.key = flight->key;
   operation.value = flight->value;
   operation.fence = flight->fence;
+  operation.version = flight->version;
   operation.ttl = flight->ttl;
   operation.deadline = flight->deadline;
   flying_.emplace(command.id, std::move(flight));

@@ -23,6 +23,7 @@ struct Flight {
   std::string key;
   std::string value;
   std::string fence;
+  std::string version;
   std::chrono::milliseconds ttl{0};
   Deadline deadline{0};
   std::uint64_t connection = 0;
@@ -37,8 +38,9 @@ struct Flight {
 
 class Flights {
  public:
-  // `window`: how many are in flight at once. The rest waits here.
-  explicit Flights(std::size_t window) : window_(window) {}
+  // `window`: how many are in flight at once. The rest waits here. `route` places them all, and
+  // outlives this object.
+  Flights(std::size_t window, std::string_view route) : window_(window), route_(route) {}
 
   void add(Flight flight) { waiting_.push_back(std::make_unique<Flight>(std::move(flight))); }
   // Before all that wait, whatever is in flight.
@@ -46,8 +48,12 @@ class Flights {
     flight.urgent = true;
     waiting_.push_front(std::make_unique<Flight>(std::move(flight)));
   }
-  // Those that have not left.
-  void drop_waiting() { waiting_.clear(); }
+  // Those that have not left; how many there were.
+  std::size_t drop_waiting() {
+    const std::size_t count = waiting_.size();
+    waiting_.clear();
+    return count;
+  }
 
   bool poll(Command& command);
   // Ownership of the flight that was answered; null if it is none of ours.
@@ -63,6 +69,7 @@ class Flights {
 
  private:
   std::size_t window_;
+  std::string_view route_;
   unsigned next_ = 1;
   unsigned step_ = 1;
   std::deque<std::unique_ptr<Flight>> waiting_;

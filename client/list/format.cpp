@@ -92,16 +92,16 @@ std::size_t read_count(ByteReader& in, std::size_t size) {
 
 }  // namespace
 
-Keys::Keys(std::string_view name) : base_("sheaf/list/{") {
+Keys::Keys(std::string_view name, Ids ids) : ids_(ids) {
   for (const char c : name) {
     if (needs_escape(c)) {
-      base_ += '%';
-      hex_append(base_, std::string_view(&c, 1));
+      route_ += '%';
+      hex_append(route_, std::string_view(&c, 1));
     } else {
-      base_ += c;
+      route_ += c;
     }
   }
-  base_ += "}/";
+  base_ = "sheaf/list/{" + route_ + "}/";
   head_ = base_ + "head";
   lock_ = base_ + "lock";
 }
@@ -146,24 +146,25 @@ std::string encode_segment(const std::vector<Id>& ids) {
   return bytes;
 }
 
-std::expected<Head, std::string> parse_head(std::string_view bytes) {
+std::expected<Head, std::string> parse_head(std::string_view bytes, Ids ids) {
   ByteReader in(bytes);
   if (in.u8() != format_number) return std::unexpected(wrong_format(bytes));
   Head head;
   head.revision = read_number(in);
   head.next = read_number(in);
-  if (head.next == 0 || head.next > last_id) in.fail();
+  if ((head.next == 0) != (ids == Ids::drawn) || head.next > last_id) in.fail();
+  const Id end = ids == Ids::drawn ? last_id : head.next;
   head.segments.resize(read_count(in, 2));
   IdReader segments(in);
   for (SegmentRef& segment : head.segments) {
-    segment.id = segments.read(head.next);
+    segment.id = segments.read(end);
     const std::uint64_t count = read_number(in);
     if (count == 0 || count > segment_limit) in.fail();
     segment.count = static_cast<unsigned>(count);
   }
   head.tail.resize(read_count(in, 1));
   IdReader tail(in);
-  for (Id& id : head.tail) id = tail.read(head.next);
+  for (Id& id : head.tail) id = tail.read(end);
   if (head.tail.size() > segment_limit) in.fail();
   head.garbage.resize(read_count(in, 2));
   IdReader garbage(in);
@@ -171,7 +172,7 @@ std::expected<Head, std::string> parse_head(std::string_view bytes) {
     const std::uint8_t kind = in.u8();
     if (kind > static_cast<std::uint8_t>(Garbage::Kind::tree)) in.fail();
     each.kind = static_cast<Garbage::Kind>(kind);
-    each.id = garbage.read(head.next);
+    each.id = garbage.read(end);
   }
   if (!in.done()) {
     return std::unexpected("the list's head is damaged at byte " + std::to_string(in.position()) +
@@ -203,6 +204,13 @@ std::expected<std::vector<Id>, std::string> parse_segment(std::string_view bytes
     return std::unexpected("a segment of the list is damaged: it names an item twice");
   }
   return ids;
+}
+
+std::string missing_text(Ids ids, std::string_view what, Id id) {
+  std::string text =
+      "the list is damaged: its " + std::string(what) + " " + std::to_string(id) + " is missing";
+  if (ids == Ids::drawn) text += "; the server may have dropped it to make room";
+  return text;
 }
 
 }  // namespace sheaf::client::list

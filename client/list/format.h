@@ -16,6 +16,9 @@
 // The t items of the tail are the last ones; they stand in no segment yet, so that most pushes
 // write an item and the head and nothing else.
 //
+// Where writers do not exclude each other (memcached) the ids are drawn at random instead of
+// counted: next id is 0, there is no lock, and no key is written that is there already.
+//
 // Numbers are LEB128 without padding; ids in a row are differences to the one before, zigzag.
 // Parsers accept exactly what the writers write.
 //
@@ -29,9 +32,13 @@
 
 namespace sheaf::client::list {
 
-// Items and segments are numbered from one counter; a number is never used twice for what a head
-// has named.
+// Items and segments have their numbers from one source; a number is never used twice for what a
+// head has named.
 using Id = std::uint64_t;
+enum class Ids : std::uint8_t {
+  counted,  // the head knows the next one
+  drawn     // each writer counts from where it has drawn
+};
 inline constexpr Id last_id = Id{1} << 60;
 
 inline constexpr unsigned segment_limit = 256;  // items
@@ -40,13 +47,21 @@ inline constexpr std::uint8_t format_number = 1;
 
 class Keys {
  public:
-  explicit Keys(std::string_view name);
+  explicit Keys(std::string_view name, Ids ids = Ids::counted);
+  Ids ids() const noexcept { return ids_; }
+  // Places all keys of the list on one node, also where tags are not read: the name as it stands
+  // in them.
+  const std::string& route() const noexcept { return route_; }
+  // Bytes of the longest key.
+  std::size_t longest() const noexcept { return base_.size() + 20; }
   const std::string& head() const noexcept { return head_; }
   const std::string& lock() const noexcept { return lock_; }
   std::string item(Id id) const { return base_ + 'i' + std::to_string(id); }
   std::string segment(Id id) const { return base_ + 's' + std::to_string(id); }
 
  private:
+  Ids ids_;
+  std::string route_;
   std::string base_;
   std::string head_;
   std::string lock_;
@@ -72,7 +87,7 @@ struct Garbage {
 
 struct Head {
   std::uint64_t revision = 0;
-  Id next = 1;
+  Id next = 1;  // 0 as written where ids are drawn
   std::vector<SegmentRef> segments;
   std::vector<Id> tail;  // at most segment_limit
   std::vector<Garbage> garbage;
@@ -84,8 +99,11 @@ struct Head {
 std::string encode_head(const Head& head);
 std::string encode_segment(const std::vector<Id>& ids);
 // The error is a sentence: "not a sheaf list (format 7)", "the list's head is damaged: ...".
-std::expected<Head, std::string> parse_head(std::string_view bytes);
+std::expected<Head, std::string> parse_head(std::string_view bytes, Ids ids = Ids::counted);
 // `count` as the head says; 0 = whatever it is.
 std::expected<std::vector<Id>, std::string> parse_segment(std::string_view bytes, unsigned count);
+
+// "the list is damaged: its item 7 is missing", and what to do about it.
+std::string missing_text(Ids ids, std::string_view what, Id id);
 
 }  // namespace sheaf::client::list

@@ -3,6 +3,7 @@
 #include <sheaf/list.h>
 
 #include "client/checks.h"
+#include "client/features.h"
 #include "client/list/board.h"
 #include "client/list/reader.h"
 #include "client/procedure_call.h"
@@ -26,16 +27,13 @@ constexpr int timeouts = 5;  // of the cluster, for one edit or read
 std::optional<Error> check_list(const Client::Impl& impl, const std::string& name,
                                 const ListOptions& options) {
   const EndpointKind kind = impl.config().kind;
-  if (kind != EndpointKind::state_store && kind != EndpointKind::embedded) {
+  if (!client::supports(kind, Feature::lists)) {
     return local_error(Outcome::unsupported, Reason::other,
-                       "lists need a state store (mqtt:// or embedded://); this endpoint is " +
+                       "lists need a state store (mqtt:// or embedded://) or memcached://; this "
+                       "endpoint is " +
                            std::string(to_string(kind)) + "://");
   }
-  if (name.empty() || name.size() > client::list::name_limit) {
-    return local_error(Outcome::invalid, Reason::bad_argument,
-                       "the list's name has " + std::to_string(name.size()) +
-                           " bytes; it needs 1 to " + std::to_string(client::list::name_limit));
-  }
+  if (auto error = client::list::check_name(name, impl.config())) return error;
   return client::check_timeout(options.timeout);
 }
 
@@ -129,9 +127,23 @@ struct Access {
     terms.started = socket::read_clocks().mono;
     terms.deadline = deadline_of(impl, terms.started, options.timeout);
     terms.step_timeout = impl.config().timeout;
-    return client::BlockingProcedure<Reader>(impl, make(Keys(name), terms)).wait();
+    Keys keys(name, client::list::ids_of(impl.config().kind));
+    return client::BlockingProcedure<Reader>(impl, make(std::move(keys), terms)).wait();
   }
 };
+
+// One edit for each segment with holes.
+std::vector<Edit> drops(const std::vector<client::list::Hole>& holes) {
+  std::vector<Edit> edits;
+  for (const client::list::Hole& hole : holes) {
+    if (edits.empty() || edits.back().segment != hole.segment) {
+      edits.emplace_back().kind = Edit::Kind::drop;
+      edits.back().segment = hole.segment;
+    }
+    if (hole.item != 0) edits.back().items.push_back(hole.item);
+  }
+  return edits;
+}
 
 }  // namespace
 
@@ -224,6 +236,39 @@ Result<std::uint64_t> List::length() const {
       .read(
           [](Keys keys, const ReadTerms& terms) { return Reader::length(std::move(keys), terms); })
       .transform([](const client::list::ReadOutcome& read) { return read.length; });
+}
+
+Result<std::vector<std::optional<std::string>>> List::range_with_holes(std::int64_t first,
+                                                                       std::int64_t last) const {
+  auto read = Access{*impl_, name_, options_}.read([&](Keys keys, const ReadTerms& terms) {
+    return Reader::with_holes(std::move(keys), first, last, terms);
+  });
+  if (!read) return Failure(std::move(read.error()));
+  std::vector<std::optional<std::string>> items;
+  items.reserve(read->items.size());
+  for (std::string& item : read->items) items.emplace_back(std::move(item));
+  for (const client::list::Hole& hole : read->holes) items[hole.place].reset();
+  return items;
+}
+
+Result<std::uint64_t> List::drop_holes() {
+  const Access access{*impl_, name_, options_};
+  std::uint64_t dropped = 0;
+  for (std::int64_t first = 0;;) {
+    auto read = access.read([&](Keys keys, const ReadTerms& terms) {
+      return Reader::with_holes(std::move(keys), first, first + part_items - 1, terms);
+    });
+    if (!read) return Failure(std::move(read.error()));
+    // What is taken out moves the rest to the front: the same part again.
+    for (Edit& edit : drops(read->holes)) {
+      auto done = access.edit(std::move(edit));
+      if (!done) return Failure(std::move(done.error()));
+      dropped += done->dropped;
+    }
+    if (!read->holes.empty()) continue;
+    if (read->items.empty()) return dropped;
+    first += static_cast<std::int64_t>(read->items.size());
+  }
 }
 
 ListPages List::pages(std::size_t page_items) const {

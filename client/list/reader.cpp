@@ -23,11 +23,18 @@ Reader::Reader(Keys keys, bool items, std::int64_t first, std::int64_t last, con
       first_(first),
       last_(last),
       terms_(terms),
-      flights_(window) {}
+      flights_(window, keys_.route()) {}
 
 std::unique_ptr<Reader> Reader::range(Keys keys, std::int64_t first, std::int64_t last,
                                       const ReadTerms& terms) {
   return std::unique_ptr<Reader>(new Reader(std::move(keys), true, first, last, terms));
+}
+
+std::unique_ptr<Reader> Reader::with_holes(Keys keys, std::int64_t first, std::int64_t last,
+                                           const ReadTerms& terms) {
+  std::unique_ptr<Reader> reader = range(std::move(keys), first, last, terms);
+  reader->holes_allowed_ = true;
+  return reader;
 }
 
 std::unique_ptr<Reader> Reader::length(Keys keys, const ReadTerms& terms) {
@@ -57,15 +64,19 @@ void Reader::read_head(Now now) {
 void Reader::on_head(const socket::Completion& answer) {
   const bool absent = answer.reply.status != Status::done;
   const std::string_view bytes = absent ? std::string_view() : answer.reply.value;
-  if (connection_ != answer.connection || bytes != head_bytes_) missed_ = false;
+  const bool same = connection_ == answer.connection && bytes == head_bytes_;
+  if (!same) missed_ = false;
+  if (std::exchange(verifying_, false) && same) return deliver(answer.now);
+  gone_.clear();
   if (connection_ != answer.connection) {
     known_segments_.clear();
     known_items_.clear();
   }
   connection_ = answer.connection;
   head_bytes_ = bytes;
-  if (absent) return slice_ = {}, ids_.clear(), length_ = 0, finish(answer.now);
-  const auto head = parse_head(bytes);
+  ids_.clear();
+  if (absent) return length_ = 0, finish(answer.now);
+  const auto head = parse_head(bytes, keys_.ids());
   if (!head) {
     Error error = make_error(answer, terms_.started);
     error.outcome = Outcome::refused;
@@ -75,7 +86,6 @@ void Reader::on_head(const socket::Completion& answer) {
   }
   length_ = head->length();
   slice_ = make_slice(first_, last_, length_);
-  ids_.clear();
   segments_.clear();
   if (!wants_items_ || slice_.empty()) return finish(answer.now);
   known_segments_[tail_id] = head->tail;
@@ -108,52 +118,67 @@ void Reader::read_segments(Now now) {
 
 void Reader::on_segment(std::size_t place, const socket::Completion& answer) {
   const SegmentRef& ref = segments_[place];
-  if (answer.reply.status != Status::done) {
-    return on_missing("segment " + std::to_string(ref.id), answer.now);
+  if (answer.reply.status == Status::done) {
+    auto ids = parse_segment(answer.reply.value, ref.count);
+    if (!ids) {
+      Error error = make_error(answer, terms_.started);
+      error.outcome = Outcome::refused;
+      error.text = std::move(ids.error());
+      return fail(std::move(error), answer.now);
+    }
+    known_segments_.emplace(ref.id, std::move(*ids));
+  } else if (holes_allowed_) {
+    gone_.insert(ref.id);
+  } else {
+    return on_missing("segment", ref.id, answer.now);
   }
-  auto ids = parse_segment(answer.reply.value, ref.count);
-  if (!ids) {
-    Error error = make_error(answer, terms_.started);
-    error.outcome = Outcome::refused;
-    error.text = std::move(ids.error());
-    return fail(std::move(error), answer.now);
-  }
-  known_segments_.emplace(ref.id, std::move(*ids));
   if (--unanswered_ == 0) read_items(answer.now);
 }
 
 void Reader::read_items(Now now) {
   state_ = State::items;
-  ids_.clear();
-  for (const SegmentRef& ref : segments_) {
-    const std::vector<Id>& ids = known_segments_[ref.id];
-    ids_.insert(ids_.end(), ids.begin(), ids.end());
-  }
-  ids_ = {ids_.begin() + static_cast<std::ptrdiff_t>(slice_.begin),
-          ids_.begin() + static_cast<std::ptrdiff_t>(slice_.end)};
+  collect();
   unanswered_ = 0;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
-    if (known_items_.contains(ids_[i])) continue;
+    if (ids_[i] == 0 || known_items_.contains(ids_[i])) continue;
     ++unanswered_;
     get(keys_.item(ids_[i]), i, now);
   }
   if (unanswered_ == 0) finish(now);
 }
 
+// The ids of the items asked for, and where they stand.
+void Reader::collect() {
+  ids_.clear();
+  owners_.clear();
+  std::uint64_t at = 0;
+  for (const SegmentRef& ref : segments_) {
+    const bool gone = gone_.contains(ref.id);
+    for (unsigned i = 0; i < ref.count; ++i, ++at) {
+      if (at < slice_.begin || at >= slice_.end) continue;
+      ids_.push_back(gone ? 0 : known_segments_[ref.id][i]);
+      owners_.push_back(ref.id);
+    }
+  }
+}
+
 void Reader::on_item(std::size_t place, const socket::Completion& answer) {
   const Id id = ids_[place];
-  if (answer.reply.status != Status::done) {
-    return on_missing("item " + std::to_string(id), answer.now);
+  if (answer.reply.status == Status::done) {
+    known_items_.emplace(id, answer.reply.value);
+  } else if (holes_allowed_) {
+    gone_.insert(id);
+  } else {
+    return on_missing("item", id, answer.now);
   }
-  known_items_.emplace(id, answer.reply.value);
   if (--unanswered_ == 0) finish(answer.now);
 }
 
-void Reader::on_missing(const std::string& what, Now now) {
+void Reader::on_missing(const std::string& what, Id id, Now now) {
   if (std::exchange(missed_, true)) {
-    return fail(local_error(Outcome::refused, Reason::other,
-                            "the list is damaged: its " + what + " is missing"),
-                now);
+    return fail(
+        local_error(Outcome::refused, Reason::incomplete, missing_text(keys_.ids(), what, id)),
+        now);
   }
   read_head(now);
 }
@@ -197,12 +222,24 @@ void Reader::fail(Error error, Now now) {
 }
 
 void Reader::finish(Now now) {
+  if (gone_.empty()) return deliver(now);
+  verifying_ = true;
+  read_head(now);
+}
+
+void Reader::deliver(Now now) {
   ++round_;
   state_ = State::done;
   ReadOutcome outcome;
   outcome.length = length_;
   outcome.items.reserve(ids_.size());
-  for (const Id id : ids_) {
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    const Id id = ids_[i];
+    if (id == 0 || gone_.contains(id)) {
+      outcome.holes.push_back({i, owners_[i], id});
+      outcome.items.emplace_back();
+      continue;
+    }
     auto item = known_items_.extract(id);
     if (item.empty()) {
       return fail(

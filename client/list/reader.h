@@ -7,14 +7,17 @@
 //   head -> segments -> items -> done
 //   any  -> head      something is missing, or the connection was lost
 //
-// The same head twice and still something missing: the list is damaged, which is told. All reads
-// of one round go over one connection: a store that has lost its memory is another one.
+// The same head twice and still something missing: the list is damaged, which is told: as an error,
+// or, if asked for, as holes among the items. A hole counts only if the head is still the same
+// after it was seen. All reads of one round go over one connection: a store that has lost its
+// memory is another one.
 //
 // Thread rule: one thread at a time; under the baton.
 
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "client/list/edit.h"
@@ -28,9 +31,17 @@ struct ReadTerms {
   std::chrono::nanoseconds step_timeout{0};  // of one operation
 };
 
+// An item that is missing.
+struct Hole {
+  std::size_t place = 0;  // in ReadOutcome::items
+  Id segment = 0;         // 0: of the tail
+  Id item = 0;            // 0: the whole segment is missing
+};
+
 struct ReadOutcome {
-  std::uint64_t length = 0;  // of the list
-  std::vector<std::string> items;
+  std::uint64_t length = 0;        // of the list
+  std::vector<std::string> items;  // empty where there are holes
+  std::vector<Hole> holes;         // by place
 };
 
 class Reader final : public Procedure {
@@ -40,6 +51,9 @@ class Reader final : public Procedure {
   // The items from `first` to `last`, both included; negative ones count from the end.
   static std::unique_ptr<Reader> range(Keys keys, std::int64_t first, std::int64_t last,
                                        const ReadTerms& terms);
+  // The same, with holes.
+  static std::unique_ptr<Reader> with_holes(Keys keys, std::int64_t first, std::int64_t last,
+                                            const ReadTerms& terms);
   static std::unique_ptr<Reader> length(Keys keys, const ReadTerms& terms);
 
   Out take_out() { return std::move(*out_); }
@@ -63,12 +77,15 @@ class Reader final : public Procedure {
   void on_segment(std::size_t place, const socket::Completion& answer);
   void read_items(Now now);
   void on_item(std::size_t place, const socket::Completion& answer);
-  void on_missing(const std::string& what, Now now);
+  void on_missing(const std::string& what, Id id, Now now);
+  void collect();
   void on_error(const socket::Completion& answer);
   void fail(Error error, Now now);
   void finish(Now now);
+  void deliver(Now now);
 
   const Keys keys_;
+  bool holes_allowed_ = false;
   const bool wants_items_;
   const std::int64_t first_;
   const std::int64_t last_;
@@ -83,7 +100,10 @@ class Reader final : public Procedure {
   std::uint64_t length_ = 0;
   std::vector<SegmentRef> segments_;  // those that overlap
   Slice slice_;                       // of the items in segments_
-  std::vector<Id> ids_;               // the items asked for
+  std::vector<Id> ids_;               // the items asked for; 0: their segment is gone
+  std::vector<Id> owners_;            // the segments of ids_
+  std::unordered_set<Id> gone_;       // segments and items, in this round
+  bool verifying_ = false;            // that the head is still the same
   std::size_t unanswered_ = 0;
   std::unordered_map<Id, std::vector<Id>> known_segments_;
   std::unordered_map<Id, std::string> known_items_;

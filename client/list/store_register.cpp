@@ -35,7 +35,11 @@ bool worth_another(const socket::Completion& answer) {
 }  // namespace
 
 StoreRegister::StoreRegister(Keys keys, StoreRegisterOptions options, Seed seed)
-    : keys_(std::move(keys)), options_(options), random_(seed), flights_(window), sweeper_(keys_) {
+    : keys_(std::move(keys)),
+      options_(options),
+      random_(seed),
+      flights_(window, keys_.route()),
+      sweeper_(keys_) {
   flights_.number_from(1, 2);
 }
 
@@ -158,7 +162,7 @@ void StoreRegister::on_head(const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
   absent_ = answer.reply.status != Status::done;
   bytes_ = absent_ ? encode_head(Head{}) : std::string(answer.reply.value);
-  auto parsed = parse_head(bytes_);
+  auto parsed = parse_head(bytes_, keys_.ids());
   if (!parsed) {
     Error error = make_error(answer, started_);
     error.outcome = Outcome::refused;

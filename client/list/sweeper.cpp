@@ -26,6 +26,10 @@ void Sweeper::sweep(const std::vector<Garbage>& garbage, Terms terms) {
   get_tree();
 }
 
+void Sweeper::discard(std::vector<std::string> keys, const Terms& terms) {
+  for (std::string& key : keys) start(Verb::remove, std::move(key), leaf, terms);
+}
+
 void Sweeper::forget_swept(std::vector<Garbage>& garbage) {
   if (swept_.empty()) return;
   std::erase_if(garbage, [this](const Garbage& each) {

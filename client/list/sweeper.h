@@ -19,7 +19,9 @@ namespace sheaf::client::list {
 
 class Sweeper {
  public:
-  explicit Sweeper(const Keys& keys) : keys_(keys), flights_(window) { flights_.number_from(2, 2); }
+  explicit Sweeper(const Keys& keys) : keys_(keys), flights_(window, keys.route()) {
+    flights_.number_from(2, 2);
+  }
 
   struct Terms {
     std::string fence;
@@ -28,6 +30,8 @@ class Sweeper {
   };
   // All but trees, and a few of those if none is in work.
   void sweep(const std::vector<Garbage>& garbage, Terms terms);
+  // Keys that no head ever named.
+  void discard(std::vector<std::string> keys, const Terms& terms);
   // Takes the trees that are gone for sure out of a head's garbage.
   void forget_swept(std::vector<Garbage>& garbage);
   // Another connection: what was gone may be there again.

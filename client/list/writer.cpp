@@ -217,14 +217,21 @@ void Writer::on_segment(Now now) {
   for (const EditRequest* request : group_) edits.push_back(&request->edit);
   const SegmentRef needed = *needed_segment(register_->head(), edits, options_.plan);
   const std::optional<std::string>& bytes = register_->values().front();
-  if (!bytes) {
-    return fail_damaged(
-        "the list is damaged: its segment " + std::to_string(needed.id) + " is missing", now);
-  }
+  if (!bytes) return on_missing(needed.id, "segment", now);
   auto ids = parse_segment(*bytes, needed.count);
-  if (!ids) return fail_damaged(std::move(ids.error()), now);
+  if (!ids) return fail_damaged(std::move(ids.error()), Reason::other, now);
   segments_.push_front({needed.id, *ids});
   plan_and_store(*ids, now);
+}
+
+// Once: the head may have been an old one. Twice: it is gone. Pushes go behind it then.
+void Writer::on_missing(Id id, const std::string& what, Now now) {
+  const bool again = std::exchange(missing_, id) == id;
+  if (again && is_push(*group_.front())) return plan_and_store({}, now);
+  std::string text = missing_text(keys_.ids(), what, id);
+  if (again) return fail_damaged(std::move(text), Reason::incomplete, now);
+  close(now);
+  on_lost(local_error(Outcome::refused, Reason::incomplete, std::move(text)), now);
 }
 
 void Writer::plan_and_store(const std::vector<Id>& ids, Now now) {
@@ -247,13 +254,13 @@ void Writer::plan_and_store(const std::vector<Id>& ids, Now now) {
 
 void Writer::commit(Now now) {
   if (plan_.removed && !register_->values().front()) {
-    return fail_damaged(
-        "the list is damaged: its item " + std::to_string(*plan_.removed) + " is missing", now);
+    return on_missing(*plan_.removed, "item", now);
   }
   if (encode_head(plan_.head).size() > options_.head_limit) {
-    return fail_damaged("the list is too long: the table of its segments is above value_limit (" +
-                            std::to_string(options_.head_limit) + " bytes)",
-                        now);
+    return fail_damaged(
+        "the list is too long: the table of its segments is above the limit of a value (" +
+            std::to_string(options_.head_limit) + " bytes)",
+        Reason::too_large, now);
   }
   state_ = State::committing;
   register_->commit(plan_.head, group_end(), now);
@@ -275,6 +282,7 @@ void Writer::tell(Now now) {
     EditOutcome outcome;
     outcome.found = plan_.results[i].found;
     outcome.length = plan_.results[i].length;
+    outcome.dropped = plan_.results[i].dropped;
     if (plan_.removed) outcome.removed = register_->values().front();
     end(*group_[i], std::move(outcome));
   }
@@ -284,6 +292,7 @@ void Writer::tell(Now now) {
   ++commits_;
   last_error_.clear();
   losses_ = 0;
+  missing_ = 0;
   go_on(now);
 }
 
@@ -371,8 +380,8 @@ void Writer::fail_group(const Error& error, Now now) {
   if (!queue_.empty() && !shut_down_) open(now);
 }
 
-void Writer::fail_damaged(std::string text, Now now) {
-  Error error = local_error(Outcome::refused, Reason::other, std::move(text));
+void Writer::fail_damaged(std::string text, Reason reason, Now now) {
+  Error error = local_error(Outcome::refused, reason, std::move(text));
   close(now);
   on_failed(error, now);
 }

@@ -36,6 +36,7 @@ struct EditOutcome {
   bool found = true;                   // insert, update, remove: there was such an index
   std::uint64_t length = 0;            // right after this edit
   std::optional<std::string> removed;  // remove
+  std::uint64_t dropped = 0;           // drop
 };
 
 // An edit and whoever waits for it. It stays where it is until it was told.
@@ -112,6 +113,7 @@ class Writer final : public Procedure {
   void take_group();
   bool know_segment(const SegmentRef& ref, std::vector<Id>& ids) const;
   void on_segment(Now now);
+  void on_missing(Id id, const std::string& what, Now now);
   void plan_and_store(const std::vector<Id>& ids, Now now);
   void commit(Now now);
   void on_committed(Now now);
@@ -121,7 +123,7 @@ class Writer final : public Procedure {
   void on_lost(const Error& error, Now now);
   void on_failed(const Error& error, Now now);
   void fail_group(const Error& error, Now now);
-  void fail_damaged(std::string text, Now now);
+  void fail_damaged(std::string text, Reason reason, Now now);
   void expire(Now now);
   void put_back();
   void end(EditRequest& request, Result<EditOutcome> outcome);
@@ -152,6 +154,7 @@ class Writer final : public Procedure {
   unsigned commits_ = 0;              // since the register was opened
   bool begin_ = false;                // the register is open for the next group
   unsigned losses_ = 0;               // attempts in a row
+  Id missing_ = 0;                    // what the last attempt did not find
   Deadline due_ = never;              // no deadline of an edit is earlier
   Deadline wake_at_ = never;          // lingering, resting
   std::string last_error_;            // of attempts that were lost

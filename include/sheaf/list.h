@@ -45,7 +45,9 @@ class ListPages;
 ///
 /// Lifetime: may outlive the Client; then its calls end with Outcome::shutdown.
 ///
-/// Names are any 1 to 4,096 bytes. Items are any bytes, the empty item included, up to the
+/// Names are any 1 to 4,096 bytes; on memcached 216, and each blank, control character, `%`, `{`
+/// and
+/// `}` counts as three. Items are any bytes, the empty item included, up to the
 /// cluster's `value_limit`. Items never expire; `default_ttl` does not hold for lists. A list that
 /// nobody has written is empty.
 ///
@@ -55,6 +57,10 @@ class ListPages;
 /// Every edit is applied once, all or nothing, or not at all; edits of all clients happen one after
 /// the other. Errors: Outcome::unknown if the edit may have been applied or may be yet; with every
 /// other outcome it was not and will not be. Outcome::unsupported on endpoints that have no lists.
+///
+/// memcached may drop any key to make room, and forgets all of them when it restarts. A list whose
+/// head is gone is empty; a missing item or segment is a hole: calls that meet one end with
+/// Reason::incomplete, range_with_holes shows it, drop_holes takes it out.
 class SHEAF_API List {
  public:
   /// Receives the new length as push would return it; runs on the dispatcher, exactly once.
@@ -84,7 +90,13 @@ class SHEAF_API List {
   /// The items from `first` to `last`, both included, as they were at one moment. Indexes beyond
   /// the ends are cut; range(0, -1) is all.
   Result<std::vector<std::string>> range(std::int64_t first, std::int64_t last) const;
-  /// The number of items.
+  /// The same, with nothing in the place of an item that is missing.
+  Result<std::vector<std::optional<std::string>>> range_with_holes(std::int64_t first,
+                                                                   std::int64_t last) const;
+  /// Takes missing items out, in the whole list; how many there were. Reads every item. One commit
+  /// for each segment with holes; the time-out holds for each step.
+  Result<std::uint64_t> drop_holes();
+  /// The number of items, the missing ones included.
   Result<std::uint64_t> length() const;
   /// Reads the whole list page by page, `page_items` at a time (0 counts as 1).
   ListPages pages(std::size_t page_items = 1'000) const;

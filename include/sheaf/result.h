@@ -62,6 +62,7 @@ enum class Reason : std::uint8_t {
   key_empty,            ///< The store refuses a key of no bytes.
   lock_lost,            ///< The lock is not held (any more); the text says why.
   wrong_type,           ///< The key holds something that the operation cannot work on.
+  incomplete,           ///< A part of the list is missing; the text says which.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...

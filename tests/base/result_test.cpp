@@ -71,10 +71,10 @@ TEST(Names, EveryOutcomeAndReasonHasItsOwn) {
   }
   EXPECT_EQ(outcomes.size(), static_cast<std::size_t>(Outcome::invalid) + 1);
   std::set<std::string_view> reasons;
-  for (int i = 0; i <= static_cast<int>(Reason::wrong_type); ++i) {
+  for (int i = 0; i <= static_cast<int>(Reason::incomplete); ++i) {
     reasons.insert(to_string(static_cast<Reason>(i)));
   }
-  EXPECT_EQ(reasons.size(), static_cast<std::size_t>(Reason::wrong_type) + 1);
+  EXPECT_EQ(reasons.size(), static_cast<std::size_t>(Reason::incomplete) + 1);
 }
 
 TEST(Names, HealthIsOneWord) {

@@ -95,6 +95,8 @@ bool apply(Vector& list, const Edit& edit) {
       if (edit.kind == Edit::Kind::update) list[static_cast<std::size_t>(index)] = edit.values[0];
       if (edit.kind == Edit::Kind::remove) list.erase(list.begin() + index);
       return true;
+    case Edit::Kind::drop:  // knows ids, not indexes
+      break;
   }
   return false;
 }
@@ -242,6 +244,52 @@ TEST(ListEdit, AClearedListKeepsItsTreesInTheGarbageUntilSomebodySawThemGone) {
   model.apply({Edit{Edit::Kind::push, 0, {"y"}}});
   EXPECT_EQ(model.head.garbage.size(), 3u);
   EXPECT_EQ(model.head.garbage[0].kind, Garbage::Kind::tree);
+}
+
+Edit drop(Id segment, std::vector<Id> items) {
+  Edit edit;
+  edit.kind = Edit::Kind::drop;
+  edit.segment = segment;
+  edit.items = std::move(items);
+  return edit;
+}
+
+TEST(ListEdit, WhatIsMissingIsTakenOutByItsId) {
+  Model model({.tail = 2, .segment = 4});
+  for (const char* value : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    model.apply({Edit{Edit::Kind::push, 0, {value}}});
+  }
+  ASSERT_EQ(model.head.segments.size(), 2u);
+  ASSERT_EQ(model.head.tail.size(), 2u);
+  const Id first = model.head.segments[0].id;
+  const Id item = model.segments.at(first)[1];
+  const EditResult one = model.apply({drop(first, {item, 999})})[0];
+  EXPECT_TRUE(one.found);
+  EXPECT_EQ(one.dropped, 1u);
+  EXPECT_EQ(one.length, 7u);
+  EXPECT_EQ(model.read(), (Vector{"a", "c", "d", "e", "f", "g", "h"}));
+  EXPECT_FALSE(model.apply({drop(first, {item})})[0].found) << "the segment has another id now";
+  EXPECT_EQ(model.apply({drop(0, {model.head.tail[0]})})[0].dropped, 1u);
+  EXPECT_EQ(model.read(), (Vector{"a", "c", "d", "e", "f", "h"}));
+  EXPECT_EQ(model.apply({drop(model.head.segments[0].id, {})})[0].dropped, 3u);
+  EXPECT_EQ(model.read(), (Vector{"e", "f", "h"}));
+  EXPECT_FALSE(model.apply({drop(0, {12'345})})[0].found);
+}
+
+TEST(ListEdit, PushesGoBehindASegmentThatIsMissing) {
+  Head head;
+  head.next = 9;
+  head.segments = {{7, 2}};
+  head.tail = {8};
+  const Edit push{Edit::Kind::push, 0, {"x", "y"}};
+  const Edit* const edits[] = {&push};
+  const PlanOptions options{.tail = 2, .segment = 4};
+  ASSERT_TRUE(needed_segment(head, edits, options));
+  const Plan plan = make_plan(head, {}, edits, options);
+  ASSERT_EQ(plan.head.segments.size(), 2u);
+  EXPECT_EQ(plan.head.segments[0], head.segments[0]);
+  EXPECT_EQ(plan.head.segments[1].count, 3u);
+  EXPECT_EQ(plan.results[0].length, 5u);
 }
 
 TEST(ListEdit, IndexesBeyondEverythingAreNotFound) {

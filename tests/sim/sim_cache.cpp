@@ -24,6 +24,11 @@ void CacheTable::restart() {
   last_version_ = 0;
 }
 
+std::int64_t CacheTable::end_of(const Operation& operation, const CacheClock& clock) {
+  if (operation.ttl <= 0ms) return 0;
+  return clock.second() + std::chrono::ceil<std::chrono::seconds>(operation.ttl).count();
+}
+
 CacheTable::Answer CacheTable::execute(const Operation& operation, const CacheClock& clock) {
   const auto found = items_.find(std::string(operation.key));
   Item* present = found == items_.end() ? nullptr : &found->second;
@@ -35,6 +40,10 @@ CacheTable::Answer CacheTable::execute(const Operation& operation, const CacheCl
   if (present == nullptr) return {Status::absent, {}, {}};
   const std::string version = std::to_string(present->version);
   if (operation.verb == Verb::get) return {Status::done, present->value, version};
+  if (operation.verb == Verb::touch) {
+    present->ends = end_of(operation, clock);
+    return {};
+  }
   SHEAF_CHECK(operation.verb == Verb::remove);
   if (operation.condition == Condition::if_version && operation.version != version) {
     return {Status::not_stored, {}, {}};
@@ -63,10 +72,7 @@ CacheTable::Answer CacheTable::set(const Operation& operation, Item* present,
     case Condition::if_value:
       SHEAF_CHECK(!"memcached compares versions");
   }
-  Item item{std::string(operation.value), ++last_version_, 0};
-  if (operation.ttl > 0ms) {
-    item.ends = clock.second() + std::chrono::ceil<std::chrono::seconds>(operation.ttl).count();
-  }
+  const Item item{std::string(operation.value), ++last_version_, end_of(operation, clock)};
   items_.insert_or_assign(std::string(operation.key), item);
   return {Status::done, {}, std::to_string(item.version)};
 }

@@ -38,7 +38,7 @@ class CacheTable {
     std::string version;
   };
 
-  // get, set and remove, with the conditions that memcached has.
+  // get, set, touch and remove, with the conditions that memcached has.
   Answer execute(const protocol::Operation& operation, const CacheClock& clock);
   // Everything is gone, and versions count from 1 again.
   void restart();
@@ -51,6 +51,7 @@ class CacheTable {
     std::uint64_t version = 0;
     std::int64_t ends = 0;  // second; 0 = never
   };
+  static std::int64_t end_of(const protocol::Operation& operation, const CacheClock& clock);
   Answer set(const protocol::Operation& operation, Item* present, const CacheClock& clock);
 
   std::map<std::string, Item> items_;

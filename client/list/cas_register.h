@@ -1,0 +1,126 @@
+#pragma once
+
+// CasRegister: the register where the endpoint itself compares and sets (memcached). There is no
+// lock: whoever commits first wins, the others begin again.
+//
+//   closed     -> reading     GET head, with its version; left out while the one that we know is
+//                             likely to be the newest
+//   reading    -> open
+//   open       -> exchanging  GETs; items and segments by `add`, with a life of 60 s
+//   exchanging -> open
+//   open       -> committing  touch of all that was added: from now on it stays. Behind them, on
+//                             the same connection, SET head' if its version is the same (absent:
+//                             `add`): the only point that counts
+//   committing -> open | closed
+//
+// What is added has ids that nobody else has: each register counts from a number drawn at random,
+// and a key that is there already means that the draw was not lucky. So nobody's items are ever
+// overwritten, whoever wins. The 60 s sweep up after a writer that is killed; an attempt that lost
+// removes what it has added itself.
+//
+// The touches go in front of the commit and not behind it: a commit that counts never names
+// anything that is about to expire, though its writer be killed right after it. Whatever expires
+// might have been acknowledged: a segment holds the items of all writers.
+//
+// Everything of one attempt goes over the connection that answered its first request: a server that
+// has started again counts its versions from 1 again, so a version says nothing there.
+//
+// Thread rule: one thread at a time; under the baton.
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "client/list/register.h"
+#include "client/list/sweeper.h"
+
+namespace sheaf::client::list {
+
+struct CasRegisterOptions {
+  std::chrono::milliseconds step_timeout{1'000};  // of one operation
+  // Until the commit; whoever is slower begins again.
+  std::chrono::milliseconds life{60'000};
+  // While others write, too, they get their turn after this time.
+  std::chrono::milliseconds tenure{25};
+  // For tests only: without them acknowledged items are lost.
+  bool compare = true;      // the version of the head
+  bool touch_first = true;  // else the touches come after the commit, as nobody waits for them
+  bool same_connection = true;
+};
+
+class CasRegister final : public Register {
+ public:
+  CasRegister(Keys keys, CasRegisterOptions options, Seed seed);
+  CasRegister(const CasRegister&) = delete;
+  CasRegister& operator=(const CasRegister&) = delete;
+
+  void open(Deadline until, Now now) override;
+  void prolong(Deadline until) override { until_ = std::max(until_, until); }
+  void exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts, Deadline until,
+                Now now) override;
+  void commit(Head head, Deadline until, Now now) override;
+  void close(Deadline until, Now now) override;
+  RegisterEvent poll_event() override { return std::exchange(event_, {}); }
+
+  const Head& head() const override { return head_; }
+  const std::vector<std::optional<std::string>>& values() const override { return values_; }
+  std::uint64_t incarnation() const override { return connection_; }
+  Deadline good_until() const override { return good_until_; }
+  bool closing() const override { return false; }
+
+  void on_answer(unsigned id, const socket::Completion& answer) override;
+  void on_deadline(Now) override {}
+  void on_hint(Now) override {}
+  bool poll_command(Command& command) override;
+  Deadline poll_deadline() const override { return never; }
+  std::string_view watched_key() const override { return {}; }
+
+ private:
+  enum class State : std::uint8_t { closed, reading, open, exchanging, committing };
+  enum Purpose : unsigned { read, get, put, touch, swap };
+
+  void send(Purpose purpose, Flight flight, Now now);
+  void send_get(Now now);
+  void send_touches(Deadline until, Now now);
+  void on_head(const socket::Completion& answer);
+  void on_exchange(const Flight& flight, const socket::Completion& answer);
+  void on_commit(const Flight& flight, const socket::Completion& answer);
+  void on_swapped(const socket::Completion& answer);
+  void committed(const socket::Completion& answer);
+  void draw();
+  void lose(Error error, Now now);
+  void fail(const socket::Completion& answer);
+  void end(RegisterEvent::Kind kind, Error error, Now now);
+  Error local(std::string text, Reason reason, const socket::Completion& answer) const;
+  std::uint64_t bound() const noexcept { return options_.same_connection ? connection_ : 0; }
+
+  const Keys keys_;
+  const CasRegisterOptions options_;
+  Random random_;
+  Flights flights_;
+  Sweeper sweeper_;
+  State state_ = State::closed;
+  RegisterEvent event_;
+  std::uint64_t attempt_ = 0;  // answers for earlier ones are ignored
+  Deadline started_{0};        // of this attempt
+  Deadline until_{0};
+  Deadline good_until_ = never;
+  std::uint64_t connection_ = 0;
+  Id next_ = 0;  // the next one of ours
+
+  // The head that we read or wrote last.
+  bool known_ = false;    // it may be the newest still
+  bool trusted_ = false;  // and is likely to be
+  bool absent_ = false;
+  std::string version_;
+  Head head_;
+  bool contended_ = false;  // somebody else wrote it lately
+
+  std::vector<std::string> added_;  // in this attempt; no commit names them yet
+  Deadline added_at_{0};
+  Head next_head_;
+  std::size_t unanswered_ = 0;
+  bool swapped_ = false;  // the commit was answered
+  std::vector<std::optional<std::string>> values_;
+};
+
+}  // namespace sheaf::client::list
