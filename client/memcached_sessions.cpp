@@ -28,6 +28,7 @@ SessionOptions session_options(const ClusterConfig& config) {
       std::max(config.connect_timeout, config.timeout);  // sockets are stricter
   options.value_limit = config.value_limit;
   options.item_size = config.item_size;
+  options.max_in_flight = config.max_in_flight;
   return options;
 }
 

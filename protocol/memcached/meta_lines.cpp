@@ -77,10 +77,11 @@ std::string_view take_word(std::string_view& line) noexcept {
 }
 
 Code code_of(std::string_view word) noexcept {
-  static constexpr std::array<std::pair<std::string_view, Code>, 15> codes{{
+  static constexpr std::array<std::pair<std::string_view, Code>, 16> codes{{
       {"HD", Code::ok},
       {"VA", Code::value},
       {"EN", Code::miss},
+      {"VALUE", Code::listed},
       {"NF", Code::not_found},
       {"NS", Code::not_stored},
       {"EX", Code::exists},
@@ -208,6 +209,18 @@ std::optional<ReplyLine> ReplyLine::parse(std::string_view line) noexcept {
     if (!flag.empty() && !read_flag(flag, reply)) return std::nullopt;
   }
   return reply;
+}
+
+std::optional<ListedHead> ListedHead::parse(std::string_view text) noexcept {
+  const std::string_view key = take_word(text);
+  std::optional<std::uint32_t> flags;
+  std::optional<std::size_t> size;
+  std::optional<std::uint64_t> cas;
+  if (key.empty() || !read_number(take_word(text), flags) || !read_number(take_word(text), size) ||
+      !read_number(take_word(text), cas) || !text.empty()) {
+    return std::nullopt;
+  }
+  return ListedHead{key, *flags, *size, *cas};
 }
 
 }  // namespace sheaf::protocol::memcached

@@ -19,6 +19,8 @@ namespace sheaf::protocol::memcached {
 // Longest lines: of a request around its value, and of a reply that we read.
 inline constexpr std::size_t max_request_line = 512;
 inline constexpr std::size_t max_reply_line = 8 * 1024;
+// Longest value that a server can have.
+inline constexpr std::size_t max_value_size = 1u << 30;
 
 // mg: reads, touches, or both.
 struct MetaGet {
@@ -88,6 +90,7 @@ struct ReplyLine {
     debug,         // ME
     version,       // the rest is in `text`, as with all below
     stat,          // STAT
+    listed,        // VALUE: ListedHead
     end,           // END
     stored,        // STORED
     error,         // ERROR
@@ -109,6 +112,16 @@ struct ReplyLine {
   // Nothing if a number is missing, malformed or doubled. Flags that we do not know are passed
   // over.
   static std::optional<ReplyLine> parse(std::string_view line) noexcept;
+};
+
+// What is behind VALUE in the answer to `gets`: KEY FLAGS SIZE CAS.
+struct ListedHead {
+  std::string_view key;
+  std::uint32_t flags = 0;
+  std::size_t size = 0;
+  std::uint64_t cas = 0;
+
+  static std::optional<ListedHead> parse(std::string_view text) noexcept;
 };
 
 }  // namespace sheaf::protocol::memcached

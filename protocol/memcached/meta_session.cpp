@@ -10,8 +10,6 @@ namespace {
 using protocol::Reply;
 using Code = ReplyLine::Code;
 
-constexpr std::size_t max_value_size = 1u << 30;
-
 bool is_error(Code code) noexcept {
   return code == Code::error || code == Code::client_error || code == Code::server_error;
 }
@@ -80,7 +78,7 @@ MetaSession::Step MetaSession::next_step(Event& event) {
   }
   if (end == 0 || data[end - 1] != '\r') return broken("a line that ends without CR");
   const auto line = ReplyLine::parse(data.substr(0, end - 1));
-  if (!line || line->code == Code::other) {
+  if (!line || line->code == Code::other || (line->code == Code::listed && !in_list())) {
     return broken("the line \"" + printable(data.substr(0, end - 1)) + "\"");
   }
   return on_line(*line, end + 1, event);
@@ -92,6 +90,7 @@ MetaSession::Step MetaSession::on_line(const ReplyLine& line, std::size_t size, 
                     "the server has too many open connections");
   }
   Pending* const request = queue_.due();
+  if (in_list()) return on_list(*request, line, size, event);
   if (line.code != Code::value) input_.consumed(size);
   if (is(State::greeting)) return on_greeting(line, event);
   if (is_error(line.code)) return on_error(request, line, event);
@@ -197,10 +196,7 @@ MetaSession::Step MetaSession::on_value(Pending& request, const ReplyLine& line,
   if (!has_its_opaque(request, line)) return broken("a reply with the opaque of another request");
   if (line.size > (reads ? max_value_size : 32)) return broken("a value longer than any expected");
   if (reads && line.size > options().value_limit) {
-    input_.consumed(size);
-    skip_ = line.size;
-    skip_line_end_ = true;
-    return refuse(request, Reason::too_large, "the value is above value_limit", event);
+    return skip_value(request, line.size, size, event);
   }
   const std::string_view data = input_.data();
   const std::size_t whole = size + line.size + line_end.size();
@@ -280,6 +276,16 @@ MetaSession::Step MetaSession::on_text(Pending& request, const ReplyLine& line, 
       break;
   }
   return broken("a reply of another kind than was asked for");
+}
+
+// A value that we do not take, behind a line of `line` bytes.
+MetaSession::Step MetaSession::skip_value(Pending& request, std::size_t value, std::size_t line,
+                                          Event& event) {
+  input_.consumed(line);
+  skip_ = value;
+  skip_line_end_ = true;
+  if (request.listed) pass_listed();
+  return refuse(request, Reason::too_large, "the value is above value_limit", event);
 }
 
 MetaSession::Step MetaSession::skip_line_end() {

@@ -9,7 +9,11 @@
 //
 // Replies come in order and carry the opaque of their request; both are checked. Errors carry
 // none: SERVER_ERROR belongs to the oldest request, every other error line says that client and
-// server have lost each other and ends the connection, but for one: a number that is none.
+// server have lost each other and ends the connection, but for one: a number that is none. Many
+// gets at once go as lists, whose replies carry their keys: see meta_list.cpp.
+
+#include <span>
+#include <vector>
 
 #include "protocol/memcached/meta_lines.h"
 #include "protocol/memcached/session.h"
@@ -25,6 +29,7 @@ class MetaSession final : public MemcachedSession {
   void greet() override;
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override;
   void write_probe() override;
+  void close_batch() override;
   Step next_step(Event& event) override;
 
   // meta_submit.cpp: from an operation to its line
@@ -47,7 +52,34 @@ class MetaSession final : public MemcachedSession {
   Step on_result(Pending& request, const ReplyLine& line, Event& event);
   Step on_text(Pending& request, const ReplyLine& line, Event& event);
   bool has_its_opaque(const Pending& request, const ReplyLine& line) const;
+  Step skip_value(Pending& request, std::size_t value, std::size_t line, Event& event);
   Step skip_line_end();
+
+  // meta_list.cpp: gets that are asked in one burst
+  struct Gathered {
+    std::uint32_t sequence = 0;
+    std::size_t at = 0;  // the key in gathered_keys_
+    std::size_t size = 0;
+  };
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  Ticket gather_get(std::string_view key);
+  std::string_view key_of(const Gathered& one) const noexcept;
+  void spell_get(Pending& request, std::string_view key);
+  void spell_list(std::span<const Gathered> gets);
+  Step on_list(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
+  Step on_list_miss(Pending& request, Event& event);
+  Step on_listed(Pending& request, const ListedHead& head, std::size_t size, Event& event);
+  void ask_again(Pending& request, std::string_view key);
+  bool in_list() noexcept;
+  bool find_listed(std::string_view key) noexcept;
+  void pass_listed() noexcept;
+  void pass_list_end() noexcept;
+
+  std::vector<Gathered> gathered_;  // not yet spelled, in order
+  std::string gathered_keys_;
+  std::string list_keys_;             // of the lists that are out
+  std::size_t list_at_ = 0;           // the oldest key that is not answered
+  std::size_t listed_at_ = kNowhere;  // the key whose value is being read
 
   bool logged_in_ = false;
   bool skip_line_end_ = false;  // behind a value that was skipped

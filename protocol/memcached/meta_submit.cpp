@@ -71,6 +71,8 @@ std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation,
   }
   const auto expiry = expiry_of(operation.ttl, now, last_second_meta);
   if (!expiry) return std::unexpected(expiry.error());
+  if (operation.verb == Verb::get && is_plain_key(operation.key)) return gather_get(operation.key);
+  close_batch();
   switch (operation.verb) {
     case Verb::get:
     case Verb::get_and_touch:

@@ -73,6 +73,30 @@ Pending* RequestQueue::pair(std::uint32_t sequence) noexcept {
   return request.state == Pending::State::over ? nullptr : &request;
 }
 
+Pending& RequestQueue::again(Pending& request) noexcept {
+  SHEAF_CHECK(request.state == Pending::State::waiting && size() < ring_.size());
+  Pending& anew = at(next_);
+  anew = {};
+  anew.sequence = next_++;
+  anew.ticket = request.ticket;
+  anew.state = Pending::State::waiting;
+  anew.question = request.question;
+  slots_[anew.ticket.slot].sequence = anew.sequence;
+  request.ticket = {};
+  request.state = Pending::State::forgotten;
+  finish(request);
+  return anew;
+}
+
+bool RequestQueue::only_own() const noexcept {
+  if (waiting_ > 0) return false;
+  for (std::uint32_t i = first_; i != next_; ++i) {
+    const Pending& request = at(i);
+    if (request.state != Pending::State::over && request.ticket.generation != 0) return false;
+  }
+  return true;
+}
+
 Pending* RequestQueue::oldest() noexcept { return size() == 0 ? nullptr : &at(first_); }
 
 Pending* RequestQueue::next_waiting(std::uint32_t& sequence) noexcept {

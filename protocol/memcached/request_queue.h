@@ -31,7 +31,8 @@ enum class Question : std::uint8_t {
   stats,
   probe,
   // Of the session itself, without a ticket:
-  barrier,  // closes a batch of quiet gets
+  barrier,   // closes a batch of quiet gets
+  list_end,  // END behind the values of a list of gets
   login
 };
 
@@ -44,11 +45,12 @@ struct Pending {
 
   std::uint32_t sequence = 0;  // the opaque
   Ticket ticket;
-  OutputQueue::FrameId frame = 0;
+  OutputQueue::FrameId frame = 0;  // 0: not yet spelled
   State state = State::over;
   Question question = Question::get;
   Opcode opcode = Opcode::no_op;  // binary
   bool quiet = false;             // no reply: a miss, once the barrier behind it is answered
+  bool listed = false;            // meta: a key of a list, whose frame is everybody's
   bool by_version = false;        // there was a condition on the version
   Sent sent = Sent::no;           // set when the session ends
 };
@@ -71,6 +73,9 @@ class RequestQueue {
   // The request that a reply with this opaque is for: the first that owes one, or a later one if
   // all between are quiet. Null: the stream is not where we think it is.
   Pending* pair(std::uint32_t sequence) noexcept;
+  // Asks anew, at the end, what `request` asked: the same ticket, which must be waiting; there must
+  // be room. The old one is over.
+  Pending& again(Pending& request) noexcept;
   // The oldest one; null if the queue is empty.
   Pending* oldest() noexcept;
   Pending& last() noexcept { return at(next_ - 1); }
@@ -87,6 +92,8 @@ class RequestQueue {
   // Requests in the queue, those that are over behind one that is not included.
   std::size_t size() const noexcept { return next_ - first_; }
   std::size_t waiting() const noexcept { return waiting_; }
+  // True if no reply is owed to anybody who ever had a ticket: what is out is the session's own.
+  bool only_own() const noexcept;
 
  private:
   struct Slot {
@@ -96,6 +103,7 @@ class RequestQueue {
   };
 
   Pending& at(std::uint32_t sequence) noexcept { return ring_[sequence & mask_]; }
+  const Pending& at(std::uint32_t sequence) const noexcept { return ring_[sequence & mask_]; }
   void grow(std::size_t capacity);
 
   std::vector<Pending> ring_;  // its size is a power of two

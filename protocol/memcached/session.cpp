@@ -175,8 +175,8 @@ Sent MemcachedSession::cancel(Ticket ticket, Now) {
     return sent;
   }
   const OutputQueue::FrameId frame = request->frame;
-  if (output_.progress(frame) == OutputQueue::Progress::waiting) {
-    output_.erase(frame);
+  if (progress(*request) == OutputQueue::Progress::waiting && !request->listed) {
+    if (frame != 0) output_.erase(frame);
     queue_.finish(*request);
     return Sent::no;
   }
@@ -222,7 +222,7 @@ void MemcachedSession::end(CloseReason reason) {
   next_failed_ = queue_.first();
   std::uint32_t sequence = queue_.first();
   while (Pending* const request = queue_.next_waiting(sequence)) {
-    const bool whole = output_.progress(request->frame) == OutputQueue::Progress::written;
+    const bool whole = progress(*request) == OutputQueue::Progress::written;
     const bool answered = early_ && early_->sequence == request->sequence;
     request->sent = whole || answered ? Sent::maybe : Sent::no;
     ++sequence;
@@ -262,9 +262,9 @@ void MemcachedSession::put_value(std::string_view value) {
 }
 
 bool MemcachedSession::may_answer(const Pending& request, bool refusal) {
-  const auto progress = output_.progress(request.frame);
-  const bool sent = progress == OutputQueue::Progress::written;
-  if (!early_ && (sent || (refusal && progress == OutputQueue::Progress::begun))) return true;
+  const OutputQueue::Progress written = progress(request);
+  const bool sent = written == OutputQueue::Progress::written;
+  if (!early_ && (sent || (refusal && written == OutputQueue::Progress::begun))) return true;
   broken("a reply to a request that has not been sent");
   return false;
 }

@@ -83,7 +83,7 @@ class MemcachedSession : public Session {
   std::size_t room() const final;
   std::size_t in_flight() const final { return closed() ? 0 : queue_.waiting(); }
   bool ready() const final { return state_ == State::ready; }
-  bool clean() const final { return ready() && queue_.size() == 0; }
+  bool clean() const final { return ready() && queue_.only_own(); }
   bool closed() const final { return state_ == State::closed; }
   const CloseReason& close_reason() const final { return close_reason_; }
   const Counters& counters() const final { return counters_; }
@@ -128,6 +128,9 @@ class MemcachedSession : public Session {
   void put_value(std::string_view value);
   // Ends the frame of the last request.
   void put_frame(Pending& request) { request.frame = output_.end(); }
+  OutputQueue::Progress progress(const Pending& request) const noexcept {
+    return request.frame == 0 ? OutputQueue::Progress::waiting : output_.progress(request.frame);
+  }
 
   // ---- for next_step(): how a request ends
   // True if the reply may come now; else the connection is closed. A refusal may come while the

@@ -507,5 +507,20 @@ TEST(BinaryBatches, AThousandKeysInWindowsReadWhileTheyAreWritten) {
   EXPECT_EQ(wire.events.front().ticket, tickets[1]);
 }
 
+TEST(BinaryBatch, TheConnectionIsCleanBeforeTheNoOpIsAnswered) {
+  BinaryWire wire;
+  wire.submit(get("a"));
+  wire.submit(get("b"));
+  wire.take();
+  wire.feed(binary_hit(Opcode::get_quiet, kFirst, "1"));
+  EXPECT_FALSE(wire.session.clean());
+  wire.feed(binary_hit(Opcode::get_quiet, kFirst + 1, "2"));
+  EXPECT_TRUE(wire.session.clean()) << "the no-op is nobody's";
+  const Ticket given_up = wire.submit(get("c"));
+  wire.take();
+  wire.session.cancel(given_up, wire.now());
+  EXPECT_FALSE(wire.session.clean());
+}
+
 }  // namespace
 }  // namespace sheaf::protocol::memcached

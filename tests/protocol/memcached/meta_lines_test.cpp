@@ -125,8 +125,22 @@ TEST(MetaLines, WhatIsNoReplyIsRefused) {
                            "VA 1 f4294967296", "VA 1 f-1", "VA 1 Wx", "VA 1 Xx"}) {
     EXPECT_FALSE(ReplyLine::parse(text).has_value()) << text;
   }
-  for (const char* text : {"", "HDx", "hd", " HD", "VALUE k 0 1", "OK", "STORE D"}) {
+  for (const char* text : {"", "HDx", "hd", " HD", "VALUES k 0 1", "OK", "STORE D"}) {
     EXPECT_EQ(ReplyLine::parse(text).value_or(ReplyLine{}).code, Code::other) << text;
+  }
+}
+
+TEST(MetaLines, TheHeadOfAListedValue) {
+  EXPECT_EQ(ReplyLine::parse("VALUE k 1 2 3").value_or(ReplyLine{}).code, ReplyLine::Code::listed);
+  const auto head = ListedHead::parse("some/key 4294967295 12 18446744073709551615");
+  ASSERT_TRUE(head.has_value());
+  EXPECT_EQ(head->key, "some/key");
+  EXPECT_EQ(head->flags, 4'294'967'295u);
+  EXPECT_EQ(head->size, 12u);
+  EXPECT_EQ(head->cas, 18'446'744'073'709'551'615u);
+  for (const char* text : {"", "k", "k 0", "k 0 1", "k 0 1 ", "k 0 1 2 3", " k 0 1 2",
+                           "k 4294967296 1 2", "k -1 1 2", "k 0 x 2", "k 0 1 2x"}) {
+    EXPECT_FALSE(ListedHead::parse(text).has_value()) << text;
   }
 }
 

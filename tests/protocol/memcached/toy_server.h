@@ -124,12 +124,22 @@ class MetaToy final : public ToyServer {
     if (verb == "mn") return reply("MN\r\n");
     if (verb == "ms") return reply("HD c1" + opaque);
     if (verb == "md") return reply("HD" + opaque);
+    if (verb == "gets") return answer_list(words);
     std::string value = words[1].substr(1);
     if (verb == "mg") {
       if (!is_there(words[1])) return reply("EN" + opaque);
       value = value_of(words[1]);
     }
     reply("VA " + std::to_string(value.size()) + " f0 c1" + opaque + value + "\r\n");
+  }
+  void answer_list(const std::vector<std::string>& words) {
+    std::string all;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (!is_there(words[i])) continue;
+      const std::string value = value_of(words[i]);
+      all += "VALUE " + words[i] + " 0 " + std::to_string(value.size()) + " 1\r\n" + value + "\r\n";
+    }
+    reply(all + "END\r\n");
   }
 };
 
