@@ -94,7 +94,7 @@ constexpr std::array kTable{
            "Slots of `locator=slots`. Another number moves nearly every key."},
     Option{"failover", Type::choice, User::every, 0, 0, "owner|rehash", "owner", failover,
            "What happens to the keys of a node that is down: they stay its own, or go to the next "
-           "nodes until it is back (caches only)."},
+           "nodes until it is back (caches only: it may come back with old values)."},
     Option{"ring", Type::choice, User::memcached, 0, 0,
            "libmemcached|libmemcached-weighted|spymemcached", "", ring,
            "A ring shared with users of another client; implies `locator=ring`."},

@@ -64,9 +64,13 @@ enum class MemcachedProtocol : std::uint8_t {
 /// What happens to the keys of a node that is down.
 enum class FailoverMode : std::uint8_t {
   owner,  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
-  /// The keys of a node that is down go to the next nodes in each key's order, and come back when
-  /// it answers again. For caches only: while nodes come and go, two homes may hold different
-  /// values of a key, and a value written before the failure may be read again after the return.
+  /// The keys of a node that is down go to the next nodes in each key's order, unless more than a
+  /// third of all nodes is down, and come back when it answers again. For caches only: what was
+  /// written elsewhere meanwhile the returning node does not know. If it kept its memory (it was
+  /// stopped, or its network was cut) it answers with the old values, for as long as they live; and
+  /// while nodes come and go, two clients may use two homes of a key. What helps: a short time to
+  /// live; removing, when the node is back, what was written during the outage; a version in the
+  /// value that the reader checks. samples/stale_after_return.cpp shows all of it.
   /// Refused for the state store, whose fences live in one place.
   rehash
 };

@@ -9,7 +9,7 @@ if(TARGET sheaf_cli)
       list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
     endif()
     if(TARGET sheaf_test_memcached)
-      list(APPEND cli_modules test_memcached)
+      list(APPEND cli_modules test_memcached test_memcached_locks)
     endif()
     foreach(module IN LISTS cli_modules)
       add_test(NAME cli.${module}
@@ -28,3 +28,9 @@ foreach(sample IN ITEMS quickstart multi_broker_cache batch_read fenced_writes e
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)
   endif()
 endforeach()
+# This one starts memcached servers by the program.
+if(TARGET stale_after_return AND TARGET sheaf_cli AND TARGET sheaf_test_memcached)
+  add_test(NAME samples.stale_after_return
+           COMMAND stale_after_return "$<TARGET_FILE:sheaf_cli>")
+  set_tests_properties(samples.stale_after_return PROPERTIES TIMEOUT 60)
+endif()

@@ -1,0 +1,144 @@
+// What a stale value looks like with failover=rehash, and what helps. A node leaves with what it
+// remembers, its keys are written elsewhere meanwhile, and when it is back it answers with what it
+// had: the old values. Here a server is stopped for that; a network that is cut does the same.
+//
+// stale_after_return [SHEAF]   the program that starts the servers; default `sheaf`, on the PATH
+//
+// It runs `SHEAF dev --memcached 3`, so memcached must be installed.
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <sheaf/client.h>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class T>
+T must(sheaf::Result<T> result) {
+  if (result) return std::move(*result);
+  std::fprintf(stderr, "stale_after_return: %s\n", result.error().message().c_str());
+  std::exit(1);
+}
+
+// Three memcached servers of our own, as a child process that ends with us.
+class Servers {
+ public:
+  explicit Servers(const char* program) {
+    int ends[2];
+    if (::pipe(ends) != 0) return;
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::execlp(program, program, "dev", "--memcached", "3", nullptr);
+      ::_exit(127);
+    }
+    ::close(ends[1]);
+    // The one line on its output is the URI; it comes when all of them answer.
+    for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) uri_ += c;
+    ::close(ends[0]);
+  }
+  ~Servers() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGTERM);
+    ::waitpid(process_, nullptr, 0);
+  }
+  Servers(const Servers&) = delete;
+  Servers& operator=(const Servers&) = delete;
+
+  const std::string& uri() const { return uri_; }  // empty: they did not start
+
+ private:
+  pid_t process_ = -1;
+  std::string uri_;
+};
+
+// A server's process, as it tells it.
+pid_t process_of(sheaf::Client& client, const std::string& node) {
+  for (const sheaf::NodeText& stats : client.server_stats()) {
+    if (stats.node != node) continue;
+    const std::string text = must(stats.text);
+    return static_cast<pid_t>(std::strtol(text.c_str() + text.find("pid ") + 4, nullptr, 10));
+  }
+  return -1;
+}
+
+bool is_down(const sheaf::Client& client, const std::string& node) {
+  for (const sheaf::NodeStats& stats : client.stats()) {
+    if (stats.node == node) return stats.health == sheaf::NodeHealth::down;
+  }
+  return false;
+}
+
+// What a key holds, or "-".
+std::string read(sheaf::Client& client, const std::string& key) {
+  const auto got = client.get(key, {.timeout = 200ms});
+  return got && *got ? (*got)->data : "-";
+}
+
+std::string tell(sheaf::Client& client, const std::string& key, const char* meaning) {
+  const std::string value = read(client, key);
+  std::printf("  %-16s = %-14s %s\n", key.c_str(), value.c_str(), meaning);
+  return value;
+}
+
+// The text in braces places a key: these four live on one node.
+constexpr const char* kPlain = "{line4}/plain";
+constexpr const char* kBrief = "{line4}/brief";
+constexpr const char* kRemoved = "{line4}/removed";
+constexpr const char* kChecked = "{line4}/checked";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Servers servers(argc > 1 ? argv[1] : "sheaf");
+  if (servers.uri().empty()) return std::fprintf(stderr, "the servers did not start\n"), 2;
+  sheaf::Client client = must(sheaf::Client::open(servers.uri() + "?failover=rehash"));
+  const std::string owner = must(client.locate(kPlain)).node;
+  const pid_t process = process_of(client, owner);
+  if (process <= 0) return std::fprintf(stderr, "%s does not tell its process\n", owner.c_str()), 1;
+
+  std::printf("%s owns the keys and holds the old values\n", owner.c_str());
+  const auto start = std::chrono::steady_clock::now();
+  must(client.set(kPlain, "old"));
+  must(client.set(kBrief, "old", {.ttl = 1s}));
+  must(client.set(kRemoved, "old"));
+  must(client.set(kChecked, "1 old"));  // with the version of what it was made of
+
+  std::printf("it leaves, and another node stands in:\n");
+  ::kill(process, SIGSTOP);
+  while (!is_down(client, owner)) read(client, kPlain);
+  tell(client, kPlain, "not there: computed anew, and stored");
+  must(client.set(kPlain, "new"));
+  must(client.set(kBrief, "new", {.ttl = 1s}));
+  must(client.set(kRemoved, "new"));
+  must(client.set(kChecked, "2 new"));
+  tell(client, kPlain, "as the stand-in holds it");
+  std::this_thread::sleep_until(start + 2500ms);  // the outage outlasts the short time to live
+
+  std::printf("it is back, with what it remembers:\n");
+  ::kill(process, SIGCONT);
+  while (is_down(client, owner)) std::this_thread::sleep_for(10ms);
+  const bool stale = tell(client, kPlain, "stale, and for as long as it lives") == "old";
+
+  std::printf("what helps:\n");
+  const bool expired = tell(client, kBrief, "a time to live bounds the age of what is read") == "-";
+  // Whoever wrote during the outage removes those keys at the return; until then they are stale.
+  must(client.remove(kRemoved));
+  const bool gone = tell(client, kRemoved, "removed at the return: will be computed anew") == "-";
+  // The source says which version is wanted; a reader takes no older one.
+  const bool told =
+      tell(client, kChecked, "version 1, and the source is at 2: not used") == "1 old";
+  return stale && expired && gone && told ? 0 : 1;
+}
