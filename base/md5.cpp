@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace sheaf {
 namespace {
@@ -21,43 +22,51 @@ constexpr std::array<std::uint32_t, 64> kSines{
 constexpr std::array<std::array<int, 4>, 4> kRotations{
     {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}}};
 
-std::uint32_t mix(unsigned round, std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept {
-  switch (round) {
-    case 0:
-      return (x & y) | (~x & z);
-    case 1:
-      return (x & z) | (y & ~z);
-    case 2:
-      return x ^ y ^ z;
-    default:
-      return y ^ (x | ~z);
-  }
+using Words = std::array<std::uint32_t, 16>;
+
+template <unsigned round>
+std::uint32_t mix(std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept {
+  if constexpr (round == 0) return (x & y) | (~x & z);
+  if constexpr (round == 1) return (x & z) | (y & ~z);
+  if constexpr (round == 2) return x ^ y ^ z;
+  return y ^ (x | ~z);
 }
 
 // Which of the sixteen words step i takes.
-unsigned word_of(unsigned i) noexcept {
+constexpr unsigned word_of(unsigned i) noexcept {
   constexpr std::array<unsigned, 4> factor{1, 5, 3, 7};
   constexpr std::array<unsigned, 4> start{0, 1, 5, 0};
   return (factor[i / 16] * i + start[i / 16]) % 16;
 }
 
+// The four numbers change their roles from step to step instead of moving. Spelled out by the
+// compiler: every key of a shared ring goes through here.
+template <unsigned i>
+void step(State& state, const Words& words) noexcept {
+  std::uint32_t& a = state[(64 - i) % 4];
+  const std::uint32_t b = state[(65 - i) % 4];
+  const std::uint32_t sum =
+      a + mix<i / 16>(b, state[(66 - i) % 4], state[(67 - i) % 4]) + words[word_of(i)] + kSines[i];
+  a = b + std::rotl(sum, kRotations[i / 16][i % 4]);
+}
+
+template <unsigned... i>
+void steps(State& state, const Words& words,
+           std::integer_sequence<unsigned, i...> /*all*/) noexcept {
+  (step<i>(state, words), ...);
+}
+
 void add_block(State& state, const char* block) noexcept {
-  std::array<std::uint32_t, 16> words;
+  const auto byte = [block](unsigned at) -> std::uint32_t {
+    return static_cast<std::uint8_t>(block[at]);
+  };
+  Words words;
   for (unsigned i = 0; i < 16; ++i) {
-    words[i] = 0;
-    for (unsigned b = 4; b-- > 0;) {
-      words[i] = words[i] << 8 | static_cast<std::uint8_t>(block[4 * i + b]);
-    }
+    words[i] = byte(4 * i) | byte(4 * i + 1) << 8 | byte(4 * i + 2) << 16 | byte(4 * i + 3) << 24;
   }
-  auto [a, b, c, d] = state;
-  for (unsigned i = 0; i < 64; ++i) {
-    const std::uint32_t sum = a + mix(i / 16, b, c, d) + words[word_of(i)] + kSines[i];
-    a = d;
-    d = c;
-    c = b;
-    b += std::rotl(sum, kRotations[i / 16][i % 4]);
-  }
-  state = {state[0] + a, state[1] + b, state[2] + c, state[3] + d};
+  State mixed = state;
+  steps(mixed, words, std::make_integer_sequence<unsigned, 64>{});
+  for (unsigned i = 0; i < 4; ++i) state[i] += mixed[i];
 }
 
 }  // namespace

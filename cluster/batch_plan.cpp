@@ -72,7 +72,7 @@ void BatchPlan::collect(std::span<const SetItem> items) {
 void BatchPlan::group(const Topology& topology) {
   feeds_.resize(topology.workers().size() - 1);
   for (Item& item : items_) {
-    item.node = topology.locate(item.key).node;
+    item.node = topology.owner(item.key);
     ++feeds_[item.node].end;
   }
   std::uint32_t start = 0;

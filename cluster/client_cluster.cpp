@@ -43,7 +43,7 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
 ClientCluster::~ClientCluster() = default;
 
 void ClientCluster::start(socket::Request& request, Now now) {
-  start_at(topology_->locate(request.place()).node, request, now);
+  start_at(topology_->owner(request.place()), request, now);
 }
 
 void ClientCluster::start_at(unsigned owner, socket::Request& request, Now now) {
@@ -79,7 +79,7 @@ void ClientCluster::start_on(unsigned node, socket::Request& request, Now now) {
 }
 
 node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
-  return *nodes_[topology_->locate(key).node];
+  return *nodes_[topology_->owner(key)];
 }
 
 node::SocketLease ClientCluster::acquire_socket(std::string_view key) {

@@ -29,6 +29,10 @@ class Topology {
 
   std::uint64_t epoch() const noexcept { return epoch_; }
   Location locate(std::string_view key) const noexcept { return locator_->locate(key); }
+  // The node alone; of one node nothing need be hashed.
+  std::uint32_t owner(std::string_view key) const noexcept {
+    return workers_.size() == 2 ? 0 : locator_->locate(key).node;
+  }
   const ClientNodeLocator& locator() const noexcept { return *locator_; }
 
   // Entry 0 stands for "nobody"; entry i + 1 is node i of the configuration.

@@ -113,6 +113,7 @@ class ClientSocket final : private StreamSink,
   Deadline created_;
   Deadline idle_since_;
   Deadline last_received_{0};
+  unsigned unwritten_ = 0;  // requests since the last flush
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;
   protocol::CloseReason own_reason_;  // set when we end it before the session could
