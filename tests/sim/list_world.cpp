@@ -4,6 +4,7 @@
 
 namespace sheaf::sim {
 
+using client::list::CasRegister;
 using client::list::Edit;
 using client::list::Keys;
 using client::list::Reader;
@@ -14,10 +15,15 @@ SimWriter::SimWriter(StackClient& client, const ListRules& rules, std::uint64_t 
                      const Wrap& wrap)
     : client_(client) {
   Random random(seed);
-  Keys keys(rules.name);
-  auto writer = std::make_unique<Writer>(
-      keys, std::make_unique<StoreRegister>(keys, rules.store, random.fork()), rules.writer,
-      random.fork());
+  Keys keys(rules.name, rules.ids);
+  std::unique_ptr<client::list::Register> list_register;
+  if (rules.ids == client::list::Ids::drawn) {
+    list_register = std::make_unique<CasRegister>(keys, rules.cas, random.fork());
+  } else {
+    list_register = std::make_unique<StoreRegister>(keys, rules.store, random.fork());
+  }
+  auto writer =
+      std::make_unique<Writer>(keys, std::move(list_register), rules.writer, random.fork());
   writer_ = writer.get();
   std::unique_ptr<client::Procedure> procedure = std::move(writer);
   if (wrap) {
@@ -50,13 +56,13 @@ void SimWriter::on_progress(client::ProcedureRun& run, Now now) {
   }
 }
 
-SimRead::SimRead(StackClient& client, const std::string& name, std::chrono::nanoseconds timeout)
+SimRead::SimRead(StackClient& client, const ListRules& rules, std::chrono::nanoseconds timeout)
     : started(client.loop().world().now().mono) {
   client::list::ReadTerms terms;
   terms.started = started;
   terms.deadline = started + timeout;
   terms.step_timeout = timeout;
-  client.run(Reader::range(Keys(name), 0, -1, terms), *this);
+  client.run(Reader::range(Keys(rules.name, rules.ids), 0, -1, terms), *this);
 }
 
 void SimRead::on_progress(client::ProcedureRun& run, Now) {

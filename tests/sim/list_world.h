@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/list/cas_register.h"
 #include "client/list/reader.h"
 #include "client/list/store_register.h"
 #include "client/list/writer.h"
@@ -19,7 +20,9 @@
 namespace sheaf::sim {
 
 struct ListRules {
+  client::list::Ids ids = client::list::Ids::counted;  // drawn: on memcached
   client::list::StoreRegisterOptions store;
+  client::list::CasRegisterOptions cas;
   client::list::WriterOptions writer;
   std::string name = "jobs";
 };
@@ -61,7 +64,7 @@ class SimWriter final : private client::ProcedureOwner {
 // One read of the whole list by a client, which goes first.
 class SimRead final : private client::ProcedureOwner {
  public:
-  SimRead(StackClient& client, const std::string& name, std::chrono::nanoseconds timeout);
+  SimRead(StackClient& client, const ListRules& rules, std::chrono::nanoseconds timeout);
   SimRead(const SimRead&) = delete;
   SimRead& operator=(const SimRead&) = delete;
 

@@ -93,11 +93,18 @@ bool StackClient::all_ended() const {
   return std::ranges::all_of(operations_, [](const Op& op) { return op.ended > 0; });
 }
 
-Stack::Stack(std::uint64_t seed, unsigned brokers) : world(seed) {
+Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind) : world(seed) {
+  config.kind = kind;
+  config.protocol = MemcachedProtocol::meta;  // counts for memcached only
   for (unsigned i = 0; i < brokers; ++i) {
     const std::string host = "b" + std::to_string(i);
-    stores_.push_back(std::make_unique<SimStore>());
-    brokers_.push_back(&network.add_server(host, 1883, stores_.back()->start()));
+    SimServer::Start start;
+    if (kind == EndpointKind::memcached) {
+      start = caches_.emplace_back(std::make_unique<SimMemcached>())->start();
+    } else {
+      start = stores_.emplace_back(std::make_unique<SimStore>())->start();
+    }
+    brokers_.push_back(&network.add_server(host, 1883, std::move(start)));
     config.nodes.push_back({host, 1883, 1});
   }
 }

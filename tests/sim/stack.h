@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "client/memcached_sessions.h"
 #include "client/procedure_host.h"
 #include "client/store_sessions.h"
 #include "client/watch_hub.h"
 #include "cluster/client_cluster.h"
 #include "tests/sim/planted_bugs.h"
+#include "tests/sim/sim_memcached.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/sim_store.h"
 
@@ -56,16 +58,21 @@ class NoJournal final : public node::Journal {
 // The real sessions, with a bug planted if asked for.
 class Sessions final : public node::SessionFactory {
  public:
-  Sessions(const ClusterConfig& config, const Seed& seed, Bug bug)
-      : real_(config, seed), bug_(bug) {}
+  Sessions(const ClusterConfig& config, const Seed& seed, Bug bug) : bug_(bug) {
+    if (config.kind == EndpointKind::memcached) {
+      real_ = std::make_unique<client::MemcachedSessions>(config);
+    } else {
+      real_ = std::make_unique<client::StoreSessions>(config, seed);
+    }
+  }
   std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
-    auto real = real_.make(node, now);
+    auto real = real_->make(node, now);
     if (bug_ == Bug::none) return real;
     return std::make_unique<BuggySession>(std::move(real), bug_);
   }
 
  private:
-  client::StoreSessions real_;
+  std::unique_ptr<node::SessionFactory> real_;
   Bug bug_;
 };
 
@@ -114,10 +121,11 @@ class StackClient final : private socket::Deferred {
   std::vector<std::function<void(Now)>> later_;
 };
 
-// Brokers b0, b1, ... on port 1883 and the configuration of a cluster of them.
+// Brokers b0, b1, ... on port 1883, or as many memcached servers, and the configuration of a
+// cluster of them.
 class Stack {
  public:
-  Stack(std::uint64_t seed, unsigned brokers);
+  Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind = EndpointKind::state_store);
 
   SimServer& broker(unsigned index) { return *brokers_[index]; }
   unsigned size() const { return static_cast<unsigned>(brokers_.size()); }
@@ -128,6 +136,7 @@ class Stack {
   std::string key_on(unsigned broker, unsigned number = 0);
 
   SimStore& store(unsigned index) { return *stores_[index]; }
+  SimMemcached& memcached(unsigned index) { return *caches_[index]; }
 
   SimWorld world;
   ClusterConfig config;
@@ -136,6 +145,7 @@ class Stack {
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers
+  std::vector<std::unique_ptr<SimMemcached>> caches_;
 
  public:
   SimNetwork network{world};
