@@ -141,6 +141,24 @@ void expect_all_keys(Fleet& fleet) {
   }
 }
 
+// Sets every key, until each one of this node is there again and none of the others.
+void expect_back_at_owner(Fleet& fleet, unsigned index) {
+  Client direct = test::open("memcached://" + fleet.node(index));
+  const std::string& first = fleet.key_on(index);
+  const auto end = Fleet::Clock::now() + 20s;
+  while (!direct.get(first).value().has_value()) {
+    ASSERT_LT(Fleet::Clock::now(), end);
+    fleet.client->set(first, first).value();
+  }
+  EXPECT_EQ(fleet.set_all(), 0u);
+  const auto found = direct.get_many(fleet.keys, {.timeout = 5s});
+  for (std::size_t key = 0; key < fleet.names.size(); ++key) {
+    EXPECT_EQ(found[key].result.value().has_value(), fleet.owners[key] == index)
+        << fleet.names[key];
+  }
+  expect_all_keys(fleet);
+}
+
 TEST(MemcachedFaults, WithRehashAllKeysOfAKilledServerAreServedWithinASecondAndReturnToIt) {
   Fleet fleet(3, "?failover=rehash");
   std::vector<Duration> times;
@@ -152,22 +170,28 @@ TEST(MemcachedFaults, WithRehashAllKeysOfAKilledServerAreServedWithinASecondAndR
     }
     expect_all_keys(fleet);
     times.push_back(Fleet::Clock::now() - start);
-
     fleet.servers[1]->restart();
-    Client direct = test::open("memcached://" + fleet.node(1));
-    const auto end = Fleet::Clock::now() + 20s;
-    while (!direct.get(fleet.key_on(1)).value().has_value()) {
-      ASSERT_LT(Fleet::Clock::now(), end);
-      fleet.client->set(fleet.key_on(1), fleet.key_on(1)).value();
-    }
-    EXPECT_EQ(fleet.set_all(), 0u);
-    for (std::size_t key = 0; key < fleet.names.size(); ++key) {
-      EXPECT_EQ(direct.get(fleet.names[key]).value().has_value(), fleet.owners[key] == 1)
-          << fleet.names[key];
-    }
-    expect_all_keys(fleet);
+    expect_back_at_owner(fleet, 1);
   }
   expect_within(1s, times);
+}
+
+TEST(MemcachedFaults, WithRehashUnderLoadNothingFailsAfterTheFirstSecondNorAtTheReturn) {
+  Fleet fleet(3, "?failover=rehash");
+  Load load(fleet, 1, true);
+  load.wait_for(500);
+  fleet.servers[1]->kill();
+  const auto second = Fleet::Clock::now() + 1s * slowness;
+  while (Fleet::Clock::now() < second) load.wait_for(10);
+  const std::uint64_t failed = load.failed();
+  load.wait_for(4'000);  // every key, several times
+  fleet.servers[1]->restart();
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(1).health == NodeHealth::down) ASSERT_LT(Fleet::Clock::now(), end);
+  load.wait_for(4'000);
+  load.end();
+  EXPECT_EQ(load.failed(), failed);
+  expect_back_at_owner(fleet, 1);
 }
 
 }  // namespace

@@ -146,6 +146,8 @@ class Load {
     const std::uint64_t wanted = done_ + more;
     while (done_ < wanted) std::this_thread::yield();
   }
+  // Failures of the victim's keys.
+  std::uint64_t failed() const { return failed_; }
   void end() {
     stop();
     EXPECT_EQ(wrong_, 0u) << "values that nobody can have stored last, or lost ones";
@@ -165,7 +167,7 @@ class Load {
     for (std::size_t i = first; !over_; i += threads) {
       const std::size_t key = i % fleet_.names.size();
       const bool answered = i / fleet_.names.size() % 4 == 3 ? write(key, i) : read(key);
-      others_ += !answered && fleet_.owners[key] != victim_;
+      if (!answered) ++(fleet_.owners[key] == victim_ ? failed_ : others_);
       ++done_;
     }
   }
@@ -199,6 +201,7 @@ class Load {
   bool forgets_;
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<std::uint64_t> wrong_ = 0;
+  std::atomic<std::uint64_t> failed_ = 0;
   std::atomic<std::uint64_t> others_ = 0;
   std::atomic<bool> over_ = false;
   std::vector<std::thread> threads_;
