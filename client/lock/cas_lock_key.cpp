@@ -33,7 +33,7 @@ void CasLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection, N
   deadline_ = deadline;
   connection_ = connection;
   begun_at_ = now.mono;
-  stored_ = false;
+  stored_ = repeated_ = false;
   go(first(), now);
 }
 
@@ -76,7 +76,7 @@ protocol::Operation CasLockKey::operation() {
   }
   if (step_ == Step::adding) {
     operation.condition = Condition::if_absent;
-  } else if (rules_.compare || step_ == Step::removing) {
+  } else if (step_ == Step::removing ? !version_.empty() : rules_.compare) {
     operation.condition = Condition::if_version;
     operation.version = compared_[id_] = version_;
   }
@@ -110,16 +110,24 @@ std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Comple
   return std::nullopt;
 }
 
-std::optional<KeyAnswer> CasLockKey::on_added(const socket::Completion& answer) {
-  if (answer.reply.status == Status::done) {
-    may_be_ours_ = true;
-    stored_at_ = sent_at_;
-    note(answer);
-    if (certain_) return ended(End::done, answer);
-    stored_ = true;
-  } else if (!may_be_ours_) {
-    return ended(End::taken, answer);
+std::optional<KeyAnswer> CasLockKey::on_stored(const socket::Completion& answer) {
+  may_be_ours_ = true;
+  stored_at_ = sent_at_;
+  note(answer);
+  const bool slow = answer.now.mono - sent_at_ > rules_.slow;
+  if (certain_ && slow && !std::exchange(repeated_, true)) {
+    go(Step::swapping, answer.now);
+    return std::nullopt;
   }
+  if (certain_ || deed_ == Deed::keep) return ended(End::done, answer);
+  stored_ = true;
+  go(Step::looking, answer.now);
+  return std::nullopt;
+}
+
+std::optional<KeyAnswer> CasLockKey::on_added(const socket::Completion& answer) {
+  if (answer.reply.status == Status::done) return on_stored(answer);
+  if (!may_be_ours_) return ended(End::taken, answer);
   go(Step::looking, answer.now);
   return std::nullopt;
 }
@@ -136,21 +144,15 @@ std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer)
     return ended(deed_ == Deed::give_back ? End::gone : End::taken, answer);
   }
   note(answer);
-  if (!certain_) return failed(no_versions(answer.node), answer);
+  // Without versions nobody gets a lock there, so what stands is only ours to take away.
+  if (!certain_ && deed_ != Deed::give_back) return failed(no_versions(answer.node), answer);
   if (stored_) return ended(End::done, answer);
   go(deed_ == Deed::give_back ? Step::removing : Step::swapping, answer.now);
   return std::nullopt;
 }
 
 std::optional<KeyAnswer> CasLockKey::on_swapped(const socket::Completion& answer) {
-  if (answer.reply.status == Status::done) {
-    stored_at_ = sent_at_;
-    note(answer);
-    if (certain_ || deed_ == Deed::keep) return ended(End::done, answer);
-    stored_ = true;
-    go(Step::looking, answer.now);
-    return std::nullopt;
-  }
+  if (answer.reply.status == Status::done) return on_stored(answer);
   certain_ = false;
   if (deed_ == Deed::take) {
     go(Step::adding, answer.now);

@@ -90,8 +90,12 @@ void LockPlan::ask(Now now) {
 void LockPlan::rest(Now now) {
   if (hinted_) return ask(now);
   phase_ = Phase::waiting;
-  const auto jittered = nanoseconds(poll_interval) * static_cast<int>(800 + random_.below(401));
-  poll_at_ = now.mono + (denied_ ? jittered / 1000 : nanoseconds(first_poll));
+  const auto jitter = static_cast<int>(800 + random_.below(401));
+  const nanoseconds usual = nanoseconds(poll_interval) * jitter / 1000;
+  // Who cannot watch asks more often at first: many locks are held for a moment.
+  const nanoseconds soon = nanoseconds(first_poll) * (1 << std::min(polls_, 4u));
+  const bool asks_soon = !denied_ || (polls_ > 0 && !key_->watchable());
+  poll_at_ = now.mono + (asks_soon ? std::min(soon, usual) : usual);
 }
 
 void LockPlan::on_asked(const KeyAnswer& answer, Now now) {
@@ -102,6 +106,7 @@ void LockPlan::on_asked(const KeyAnswer& answer, Now now) {
   if (answer.end == End::done) return on_granted(answer, now);
   if (!terms_.patient || now.mono >= terms_.wait_until) return give_up(std::nullopt, now);
   rest(now);
+  ++polls_;
   denied_ = true;
 }
 

@@ -139,6 +139,7 @@ class LockPlan final : public Procedure {
   Deadline heard_at_{0};      // or since when nothing was heard
   bool heard_ = false;        // an attempt was answered
   bool denied_ = false;       // another holds it
+  unsigned polls_ = 0;        // that found it held
   bool hinted_ = false;       // while asking
   bool in_question_ = false;  // an attempt may have got the lock
 

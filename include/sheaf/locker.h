@@ -28,7 +28,10 @@ inline namespace v0 {
 /// What a lock of this endpoint promises.
 enum class LockStrength : std::uint8_t {
   fenced,  ///< The store refuses writes with an older token: a holder that was paused harms nobody.
-  advisory  ///< Nobody checks: a holder that was paused longer than its lease may still write.
+  /// Nobody checks tokens: a holder that was paused longer than its lease may still write with a
+  /// plain set, and the server may drop a lock early. LockGuard::write compares versions: it
+  /// overwrites nothing that the guard has not read.
+  advisory
 };
 /// One word: "fenced", "advisory".
 SHEAF_API std::string_view to_string(LockStrength strength) noexcept;
@@ -39,14 +42,17 @@ struct LockerOptions {
   /// holders never look alike. At most 256 bytes; empty = the cluster's `client_id`.
   std::string holder{};
   /// For how long a holder that dies keeps the lock: Locker::min_lease .. Locker::max_lease. It is
-  /// renewed each third of it while held; a holder believes in it 1 % + 50 ms less.
+  /// renewed each third of it while held; a holder believes in it 1 % + 50 ms less. memcached
+  /// counts in seconds: there a dead holder keeps the lock for up to 3 s more than the lease, and
+  /// for 2 s more if the lease is a whole number of seconds.
   std::chrono::milliseconds lease{10'000};
 };
 
 /// Options of LockGuard::read.
 struct FencedReadOptions {
   /// A fenced read writes the value back and so ends its time to live: give it again here. None:
-  /// the key never expires afterwards (or after the cluster's `default_ttl`).
+  /// the key never expires afterwards (or after the cluster's `default_ttl`). Under an advisory
+  /// lock a read writes nothing, and the time to live stays as it is.
   std::optional<Ttl> ttl{};
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< For the whole read. See Timeout.
@@ -62,7 +68,8 @@ struct FencedWriteOptions {
 
 /// Options of LockGuard::remove.
 struct FencedRemoveOptions {
-  std::optional<std::string_view> if_value{};  ///< Remove only if the key holds exactly this value.
+  /// Remove only if the key holds exactly this value; unsupported under an advisory lock.
+  std::optional<std::string_view> if_value{};
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< See Timeout.
 };
@@ -79,6 +86,10 @@ struct FencedRemoveOptions {
 /// node, for only there the token has a meaning; tag them, as in `{lock}counter` for a lock named
 /// `lock`. A key of another node is refused unless the option `other_node` says so; what it
 /// protects there is weaker: see docs/locks.md.
+///
+/// Under an advisory lock no token is sent. Instead the guard notes the version of what it reads
+/// and writes, and its next write or removal of that key is carried out only if the key is still at
+/// that version, wherever the key lives.
 ///
 /// Thread rule: any thread may call any member at any time, except that the destructor, moves and
 /// release() on a moved-from guard need that no other thread calls the object. read, write, remove
@@ -107,7 +118,8 @@ class SHEAF_API LockGuard {
   /// are protected by the token, other deeds by nothing. Does not wait and asks nobody.
   bool held() const noexcept;
   /// The fencing token of this tenure, for writes by other programs; empty when not held. After a
-  /// write that ended `unknown` the guard takes a new one, and the old one counts no more.
+  /// write that ended `unknown` the guard takes a new one, and the old one counts no more. Of an
+  /// advisory lock it is the version of its key when it was taken, which no server checks.
   FencingToken token() const;
 
   /// Calls `lost` once if the lock is lost, now or later; on the dispatcher. Not called after
@@ -122,15 +134,21 @@ class SHEAF_API LockGuard {
   /// Reads a key and claims it for this tenure: from now on the store refuses writers with an older
   /// token, and a following write() replaces exactly what was read. An absent key is an empty
   /// optional; it is not claimed, but the guard's next write() of it is carried out only if the key
-  /// is still absent. Errors: as Client::get and Client::set; Reason::lock_lost when the lock is
-  /// not held (nothing was sent); Reason::fencing_stale when a later holder was here.
+  /// is still absent. Under an advisory lock nothing is claimed: the version is noted for the next
+  /// write(). Errors: as Client::get and Client::set; Reason::lock_lost when the lock is not held
+  /// (nothing was sent); Reason::fencing_stale when a later holder was here; Reason::queue_full
+  /// when the guard has noted 65,536 keys.
   Result<GetResult> read(std::string_view key, const FencedReadOptions& options = {});
   /// Writes a key with the token. `stored` false: the condition did not hold, or the key was read
-  /// as absent and is there now: read it again. Errors: as read.
+  /// as absent and is there now: read it again. Under an advisory lock also when it has changed
+  /// since the guard read or wrote it; what the guard has never read is written as it is. There
+  /// Reason::connection_lost (nothing was sent) means that the server, or the way to it, is another
+  /// than when the key was read: read it again. Errors: as read.
   Result<SetResult> write(std::string_view key, std::string_view value,
                           const FencedWriteOptions& options = {});
   /// Removes a key with the token. The store forgets the key's fence with it: an older holder could
-  /// write it again. Errors: as read.
+  /// write it again. Under an advisory lock `value_differs` means that the key has changed since
+  /// the guard read or wrote it. Errors: as read.
   Result<RemoveResult> remove(std::string_view key, const FencedRemoveOptions& options = {});
 
  private:
@@ -146,7 +164,8 @@ using LockResult = Result<std::optional<LockGuard>>;
 /// exclude each other as processes do, and a lock that is held cannot be taken again by its holder.
 ///
 /// The key of a lock is its name; other clients of the state store protocol that lock by
-/// `SET name value NEX PX lease` are respected, and respect ours.
+/// `SET name value NEX PX lease` are respected, and respect ours. On memcached, which allows names
+/// of 1 to 250 bytes, those that lock by `add name value` are.
 ///
 /// Thread rule: any thread may call any member at any time.
 /// Lifetime: may outlive the Client; calls then end with Outcome::shutdown.
@@ -178,8 +197,9 @@ class SHEAF_API Locker {
   void try_lock_async(std::string_view name, Timeout timeout, LockCallback done);
 
   /// Waits at most `wait` (0 = as try_lock) until the lock is free, woken by notifications and, if
-  /// none comes, by asking each quarter of a second. Empty: another held it to the end. An error:
-  /// the node was not reached in the end, or refused; what ends early is refused only.
+  /// none comes (as on memcached), by asking each quarter of a second. Empty: another held it to
+  /// the end. An error: the node was not reached in the end, or refused; what ends early is refused
+  /// only.
   LockResult lock(std::string_view name, std::chrono::nanoseconds wait);
   /// The same, without blocking.
   void lock_async(std::string_view name, std::chrono::nanoseconds wait, LockCallback done);

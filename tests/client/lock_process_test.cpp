@@ -8,60 +8,19 @@
 #include "tests/client/endpoints.h"
 
 #ifdef SHEAF_TEST_BROKERS
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <deque>
 #include <mutex>
 #include <thread>
 
+#include "tests/client/lock_processes.h"
 #include "tests/support/broker_process.h"
 
 namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int slowness = 10;  // the machine, not the protocol, sets the pace
-constexpr int each = 100;
-#else
-constexpr int slowness = 1;
-constexpr int each = 500;
-#endif
-
-// Runs `work` in a process of its own, which ends with what it returns. No client may be open yet.
-template <class Work>
-pid_t start_process(const Work& work) {
-  const pid_t pid = fork();
-  if (pid < 0) throw std::runtime_error("no process could be started");
-  if (pid == 0) {
-    int code = 99;
-    try {
-      code = work();
-    } catch (const std::exception& error) {
-      static_cast<void>(std::fprintf(stderr, "process: %s\n", error.what()));
-    }
-    _exit(code);
-  }
-  return pid;
-}
-
-// Waits until the process stops itself or ends; the status of waitpid.
-int wait_for(pid_t pid) {
-  int status = 0;
-  EXPECT_EQ(waitpid(pid, &status, WUNTRACED), pid);
-  return status;
-}
-
-void wait_out(std::chrono::milliseconds time) {
-  static_cast<void>(poll(nullptr, 0, static_cast<int>(time.count())));
-}
+using namespace test;
 
 struct CountingTerms {
   std::string uri;
@@ -70,8 +29,6 @@ struct CountingTerms {
   bool token = true;
   bool guarded = true;  // writes by the guard; else as another program, with the token alone
 };
-
-int number_in(const GetResult& value) { return value ? std::stoi(value->data) : 0; }
 
 // One increment; whether it was acknowledged.
 bool count_once(Client& client, Locker& locker, const CountingTerms& terms, bool stop) {
@@ -103,35 +60,6 @@ int count(const CountingTerms& terms) {
     if (count_once(client, locker, terms, tries % terms.stop_every == 0)) ++done;
   }
   return 0;
-}
-
-// Continues each process 400 ms after it has stopped itself, until all have ended. Returns how many
-// stops there were.
-int herd(std::vector<pid_t> pids) {
-  struct Stopped {
-    pid_t pid;
-    Clock::time_point go_on;
-  };
-  std::deque<Stopped> stopped;
-  int stops = 0;
-  while (!pids.empty()) {
-    int status = 0;
-    const pid_t pid = waitpid(-1, &status, WUNTRACED | WNOHANG);
-    if (pid > 0 && WIFSTOPPED(status)) {
-      ++stops;
-      stopped.push_back({pid, Clock::now() + 400ms});
-    } else if (pid > 0 && std::ranges::find(pids, pid) != pids.end()) {
-      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-      std::erase(pids, pid);
-    } else {
-      wait_out(2ms);
-    }
-    while (!stopped.empty() && stopped.front().go_on <= Clock::now()) {
-      kill(stopped.front().pid, SIGCONT);
-      stopped.pop_front();
-    }
-  }
-  return stops;
 }
 
 class LockProcesses : public testing::Test {
@@ -257,22 +185,6 @@ TEST_F(LockProcesses, ARestartOfTheStoreEndsTheBelief) {
 }
 
 // ---- how long others wait
-
-// A thread that waits for the lock, and how long after `since` it got it.
-Clock::duration time_to_lock(Client& client, const std::function<Clock::time_point()>& let_go) {
-  Locker locker(client);
-  const std::uint64_t before = client.stats()[0].replies;
-  std::optional<Clock::time_point> got_at;
-  std::thread waiter([&] {
-    const auto guard = locker.lock("sum", 20s);
-    if (guard && *guard) got_at = Clock::now();
-  });
-  // Asked once, refused, and asked for the watch.
-  while (client.stats()[0].replies < before + 2) std::this_thread::yield();
-  const Clock::time_point since = let_go();
-  waiter.join();
-  return got_at ? *got_at - since : 1h;
-}
 
 TEST_F(LockProcesses, AWaiterGetsTheLockWithin100MsOfItsRelease) {
   Client holder = test::open(uri());
