@@ -32,11 +32,11 @@ class Batch : private socket::RequestSink {
       : impl_(impl),
         plan_(std::move(plan)),
         started_(terms.started),
-        requests_(new socket::Request[plan_.size()]),
-        results_(plan_.size()) {
+        requests_(new socket::Request[plan_.size()]) {
+    results_.reserve(plan_.size());
     for (std::uint32_t i = 0; i < plan_.size(); ++i) {
       const auto& item = plan_.item(i);
-      results_[i].key = item.key;
+      results_.emplace_back(std::string(item.key));
       requests_[i].operation = terms.operation;
       requests_[i].operation.key = results_[i].key;
       requests_[i].operation.value = item.value;

@@ -66,8 +66,9 @@ void ClientNode::start(Request& request, Now now) {
          now);
     return;
   }
+  const bool first = waiting_.empty();
   waiting_.push_back(request);
-  maintain(now);
+  if (first || pool_.size() < options_.pool.max) maintain(now);
 }
 
 // A node that has come back gets a part of its window that grows; what does not fit waits.

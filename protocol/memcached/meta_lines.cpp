@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "protocol/memcached/header.h"
@@ -74,6 +75,23 @@ std::string_view take_word(std::string_view& line) noexcept {
   const std::string_view word = line.substr(0, size);
   line.remove_prefix(std::min(size + 1, line.size()));
   return word;
+}
+
+// A blank and a number, which are taken off the front.
+template <class Number>
+bool take_listed(std::string_view& text, Number& number) noexcept {
+  constexpr auto safe = static_cast<std::size_t>(std::numeric_limits<Number>::digits10);
+  std::size_t at = 1;
+  number = 0;
+  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
+    number = static_cast<Number>(number * 10 + static_cast<Number>(text[at] - '0'));
+  }
+  if (at == 1 || text[0] != ' ') return false;
+  const std::string_view digits = text.substr(1, at - 1);
+  text.remove_prefix(at);
+  if (digits.size() <= safe) return true;
+  std::optional<Number> exact;
+  return read_number(digits, exact) && *exact == number;
 }
 
 Code code_of(std::string_view word) noexcept {
@@ -194,6 +212,11 @@ void MetaDebug::encode(ByteWriter& out) const {
 
 std::optional<ReplyLine> ReplyLine::parse(std::string_view line) noexcept {
   ReplyLine reply;
+  if (line.starts_with("VALUE ")) {  // by far the most lines of a large batch
+    reply.code = Code::listed;
+    reply.text = line.substr(6);
+    return reply;
+  }
   reply.code = code_of(take_word(line));
   if (reply.code >= Code::debug) {
     reply.text = line;
@@ -211,16 +234,16 @@ std::optional<ReplyLine> ReplyLine::parse(std::string_view line) noexcept {
   return reply;
 }
 
+// Read by hand: a large batch has a thousand of them.
 std::optional<ListedHead> ListedHead::parse(std::string_view text) noexcept {
-  const std::string_view key = take_word(text);
-  std::optional<std::uint32_t> flags;
-  std::optional<std::size_t> size;
-  std::optional<std::uint64_t> cas;
-  if (key.empty() || !read_number(take_word(text), flags) || !read_number(take_word(text), size) ||
-      !read_number(take_word(text), cas) || !text.empty()) {
-    return std::nullopt;
-  }
-  return ListedHead{key, *flags, *size, *cas};
+  const std::size_t blank = text.find(' ');
+  if (blank == 0 || blank == std::string_view::npos) return std::nullopt;
+  ListedHead head;
+  head.key = text.substr(0, blank);
+  text.remove_prefix(blank);
+  const bool good = take_listed(text, head.flags) && take_listed(text, head.size) &&
+                    take_listed(text, head.cas) && text.empty();
+  return good ? std::optional(head) : std::nullopt;
 }
 
 }  // namespace sheaf::protocol::memcached

@@ -36,11 +36,13 @@ constexpr char kListEnd = '\n';
 
 Ticket MetaSession::gather_get(std::string_view key) {
   if (gathered_keys_.size() + key.size() + 1 > kLongestList) close_batch();
-  gathered_.reserve(kLongestList / 2);
-  gathered_keys_.reserve(kLongestList);
-  reserve(1, 0);
+  if (gathered_keys_.capacity() < kLongestList) {
+    gathered_.reserve(kLongestList / 2);
+    gathered_keys_.reserve(kLongestList);
+  }
+  queue_.reserve(1);
   const Pending& request = queue_.add(Question::get, true);
-  gathered_.push_back({request.sequence, gathered_keys_.size(), key.size()});
+  gathered_.push_back({request.sequence, key.size()});
   gathered_keys_.append(key).append(1, ' ');
   return request.ticket;
 }
@@ -48,22 +50,35 @@ Ticket MetaSession::gather_get(std::string_view key) {
 // Spells the gets that were gathered. Without memory some of them stay gathered.
 void MetaSession::close_batch() {
   if (gathered_.empty()) return;
-  std::erase_if(gathered_, [this](const Gathered& one) {
-    const Pending* const request = queue_.find(one.sequence);
-    return request == nullptr || request->frame != 0;  // cancelled; or spelled before memory ended
-  });
+  drop_spelled();
   const bool list = gathered_.size() >= kShortestList;
-  const std::span<const Gathered> all(gathered_);
-  for (const Gathered& one : all.first(list ? 1 : all.size())) {
-    spell_get(*queue_.find(one.sequence), key_of(one));
+  std::size_t at = 0;
+  for (const Gathered& one : std::span(gathered_).first(list ? 1 : gathered_.size())) {
+    spell_get(*queue_.find(one.sequence), std::string_view(gathered_keys_).substr(at, one.size));
+    at += one.size + 1;
   }
-  if (list) spell_list(all.subspan(1));
+  if (list)
+    spell_list(std::span(gathered_).subspan(1), std::string_view(gathered_keys_).substr(at));
   gathered_.clear();
   gathered_keys_.clear();
 }
 
-std::string_view MetaSession::key_of(const Gathered& one) const noexcept {
-  return std::string_view(gathered_keys_).substr(one.at, one.size);
+// Takes out what was cancelled, or was spelled before memory ended.
+void MetaSession::drop_spelled() noexcept {
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::size_t kept = 0;
+  for (const Gathered one : gathered_) {
+    const Pending* const request = queue_.find(one.sequence);
+    if (request != nullptr && request->frame == 0) {
+      if (from != to) std::copy_n(&gathered_keys_[from], one.size + 1, &gathered_keys_[to]);
+      to += one.size + 1;
+      gathered_[kept++] = one;
+    }
+    from += one.size + 1;
+  }
+  gathered_.resize(kept);
+  gathered_keys_.resize(to);
 }
 
 void MetaSession::spell_get(Pending& request, std::string_view key) {
@@ -73,17 +88,12 @@ void MetaSession::spell_get(Pending& request, std::string_view key) {
   put_frame(request);
 }
 
-void MetaSession::spell_list(std::span<const Gathered> gets) {
+// `keys`: each with a blank behind it.
+void MetaSession::spell_list(std::span<const Gathered> gets, std::string_view keys) {
   reserve(1, kLongestList + max_request_line);
   list_keys_.reserve(list_keys_.size() + kLongestList + max_request_line);
-  std::string& line = output_.buffer();
-  line.append("gets");
-  for (const Gathered& one : gets) {
-    line.append(1, ' ').append(key_of(one));
-    list_keys_.append(key_of(one)).append(1, ' ');
-  }
-  line.append(line_end);
-  list_keys_.append(1, kListEnd);
+  list_keys_.append(keys).append(1, kListEnd);
+  output_.buffer().append("gets ").append(keys.substr(0, keys.size() - 1)).append(line_end);
   Pending& end = queue_.add(Question::list_end, false);
   put_frame(end);
   for (const Gathered& one : gets) {
@@ -171,6 +181,10 @@ void MetaSession::ask_again(Pending& request, std::string_view key) {
 bool MetaSession::find_listed(std::string_view key) noexcept {
   if (listed_at_ != kNowhere) return true;  // the same line as before
   const std::string_view keys = std::string_view(list_keys_).substr(list_at_);
+  if (keys.size() > key.size() && keys[key.size()] == ' ' && keys.starts_with(key)) {
+    listed_at_ = list_at_;
+    return true;
+  }
   for (std::size_t at = 0; at < keys.size() && keys[at] != kListEnd;) {
     const std::size_t end = keys.find(' ', at);
     if (keys.substr(at, end - at) == key) {

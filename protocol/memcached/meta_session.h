@@ -58,14 +58,13 @@ class MetaSession final : public MemcachedSession {
   // meta_list.cpp: gets that are asked in one burst
   struct Gathered {
     std::uint32_t sequence = 0;
-    std::size_t at = 0;  // the key in gathered_keys_
-    std::size_t size = 0;
+    std::size_t size = 0;  // of the key
   };
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
   Ticket gather_get(std::string_view key);
-  std::string_view key_of(const Gathered& one) const noexcept;
+  void drop_spelled() noexcept;
   void spell_get(Pending& request, std::string_view key);
-  void spell_list(std::span<const Gathered> gets);
+  void spell_list(std::span<const Gathered> gets, std::string_view keys);
   Step on_list(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
   Step on_list_miss(Pending& request, Event& event);
   Step on_listed(Pending& request, const ListedHead& head, std::size_t size, Event& event);
@@ -75,8 +74,8 @@ class MetaSession final : public MemcachedSession {
   void pass_listed() noexcept;
   void pass_list_end() noexcept;
 
-  std::vector<Gathered> gathered_;  // not yet spelled, in order
-  std::string gathered_keys_;
+  std::vector<Gathered> gathered_;    // not yet spelled, in order
+  std::string gathered_keys_;         // each with a blank behind it
   std::string list_keys_;             // of the lists that are out
   std::size_t list_at_ = 0;           // the oldest key that is not answered
   std::size_t listed_at_ = kNowhere;  // the key whose value is being read

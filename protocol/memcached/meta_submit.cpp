@@ -69,9 +69,9 @@ std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation,
   if (needs_key(operation.verb)) {
     if (auto error = check_meta_key(operation.key)) return std::unexpected(std::move(*error));
   }
+  if (operation.verb == Verb::get && is_plain_key(operation.key)) return gather_get(operation.key);
   const auto expiry = expiry_of(operation.ttl, now, last_second_meta);
   if (!expiry) return std::unexpected(expiry.error());
-  if (operation.verb == Verb::get && is_plain_key(operation.key)) return gather_get(operation.key);
   close_batch();
   switch (operation.verb) {
     case Verb::get:

@@ -284,7 +284,6 @@ MemcachedSession::Step MemcachedSession::answer(Pending& request, const Reply& r
     early_ = Early{request.sequence, reply.reason, std::string(reply.text)};
     return Step::again;
   }
-  event = Event{};
   event.kind = Event::Kind::reply;
   event.ticket = request.ticket;
   event.reply = reply;

@@ -95,5 +95,21 @@ TEST(Values, AVersionIsADecimalNumberThatIsNotZero) {
   }
 }
 
+TEST(Rules, APlainKeyHasNoBlankAndNoControlCharacterAnywhere) {
+  EXPECT_TRUE(is_plain_key(""));
+  for (std::size_t size = 1; size <= 20; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        for (const char around : {'!', '~', '\xff', '\x80', 'k'}) {
+          std::string key(size, around);
+          key[place] = static_cast<char>(byte);
+          ASSERT_EQ(is_plain_key(key), byte > 0x20 && byte != 0x7f)
+              << byte << " at " << place << " of " << size << " around " << int{around};
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sheaf::protocol::memcached
