@@ -42,20 +42,34 @@ void expect_only_requests_that_were_wanted(const Fleet& fleet, unsigned index,
   EXPECT_LE(arrived, answered + now.unknown - before.unknown);
 }
 
+// A server leaves under load, for longer than a probe, and comes back. How long its keys then
+// failed.
+template <class Leave, class Return>
+Duration outage(Fleet& fleet, const Load& load, unsigned index, const Leave& leave,
+                const Return& come_back) {
+  load.wait_for(500);
+  leave();
+  fleet.wait_until_down(index);
+  fleet.wait_for_probes(index);
+  const NodeStats down = fleet.stats(index);
+  come_back();
+  const Duration time = fleet.time_to_success(index);
+  EXPECT_EQ(fleet.stats(index).unknown, down.unknown) << "requests sent to a node that was down";
+  return time;
+}
+
 TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
   Fleet fleet(8);
+  test::MemcachedProcess& server = *fleet.servers[3];
   Load load(fleet, 3, true);
   NodeStats down;
+  const auto restart = [&] {
+    down = fleet.stats(3);
+    server.restart();
+  };
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
-    load.wait_for(500);
-    fleet.servers[3]->kill();
-    fleet.wait_until_down(3);
-    fleet.wait_for_probes(3);
-    down = fleet.stats(3);
-    fleet.servers[3]->restart();
-    times.push_back(fleet.time_to_success(3));
-    EXPECT_EQ(fleet.stats(3).unknown, down.unknown);
+    times.push_back(outage(fleet, load, 3, [&] { server.kill(); }, restart));
   }
   load.wait_for(500);
   load.end();
@@ -65,22 +79,29 @@ TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
 
 TEST(MemcachedFaults, OneOfEightIsStoppedUnderLoadAndGoesOn) {
   Fleet fleet(8);
+  test::MemcachedProcess& server = *fleet.servers[5];
   Load load(fleet, 5, false);
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
-    load.wait_for(500);
-    fleet.servers[5]->stop();
-    fleet.wait_until_down(5);
-    fleet.wait_for_probes(5);
-    const NodeStats down = fleet.stats(5);
-    fleet.servers[5]->resume();
-    times.push_back(fleet.time_to_success(5));
-    EXPECT_EQ(fleet.stats(5).unknown, down.unknown);
+    times.push_back(outage(fleet, load, 5, [&] { server.stop(); }, [&] { server.resume(); }));
   }
   load.wait_for(500);
   load.end();
   expect_within(1200ms, times);
   expect_only_requests_that_were_wanted(fleet, 5, {});
+}
+
+TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
+  Fleet fleet(8, "?protocol=binary");
+  test::MemcachedProcess& server = *fleet.servers[6];
+  Load load(fleet, 6, true);
+  const std::vector<Duration> times = {
+      outage(
+          fleet, load, 6, [&] { server.stop(); }, [&] { server.resume(); }),
+      outage(fleet, load, 6, [&] { server.kill(); }, [&] { server.restart(); })};
+  load.wait_for(500);
+  load.end();
+  expect_within(1200ms, times);
 }
 
 // Connects until the server takes no more.
