@@ -79,6 +79,7 @@ Operation VersionedWrite::operation() {
       break;
     case SetCondition::if_present:
       operation.condition = Condition::if_present;
+      if (noted() != nullptr && !noted()->absent()) compare(operation);
       break;
     case SetCondition::if_version:
       compare(operation);

@@ -365,7 +365,7 @@ class VersionedTest : public testing::Test {
   }
   // The condition and version that a write compares.
   std::string compared(std::optional<Status> answered, std::string_view version = {}) {
-    VersionedWrite plan(tenure, wanted, SetCondition::always);
+    VersionedWrite plan(tenure, wanted, condition);
     Transcript<VersionedWrite> it(plan);
     it.connection = connection;
     plan.start(start);
@@ -374,6 +374,7 @@ class VersionedTest : public testing::Test {
     EXPECT_EQ(command.operation.fence, "");
     std::string text = "always";
     if (command.operation.condition == Condition::if_absent) text = "absent";
+    if (command.operation.condition == Condition::if_present) text = "present";
     if (command.operation.condition == Condition::if_version) {
       text = std::string(command.operation.version) + " on " + std::to_string(command.connection);
     }
@@ -389,6 +390,7 @@ class VersionedTest : public testing::Test {
   FencedTerms wanted;
   Now start{1000s, 0ms};
   std::uint64_t connection = 7;
+  SetCondition condition = SetCondition::always;
 };
 
 TEST_F(VersionedTest, AWriteComparesWhatWasReadAndThenWhatItWrote) {
@@ -398,6 +400,14 @@ TEST_F(VersionedTest, AWriteComparesWhatWasReadAndThenWhatItWrote) {
   EXPECT_EQ(compared(Status::not_stored), "6 on 7");
   EXPECT_EQ(compared(Status::done, "9"), "always") << "it was told to read again";
   EXPECT_EQ(compared(Status::done, "10"), "9 on 7");
+}
+
+TEST_F(VersionedTest, AWriteIfPresentComparesToo) {
+  read(Status::done, "3");
+  condition = SetCondition::if_present;
+  EXPECT_EQ(compared(Status::done, "4"), "3 on 7");
+  read(Status::absent, "");
+  EXPECT_EQ(compared(Status::not_stored), "present");
 }
 
 TEST_F(VersionedTest, WhatWasAbsentIsWrittenOnlyIfAbsent) {

@@ -137,12 +137,12 @@ int count(const std::string& uri, int increments, int stop_at) {
   return 0;
 }
 
-TEST_P(MemcachedLocks, FourThatAreStoppedUntilOthersHaveTheLockLoseNoIncrement) {
+TEST_P(MemcachedLocks, FourOfWhomTwoAreStoppedUntilOthersHaveTheLockLoseNoIncrement) {
   std::vector<pid_t> pids;
   for (int i = 0; i < 4; ++i) {
-    pids.push_back(start_process([&] { return count(uri(), 200, 40 * (i + 1)); }));
+    pids.push_back(start_process([&] { return count(uri(), 200, i < 2 ? 50 * (i + 1) : 0); }));
   }
-  EXPECT_EQ(herd(pids, 4s), 4);
+  EXPECT_EQ(herd(pids, 4s), 2);
   EXPECT_GE(counter(), 4 * 200);  // a write that ended unknown may add to it
 }
 

@@ -2,6 +2,8 @@
 // only advisory locks promise.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <latch>
@@ -280,6 +282,24 @@ TEST_P(LockContract, AGuardOutlivesItsClient) {
   EXPECT_EQ(guard.read("{orphan}k").error().outcome, Outcome::shutdown);
   EXPECT_EQ(guard.release().error().outcome, Outcome::shutdown);
   EXPECT_EQ(locker.try_lock("orphan").error().outcome, Outcome::shutdown);
+}
+
+TEST_P(LockContract, AForkedChildHoldsNothingAndTheParentGoesOn) {
+  Locker locker(client);
+  LockGuard guard = take(locker, "family");
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool free = !guard.held() && guard.token().empty();
+    const auto written = guard.write("{family}k", "child");
+    const bool refused = !written && written.error().reason == Reason::forked;
+    _exit(free && refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(guard.held());
+  EXPECT_TRUE(guard.write("{family}k", "parent").value().stored);
 }
 
 TEST_P(LockContract, ClosingAClientEndsEveryWaitForALock) {

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace sheaf::sim {
 
 using namespace std::chrono_literals;
 using client::Command;
 using client::LockPlan;
+using client::VersionedRead;
+using client::VersionedWrite;
 using std::chrono::nanoseconds;
 
 // A request on its way; owns what the command only borrows.
@@ -78,6 +81,7 @@ void CasLocker::cut(Cut how) {
 }
 
 void CasLocker::begin() {
+  if (world_.finishing) return;
   client::LockTerms terms;
   terms.name = "lock";
   terms.nonce = std::to_string(index_) + ":" + std::to_string(names_++);
@@ -86,9 +90,16 @@ void CasLocker::begin() {
   terms.attempt_timeout = 300ms;
   terms.wait_until = world_.now.mono + 3s;
   Run& run = *runs_.emplace_back(std::make_unique<Run>());
-  run.plan = std::make_unique<LockPlan>(terms, courtesy_, world_.random.fork(),
-                                        std::make_unique<client::CasLockKey>(terms, world_.rules));
-  tenure_ = run.plan->tenure();
+  auto lock = std::make_unique<LockPlan>(terms, courtesy_, world_.random.fork(),
+                                         std::make_unique<client::CasLockKey>(terms, world_.rules));
+  run.lock = lock.get();
+  tenure_ = lock->tenure();
+  run.plan = std::move(lock);
+  present_ = &run;
+  start(run);
+}
+
+void CasLocker::start(Run& run) {
   run.plan->start(world_.now);
   pump(run);
 }
@@ -112,29 +123,93 @@ void CasLocker::pump(Run& run) {
   settle(run);
 }
 
-// What becomes of a lock: it is kept for a while, given back, and taken again.
+// What becomes of a lock: it is kept for a while, something is counted under it, it is given back
+// and taken again.
 void CasLocker::settle(Run& run) {
-  if (&run != runs_.back().get()) return;
-  if (run.plan->settled() && !run.told) {
+  if (run.lock == nullptr && run.plan->done() && !std::exchange(run.told, true)) run.done();
+  if (&run != present_) return;
+  if (run.lock->settled() && !run.told) {
     run.told = true;
-    if (!run.plan->acquired()) return again();
+    if (!run.lock->acquired()) return again();
     ++grants_;
-    soon(world_.up_to(3 * world_.lease), [this, &run] {
-      if (run.releasing) return;
-      run.releasing = true;
-      run.plan->release(world_.now.mono + 1s, world_.now);
-      pump(run);
-      again();
-    });
+    soon(world_.up_to(2 * world_.lease), [this, &run] { count(run); });
   }
-  if (run.plan->loss() && !run.releasing) {
-    run.releasing = true;
+  if (run.lock->loss() && !std::exchange(run.releasing, true)) {
     ++losses_;
-    again();
+    if (world_.habits.check) again();
   }
 }
 
+client::FencedTerms CasLocker::terms(std::string value) const {
+  client::FencedTerms terms;
+  terms.key = "counter";
+  terms.value = std::move(value);
+  terms.started = world_.now.mono;
+  terms.deadline = world_.now.mono + 300ms;
+  terms.check = world_.habits.check;
+  return terms;
+}
+
+void CasLocker::count(Run& lock) {
+  if (&lock != present_) return;
+  auto plan = std::make_unique<VersionedRead>(lock.lock->tenure(), terms({}));
+  VersionedRead& read = *plan;
+  Run& run = *runs_.emplace_back(std::make_unique<Run>());
+  run.plan = std::move(plan);
+  run.done = [this, &lock, &read] {
+    auto got = std::make_shared<Result<GetResult>>(read.take_out());
+    if (!*got) return give_back(lock);
+    soon(world_.up_to(world_.toss(0.2) ? nanoseconds(world_.lease) : nanoseconds(1ms)),
+         [this, &lock, got] { increment(lock, *got, 1); });
+  };
+  start(run);
+}
+
+void CasLocker::increment(Run& lock, const Result<GetResult>& read, unsigned tries) {
+  if (&lock != present_) return;
+  const GetResult& old = read.value();
+  std::string name = "c" + std::to_string(world_.counter.begun);
+  unsigned number = 0;
+  if (old) {
+    const std::size_t colon = old->data.find(':');
+    name = old->data.substr(0, colon);
+    std::from_chars(old->data.data() + colon + 1, old->data.data() + old->data.size(), number);
+  } else {
+    ++world_.counter.begun;
+  }
+  if (!world_.habits.compare) lock.lock->tenure()->noted.clear();
+  auto plan = std::make_unique<VersionedWrite>(
+      lock.lock->tenure(), terms(name + ":" + std::to_string(number + 1)), SetCondition::always);
+  VersionedWrite& write = *plan;
+  Run& run = *runs_.emplace_back(std::make_unique<Run>());
+  run.plan = std::move(plan);
+  run.done = [this, &lock, &write, name, read, tries] {
+    const auto done = write.take_out();
+    if (done && done->stored) ++world_.counter.acknowledged[name];
+    if (!done && done.error().outcome == Outcome::unknown) {
+      ++world_.counter.unsure[name];
+      // The same once more, without a look.
+      if (tries < 3)
+        return soon(1ms, [this, &lock, read, tries] { increment(lock, read, tries + 1); });
+    }
+    give_back(lock);
+  };
+  start(run);
+}
+
+void CasLocker::give_back(Run& lock) {
+  if (&lock != present_) return;
+  if (std::exchange(lock.releasing, true)) {  // it was lost
+    if (!world_.habits.check) again();
+    return;
+  }
+  lock.lock->release(world_.now.mono + 1s, world_.now);
+  pump(lock);
+  again();
+}
+
 void CasLocker::again() {
+  present_ = nullptr;
   soon(world_.up_to(100ms), [this] { begin(); });
 }
 
@@ -192,8 +267,8 @@ void CasLocker::answer(const std::shared_ptr<Sent>& sent, const socket::Completi
 
 // ---- the world
 
-CasWorld::CasWorld(std::uint64_t seed, client::CasRules with)
-    : random(seed ^ 0xca5), rules(with), clock(random.between(0.98, 1.0)) {
+CasWorld::CasWorld(std::uint64_t seed, client::CasRules with, CasHabits how)
+    : random(seed ^ 0xca5), rules(with), habits(how), clock(random.between(0.98, 1.0)) {
   now.mono = 0s;
   const auto half = [&] { return random.below(2) == 0; };
   faults = {half(), half(), half(), random.below(3) == 0};
@@ -254,6 +329,12 @@ void CasWorld::run(nanoseconds time) {
   }
 }
 
+void CasWorld::finish() {
+  faults = {};
+  finishing = true;
+  run(30s);
+}
+
 unsigned CasWorld::grants() const {
   unsigned sum = 0;
   for (const auto& locker : lockers_) sum += locker->grants();
@@ -264,6 +345,25 @@ unsigned CasWorld::losses() const {
   unsigned sum = 0;
   for (const auto& locker : lockers_) sum += locker->losses();
   return sum;
+}
+
+unsigned CasWorld::counted() const {
+  unsigned sum = 0;
+  for (const auto& [name, number] : counter.acknowledged) sum += number;
+  return sum;
+}
+
+bool CasWorld::miscounted() {
+  protocol::Operation get;
+  get.key = "counter";
+  const std::string value = table.execute(get, clock).value;
+  if (value.empty()) return false;  // it went with its server
+  const std::size_t colon = value.find(':');
+  const std::string name = value.substr(0, colon);
+  unsigned number = 0;
+  std::from_chars(value.data() + colon + 1, value.data() + value.size(), number);
+  return number < counter.acknowledged[name] ||
+         number > counter.acknowledged[name] + counter.unsure[name];
 }
 
 }  // namespace sheaf::sim

@@ -1,8 +1,8 @@
 #pragma once
 
-// A few lockers around one memcached, in virtual time: requests and answers of a connection keep
-// their order and come late or never; connections are cut, and what was sent on them may still be
-// executed; clients stand still, the server restarts.
+// A few lockers that count under a lock of one memcached, in virtual time: requests and answers of
+// a connection keep their order and come late or never; connections are cut, and what was sent on
+// them may still be executed; clients stand still, the server restarts.
 //
 // Thread rule: one thread.
 
@@ -14,11 +14,26 @@
 
 #include "client/lock/cas_lock_key.h"
 #include "client/lock/lock_plan.h"
+#include "client/lock/versioned_plan.h"
 #include "tests/sim/sim_cache.h"
 
 namespace sheaf::sim {
 
 class CasWorld;
+
+// What the lockers count. A counter that is lost with its server begins anew under a new name: its
+// value is "name:number".
+struct CasCounter {
+  std::map<std::string, unsigned> acknowledged;  // increments, by name
+  std::map<std::string, unsigned> unsure;        // those that may have been carried out
+  unsigned begun = 0;
+};
+
+// How they do it.
+struct CasHabits {
+  bool check = true;    // see FencedTerms
+  bool compare = true;  // what is written with what was read
+};
 
 // One client: its connection, its clock, the lock it takes again and again.
 class CasLocker {
@@ -45,7 +60,9 @@ class CasLocker {
 
  private:
   struct Run {
-    std::unique_ptr<client::LockPlan> plan;
+    std::unique_ptr<client::Procedure> plan;
+    client::LockPlan* lock = nullptr;  // the plan, if it is one
+    std::function<void()> done;        // else: told once
     Deadline timer = never;
     bool releasing = false;
     bool told = false;  // that it is settled
@@ -59,13 +76,19 @@ class CasLocker {
   void execute(const std::shared_ptr<Sent>& sent);
   void answer(const std::shared_ptr<Sent>& sent, const socket::Completion& answer);
   void fail(const std::shared_ptr<Sent>& sent, Outcome outcome, Reason reason);
+  void start(Run& run);
   void settle(Run& run);
+  void count(Run& lock);
+  void increment(Run& lock, const Result<GetResult>& read, unsigned tries);
+  void give_back(Run& lock);
+  client::FencedTerms terms(std::string value) const;
   void again();
 
   CasWorld& world_;
   const unsigned index_;
   client::Courtesy courtesy_;
-  std::deque<std::unique_ptr<Run>> runs_;  // the last is the present one
+  std::deque<std::unique_ptr<Run>> runs_;
+  Run* present_ = nullptr;  // its lock
   std::shared_ptr<client::Tenure> tenure_;
   std::vector<std::shared_ptr<Sent>> under_way_;
   std::uint64_t connection_ = 0;
@@ -87,14 +110,20 @@ struct CasFaults {
 
 class CasWorld {
  public:
-  CasWorld(std::uint64_t seed, client::CasRules rules);
+  explicit CasWorld(std::uint64_t seed, client::CasRules rules = {}, CasHabits habits = {});
   ~CasWorld();
 
   void run(std::chrono::nanoseconds time);
+  // No fault and no lock begins any more; until all that was begun has ended.
+  void finish();
   // Moments at which two believed, one of whom could have known better.
   unsigned pairs_of_believers() const { return pairs_; }
   unsigned grants() const;
   unsigned losses() const;
+  // Whether an acknowledged increment is missing in the counter that is there, or one is in it that
+  // nobody made.
+  bool miscounted();
+  unsigned counted() const;
 
  private:
   void read_clock();
@@ -110,12 +139,15 @@ class CasWorld {
 
   Random random;
   const client::CasRules rules;
+  const CasHabits habits;
+  CasCounter counter;
   CasFaults faults;
   std::chrono::milliseconds lease{1000};
   Now now{};
   CacheTable table;
   CacheClock clock;
   unsigned starts = 1;  // of the server
+  bool finishing = false;
   std::uint64_t last_connection = 0;
 
  private:
