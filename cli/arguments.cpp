@@ -196,7 +196,8 @@ void CommandLine::add_list() {
   list->add_option("ACTION", raw_.action,
                    "push NAME VALUE... (or -: one item a line from standard input),\n"
                    "insert|update NAME INDEX VALUE, remove NAME INDEX,\n"
-                   "range NAME FIRST LAST, len NAME, clear NAME; -1 is the last index")
+                   "range NAME FIRST LAST, len NAME, clear NAME, drop-holes NAME; -1 is the last "
+                   "index")
       ->required();
   list->add_option("NAME", raw_.name, "The list's name")->required();
   list->add_option("WORD", raw_.words, "Indexes and values");

@@ -130,6 +130,12 @@ std::string json_list_done(std::string_view list, const char* what, bool done) {
   return line_of(object);
 }
 
+std::string json_holes_dropped(std::string_view list, std::uint64_t count) {
+  Json object = with_list(list);
+  object["dropped"] = count;
+  return line_of(object);
+}
+
 std::string json_item_removed(std::string_view list, const std::optional<std::string>& item) {
   Json object = with_list(list);
   object["removed"] = item.has_value();

@@ -41,6 +41,7 @@ std::string json_touched(std::string_view key, bool touched);
 std::string json_length(std::string_view list, std::uint64_t length);
 // {"list":L,"updated":true}
 std::string json_list_done(std::string_view list, const char* what, bool done);
+std::string json_holes_dropped(std::string_view list, std::uint64_t count);
 // {"list":L,"removed":true,"value":V}; no such index: "removed":false alone.
 std::string json_item_removed(std::string_view list, const std::optional<std::string>& item);
 // {"value":V}

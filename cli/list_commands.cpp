@@ -114,6 +114,14 @@ ExitCode clear(Context& context, List& list) {
   return ExitCode::done;
 }
 
+ExitCode drop_holes(Context& context, List& list) {
+  const auto dropped = list.drop_holes();
+  if (!dropped) return failed(context, dropped.error());
+  context.out.line(context.json() ? json_holes_dropped(context.arguments.list.name, *dropped)
+                                  : std::to_string(*dropped));
+  return ExitCode::done;
+}
+
 }  // namespace
 
 ExitCode run_list(Context& context) {
@@ -133,6 +141,8 @@ ExitCode run_list(Context& context) {
       return length(context, list);
     case ListAction::clear:
       return clear(context, list);
+    case ListAction::drop_holes:
+      return drop_holes(context, list);
   }
   return ExitCode::failed;
 }

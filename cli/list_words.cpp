@@ -21,7 +21,7 @@ struct Form {
 };
 
 constexpr std::size_t kAny = static_cast<std::size_t>(-1);
-constexpr std::array<Form, 7> kForms = {{
+constexpr std::array<Form, 8> kForms = {{
     {"push", ListAction::push, 1, kAny, "push NAME VALUE... or push NAME -"},
     {"insert", ListAction::insert, 2, 2, "insert NAME INDEX VALUE"},
     {"update", ListAction::update, 2, 2, "update NAME INDEX VALUE"},
@@ -29,6 +29,7 @@ constexpr std::array<Form, 7> kForms = {{
     {"range", ListAction::range, 2, 2, "range NAME FIRST LAST"},
     {"len", ListAction::length, 0, 0, "len NAME"},
     {"clear", ListAction::clear, 0, 0, "clear NAME"},
+    {"drop-holes", ListAction::drop_holes, 0, 0, "drop-holes NAME"},
 }};
 
 std::optional<std::int64_t> parse_index(std::string_view text) {
@@ -46,8 +47,9 @@ std::expected<ListArguments, std::string> read_list_words(const std::string& act
                                                           std::vector<std::string> rest) {
   const auto* const form = std::ranges::find(kForms, action, &Form::word);
   if (form == kForms.end()) {
-    return std::unexpected("list has no action " + printable(action) +
-                           "; it is push, insert, update, remove, range, len or clear.");
+    return std::unexpected(
+        "list has no action " + printable(action) +
+        "; it is push, insert, update, remove, range, len, clear or drop-holes.");
   }
   if (rest.size() < form->least || rest.size() > form->most) {
     return std::unexpected("list wants " + std::string(form->wants) + ".");

@@ -11,7 +11,16 @@
 
 namespace sheaf::cli {
 
-enum class ListAction : std::uint8_t { push, insert, update, remove, range, length, clear };
+enum class ListAction : std::uint8_t {
+  push,
+  insert,
+  update,
+  remove,
+  range,
+  length,
+  clear,
+  drop_holes
+};
 
 struct ListArguments {
   ListAction action = ListAction::length;

@@ -79,9 +79,7 @@ void CasRegister::on_head(const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
   absent_ = answer.reply.status != Status::done;
   if (!absent_ && answer.reply.version.empty()) {
-    return end(Kind::failed,
-               local("the server keeps no versions (-C), which lists need", Reason::other, answer),
-               answer.now);
+    return end_without_versions(answer);
   }
   auto parsed = absent_ ? Head{} : parse_head(answer.reply.value, Ids::drawn);
   if (!parsed) {
@@ -98,8 +96,15 @@ void CasRegister::on_head(const socket::Completion& answer) {
   sweeper_.forget_swept(head_.garbage);
   known_ = true;
   trusted_ = same;
+  versioned_ = !absent_;
   state_ = State::open;
   event_ = {Kind::done, {}};
+}
+
+void CasRegister::end_without_versions(const socket::Completion& answer) {
+  Error error = local("the server keeps no versions (-C), which lists need", Reason::other, answer);
+  error.outcome = Outcome::unsupported;
+  end(Kind::failed, std::move(error), answer.now);
 }
 
 void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts,
@@ -144,9 +149,24 @@ void CasRegister::on_exchange(const Flight& flight, const socket::Completion& an
     return lose(local("the key " + flight.key + " is there already", Reason::other, answer),
                 answer.now);
   }
+  if (!answer.reply.version.empty()) versioned_ = true;
   if (--unanswered_ > 0) return;
+  if (!versioned_ && !added_.empty()) {
+    const bool dropped = flight.purpose == look && answer.reply.status != Status::done;
+    if (dropped) return lose(local("what was added is gone", Reason::other, answer), answer.now);
+    if (flight.purpose == look) return end_without_versions(answer);
+    return look_for_versions(answer.now);
+  }
   state_ = State::open;
   event_ = {Kind::done, {}};
+}
+
+// Old servers do not tell the version of what they store, those run with -C tell none at all.
+void CasRegister::look_for_versions(Now now) {
+  Flight flight;
+  flight.key = added_.front();
+  unanswered_ = 1;
+  send(look, std::move(flight), now);
 }
 
 void CasRegister::send_touches(Deadline until, Now now) {

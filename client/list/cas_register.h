@@ -76,12 +76,14 @@ class CasRegister final : public Register {
 
  private:
   enum class State : std::uint8_t { closed, reading, open, exchanging, committing };
-  enum Purpose : unsigned { read, get, put, touch, swap };
+  enum Purpose : unsigned { read, get, put, look, touch, swap };
 
   void send(Purpose purpose, Flight flight, Now now);
   void send_get(Now now);
+  void look_for_versions(Now now);
   void send_touches(Deadline until, Now now);
   void on_head(const socket::Completion& answer);
+  void end_without_versions(const socket::Completion& answer);
   void on_exchange(const Flight& flight, const socket::Completion& answer);
   void on_commit(const Flight& flight, const socket::Completion& answer);
   void on_swapped(const socket::Completion& answer);
@@ -113,6 +115,7 @@ class CasRegister final : public Register {
   bool absent_ = false;
   std::string version_;
   Head head_;
+  bool versioned_ = false;  // the server has told a version
   bool contended_ = false;  // somebody else wrote it lately
 
   std::vector<std::string> added_;  // in this attempt; no commit names them yet

@@ -209,7 +209,8 @@ std::expected<std::vector<Id>, std::string> parse_segment(std::string_view bytes
 std::string missing_text(Ids ids, std::string_view what, Id id) {
   std::string text =
       "the list is damaged: its " + std::string(what) + " " + std::to_string(id) + " is missing";
-  if (ids == Ids::drawn) text += "; the server may have dropped it to make room";
+  if (ids == Ids::drawn)
+    text += "; the server may have dropped it to make room, drop_holes takes it out";
   return text;
 }
 

@@ -3,7 +3,9 @@
 import json
 import re
 import signal
+import socket
 import subprocess
+from urllib import parse
 
 import harness
 from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, is_alive, raw, sheaf, wait_until
@@ -53,6 +55,32 @@ class Memcached(harness.Case):
         self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h"), b"")
         self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h", "--json"),
                          b'{"key":"touched","touched":true}\n')
+
+    def items_of(self, list_name):
+        """The keys of a list's items, as its server tells them."""
+        node = json.loads(self.ends(DONE, "locate", "--json", "{%s}" % list_name))["node"]
+        host, port = node.split(":")
+        with socket.create_connection((host, int(port)), timeout=10) as server:
+            server.sendall(b"lru_crawler metadump all\r\n")
+            told = b""
+            while not told.endswith(b"END\r\n"):
+                told += server.recv(65536)
+        keys = [parse.unquote(word[4:]) for word in told.decode().split() if word[:4] == "key="]
+        return [key for key in keys if key.startswith("sheaf/list/{%s}/i" % list_name)]
+
+    def test_a_list_loses_what_the_server_drops_and_says_so(self):
+        self.assertEqual(self.ends(DONE, "list", "push", "jobs", "a", "b", "c"), b"3\n")
+        self.assertEqual(self.ends(DONE, "list", "range", "jobs", "0", "-1"), b"a\nb\nc\n")
+        self.assertEqual(self.ends(DONE, "list", "drop-holes", "jobs"), b"0\n")
+        self.assertEqual(len(self.items_of("jobs")), 3)
+        self.ends(DONE, "del", self.items_of("jobs")[0])
+        ended = sheaf("--servers", self.uri, "list", "range", "jobs", "0", "-1")
+        self.assertEqual(ended.returncode, FAILED)
+        self.assertIn(b"is missing", ended.stderr)
+        self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"3\n")
+        self.assertEqual(self.ends(DONE, "list", "drop-holes", "jobs", "--json"),
+                         b'{"list":"jobs","dropped":1}\n')
+        self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"2\n")
 
     def test_stats_of_every_server(self):
         lines = self.ends(DONE, "stats").decode().splitlines()
