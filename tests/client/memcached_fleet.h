@@ -103,8 +103,12 @@ class Fleet {
   }
   // An outage that lasts: two further probes have been sent.
   void wait_for_probes(unsigned index) const {
+    const auto end = Clock::now() + std::chrono::seconds(20);
     const std::uint64_t wanted = stats(index).probes + 2;
-    while (stats(index).probes < wanted) std::this_thread::yield();
+    while (stats(index).probes < wanted) {
+      ASSERT_LT(Clock::now(), end);
+      std::this_thread::yield();
+    }
   }
   // Reads and writes that have arrived at a server since it was started, as it counts them itself.
   std::uint64_t arrived(unsigned index) const {

@@ -72,7 +72,9 @@ extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* no
       node != nullptr ? sheaf::Names::instance().look_up(node) : std::optional<std::string>();
   if (!ours) return real(node, service, hints, found);
   if (ours->empty()) return EAI_AGAIN;
-  return real(ours->c_str(), service, hints, found);
+  addrinfo numeric = hints != nullptr ? *hints : addrinfo{};
+  numeric.ai_flags = AI_NUMERICHOST;  // whatever networks this machine has
+  return real(ours->c_str(), service, &numeric, found);
 }
 
 namespace sheaf {
