@@ -24,11 +24,11 @@ constexpr std::array<std::array<int, 4>, 4> kRotations{
 
 using Words = std::array<std::uint32_t, 16>;
 
-template <unsigned round>
+template <unsigned Round>
 std::uint32_t mix(std::uint32_t x, std::uint32_t y, std::uint32_t z) noexcept {
-  if constexpr (round == 0) return (x & y) | (~x & z);
-  if constexpr (round == 1) return (x & z) | (y & ~z);
-  if constexpr (round == 2) return x ^ y ^ z;
+  if constexpr (Round == 0) return (x & y) | (~x & z);
+  if constexpr (Round == 1) return (x & z) | (y & ~z);
+  if constexpr (Round == 2) return x ^ y ^ z;
   return y ^ (x | ~z);
 }
 
@@ -41,19 +41,19 @@ constexpr unsigned word_of(unsigned i) noexcept {
 
 // The four numbers change their roles from step to step instead of moving. Spelled out by the
 // compiler: every key of a shared ring goes through here.
-template <unsigned i>
+template <unsigned I>
 void step(State& state, const Words& words) noexcept {
-  std::uint32_t& a = state[(64 - i) % 4];
-  const std::uint32_t b = state[(65 - i) % 4];
+  std::uint32_t& a = state[(64 - I) % 4];
+  const std::uint32_t b = state[(65 - I) % 4];
   const std::uint32_t sum =
-      a + mix<i / 16>(b, state[(66 - i) % 4], state[(67 - i) % 4]) + words[word_of(i)] + kSines[i];
-  a = b + std::rotl(sum, kRotations[i / 16][i % 4]);
+      a + mix<I / 16>(b, state[(66 - I) % 4], state[(67 - I) % 4]) + words[word_of(I)] + kSines[I];
+  a = b + std::rotl(sum, kRotations[I / 16][I % 4]);
 }
 
-template <unsigned... i>
+template <unsigned... I>
 void steps(State& state, const Words& words,
-           std::integer_sequence<unsigned, i...> /*all*/) noexcept {
-  (step<i>(state, words), ...);
+           std::integer_sequence<unsigned, I...> /*all*/) noexcept {
+  (step<I>(state, words), ...);
 }
 
 void add_block(State& state, const char* block) noexcept {
