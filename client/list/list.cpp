@@ -22,7 +22,8 @@ using client::list::ReadTerms;
 
 constexpr std::size_t part_items = 2'000;
 constexpr std::size_t part_bytes = 4u << 20;
-constexpr int timeouts = 5;  // of the cluster, for one edit or read
+constexpr std::int64_t scanned_items = 2'000;  // by one read of drop_holes
+constexpr int timeouts = 5;                    // of the cluster, for one edit or read
 
 std::optional<Error> check_list(const Client::Impl& impl, const std::string& name,
                                 const ListOptions& options) {
@@ -256,7 +257,7 @@ Result<std::uint64_t> List::drop_holes() {
   std::uint64_t dropped = 0;
   for (std::int64_t first = 0;;) {
     auto read = access.read([&](Keys keys, const ReadTerms& terms) {
-      return Reader::with_holes(std::move(keys), first, first + part_items - 1, terms);
+      return Reader::with_holes(std::move(keys), first, first + scanned_items - 1, terms);
     });
     if (!read) return Failure(std::move(read.error()));
     // What is taken out moves the rest to the front: the same part again.
