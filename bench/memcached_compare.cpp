@@ -4,9 +4,11 @@
 //   --servers 1,4,8            fleets
 //   --threads 1,8
 //   --work get,set,10,100,1000 a number: a get of that many keys at once
-//   --peers raw,lib-binary,... which contestants; all: see peers() below
+//   --peers raw,lib-binary,... which contestants: raw, raw-pipelined, lib-binary, lib-text,
+//                              lib-noreply (sets that nobody acknowledges), sheaf-meta,
+//                              sheaf-binary, and both with -sleep: spin=false
 //   --rounds N --milliseconds M  of one contestant
-//   --quick                    two short rounds: does it still work?
+//   --quick                    two short rounds on one fleet: does it still work?
 //
 // Every contestant runs once a round, in turn; medians over rounds, ratios as medians of the ratios
 // within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a wrong value.
@@ -70,7 +72,8 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--quick") {
-      options.servers = {"1", "4"};
+      options.servers = {"3"};
+      options.peers.push_back("lib-noreply");
       options.rounds = 2;
       options.length = std::chrono::milliseconds(5);
       continue;
@@ -171,19 +174,23 @@ void print(const Cell& cell, const Job& job) {
   }
 }
 
-// What sheaf is beside the better of libmemcached's protocols; 0 if one of both was left out.
+// What sheaf's meta is beside the better of libmemcached's protocols, its binary beside its binary;
+// 0 if nothing is there to compare with.
 double verdict(const Cell& cell, const std::string& sheaf) {
   const Rounds* const mine = cell.find(sheaf);
   if (mine == nullptr) return 0;
   const double binary = ratio(*mine, cell.find("lib-binary"));
   const double text = ratio(*mine, cell.find("lib-text"));
-  if (binary == 0 || text == 0) return std::max(binary, text);
-  return std::min(binary, text);
+  if (sheaf == "sheaf-binary") return binary;
+  return binary == 0 || text == 0 ? std::max(binary, text) : std::min(binary, text);
 }
 
 Cell run_cell(const Options& options, const Data& data, const Job& job) {
   Cell cell;
-  for (const std::string& name : options.peers) cell.peers.push_back(open_peer(name, data, job));
+  for (const std::string& name : options.peers) {
+    if (name == "lib-noreply" && job.work != Work::set) continue;
+    cell.peers.push_back(open_peer(name, data, job));
+  }
   cell.results.resize(cell.peers.size());
   for (const Contestant& peer : cell.peers) peer.round(options.length / 4);  // warm-up
   for (int round = 0; round < options.rounds; ++round) {
@@ -232,7 +239,9 @@ int main(int argc, char** argv) {
     for (const std::string& servers : options.servers) {
       summary += run_fleet(options, number(servers, 64));
     }
-    std::printf("\nops/s of sheaf / the better of libmemcached's protocols\n%s", summary.c_str());
+    std::printf(
+        "\nops/s: sheaf's meta / the better of libmemcached's protocols, binary / binary\n%s",
+        summary.c_str());
     return 0;
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "memcached_compare: %s\n", error.what());

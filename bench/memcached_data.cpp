@@ -85,7 +85,7 @@ void Turn::check() const {
 }
 
 Round run_job(const Data& data, const Job& job, std::chrono::milliseconds length,
-              const std::function<void(unsigned, const Turn&)>& operation, unsigned weight) {
+              const Act& operation, unsigned weight, const Act& finish) {
   std::vector<Turn> turns;
   for (unsigned thread = 0; thread < job.threads; ++thread) turns.emplace_back(data, job, thread);
   const Round round = measure(
@@ -97,6 +97,7 @@ Round run_job(const Data& data, const Job& job, std::chrono::milliseconds length
           operation(thread, turn);
           out.insert(out.end(), weight, std::chrono::steady_clock::now() - start);
         }
+        if (finish) finish(thread, turn);
       });
   for (const Turn& turn : turns) turn.check();
   return round;

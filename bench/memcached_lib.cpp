@@ -47,7 +47,11 @@ class Handle {
         return get_many(turn.index(), job.keys);
     }
   }
-  void flush() { expect(memcached_flush_buffers(handle_)); }
+  // Everything that was set has been carried out when this returns.
+  void flush(const Turn& turn) {
+    expect(memcached_flush_buffers(handle_));
+    get(turn.index());
+  }
 
  private:
   void get(unsigned at) {
@@ -113,9 +117,13 @@ Contestant memcached_lib(const Data& data, const Job& job, LibKind kind) {
     handles->push_back(std::make_unique<Handle>(data, kind));
   }
   return {name_of(kind), [&data, job, kind, handles](std::chrono::milliseconds length) {
-            return run_job(data, job, length, [&](unsigned thread, const Turn& turn) {
+            const Act run = [&](unsigned thread, const Turn& turn) {
               (*handles)[thread]->run(job, turn);
-            });
+            };
+            const Act flush = [&](unsigned thread, const Turn& turn) {
+              if (kind == LibKind::unacknowledged) (*handles)[thread]->flush(turn);
+            };
+            return run_job(data, job, length, run, 1, flush);
           }};
 }
 

@@ -73,10 +73,10 @@ class Turn {
 };
 
 // One round: operations of all threads until `length` has passed, then the check of what they set.
-// `weight`: requests in one operation, if they count one by one.
+// `weight`: requests in one operation, if they count one by one. `finish`: the last of each thread.
+using Act = std::function<void(unsigned thread, const Turn&)>;
 Round run_job(const Data& data, const Job& job, std::chrono::milliseconds length,
-              const std::function<void(unsigned thread, const Turn&)>& operation,
-              unsigned weight = 1);
+              const Act& operation, unsigned weight = 1, const Act& finish = {});
 
 [[noreturn]] void wrong_value(std::string_view who, std::string_view key);
 

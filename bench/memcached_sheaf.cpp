@@ -37,6 +37,12 @@ struct Peer {
   Peer(const Data& data, sheaf::Client opened) : client(std::move(opened)) {
     for (unsigned i = 0; i < Data::count; ++i) keys.push_back(data.key(i));
   }
+  // Throws if a connection was not good for all the rounds.
+  void check_connections() const {
+    for (const sheaf::NodeStats& node : client.stats()) {
+      if (node.connects > 1) throw std::runtime_error("sheaf: connected again to " + node.node);
+    }
+  }
   void run(const Job& job, const Turn& turn) {
     switch (job.work) {
       case Work::get:
@@ -67,8 +73,10 @@ Contestant memcached_sheaf(const Data& data, const Job& job, sheaf::MemcachedPro
   std::string name = protocol == sheaf::MemcachedProtocol::binary ? "sheaf-binary" : "sheaf-meta";
   if (!spin) name += "-sleep";
   return {std::move(name), [&data, job, peer](std::chrono::milliseconds length) {
-            return run_job(data, job, length,
-                           [&](unsigned, const Turn& turn) { peer->run(job, turn); });
+            const Round round = run_job(data, job, length,
+                                        [&](unsigned, const Turn& turn) { peer->run(job, turn); });
+            peer->check_connections();
+            return round;
           }};
 }
 
