@@ -185,7 +185,7 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
   }
   until_ = until;
   state_ = State::committing;
-  swapped_ = false;
+  swapped_ = gone_ = false;
   next_head_ = std::move(head);
   unanswered_ = 1 + (options_.touch_first ? added_.size() : 0);
   if (options_.touch_first) send_touches(until, now);
@@ -212,6 +212,7 @@ void CasRegister::on_commit(const Flight& flight, const socket::Completion& answ
     added_.clear();
     return end(Kind::unknown, std::move(error), answer.now);
   }
+  if (answer.reply.status != Status::done) gone_ = true;
   if (--unanswered_ == 0) committed(answer);
 }
 
@@ -232,8 +233,15 @@ void CasRegister::on_swapped(const socket::Completion& answer) {
 }
 
 void CasRegister::committed(const socket::Completion& answer) {
-  state_ = State::open;
   added_.clear();
+  if (gone_) {
+    known_ = false;
+    Error error = local("the edit was made, but the server has dropped what it added",
+                        Reason::incomplete, answer);
+    error.outcome = Outcome::unknown;
+    return end(Kind::unknown, std::move(error), answer.now);
+  }
+  state_ = State::open;
   sweeper_.sweep(head_.garbage, {{}, bound(), answer.now.mono + 2 * options_.step_timeout});
   head_ = std::move(next_head_);
   head_.next = next_;

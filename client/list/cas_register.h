@@ -123,6 +123,7 @@ class CasRegister final : public Register {
   Head next_head_;
   std::size_t unanswered_ = 0;
   bool swapped_ = false;  // the commit was answered
+  bool gone_ = false;     // something of added_ was not there any more
   std::vector<std::optional<std::string>> values_;
 };
 
