@@ -33,8 +33,9 @@
 // second, a little later each time. An item is stored with the second that was read last and ends
 // when its own is reached, so it lives up to a second shorter than asked; and when a reading passes
 // the turn of a second, a whole second is left out, and items of that time live up to two seconds
-// shorter (with 3 s, 1.01 s were measured). So `grace` seconds more are asked for. A holder
-// believes a lease from before its request was sent, as everywhere.
+// shorter (with 3 s, 1.01 s were measured). So `grace` seconds more are asked for. A reading that a
+// busy server makes later than that may cost as much again; the allowance in the belief covers
+// 50 ms of it. A holder believes a lease from before its request was sent, as everywhere.
 //
 // A server that was stopped and goes on stores with the second from before, until it reads its
 // clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So what was stored but answered
