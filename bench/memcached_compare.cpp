@@ -6,7 +6,8 @@
 //   --work get,set,10,100,1000 a number: a get of that many keys at once
 //   --peers raw,lib-binary,... which contestants: raw, raw-pipelined, lib-binary, lib-text,
 //                              lib-noreply (sets that nobody acknowledges), sheaf-meta,
-//                              sheaf-binary, and both with -sleep: spin=false
+//                              sheaf-binary; sheaf-meta-each (a client for each thread);
+//                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false)
 //   --rounds N --milliseconds M  of one contestant
 //   --quick                    two short rounds on one fleet: does it still work?
 //
@@ -31,6 +32,7 @@ using bench::Data;
 using bench::Job;
 using bench::LibKind;
 using bench::Round;
+using bench::SheafKind;
 using bench::Work;
 using sheaf::MemcachedProtocol;
 using sheaf::test::MemcachedProcess;
@@ -116,13 +118,15 @@ Contestant open_peer(const std::string& name, const Data& data, const Job& job) 
   if (name == "lib-binary") return memcached_lib(data, job, LibKind::binary);
   if (name == "lib-text") return memcached_lib(data, job, LibKind::text);
   if (name == "lib-noreply") return memcached_lib(data, job, LibKind::unacknowledged);
-  const bool meta = name == "sheaf-meta" || name == "sheaf-meta-sleep";
-  const auto protocol = meta ? MemcachedProtocol::meta : MemcachedProtocol::binary;
-  if (name == "sheaf-meta" || name == "sheaf-binary") {
-    return memcached_sheaf(data, job, protocol, true);
-  }
-  if (name == "sheaf-meta-sleep" || name == "sheaf-binary-sleep") {
-    return memcached_sheaf(data, job, protocol, false);
+  const std::pair<const char*, SheafKind> kinds[] = {
+      {"sheaf-meta", {}},
+      {"sheaf-binary", {.protocol = MemcachedProtocol::binary}},
+      {"sheaf-meta-each", {.each = true}},
+      {"sheaf-meta-sleep", {.spin = false}},
+      {"sheaf-binary-sleep", {.protocol = MemcachedProtocol::binary, .spin = false}},
+  };
+  for (const auto& [known, kind] : kinds) {
+    if (name == known) return memcached_sheaf(data, job, kind);
   }
   throw std::invalid_argument("unknown peer " + name);
 }

@@ -81,8 +81,12 @@ Round run_job(const Data& data, const Job& job, std::chrono::milliseconds length
 [[noreturn]] void wrong_value(std::string_view who, std::string_view key);
 
 // The contestants; opened when made. The data outlives them.
-Contestant memcached_sheaf(const Data& data, const Job& job, sheaf::MemcachedProtocol protocol,
-                           bool spin);
+struct SheafKind {
+  sheaf::MemcachedProtocol protocol = sheaf::MemcachedProtocol::meta;
+  bool spin = true;
+  bool each = false;  // a client for each thread instead of one for all
+};
+Contestant memcached_sheaf(const Data& data, const Job& job, const SheafKind& kind);
 enum class LibKind { binary, text, unacknowledged };  // the last: BUFFER_REQUESTS and NOREPLY
 Contestant memcached_lib(const Data& data, const Job& job, LibKind kind);
 // Requests spelled as briefly as memcached takes them, over blocking sockets: one request, one

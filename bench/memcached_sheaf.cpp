@@ -1,4 +1,4 @@
-// One sheaf client for all threads.
+// One sheaf client for all threads, or one for each.
 
 #include <memory>
 #include <stdexcept>
@@ -60,22 +60,27 @@ struct Peer {
 
 }  // namespace
 
-Contestant memcached_sheaf(const Data& data, const Job& job, sheaf::MemcachedProtocol protocol,
-                           bool spin) {
+Contestant memcached_sheaf(const Data& data, const Job& job, const SheafKind& kind) {
   auto config = sheaf::ClusterConfig::parse_uri(data.uri());
   if (!config) throw std::runtime_error(config.error().message());
-  config->protocol = protocol;
-  config->spin = spin;
+  config->protocol = kind.protocol;
+  config->spin = kind.spin;
   config->timeout = std::chrono::seconds(10);  // a busy machine is no error
-  auto client = sheaf::Client::open(*config);
-  if (!client) throw std::runtime_error(client.error().message());
-  const auto peer = std::make_shared<Peer>(data, std::move(*client));
-  std::string name = protocol == sheaf::MemcachedProtocol::binary ? "sheaf-binary" : "sheaf-meta";
-  if (!spin) name += "-sleep";
-  return {std::move(name), [&data, job, peer](std::chrono::milliseconds length) {
-            const Round round = run_job(data, job, length,
-                                        [&](unsigned, const Turn& turn) { peer->run(job, turn); });
-            peer->check_connections();
+  const auto peers = std::make_shared<std::vector<std::unique_ptr<Peer>>>();
+  for (unsigned i = 0; i < (kind.each ? job.threads : 1); ++i) {
+    auto client = sheaf::Client::open(*config);
+    if (!client) throw std::runtime_error(client.error().message());
+    peers->push_back(std::make_unique<Peer>(data, std::move(*client)));
+  }
+  const bool binary = kind.protocol == sheaf::MemcachedProtocol::binary;
+  std::string name = binary ? "sheaf-binary" : "sheaf-meta";
+  if (kind.each) name += "-each";
+  if (!kind.spin) name += "-sleep";
+  return {std::move(name), [&data, job, peers](std::chrono::milliseconds length) {
+            const Round round = run_job(data, job, length, [&](unsigned thread, const Turn& turn) {
+              (*peers)[thread % peers->size()]->run(job, turn);
+            });
+            for (const auto& peer : *peers) peer->check_connections();
             return round;
           }};
 }
