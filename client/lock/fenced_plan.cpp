@@ -125,16 +125,14 @@ FencedRead::Out FencedRead::take_out() {
 
 // ---- write
 
-Operation FencedWrite::operation() {
+Operation write_operation(const FencedTerms& terms, SetCondition condition) {
   Operation operation;
   operation.verb = Verb::set;
-  operation.key = terms_.key;
-  operation.value = terms_.value;
-  operation.ttl = terms_.ttl;
-  operation.fence = fence();
-  switch (condition_) {
+  operation.key = terms.key;
+  operation.value = terms.value;
+  operation.ttl = terms.ttl;
+  switch (condition) {
     case SetCondition::always:
-      if (tenure_->noted.contains(terms_.key)) operation.condition = Condition::if_absent;
       break;
     case SetCondition::if_absent:
       operation.condition = Condition::if_absent;
@@ -145,9 +143,19 @@ Operation FencedWrite::operation() {
     case SetCondition::if_present:
       operation.condition = Condition::if_present;
       break;
-    case SetCondition::if_version:  // the fence is the better version
+    case SetCondition::if_version:
       operation.condition = Condition::if_version;
       break;
+  }
+  return operation;
+}
+
+// Of if_version the store knows nothing; the fence is the better version.
+Operation FencedWrite::operation() {
+  Operation operation = write_operation(terms_, condition_);
+  operation.fence = fence();
+  if (condition_ == SetCondition::always && tenure_->noted.contains(terms_.key)) {
+    operation.condition = Condition::if_absent;
   }
   return operation;
 }

@@ -135,6 +135,8 @@ class FencedRemove final : public FencedPlan {
 
 // The error of an operation that needs a lock that is not held (any more).
 Error not_held(std::string_view lock, std::string_view why);
+// What a write asks for, apart from what makes it safe. Views into the terms.
+protocol::Operation write_operation(const FencedTerms& terms, SetCondition condition);
 // The error of a read that cannot be noted.
 Error too_many_noted();
 

@@ -62,29 +62,13 @@ VersionedRead::Out VersionedRead::take_out() {
 // ---- write
 
 Operation VersionedWrite::operation() {
-  Operation operation;
-  operation.verb = Verb::set;
-  operation.key = terms_.key;
-  operation.value = terms_.value;
-  operation.ttl = terms_.ttl;
-  switch (condition_) {
-    case SetCondition::always:
-      compare(operation);
-      break;
-    case SetCondition::if_absent:
-      operation.condition = Condition::if_absent;
-      break;
-    case SetCondition::if_absent_or_equal:
-      operation.condition = Condition::if_absent_or_equal;
-      break;
-    case SetCondition::if_present:
-      operation.condition = Condition::if_present;
-      if (noted() != nullptr && !noted()->absent()) compare(operation);
-      break;
-    case SetCondition::if_version:
-      compare(operation);
-      operation.condition = Condition::if_version;  // nothing was read: refused
-      break;
+  Operation operation = write_operation(terms_, condition_);
+  const bool present = noted() != nullptr && !noted()->absent();
+  const bool wants_present = condition_ == SetCondition::if_present;
+  if (condition_ == SetCondition::always || (wants_present && present)) compare(operation);
+  if (condition_ == SetCondition::if_version) {
+    compare(operation);
+    operation.condition = Condition::if_version;  // nothing was read: refused
   }
   return operation;
 }
