@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, then builds and runs the whole suite three times: optimised with
 # warnings as errors (dev), with AddressSanitizer and UBSan (asan), and what crosses threads with
-# ThreadSanitizer (tsan). `tests/run.sh dev` runs a part. Everything is left in build/.
+# ThreadSanitizer (tsan). `tests/run.sh dev` runs a part. One more part is run only when asked for:
+# lint, which is clang-tidy over the dev build. Everything is left in build/.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 cd "$root" || exit
@@ -11,8 +12,8 @@ parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(dev asan tsan)
 for part in "${parts[@]}"; do
   case $part in
-    dev | asan | tsan) ;;
-    *) echo "usage: tests/run.sh [dev] [asan] [tsan]" >&2; exit 2 ;;
+    dev | asan | tsan | lint) ;;
+    *) echo "usage: tests/run.sh [dev] [asan] [tsan] [lint]" >&2; exit 2 ;;
   esac
 done
 
@@ -43,10 +44,11 @@ count() {
 }
 
 run_part() {
-  local preset=$1 report="build/$1/tests.xml" started=$SECONDS
+  local preset=$1 build=${1/lint/dev} started=$SECONDS
+  local report=build/$build/tests.xml
   echo "== $preset"
   rm -f "$report"
-  if cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs"; then
+  if cmake --preset "$build" && cmake --build --preset "$build" -j "$jobs"; then
     echo "== $preset built in $((SECONDS - started)) s"
     ctest --preset "$preset" -j "$jobs" --no-tests=error --output-junit tests.xml
   else

@@ -12,6 +12,7 @@
 
 #include "client/list/format.h"
 #include "tests/client/endpoints.h"
+#include "tests/support/sanitized.h"
 
 namespace sheaf {
 namespace {
@@ -20,18 +21,7 @@ using namespace std::chrono_literals;
 
 using Items = std::vector<std::string>;
 
-// Sanitizers make everything several times slower: they get smaller sizes and no time limits.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
+using test::sanitized;  // then smaller sizes and no time limits
 
 class Lists : public test::OnEndpoint {
  protected:

@@ -66,7 +66,7 @@ TEST(CasLocks, NeverTwoBelieveAndNoIncrementIsLostForEverySeed) {
   unsigned losses = 0;
   const bool one = std::getenv("SHEAF_SIM_SEED") != nullptr;
   const std::uint64_t first = number_from_environment("SHEAF_SIM_SEED", 1);
-  const std::uint64_t last = one ? first : number_from_environment("SHEAF_SIM_SEEDS", 3000);
+  const std::uint64_t last = one ? first : seeds_to_run(3000);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     CasWorld world(seed);
     world.run(length);

@@ -214,7 +214,7 @@ class FaultRun {
 TEST(Faults, NoWrongValueNoLostCallNoOverrunAndFullRecoveryForEverySeed) {
   const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
   const std::uint64_t first = one != 0 ? one : 1;
-  const std::uint64_t count = one != 0 ? 1 : number_from_environment("SHEAF_SIM_SEEDS", 300);
+  const std::uint64_t count = one != 0 ? 1 : seeds_to_run(300);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     FaultRun run(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + run.describe());

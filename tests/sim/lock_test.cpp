@@ -220,7 +220,7 @@ std::uint64_t first_seed() {
 }
 std::uint64_t last_seed(std::uint64_t usual) {
   if (std::getenv("SHEAF_SIM_SEED") != nullptr) return first_seed();
-  return number_from_environment("SHEAF_SIM_SEEDS", usual);
+  return seeds_to_run(usual);
 }
 
 TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
@@ -240,8 +240,8 @@ TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
     if (HasFailure()) FAIL() << "replay with SHEAF_SIM_SEED=" << seed;
   }
   if (std::getenv("SHEAF_SIM_SEED") != nullptr) return;
-  EXPECT_GT(rounds, 1000u);
-  EXPECT_GT(losses, 100u);
+  EXPECT_GT(rounds, last_seed(200) * 5);
+  EXPECT_GT(losses, last_seed(200) / 2);
 }
 
 TEST(Locks, WithoutTheBondToTheConnectionTwoBelieveAfterARestart) {
@@ -267,6 +267,7 @@ unsigned seeds_that_lose(const WorkerOptions& options, std::uint64_t usual) {
     run.finish();
     if (!run.lost()) continue;
     ++losing;
+    if (!options.claim || !options.token) break;  // one is enough
     if (options.claim && options.token) {
       ADD_FAILURE() << "replay with SHEAF_SIM_SEED=" << seed << ": " << run.describe();
       break;

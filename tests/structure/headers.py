@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles every header alone: public ones as C++20 and C++23, internal ones as C++23.
+"""Compiles headers alone: public ones as C++20 and C++23, internal ones as C++23 unless a source
+file includes them first and so proves it.
 
 headers.py ROOT BUILD COMPILER... [--skip FOLDER...]: public headers are tried with every compiler
 that exists, internal ones with the first.
@@ -27,9 +28,21 @@ def jobs(root, build, compilers, skipped):
             for name in names:
                 yield compiler, standard, "<%s>" % name, [root + "/include", build + "/include"]
     for path in paths:
-        if path not in public and not path.startswith(tuple(skipped)):
+        if path in public or is_first_of_its_source(root, path):
+            continue
+        if not path.startswith(tuple(skipped)):
             folders = [root, root + "/include", build + "/include"]
             yield compilers[0], "23", '"%s"' % path, folders
+
+
+def is_first_of_its_source(root, path):
+    """Whether NAME.cpp beside NAME.h begins with including it."""
+    try:
+        with open(os.path.join(root, path[:-2] + ".cpp"), encoding="utf-8") as text:
+            first = next((line for line in text if line.startswith("#include")), "")
+    except FileNotFoundError:
+        return False
+    return first.strip() == '#include "%s"' % path
 
 
 def compile_alone(job):
