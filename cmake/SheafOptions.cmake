@@ -45,7 +45,7 @@ option(SHEAF_INSTALL "Install the library, its CMake package, the program and th
 option(SHEAF_CLI "Build the sheaf program (needs CLI11)" ${CLI11_FOUND})
 option(SHEAF_PLUGIN "Build the Mosquitto plugin (needs mosquitto-dev and libmosquitto-dev)"
         ${SHEAF_HAVE_MOSQUITTO})
-option(SHEAF_BENCH "Build the benchmarks (need libmosquitto)" OFF)
+option(SHEAF_BENCH "Build the benchmarks (need libmosquitto, libmemcached)" OFF)
 option(SHEAF_WERROR "Treat warnings as errors" OFF)
 set(SHEAF_SANITIZE "" CACHE STRING "Sanitizers: empty, address (ASan+UBSan) or thread (TSan)")
 
