@@ -46,10 +46,9 @@ class ListPages;
 /// Lifetime: may outlive the Client; then its calls end with Outcome::shutdown.
 ///
 /// Names are any 1 to 4,096 bytes; on memcached 216, and each blank, control character, `%`, `{`
-/// and
-/// `}` counts as three. Items are any bytes, the empty item included, up to the
-/// cluster's `value_limit`. Items never expire; `default_ttl` does not hold for lists. A list that
-/// nobody has written is empty.
+/// and `}` counts as three. Items are any bytes, the empty item included, up to the cluster's
+/// `value_limit`. Items never expire; `default_ttl` does not hold for lists. A list that nobody has
+/// written is empty.
 ///
 /// Indexes begin at 0; negative ones count from the end, -1 is the last item. An index that is not
 /// there is a result, not an error.
