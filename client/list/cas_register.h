@@ -27,11 +27,8 @@
 //
 // Thread rule: one thread at a time; under the baton.
 
-#include <algorithm>
-
 #include "base/random.h"
-#include "client/list/register.h"
-#include "client/list/sweeper.h"
+#include "client/list/register_base.h"
 
 namespace sheaf::client::list {
 
@@ -47,30 +44,19 @@ struct CasRegisterOptions {
   bool same_connection = true;
 };
 
-class CasRegister final : public Register {
+class CasRegister final : public RegisterBase {
  public:
   CasRegister(Keys keys, CasRegisterOptions options, Seed seed);
-  CasRegister(const CasRegister&) = delete;
-  CasRegister& operator=(const CasRegister&) = delete;
 
   void open(Deadline until, Now now) override;
-  void prolong(Deadline until) override { until_ = std::max(until_, until); }
   void exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts, Deadline until,
                 Now now) override;
   void commit(Head head, Deadline until, Now now) override;
   void close(Deadline until, Now now) override;
-  RegisterEvent poll_event() override { return std::exchange(event_, {}); }
-
-  const Head& head() const override { return head_; }
-  const std::vector<std::optional<std::string>>& values() const override { return values_; }
-  std::uint64_t incarnation() const override { return connection_; }
-  Deadline good_until() const override { return good_until_; }
   bool closing() const override { return false; }
 
-  void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now) override {}
   void on_hint(Now) override {}
-  bool poll_command(Command& command) override;
   Deadline poll_deadline() const override { return never; }
   std::string_view watched_key() const override { return {}; }
 
@@ -78,35 +64,24 @@ class CasRegister final : public Register {
   enum class State : std::uint8_t { closed, reading, open, exchanging, committing };
   enum Purpose : unsigned { read, get, put, look, touch, swap };
 
-  void send(Purpose purpose, Flight flight, Now now);
+  void on_flight(const Flight& flight, const socket::Completion& answer) override;
   void send_get(Now now);
   void look_for_versions(Now now);
   void send_touches(Deadline until, Now now);
   void on_head(const socket::Completion& answer);
-  void end_without_versions(const socket::Completion& answer);
   void on_exchange(const Flight& flight, const socket::Completion& answer);
+  void on_all_exchanged(bool looked, const socket::Completion& answer);
   void on_commit(const Flight& flight, const socket::Completion& answer);
   void on_swapped(const socket::Completion& answer);
-  void committed(const socket::Completion& answer);
+  void on_committed(const socket::Completion& answer);
+  void end_without_versions(const socket::Completion& answer);
   void draw();
-  void lose(Error error, Now now);
-  void fail(const socket::Completion& answer);
-  void end(RegisterEvent::Kind kind, Error error, Now now);
-  Error local(std::string text, Reason reason, const socket::Completion& answer) const;
+  void lose(const socket::Completion& answer, std::string text);
   std::uint64_t bound() const noexcept { return options_.same_connection ? connection_ : 0; }
 
-  const Keys keys_;
   const CasRegisterOptions options_;
   Random random_;
-  Flights flights_;
-  Sweeper sweeper_;
   State state_ = State::closed;
-  RegisterEvent event_;
-  std::uint64_t attempt_ = 0;  // answers for earlier ones are ignored
-  Deadline started_{0};        // of this attempt
-  Deadline until_{0};
-  Deadline good_until_ = never;
-  std::uint64_t connection_ = 0;
   Id next_ = 0;  // the next one of ours
 
   // The head that we read or wrote last.
@@ -114,17 +89,14 @@ class CasRegister final : public Register {
   bool trusted_ = false;  // and is likely to be
   bool absent_ = false;
   std::string version_;
-  Head head_;
   bool versioned_ = false;  // the server has told a version
   bool contended_ = false;  // somebody else wrote it lately
 
   std::vector<std::string> added_;  // in this attempt; no commit names them yet
   Deadline added_at_{0};
   Head next_head_;
-  std::size_t unanswered_ = 0;
   bool swapped_ = false;  // the commit was answered
   bool gone_ = false;     // something of added_ was not there any more
-  std::vector<std::optional<std::string>> values_;
 };
 
 }  // namespace sheaf::client::list

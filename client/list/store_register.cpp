@@ -11,50 +11,12 @@ using namespace std::chrono_literals;
 using protocol::Condition;
 using protocol::Status;
 using protocol::Verb;
-using Kind = RegisterEvent::Kind;
-
-namespace {
-
-constexpr std::size_t window = 256;
-
-// Worth another attempt: the connection or the fence is another one by then, and a time-out may
-// have been an accident. Everything else would end the same again.
-bool worth_another(const socket::Completion& answer) {
-  switch (answer.outcome) {
-    case Outcome::unknown:
-      return true;
-    case Outcome::refused:
-      return answer.reason == Reason::fencing_stale;
-    case Outcome::not_sent:
-      return answer.reason == Reason::connection_lost || answer.reason == Reason::timed_out;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 StoreRegister::StoreRegister(Keys keys, StoreRegisterOptions options, Seed seed)
-    : keys_(std::move(keys)),
-      options_(options),
-      random_(seed),
-      flights_(window, keys_.route()),
-      sweeper_(keys_) {
-  flights_.number_from(1, 2);
-}
-
-void StoreRegister::send(Purpose purpose, Flight flight, Now now) {
-  flight.purpose = purpose;
-  flight.attempt = attempt_;
-  const Deadline step_end = now.mono + options_.step_timeout;
-  flight.deadline = flight.deadline == Deadline{0} ? std::min(until_, step_end) : flight.deadline;
-  flights_.add(std::move(flight));
-}
+    : RegisterBase(std::move(keys), options.step_timeout), options_(options), random_(seed) {}
 
 void StoreRegister::open(Deadline until, Now now) {
-  ++attempt_;
-  started_ = now.mono;
-  until_ = until;
+  begin_attempt(until, now);
   contended_ = false;
   refusals_ = 0;
   pause_ = options_.first_poll;
@@ -85,15 +47,12 @@ void StoreRegister::on_lock(const socket::Completion& answer) {
 
 void StoreRegister::on_lock_taken(const socket::Completion& answer) {
   if (answer.reply.version.empty()) {
-    Error error = make_error(answer, started_);
-    error.outcome = Outcome::refused;
-    error.reason = Reason::protocol_error;
-    error.text = "the store gave the list's lock no version";
-    return end(Kind::failed, std::move(error), answer.now);
+    return end(Kind::failed,
+               refused(answer, Reason::protocol_error, "the store gave the list's lock no version"),
+               answer.now);
   }
   token_ = answer.reply.version;
-  if (connection_ != answer.connection) sweeper_.start_over();
-  connection_ = answer.connection;
+  use_connection(answer.connection);
   locked_at_ = asked_at_;
   good_until_ = locked_at_ + options_.tenure;
   if (known_ && known_on_ == connection_ && !contended_ && options_.claim) {
@@ -164,11 +123,7 @@ void StoreRegister::on_head(const socket::Completion& answer) {
   bytes_ = absent_ ? encode_head(Head{}) : std::string(answer.reply.value);
   auto parsed = parse_head(bytes_, keys_.ids());
   if (!parsed) {
-    Error error = make_error(answer, started_);
-    error.outcome = Outcome::refused;
-    error.reason = Reason::other;
-    error.text = std::move(parsed.error());
-    return end(Kind::failed, std::move(error), answer.now);
+    return end(Kind::failed, refused(answer, Reason::other, std::move(parsed.error())), answer.now);
   }
   head_ = std::move(*parsed);
   if (options_.claim || absent_) {
@@ -202,22 +157,15 @@ void StoreRegister::opened() {
   absent_ = false;
   known_on_ = connection_;
   sweeper_.forget_swept(head_.garbage);
-  event_ = {Kind::done, {}};
+  tell_done();
 }
 
 void StoreRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts,
                              Deadline until, Now now) {
   until_ = until;
   state_ = State::exchanging;
-  values_.assign(gets.size(), std::nullopt);
   unanswered_ = gets.size() + puts.size();
-  for (std::size_t i = 0; i < gets.size(); ++i) {
-    Flight flight;
-    flight.key = std::move(gets[i]);
-    flight.connection = connection_;
-    flight.place = i;
-    send(get, std::move(flight), now);
-  }
+  send_gets(get, std::move(gets), now);
   for (KeyAndValue& each : puts) {
     Flight flight;
     flight.verb = Verb::set;
@@ -232,12 +180,9 @@ void StoreRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndVa
 
 void StoreRegister::on_exchange(const Flight& flight, const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
-  if (flight.purpose == get && answer.reply.status == Status::done) {
-    values_[flight.place] = answer.reply.value;
-  }
-  if (--unanswered_ > 0) return;
+  if (!on_exchanged(flight, flight.purpose == get, answer)) return;
   state_ = State::open;
-  event_ = {Kind::done, {}};
+  tell_done();
 }
 
 void StoreRegister::commit(Head head, Deadline until, Now now) {
@@ -262,21 +207,11 @@ void StoreRegister::on_commit(const socket::Completion& answer) {
   }
   if (!answer.answered) return fail(answer);
   state_ = State::open;
-  sweeper_.sweep(head_.garbage, {token_, connection_, answer.now.mono + 2 * options_.step_timeout});
-  head_ = std::move(next_);
+  replace_head(std::move(next_),
+               {token_, connection_, answer.now.mono + 2 * options_.step_timeout});
   bytes_ = std::move(next_bytes_);
-  sweeper_.forget_swept(head_.garbage);
   known_ = true;
-  event_ = {Kind::done, {}};
-}
-
-void StoreRegister::fail(const socket::Completion& answer) {
-  end(worth_another(answer) ? Kind::lost : Kind::failed, make_error(answer, started_), answer.now);
-}
-
-void StoreRegister::end(Kind kind, Error error, Now now) {
-  close(now.mono + options_.step_timeout, now);
-  event_ = {kind, std::move(error)};
+  tell_done();
 }
 
 void StoreRegister::close(Deadline until, Now) {
@@ -297,12 +232,9 @@ void StoreRegister::close(Deadline until, Now) {
   flights_.add_urgent(std::move(flight));
 }
 
-void StoreRegister::on_answer(unsigned id, const socket::Completion& answer) {
-  if (sweeper_.on_answer(id, answer)) return;
-  const std::unique_ptr<Flight> flight = flights_.answered(id);
-  if (flight == nullptr) return;
-  if (flight->purpose == release) return static_cast<void>(--releases_);
-  if (flight->attempt != attempt_) return;
+void StoreRegister::on_flight(const Flight& flight, const socket::Completion& answer) {
+  if (flight.purpose == release) return static_cast<void>(--releases_);
+  if (flight.attempt != attempt_) return;
   switch (state_) {
     case State::locking:
       return on_lock(answer);
@@ -311,7 +243,7 @@ void StoreRegister::on_answer(unsigned id, const socket::Completion& answer) {
     case State::claiming:
       return on_claim(answer);
     case State::exchanging:
-      return on_exchange(*flight, answer);
+      return on_exchange(flight, answer);
     case State::committing:
       return on_commit(answer);
     case State::closed:
@@ -319,10 +251,6 @@ void StoreRegister::on_answer(unsigned id, const socket::Completion& answer) {
     case State::open:
       break;
   }
-}
-
-bool StoreRegister::poll_command(Command& command) {
-  return flights_.poll(command) || sweeper_.poll(command);
 }
 
 }  // namespace sheaf::client::list

@@ -24,11 +24,8 @@
 //
 // Thread rule: one thread at a time; under the baton.
 
-#include <algorithm>
-
 #include "base/random.h"
-#include "client/list/register.h"
-#include "client/list/sweeper.h"
+#include "client/list/register_base.h"
 
 namespace sheaf::client::list {
 
@@ -42,30 +39,19 @@ struct StoreRegisterOptions {
   bool claim = true;
 };
 
-class StoreRegister final : public Register {
+class StoreRegister final : public RegisterBase {
  public:
   StoreRegister(Keys keys, StoreRegisterOptions options, Seed seed);
-  StoreRegister(const StoreRegister&) = delete;
-  StoreRegister& operator=(const StoreRegister&) = delete;
 
   void open(Deadline until, Now now) override;
-  void prolong(Deadline until) override { until_ = std::max(until_, until); }
   void exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts, Deadline until,
                 Now now) override;
   void commit(Head head, Deadline until, Now now) override;
   void close(Deadline until, Now now) override;
-  RegisterEvent poll_event() override { return std::exchange(event_, {}); }
-
-  const Head& head() const override { return head_; }
-  const std::vector<std::optional<std::string>>& values() const override { return values_; }
-  std::uint64_t incarnation() const override { return connection_; }
-  Deadline good_until() const override { return good_until_; }
   bool closing() const override { return releases_ > 0; }
 
-  void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now now) override;
   void on_hint(Now now) override;
-  bool poll_command(Command& command) override;
   Deadline poll_deadline() const override { return state_ == State::waiting ? retry_at_ : never; }
   std::string_view watched_key() const override;
 
@@ -82,7 +68,7 @@ class StoreRegister final : public Register {
   };
   enum Purpose : unsigned { lock, step, get, put, release };
 
-  void send(Purpose purpose, Flight flight, Now now);
+  void on_flight(const Flight& flight, const socket::Completion& answer) override;
   void send_lock(Now now);
   void send_get(Now now);
   void send_claim(Now now);
@@ -94,26 +80,15 @@ class StoreRegister final : public Register {
   void on_commit(const socket::Completion& answer);
   void opened();
   void wait(std::string_view version, Now now);
-  void fail(const socket::Completion& answer);
-  void end(RegisterEvent::Kind kind, Error error, Now now);
   void forget_head() noexcept;
 
-  const Keys keys_;
   const StoreRegisterOptions options_;
   Random random_;
-  Flights flights_;
-  Sweeper sweeper_;
   State state_ = State::closed;
-  RegisterEvent event_;
-  std::uint64_t attempt_ = 0;  // answers for earlier ones are ignored
-  Deadline started_{0};        // of this attempt
-  Deadline until_{0};
 
   std::string nonce_;  // empty: no lock of ours can be there
   std::string token_;
   Deadline locked_at_{0};
-  Deadline good_until_ = never;
-  std::uint64_t connection_ = 0;
 
   bool contended_ = false;    // others were there in this attempt
   std::string seen_version_;  // of somebody else's lock,
@@ -127,12 +102,9 @@ class StoreRegister final : public Register {
   std::uint64_t known_on_ = 0;  // on this connection
   bool absent_ = false;
   std::string bytes_;
-  Head head_;
   Head next_;
   std::string next_bytes_;
-  std::size_t unanswered_ = 0;
   unsigned releases_ = 0;  // in flight
-  std::vector<std::optional<std::string>> values_;
 };
 
 }  // namespace sheaf::client::list

@@ -1,0 +1,103 @@
+#include "client/list/register_base.h"
+
+#include <utility>
+
+#include "client/outcomes.h"
+
+namespace sheaf::client::list {
+
+namespace {
+
+constexpr std::size_t window = 256;
+
+}  // namespace
+
+bool RegisterBase::worth_another(const socket::Completion& answer) noexcept {
+  switch (answer.outcome) {
+    case Outcome::unknown:
+      return true;
+    case Outcome::refused:
+      return answer.reason == Reason::fencing_stale;
+    case Outcome::not_sent:
+      return answer.reason == Reason::connection_lost || answer.reason == Reason::timed_out;
+    default:
+      return false;
+  }
+}
+
+RegisterBase::RegisterBase(Keys keys, std::chrono::milliseconds step_timeout)
+    : keys_(std::move(keys)),
+      step_timeout_(step_timeout),
+      flights_(window, keys_.route()),
+      sweeper_(keys_) {
+  flights_.number_from(1, 2);
+}
+
+void RegisterBase::begin_attempt(Deadline until, Now now) {
+  ++attempt_;
+  started_ = now.mono;
+  until_ = until;
+}
+
+void RegisterBase::send(unsigned purpose, Flight flight, Now now) {
+  flight.purpose = purpose;
+  flight.attempt = attempt_;
+  if (flight.deadline == Deadline{0}) flight.deadline = std::min(until_, now.mono + step_timeout_);
+  flights_.add(std::move(flight));
+}
+
+void RegisterBase::send_gets(unsigned purpose, std::vector<std::string> gets, Now now) {
+  values_.assign(gets.size(), std::nullopt);
+  for (std::size_t i = 0; i < gets.size(); ++i) {
+    Flight flight;
+    flight.key = std::move(gets[i]);
+    flight.connection = connection_;
+    flight.place = i;
+    send(purpose, std::move(flight), now);
+  }
+}
+
+bool RegisterBase::on_exchanged(const Flight& flight, bool is_get,
+                                const socket::Completion& answer) {
+  if (is_get && answer.reply.status == protocol::Status::done) {
+    values_[flight.place] = answer.reply.value;
+  }
+  return --unanswered_ == 0;
+}
+
+void RegisterBase::on_answer(unsigned id, const socket::Completion& answer) {
+  if (sweeper_.on_answer(id, answer)) return;
+  const std::unique_ptr<Flight> flight = flights_.answered(id);
+  if (flight != nullptr) on_flight(*flight, answer);
+}
+
+void RegisterBase::fail(const socket::Completion& answer) {
+  end(worth_another(answer) ? Kind::lost : Kind::failed, make_error(answer, started_), answer.now);
+}
+
+void RegisterBase::end(Kind kind, Error error, Now now) {
+  close(now.mono + step_timeout_, now);
+  event_ = {kind, std::move(error)};
+}
+
+Error RegisterBase::refused(const socket::Completion& answer, Reason reason,
+                            std::string text) const {
+  Error error = make_error(answer, started_);
+  error.outcome = Outcome::refused;
+  error.reason = reason;
+  error.text = std::move(text);
+  return error;
+}
+
+void RegisterBase::use_connection(std::uint64_t connection) {
+  if (connection_ != connection) sweeper_.start_over();
+  connection_ = connection;
+}
+
+void RegisterBase::replace_head(Head next, Sweeper::Terms terms) {
+  sweeper_.sweep(head_.garbage, std::move(terms));
+  head_ = std::move(next);
+  sweeper_.forget_swept(head_.garbage);
+}
+
+}  // namespace sheaf::client::list
