@@ -182,9 +182,11 @@ TEST_P(Lists, ConcurrentPushesOfOneClientBecomeFewCommits) {
   std::vector<std::uint64_t> lengths;
   for (int i = 0; i < pushes; ++i) {
     list.push_async(std::to_string(i), [&](Result<std::uint64_t> length) {
-      const std::scoped_lock lock(mutex);
-      if (length) lengths.push_back(*length);
-      ended.count_down();
+      {
+        const std::scoped_lock lock(mutex);
+        if (length) lengths.push_back(*length);
+      }
+      ended.count_down();  // the last use of what stands on the test's stack
     });
   }
   ended.wait();
