@@ -14,16 +14,6 @@
 
 namespace sheaf::socket {
 
-// A stream that may be read without asking libuv whether there is something.
-class ReadsAhead {
- public:
-  // Reads what is there, if anything is; that is an event of the turn.
-  virtual void read_ahead() = 0;
-
- protected:
-  ~ReadsAhead() = default;
-};
-
 class UvLoop::Impl {
  public:
   explicit Impl(SpinPolicy spin) : spin_(spin) {}
@@ -50,12 +40,6 @@ class UvLoop::Impl {
   void hurry() { hurry_ = true; }
   void allow_spin(bool allowed) { spin_allowed_ = allowed; }
 
-  // Whoever wrote last is answered next, most likely.
-  void expect(ReadsAhead& stream) noexcept { expected_ = &stream; }
-  void expect_no_more(const ReadsAhead& stream) noexcept {
-    if (expected_ == &stream) expected_ = nullptr;
-  }
-
   // Descriptors that a forked child must close.
   void track(int fd) { fds_.insert(fd); }
   void untrack(int fd) { fds_.erase(fd); }
@@ -65,7 +49,6 @@ class UvLoop::Impl {
   void take_summoned();
   void wait(Deadline until);
   bool spin(Deadline until);
-  bool look(unsigned round);
 
   SpinPolicy spin_;
   bool open_ = false;
@@ -74,8 +57,6 @@ class UvLoop::Impl {
   bool clock_read_ = false;   // now_ is of this turn
   bool hurry_ = false;        // no waiting in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
-  ReadsAhead* expected_ = nullptr;
-  unsigned unpolled_ = 0;  // turns in a row that read ahead and did not poll
   uv_loop_t loop_{};
   uv_timer_t* alarm_ = nullptr;  // ends the wait; fires nothing itself
   uv_poll_t* waker_ = nullptr;

@@ -22,8 +22,6 @@ std::chrono::nanoseconds read_clock(clockid_t id) noexcept {
 
 // After this many waits in a row that outlasted the spin budget, spin only every 64th wait.
 constexpr unsigned spin_patience = 4;
-// So many turns may pass on what was read ahead before all connections are looked at.
-constexpr unsigned max_unpolled = 16;
 
 }  // namespace
 
@@ -119,9 +117,9 @@ bool UvLoop::Impl::spin(Deadline until) {
   if (!spin_.enabled || !spin_allowed_) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
   const Deadline end = std::min(until, read_clocks().mono + spin_.budget);
-  unsigned round = 0;
   do {
-    if (look(round++)) {
+    uv_run(&loop_, UV_RUN_NOWAIT);
+    if (events_) {
       spin_misses_ = 0;
       return true;
     }
@@ -129,22 +127,6 @@ bool UvLoop::Impl::spin(Deadline until) {
   } while (read_clocks().mono < end);
   ++spin_misses_;
   return false;
-}
-
-// True if there was an event. The answer that is waited for is had by one system call instead of
-// two; everything else is polled often enough.
-bool UvLoop::Impl::look(unsigned round) {
-  if (expected_ != nullptr && unpolled_ < max_unpolled) {
-    expected_->read_ahead();
-    if (events_) {
-      ++unpolled_;
-      return true;
-    }
-    if (round % 4 != 3) return false;
-  }
-  unpolled_ = 0;
-  uv_run(&loop_, UV_RUN_NOWAIT);
-  return events_;
 }
 
 void UvLoop::Impl::summon(Deferred& work) noexcept {

@@ -16,7 +16,7 @@ constexpr std::size_t max_parts = 64;
 // One turn reads at most this often from one connection, so that a flood starves nobody.
 constexpr int max_reads_per_turn = 16;
 
-class UvStream final : public Stream, private Deferred, private ReadsAhead {
+class UvStream final : public Stream, private Deferred {
  public:
   UvStream(UvLoop::Impl& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
     loop_.track(fd_);
@@ -28,7 +28,6 @@ class UvStream final : public Stream, private Deferred, private ReadsAhead {
   ~UvStream() override {
     if (guard_ != nullptr) *guard_ = true;
     loop_.forget(*this);
-    loop_.expect_no_more(*this);
     uv_poll_stop(poll_);
     close_and_delete(poll_);
     loop_.untrack(fd_);
@@ -51,7 +50,6 @@ class UvStream final : public Stream, private Deferred, private ReadsAhead {
   int pending_error(int otherwise) const noexcept;
   void end(int error);
   void run_deferred(Now now) override;
-  void read_ahead() override;
 
   UvLoop::Impl& loop_;
   int fd_;
@@ -105,7 +103,6 @@ std::size_t UvStream::send_some(std::span<const Bytes> parts) {
     return 0;
   }
   wrote_ = wrote_ || taken > 0;
-  loop_.expect(*this);
   return static_cast<std::size_t>(taken);
 }
 
@@ -132,6 +129,7 @@ void UvStream::on_ready(int status, int ready) {
 
 // False when the sink destroyed this stream.
 bool UvStream::read_all(const bool& gone) {
+  const Now now = loop_.now();
   for (int i = 0; i < max_reads_per_turn; ++i) {
     const std::span<std::byte> space = sink_.read_space();
     if (space.empty()) break;
@@ -141,12 +139,9 @@ bool UvStream::read_all(const bool& gone) {
     } while (size < 0 && errno == EINTR);
     if (size <= 0) {
       if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-      const int error = size == 0 ? 0 : errno;
-      loop_.now_in_turn();
-      end(error);
+      end(size == 0 ? 0 : errno);
       return true;
     }
-    const Now now = loop_.now_in_turn();
     wrote_ = false;
     loop_.defer(*this);
     sink_.on_read(static_cast<std::size_t>(size), now);
@@ -154,13 +149,6 @@ bool UvStream::read_all(const bool& gone) {
     if (static_cast<std::size_t>(size) < space.size()) break;
   }
   return true;
-}
-
-void UvStream::read_ahead() {
-  if (ended_ || write_error_ != 0) return;
-  bool gone = false;
-  guard_ = &gone;
-  if (read_all(gone)) guard_ = nullptr;
 }
 
 // libuv says EBADF for whatever error a socket has; the socket itself knows better.
@@ -174,7 +162,6 @@ int UvStream::pending_error(int otherwise) const noexcept {
 void UvStream::end(int error) {
   ended_ = true;
   error_ = error;
-  loop_.expect_no_more(*this);
   uv_poll_stop(poll_);
   loop_.defer(*this);
 }
