@@ -164,16 +164,20 @@ TEST_P(WatchContract, AWatchOutlivesItsClientAndTellsTheEnd) {
 TEST_P(WatchContract, CallbacksComeOneAfterAnotherAndNoneAfterTheWatchHasGone) {
   std::atomic<int> inside = 0;
   std::atomic<int> calls = 0;
+  std::latch current(3);  // before that, what is written may come as the current state
   std::latch some(20);
   {
     const Watch watch = client
                             ->watch(Keys{"a", "b", "c"}, {},
                                     [&](const WatchEvent&) {
                                       EXPECT_EQ(++inside, 1);
-                                      if (++calls <= 20) some.count_down();
+                                      const int call = ++calls;
+                                      if (call <= 3) current.count_down();
+                                      if (call <= 20) some.count_down();
                                       --inside;
                                     })
                             .value();
+    current.wait();
     for (int i = 0; i < 40; ++i) client->set(i % 2 == 0 ? "a" : "b", std::to_string(i)).value();
     some.wait();
   }
