@@ -291,7 +291,7 @@ WatchHub::WatchHub(socket::Loop& loop, cluster::ClientCluster& cluster, Seed see
 WatchHub::~WatchHub() { loop_.forget(*this); }
 
 WatchHub::Side& WatchHub::side_of(std::string_view key) {
-  const unsigned node = cluster_.topology().locate(key).node;
+  const unsigned node = cluster_.topology().owner(key);
   auto& side = sides_[node];
   if (side == nullptr) side = std::make_unique<Side>(*this, cluster_.node(node));
   return *side;

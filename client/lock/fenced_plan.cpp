@@ -94,7 +94,7 @@ Operation FencedRead::operation() {
   if (step_ == Step::getting) return operation;
   operation.verb = Verb::set;
   operation.condition = Condition::if_absent_or_equal;
-  operation.value = got_->data;
+  operation.value = result_->data;
   operation.ttl = terms_.ttl;
   operation.fence = fence();
   return operation;
@@ -104,23 +104,18 @@ FencedPlan::Step FencedRead::on_reply(const socket::Completion& answer) {
   const protocol::Reply& reply = answer.reply;
   if (step_ == Step::writing) {
     if (reply.status != Status::done) return Step::getting;
-    got_->version = {std::string(reply.version)};
+    result_->version = {std::string(reply.version)};
     return Step::over;
   }
   if (reply.status == Status::done) {
     tenure_->noted.erase(terms_.key);
-    got_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+    result_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
     return terms_.claim ? Step::writing : Step::over;
   }
-  got_.reset();
+  result_.reset();
   if (!terms_.claim) return Step::over;
   if (!tenure_->note(terms_.key, {}, answer.connection)) error_ = too_many_noted();
   return Step::over;
-}
-
-FencedRead::Out FencedRead::take_out() {
-  if (error_) return Failure(std::move(*error_));
-  return std::move(got_);
 }
 
 // ---- write
@@ -167,11 +162,6 @@ FencedPlan::Step FencedWrite::on_reply(const socket::Completion& answer) {
   return Step::over;
 }
 
-FencedWrite::Out FencedWrite::take_out() {
-  if (error_) return Failure(std::move(*error_));
-  return std::move(result_);
-}
-
 // ---- remove
 
 Operation FencedRemove::operation() {
@@ -199,11 +189,6 @@ FencedPlan::Step FencedRemove::on_reply(const socket::Completion& answer) {
       break;
   }
   return Step::over;
-}
-
-FencedRemove::Out FencedRemove::take_out() {
-  if (error_) return Failure(std::move(*error_));
-  return result_;
 }
 
 }  // namespace sheaf::client

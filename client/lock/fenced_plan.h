@@ -88,49 +88,56 @@ class FencedPlan : public Procedure {
   bool in_doubt_ = false;
 };
 
-class FencedRead final : public FencedPlan {
+// A plan of a kind, with what it comes to.
+template <class Plan, class T>
+class PlanFor : public Plan {
  public:
-  using Out = Result<GetResult>;
+  using Out = Result<T>;
+  // Done.
+  Out take_out() {
+    if (this->error_) return Failure(std::move(*this->error_));
+    return std::move(result_);
+  }
+
+ protected:
+  using Plan::Plan;
+  T result_{};  // unless there is an error
+};
+
+class FencedRead final : public PlanFor<FencedPlan, GetResult> {
+ public:
   FencedRead(std::shared_ptr<Tenure> tenure, FencedTerms terms)
-      : FencedPlan(std::move(tenure), std::move(terms)) {}
-  Out take_out();
+      : PlanFor(std::move(tenure), std::move(terms)) {}
 
  private:
   Step first() const override { return Step::getting; }
   protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
-  GetResult got_;
 };
 
-class FencedWrite final : public FencedPlan {
+class FencedWrite final : public PlanFor<FencedPlan, SetResult> {
  public:
-  using Out = Result<SetResult>;
   FencedWrite(std::shared_ptr<Tenure> tenure, FencedTerms terms, SetCondition condition)
-      : FencedPlan(std::move(tenure), std::move(terms)), condition_(condition) {}
-  Out take_out();
+      : PlanFor(std::move(tenure), std::move(terms)), condition_(condition) {}
 
  private:
   Step first() const override { return Step::writing; }
   protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   SetCondition condition_;
-  SetResult result_;
 };
 
-class FencedRemove final : public FencedPlan {
+class FencedRemove final : public PlanFor<FencedPlan, RemoveResult> {
  public:
-  using Out = Result<RemoveResult>;
   FencedRemove(std::shared_ptr<Tenure> tenure, FencedTerms terms,
                std::optional<std::string> if_value)
-      : FencedPlan(std::move(tenure), std::move(terms)), if_value_(std::move(if_value)) {}
-  Out take_out();
+      : PlanFor(std::move(tenure), std::move(terms)), if_value_(std::move(if_value)) {}
 
  private:
   Step first() const override { return Step::writing; }
   protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   std::optional<std::string> if_value_;
-  RemoveResult result_ = RemoveResult::absent;
 };
 
 // The error of an operation that needs a lock that is not held (any more).

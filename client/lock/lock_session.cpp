@@ -194,8 +194,8 @@ std::optional<Error> LockSession::refusal(std::string_view key, bool other_node,
   if (auto error = check_timeout(timeout)) return error;
   if (!fenced_) return std::nullopt;  // each key has a version of its own
   const cluster::Topology& topology = impl_->topology();
-  const std::uint32_t home = topology.locate(name_).node;
-  const std::uint32_t there = topology.locate(key).node;
+  const std::uint32_t home = topology.owner(name_);
+  const std::uint32_t there = topology.owner(key);
   if (home == there || other_node) return std::nullopt;
   const std::string tag(cluster::routing_key(name_));
   return local_error(Outcome::invalid, Reason::bad_argument,
@@ -212,8 +212,7 @@ FencedTerms LockSession::terms(std::string_view key, bool other_node,
   terms.started = socket::read_clocks().mono;
   terms.deadline = impl_->deadline(terms.started, timeout);
   const cluster::Topology& topology = impl_->topology();
-  terms.bound =
-      (fenced_ && !other_node) || topology.locate(name_).node == topology.locate(key).node;
+  terms.bound = (fenced_ && !other_node) || topology.owner(name_) == topology.owner(key);
   return terms;
 }
 

@@ -49,14 +49,9 @@ FencedPlan::Step VersionedRead::on_reply(const socket::Completion& answer) {
   } else if (!tenure_->note(terms_.key, there ? reply.version : "", answer.connection)) {
     error_ = too_many_noted();
   } else if (there) {
-    got_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+    result_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
   }
   return Step::over;
-}
-
-VersionedRead::Out VersionedRead::take_out() {
-  if (error_) return Failure(std::move(*error_));
-  return std::move(got_);
 }
 
 // ---- write
@@ -84,11 +79,6 @@ FencedPlan::Step VersionedWrite::on_reply(const socket::Completion& answer) {
     static_cast<void>(tenure_->note(terms_.key, reply.version, answer.connection));
   }
   return Step::over;
-}
-
-VersionedWrite::Out VersionedWrite::take_out() {
-  if (error_) return Failure(std::move(*error_));
-  return std::move(result_);
 }
 
 // ---- remove
@@ -122,11 +112,6 @@ FencedPlan::Step VersionedRemove::on_reply(const socket::Completion& answer) {
   result_ = status == Status::absent ? RemoveResult::absent : RemoveResult::removed;
   if (noted() != nullptr) static_cast<void>(tenure_->note(terms_.key, {}, answer.connection));
   return Step::over;
-}
-
-VersionedRemove::Out VersionedRemove::take_out() {
-  if (error_) return Failure(std::move(*error_));
-  return result_;
 }
 
 }  // namespace sheaf::client

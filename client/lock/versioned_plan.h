@@ -39,49 +39,40 @@ class VersionedPlan : public FencedPlan {
   std::string version_;  // compared; the command borrows it, and the note may change
 };
 
-class VersionedRead final : public VersionedPlan {
+class VersionedRead final : public PlanFor<VersionedPlan, GetResult> {
  public:
-  using Out = FencedRead::Out;
   VersionedRead(std::shared_ptr<Tenure> tenure, FencedTerms terms)
-      : VersionedPlan(std::move(tenure), std::move(terms)) {}
-  Out take_out();
+      : PlanFor(std::move(tenure), std::move(terms)) {}
 
  private:
   Step first() const override { return Step::getting; }
   protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
-  GetResult got_;
 };
 
-class VersionedWrite final : public VersionedPlan {
+class VersionedWrite final : public PlanFor<VersionedPlan, SetResult> {
  public:
-  using Out = FencedWrite::Out;
   VersionedWrite(std::shared_ptr<Tenure> tenure, FencedTerms terms, SetCondition condition)
-      : VersionedPlan(std::move(tenure), std::move(terms)), condition_(condition) {}
-  Out take_out();
+      : PlanFor(std::move(tenure), std::move(terms)), condition_(condition) {}
 
  private:
   Step first() const override { return Step::writing; }
   protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   SetCondition condition_;
-  SetResult result_;
 };
 
-class VersionedRemove final : public VersionedPlan {
+class VersionedRemove final : public PlanFor<VersionedPlan, RemoveResult> {
  public:
-  using Out = FencedRemove::Out;
   VersionedRemove(std::shared_ptr<Tenure> tenure, FencedTerms terms,
                   std::optional<std::string> if_value)
-      : VersionedPlan(std::move(tenure), std::move(terms)), if_value_(std::move(if_value)) {}
-  Out take_out();
+      : PlanFor(std::move(tenure), std::move(terms)), if_value_(std::move(if_value)) {}
 
  private:
   Step first() const override;
   protocol::Operation operation() override;
   Step on_reply(const socket::Completion& answer) override;
   std::optional<std::string> if_value_;
-  RemoveResult result_ = RemoveResult::absent;
 };
 
 }  // namespace sheaf::client

@@ -166,6 +166,22 @@ class Case(unittest.TestCase):
         self.assertIn(says, done.stderr.decode())
 
 
+class OnDev(Case):
+    """Tests on servers that `sheaf dev` runs for all of them."""
+
+    dev_words = ()
+    dev_servers = {}  # as Dev takes them
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev(*cls.dev_words, **cls.dev_servers)
+        cls.uri = cls.dev.uri
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.dev.end()
+
+
 class CaseWithFolder(Case):
     """Temporary files go to a folder of the test's own, which goes with it."""
 

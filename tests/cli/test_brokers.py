@@ -5,7 +5,7 @@ import json
 import tempfile
 import time
 
-from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, LockedBroker, sheaf, wait_until
+from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, LockedBroker, OnDev, sheaf, wait_until
 
 BINARY = b"\x00\r\n\xff\xfe\t\x1b \xc3\xa9\r\n\r\n*3\r\n$3\r\nSET\r\n"
 
@@ -14,16 +14,7 @@ def pattern(size):
     return (bytes(range(256)) + b"\r\n\0") * (size // 259 + 1)
 
 
-class OnBrokers(Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev()
-        cls.uri = cls.dev.uri
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
-
+class OnBrokers(OnDev):
     def nodes_of(self, keys):
         out = self.ends(DONE, "locate", "-", stdin=b"".join(key + b"\n" for key in keys))
         return dict(line.split(b"\t") for line in out.splitlines())
@@ -254,10 +245,8 @@ class DeadBroker(Outages):
 
 
 class PageSpelling(OnBrokers):
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev("--spelling", "page", brokers=1)
-        cls.uri = cls.dev.uri
+    dev_words = ("--spelling", "page")
+    dev_servers = {"brokers": 1}
 
     def test_every_answer_is_understood_in_the_other_spelling_too(self):
         self.ends(DONE, "set", "k", "v", "--if-absent")

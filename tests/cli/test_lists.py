@@ -4,19 +4,10 @@ import json
 import signal
 import subprocess
 
-from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, program_words, sheaf
+from harness import DONE, FAILED, NEGATIVE, USAGE, Case, OnDev, program_words, sheaf
 
 
-class Lists(Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev()
-        cls.uri = cls.dev.uri
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
-
+class Lists(OnDev):
     def items(self, name, first="0", last="-1"):
         return self.ends(DONE, "list", "range", name, first, last).split(b"\n")[:-1]
 

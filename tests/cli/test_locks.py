@@ -3,21 +3,14 @@
 import subprocess
 import time
 
-from harness import DONE, FAILED, NEGATIVE, USAGE, Case, Dev, program_words, sheaf
+from harness import DONE, FAILED, NEGATIVE, USAGE, OnDev, program_words, sheaf
 from lock_cases import LockCases
 
 
-class Locks(LockCases, Case):
+class Locks(LockCases, OnDev):
     token = rb"^\d+:\d+:"
 
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev(brokers=1)
-        cls.uri = cls.dev.uri
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
+    dev_servers = {"brokers": 1}
 
     def test_a_node_that_is_not_reached(self):
         begin = time.monotonic()

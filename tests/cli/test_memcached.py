@@ -11,15 +11,8 @@ import harness
 from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, is_alive, raw, sheaf, wait_until
 
 
-class Memcached(harness.Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev(memcached=3)
-        cls.uri = cls.dev.uri
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
+class Memcached(harness.OnDev):
+    dev_servers = {"memcached": 3}
 
     def test_keys_are_written_read_and_removed(self):
         self.assertRegex(self.ends(DONE, "set", "k", "v"), rb"\A\d+\n\Z")

@@ -2,21 +2,14 @@
 
 import subprocess
 
-from harness import DONE, Case, Dev, program_words
+from harness import DONE, OnDev, program_words
 from lock_cases import LockCases
 
 
-class MemcachedLocks(LockCases, Case):
+class MemcachedLocks(LockCases, OnDev):
     token = rb"^\d+$"
 
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev(memcached=3)
-        cls.uri = cls.dev.uri
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
+    dev_servers = {"memcached": 3}
 
     def test_programs_count_under_the_lock(self):
         count = (

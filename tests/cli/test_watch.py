@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import harness
-from harness import DONE, FAILED, USAGE, Case, Dev, raw, sheaf
+from harness import DONE, FAILED, USAGE, Case, OnDev, raw, sheaf
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -55,15 +55,8 @@ class Watch:
         return self.process.returncode, err
 
 
-class Watches(Case):
-    @classmethod
-    def setUpClass(cls):
-        cls.dev = Dev(brokers=2)
-        cls.uri = cls.dev.uri
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.dev.end()
+class Watches(OnDev):
+    dev_servers = {"brokers": 2}
 
     def test_what_there_is_and_every_change_are_lines_of_json(self):
         version = self.ends(DONE, "set", "w/a", "1").decode().strip()

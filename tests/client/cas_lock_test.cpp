@@ -6,7 +6,7 @@
 #include "client/lock/cas_lock_key.h"
 #include "client/lock/lock_plan.h"
 #include "client/lock/versioned_plan.h"
-#include "tests/client/transcript.h"
+#include "tests/client/lock_fixtures.h"
 
 namespace sheaf::client {
 namespace {
@@ -18,27 +18,14 @@ using protocol::Verb;
 using test::Transcript;
 
 LockTerms terms(bool patient) {
-  LockTerms terms;
-  terms.name = "lock";
-  terms.nonce = "me:1";
-  terms.lease = 10s;
+  LockTerms terms = test::lock_terms(patient);
   terms.by_version = true;
-  terms.patient = patient;
-  terms.wait_until = 1030s;
   return terms;
 }
 
-class CasPlanTest : public testing::Test {
+class CasPlanTest : public test::AskingTest {
  protected:
-  explicit CasPlanTest(bool patient = true) : plan(terms(patient), courtesy, Seed{}), it(plan) {
-    plan.start(it.now());
-  }
-  void hold() {
-    it.wants();
-    it.at(1000s + 1ms);
-    it.answer(Status::done, "5");
-    ASSERT_TRUE(plan.acquired());
-  }
+  explicit CasPlanTest(bool patient = true) : AskingTest(terms(patient), "5") {}
   // What is wanted next, in a word.
   std::string next() {
     const protocol::Operation& wanted = it.wants().operation;
@@ -53,9 +40,6 @@ class CasPlanTest : public testing::Test {
     if (wanted.condition == Condition::if_version) text += " if " + std::string(wanted.version);
     return text;
   }
-  Courtesy courtesy;
-  LockPlan plan;
-  Transcript<LockPlan> it;
 };
 
 class HastyCasPlanTest : public CasPlanTest {
@@ -338,18 +322,8 @@ TEST_F(CasPlanTest, AServerWithoutVersionsIsOneSentence) {
 
 // ---- what a guard reads and writes
 
-class VersionedTest : public testing::Test {
+class VersionedTest : public test::GuardTest {
  protected:
-  VersionedTest() {
-    tenure->name = "lock";
-    tenure->held = true;
-    tenure->until = 1005s;
-    tenure->connection = 7;
-    wanted.key = "key";
-    wanted.value = "mine";
-    wanted.started = 1000s;
-    wanted.deadline = 1002s;
-  }
   void read(Status status, std::string_view version) {
     VersionedRead plan(tenure, wanted);
     Transcript<VersionedRead> it(plan);
@@ -386,9 +360,6 @@ class VersionedTest : public testing::Test {
     EXPECT_TRUE(plan.done() && !plan.in_doubt());
     return text;
   }
-  std::shared_ptr<Tenure> tenure = std::make_shared<Tenure>();
-  FencedTerms wanted;
-  Now start{1000s, 0ms};
   std::uint64_t connection = 7;
   SetCondition condition = SetCondition::always;
 };

@@ -21,6 +21,7 @@
 #include <sheaf/client.h>
 
 #include "tests/client/endpoints.h"
+#include "tests/support/sanitized.h"
 
 namespace sheaf {
 namespace {
@@ -28,11 +29,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr auto pauses = 4s;  // the machine, not the protocol, sets the pace
-#else
-constexpr auto pauses = 1s;  // of those who wait, and of the machine
-#endif
+// Of those who wait, and of the machine.
+constexpr auto pauses = test::sanitized ? 4s : 1s;
 
 // Bytes from child processes to this one, or the other way round.
 class Pipe {

@@ -63,26 +63,7 @@ TEST_P(MemcachedLocks, AServerWithoutVersionsIsOneSentence) {
 }
 
 TEST_P(MemcachedLocks, ARestartOfTheServerEndsTheBelief) {
-  Client client = open(uri());
-  Locker locker(client);
-  auto guard = locker.lock("sum", 10s);
-  ASSERT_TRUE(guard && *guard);
-  (*guard)->write("n", "1").value();
-  std::atomic<bool> told = false;
-  (*guard)->on_loss([&](const Error& why) {
-    EXPECT_EQ(why.reason, Reason::connection_lost) << why.message();
-    told = true;
-  });
-  server.kill();
-  while (!told) std::this_thread::yield();
-  EXPECT_FALSE((*guard)->held());
-  server.restart();
-  auto next = locker.lock("sum", 10s);
-  ASSERT_TRUE(next && *next);
-  EXPECT_EQ((*guard)->write("n", "x").error().reason, Reason::lock_lost);
-  EXPECT_FALSE((*guard)->release().value());
-  EXPECT_TRUE((*next)->held());
-  EXPECT_FALSE(client.get("n").value().has_value());
+  expect_a_restart_to_end_the_belief(server, uri(), "n");
 }
 
 // The restarted server counts from 1 again: the number that was read may be another value's.
@@ -261,38 +242,11 @@ TEST_P(MemcachedLocks, NobodyGetsALockBeforeItsHolderStopsBelievingNorMuchLater)
 }
 
 TEST_P(MemcachedLocks, AWaiterGetsTheLockWithinALeaseAndTwoSecondsOfItsHoldersDeath) {
-  const pid_t holder = start_process([&] {
-    Client client = open(uri());
-    Locker locker(client, {.lease = 1s});
-    const auto guard = locker.lock("sum", 10s);
-    raise(SIGSTOP);  // tells that it holds
-    return 1;
-  });
-  EXPECT_TRUE(WIFSTOPPED(wait_for(holder)));
-  Client client = open(uri());
-  const auto waited = time_to_lock(client, [&] {
-    const auto now = Clock::now();
-    kill(holder, SIGKILL);
-    return now;
-  });
-  EXPECT_LT(waited, longest_after_death);
-  EXPECT_TRUE(WIFSIGNALED(wait_for(holder)));
+  expect_inheritance_within(uri(), longest_after_death);
 }
 
 TEST_P(MemcachedLocks, AWaiterGetsTheLockWithin400MsOfItsRelease) {
-  Client holder = open(uri());
-  Client client = open(uri());
-  Locker locker(holder);
-  for (int i = 0; i < 10; ++i) {
-    auto guard = locker.lock("sum", 10s);
-    EXPECT_LT(time_to_lock(client,
-                           [&] {
-                             const auto now = Clock::now();
-                             (*guard)->release().value();
-                             return now;
-                           }),
-              400ms * slowness);
-  }
+  expect_handover_within(uri(), 10, 400ms * slowness);
 }
 
 }  // namespace

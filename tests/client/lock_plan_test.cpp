@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "client/lock/fenced_plan.h"
-#include "tests/client/transcript.h"
+#include "tests/client/lock_fixtures.h"
 
 namespace sheaf::client {
 namespace {
@@ -16,30 +16,9 @@ using protocol::Status;
 using protocol::Verb;
 using test::Transcript;
 
-LockTerms terms(bool patient) {
-  LockTerms terms;
-  terms.name = "lock";
-  terms.nonce = "me:1";
-  terms.lease = 10s;
-  terms.patient = patient;
-  terms.wait_until = 1030s;
-  return terms;
-}
-
-class LockPlanTest : public testing::Test {
+class LockPlanTest : public test::AskingTest {
  protected:
-  explicit LockPlanTest(bool patient = false) : plan(terms(patient), courtesy, Seed{}), it(plan) {
-    plan.start(it.now());
-  }
-  void hold() {
-    it.wants();
-    it.at(1000s + 1ms);
-    it.answer(Status::done, "1:0:s");
-    ASSERT_TRUE(plan.acquired());
-  }
-  Courtesy courtesy;
-  LockPlan plan;
-  Transcript<LockPlan> it;
+  explicit LockPlanTest(bool patient = false) : AskingTest(test::lock_terms(patient), "1:0:s") {}
 };
 
 class PatientPlanTest : public LockPlanTest {
@@ -217,7 +196,7 @@ TEST_F(LockPlanTest, AnUnknownWriteBeginsANewTenureForTheWholeGuard) {
 }
 
 TEST_F(LockPlanTest, AnIdleConnectionIsUsedBeforeThePoolClosesIt) {
-  LockTerms lazy = terms(false);
+  LockTerms lazy = test::lock_terms(false);
   lazy.lease = 1h;
   lazy.idle_timeout = 60s;
   LockPlan other(lazy, courtesy, Seed{});
@@ -290,7 +269,7 @@ TEST_F(PatientPlanTest, AClosingClientEndsTheWait) {
 }
 
 TEST_F(PatientPlanTest, AReleasersClientLetsOthersComeFirst) {
-  LockPlan second(terms(true), courtesy, Seed{});
+  LockPlan second(test::lock_terms(true), courtesy, Seed{});
   courtesy.released("lock", 10ms, 1.0, it.now());
   Transcript<LockPlan> its(second);
   second.start(its.now());
@@ -301,22 +280,9 @@ TEST_F(PatientPlanTest, AReleasersClientLetsOthersComeFirst) {
 
 // ---- fenced operations
 
-class FencedTest : public testing::Test {
+class FencedTest : public test::GuardTest {
  protected:
-  FencedTest() {
-    tenure->name = "lock";
-    tenure->held = true;
-    tenure->until = 1005s;
-    tenure->token = "1:0:s";
-    tenure->connection = 7;
-    wanted.key = "key";
-    wanted.value = "mine";
-    wanted.started = 1000s;
-    wanted.deadline = 1002s;
-  }
-  std::shared_ptr<Tenure> tenure = std::make_shared<Tenure>();
-  FencedTerms wanted;
-  Now start{1000s, 0ms};
+  FencedTest() : GuardTest("1:0:s") {}
 };
 
 TEST_F(FencedTest, AReadClaimsWhatItHasReadAndReadsAgainIfThatChanged) {

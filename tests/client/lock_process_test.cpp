@@ -165,41 +165,13 @@ TEST_F(LockProcesses, AStoppedHolderLearnsOfItsLossWhenItGoesOn) {
 }
 
 TEST_F(LockProcesses, ARestartOfTheStoreEndsTheBelief) {
-  Client client = test::open(uri());
-  Locker locker(client);
-  auto guard = locker.lock("sum", 10s);
-  std::atomic<bool> told = false;
-  (*guard)->on_loss([&](const Error& why) {
-    EXPECT_EQ(why.reason, Reason::connection_lost) << why.message();
-    told = true;
-  });
-  broker.kill();
-  while (!told) std::this_thread::yield();
-  EXPECT_FALSE((*guard)->held());
-  broker.restart();
-  auto next = locker.lock("sum", 10s);
-  ASSERT_TRUE(next && *next);
-  EXPECT_EQ((*guard)->write("{sum}n", "x").error().reason, Reason::lock_lost);
-  EXPECT_FALSE((*guard)->release().value());
-  EXPECT_TRUE((*next)->held());
+  expect_a_restart_to_end_the_belief(broker, uri(), "{sum}n");
 }
 
 // ---- how long others wait
 
 TEST_F(LockProcesses, AWaiterGetsTheLockWithin100MsOfItsRelease) {
-  Client holder = test::open(uri());
-  Client client = test::open(uri());
-  Locker locker(holder);
-  for (int i = 0; i < 10; ++i) {
-    auto guard = locker.lock("sum", 10s);
-    EXPECT_LT(time_to_lock(client,
-                           [&] {
-                             const auto now = Clock::now();
-                             (*guard)->release().value();
-                             return now;
-                           }),
-              100ms * slowness);
-  }
+  expect_handover_within(uri(), 10, 100ms * slowness);
 }
 
 // A store that grants no watch notifies nobody.
@@ -213,39 +185,12 @@ TEST(LockPolling, AWaiterGetsTheLockWithin400MsWithoutNotifications) {
   auto first = locker.lock("taken", 10s);
   std::thread watcher([&] { static_cast<void>(locker.lock("taken", 3s)); });  // has the only watch
   while (greedy.stats()[0].replies < 3) std::this_thread::yield();
-  Client client = test::open(uri);
-  Client holder = test::open(uri);
-  Locker holding(holder);
-  for (int i = 0; i < 4; ++i) {
-    auto guard = holding.lock("sum", 10s);
-    EXPECT_LT(time_to_lock(client,
-                           [&] {
-                             const auto now = Clock::now();
-                             (*guard)->release().value();
-                             return now;
-                           }),
-              400ms * slowness);
-  }
+  expect_handover_within(uri, 4, 400ms * slowness);
   watcher.join();
 }
 
 TEST_F(LockProcesses, AWaiterGetsTheLockWithinALeaseAnd400MsOfItsHoldersDeath) {
-  const pid_t holder = start_process([&] {
-    Client client = test::open(uri());
-    Locker locker(client, {.lease = 1s});
-    const auto guard = locker.lock("sum", 10s);
-    raise(SIGSTOP);  // tells that it holds
-    return 1;
-  });
-  EXPECT_TRUE(WIFSTOPPED(wait_for(holder)));
-  Client client = test::open(uri());
-  const auto waited = time_to_lock(client, [&] {
-    const auto now = Clock::now();
-    kill(holder, SIGKILL);
-    return now;
-  });
-  EXPECT_LT(waited, 1s + 400ms * slowness);
-  EXPECT_TRUE(WIFSIGNALED(wait_for(holder)));
+  expect_inheritance_within(uri(), 1s + 400ms * slowness);
 }
 
 TEST_F(LockProcesses, OfEightThatLockAndUnlockWithoutPauseNoneWaitsLongerThanTwoSeconds) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -22,18 +23,16 @@
 
 #include <sheaf/locker.h>
 
+#include "tests/client/endpoints.h"
+#include "tests/support/sanitized.h"
+
 namespace sheaf::test {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr int slowness = 10;  // the machine, not the protocol, sets the pace
-inline constexpr int each = 100;
-#else
-inline constexpr int slowness = 1;
-inline constexpr int each = 500;
-#endif
+inline constexpr int slowness = sanitized ? 10 : 1;  // the machine, not the protocol, sets the pace
+inline constexpr int each = sanitized ? 100 : 500;
 
 // Runs `work` in a process of its own, which ends with what it returns. No client may be open yet.
 template <class Work>
@@ -109,6 +108,68 @@ inline Clock::duration time_to_lock(Client& client,
   const Clock::time_point since = let_go();
   waiter.join();
   return got_at ? *got_at - since : 1h;
+}
+
+// How soon a client gets the lock that another gives back, again and again.
+inline void expect_handover_within(const std::string& uri, int rounds, Clock::duration limit) {
+  Client holder = open(uri);
+  Client client = open(uri);
+  Locker locker(holder);
+  for (int i = 0; i < rounds; ++i) {
+    auto guard = locker.lock("sum", 10s);
+    const auto release = [&] {
+      const auto now = Clock::now();
+      (*guard)->release().value();
+      return now;
+    };
+    EXPECT_LT(time_to_lock(client, release), limit);
+  }
+}
+
+// How soon a client gets the lock of a process that stands still with a lease of 1 s, and dies.
+inline void expect_inheritance_within(const std::string& uri, Clock::duration limit) {
+  const pid_t holder = start_process([&] {
+    Client client = open(uri);
+    Locker locker(client, {.lease = 1s});
+    const auto guard = locker.lock("sum", 10s);
+    raise(SIGSTOP);  // tells that it holds
+    return 1;
+  });
+  EXPECT_TRUE(WIFSTOPPED(wait_for(holder)));
+  Client client = open(uri);
+  const auto waited = time_to_lock(client, [&] {
+    const auto now = Clock::now();
+    kill(holder, SIGKILL);
+    return now;
+  });
+  EXPECT_LT(waited, limit);
+  EXPECT_TRUE(WIFSIGNALED(wait_for(holder)));
+}
+
+// The holder of a lock on a server that starts again without its memory.
+template <class Server>
+void expect_a_restart_to_end_the_belief(Server& server, const std::string& uri,
+                                        const std::string& key) {
+  Client client = open(uri);
+  Locker locker(client);
+  auto guard = locker.lock("sum", 10s);
+  ASSERT_TRUE(guard && *guard);
+  (*guard)->write(key, "1").value();
+  std::atomic<bool> told = false;
+  (*guard)->on_loss([&](const Error& why) {
+    EXPECT_EQ(why.reason, Reason::connection_lost) << why.message();
+    told = true;
+  });
+  server.kill();
+  while (!told) std::this_thread::yield();
+  EXPECT_FALSE((*guard)->held());
+  server.restart();
+  auto next = locker.lock("sum", 10s);
+  ASSERT_TRUE(next && *next);
+  EXPECT_EQ((*guard)->write(key, "x").error().reason, Reason::lock_lost);
+  EXPECT_FALSE((*guard)->release().value());
+  EXPECT_TRUE((*next)->held());
+  EXPECT_FALSE(client.get(key).value().has_value());
 }
 
 }  // namespace sheaf::test

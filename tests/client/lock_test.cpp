@@ -15,6 +15,7 @@
 #include <sheaf/locker.h>
 
 #include "tests/client/endpoints.h"
+#include "tests/support/sanitized.h"
 
 namespace sheaf {
 namespace {
@@ -22,11 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::EndpointFactory;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int each = 50;
-#else
-constexpr int each = 500;
-#endif
+constexpr int each = test::sanitized ? 50 : 500;
 
 class LockContract : public testing::TestWithParam<EndpointFactory> {
  protected:

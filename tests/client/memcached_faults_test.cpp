@@ -4,6 +4,7 @@
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/client/memcached_fleet.h"
+#include "tests/support/sanitized.h"
 
 namespace sheaf {
 namespace {
@@ -15,11 +16,7 @@ using Duration = Fleet::Clock::duration;
 using testing::Test;
 
 constexpr int outages = 3;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int slowness = 3;  // the machine, not the protocol, sets the pace
-#else
-constexpr int slowness = 1;
-#endif
+constexpr int slowness = test::sanitized ? 3 : 1;  // the machine, not the protocol, sets the pace
 
 // The shortest of several outages is what was designed, the others have room for a busy machine.
 void expect_within(Duration design, const std::vector<Duration>& times) {
