@@ -122,6 +122,7 @@ Contestant open_peer(const std::string& name, const Data& data, const Job& job) 
       {"sheaf-meta", {}},
       {"sheaf-binary", {.protocol = MemcachedProtocol::binary}},
       {"sheaf-meta-each", {.each = true}},
+      {"sheaf-meta-each-sleep", {.spin = false, .each = true}},
       {"sheaf-meta-sleep", {.spin = false}},
       {"sheaf-binary-sleep", {.protocol = MemcachedProtocol::binary, .spin = false}},
   };

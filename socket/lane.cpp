@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "socket/quiet_thread.h"
 
@@ -39,11 +40,18 @@ void Lane::stop() noexcept {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
-    wake = polling_;
+    wake = std::exchange(asleep_, false);
   }
   if (wake) loop_.wake();
   keeper_parker_.unpark();
   keeper_.join();
+}
+
+// Under mutex_. True if the driver must be woken.
+bool Lane::enqueue(Task& task) noexcept {
+  queue_.push_back(task);
+  queued_.store(true, std::memory_order_relaxed);
+  return std::exchange(asleep_, false);
 }
 
 void Lane::call(Task& task, Waiter& waiter) {
@@ -52,9 +60,8 @@ void Lane::call(Task& task, Waiter& waiter) {
   bool wake = false;
   {
     const std::scoped_lock lock(mutex_);
-    queue_.push_back(task);
+    wake = enqueue(task);
     sleep = driving_;
-    wake = polling_;
     if (sleep) sleepers_.push_back(waiter);
     driving_ = true;
   }
@@ -71,8 +78,7 @@ void Lane::post(Task& task) {
   bool wake = false;
   {
     const std::scoped_lock lock(mutex_);
-    queue_.push_back(task);
-    wake = polling_;
+    wake = enqueue(task);
     keeper = !driving_;
     if (keeper) driving_ = keeper_called_ = true;
   }
@@ -81,24 +87,37 @@ void Lane::post(Task& task) {
 }
 
 void Lane::finish(Waiter& waiter) noexcept {
-  bool sleeps = false;
+  if (&waiter == driver_) {
+    waiter.done_ = true;
+    loop_.hurry();  // this turn need not wait
+    return;
+  }
+  *answered_end_ = &waiter;
+  answered_end_ = &waiter.next_answered_;
+}
+
+// The sleepers whose answers came in this turn. One that was let go may be gone at once.
+void Lane::let_go() noexcept {
+  if (answered_ == nullptr) return;
   {
     const std::scoped_lock lock(mutex_);
-    waiter.done_ = true;
-    sleeps = sleepers_.contains(waiter);
-    if (sleeps) sleepers_.remove(waiter);
+    if (sleepers_.size() > crowd_size) crowd_until_ = loop_.now().mono + grace;
+    for (Waiter* waiter = answered_; waiter != nullptr; waiter = waiter->next_answered_) {
+      sleepers_.remove(*waiter);
+    }
   }
-  if (sleeps) {
-    waiter.parker_.unpark();
-  } else {
-    loop_.hurry();  // it is the driver's own: this turn need not wait
+  answered_end_ = &answered_;
+  for (Waiter* waiter = std::exchange(answered_, nullptr); waiter != nullptr;) {
+    std::exchange(waiter, waiter->next_answered_)->parker_.unpark();
   }
 }
 
 void Lane::drive(Waiter& waiter) {
   driving_thread = true;
+  driver_ = &waiter;
   loop_.allow_spin(true);
   while (!waiter.done_) turn(never);
+  driver_ = nullptr;
   driving_thread = false;
   pass_on();
 }
@@ -107,8 +126,14 @@ void Lane::drive(Waiter& waiter) {
 void Lane::turn(Deadline until) {
   loop_.defer(*this);
   loop_.turn(until);
+  let_go();
+}
+
+// Under the lock of enqueue(): either the work is seen here, or its poster sees a sleeper.
+bool Lane::may_sleep() noexcept {
   const std::scoped_lock lock(mutex_);
-  polling_ = false;
+  asleep_ = queue_.empty() && !stopping_;
+  return asleep_;
 }
 
 void Lane::run_deferred(Now now) { drain(now); }
@@ -118,13 +143,11 @@ void Lane::drain(Now now) {
     Task* task = nullptr;
     {
       const std::scoped_lock lock(mutex_);
+      asleep_ = false;
       task = queue_.pop_front();
-      if (task == nullptr) {
-        polling_ = true;
-        if (stopping_) loop_.hurry();  // stop() saw no poll to wake, and will wake none
-        return;
-      }
+      if (queue_.empty()) queued_.store(false, std::memory_order_relaxed);
     }
+    if (task == nullptr) return;
     task->run(now);
   }
 }

@@ -10,7 +10,12 @@
 //
 // Everything below the client is touched only by the thread that holds the baton; it is handed over
 // under `mutex_`, which also guards the queue of posted tasks and the list of sleepers.
+//
+// What costs is waking: a driver that polls without sleeping is not woken for new work, it looks; a
+// driver that sleeps is woken once for all that is posted before it looks; and those who sleep for
+// their answers are let go together, at the end of the turn.
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -20,7 +25,7 @@
 
 namespace sheaf::socket {
 
-class Lane final : private Deferred {
+class Lane final : private Deferred, private SpinGuest {
  public:
   // Work to be run once under the baton. The poster keeps it alive until run() has begun.
   class Task : public ListHook<Task> {
@@ -38,13 +43,14 @@ class Lane final : private Deferred {
 
    private:
     friend class Lane;
-    bool done_ = false;     // guarded by the baton until it sleeps, then by mutex_
-    bool crowned_ = false;  // woken to drive
+    bool done_ = false;                // read by the thread that drives for it
+    bool crowned_ = false;             // woken to drive
+    Waiter* next_answered_ = nullptr;  // under the baton
     Parker parker_;
   };
 
   // The loop must outlive the lane. start() may throw std::system_error when no thread can be had.
-  explicit Lane(UvLoop& loop) : loop_(loop) {}
+  explicit Lane(UvLoop& loop) : loop_(loop) { loop_.set_guest(this); }
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -73,23 +79,32 @@ class Lane final : private Deferred {
   void drive(Waiter& waiter);
   void turn(Deadline until);
   void drain(Now now);
+  void let_go() noexcept;
   void pass_on();
   bool keeper_may_drive();
   void keeper_main();
   void keeper_drive();
   bool step_down(Now now, Deadline& until);
   void run_deferred(Now now) override;
+  bool has_work() noexcept override { return queued_.load(std::memory_order_relaxed); }
+  bool may_sleep() noexcept override;
+  bool enqueue(Task& task) noexcept;
 
   UvLoop& loop_;
   std::thread keeper_;
   Parker keeper_parker_;
-  unsigned async_ = 0;  // under the baton
+  // Under the baton:
+  unsigned async_ = 0;
+  Waiter* driver_ = nullptr;    // the caller who drives; null: the keeper
+  Waiter* answered_ = nullptr;  // sleepers to be let go at the end of the turn, oldest first
+  Waiter** answered_end_ = &answered_;
 
   std::mutex mutex_;
   IntrusiveList<Task> queue_;
+  std::atomic<bool> queued_ = false;  // queue_ is not empty
   IntrusiveList<Waiter> sleepers_;
   bool driving_ = false;        // somebody holds the baton
-  bool polling_ = false;        // and may be asleep in the loop: wake it for new work
+  bool asleep_ = false;         // in the loop, or about to be: wake it for new work
   bool keeper_called_ = false;  // the baton was given to the keeper
   bool stopping_ = false;
   Deadline released_at_{0};

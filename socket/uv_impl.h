@@ -39,6 +39,7 @@ class UvLoop::Impl {
   Now refresh() { return now_ = read_clocks(); }
   void hurry() { hurry_ = true; }
   void allow_spin(bool allowed) { spin_allowed_ = allowed; }
+  void set_guest(SpinGuest* guest) { guest_ = guest; }
 
   // Descriptors that a forked child must close.
   void track(int fd) { fds_.insert(fd); }
@@ -51,6 +52,7 @@ class UvLoop::Impl {
   bool spin(Deadline until);
 
   SpinPolicy spin_;
+  SpinGuest* guest_ = nullptr;
   bool open_ = false;
   bool spin_allowed_ = false;
   bool events_ = false;       // something happened in this turn

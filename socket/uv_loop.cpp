@@ -100,6 +100,10 @@ void UvLoop::Impl::wait(Deadline until) {
     return;
   }
   if (spin(until)) return;
+  if (guest_ != nullptr && !guest_->may_sleep()) {
+    uv_run(&loop_, UV_RUN_NOWAIT);
+    return;
+  }
   if (until != never) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - start);
     uv_update_time(&loop_);
@@ -119,7 +123,7 @@ bool UvLoop::Impl::spin(Deadline until) {
   const Deadline end = std::min(until, read_clocks().mono + spin_.budget);
   do {
     uv_run(&loop_, UV_RUN_NOWAIT);
-    if (events_) {
+    if (events_ || (guest_ != nullptr && guest_->has_work())) {
       spin_misses_ = 0;
       return true;
     }
@@ -222,6 +226,7 @@ void UvLoop::hurry() noexcept { impl_->hurry(); }
 void UvLoop::summon(Deferred& work) noexcept { impl_->summon(work); }
 void UvLoop::dismiss(Deferred& work) noexcept { impl_->dismiss(work); }
 void UvLoop::allow_spin(bool allowed) noexcept { impl_->allow_spin(allowed); }
+void UvLoop::set_guest(SpinGuest* guest) noexcept { impl_->set_guest(guest); }
 void UvLoop::close_descriptors() noexcept { impl_->close_descriptors(); }
 
 }  // namespace sheaf::socket

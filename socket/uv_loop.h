@@ -19,6 +19,16 @@ struct SpinPolicy {
   std::chrono::nanoseconds budget{50'000};  // at most this long, only while it pays
 };
 
+// Who may have work for a loop that waits. Asked by the thread that turns it.
+class SpinGuest {
+ public:
+  virtual bool has_work() noexcept = 0;   // the loop polls without sleeping: shall it end the turn?
+  virtual bool may_sleep() noexcept = 0;  // false: end the turn; true: wake() comes with new work
+
+ protected:
+  ~SpinGuest() = default;
+};
+
 class UvLoop final : public Loop {
  public:
   // Fails when descriptors are exhausted; the text says so.
@@ -44,6 +54,8 @@ class UvLoop final : public Loop {
   void dismiss(Deferred& work) noexcept;
   // Whether turns may poll before they sleep: a blocking caller waits for a reply.
   void allow_spin(bool allowed) noexcept;
+  // Who is asked before the loop sleeps; it outlives the loop's turns.
+  void set_guest(SpinGuest* guest) noexcept;
 
   // In a forked child: closes every descriptor and forgets the rest. The object must be leaked
   // after it.
