@@ -28,7 +28,10 @@ class NoCancel {
 
 bool Lane::drives_here() noexcept { return driving_thread; }
 
-Lane::~Lane() { stop(); }
+Lane::~Lane() {
+  stop();
+  loop_.set_guest(nullptr);
+}
 
 void Lane::start() {
   keeper_ = start_quiet_thread([this] { keeper_main(); });
@@ -131,6 +134,7 @@ void Lane::turn(Deadline until) {
 
 // Under the lock of enqueue(): either the work is seen here, or its poster sees a sleeper.
 bool Lane::may_sleep() noexcept {
+  if (answered_ != nullptr) return false;
   const std::scoped_lock lock(mutex_);
   asleep_ = queue_.empty() && !stopping_;
   return asleep_;

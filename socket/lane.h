@@ -86,7 +86,9 @@ class Lane final : private Deferred, private SpinGuest {
   void keeper_drive();
   bool step_down(Now now, Deadline& until);
   void run_deferred(Now now) override;
-  bool has_work() noexcept override { return queued_.load(std::memory_order_relaxed); }
+  bool has_work() noexcept override {
+    return answered_ != nullptr || queued_.load(std::memory_order_relaxed);
+  }
   bool may_sleep() noexcept override;
   bool enqueue(Task& task) noexcept;
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <future>
 #include <semaphore>
 #include <thread>
 #include <vector>
@@ -142,6 +143,29 @@ TEST_F(LaneTest, PostedWorkRunsThoughNobodyCalls) {
   for (auto& thread : posters) thread.join();
   while (done < jobs_wanted) service->ask(200us);
   EXPECT_EQ(done, jobs_wanted);
+}
+
+// Answered by other work that was just posted, before the driver goes to sleep again.
+TEST_F(LaneTest, ACallerIsLetGoThoughTheDriverSleepsOn) {
+  std::binary_semaphore started(0);
+  Lane::Waiter waiters[2];
+  std::future<void> callers[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    callers[i] = std::async(std::launch::async, [&, i] {
+      Service::Job job;
+      job.service = service.get();
+      job.done = [&] { started.release(); };
+      lane->call(job, waiters[i]);
+    });
+    started.acquire();  // the first one drives, the second one sleeps
+  }
+  for (const unsigned i : {1u, 0u}) {
+    Service::Job job;
+    job.service = service.get();
+    job.done = [&] { lane->finish(waiters[i]); };
+    lane->post(job);
+    EXPECT_EQ(callers[i].wait_for(10s), std::future_status::ready) << i;
+  }
 }
 
 TEST_F(LaneTest, ADriverKnowsThatItDrives) {
