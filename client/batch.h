@@ -2,7 +2,7 @@
 
 // A batch under the baton: feeds every node's window from a plan, all nodes at once, and collects
 // one outcome for each distinct key. Blocking and asynchronous batches differ in how they end
-// (batch_call.h).
+// (batch_call.h); gets, in that many of them may go as one request (get_batch.h).
 //
 // Thread rule: made by the caller; from begin() to its end under the baton.
 

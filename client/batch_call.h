@@ -6,6 +6,7 @@
 
 #include "client/batch.h"
 #include "client/call.h"
+#include "client/get_batch.h"
 
 namespace sheaf::client {
 

@@ -51,6 +51,7 @@ class Client::Impl {
 
   socket::Lane& lane() noexcept { return *lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
+  const node::SessionFactory& sessions() const noexcept { return *sessions_; }
   client::ProcedureHost& procedures() noexcept { return *procedures_; }
   client::list::Board& lists() noexcept { return *lists_; }
   client::WatchHub& watches() noexcept { return *watches_; }

@@ -150,6 +150,10 @@ MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(conf
 
 MemcachedSessions::~MemcachedSessions() = default;
 
+bool MemcachedSessions::lists(std::string_view key) const noexcept {
+  return protocol::memcached::is_listable_key(key);
+}
+
 std::unique_ptr<protocol::Session> MemcachedSessions::make(unsigned node, Now) {
   SessionOptions options = session_options(config_);
   if (config_.protocol != MemcachedProtocol::automatic) {

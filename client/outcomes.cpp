@@ -22,12 +22,14 @@ Error local_error(Outcome outcome, Reason reason, std::string text) {
   return error;
 }
 
+GetResult GetOp::convert(const protocol::Reply& reply) {
+  if (reply.status != Status::done) return std::nullopt;
+  return Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+}
+
 GetOp::Out GetOp::convert(const socket::Completion& completion, Deadline started) {
   if (!completion.answered) return Failure(make_error(completion, started));
-  const protocol::Reply& reply = completion.reply;
-  if (reply.status != Status::done) return GetResult();
-  return GetResult(
-      Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags});
+  return convert(completion.reply);
 }
 
 SetOp::Out SetOp::convert(const socket::Completion& completion, Deadline started) {

@@ -11,6 +11,8 @@ namespace sheaf::client {
 struct GetOp {
   using Out = Result<GetResult>;
   static Out convert(const socket::Completion& completion, Deadline started);
+  // Of a reply that is no refusal.
+  static GetResult convert(const protocol::Reply& reply);
 };
 struct SetOp {
   using Out = Result<SetResult>;

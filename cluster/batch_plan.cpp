@@ -1,5 +1,7 @@
 #include "cluster/batch_plan.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -68,13 +70,22 @@ void BatchPlan::collect(std::span<const SetItem> items) {
   }
 }
 
+void BatchPlan::locate(const Topology& topology) {
+  std::array<std::string_view, 64> keys;
+  std::array<std::uint32_t, keys.size()> nodes;
+  for (std::size_t from = 0; from < items_.size(); from += keys.size()) {
+    const auto some = std::span(items_).subspan(from, std::min(keys.size(), items_.size() - from));
+    std::ranges::transform(some, keys.begin(), &Item::key);
+    topology.owners(std::span(keys).first(some.size()), std::span(nodes).first(some.size()));
+    for (std::size_t i = 0; i < some.size(); ++i) some[i].node = nodes[i];
+  }
+}
+
 // A counting sort by node keeps the order of the batch within each node.
 void BatchPlan::group(const Topology& topology) {
   feeds_.resize(topology.workers().size() - 1);
-  for (Item& item : items_) {
-    item.node = topology.owner(item.key);
-    ++feeds_[item.node].end;
-  }
+  locate(topology);
+  for (const Item& item : items_) ++feeds_[item.node].end;
   std::uint32_t start = 0;
   for (std::uint32_t node = 0; node < feeds_.size(); ++node) {
     Feed& feed = feeds_[node];
@@ -90,17 +101,23 @@ void BatchPlan::group(const Topology& topology) {
   unfinished_ = items_.size();
 }
 
-std::optional<std::uint32_t> BatchPlan::next(std::uint32_t node) noexcept {
+BatchPlan::Run BatchPlan::next_run(std::uint32_t node, std::uint32_t most) noexcept {
   Feed& feed = feeds_[node];
-  if (feed.at == feed.end || feed.in_flight >= limits_.window) return std::nullopt;
-  const std::uint32_t index = order_[feed.at];
-  const std::uint64_t bytes = bytes_of(items_[index]);
-  const bool fits = feed.bytes + bytes <= limits_.bytes;
-  if (!fits && feed.in_flight > 0) return std::nullopt;
-  ++feed.at;
-  ++feed.in_flight;
-  feed.bytes += bytes;
-  return index;
+  Run run{feed.at, 0};
+  while (run.count < most && feed.at < feed.end && feed.in_flight < limits_.window) {
+    const std::uint64_t bytes = bytes_of(items_[order_[feed.at]]);
+    if (feed.bytes + bytes > limits_.bytes && feed.in_flight > 0) break;
+    ++feed.at;
+    ++feed.in_flight;
+    ++run.count;
+    feed.bytes += bytes;
+  }
+  return run;
+}
+
+std::optional<std::uint32_t> BatchPlan::next(std::uint32_t node) noexcept {
+  const Run run = next_run(node, 1);
+  return run.count == 0 ? std::nullopt : std::optional(order_[run.first]);
 }
 
 void BatchPlan::done(std::uint32_t index) noexcept {

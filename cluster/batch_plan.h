@@ -40,8 +40,18 @@ class BatchPlan {
   // Sets: of a repeated key the last value counts, at the place of the first.
   BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits);
 
-  // The next request to start on a node; nothing while its window is full and when all of its
-  // requests have started.
+  // Places `first` to `first + count - 1` in the order in which requests start: all keys of one
+  // node, then those of the next.
+  struct Run {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+  // The next requests to start on a node, at most `most`; none while its window is full and when
+  // all of its requests have started. Each of them needs its done().
+  Run next_run(std::uint32_t node, std::uint32_t most) noexcept;
+  // The index at a place.
+  std::uint32_t at(std::uint32_t place) const noexcept { return order_[place]; }
+  // The same for one request: its index.
   std::optional<std::uint32_t> next(std::uint32_t node) noexcept;
   // A started request has ended: its node has room again.
   void done(std::uint32_t index) noexcept;
@@ -68,6 +78,7 @@ class BatchPlan {
 
   void collect(std::span<const SetItem> items);
   void collect(std::span<const std::string_view> keys);
+  void locate(const Topology& topology);
   void group(const Topology& topology);
   static std::uint64_t bytes_of(const Item& item) noexcept {
     return item.key.size() + item.value.size();

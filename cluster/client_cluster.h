@@ -43,6 +43,9 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   void start(socket::Request& request, Now now);
   // The same, for who knows the owner already.
   void start_at(unsigned owner, socket::Request& request, Now now);
+  // True while requests for this owner's keys may go to other nodes, each key to its own: requests
+  // of many keys must not be started then.
+  bool scatters(unsigned owner) const noexcept { return rehash_ && !takes(owner); }
   // To a given node, whatever the key.
   void start_on(unsigned node, socket::Request& request, Now now);
 

@@ -34,6 +34,11 @@ class ClientNodeLocator {
   virtual ~ClientNodeLocator() = default;
 
   virtual Location locate(std::string_view key) const noexcept = 0;
+  // The same for many keys, the nodes alone: `nodes` is as long as `keys`.
+  virtual void owners(std::span<const std::string_view> keys,
+                      std::span<std::uint32_t> nodes) const noexcept {
+    for (std::size_t i = 0; i < keys.size(); ++i) nodes[i] = locate(keys[i]).node;
+  }
   // The first node in the key's order of owners that takes requests; the owner if none does.
   virtual std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept = 0;
   // The part of all possible keys that a node owns, 0 .. 1.

@@ -107,14 +107,24 @@ SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
   });
 }
 
-std::size_t SharedRing::point_of(std::string_view key) const noexcept {
-  const auto at = std::ranges::lower_bound(points_, key_hash_(key), {}, &RingPoint::position);
+std::size_t SharedRing::point_at(std::uint32_t hash) const noexcept {
+  const auto at = std::ranges::lower_bound(points_, hash, {}, &RingPoint::position);
   return at != points_.end() ? static_cast<std::size_t>(at - points_.begin()) : 0;
 }
 
 Location SharedRing::locate(std::string_view key) const noexcept {
   const RingPoint& point = points_[point_of(key)];
   return {point.node, point.position};
+}
+
+void SharedRing::owners(std::span<const std::string_view> keys,
+                        std::span<std::uint32_t> nodes) const noexcept {
+  if (key_hash_ == md5_hash) {
+    md5_first_words(keys, nodes);  // hashes, which become nodes
+  } else {
+    std::ranges::transform(keys, nodes.begin(), key_hash_);
+  }
+  for (std::uint32_t& node : nodes) node = points_[point_at(node)].node;
 }
 
 std::uint32_t SharedRing::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {

@@ -21,6 +21,8 @@ class SharedRing final : public ClientNodeLocator {
   SharedRing(RingProfile profile, std::span<const NodeConfig> nodes);
 
   Location locate(std::string_view key) const noexcept override;
+  void owners(std::span<const std::string_view> keys,
+              std::span<std::uint32_t> nodes) const noexcept override;
   std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
@@ -31,7 +33,8 @@ class SharedRing final : public ClientNodeLocator {
  private:
   using KeyHash = std::uint32_t (*)(std::string_view) noexcept;
 
-  std::size_t point_of(std::string_view key) const noexcept;
+  std::size_t point_at(std::uint32_t hash) const noexcept;
+  std::size_t point_of(std::string_view key) const noexcept { return point_at(key_hash_(key)); }
 
   KeyHash key_hash_;
   std::vector<RingPoint> points_;

@@ -5,6 +5,7 @@
 //
 // Thread rule: immutable once made; any thread. Hand snapshots over under a mutex.
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,11 @@ class Topology {
   // The node alone; of one node nothing need be hashed.
   std::uint32_t owner(std::string_view key) const noexcept {
     return workers_.size() == 2 ? 0 : locator_->locate(key).node;
+  }
+  void owners(std::span<const std::string_view> keys,
+              std::span<std::uint32_t> nodes) const noexcept {
+    if (workers_.size() > 2) return locator_->owners(keys, nodes);
+    std::ranges::fill(nodes, 0u);
   }
   const ClientNodeLocator& locator() const noexcept { return *locator_; }
 

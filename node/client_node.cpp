@@ -45,7 +45,8 @@ ClientNode::~ClientNode() = default;
 // ---- requests
 
 void ClientNode::start(Request& request, Now now) {
-  ++stats_.requests;
+  request.items = 0;
+  stats_.requests += request.width();
   if (shut_down_) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
     return;
@@ -55,7 +56,7 @@ void ClientNode::start(Request& request, Now now) {
     return;
   }
   if (request.operation.deadline <= now.mono) {
-    ++stats_.timed_out;
+    stats_.timed_out += request.width();
     fail(request, Outcome::not_sent, Reason::timed_out, "no room before the deadline", now);
     return;
   }
@@ -88,7 +89,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
     return true;
   }
   bound_window(now);
-  if (!window_.fits(request.cost())) return false;
+  if (!window_.fits(request.cost(), request.width())) return false;
   ClientSocket* const socket = socket_for(request);
   if (socket == nullptr) return false;
   const SocketLease lease(*this, *socket);
@@ -98,13 +99,13 @@ bool ClientNode::try_submit(Request& request, Now now) {
     return true;
   }
   ++lease->leases;  // the request's own loan, until end_loan()
-  window_.admit(request.cost());
+  window_.admit(request.cost(), request.width());
   arm(now.mono + options_.pool.busy_timeout);
   return true;
 }
 
 void ClientNode::end_loan(ClientSocket& socket, const Request& request) noexcept {
-  window_.release(request.cost());
+  window_.release(request.cost(), request.width());
   give_back(socket);
 }
 
@@ -114,7 +115,8 @@ void ClientNode::pump(Now now) {
   bound_window(now);
   while (Request* request = waiting_.front()) {
     // Submitting may end the request, whose owner may then start others: it leaves the list first.
-    const bool room = window_.fits(request->cost()) && socket_for(*request) != nullptr;
+    const bool room =
+        window_.fits(request->cost(), request->width()) && socket_for(*request) != nullptr;
     if (!room && !has_lost(*request)) break;
     waiting_.remove(*request);
     try_submit(*request, now);
@@ -123,7 +125,7 @@ void ClientNode::pump(Now now) {
 }
 
 void ClientNode::expire(Request& request, bool late, Now now) {
-  ++stats_.timed_out;
+  stats_.timed_out += request.open();
   if (waiting_.contains(request)) {
     waiting_.remove(request);
     const bool connected = std::ranges::any_of(pool_, [](const auto& s) { return s->ready(); });
@@ -142,7 +144,7 @@ void ClientNode::expire(Request& request, bool late, Now now) {
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
-  ++stats_.replies;
+  stats_.replies += request.open();
   const auto trip = now.mono - request.submitted_at;
   stats_.round_trip += stats_.round_trip.count() == 0 ? trip : (trip - stats_.round_trip) / 8;
   if (reply.status == Status::refused) {
@@ -164,16 +166,16 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   if (outcome == Outcome::not_sent && owner_.reroute(request, now)) return;
   switch (outcome) {
     case Outcome::refused:
-      ++stats_.refused;
+      stats_.refused += request.open();
       break;
     case Outcome::not_sent:
-      ++stats_.not_sent;
+      stats_.not_sent += request.open();
       break;
     case Outcome::unknown:
-      ++stats_.unknown;
+      stats_.unknown += request.open();
       break;
     case Outcome::overloaded:
-      ++stats_.overloaded;
+      stats_.overloaded += request.open();
       break;
     default:
       break;
@@ -203,10 +205,14 @@ void ClientNode::log(const Request& request, const Completion& completion) {
   record.level = LogLevel::warning;
   record.node = options_.identity;
   record.operation = protocol::to_string(request.operation.verb);
-  record.key = parts_.journal.show_key(request.operation.key);
+  const auto& keys = request.operation.keys;
+  record.key = parts_.journal.show_key(keys.empty() ? request.operation.key : keys.front());
   record.outcome = completion.outcome;
   record.text = to_string(completion.reason);
   if (!completion.text.empty()) record.text.append(": ").append(completion.text);
+  if (keys.size() > 1) {
+    record.text.append(" (and ").append(std::to_string(keys.size() - 1)).append(" other keys)");
+  }
   if (request.submitted_at.count() > 0) record.elapsed = completion.now.mono - request.submitted_at;
   parts_.journal.record(std::move(record));
 }
@@ -232,7 +238,7 @@ void ClientNode::on_socket_reply(ClientSocket& socket, Request& request, const R
     end_probe(reply.status != Status::refused, false, now);
     return;
   }
-  window_.release(request.cost());
+  window_.release(request.cost(), request.width());
   health_.on_answer(now);
   answer(socket, request, reply, now);
   give_back(socket);
@@ -240,9 +246,17 @@ void ClientNode::on_socket_reply(ClientSocket& socket, Request& request, const R
   if (!waiting_.empty()) pump(now);
 }
 
+void ClientNode::on_socket_item(Request& request, std::uint32_t index, const Reply& reply,
+                                Now now) {
+  ++request.items;
+  ++stats_.replies;
+  if (reply.status == Status::refused) ++stats_.refused;
+  request.sink->on_item(request, index, reply, now);
+}
+
 void ClientNode::on_socket_failed(ClientSocket& socket, Request& request, Sent sent, Now now) {
   if (&request == &probe_request_) return;  // on_socket_closed follows
-  window_.release(request.cost());
+  window_.release(request.cost(), request.width());
   const CloseReason& why = socket.close_reason();
   if (shut_down_ && sent == Sent::no) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);

@@ -99,6 +99,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   void on_socket_ready(socket::ClientSocket& socket, Now now) override;
   void on_socket_reply(socket::ClientSocket& socket, socket::Request& request,
                        const protocol::Reply& reply, Now now) override;
+  void on_socket_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
+                      Now now) override;
   void on_socket_failed(socket::ClientSocket& socket, socket::Request& request, protocol::Sent sent,
                         Now now) override;
   void on_socket_closed(socket::ClientSocket& socket, const protocol::CloseReason& reason,

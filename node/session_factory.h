@@ -4,6 +4,7 @@
 // protocol.
 
 #include <memory>
+#include <string_view>
 
 #include "base/clock.h"
 #include "protocol/session.h"
@@ -15,6 +16,8 @@ class SessionFactory {
   virtual ~SessionFactory() = default;
   // `node` is the index of the node in the topology.
   virtual std::unique_ptr<protocol::Session> make(unsigned node, Now now) = 0;
+  // Whether its sessions take this key as one of get_many's. Any thread.
+  virtual bool lists(std::string_view /*key*/) const noexcept { return false; }
 };
 
 }  // namespace sheaf::node

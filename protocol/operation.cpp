@@ -6,6 +6,8 @@ std::string_view to_string(Verb verb) noexcept {
   switch (verb) {
     case Verb::get:
       return "get";
+    case Verb::get_many:
+      return "get many";
     case Verb::set:
       return "set";
     case Verb::remove:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <sheaf/result.h>
@@ -14,6 +15,7 @@ namespace sheaf::protocol {
 
 enum class Verb : std::uint8_t {
   get,
+  get_many,  // gets of all `keys` as one request; unsupported where the protocol has no such thing
   set,
   remove,
   probe,  // the protocol's own no-op that proves that the store answers; needs no key
@@ -43,12 +45,13 @@ enum class Condition : std::uint8_t {
   if_version           // set, remove: the key must still be at `version`
 };
 
-// Views are borrowed: `key` is copied by submit(), `value` is borrowed until the ticket's event or
-// cancel().
+// Views are borrowed: `key` is copied by submit(), `value` and `keys` are borrowed until the
+// ticket's last event or cancel().
 struct Operation {
   Verb verb = Verb::get;
   Condition condition = Condition::none;
   std::string_view key;
+  std::span<const std::string_view> keys{};  // get_many
   std::string_view value;            // set: the value; remove with if_value: the expected value
   std::chrono::milliseconds ttl{0};  // 0 = never expires
   std::string_view fence;            // empty = none
@@ -85,7 +88,8 @@ struct Reply {
   std::optional<std::chrono::milliseconds> server_wall;  // clock
   std::optional<std::uint64_t> number;                   // increment, decrement: the new value
   Lease lease = Lease::none;                             // get, lease
-  bool stale = false;  // get, lease: the value is there but somebody called it out of date
+  bool stale = false;   // get, lease: the value is there but somebody called it out of date
+  bool unsure = false;  // of a key of get_many: only a get of it alone tells whether it is there
 };
 
 }  // namespace sheaf::protocol

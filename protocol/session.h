@@ -64,7 +64,8 @@ enum class Sent : std::uint8_t { no, maybe };
 struct Event {
   enum class Kind : std::uint8_t {
     ready,        // the handshake is done; once
-    reply,        // `ticket` is answered
+    item,         // get_many: what there is to say of the key with `index`, which ascends
+    reply,        // `ticket` is answered; get_many: keys without an item are absent
     failed,       // `ticket` will never be answered: the session closed; `sent` tells what is known
     closed,       // after every failed; last event; close_reason() says why
     notification  // a watched key changed
@@ -72,8 +73,9 @@ struct Event {
   Kind kind = Kind::ready;
   Ticket ticket;
   Reply reply;                  // views live until the next input or command
-  Sent sent = Sent::no;         // failed only
+  Sent sent = Sent::no;         // of what failed: what is known
   Notification notification{};  // views live until the next input or command
+  std::uint32_t index = 0;      // item only
 };
 
 struct Counters {

@@ -9,7 +9,7 @@
 namespace sheaf::socket {
 namespace {
 
-// So many requests are written before the turn is over: the server works on the first of a large
+// So many operations are written before the turn is over: the server works on the first of a large
 // batch while we spell the rest.
 constexpr unsigned burst_size = 128;
 
@@ -43,7 +43,8 @@ std::expected<void, protocol::LocalError> ClientSocket::submit(Request& request,
   by_slot_[ticket->slot] = &request;
   requests_.push_back(request);
   loop_.defer(*this);
-  if (++unwritten_ >= burst_size) flush(now);
+  unwritten_ += request.width();
+  if (unwritten_ >= burst_size) flush(now);
   return {};
 }
 
@@ -163,6 +164,11 @@ void ClientSocket::pull_events(Now now) {
         idle_since_ = now.mono;
         owner_.on_socket_ready(*this, now);
         break;
+      case protocol::Event::Kind::item:
+        if (Request* request = find(event.ticket)) {
+          owner_.on_socket_item(*request, event.index, event.reply, now);
+        }
+        break;
       case protocol::Event::Kind::reply:
         if (Request* request = take(event.ticket, now)) {
           owner_.on_socket_reply(*this, *request, event.reply, now);
@@ -202,10 +208,16 @@ void ClientSocket::arm_timer() {
   timer_->set(next);
 }
 
-// The request of a ticket, taken off the books; null when it was cancelled.
-Request* ClientSocket::take(protocol::Ticket ticket, Now now) {
+// The request of a ticket; null when it was cancelled.
+Request* ClientSocket::find(protocol::Ticket ticket) const {
   Request* request = ticket.slot < by_slot_.size() ? by_slot_[ticket.slot] : nullptr;
-  if (request == nullptr || request->ticket != ticket) return nullptr;
+  return request != nullptr && request->ticket == ticket ? request : nullptr;
+}
+
+// The same, taken off the books.
+Request* ClientSocket::take(protocol::Ticket ticket, Now now) {
+  Request* const request = find(ticket);
+  if (request == nullptr) return nullptr;
   by_slot_[ticket.slot] = nullptr;
   requests_.remove(*request);
   request->socket = nullptr;

@@ -24,6 +24,8 @@ class ClientSocketOwner {
   // The reply's views live until the socket is used again.
   virtual void on_socket_reply(ClientSocket& socket, Request& request, const protocol::Reply& reply,
                                Now now) = 0;
+  // Of a key of get_many; the request goes on. Views as above.
+  virtual void on_socket_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   virtual void on_socket_failed(ClientSocket& socket, Request& request, protocol::Sent sent,
                                 Now now) = 0;
   // A watched key changed. Views live until the socket is used again.
@@ -100,6 +102,7 @@ class ClientSocket final : private StreamSink,
   void pull_events(Now now);
   void flush(Now now);
   void arm_timer();
+  Request* find(protocol::Ticket ticket) const;
   Request* take(protocol::Ticket ticket, Now now);
 
   Loop& loop_;
@@ -113,7 +116,7 @@ class ClientSocket final : private StreamSink,
   Deadline created_;
   Deadline idle_since_;
   Deadline last_received_{0};
-  unsigned unwritten_ = 0;  // requests since the last flush
+  unsigned unwritten_ = 0;  // operations since the last flush
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t bytes_received_ = 0;
   protocol::CloseReason own_reason_;  // set when we end it before the session could

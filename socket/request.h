@@ -33,6 +33,9 @@ struct Completion {
 
 class RequestSink {
  public:
+  // get_many only: what there is to say of one of its keys (protocol::Event::Kind::item). Views
+  // live during the call, which starts and ends nothing.
+  virtual void on_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   // The request is the submitter's again. May start other requests; must not destroy the node.
   virtual void on_done(Request& request, const Completion& completion) = 0;
 
@@ -57,11 +60,20 @@ class Request : public ListHook<Request> {
   ClientSocket* socket = nullptr;         // carries it, once submitted
   protocol::Ticket ticket;
   Deadline submitted_at{0};
+  std::uint32_t items = 0;  // keys of get_many that were told
 
   // What decides its place.
   std::string_view place() const noexcept { return route.empty() ? operation.key : route; }
-  // What the window counts: bytes that wait for an answer.
-  std::size_t cost() const noexcept { return operation.key.size() + operation.value.size() + 256; }
+  // How many operations on keys it stands for, and how many of them have no answer.
+  std::uint32_t width() const noexcept {
+    const auto keys = static_cast<std::uint32_t>(operation.keys.size());
+    return keys == 0 ? 1 : keys;
+  }
+  std::uint32_t open() const noexcept { return width() - items; }
+  // What the window counts, beside the width: bytes that wait for an answer.
+  std::size_t cost() const noexcept {
+    return operation.key.size() + operation.value.size() + std::size_t{256} * width();
+  }
 };
 
 }  // namespace sheaf::socket

@@ -27,7 +27,7 @@ enum class NodeHealth : std::uint8_t {
 /// "connecting", "up", "down", "recovering".
 SHEAF_API std::string_view to_string(NodeHealth health) noexcept;
 
-/// Counters of one node since the client was opened.
+/// Counters of one node since the client was opened. Each key of a batch is an operation.
 struct NodeStats {
   std::string node;                            ///< Identity: the configured `host:port`.
   std::uint32_t weight = 1;                    ///< Configured weight.

@@ -80,7 +80,6 @@ std::string_view text_of(const Header& header, std::string_view packet) noexcept
 
 BinarySession::Step BinarySession::next_step(Event& event) {
   if (skip_ > 0) return skip_bytes();
-  if (barrier_) return next_miss(event);
   const std::string_view data = input_.data();
   ByteReader reader(data);
   const auto header = Header::parse(reader, Magic::reply);
@@ -88,20 +87,28 @@ BinarySession::Step BinarySession::next_step(Event& event) {
     return on_text_greeting();
   }
   if (!header) return on_header_error(header.error());
-  Pending* const request = queue_.pair(header->opaque);
-  if (request == nullptr) return broken("a reply to nothing that is due");
-  if (header->opcode != request->opcode)
+  Pending* const request = queue_.due();
+  if (request == nullptr) return broken("a reply to nothing that was asked");
+  const std::uint32_t index = header->opaque - request->opaque;  // of a key of get_many
+  const bool part = request->question == Question::many && index < request->opaques - 1;
+  if (index >= request->opaques || (part && index < request->at)) {
+    return broken("a reply to nothing that is due");
+  }
+  if (header->opcode != (part ? Opcode::get_quiet : request->opcode)) {
     return broken("a reply with the opcode of another request");
+  }
   const bool good = header->status() == StatusCode::success;
-  if (!may_answer(*request, !good)) return Step::again;
-  if (good && request->question == Question::get &&
+  if (!may_answer(*request, part || !good)) return Step::again;
+  if (good && (part || request->question == Question::get) &&
       header->value_length() > options().value_limit) {
     return on_oversized(*request, *header, event);
   }
   if (header->packet_length() > input_.limit()) return broken("a reply longer than any expected");
   if (data.size() < header->packet_length()) return Step::need_input;
   input_.consumed(header->packet_length());
-  return on_packet(*request, *header, data.substr(0, header->packet_length()), event);
+  const std::string_view packet = data.substr(0, header->packet_length());
+  if (part) return on_part(*request, *header, packet, event);
+  return on_packet(*request, *header, packet, event);
 }
 
 BinarySession::Step BinarySession::on_header_error(PacketError error) {
@@ -116,19 +123,15 @@ BinarySession::Step BinarySession::on_header_error(PacketError error) {
 BinarySession::Step BinarySession::on_packet(Pending& request, const Header& header,
                                              std::string_view packet, Event& event) {
   const bool good = header.status() == StatusCode::success;
-  if (good && is(State::ready) && request.question != Question::barrier) {
-    return on_success(request, packet, event);
-  }
+  if (good && is(State::ready)) return on_success(request, packet, event);
   ByteReader reader(packet);
   if (const auto reply = parse_reply(reader); !reply) return broken(to_string(reply.error()));
   const std::string_view text = text_of(header, packet);
   if (is(State::greeting)) return on_greeting(request, header, text, event);
-  if (!good && request.question != Question::barrier) {
-    return on_failure(request, header.status(), text, event);
+  if (request.question == Question::many) {
+    return broken(sentence("a refused no-op", header.status(), text));
   }
-  if (!good) return broken(sentence("a refused no-op", header.status(), text));
-  barrier_ = request.sequence;
-  return Step::again;
+  return on_failure(request, header.status(), text, event);
 }
 
 // ---- greeting
@@ -256,6 +259,35 @@ BinarySession::Step BinarySession::on_success(Pending& request, std::string_view
   }
 }
 
+// Of get_many: the reply to one of its keys.
+BinarySession::Step BinarySession::on_part(Pending& request, const Header& header,
+                                           std::string_view packet, Event& event) {
+  const std::uint32_t index = header.opaque - request.opaque;
+  request.at = index + 1;
+  Reply reply;
+  ByteReader reader(packet);
+  if (header.status() == StatusCode::success) {
+    const auto got = GetReply::parse(reader);
+    if (!got) return broken(to_string(got.error()));
+    reply.value = got->value;
+    reply.flags = got->flags;
+    reply.version = version_text(got->cas);
+    return tell(request, index, reply, event);
+  }
+  if (const auto parsed = parse_reply(reader); !parsed) return broken(to_string(parsed.error()));
+  const StatusCode status = header.status();
+  const std::string_view text = text_of(header, packet);
+  if (ends_connection(status)) return broken(sentence("a refused get", status, text));
+  if (status == StatusCode::key_not_found) {
+    reply.status = Status::absent;
+  } else {
+    reply.status = Status::refused;
+    reply.reason = reason_of(status);
+    reply.text = text.empty() ? to_string(status) : text;
+  }
+  return tell(request, index, reply, event);
+}
+
 // A value that we do not take: its head decides, its bytes pass by.
 BinarySession::Step BinarySession::on_oversized(Pending& request, const Header& header,
                                                 Event& event) {
@@ -264,22 +296,10 @@ BinarySession::Step BinarySession::on_oversized(Pending& request, const Header& 
   }
   input_.consumed(Header::wire_size);
   skip_ = header.total_body_length;
-  return refuse(request, Reason::too_large, "the value is above value_limit", event);
-}
-
-// The oldest get that the answered NO-OP shows to be a miss; at last the NO-OP itself.
-BinarySession::Step BinarySession::next_miss(Event& event) {
-  Pending* const request = queue_.oldest();
-  if (request == nullptr || request->sequence == *barrier_) {
-    if (request != nullptr) queue_.finish(*request);
-    barrier_.reset();
-    return Step::again;
-  }
-  Reply reply;
-  reply.status = Status::absent;
-  if (request->state == Pending::State::waiting) return answer(*request, reply, event);
-  queue_.finish(*request);  // cancelled, and nothing came that could be late
-  return Step::again;
+  if (request.question != Question::many) return answer(request, too_large_reply(), event);
+  const std::uint32_t index = header.opaque - request.opaque;
+  request.at = index + 1;
+  return tell(request, index, too_large_reply(), event);
 }
 
 }  // namespace sheaf::protocol::memcached

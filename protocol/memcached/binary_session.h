@@ -6,8 +6,8 @@
 // greeting: VERSION; then SASL PLAIN with credentials (the password goes only to a server that has
 // answered in binary), without them a NO-OP, which a server that wants a log-in refuses.
 //
-// Gets that are submitted between two polls of the output leave as quiet ones, closed by a NO-OP: a
-// hit answers, the misses are told when the NO-OP's reply has come, never before.
+// get_many goes as quiet gets, each with an opaque of its own, closed by a NO-OP: hits answer, and
+// only the NO-OP's reply says that all others are misses.
 //
 // A server that speaks text only says nothing to a packet: it waits for the end of a line. With
 // only_version a line end follows VERSION, so that every server answers at once; dialect() then
@@ -32,7 +32,6 @@ class BinarySession final : public MemcachedSession {
   void greet() override;
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override;
   void write_probe() override;
-  void close_batch() override;
   Step next_step(Event& event) override;
 
   // binary_submit.cpp: from an operation to its packet
@@ -44,6 +43,7 @@ class BinarySession final : public MemcachedSession {
   Ticket write_remove(const Operation& operation);
   Ticket write_arithmetic(const Operation& operation, std::uint32_t expiry);
   Ticket write_stats(const Operation& operation);
+  std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
 
   // binary_session.cpp: from received bytes to replies
   Step on_header_error(PacketError error);
@@ -53,15 +53,9 @@ class BinarySession final : public MemcachedSession {
   Step on_version(const Header& header, std::string_view text, Event& event);
   Step on_failure(Pending& request, StatusCode status, std::string_view text, Event& event);
   Step on_success(Pending& request, std::string_view packet, Event& event);
+  Step on_part(Pending& request, const Header& header, std::string_view packet, Event& event);
   Step on_oversized(Pending& request, const Header& header, Event& event);
-  Step next_miss(Event& event);
   void write_login();
-
-  // The gets that have been written since the output was last polled.
-  std::size_t batch_ = 0;
-  std::uint32_t batch_first_ = 0;
-  std::size_t batch_first_size_ = 0;
-  std::optional<std::uint32_t> barrier_;  // answered; the misses before it are being told
 };
 
 }  // namespace sheaf::protocol::memcached

@@ -20,10 +20,9 @@ void encode_head(const Packet& packet, OutputQueue& output) {
   SHEAF_CHECK(packet.encode_head(out).has_value());
 }
 
-bool is_read(Verb verb) noexcept { return verb == Verb::get || verb == Verb::get_and_touch; }
-
 bool needs_key(Verb verb) noexcept {
-  return verb != Verb::probe && verb != Verb::server_version && verb != Verb::stats;
+  return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
+         verb != Verb::stats;
 }
 
 std::uint64_t cas_of(const Operation& operation) noexcept {
@@ -53,7 +52,7 @@ Pending& BinarySession::write_bare(Opcode opcode, Question question, bool with_t
   reserve(1, Header::wire_size);
   Pending& request = queue_.add(question, with_ticket);
   request.opcode = opcode;
-  encode(BareRequest{opcode, request.sequence}, output_);
+  encode(BareRequest{opcode, request.opaque}, output_);
   put_frame(request);
   return request;
 }
@@ -74,23 +73,8 @@ void BinarySession::write_login() {
   reserve(1, Header::wire_size + mechanism.size() + data.size());
   Pending& request = queue_.add(Question::login, false);
   request.opcode = Opcode::sasl_auth;
-  encode(SaslRequest{request.opcode, request.sequence, mechanism, data}, output_);
+  encode(SaslRequest{request.opcode, request.opaque, mechanism, data}, output_);
   put_frame(request);
-}
-
-// One get alone is asked aloud: it needs no NO-OP.
-void BinarySession::close_batch() {
-  if (batch_ == 0) return;
-  if (batch_ > 1) {
-    write_bare(Opcode::no_op, Question::barrier, false);
-  } else if (Pending* const only = queue_.find(batch_first_)) {
-    const bool touches = only->opcode == Opcode::get_and_touch_quiet;
-    only->opcode = touches ? Opcode::get_and_touch : Opcode::get;
-    only->quiet = false;
-    std::string& buffer = output_.buffer();
-    buffer[buffer.size() - batch_first_size_ + 1] = static_cast<char>(only->opcode);
-  }
-  batch_ = 0;
 }
 
 // ---- requests
@@ -110,9 +94,12 @@ std::expected<Ticket, LocalError> BinarySession::write(const Operation& operatio
   const auto expiry = expiry_of(operation.ttl, now, last_second_binary);
   if (!expiry) return std::unexpected(expiry.error());
 
-  if (is_read(verb)) return write_get(operation, *expiry);
-  close_batch();
   switch (verb) {
+    case Verb::get:
+    case Verb::get_and_touch:
+      return write_get(operation, *expiry);
+    case Verb::get_many:
+      return write_many(operation.keys);
     case Verb::touch:
       return write_touch(operation, *expiry);
     case Verb::set:
@@ -139,19 +126,34 @@ std::expected<Ticket, LocalError> BinarySession::write(const Operation& operatio
 Ticket BinarySession::write_get(const Operation& operation, std::uint32_t expiry) {
   reserve(1, max_head);
   Pending& request = queue_.add(Question::get, true);
-  request.quiet = true;
-  const std::size_t before = output_.buffer().size();
   if (operation.verb == Verb::get) {
-    request.opcode = Opcode::get_quiet;
-    encode(GetRequest{request.opcode, request.sequence, operation.key}, output_);
+    request.opcode = Opcode::get;
+    encode(GetRequest{request.opcode, request.opaque, operation.key}, output_);
   } else {
-    request.opcode = Opcode::get_and_touch_quiet;
-    encode(TouchRequest{request.opcode, request.sequence, expiry, operation.key}, output_);
+    request.opcode = Opcode::get_and_touch;
+    encode(TouchRequest{request.opcode, request.opaque, expiry, operation.key}, output_);
   }
-  if (batch_++ == 0) {
-    batch_first_ = request.sequence;
-    batch_first_size_ = output_.buffer().size() - before;
+  put_frame(request);
+  return request.ticket;
+}
+
+// One opaque for each key, and one for the NO-OP behind them.
+std::expected<Ticket, LocalError> BinarySession::write_many(
+    std::span<const std::string_view> keys) {
+  std::size_t bytes = Header::wire_size;
+  for (const std::string_view key : keys) {
+    if (auto error = check_binary_key(key)) return std::unexpected(std::move(*error));
+    bytes += Header::wire_size + key.size();
   }
+  const auto count = static_cast<std::uint32_t>(keys.size());
+  reserve(1, bytes);
+  Pending& request = queue_.add(Question::many, true, count + 1);
+  request.opcode = Opcode::no_op;
+  std::uint32_t opaque = request.opaque;
+  for (const std::string_view key : keys) {
+    encode(GetRequest{Opcode::get_quiet, opaque++, key}, output_);
+  }
+  encode(BareRequest{Opcode::no_op, opaque}, output_);
   put_frame(request);
   return request.ticket;
 }
@@ -160,7 +162,7 @@ Ticket BinarySession::write_touch(const Operation& operation, std::uint32_t expi
   reserve(1, max_head);
   Pending& request = queue_.add(Question::touch, true);
   request.opcode = Opcode::touch;
-  encode(TouchRequest{request.opcode, request.sequence, expiry, operation.key}, output_);
+  encode(TouchRequest{request.opcode, request.opaque, expiry, operation.key}, output_);
   put_frame(request);
   return request.ticket;
 }
@@ -172,8 +174,8 @@ Ticket BinarySession::write_set(const Operation& operation, std::uint32_t expiry
                    : operation.condition == Condition::if_present ? Opcode::replace
                                                                   : Opcode::set;
   request.by_version = operation.condition == Condition::if_version;
-  encode_head(SetRequest{request.opcode, request.sequence, cas_of(operation), operation.flags,
-                         expiry, operation.key, operation.value},
+  encode_head(SetRequest{request.opcode, request.opaque, cas_of(operation), operation.flags, expiry,
+                         operation.key, operation.value},
               output_);
   put_value(operation.value);
   put_frame(request);
@@ -184,7 +186,7 @@ Ticket BinarySession::write_append(const Operation& operation) {
   reserve(1, max_head, operation.value.size());
   Pending& request = queue_.add(Question::append, true);
   request.opcode = operation.verb == Verb::append ? Opcode::append : Opcode::prepend;
-  encode_head(AppendRequest{request.opcode, request.sequence, 0, operation.key, operation.value},
+  encode_head(AppendRequest{request.opcode, request.opaque, 0, operation.key, operation.value},
               output_);
   put_value(operation.value);
   put_frame(request);
@@ -195,8 +197,7 @@ Ticket BinarySession::write_remove(const Operation& operation) {
   reserve(1, max_head);
   Pending& request = queue_.add(Question::remove, true);
   request.opcode = Opcode::remove;
-  encode(RemoveRequest{request.opcode, request.sequence, cas_of(operation), operation.key},
-         output_);
+  encode(RemoveRequest{request.opcode, request.opaque, cas_of(operation), operation.key}, output_);
   put_frame(request);
   return request.ticket;
 }
@@ -206,7 +207,7 @@ Ticket BinarySession::write_arithmetic(const Operation& operation, std::uint32_t
   Pending& request = queue_.add(Question::arithmetic, true);
   request.opcode = operation.verb == Verb::increment ? Opcode::increment : Opcode::decrement;
   ArithmeticRequest packet{
-      .opcode = request.opcode, .opaque = request.sequence, .delta = operation.delta};
+      .opcode = request.opcode, .opaque = request.opaque, .delta = operation.delta};
   packet.key = operation.key;
   if (operation.initial) {
     packet.initial = *operation.initial;
@@ -221,7 +222,7 @@ Ticket BinarySession::write_stats(const Operation& operation) {
   reserve(1, max_head);
   Pending& request = queue_.add(Question::stats, true);
   request.opcode = Opcode::stat;
-  encode(StatRequest{request.sequence, operation.key}, output_);
+  encode(StatRequest{request.opaque, operation.key}, output_);
   put_frame(request);
   return request.ticket;
 }

@@ -77,29 +77,29 @@ std::string_view take_word(std::string_view& line) noexcept {
   return word;
 }
 
-// A blank and a number, which are taken off the front.
+// A blank and a number from `at` on, which moves behind them.
 template <class Number>
-bool take_listed(std::string_view& text, Number& number) noexcept {
+bool take_listed(std::string_view text, std::size_t& at, Number& number) noexcept {
   constexpr auto safe = static_cast<std::size_t>(std::numeric_limits<Number>::digits10);
-  std::size_t at = 1;
-  number = 0;
-  for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
-    number = static_cast<Number>(number * 10 + static_cast<Number>(text[at] - '0'));
+  if (at == text.size() || text[at] != ' ') return false;
+  const std::size_t first = ++at;
+  Number read = 0;
+  for (; at < text.size(); ++at) {
+    const unsigned digit = static_cast<unsigned char>(text[at]) - unsigned{'0'};
+    if (digit > 9) break;
+    read = static_cast<Number>(read * 10 + digit);
   }
-  if (at == 1 || text[0] != ' ') return false;
-  const std::string_view digits = text.substr(1, at - 1);
-  text.remove_prefix(at);
-  if (digits.size() <= safe) return true;
+  number = read;
+  if (at - first <= safe) return at > first;
   std::optional<Number> exact;
-  return read_number(digits, exact) && *exact == number;
+  return read_number(text.substr(first, at - first), exact) && *exact == number;
 }
 
 Code code_of(std::string_view word) noexcept {
-  static constexpr std::array<std::pair<std::string_view, Code>, 16> codes{{
+  static constexpr std::array<std::pair<std::string_view, Code>, 15> codes{{
       {"HD", Code::ok},
       {"VA", Code::value},
       {"EN", Code::miss},
-      {"VALUE", Code::listed},
       {"NF", Code::not_found},
       {"NS", Code::not_stored},
       {"EX", Code::exists},
@@ -212,11 +212,6 @@ void MetaDebug::encode(ByteWriter& out) const {
 
 std::optional<ReplyLine> ReplyLine::parse(std::string_view line) noexcept {
   ReplyLine reply;
-  if (line.starts_with("VALUE ")) {  // by far the most lines of a large batch
-    reply.code = Code::listed;
-    reply.text = line.substr(6);
-    return reply;
-  }
   reply.code = code_of(take_word(line));
   if (reply.code >= Code::debug) {
     reply.text = line;
@@ -236,13 +231,12 @@ std::optional<ReplyLine> ReplyLine::parse(std::string_view line) noexcept {
 
 // Read by hand: a large batch has a thousand of them.
 std::optional<ListedHead> ListedHead::parse(std::string_view text) noexcept {
-  const std::size_t blank = text.find(' ');
-  if (blank == 0 || blank == std::string_view::npos) return std::nullopt;
+  std::size_t at = text.find(' ');
+  if (at == 0 || at == std::string_view::npos) return std::nullopt;
   ListedHead head;
-  head.key = text.substr(0, blank);
-  text.remove_prefix(blank);
-  const bool good = take_listed(text, head.flags) && take_listed(text, head.size) &&
-                    take_listed(text, head.cas) && text.empty();
+  head.key = text.substr(0, at);
+  const bool good = take_listed(text, at, head.flags) && take_listed(text, at, head.size) &&
+                    take_listed(text, at, head.cas) && at == text.size();
   return good ? std::optional(head) : std::nullopt;
 }
 

@@ -90,7 +90,6 @@ struct ReplyLine {
     debug,         // ME
     version,       // the rest is in `text`, as with all below
     stat,          // STAT
-    listed,        // VALUE: ListedHead
     end,           // END
     stored,        // STORED
     error,         // ERROR

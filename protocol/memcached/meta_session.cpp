@@ -71,26 +71,29 @@ std::optional<Status> result_of(const Pending& request, Code code) noexcept {
 MetaSession::Step MetaSession::next_step(Event& event) {
   if (skip_ > 0) return skip_bytes();
   if (skip_line_end_) return skip_line_end();
+  Pending* const request = queue_.due();
+  if (request != nullptr && request->over) return answer(*request, {}, event);
   const std::string_view data = input_.data();
   const std::size_t end = data.substr(0, max_reply_line).find('\n');
   if (end == std::string_view::npos) {
     return data.size() < max_reply_line ? Step::need_input : broken("a line above 8 KiB");
   }
   if (end == 0 || data[end - 1] != '\r') return broken("a line that ends without CR");
-  const auto line = ReplyLine::parse(data.substr(0, end - 1));
-  if (!line || line->code == Code::other || (line->code == Code::listed && !in_list())) {
-    return broken("the line \"" + printable(data.substr(0, end - 1)) + "\"");
-  }
-  return on_line(*line, end + 1, event);
+  const std::string_view text = data.substr(0, end - 1);
+  if (request != nullptr && request->lists > 0) return on_list(*request, text, end + 1, event);
+  const auto line = ReplyLine::parse(text);
+  if (!line || line->code == Code::other) return broken("the line \"" + printable(text) + "\"");
+  return on_line(request, *line, end + 1, event);
 }
 
-MetaSession::Step MetaSession::on_line(const ReplyLine& line, std::size_t size, Event& event) {
+MetaSession::Step MetaSession::on_line(Pending* request, const ReplyLine& line, std::size_t size,
+                                       Event& event) {
   if (line.code == Code::error && line.text.starts_with("Too many open connections")) {
     return end_with(is(State::ready) ? Reason::connection_lost : Reason::connect_failed,
                     "the server has too many open connections");
   }
-  Pending* const request = queue_.due();
-  if (in_list()) return on_list(*request, line, size, event);
+  const bool many = request != nullptr && request->question == Question::many;
+  if (many && !is_error(line.code)) return on_last_of_many(*request, line, size, event);
   if (line.code != Code::value) input_.consumed(size);
   if (is(State::greeting)) return on_greeting(line, event);
   if (is_error(line.code)) return on_error(request, line, event);
@@ -176,6 +179,7 @@ MetaSession::Step MetaSession::on_error(Pending* request, const ReplyLine& line,
     return end_with(Reason::protocol_error, sentence("the server did not understand us", line));
   }
   if (request == nullptr) return broken(sentence("an error about nothing that was asked", line));
+  if (request->question == Question::many) return broken(sentence("an error in a list", line));
   if (!may_answer(*request, true)) return Step::again;
   const Reason reason = not_a_number ? Reason::wrong_type : reason_of_server_error(line.text);
   return refuse(*request, reason, line.text, event);
@@ -183,7 +187,7 @@ MetaSession::Step MetaSession::on_error(Pending* request, const ReplyLine& line,
 
 // Every reply has it, but misses of older servers.
 bool MetaSession::has_its_opaque(const Pending& request, const ReplyLine& line) const {
-  if (line.opaque) return *line.opaque == request.sequence;
+  if (line.opaque) return *line.opaque == request.opaque;
   return line.code == Code::miss && *server_version() < misses_tell_opaque_since;
 }
 
@@ -194,27 +198,36 @@ MetaSession::Step MetaSession::on_value(Pending& request, const ReplyLine& line,
     return broken("a value that was not asked for");
   }
   if (!has_its_opaque(request, line)) return broken("a reply with the opaque of another request");
-  if (line.size > (reads ? max_value_size : 32)) return broken("a value longer than any expected");
-  if (reads && line.size > options().value_limit) {
-    return skip_value(request, line.size, size, event);
+  if (!reads && line.size > 32) return broken("a value longer than any expected");
+  if (line.size > options().value_limit && line.size <= max_value_size) {
+    skip_value(line.size, size);
+    return answer(request, too_large_reply(), event);
   }
-  const std::string_view data = input_.data();
-  const std::size_t whole = size + line.size + line_end.size();
-  if (data.size() < whole) return Step::need_input;
-  const std::string_view value = data.substr(size, line.size);
-  if (!data.substr(size + line.size).starts_with(line_end)) {
-    return broken("a value that is longer than announced");
-  }
-  input_.consumed(whole);
-  return reads ? on_get(request, line, value, event) : on_number(request, line, value, event);
+  const auto value = take_value(line.size, size);
+  if (!value) return value.error();
+  if (!reads) return on_number(request, line, *value, event);
+  Reply reply;
+  if (!read_get(line, *value, reply)) return broken("a value without what was asked for");
+  return answer(request, reply, event);
 }
 
-MetaSession::Step MetaSession::on_get(Pending& request, const ReplyLine& line,
-                                      std::string_view value, Event& event) {
-  if (!line.flags || !line.cas || (line.won && line.taken)) {
-    return broken("a value without what was asked for");
+// The value behind a line of `line` bytes; both are taken off the input. Else what to do instead.
+std::expected<std::string_view, MetaSession::Step> MetaSession::take_value(std::size_t value,
+                                                                           std::size_t line) {
+  if (value > max_value_size) return std::unexpected(broken("a value longer than any expected"));
+  const std::string_view data = input_.data();
+  const std::size_t whole = line + value + line_end.size();
+  if (data.size() < whole) return std::unexpected(Step::need_input);
+  if (!data.substr(line + value).starts_with(line_end)) {
+    return std::unexpected(broken("a value that is longer than announced"));
   }
-  Reply reply;
+  input_.consumed(whole);
+  return data.substr(line, value);
+}
+
+// False if the server did not say all that mg asks for.
+bool MetaSession::read_get(const ReplyLine& line, std::string_view value, Reply& reply) {
+  if (!line.flags || !line.cas || (line.won && line.taken)) return false;
   reply.lease = line.won ? Lease::won : line.taken ? Lease::taken : Lease::none;
   reply.version = version_text(*line.cas);
   if (value.empty() && reply.lease != Lease::none) {  // the stub that holds the lease
@@ -224,7 +237,7 @@ MetaSession::Step MetaSession::on_get(Pending& request, const ReplyLine& line,
     reply.flags = *line.flags;
     reply.stale = line.stale;
   }
-  return answer(request, reply, event);
+  return true;
 }
 
 MetaSession::Step MetaSession::on_number(Pending& request, const ReplyLine& line,
@@ -279,13 +292,10 @@ MetaSession::Step MetaSession::on_text(Pending& request, const ReplyLine& line, 
 }
 
 // A value that we do not take, behind a line of `line` bytes.
-MetaSession::Step MetaSession::skip_value(Pending& request, std::size_t value, std::size_t line,
-                                          Event& event) {
+void MetaSession::skip_value(std::size_t value, std::size_t line) {
   input_.consumed(line);
   skip_ = value;
   skip_line_end_ = true;
-  if (request.listed) pass_listed();
-  return refuse(request, Reason::too_large, "the value is above value_limit", event);
 }
 
 MetaSession::Step MetaSession::skip_line_end() {

@@ -10,10 +10,11 @@
 // Replies come in order and carry the opaque of their request; both are checked. Errors carry
 // none: SERVER_ERROR belongs to the oldest request, every other error line says that client and
 // server have lost each other and ends the connection, but for one: a number that is none. Many
-// gets at once go as lists, whose replies carry their keys: see meta_list.cpp.
+// keys at once go as lists, whose replies carry their keys: see meta_list.cpp.
 
+#include <expected>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include "protocol/memcached/meta_lines.h"
 #include "protocol/memcached/session.h"
@@ -29,7 +30,6 @@ class MetaSession final : public MemcachedSession {
   void greet() override;
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override;
   void write_probe() override;
-  void close_batch() override;
   Step next_step(Event& event) override;
 
   // meta_submit.cpp: from an operation to its line
@@ -41,44 +41,26 @@ class MetaSession final : public MemcachedSession {
   void write_login();
 
   // meta_session.cpp: from received bytes to replies
-  Step on_line(const ReplyLine& line, std::size_t size, Event& event);
+  Step on_line(Pending* request, const ReplyLine& line, std::size_t size, Event& event);
   Step on_greeting(const ReplyLine& line, Event& event);
   Step on_version(std::string_view text, Event& event);
   Step on_refused_greeting(Question question, const ReplyLine& line);
   Step on_error(Pending* request, const ReplyLine& line, Event& event);
   Step on_value(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
-  Step on_get(Pending& request, const ReplyLine& line, std::string_view value, Event& event);
   Step on_number(Pending& request, const ReplyLine& line, std::string_view value, Event& event);
   Step on_result(Pending& request, const ReplyLine& line, Event& event);
   Step on_text(Pending& request, const ReplyLine& line, Event& event);
   bool has_its_opaque(const Pending& request, const ReplyLine& line) const;
-  Step skip_value(Pending& request, std::size_t value, std::size_t line, Event& event);
+  std::expected<std::string_view, Step> take_value(std::size_t value, std::size_t line);
+  bool read_get(const ReplyLine& line, std::string_view value, Reply& reply);
+  void skip_value(std::size_t value, std::size_t line);
   Step skip_line_end();
 
-  // meta_list.cpp: gets that are asked in one burst
-  struct Gathered {
-    std::uint32_t sequence = 0;
-    std::size_t size = 0;  // of the key
-  };
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-  Ticket gather_get(std::string_view key);
-  void drop_spelled() noexcept;
-  void spell_get(Pending& request, std::string_view key);
-  void spell_list(std::span<const Gathered> gets, std::string_view keys);
-  Step on_list(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
-  Step on_list_miss(Pending& request, Event& event);
+  // meta_list.cpp: get_many
+  std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
+  Step on_list(Pending& request, std::string_view line, std::size_t size, Event& event);
   Step on_listed(Pending& request, const ListedHead& head, std::size_t size, Event& event);
-  void ask_again(Pending& request, std::string_view key);
-  bool in_list() noexcept;
-  bool find_listed(std::string_view key) noexcept;
-  void pass_listed() noexcept;
-  void pass_list_end() noexcept;
-
-  std::vector<Gathered> gathered_;    // not yet spelled, in order
-  std::string gathered_keys_;         // each with a blank behind it
-  std::string list_keys_;             // of the lists that are out
-  std::size_t list_at_ = 0;           // the oldest key that is not answered
-  std::size_t listed_at_ = kNowhere;  // the key whose value is being read
+  Step on_last_of_many(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
 
   bool logged_in_ = false;
   bool skip_line_end_ = false;  // behind a value that was skipped

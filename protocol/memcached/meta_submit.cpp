@@ -6,7 +6,8 @@ namespace sheaf::protocol::memcached {
 namespace {
 
 bool needs_key(Verb verb) noexcept {
-  return verb != Verb::probe && verb != Verb::server_version && verb != Verb::stats;
+  return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
+         verb != Verb::stats;
 }
 
 std::uint64_t cas_of(const Operation& operation) noexcept {
@@ -69,11 +70,11 @@ std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation,
   if (needs_key(operation.verb)) {
     if (auto error = check_meta_key(operation.key)) return std::unexpected(std::move(*error));
   }
-  if (operation.verb == Verb::get && is_plain_key(operation.key)) return gather_get(operation.key);
   const auto expiry = expiry_of(operation.ttl, now, last_second_meta);
   if (!expiry) return std::unexpected(expiry.error());
-  close_batch();
   switch (operation.verb) {
+    case Verb::get_many:
+      return write_many(operation.keys);
     case Verb::get:
     case Verb::get_and_touch:
     case Verb::touch:
@@ -106,7 +107,7 @@ Ticket MetaSession::write_get(const Operation& operation, std::uint32_t expiry) 
   const Verb verb = operation.verb;
   reserve(1, max_request_line);
   Pending& request = queue_.add(verb == Verb::touch ? Question::touch : Question::get, true);
-  MetaGet line{.key = operation.key, .opaque = request.sequence};
+  MetaGet line{.key = operation.key, .opaque = request.opaque};
   line.value = verb != Verb::touch;
   if (verb == Verb::touch || verb == Verb::get_and_touch) line.touch = expiry;
   if (verb == Verb::lease) line.lease = expiry;
@@ -120,7 +121,7 @@ Ticket MetaSession::write_set(const Operation& operation, std::uint32_t expiry) 
   reserve(1, max_request_line, operation.value.size());
   const bool stores = operation.verb == Verb::set;
   Pending& request = queue_.add(stores ? Question::store : Question::append, true);
-  MetaSet line{.key = operation.key, .size = operation.value.size(), .opaque = request.sequence};
+  MetaSet line{.key = operation.key, .size = operation.value.size(), .opaque = request.opaque};
   line.mode = mode_of(operation);
   line.flags = operation.flags;
   line.expiry = expiry;
@@ -138,7 +139,7 @@ Ticket MetaSession::write_remove(const Operation& operation) {
   reserve(1, max_request_line);
   Pending& request = queue_.add(Question::remove, true);
   ByteWriter out(output_.buffer());
-  MetaRemove{operation.key, request.sequence, cas_of(operation)}.encode(out);
+  MetaRemove{operation.key, request.opaque, cas_of(operation)}.encode(out);
   put_frame(request);
   return request.ticket;
 }
@@ -147,7 +148,7 @@ Ticket MetaSession::write_arithmetic(const Operation& operation, std::uint32_t e
   reserve(1, max_request_line);
   Pending& request = queue_.add(Question::arithmetic, true);
   const MetaArithmetic line{.key = operation.key,
-                            .opaque = request.sequence,
+                            .opaque = request.opaque,
                             .decrement = operation.verb == Verb::decrement,
                             .delta = operation.delta,
                             .initial = operation.initial,

@@ -23,11 +23,14 @@ void RequestQueue::grow(std::size_t capacity) {
   mask_ = mask;
 }
 
-Pending& RequestQueue::add(Question question, bool with_ticket) noexcept {
+Pending& RequestQueue::add(Question question, bool with_ticket, std::uint32_t opaques) noexcept {
   SHEAF_CHECK(size() < ring_.size());
   Pending& request = at(next_);
   request = {};
   request.sequence = next_++;
+  request.opaque = next_opaque_;
+  request.opaques = opaques;
+  next_opaque_ += opaques;
   request.question = question;
   request.state = Pending::State::forgotten;
   if (!with_ticket) return request;
@@ -63,31 +66,6 @@ Pending* RequestQueue::due() noexcept {
   return due_ == next_ ? nullptr : &at(due_);
 }
 
-Pending* RequestQueue::pair(std::uint32_t sequence) noexcept {
-  if (sequence - first_ >= size() || sequence - first_ < due_ - first_) return nullptr;
-  for (; due_ != sequence; ++due_) {
-    const Pending& passed = at(due_);
-    if (!passed.quiet && passed.state != Pending::State::over) return nullptr;
-  }
-  Pending& request = at(sequence);
-  return request.state == Pending::State::over ? nullptr : &request;
-}
-
-Pending& RequestQueue::again(Pending& request) noexcept {
-  SHEAF_CHECK(request.state == Pending::State::waiting && size() < ring_.size());
-  Pending& anew = at(next_);
-  anew = {};
-  anew.sequence = next_++;
-  anew.ticket = request.ticket;
-  anew.state = Pending::State::waiting;
-  anew.question = request.question;
-  slots_[anew.ticket.slot].sequence = anew.sequence;
-  request.ticket = {};
-  request.state = Pending::State::forgotten;
-  finish(request);
-  return anew;
-}
-
 bool RequestQueue::only_own() const noexcept {
   if (waiting_ > 0) return false;
   for (std::uint32_t i = first_; i != next_; ++i) {
@@ -96,8 +74,6 @@ bool RequestQueue::only_own() const noexcept {
   }
   return true;
 }
-
-Pending* RequestQueue::oldest() noexcept { return size() == 0 ? nullptr : &at(first_); }
 
 Pending* RequestQueue::next_waiting(std::uint32_t& sequence) noexcept {
   for (; sequence != next_; ++sequence) {

@@ -1,9 +1,9 @@
 #pragma once
 
 // The requests of one connection whose replies have not all come, in the order they were written.
-// memcached answers in that order, and every request carries its sequence number as opaque: a reply
-// must be for the oldest one that owes a reply, by both. A cancelled request stays until its reply
-// has passed, so that its reply can be nobody else's.
+// memcached answers in that order, and every request carries an opaque of its own, or a range of
+// them: a reply must be for the oldest one that owes a reply, by both. A cancelled request stays
+// until its reply has passed, so that its reply can be nobody else's.
 //
 // No allocation once it has grown to the number of requests that are in flight together.
 //
@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "protocol/memcached/header.h"
@@ -21,7 +23,8 @@ namespace sheaf::protocol::memcached {
 
 // What was asked, so that the reply is read as the answer to it.
 enum class Question : std::uint8_t {
-  get,    // lease and get-and-touch, too
+  get,  // lease and get-and-touch, too
+  many,
   touch,  // without the value
   store,
   append,
@@ -30,10 +33,7 @@ enum class Question : std::uint8_t {
   version,
   stats,
   probe,
-  // Of the session itself, without a ticket:
-  barrier,   // closes a batch of quiet gets
-  list_end,  // END behind the values of a list of gets
-  login
+  login  // of the session itself, without a ticket
 };
 
 struct Pending {
@@ -43,41 +43,38 @@ struct Pending {
     over        // answered, or it never left
   };
 
-  std::uint32_t sequence = 0;  // the opaque
+  std::uint32_t sequence = 0;  // its place in the queue
+  std::uint32_t opaque = 0;    // the first of its own
+  std::uint32_t opaques = 1;
   Ticket ticket;
   OutputQueue::FrameId frame = 0;  // 0: not yet spelled
   State state = State::over;
   Question question = Question::get;
   Opcode opcode = Opcode::no_op;  // binary
-  bool quiet = false;             // no reply: a miss, once the barrier behind it is answered
-  bool listed = false;            // meta: a key of a list, whose frame is everybody's
   bool by_version = false;        // there was a condition on the version
   Sent sent = Sent::no;           // set when the session ends
+  // many:
+  std::span<const std::string_view> keys{};  // only while it is waiting
+  std::uint32_t at = 0;                      // keys before this one have been passed
+  std::uint32_t lists = 0;                   // meta: lists that are not answered
+  bool over = false;                         // meta: so is the last key
 };
 
 class RequestQueue {
  public:
-  explicit RequestQueue(std::uint32_t first_sequence) noexcept
-      : first_(first_sequence), next_(first_sequence), due_(first_sequence) {}
+  explicit RequestQueue(std::uint32_t first_opaque) noexcept : next_opaque_(first_opaque) {}
 
   // Room for `count` more; the only member that may throw std::bad_alloc.
   void reserve(std::size_t count);
-  // A new request at the end; there must be room. With a ticket it is waiting, else forgotten.
-  Pending& add(Question question, bool with_ticket) noexcept;
+  // A new request at the end, with `opaques` of its own; there must be room. With a ticket it is
+  // waiting, else forgotten.
+  Pending& add(Question question, bool with_ticket, std::uint32_t opaques = 1) noexcept;
 
   Pending* find(Ticket ticket) noexcept;           // waiting
   Pending* find(std::uint32_t sequence) noexcept;  // not over
 
   // The oldest request that owes a reply, null if none does.
   Pending* due() noexcept;
-  // The request that a reply with this opaque is for: the first that owes one, or a later one if
-  // all between are quiet. Null: the stream is not where we think it is.
-  Pending* pair(std::uint32_t sequence) noexcept;
-  // Asks anew, at the end, what `request` asked: the same ticket, which must be waiting; there must
-  // be room. The old one is over.
-  Pending& again(Pending& request) noexcept;
-  // The oldest one; null if the queue is empty.
-  Pending* oldest() noexcept;
   Pending& last() noexcept { return at(next_ - 1); }
   std::uint32_t first() const noexcept { return first_; }
   // The next one that is waiting, from `sequence` on, which is moved there; for the end of a
@@ -108,9 +105,10 @@ class RequestQueue {
 
   std::vector<Pending> ring_;  // its size is a power of two
   std::uint32_t mask_ = 0;
-  std::uint32_t first_;  // sequence of the oldest
-  std::uint32_t next_;   // of the next new one
-  std::uint32_t due_;    // nothing before it owes a reply, but for quiet ones
+  std::uint32_t first_ = 0;  // sequence of the oldest
+  std::uint32_t next_ = 0;   // of the next new one
+  std::uint32_t due_ = 0;    // nothing before it owes a reply
+  std::uint32_t next_opaque_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::size_t waiting_ = 0;

@@ -56,22 +56,26 @@ std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl
   return static_cast<std::uint32_t>(ceil<seconds>(now.wall + ttl).count());
 }
 
-// Eight bytes at a time, as every key passes here: a byte below 0x21 borrows from its top bit, and
-// so does one of 0x7f after the exclusive or; bytes above 0x7f are plain.
+// As every key passes here, eight bytes at a time, the last eight perhaps over some of those
+// before: a byte below 0x21 borrows from its top bit, and so does one of 0x7f after the exclusive
+// or; bytes above 0x7f are plain.
 bool is_plain_key(std::string_view key) noexcept {
   constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
   constexpr std::uint64_t tops = 0x8080'8080'8080'8080;
-  for (; key.size() >= 8; key.remove_prefix(8)) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, key.data(), 8);
-    const std::uint64_t low = (bytes - ones * 0x21) & ~bytes;
-    const std::uint64_t other = bytes ^ (ones * 0x7f);
-    if (((low | ((other - ones) & ~other)) & tops) != 0) return false;
+  if (key.size() < 8) {
+    return std::none_of(key.begin(), key.end(), [](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return byte <= 0x20 || byte == 0x7f;
+    });
   }
-  return std::none_of(key.begin(), key.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte <= 0x20 || byte == 0x7f;
-  });
+  std::uint64_t found = 0;
+  for (std::size_t at = 0; at < key.size(); at += 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, key.data() + std::min(at, key.size() - 8), 8);
+    const std::uint64_t other = bytes ^ (ones * 0x7f);
+    found |= ((bytes - ones * 0x21) & ~bytes) | ((other - ones) & ~other);
+  }
+  return (found & tops) == 0;
 }
 
 std::optional<LocalError> check_binary_key(std::string_view key) {
@@ -89,6 +93,10 @@ std::optional<LocalError> check_meta_key(std::string_view key) {
                      "the longest such key of the meta protocol", max_encoded_key);
   }
   return std::nullopt;
+}
+
+bool is_listable_key(std::string_view key) noexcept {
+  return !key.empty() && key.size() <= max_key_length && is_plain_key(key);
 }
 
 std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t flags) noexcept {
@@ -147,6 +155,9 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     case Verb::stats:
       if (is_stats_group(operation.key)) return std::nullopt;
       return invalid("groups of statistics are settings, items, slabs, sizes, conns, extstore");
+    case Verb::get_many:
+      if (operation.keys.empty()) return invalid("no keys are given");
+      [[fallthrough]];
     case Verb::get:
     case Verb::append:
     case Verb::prepend:

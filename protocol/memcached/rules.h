@@ -54,6 +54,9 @@ inline constexpr std::size_t max_encoded_key = 186;
 std::optional<LocalError> check_binary_key(std::string_view key);
 std::optional<LocalError> check_meta_key(std::string_view key);
 
+// True if the key may be one of get_many's, in both protocols; all others are asked for alone.
+bool is_listable_key(std::string_view key) noexcept;
+
 // The longest value of an item: the server counts its own bookkeeping, the key and the flags, too.
 std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t flags) noexcept;
 

@@ -120,7 +120,6 @@ void MemcachedSession::on_deadline(Now now) {
     if (probe_) {
       return end({Reason::connection_lost, "the server did not answer a no-op in time", false});
     }
-    close_batch();
     write_probe();
     probe_ = queue_.last().frame;
     probe_due_ = now.mono + options_.answer_limit;
@@ -175,8 +174,8 @@ Sent MemcachedSession::cancel(Ticket ticket, Now) {
     return sent;
   }
   const OutputQueue::FrameId frame = request->frame;
-  if (progress(*request) == OutputQueue::Progress::waiting && !request->listed) {
-    if (frame != 0) output_.erase(frame);
+  if (output_.progress(request->frame) == OutputQueue::Progress::waiting) {
+    output_.erase(frame);
     queue_.finish(*request);
     return Sent::no;
   }
@@ -194,10 +193,7 @@ Sent MemcachedSession::cancel(Ticket ticket, Now) {
 
 // ---- outputs
 
-std::span<const Bytes> MemcachedSession::poll_output() {
-  if (!closed()) guarded([this] { close_batch(); });
-  return output_.parts();
-}
+std::span<const Bytes> MemcachedSession::poll_output() { return output_.parts(); }
 
 bool MemcachedSession::poll_event(Event& event) {
   while (!closed()) {
@@ -222,9 +218,12 @@ void MemcachedSession::end(CloseReason reason) {
   next_failed_ = queue_.first();
   std::uint32_t sequence = queue_.first();
   while (Pending* const request = queue_.next_waiting(sequence)) {
-    const bool whole = progress(*request) == OutputQueue::Progress::written;
+    const OutputQueue::Progress written = output_.progress(request->frame);
+    const bool whole = written == OutputQueue::Progress::written;
+    const bool part =
+        written == OutputQueue::Progress::begun && request->question == Question::many;
     const bool answered = early_ && early_->sequence == request->sequence;
-    request->sent = whole || answered ? Sent::maybe : Sent::no;
+    request->sent = whole || part || answered ? Sent::maybe : Sent::no;
     ++sequence;
   }
   output_.clear();
@@ -261,10 +260,10 @@ void MemcachedSession::put_value(std::string_view value) {
   }
 }
 
-bool MemcachedSession::may_answer(const Pending& request, bool refusal) {
-  const OutputQueue::Progress written = progress(request);
+bool MemcachedSession::may_answer(const Pending& request, bool early) {
+  const OutputQueue::Progress written = output_.progress(request.frame);
   const bool sent = written == OutputQueue::Progress::written;
-  if (!early_ && (sent || (refusal && written == OutputQueue::Progress::begun))) return true;
+  if (!early_ && (sent || (early && written == OutputQueue::Progress::begun))) return true;
   broken("a reply to a request that has not been sent");
   return false;
 }
@@ -286,10 +285,30 @@ MemcachedSession::Step MemcachedSession::answer(Pending& request, const Reply& r
   }
   event.kind = Event::Kind::reply;
   event.ticket = request.ticket;
+  event.index = 0;
   event.reply = reply;
   event.sent = Sent::maybe;
   queue_.finish(request);
   return Step::event;
+}
+
+MemcachedSession::Step MemcachedSession::tell(Pending& request, std::uint32_t index,
+                                              const Reply& reply, Event& event) {
+  if (request.state != Pending::State::waiting) return Step::again;
+  event.kind = Event::Kind::item;
+  event.ticket = request.ticket;
+  event.index = index;
+  event.reply = reply;
+  event.sent = Sent::maybe;
+  return Step::event;
+}
+
+Reply MemcachedSession::too_large_reply() noexcept {
+  Reply reply;
+  reply.status = Status::refused;
+  reply.reason = Reason::too_large;
+  reply.text = "the value is above value_limit";
+  return reply;
 }
 
 bool MemcachedSession::early_answer(Event& event) {

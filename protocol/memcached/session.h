@@ -118,7 +118,6 @@ class MemcachedSession : public Session {
   virtual void greet() = 0;
   virtual std::expected<Ticket, LocalError> write(const Operation& operation, Now now) = 0;
   virtual void write_probe() = 0;  // a no-op of our own
-  virtual void close_batch() {}
   virtual Step next_step(Event& event) = 0;
 
   // ---- for write(): requests
@@ -126,17 +125,16 @@ class MemcachedSession : public Session {
   void reserve(std::size_t requests, std::size_t bytes, std::size_t value = 0);
   // The value behind what is in the buffer.
   void put_value(std::string_view value);
-  // Ends the frame of the last request.
   void put_frame(Pending& request) { request.frame = output_.end(); }
-  OutputQueue::Progress progress(const Pending& request) const noexcept {
-    return request.frame == 0 ? OutputQueue::Progress::waiting : output_.progress(request.frame);
-  }
 
   // ---- for next_step(): how a request ends
-  // True if the reply may come now; else the connection is closed. A refusal may come while the
-  // request is still being written.
-  bool may_answer(const Pending& request, bool refusal);
+  // True if the reply may come now; else the connection is closed. A refusal, or a part of the
+  // reply, may come while the request is still being written.
+  bool may_answer(const Pending& request, bool early);
   Step answer(Pending& request, const Reply& reply, Event& event);
+  // Of get_many: what is to say of the key at `index`; the request goes on.
+  Step tell(Pending& request, std::uint32_t index, const Reply& reply, Event& event);
+  static Reply too_large_reply() noexcept;
   Step refuse(Pending& request, Reason reason, std::string_view text, Event& event);
   // The same, and the connection ends behind it: the server has closed or is lost.
   Step refuse_and_end(Pending& request, Reason reason, std::string_view text, Event& event);

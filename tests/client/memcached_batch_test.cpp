@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include <sheaf/client.h>
@@ -72,6 +73,63 @@ TEST_P(MemcachedBatch, ManyThreadsAtOnceGetTheirOwn) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const NodeStats& node : client->stats()) EXPECT_EQ(node.connects, 1u) << node.node;
+}
+
+TEST_P(MemcachedBatch, AsyncAndFutureFormsGetThemToo) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  auto future = client->get_many_future(views, {.timeout = 20s});
+  std::promise<std::vector<KeyResult<GetResult>>> promise;
+  client->get_many_async(views, {.timeout = 20s},
+                         [&](auto all) { promise.set_value(std::move(all)); });
+  expect_all(future.get());
+  expect_all(promise.get_future().get());
+}
+
+TEST_P(MemcachedBatch, AValueAboveTheLimitFailsItsOwnKeyOnly) {
+  Client small = test::open(endpoint->uri() + "&value_limit=10000");
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  const auto all = small.get_many(views, {.timeout = 20s});
+  for (unsigned i = 0; i < all.size(); ++i) {
+    if (i % 10 == 0 || value_of(i).size() <= 10'000) {
+      ASSERT_TRUE(all[i].result) << all[i].result.error().message();
+      ASSERT_EQ(all[i].result->has_value(), i % 10 != 0) << keys[i];
+      continue;
+    }
+    ASSERT_FALSE(all[i].result) << keys[i];
+    EXPECT_EQ(all[i].result.error().outcome, Outcome::refused);
+    EXPECT_EQ(all[i].result.error().reason, Reason::too_large);
+    EXPECT_FALSE(all[i].result.error().node.empty());
+  }
+}
+
+TEST_P(MemcachedBatch, TheStatisticsCountEachKey) {
+  const auto requests = [&] {
+    std::uint64_t sum = 0;
+    for (const NodeStats& node : client->stats()) {
+      EXPECT_EQ(node.requests, node.replies);
+      sum += node.requests;
+    }
+    return sum;
+  };
+  const std::uint64_t before = requests();
+  std::vector<std::string_view> plain;
+  for (unsigned i = 1; i < 31; ++i) plain.push_back(keys[i]);  // no blanks, none empty
+  client->get_many(plain, {.timeout = 20s});
+  EXPECT_EQ(requests() - before, plain.size());
+}
+
+TEST_P(MemcachedBatch, ADeadlineThatHasPassedIsNoMiss) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  for (int i = 0; i < 50; ++i) {
+    const auto all = client->get_many(views, {.timeout = std::chrono::milliseconds(1)});
+    for (unsigned at = 0; at < all.size(); ++at) {
+      if (!all[at].result) {
+        EXPECT_EQ(all[at].result.error().reason, Reason::timed_out);
+      } else {
+        ASSERT_EQ(all[at].result->has_value(), at % 10 != 0) << keys[at];
+      }
+    }
+  }
 }
 
 // A list of gets shows the stub that holds somebody's lease as an empty value.

@@ -170,10 +170,37 @@ class Load {
   void run(std::size_t first) {
     for (std::size_t i = first; !over_; i += threads) {
       const std::size_t key = i % fleet_.names.size();
-      const bool answered = i / fleet_.names.size() % 4 == 3 ? write(key, i) : read(key);
-      if (!answered) ++(fleet_.owners[key] == victim_ ? failed_ : others_);
-      ++done_;
+      switch (i / fleet_.names.size() % 4) {
+        case 1:
+          i = read_many(i);
+          break;
+        case 3:
+          count(key, write(key, i));
+          break;
+        default:
+          count(key, judge(key, fleet_.client->get(fleet_.names[key], {.timeout = timeout})));
+      }
     }
+  }
+  void count(std::size_t key, bool answered) {
+    if (!answered) ++(fleet_.owners[key] == victim_ ? failed_ : others_);
+    ++done_;
+  }
+  // This thread's next 100 keys, or what is left of them until it has read all. The last one's `i`.
+  std::size_t read_many(std::size_t i) {
+    std::vector<std::size_t> numbers;
+    std::vector<std::string_view> keys;
+    const std::size_t end = (i / fleet_.names.size() + 1) * fleet_.names.size();
+    for (; i < end && keys.size() < 100; i += threads) {
+      numbers.push_back(i % fleet_.names.size());
+      keys.push_back(fleet_.keys[numbers.back()]);
+    }
+    const auto all = fleet_.client->get_many(keys, {.timeout = timeout});
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      wrong_ += all[at].key != keys[at];
+      count(numbers[at], judge(numbers[at], all[at].result));
+    }
+    return i - threads;
   }
   bool write(std::size_t key, std::size_t number) {
     const std::string& name = fleet_.names[key];
@@ -186,9 +213,9 @@ class Load {
     }
     return stored.has_value();
   }
-  bool read(std::size_t key) {
+  // False if there was no answer.
+  bool judge(std::size_t key, const Result<GetResult>& got) {
     Known& known = fleet_.known[key];
-    const auto got = fleet_.client->get(fleet_.names[key], {.timeout = timeout});
     if (!got) return false;
     if (got->has_value()) {
       wrong_ += !known.allows((*got)->data);

@@ -123,6 +123,35 @@ TEST(BatchPlan, AFullWindowWaitsForAnEnd) {
   EXPECT_EQ(plan.unfinished(), 7u);
 }
 
+TEST(BatchPlan, RunsGiveEachKeyOnceInItsOrderAndKeepToTheWindow) {
+  const auto topology = engines(3);
+  const auto keys = numbered(100);
+  BatchPlan plan(*topology, views(keys), {10, 1u << 20, 0});
+  std::vector<std::uint32_t> seen;
+  for (const std::uint32_t node : plan.nodes()) {
+    for (;;) {
+      const auto run = plan.next_run(node, 7);
+      if (run.count == 0) break;
+      EXPECT_LE(run.count, 7u);
+      const auto rest = plan.next_run(node, 7);
+      EXPECT_LE(run.count + rest.count, 10u);
+      EXPECT_EQ(plan.in_flight(node), run.count + rest.count);
+      for (const auto& some : {run, rest}) {
+        for (std::uint32_t place = some.first; place < some.first + some.count; ++place) {
+          EXPECT_EQ(plan.item(plan.at(place)).node, node);
+          EXPECT_TRUE(seen.empty() || plan.item(seen.back()).node != node ||
+                      seen.back() < plan.at(place));
+          seen.push_back(plan.at(place));
+          plan.done(plan.at(place));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(std::set<std::uint32_t>(seen.begin(), seen.end()).size(), 100u);
+  EXPECT_EQ(seen.size(), 100u);
+  EXPECT_EQ(plan.unfinished(), 0u);
+}
+
 TEST(BatchPlan, OneSlowNodeDoesNotHoldUpTheOthers) {
   const auto topology = engines(3);
   const auto keys = numbered(300);

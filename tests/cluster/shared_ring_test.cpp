@@ -64,6 +64,40 @@ TEST(Md5Test, GivesTheDigestsOfTheSpecification) {
   EXPECT_EQ(hex(md5(std::string(64, 'a'))), "014842d480b571495a4a0363793f7367");
 }
 
+TEST(Md5Test, ManyTextsAtOnceGiveTheSameFirstNumbersAsOneByOne) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 500; ++i) {
+    texts.push_back(std::string(i * 7 % 71, static_cast<char>('a' + i % 26)) + std::to_string(i));
+  }
+  texts.insert(texts.begin() + 2, "");
+  for (std::size_t count = 0; count <= texts.size(); count = 2 * count + 1) {
+    const std::vector<std::string_view> views(texts.begin(),
+                                              texts.begin() + static_cast<long>(count));
+    std::vector<std::uint32_t> words(count);
+    md5_first_words(views, words);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Md5 digest = md5(views[i]);
+      EXPECT_EQ(words[i], digest[0] | digest[1] << 8 | digest[2] << 16 |
+                              static_cast<std::uint32_t>(digest[3]) << 24)
+          << views[i];
+    }
+  }
+}
+
+TEST(SharedRingTest, ManyKeysAtOnceHaveTheOwnersThatTheyHaveOneByOne) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 5'000; ++i) texts.push_back("key " + std::to_string(i * i));
+  texts.push_back(std::string(200, 'k'));
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  for (const RingProfile profile :
+       {RingProfile::libmemcached, RingProfile::libmemcached_weighted, RingProfile::spymemcached}) {
+    const SharedRing ring(profile, weighted());
+    std::vector<std::uint32_t> nodes(keys.size());
+    ring.owners(keys, nodes);
+    for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(nodes[i], ring.locate(keys[i]).node);
+  }
+}
+
 TEST(SharedRingGolden, LibmemcachedWithoutWeights) {
   const SharedRing ring(RingProfile::libmemcached, servers());
   EXPECT_EQ(ring.points().size(), 800u);

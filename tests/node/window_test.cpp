@@ -36,6 +36,19 @@ TEST(Window, ALargerRequestIsAdmittedWhenItIsAlone) {
   EXPECT_EQ(window.bytes(), 0u);
 }
 
+TEST(Window, ARequestOfManyKeysTakesAsManyPlaces) {
+  Window window(8, 1000);
+  EXPECT_TRUE(window.admit(10, 6));
+  EXPECT_FALSE(window.admit(10, 3)) << "one place too many";
+  EXPECT_TRUE(window.admit(10, 2));
+  EXPECT_FALSE(window.fits(0));
+  window.release(10, 6);
+  EXPECT_EQ(window.count(), 2u);
+  EXPECT_FALSE(window.admit(10, 100));
+  window.release(10, 2);
+  EXPECT_TRUE(window.admit(10, 100)) << "when it is alone";
+}
+
 TEST(Window, NarrowedBoundsLetWhatIsInFlightFinish) {
   Window window(10, 1000);
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(window.admit(100));

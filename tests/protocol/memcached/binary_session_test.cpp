@@ -404,122 +404,47 @@ TEST(BinaryReplies, StatisticsWithoutEndAreBounded) {
   EXPECT_EQ(wire.ask(operation(Verb::stats), encoded(StatReply{.opaque = kFirst + 1})).value, "");
 }
 
-// ---- batches
+// ---- several at once
 
-TEST(BinaryBatches, GetsThatAreSubmittedTogetherAreQuietAndClosedByOneNoOp) {
-  BinaryWire wire;
-  for (const char* key : {"a", "b", "c"}) wire.submit(get(key));
-  EXPECT_EQ(wire.take(), encoded(GetRequest{Opcode::get_quiet, 3, "a"}) +
-                             encoded(GetRequest{Opcode::get_quiet, 4, "b"}) +
-                             encoded(GetRequest{Opcode::get_quiet, 5, "c"}) +
-                             encoded(BareRequest{Opcode::no_op, 6}));
-  EXPECT_EQ(wire.take(), "");
-}
-
-TEST(BinaryBatches, MissesAreToldOnlyByTheNoOp) {
+TEST(BinaryGets, SubmittedTogetherEachIsPlainAndHasItsReply) {
   BinaryWire wire;
   std::vector<Ticket> tickets;
-  for (const char* key : {"a", "b", "c"}) tickets.push_back(wire.submit(get(key)));
-  wire.take();
-  wire.feed(binary_hit(Opcode::get_quiet, 4, "B"));
-  const Seen hit = wire.next();
-  EXPECT_EQ(hit.ticket, tickets[1]);
-  EXPECT_EQ(hit.value, "B");
-  EXPECT_TRUE(wire.events.empty());
-  wire.feed(binary_no_op(6));
-  for (const Ticket missed : {tickets[0], tickets[2]}) {
-    const Seen miss = wire.next();
-    EXPECT_EQ(miss.ticket, missed);
-    EXPECT_EQ(miss.status, Status::absent);
+  for (const char* key : {"a", "b", "a"}) tickets.push_back(wire.submit(get(key)));
+  tickets.push_back(wire.submit(living(operation(Verb::get_and_touch, "a"), 9s)));
+  tickets.push_back(wire.submit(operation(Verb::remove, "a")));
+  tickets.push_back(wire.submit(get("a")));
+  EXPECT_EQ(wire.take(), encoded(GetRequest{Opcode::get, 3, "a"}) +
+                             encoded(GetRequest{Opcode::get, 4, "b"}) +
+                             encoded(GetRequest{Opcode::get, 5, "a"}) +
+                             encoded(TouchRequest{Opcode::get_and_touch, 6, 9, "a"}) +
+                             encoded(RemoveRequest{.opaque = 7, .key = "a"}) +
+                             encoded(GetRequest{Opcode::get, 8, "a"}));
+  wire.feed(binary_hit(Opcode::get, 3, "1") +
+            binary_failure(Opcode::get, 4, StatusCode::key_not_found, "Not found") +
+            binary_hit(Opcode::get, 5, "2") + binary_hit(Opcode::get_and_touch, 6, "3") +
+            encoded(PlainReply{.opcode = Opcode::remove, .opaque = 7}) +
+            binary_failure(Opcode::get, 8, StatusCode::key_not_found, "Not found"));
+  const char* const values[] = {"1", "", "2", "3", "", ""};
+  for (std::size_t i = 0; i < tickets.size(); ++i) {
+    const Seen seen = wire.next();
+    EXPECT_EQ(seen.kind, Event::Kind::reply);
+    EXPECT_EQ(seen.ticket, tickets[i]);
+    EXPECT_EQ(seen.value, values[i]);
+    EXPECT_EQ(seen.status, i == 1 || i == 5 ? Status::absent : Status::done);
   }
   EXPECT_TRUE(wire.events.empty());
   EXPECT_TRUE(wire.session.clean());
 }
 
-TEST(BinaryBatches, TheEndOfTheConnectionIsNoMiss) {
+TEST(BinaryGets, OneCancelledBeforeItLeavesIsNotAskedFor) {
   BinaryWire wire;
   wire.submit(get("a"));
-  wire.submit(get("b"));
-  wire.take();
-  wire.feed(binary_hit(Opcode::get_quiet, 4, "B"));
-  wire.session.on_eof(wire.now());
-  wire.poll();
-  EXPECT_EQ(wire.next().value, "B");
-  EXPECT_EQ(wire.next().kind, Event::Kind::failed);
-  EXPECT_EQ(wire.next().kind, Event::Kind::closed);
-}
-
-TEST(BinaryBatches, AnotherOperationClosesTheBatchInOrder) {
-  BinaryWire wire;
-  wire.submit(get("a"));
-  wire.submit(get("a"));
-  wire.submit(operation(Verb::remove, "a"));
-  wire.submit(get("a"));
-  EXPECT_EQ(wire.take(), encoded(GetRequest{Opcode::get_quiet, 3, "a"}) +
-                             encoded(GetRequest{Opcode::get_quiet, 4, "a"}) +
-                             encoded(BareRequest{Opcode::no_op, 5}) +
-                             encoded(RemoveRequest{.opaque = 6, .key = "a"}) +
-                             encoded(GetRequest{Opcode::get, 7, "a"}));
-}
-
-TEST(BinaryBatches, GetsAndTouchesMayShareABatch) {
-  BinaryWire wire;
-  wire.submit(living(operation(Verb::get_and_touch, "a"), 9s));
-  wire.submit(get("b"));
-  EXPECT_EQ(wire.take(), encoded(TouchRequest{Opcode::get_and_touch_quiet, 3, 9, "a"}) +
-                             encoded(GetRequest{Opcode::get_quiet, 4, "b"}) +
-                             encoded(BareRequest{Opcode::no_op, 5}));
-  wire.feed(binary_hit(Opcode::get_and_touch_quiet, 3, "A") + binary_no_op(5));
-  EXPECT_EQ(wire.next().value, "A");
-  EXPECT_EQ(wire.next().status, Status::absent);
-}
-
-TEST(BinaryBatches, CancelledBeforeTheyLeave) {
-  BinaryWire wire;
-  const Ticket only = wire.submit(get("a"));
-  EXPECT_EQ(wire.session.cancel(only, wire.now()), Sent::no);
-  EXPECT_EQ(wire.take(), "");
-  // The second of two; the first then stands alone, in a batch all the same.
-  wire.submit(get("b"));
-  const Ticket second = wire.submit(get("c"));
+  const Ticket second = wire.submit(get("b"));
   EXPECT_EQ(wire.session.cancel(second, wire.now()), Sent::no);
-  EXPECT_EQ(wire.take(), encoded(GetRequest{Opcode::get_quiet, 4, "b"}) +
-                             encoded(BareRequest{Opcode::no_op, 6}));
-  wire.feed(binary_no_op(6));
-  EXPECT_EQ(wire.next().status, Status::absent);
+  EXPECT_EQ(wire.take(), encoded(GetRequest{Opcode::get, 3, "a"}));
+  wire.feed(binary_hit(Opcode::get, 3, "A"));
+  EXPECT_EQ(wire.next().value, "A");
   EXPECT_TRUE(wire.session.clean());
-}
-
-TEST(BinaryBatches, AThousandKeysInWindowsReadWhileTheyAreWritten) {
-  SessionOptions options = test_options();
-  options.max_in_flight = 2'000;
-  BinaryWire wire(options);
-  std::vector<Ticket> tickets;
-  for (int i = 0; i < 1'000; ++i) tickets.push_back(wire.submit(get("key" + std::to_string(i))));
-  // The server answers what it has got so far, before the batch has left whole.
-  const std::size_t one = Header::wire_size + 4;
-  EXPECT_EQ(wire.take(3 * one).size(), 3 * one);
-  wire.feed(binary_hit(Opcode::get_quiet, 3, "first"));
-  EXPECT_EQ(wire.next().value, "first");
-  wire.take();
-  wire.feed(binary_no_op(1'003));
-  EXPECT_EQ(wire.events.size(), 999u);
-  EXPECT_EQ(wire.events.front().ticket, tickets[1]);
-}
-
-TEST(BinaryBatch, TheConnectionIsCleanBeforeTheNoOpIsAnswered) {
-  BinaryWire wire;
-  wire.submit(get("a"));
-  wire.submit(get("b"));
-  wire.take();
-  wire.feed(binary_hit(Opcode::get_quiet, kFirst, "1"));
-  EXPECT_FALSE(wire.session.clean());
-  wire.feed(binary_hit(Opcode::get_quiet, kFirst + 1, "2"));
-  EXPECT_TRUE(wire.session.clean()) << "the no-op is nobody's";
-  const Ticket given_up = wire.submit(get("c"));
-  wire.take();
-  wire.session.cancel(given_up, wire.now());
-  EXPECT_FALSE(wire.session.clean());
 }
 
 }  // namespace

@@ -131,7 +131,6 @@ TEST(MetaLines, WhatIsNoReplyIsRefused) {
 }
 
 TEST(MetaLines, TheHeadOfAListedValue) {
-  EXPECT_EQ(ReplyLine::parse("VALUE k 1 2 3").value_or(ReplyLine{}).code, ReplyLine::Code::listed);
   const auto head = ListedHead::parse("some/key 4294967295 12 18446744073709551615");
   ASSERT_TRUE(head.has_value());
   EXPECT_EQ(head->key, "some/key");

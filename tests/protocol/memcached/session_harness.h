@@ -31,7 +31,9 @@ struct Seen {
   std::optional<std::uint64_t> number{};
   Lease lease = Lease::none;
   bool stale = false;
+  bool unsure = false;
   Sent sent = Sent::no;
+  std::uint32_t index = 0;
 
   friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -49,7 +51,9 @@ inline Seen seen(const Event& event) {
           reply.number,
           reply.lease,
           reply.stale,
-          event.sent};
+          reply.unsure,
+          event.sent,
+          event.index};
 }
 
 // ---- what the server says in binary
@@ -195,6 +199,14 @@ inline Operation operation(Verb verb, std::string_view key = {}, std::string_vie
   return made;
 }
 inline Operation get(std::string_view key) { return operation(Verb::get, key); }
+// The keys are borrowed until the last event.
+inline Operation many(const std::vector<std::string_view>& keys) {
+  Operation made;
+  made.verb = Verb::get_many;
+  made.keys = keys;
+  return made;
+}
+Operation many(std::vector<std::string_view>&&) = delete;
 inline Operation set(std::string_view key, std::string_view value) {
   return operation(Verb::set, key, value);
 }

@@ -16,23 +16,29 @@ struct BinaryTalk {
   using Session = BinarySession;
   static std::vector<std::string> greeting() { return {binary_version(1), binary_no_op(2)}; }
   static std::string answers() {
-    return binary_hit(Opcode::get_quiet, 3, "A\r\nEN O4\r\n") +
-           binary_hit(Opcode::get_quiet, 5, std::string(5'000, 'x')) + binary_no_op(6) +
-           binary_failure(Opcode::set, 7, StatusCode::value_too_large, "Too large.") +
-           encoded(PlainReply{.opcode = Opcode::remove, .opaque = 8}) +
-           encoded(ArithmeticReply{.opaque = 9, .cas = 3, .number = 12}) +
-           encoded(StatReply{.opaque = 10, .name = "pid", .value = "1"}) +
-           encoded(StatReply{.opaque = 10}) +
-           binary_failure(Opcode::get, 11, StatusCode::key_not_found, "Not found");
+    return binary_hit(Opcode::get, 3, "A\r\nEN O4\r\n") +
+           binary_failure(Opcode::get, 4, StatusCode::key_not_found, "Not found") +
+           binary_hit(Opcode::get_quiet, 5, "B\r\nEND\r\n") +
+           binary_hit(Opcode::get_quiet, 7, std::string(5'000, 'x')) +
+           binary_hit(Opcode::get_quiet, 8, "") +
+           binary_hit(Opcode::get_quiet, 9, "C\r\nEN O4\r\n") + binary_no_op(10) +
+           binary_failure(Opcode::set, 11, StatusCode::value_too_large, "Too large.") +
+           encoded(PlainReply{.opcode = Opcode::remove, .opaque = 12}) +
+           encoded(ArithmeticReply{.opaque = 13, .cas = 3, .number = 12}) +
+           encoded(StatReply{.opaque = 14, .name = "pid", .value = "1"}) +
+           encoded(StatReply{.opaque = 14}) +
+           binary_failure(Opcode::get, 15, StatusCode::key_not_found, "Not found");
   }
 };
 struct MetaTalk {
   using Session = MetaSession;
   static std::vector<std::string> greeting() { return {"VERSION 1.6.18\r\n"}; }
   static std::string answers() {
-    return "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\nVA 5000 f0 c1 O4\r\n" +
+    return "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\nVALUE m1 0 8 7\r\nB\r\nEND\r\n\r\n"
+           "VALUE m3 0 5000 1\r\n" +
            std::string(5'000, 'x') +
-           "\r\nSERVER_ERROR object too large for cache\r\nHD O6\r\nVA 2 c3 O7\r\n12\r\n"
+           "\r\nVALUE m4 0 0 1\r\n\r\nEND\r\nVA 10 f0 c7 O4\r\nC\r\nEN O4\r\n\r\n"
+           "SERVER_ERROR object too large for cache\r\nHD O6\r\nVA 2 c3 O7\r\n12\r\n"
            "STAT pid 1\r\nEND\r\nEN O9\r\n";
   }
 };
@@ -40,6 +46,7 @@ struct MetaTalk {
 template <class Talk>
 struct Conversation {
   Wire<typename Talk::Session> wire{small_values()};
+  const std::vector<std::string_view> keys = {"m1", "m2", "m3", "m4", "m5"};
   std::vector<Ticket> tickets;
 
   static SessionOptions small_values() {
@@ -55,7 +62,8 @@ struct Conversation {
       wire.feed(bytes, step);
       wire.take();
     }
-    for (const char* key : {"a", "b", "c"}) tickets.push_back(wire.submit(get(key)));
+    for (const char* key : {"a", "b"}) tickets.push_back(wire.submit(get(key)));
+    tickets.push_back(wire.submit(many(keys)));
     tickets.push_back(wire.submit(set("d", "value")));
     tickets.push_back(wire.submit(operation(Verb::remove, "e")));
     tickets.push_back(wire.submit(operation(Verb::increment, "f")));
@@ -66,10 +74,22 @@ struct Conversation {
   }
   std::vector<Seen> seen() const { return {wire.events.begin(), wire.events.end()}; }
 
-  // Each ticket once, then closed.
+  // Each ticket once, items before that and in ascending order, then closed.
   void expect_whole(const std::string& where) {
     std::map<std::uint32_t, int> counts;
-    while (wire.events.size() > 1) ++counts[wire.next().ticket.slot];
+    std::uint32_t next_item = 0;
+    while (wire.events.size() > 1) {
+      const Seen seen = wire.next();
+      if (seen.kind != Event::Kind::item) {
+        ++counts[seen.ticket.slot];
+        continue;
+      }
+      ASSERT_EQ(seen.ticket, tickets[2]) << where;
+      ASSERT_EQ(counts.count(seen.ticket.slot), 0u) << where;
+      ASSERT_GE(seen.index, next_item) << where;
+      ASSERT_LT(seen.index, keys.size()) << where;
+      next_item = seen.index + 1;
+    }
     ASSERT_EQ(wire.next().kind, Event::Kind::closed) << where;
     ASSERT_EQ(counts.size(), tickets.size()) << where;
     for (const auto& [slot, count] : counts) ASSERT_EQ(count, 1) << slot << ' ' << where;
@@ -92,8 +112,17 @@ TYPED_TEST(Hostile, AnySplitOfTheBytesGivesTheSameEvents) {
   Conversation<TypeParam> at_once;
   at_once.wire.feed(answers);
   const std::vector<Seen> expected = at_once.seen();
-  ASSERT_EQ(expected.size(), 8u) << at_once.wire.session.close_reason().text;
+  ASSERT_EQ(expected.size(), 8u + 4u) << at_once.wire.session.close_reason().text;
   EXPECT_EQ(expected[0].value, "A\r\nEN O4\r\n");
+  EXPECT_EQ(expected[2].value, "B\r\nEND\r\n");
+  const std::uint32_t items[] = {0, 2, 3, 4};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(expected[2 + i].kind, Event::Kind::item);
+    EXPECT_EQ(expected[2 + i].index, items[i]);
+  }
+  EXPECT_EQ(expected[5].value, "C\r\nEN O4\r\n");
+  EXPECT_EQ(expected[6].kind, Event::Kind::reply);
+  EXPECT_EQ(expected[6].ticket, at_once.tickets[2]);
   EXPECT_TRUE(at_once.wire.session.clean());
   for (const std::size_t step : {1u, 2u, 3u, 7u, 100u}) {
     Conversation<TypeParam> stepped(step);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
+#include <memory>
 
 #include "base/random.h"
 #include "tests/protocol/memcached/toy_server.h"
@@ -83,14 +83,23 @@ class World {
   bool spoiled() const { return spoiled_; }
   std::uint64_t late() const { return wire_.session.counters().late_replies; }
   std::size_t answered = 0;
+  std::size_t items = 0;              // that were told of keys of get_many
   std::size_t misses_of_present = 0;  // what a lost quiet hit looks like
 
   Wire<typename Protocol::Session>& wire() { return wire_; }
 
  private:
+  // What get_many borrows, and how far it has been told.
+  struct Keys {
+    std::vector<std::string> names;
+    std::vector<std::string_view> views;
+    std::uint32_t next = 0;
+    std::size_t passed_present = 0;  // without an item: misses only once the whole is told
+  };
   struct Asked {
     std::size_t number = 0;
     Verb verb = Verb::get;
+    std::unique_ptr<Keys> keys{};
   };
 
   static SessionOptions options(std::uint64_t seed) {
@@ -102,17 +111,35 @@ class World {
 
   void submit() {
     if (wire_.session.room() == 0) return;
-    const Verb verbs[] = {Verb::get,    Verb::get,       Verb::get,  Verb::set,
-                          Verb::remove, Verb::increment, Verb::probe};
+    const Verb verbs[] = {Verb::get,    Verb::get,       Verb::get,   Verb::get_many, Verb::set,
+                          Verb::remove, Verb::increment, Verb::probe, Verb::get_many, Verb::stats};
     const Verb verb = verbs[random_.below(std::size(verbs))];
     const std::size_t number = next_number_++;
     const std::string key = key_of(number);
     Operation asked = operation(verb, key);
+    if (verb == Verb::stats) asked.key = {};  // the answer is empty: what it looks like is an END
     if (verb == Verb::set) asked.value = random_.below(4) == 0 ? std::string_view(large_) : "small";
+    std::unique_ptr<Keys> keys;
+    if (verb == Verb::get_many) {
+      keys = some_keys();
+      asked = many(keys->views);
+    }
     const Ticket ticket = wire_.submit(asked);
     ASSERT_NE(ticket.generation, 0u);
-    ASSERT_TRUE(
-        asked_.emplace(std::pair(ticket.slot, ticket.generation), Asked{number, verb}).second);
+    const std::pair id(ticket.slot, ticket.generation);
+    ASSERT_TRUE(asked_.emplace(id, Asked{number, verb, std::move(keys)}).second);
+  }
+  // Distinct ones; one time in four so long that they fill more than one list.
+  std::unique_ptr<Keys> some_keys() {
+    auto keys = std::make_unique<Keys>();
+    const bool long_ones = random_.below(4) == 0;
+    for (std::uint64_t left = 3 + random_.below(10); left > 0; --left) {
+      next_number_ += random_.below(3);
+      const std::size_t number = next_number_++;
+      keys->names.push_back(long_ones ? long_key_of(number) : key_of(number));
+    }
+    keys->views.assign(keys->names.begin(), keys->names.end());
+    return keys;
   }
   void cancel() {
     if (asked_.empty()) return;
@@ -132,12 +159,43 @@ class World {
       if (seen.kind == Event::Kind::closed) continue;
       const auto found = asked_.find({seen.ticket.slot, seen.ticket.generation});
       ASSERT_NE(found, asked_.end()) << "an event that nobody waits for";
+      if (seen.kind == Event::Kind::item) {
+        judge_item(found->second, seen);
+        continue;
+      }
       if (seen.kind == Event::Kind::reply) judge(found->second, seen);
       asked_.erase(found);
     }
   }
+  void judge_item(Asked& asked, const Seen& seen) {
+    ++items;
+    ASSERT_EQ(asked.verb, Verb::get_many);
+    Keys& keys = *asked.keys;
+    ASSERT_GE(seen.index, keys.next) << "each key once, in ascending order";
+    ASSERT_LT(seen.index, keys.names.size());
+    ASSERT_FALSE(seen.unsure);
+    count_misses(keys, seen.index);
+    const std::string& key = keys.names[seen.index];
+    keys.next = seen.index + 1;
+    ASSERT_EQ(seen.status, Status::done) << "misses are told by the whole";
+    ASSERT_EQ(seen.value, value_of(key));
+    ASSERT_TRUE(is_there(key));
+  }
+  // Of the keys that were passed over, up to `end`.
+  void count_misses(Keys& keys, std::size_t end) {
+    for (; keys.next < end; ++keys.next) {
+      if (is_there(keys.names[keys.next])) ++keys.passed_present;
+    }
+  }
   void judge(const Asked& asked, const Seen& seen) {
     ++answered;
+    ASSERT_EQ(seen.index, 0u);
+    if (asked.verb == Verb::get_many) {
+      ASSERT_EQ(seen.status, Status::done);
+      count_misses(*asked.keys, asked.keys->names.size());
+      misses_of_present += asked.keys->passed_present;
+      return;
+    }
     const std::string key = key_of(asked.number);
     if (asked.verb == Verb::increment) {
       ASSERT_EQ(seen.number, asked.number);
@@ -175,6 +233,7 @@ TYPED_TEST_SUITE(Pairing, Protocols, ProtocolNames);
 
 TYPED_TEST(Pairing, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
   std::size_t answered = 0;
+  std::size_t items = 0;
   std::uint64_t late = 0;
   int closed = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
@@ -183,6 +242,7 @@ TYPED_TEST(Pairing, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
     world.drain();
     ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed;
     answered += world.answered;
+    items += world.items;
     late += world.late();
     ASSERT_EQ(world.misses_of_present, 0u) << "seed " << seed;
     ASSERT_EQ(world.waiting(), 0u) << "seed " << seed;
@@ -196,6 +256,7 @@ TYPED_TEST(Pairing, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
     }
   }
   EXPECT_GT(answered, 20'000u);
+  EXPECT_GT(items, 20'000u);
   EXPECT_GT(late, 300u);
   EXPECT_GT(closed, 5);
   EXPECT_LT(closed, 150);
@@ -205,8 +266,9 @@ TYPED_TEST(Pairing, AReplyThatIsLostDoubledOrSwappedGivesNobodyAWrongValue) {
   int spoiled = 0;
   int ended = 0;
   std::size_t answered = 0;
+  std::size_t items = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    for (const Fault fault : {Fault::lose, Fault::twice, Fault::swap}) {
+    for (const Fault fault : {Fault::lose, Fault::lose_two, Fault::twice, Fault::swap}) {
       World<TypeParam> world(seed);
       world.run(300, fault, 100);
       world.drain();
@@ -220,11 +282,13 @@ TYPED_TEST(Pairing, AReplyThatIsLostDoubledOrSwappedGivesNobodyAWrongValue) {
         ASSERT_EQ(world.misses_of_present, 0u) << "seed " << seed;
       }
       answered += world.answered;
+      items += world.items;
     }
   }
   EXPECT_GT(spoiled, 300);
   EXPECT_GT(ended, spoiled / 2) << "most are found out";
   EXPECT_GT(answered, 10'000u);
+  EXPECT_GT(items, 10'000u);
 }
 
 }  // namespace

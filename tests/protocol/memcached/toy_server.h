@@ -1,7 +1,7 @@
 #pragma once
 
 // The smallest server that a session can talk to: it answers in order and says in every value whose
-// it is. It can lose, double or swap one reply.
+// it is. It can lose, double or swap a reply.
 
 #include <string>
 #include <string_view>
@@ -13,6 +13,11 @@ namespace sheaf::protocol::memcached {
 
 // Keys are "k<number>"; every third is absent.
 inline std::string key_of(std::size_t number) { return "k" + std::to_string(number); }
+// The same, so long that a few of them fill a list.
+inline std::string long_key_of(std::size_t number) {
+  const std::string digits = std::to_string(number);
+  return "k" + std::string(230 - digits.size(), '0') + digits;
+}
 inline bool is_there(std::string_view key) {
   return parse_decimal(key.substr(1)).value_or(0) % 3 != 0;
 }
@@ -23,7 +28,7 @@ inline std::string value_of(std::string_view key) {
 
 class ToyServer {
  public:
-  enum class Fault : std::uint8_t { none, lose, twice, swap };
+  enum class Fault : std::uint8_t { none, lose, lose_two, twice, swap };
 
   virtual ~ToyServer() = default;
   // Bytes from the client; answers go to `replies`.
@@ -41,8 +46,10 @@ class ToyServer {
   }
   // Spoils the first of the replies that wait; false if there are too few.
   bool spoil(Fault fault) {
-    if (replies_.empty() || (fault == Fault::swap && replies_.size() < 2)) return false;
+    const bool of_two = fault == Fault::swap || fault == Fault::lose_two;
+    if (replies_.size() < (of_two ? 2u : 1u)) return false;
     if (fault == Fault::lose) replies_.erase(replies_.begin());
+    if (fault == Fault::lose_two) replies_.erase(replies_.begin(), replies_.begin() + 2);
     if (fault == Fault::twice) replies_.insert(replies_.begin(), std::string(replies_.front()));
     if (fault == Fault::swap) std::swap(replies_[0], replies_[1]);
     return true;
@@ -89,6 +96,7 @@ class BinaryToy final : public ToyServer {
     if (bare.opcode == Opcode::no_op) reply(binary_no_op(bare.opaque));
     if (bare.opcode == Opcode::version) reply(binary_version(bare.opaque));
   }
+  void answer(const StatRequest& stat) { reply(encoded(StatReply{.opaque = stat.opaque})); }
   template <class Other>
   void answer(const Other&) {}
 };
@@ -124,6 +132,7 @@ class MetaToy final : public ToyServer {
     if (verb == "mn") return reply("MN\r\n");
     if (verb == "ms") return reply("HD c1" + opaque);
     if (verb == "md") return reply("HD" + opaque);
+    if (verb == "stats") return reply("END\r\n");
     if (verb == "gets") return answer_list(words);
     std::string value = words[1].substr(1);
     if (verb == "mg") {

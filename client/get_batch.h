@@ -1,0 +1,85 @@
+#pragma once
+
+// A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot go so
+// goes alone:
+//
+// - a key that the protocol does not list (SessionFactory::lists),
+// - a key of which only a get of it alone tells whether it is there (protocol::Reply::unsure),
+// - keys of a node that is down while other nodes stand in for it, each for its own keys.
+//
+// A request of many keys that fails fails those that were not told; the others keep their values.
+//
+// Whoever drives the lane works for all its callers: it only puts small values aside, and the
+// caller makes strings of them.
+//
+// Thread rule: as Batch.
+
+#include <deque>
+
+#include "client/batch.h"
+
+namespace sheaf::client {
+
+template <>
+class Batch<GetOp> : private socket::RequestSink {
+ public:
+  using Entry = KeyResult<GetResult>;
+
+  Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms);
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+ protected:
+  ~Batch() = default;
+
+  void begin(Now now);
+  virtual void on_batch_done() = 0;
+
+  Client::Impl& impl() noexcept { return impl_; }
+  // Once, at the end; on any thread.
+  std::vector<Entry> take_results();
+
+ private:
+  // What is known of a key, by its place in the plan. A value that was put aside lies in bytes_,
+  // its version behind it.
+  struct Known {
+    enum class State : std::uint8_t { nothing, told, put_aside, unsure };
+    State state = State::nothing;
+    std::uint8_t version_size = 0;
+    std::uint32_t size = 0;
+    std::uint32_t flags = 0;
+    std::size_t at = 0;
+  };
+  // A request for the keys at the places first .. first + count - 1.
+  struct Part final : socket::Request {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  void work(std::uint32_t node);
+  void feed(std::uint32_t node);
+  void start(std::uint32_t node, cluster::BatchPlan::Run run);
+  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);
+  void start_alone(std::uint32_t node, std::uint32_t place);
+  void end_key(std::uint32_t place, GetOp::Out out);
+  void put_aside(Known& known, const protocol::Reply& reply);
+  void end_part(const Part& part, const socket::Completion& completion);
+  void on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
+               Now now) override;
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+
+  Client::Impl& impl_;
+  cluster::BatchPlan plan_;
+  BatchTerms terms_;
+  std::vector<Entry> results_;
+  std::vector<std::string_view> keys_;  // by place
+  std::vector<Known> known_;            // by place
+  std::string bytes_;
+  std::deque<Part> parts_;
+  std::vector<Part*> idle_parts_;
+  std::vector<std::uint32_t> alone_;  // places whose keys are still to be asked for, one by one
+  Now now_;
+  bool feeding_ = false;
+};
+
+}  // namespace sheaf::client

@@ -1,0 +1,365 @@
+// get_many in the meta protocol: what is no answer, what is lost or doubled, and the end in the
+// middle. Nothing of it may become a miss.
+
+#include <gtest/gtest.h>
+
+#include "tests/protocol/memcached/meta_list_harness.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+// ---- lies
+
+struct Lie {
+  const char* bytes;
+  const char* why;
+  std::size_t items = 0;  // that were told before
+};
+
+// Seven keys are asked for, then `before` and the lie come.
+void expect_end(const Lie& lie, std::string_view before, std::size_t items_before = 0) {
+  MetaWire fresh;
+  const std::vector<std::string_view> keys(kNames.begin(), kNames.end());
+  const Ticket ticket = fresh.submit(many(keys));
+  fresh.take();
+  fresh.feed(std::string(before) + lie.bytes);
+  for (std::size_t i = 0; i < lie.items + items_before; ++i) {
+    const Seen item = fresh.next();
+    EXPECT_EQ(item.kind, Event::Kind::item) << lie.bytes;
+    EXPECT_EQ(item.value, "v" + std::to_string(item.index + 1)) << lie.bytes;
+  }
+  const Seen failed = fresh.next();
+  EXPECT_EQ(failed.kind, Event::Kind::failed) << lie.bytes;
+  EXPECT_EQ(failed.ticket, ticket) << lie.bytes;
+  EXPECT_EQ(failed.sent, Sent::maybe) << lie.bytes;
+  EXPECT_EQ(fresh.next().kind, Event::Kind::closed) << lie.bytes;
+  EXPECT_EQ(fresh.session.close_reason().reason, Reason::protocol_error) << lie.bytes;
+  EXPECT_NE(fresh.session.close_reason().text.find(lie.why), std::string::npos)
+      << lie.bytes << fresh.session.close_reason().text;
+}
+
+TEST_F(MetaList, WhatIsNoAnswerToTheLastKeyEndsTheConnection) {
+  const Lie lies[] = {
+      {"END\r\n", "of another kind"},
+      {"VALUE k7 0 1 1\r\nv\r\n", "the line \"VALUE k7 0 1 1\""},
+      {"VALUE k6 0 1 1\r\nv\r\n", "the line \"VALUE k6 0 1 1\""},
+      {"HD O2\r\n", "of another kind"},
+      {"NF O2\r\n", "of another kind"},
+      {"MN\r\n", "of another kind"},
+      {"STAT pid 1\r\n", "of another kind"},
+      {"VA 1 f0 c1 O3\r\nv\r\n", "the opaque of another request"},
+      {"VA 1 f0 c1 O1\r\nv\r\n", "the opaque of another request"},
+      {"VA 1 f0 c1\r\nv\r\n", "the opaque of another request"},
+      {"EN O3\r\n", "the opaque of another request"},
+      {"EN O1\r\n", "the opaque of another request"},
+      {"EN\r\n", "the opaque of another request"},
+      {"VA 1 c1 O2\r\nv\r\n", "without what was asked for"},
+      {"VA 1 f0 O2\r\nv\r\n", "without what was asked for"},
+      {"VA 1 f0 c1 O2\r\nvv\r\n", "longer than announced"},
+      {"VA 2000000000 f0 c1 O2\r\n", "longer than any expected"},
+      {"VA x f0 c1 O2\r\n", "the line"},
+      {"SERVER_ERROR out of memory writing get response\r\n", "an error in a list"},
+      {"CLIENT_ERROR bad command line format\r\n", "did not understand us"},
+      {"ERROR\r\n", "did not understand us"},
+  };
+  for (const Lie& lie : lies) {
+    expect_end(lie, "END\r\n");
+    expect_end(lie, "VALUE k2 0 2 1\r\nv2\r\nEND\r\n", 1);
+  }
+}
+
+TEST_F(MetaList, WhatIsNoAnswerToAListEndsTheConnection) {
+  const Lie lies[] = {
+      {"VALUE k7 0 2 1\r\nv7\r\n", "a key that was not asked for"},
+      {"VALUE k 0 1 1\r\nv\r\n", "a key that was not asked for"},
+      {"VALUE k33 0 1 1\r\nv\r\n", "a key that was not asked for"},
+      {"VALUE K2 0 2 1\r\nv2\r\n", "a key that was not asked for"},
+      {"VALUE k3 0 2 1\r\nv3\r\nVALUE k2 0 2 1\r\nv2\r\n", "a key that was not asked for", 1},
+      {"VALUE k3 0 2 1\r\nv3\r\nVALUE k3 0 2 1\r\nv3\r\n", "a key that was not asked for", 1},
+      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k6 0 2 1\r\nv6\r\n", "a key that was not asked for", 1},
+      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k7 0 2 1\r\nv7\r\n", "a key that was not asked for", 1},
+      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k8 0 2 1\r\nv8\r\n", "a key that was not asked for", 1},
+      {"VALUE k2 0 1\r\nv\r\n", "the line \"VALUE k2 0 1\" in a list of gets"},
+      {"VALUE k2 0 1 1 1\r\nv\r\n", "in a list of gets"},
+      {"VALUE k2 0 -1 1\r\nv\r\n", "in a list of gets"},
+      {"VALUE k2 4294967296 1 1\r\nv\r\n", "in a list of gets"},
+      {"VALUE \r\nv\r\n", "in a list of gets"},
+      {"VALUE\r\nv\r\n", "in a list of gets"},
+      {"VALUE k2 0 1 1\r\nvv\r\n", "longer than announced"},
+      {"VALUE k2 0 2000000000 1\r\n", "longer than any expected"},
+      {"EN O2\r\n", "the line \"EN O2\" in a list of gets"},
+      {"EN O3\r\n", "in a list of gets"},
+      {"EN\r\n", "in a list of gets"},
+      {"VA 2 f0 c1 O2\r\nv7\r\n", "the line \"VA 2 f0 c1 O2\" in a list of gets"},
+      {"VA 1 f0 c1 O3\r\nv\r\n", "in a list of gets"},
+      {"HD O2\r\n", "in a list of gets"},
+      {"MN\r\n", "in a list of gets"},
+      {"STAT pid 1\r\n", "in a list of gets"},
+      {"END \r\n", "in a list of gets"},
+      {"\r\n", "the line \"\" in a list of gets"},
+      {"END\n", "a line that ends without CR"},
+      {"nonsense\r\n", "the line \"nonsense\" in a list of gets"},
+      {"SERVER_ERROR out of memory writing get response\r\n",
+       "the line \"SERVER_ERROR out of memory writing get response\" in a list of gets"},
+      {"VALUE k2 0 2 1\r\nv2\r\nSERVER_ERROR out of memory\r\n", "in a list of gets", 1},
+      {"CLIENT_ERROR line too long\r\n", "in a list of gets"},
+      {"ERROR\r\n", "the line \"ERROR\" in a list of gets"},
+  };
+  for (const Lie& lie : lies) {
+    expect_end(lie, "");
+    if (lie.items == 0) expect_end(lie, "VALUE k1 0 2 1\r\nv1\r\n", 1);
+  }
+}
+
+TEST_F(MetaList, AListWhoseKeyCannotBeReadIsNotToldAsMisses) {
+  const std::string line = "VALUE " + std::string(9'000, 'k');
+  expect_end({line.c_str(), "a line above 8 KiB"}, "");
+}
+
+TEST_F(MetaList, AValueAboveTheLimitTwiceEndsTheConnection) {
+  ask(2);
+  wire.take();
+  const std::string large = "VALUE k1 0 2000001 1\r\n" + std::string(2'000'001, 'x') + "\r\n";
+  wire.feed(large + large);
+  EXPECT_EQ(expect_item(0, "", Status::refused).reason, Reason::too_large);
+  expect_failed("a key that was not asked for");
+}
+
+TEST_F(MetaList, TheEndOfAValueAboveTheLimitIsLookedAtBeforeTheWholeIsTold) {
+  ask(2);
+  wire.take();
+  wire.feed("END\r\nVA 2000001 f0 c1 O2\r\n" + std::string(2'000'001, 'x') + "xx");
+  EXPECT_EQ(expect_item(1, "", Status::refused).reason, Reason::too_large);
+  expect_failed("longer than announced");
+}
+
+TEST_F(MetaList, WhatComesBehindTheWholeIsNobodys) {
+  for (const char* behind : {"END\r\n", "EN O2\r\n", "VALUE k1 0 1 1\r\nv\r\n"}) {
+    MetaWire fresh;
+    keys = {"k1", "k2"};
+    fresh.submit(many(keys));
+    fresh.take();
+    fresh.feed("END\r\nEN O2\r\n" + std::string(behind));
+    EXPECT_EQ(fresh.next().kind, Event::Kind::reply);
+    EXPECT_EQ(fresh.next().kind, Event::Kind::closed);
+  }
+}
+
+// ---- lists that are lost or doubled
+
+// Asks for `keys` and then for what is in `behind`. Once `bytes` are here, all have failed, and of
+// the keys nothing but `items` hits is told.
+void expect_nobody_knows(const std::vector<std::string_view>& keys,
+                         const std::vector<Operation>& behind, std::string_view bytes,
+                         std::size_t items = 0) {
+  for (const std::size_t step : {1'000'000u, 1u}) {
+    MetaWire fresh;
+    std::vector<Ticket> tickets = {fresh.submit(many(keys))};
+    for (const Operation& asked : behind) tickets.push_back(fresh.submit(asked));
+    fresh.take();
+    fresh.feed(bytes, step);
+    EXPECT_TRUE(fresh.session.closed()) << bytes;
+    for (std::size_t i = 0; i < items; ++i) {
+      const Seen item = fresh.next();
+      EXPECT_EQ(item.kind, Event::Kind::item) << bytes;
+      EXPECT_EQ(item.status, Status::done) << bytes;
+    }
+    for (const Ticket ended : tickets) {
+      const Seen failed = fresh.next();
+      EXPECT_EQ(failed.kind, Event::Kind::failed) << bytes;
+      EXPECT_EQ(failed.ticket, ended) << bytes;
+      EXPECT_EQ(failed.sent, Sent::maybe) << bytes;
+    }
+    EXPECT_EQ(fresh.next().kind, Event::Kind::closed) << bytes;
+    EXPECT_TRUE(fresh.events.empty());
+    EXPECT_EQ(fresh.session.close_reason().reason, Reason::protocol_error);
+  }
+}
+
+TEST_F(MetaList, AListThatIsLostWhollyIsNoMissWhateverEndsBehindIt) {
+  keys.assign(kNames.begin(), kNames.end());
+  const std::vector<Operation> behind = {operation(Verb::stats), get("a")};
+  const std::string stats = "END\r\n";  // an answer without a line, which looks like a list's
+  for (const std::string last : {"VA 2 f0 c1 O2\r\nv7\r\n", "EN O2\r\n"}) {
+    expect_nobody_knows(keys, behind, last);
+    expect_nobody_knows(keys, behind, last + stats + "EN O4\r\n");
+  }
+  // The reply to mg is lost with it: the END passes for the list's, and nobody is told anything.
+  for (const char* other : {"VA 1 f0 c1 O4\r\na\r\n", "EN O4\r\n"}) {
+    expect_nobody_knows(keys, behind, stats + other);
+  }
+}
+
+TEST_F(MetaList, OneEndOfTheNextRequestTellsNothing) {
+  ask(7);
+  const Ticket behind = wire.submit(operation(Verb::stats));
+  wire.take();
+  wire.feed("END\r\n");  // of stats: list and mg are lost
+  EXPECT_TRUE(wire.events.empty());
+  EXPECT_FALSE(wire.session.clean());
+  wire.session.on_eof(wire.now());
+  wire.poll();
+  for (const Ticket ended : {ticket, behind}) {
+    const Seen failed = wire.next();
+    EXPECT_EQ(failed.kind, Event::Kind::failed);
+    EXPECT_EQ(failed.ticket, ended);
+    EXPECT_EQ(failed.sent, Sent::maybe);
+  }
+  EXPECT_EQ(wire.next().kind, Event::Kind::closed);
+}
+
+TEST_F(MetaList, OlderServersTellNoOpaqueOfAMissButALostListIsFoundOut) {
+  MetaWire older(test_options(), "1.6.17");
+  keys.assign(kNames.begin(), kNames.end());
+  older.submit(many(keys));
+  older.submit(operation(Verb::stats));
+  older.take();
+  older.feed("EN\r\nEND\r\n");
+  EXPECT_EQ(older.next().kind, Event::Kind::failed);
+  EXPECT_EQ(older.next().kind, Event::Kind::failed);
+  EXPECT_EQ(older.next().kind, Event::Kind::closed);
+}
+
+TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
+  keys.assign(kNames.begin(), kNames.end());
+  for (const char* next : {"VA 1 f0 c1 O3\r\nv\r\n", "EN O3\r\n"}) {
+    expect_nobody_knows(keys, {get("a")}, next);               // mg's too
+    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // mg's alone
+    expect_nobody_knows(keys, {get("a")}, "EN O2\r\n"s + next);
+  }
+}
+
+TEST_F(MetaList, MoreOrFewerEndsThanListsTellNoKeyAsAbsent) {
+  const std::vector<std::string> names = long_names();  // six lists
+  keys.assign(names.begin(), names.end());
+  for (std::size_t ends = 0; ends <= 12; ++ends) {
+    if (ends == 6) continue;
+    std::string bytes;
+    for (std::size_t i = 0; i < ends; ++i) bytes += "END\r\n";
+    expect_nobody_knows(keys, {}, bytes + "EN O2\r\n");
+    expect_nobody_knows(keys, {}, bytes + "VA 1 f0 c1 O2\r\nv\r\n");
+  }
+}
+
+TEST_F(MetaList, AnEndThatIsDoubledTellsNoKeyAsAbsent) {
+  const std::vector<std::string> names = long_names();  // six lists: the fifth begins with key 28
+  keys.assign(names.begin(), names.end());
+  const auto value = [&](std::size_t i) { return "VALUE " + names[i] + " 0 1 1\r\nv\r\n"; };
+  for (std::size_t doubled = 0; doubled < 6; ++doubled) {
+    for (const char* last : {"EN O2\r\n", "VA 1 f0 c1 O2\r\nv\r\n"}) {
+      std::string present;
+      std::string absent;
+      for (std::size_t list = 0; list < 6; ++list) {
+        const std::string end = list == doubled ? "END\r\nEND\r\n" : "END\r\n";
+        present += value(list * 7) + end;
+        absent += end;
+      }
+      // The value of the last list comes when no list is due any more.
+      expect_nobody_knows(keys, {}, present + last, doubled == 5 ? 6 : 5);
+      expect_nobody_knows(keys, {}, absent + last);
+    }
+  }
+}
+
+// ---- the end in the middle, and answers before the request has left
+
+TEST_F(MetaList, WhatWasToldBeforeTheEndOfTheConnectionStaysTold) {
+  ask(7);
+  wire.take();
+  wire.feed("VALUE k3 0 2 1\r\nv3\r\nVALUE k5 0 2 1\r\nv");
+  wire.session.on_eof(wire.now());
+  wire.poll();
+  expect_item(2, "v3");
+  expect_failed("the server ended the connection");
+}
+
+TEST_F(MetaList, TheEndBeforeTheReplyToTheLastKeyIsNoMiss) {
+  for (const char* bytes :
+       {"END\r\n", "END\r\nEN O2", "END\r\nEN O2\r", "END\r\nVA 2 f0 c1 O2\r\nv"}) {
+    MetaWire fresh;
+    keys.assign(kNames.begin(), kNames.end());
+    fresh.submit(many(keys));
+    fresh.take();
+    fresh.feed(bytes);
+    EXPECT_TRUE(fresh.events.empty());
+    fresh.session.on_eof(fresh.now());
+    fresh.poll();
+    const Seen failed = fresh.next();
+    EXPECT_EQ(failed.kind, Event::Kind::failed) << bytes;
+    EXPECT_EQ(failed.sent, Sent::maybe) << bytes;
+    EXPECT_EQ(fresh.next().kind, Event::Kind::closed) << bytes;
+  }
+}
+
+TEST_F(MetaList, WhatHasLeftInPartMayHaveBeenRead) {
+  const std::size_t whole = std::string_view(kAsked).size();
+  for (std::size_t left = 0; left <= whole; ++left) {
+    MetaWire fresh;
+    keys.assign(kNames.begin(), kNames.end());
+    const Ticket asked = fresh.submit(many(keys));
+    const Ticket behind = fresh.submit(get("a"));
+    fresh.take(left);
+    fresh.session.on_eof(fresh.now());
+    fresh.poll();
+    const Seen failed = fresh.next();
+    EXPECT_EQ(failed.kind, Event::Kind::failed);
+    EXPECT_EQ(failed.ticket, asked);
+    EXPECT_EQ(failed.sent, left == 0 ? Sent::no : Sent::maybe) << left;
+    const Seen unsent = fresh.next();
+    EXPECT_EQ(unsent.ticket, behind);
+    EXPECT_EQ(unsent.sent, Sent::no);
+    EXPECT_EQ(fresh.next().kind, Event::Kind::closed);
+  }
+}
+
+TEST_F(MetaList, ItemsMayComeWhileTheRequestIsBeingWritten) {
+  ask(7);
+  std::string out = wire.take(30);  // as far as "mg k7"
+  wire.feed("VALUE k2 0 2 1\r\nv2\r\n");
+  expect_item(1, "v2");
+  wire.feed("VALUE k6 0 2 1\r\nv6\r\nEND\r\n");
+  expect_item(5, "v6");
+  EXPECT_FALSE(wire.session.closed());
+  out += wire.take();
+  EXPECT_EQ(out, kAsked);
+  answer_last();
+}
+
+TEST_F(MetaList, TheReplyToTheLastKeyBeforeTheRequestHasLeftEndsTheConnection) {
+  for (const char* last : {"EN O2\r\n", "VA 2 f0 c1 O2\r\nv7\r\n"}) {
+    MetaWire fresh;
+    keys.assign(kNames.begin(), kNames.end());
+    fresh.submit(many(keys));
+    fresh.take(30);
+    fresh.feed("END\r\n" + std::string(last));
+    const Seen failed = fresh.next();
+    EXPECT_EQ(failed.kind, Event::Kind::failed);
+    EXPECT_EQ(failed.sent, Sent::maybe);
+    EXPECT_EQ(fresh.next().kind, Event::Kind::closed);
+    EXPECT_NE(fresh.session.close_reason().text.find("has not been sent"), std::string::npos);
+  }
+}
+
+TEST_F(MetaList, AReplyToOneKeyThatHasNotLeftWholeEndsTheConnection) {
+  ask(1);
+  wire.take(10);
+  wire.feed("VA 2 f0 c1 O2\r\nv1\r\n");
+  expect_failed("has not been sent");
+}
+
+TEST_F(MetaList, AReplyBeforeAByteHasLeftEndsTheConnection) {
+  for (const char* bytes : {"VALUE k1 0 2 1\r\nv1\r\n", "END\r\n", "EN O2\r\n"}) {
+    MetaWire fresh;
+    keys.assign(kNames.begin(), kNames.end());
+    fresh.submit(many(keys));
+    fresh.feed(bytes);
+    const Seen failed = fresh.next();
+    EXPECT_EQ(failed.kind, Event::Kind::failed) << bytes;
+    EXPECT_EQ(failed.sent, Sent::no) << bytes;
+    EXPECT_EQ(fresh.next().kind, Event::Kind::closed) << bytes;
+    EXPECT_NE(fresh.session.close_reason().text.find("has not been sent"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::memcached
