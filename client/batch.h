@@ -49,8 +49,8 @@ class Batch : private socket::RequestSink {
  protected:
   ~Batch() = default;
 
-  // Under the baton; may end the batch before it returns.
-  void begin(Now now) {
+  // Under the baton, of the batch's own caller or not; may end the batch before it returns.
+  void begin(Now now, bool /*caller_drives*/) {
     now_ = now;
     feeding_ = true;
     for (const std::uint32_t node : plan_.nodes()) feed(node);
@@ -59,6 +59,9 @@ class Batch : private socket::RequestSink {
   }
   // Once; the object may be destroyed in it.
   virtual void on_batch_done() = 0;
+
+  // The caller's keys will not outlive the call.
+  void own_keys() noexcept {}
 
   Client::Impl& impl() noexcept { return impl_; }
   std::vector<Entry> take_results() noexcept { return std::move(results_); }

@@ -22,7 +22,7 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
   }
 
  private:
-  void run(Now now) override { this->begin(now); }
+  void run(Now now) override { this->begin(now, this->impl().lane().drives(waiter_)); }
   void on_batch_done() override { this->impl().lane().finish(waiter_); }
 
   socket::Lane::Waiter waiter_;
@@ -38,7 +38,9 @@ class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
              cluster::BatchPlan plan, const BatchTerms& terms, Receiver<Out> receiver)
       : Batch<Op>(impl, std::move(plan), terms),
         values_(std::move(values)),
-        receiver_(std::move(receiver)) {}
+        receiver_(std::move(receiver)) {
+    this->own_keys();
+  }
 
   // From here on it owns itself.
   static void post(std::unique_ptr<AsyncBatch> batch) {
@@ -49,7 +51,7 @@ class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
  private:
   void run(Now now) override {
     this->impl().lane().async_begin();
-    this->begin(now);
+    this->begin(now, false);
   }
   void on_batch_done() override {
     const std::unique_ptr<AsyncBatch> self(this);

@@ -49,6 +49,7 @@ class Client::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  socket::Loop& loop() noexcept { return *loop_; }
   socket::Lane& lane() noexcept { return *lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
   const node::SessionFactory& sessions() const noexcept { return *sessions_; }

@@ -1,7 +1,5 @@
 #include "client/get_batch.h"
 
-#include <algorithm>
-
 #include "base/checks.h"
 
 namespace sheaf::client {
@@ -9,30 +7,36 @@ namespace {
 
 // Of one request: the server works on the first of them while the next is spelled.
 constexpr std::uint32_t most_keys = 128;
-// Larger values become strings at once: they are not copied twice.
-constexpr std::size_t small_value = 1'024;
 
 }  // namespace
 
 Batch<GetOp>::Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
-    : impl_(impl), plan_(std::move(plan)), terms_(terms), known_(plan_.size()) {
-  results_.reserve(plan_.size());
+    : impl_(impl), plan_(std::move(plan)), terms_(terms), answers_(plan_) {
   keys_.reserve(plan_.size());
-  for (std::uint32_t i = 0; i < plan_.size(); ++i) {
-    results_.emplace_back(std::string(plan_.item(i).key));
-  }
   for (std::uint32_t place = 0; place < plan_.size(); ++place) {
-    keys_.push_back(results_[plan_.at(place)].key);
+    keys_.push_back(plan_.item(plan_.at(place)).key);
   }
 }
 
-void Batch<GetOp>::begin(Now now) {
+void Batch<GetOp>::own_keys() {
+  answers_.make_entries();
+  for (std::uint32_t place = 0; place < plan_.size(); ++place) keys_[place] = answers_.key(place);
+}
+
+void Batch<GetOp>::begin(Now now, bool caller_drives) {
   now_ = now;
   feeding_ = true;
   for (const std::uint32_t node : plan_.nodes()) work(node);
   feeding_ = false;
-  if (plan_.unfinished() == 0) on_batch_done();
+  if (plan_.unfinished() == 0) {
+    on_batch_done();
+  } else if (caller_drives) {
+    impl_.loop().defer(*this);  // behind the sockets, which write what was submitted
+  }
 }
+
+// In the turn in which it began, so the batch is there.
+void Batch<GetOp>::run_deferred(Now) { answers_.make_entries(); }
 
 // What the node has room for, and the keys that are to be asked for alone.
 void Batch<GetOp>::work(std::uint32_t node) {
@@ -73,7 +77,8 @@ void Batch<GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run run) {
 // A bad key spoils itself only.
 void Batch<GetOp>::start_alone(std::uint32_t node, std::uint32_t place) {
   if (auto error = check_key(keys_[place])) {
-    end_key(place, Failure(std::move(*error)));
+    answers_.fail(place, std::move(*error));
+    plan_.done(plan_.at(place));
   } else {
     start_part(node, place, 1);
   }
@@ -101,53 +106,25 @@ void Batch<GetOp>::on_item(socket::Request& request, std::uint32_t index,
   const Part& part = static_cast<Part&>(request);
   SHEAF_CHECK(index < part.count);
   const std::uint32_t place = part.first + index;
-  Known& known = known_[place];
-  known.state = reply.unsure ? Known::State::unsure : Known::State::told;
-  if (reply.status == protocol::Status::done && reply.value.size() <= small_value) {
-    put_aside(known, reply);
-    return;
+  if (reply.unsure) {
+    answers_.doubt(place);
+  } else if (reply.status != protocol::Status::refused) {
+    answers_.tell(place, reply);
+  } else {
+    socket::Completion refused;
+    refused.outcome = Outcome::refused;
+    refused.reason = reply.reason;
+    refused.text = reply.text;
+    refused.node = impl_.cluster().node(request.node).options().identity;
+    refused.now = now;
+    answers_.fail(place, make_error(refused, terms_.started));
   }
-  GetOp::Out& result = results_[plan_.at(place)].result;
-  if (reply.status != protocol::Status::refused) {
-    result = GetOp::convert(reply);
-    return;
-  }
-  socket::Completion refused;
-  refused.outcome = Outcome::refused;
-  refused.reason = reply.reason;
-  refused.text = reply.text;
-  refused.node = impl_.cluster().node(request.node).options().identity;
-  refused.now = now;
-  result = GetOp::convert(refused, terms_.started);
-}
-
-void Batch<GetOp>::put_aside(Known& known, const protocol::Reply& reply) {
-  if (known.state == Known::State::unsure) return;
-  const std::size_t size = reply.value.size() + reply.version.size();
-  if (bytes_.empty()) bytes_.reserve(std::min<std::size_t>(plan_.size() * (size + 4), 1u << 20));
-  known = {Known::State::put_aside, static_cast<std::uint8_t>(reply.version.size()),
-           static_cast<std::uint32_t>(reply.value.size()), reply.flags, bytes_.size()};
-  bytes_.append(reply.value).append(reply.version);
-}
-
-std::vector<Batch<GetOp>::Entry> Batch<GetOp>::take_results() {
-  const std::string_view bytes = bytes_;
-  for (std::uint32_t place = 0; place < plan_.size(); ++place) {
-    const Known& known = known_[place];
-    if (known.state != Known::State::put_aside) continue;
-    protocol::Reply reply;
-    reply.value = bytes.substr(known.at, known.size);
-    reply.version = bytes.substr(known.at + known.size, known.version_size);
-    reply.flags = known.flags;
-    results_[plan_.at(place)].result = GetOp::convert(reply);
-  }
-  return std::move(results_);
 }
 
 void Batch<GetOp>::on_done(socket::Request& request, const socket::Completion& completion) {
   Part& part = static_cast<Part&>(request);
   if (part.count == 1) {
-    end_key(part.first, GetOp::convert(completion, terms_.started));
+    end_alone(part.first, completion);
   } else {
     end_part(part, completion);
   }
@@ -167,23 +144,28 @@ void Batch<GetOp>::end_part(const Part& part, const socket::Completion& completi
   const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent &&
                         impl_.config().failover == FailoverMode::rehash;
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
-    const Known::State known = known_[place].state;
-    if (known == Known::State::told || known == Known::State::put_aside) {
+    if (answers_.told(place)) {
       plan_.done(plan_.at(place));
-    } else if (scatters || (completion.answered && known == Known::State::unsure)) {
+    } else if (scatters || (completion.answered && answers_.unsure(place))) {
       alone_.push_back(place);
     } else if (completion.answered) {
-      end_key(place, GetResult());
+      protocol::Reply absent;
+      absent.status = protocol::Status::absent;
+      answers_.tell(place, absent);
+      plan_.done(plan_.at(place));
     } else {
-      end_key(place, Failure(make_error(completion, terms_.started)));
+      end_alone(place, completion);
     }
   }
 }
 
-void Batch<GetOp>::end_key(std::uint32_t place, GetOp::Out out) {
-  const std::uint32_t index = plan_.at(place);
-  results_[index].result = std::move(out);
-  plan_.done(index);
+void Batch<GetOp>::end_alone(std::uint32_t place, const socket::Completion& completion) {
+  if (completion.answered) {
+    answers_.tell(place, completion.reply);
+  } else {
+    answers_.fail(place, make_error(completion, terms_.started));
+  }
+  plan_.done(plan_.at(place));
 }
 
 }  // namespace sheaf::client

@@ -9,19 +9,17 @@
 //
 // A request of many keys that fails fails those that were not told; the others keep their values.
 //
-// Whoever drives the lane works for all its callers: it only puts small values aside, and the
-// caller makes strings of them.
-//
 // Thread rule: as Batch.
 
 #include <deque>
 
 #include "client/batch.h"
+#include "client/get_answers.h"
 
 namespace sheaf::client {
 
 template <>
-class Batch<GetOp> : private socket::RequestSink {
+class Batch<GetOp> : private socket::RequestSink, private socket::Deferred {
  public:
   using Entry = KeyResult<GetResult>;
 
@@ -32,24 +30,15 @@ class Batch<GetOp> : private socket::RequestSink {
  protected:
   ~Batch() = default;
 
-  void begin(Now now);
+  void begin(Now now, bool caller_drives);
   virtual void on_batch_done() = 0;
+  void own_keys();
 
   Client::Impl& impl() noexcept { return impl_; }
   // Once, at the end; on any thread.
-  std::vector<Entry> take_results();
+  std::vector<Entry> take_results() { return answers_.take(); }
 
  private:
-  // What is known of a key, by its place in the plan. A value that was put aside lies in bytes_,
-  // its version behind it.
-  struct Known {
-    enum class State : std::uint8_t { nothing, told, put_aside, unsure };
-    State state = State::nothing;
-    std::uint8_t version_size = 0;
-    std::uint32_t size = 0;
-    std::uint32_t flags = 0;
-    std::size_t at = 0;
-  };
   // A request for the keys at the places first .. first + count - 1.
   struct Part final : socket::Request {
     std::uint32_t first = 0;
@@ -61,9 +50,9 @@ class Batch<GetOp> : private socket::RequestSink {
   void start(std::uint32_t node, cluster::BatchPlan::Run run);
   void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);
   void start_alone(std::uint32_t node, std::uint32_t place);
-  void end_key(std::uint32_t place, GetOp::Out out);
-  void put_aside(Known& known, const protocol::Reply& reply);
+  void end_alone(std::uint32_t place, const socket::Completion& completion);
   void end_part(const Part& part, const socket::Completion& completion);
+  void run_deferred(Now now) override;
   void on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
                Now now) override;
   void on_done(socket::Request& request, const socket::Completion& completion) override;
@@ -71,10 +60,8 @@ class Batch<GetOp> : private socket::RequestSink {
   Client::Impl& impl_;
   cluster::BatchPlan plan_;
   BatchTerms terms_;
-  std::vector<Entry> results_;
-  std::vector<std::string_view> keys_;  // by place
-  std::vector<Known> known_;            // by place
-  std::string bytes_;
+  GetAnswers answers_;
+  std::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
   std::deque<Part> parts_;
   std::vector<Part*> idle_parts_;
   std::vector<std::uint32_t> alone_;  // places whose keys are still to be asked for, one by one

@@ -65,6 +65,8 @@ class Lane final : private Deferred, private SpinGuest {
 
   // Under the baton.
   void finish(Waiter& waiter) noexcept;
+  // Whether the thread that holds the baton is this very caller.
+  bool drives(const Waiter& waiter) const noexcept { return driver_ == &waiter; }
   // Asynchronous work in flight: while there is some, the baton never rests.
   void async_begin() noexcept { ++async_; }
   void async_end() noexcept { --async_; }

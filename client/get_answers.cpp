@@ -1,0 +1,67 @@
+#include "client/get_answers.h"
+
+#include <algorithm>
+
+#include "base/checks.h"
+#include "client/outcomes.h"
+
+namespace sheaf::client {
+namespace {
+
+// Larger values become strings at once: they are not copied twice.
+constexpr std::size_t small_value = 1'024;
+
+}  // namespace
+
+void GetAnswers::tell(std::uint32_t place, const protocol::Reply& reply) {
+  Known& known = known_[place];
+  const std::size_t size = reply.value.size() + reply.version.size();
+  if (reply.status != protocol::Status::done) {
+    known.state = State::absent;
+  } else if (entries_.empty() && size <= small_value) {
+    if (bytes_.empty()) bytes_.reserve(std::min(plan_.size() * (size + 4), std::size_t{1} << 20));
+    known = {State::put_aside, static_cast<std::uint8_t>(reply.version.size()),
+             static_cast<std::uint32_t>(reply.value.size()), reply.flags, bytes_.size()};
+    bytes_.append(reply.value).append(reply.version);
+  } else {
+    make_entries();
+    known.state = State::in_entry;
+    entries_[plan_.at(place)].result = GetOp::convert(reply);
+  }
+}
+
+void GetAnswers::fail(std::uint32_t place, Error error) {
+  make_entries();
+  known_[place].state = State::in_entry;
+  entries_[plan_.at(place)].result = Failure(std::move(error));
+}
+
+void GetAnswers::make_entries() {
+  if (!entries_.empty()) return;
+  entries_.reserve(plan_.size());
+  for (std::uint32_t index = 0; index < plan_.size(); ++index) {
+    entries_.emplace_back(std::string(plan_.item(index).key));
+  }
+}
+
+std::vector<GetAnswers::Entry> GetAnswers::take() {
+  make_entries();
+  const std::string_view bytes = bytes_;
+  for (std::uint32_t place = 0; place < plan_.size(); ++place) {
+    const Known& known = known_[place];
+    SHEAF_CHECK(told(place));
+    if (known.state == State::in_entry) continue;
+    protocol::Reply reply;
+    reply.status = protocol::Status::absent;
+    if (known.state == State::put_aside) {
+      reply.status = protocol::Status::done;
+      reply.value = bytes.substr(known.at, known.size);
+      reply.version = bytes.substr(known.at + known.size, known.version_size);
+      reply.flags = known.flags;
+    }
+    entries_[plan_.at(place)].result = GetOp::convert(reply);
+  }
+  return std::move(entries_);
+}
+
+}  // namespace sheaf::client
