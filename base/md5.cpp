@@ -111,8 +111,8 @@ void md5_first_words(std::span<const std::string_view> texts, std::span<std::uin
       const Four numbers = first_numbers(four.data());
       for (unsigned lane = 0; lane < 4; ++lane) words[at++] = numbers[lane];
     } else {
-      const Md5 digest = md5(texts[at]);
-      words[at++] = word_at(reinterpret_cast<const char*>(digest.data()), 0);
+      words[at] = md5_word(md5(texts[at]), 0);
+      ++at;
     }
   }
 }

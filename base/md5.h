@@ -11,7 +11,13 @@ namespace sheaf {
 
 using Md5 = std::array<std::uint8_t, 16>;
 Md5 md5(std::string_view data) noexcept;
-// The first of the four little-endian numbers of each text's MD5; many short texts at once are
+// The n-th of the four little-endian numbers in a digest, n from 0.
+constexpr std::uint32_t md5_word(const Md5& digest, unsigned n) noexcept {
+  std::uint32_t word = 0;
+  for (unsigned i = 4; i-- > 0;) word = word << 8 | digest[4 * n + i];
+  return word;
+}
+// The first of them, of each text; many short texts at once are
 // three times as fast as one by one.
 void md5_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words);
 

@@ -7,6 +7,7 @@
 // Thread rule: made by the caller; from begin() to its end under the baton.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,19 +24,61 @@ struct BatchTerms {
   Deadline started{0};
 };
 
+// What every batch does: starts what its nodes have room for, at the beginning and whenever a
+// request ends, until there is nothing left.
+class BatchFeed {
+ public:
+  BatchFeed(const BatchFeed&) = delete;
+  BatchFeed& operator=(const BatchFeed&) = delete;
+
+ protected:
+  BatchFeed(Client::Impl& impl, cluster::BatchPlan plan) : impl_(impl), plan_(std::move(plan)) {}
+  ~BatchFeed() = default;
+
+  // May end the batch before it returns.
+  void begin(Now now) { feed_all(plan_.nodes(), now); }
+  // A request of the node has ended, and the plan knows it.
+  void go_on(std::uint32_t node, Now now) {
+    if (!feeding_) feed_all({&node, 1}, now);  // else the loop that started it goes on
+  }
+  // Starts what the node has room for.
+  virtual void feed(std::uint32_t node) = 0;
+  // Once; the object may be destroyed in it.
+  virtual void on_batch_done() = 0;
+  // Whether the baton is with the caller who waits for this batch.
+  virtual bool caller_drives() noexcept { return false; }
+
+  Client::Impl& impl() noexcept { return impl_; }
+  cluster::BatchPlan& plan() noexcept { return plan_; }
+  Now now() const noexcept { return now_; }
+
+ private:
+  void feed_all(std::span<const std::uint32_t> nodes, Now now) {
+    now_ = now;
+    feeding_ = true;
+    for (const std::uint32_t node : nodes) feed(node);
+    feeding_ = false;
+    if (plan_.unfinished() == 0) on_batch_done();
+  }
+
+  Client::Impl& impl_;
+  cluster::BatchPlan plan_;
+  Now now_;
+  bool feeding_ = false;
+};
+
 template <class Op>
-class Batch : private socket::RequestSink {
+class Batch : protected BatchFeed, private socket::RequestSink {
  public:
   using Entry = KeyResult<typename Op::Out::value_type>;
 
   Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
-      : impl_(impl),
-        plan_(std::move(plan)),
+      : BatchFeed(impl, std::move(plan)),
         started_(terms.started),
-        requests_(new socket::Request[plan_.size()]) {
-    results_.reserve(plan_.size());
-    for (std::uint32_t i = 0; i < plan_.size(); ++i) {
-      const auto& item = plan_.item(i);
+        requests_(new socket::Request[this->plan().size()]) {
+    results_.reserve(this->plan().size());
+    for (std::uint32_t i = 0; i < this->plan().size(); ++i) {
+      const auto& item = this->plan().item(i);
       results_.emplace_back(std::string(item.key));
       requests_[i].operation = terms.operation;
       requests_[i].operation.key = results_[i].key;
@@ -43,63 +86,40 @@ class Batch : private socket::RequestSink {
       requests_[i].sink = this;
     }
   }
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
 
  protected:
   ~Batch() = default;
 
-  // Under the baton, of the batch's own caller or not; may end the batch before it returns.
-  void begin(Now now, bool /*caller_drives*/) {
-    now_ = now;
-    feeding_ = true;
-    for (const std::uint32_t node : plan_.nodes()) feed(node);
-    feeding_ = false;
-    if (plan_.unfinished() == 0) on_batch_done();
-  }
-  // Once; the object may be destroyed in it.
-  virtual void on_batch_done() = 0;
-
   // The caller's keys will not outlive the call.
   void own_keys() noexcept {}
 
-  Client::Impl& impl() noexcept { return impl_; }
   std::vector<Entry> take_results() noexcept { return std::move(results_); }
 
  private:
-  void feed(std::uint32_t node) {
-    while (const auto index = plan_.next(node)) {
+  void feed(std::uint32_t node) override {
+    while (const auto index = plan().next(node)) {
       if (auto error = check(requests_[*index].operation)) {  // a bad key spoils itself only
         results_[*index].result = Failure(std::move(*error));
-        plan_.done(*index);
+        plan().done(*index);
       } else {
-        impl_.cluster().start_at(node, requests_[*index], now_);
+        impl().cluster().start_at(node, requests_[*index], now());
       }
     }
   }
-  std::optional<Error> check(const protocol::Operation& operation) const {
+  std::optional<Error> check(const protocol::Operation& operation) {
     if (auto error = check_key(operation.key)) return error;
-    return check_value(operation.value, impl_.config());
+    return check_value(operation.value, impl().config());
   }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
     const auto index = static_cast<std::uint32_t>(&request - requests_.get());
     results_[index].result = Op::convert(completion, started_);
-    plan_.done(index);
-    if (feeding_) return;  // the loop in begin() or below goes on
-    now_ = completion.now;
-    feeding_ = true;
-    feed(plan_.item(index).node);
-    feeding_ = false;
-    if (plan_.unfinished() == 0) on_batch_done();
+    plan().done(index);
+    go_on(plan().item(index).node, completion.now);
   }
 
-  Client::Impl& impl_;
-  cluster::BatchPlan plan_;
   Deadline started_;
   std::unique_ptr<socket::Request[]> requests_;
   std::vector<Entry> results_;
-  Now now_;
-  bool feeding_ = false;
 };
 
 }  // namespace sheaf::client

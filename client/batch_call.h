@@ -22,7 +22,8 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
   }
 
  private:
-  void run(Now now) override { this->begin(now, this->impl().lane().drives(waiter_)); }
+  void run(Now now) override { this->begin(now); }
+  bool caller_drives() noexcept override { return this->impl().lane().drives(waiter_); }
   void on_batch_done() override { this->impl().lane().finish(waiter_); }
 
   socket::Lane::Waiter waiter_;
@@ -51,7 +52,7 @@ class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
  private:
   void run(Now now) override {
     this->impl().lane().async_begin();
-    this->begin(now, false);
+    this->begin(now);
   }
   void on_batch_done() override {
     const std::unique_ptr<AsyncBatch> self(this);

@@ -17,7 +17,7 @@ void GetAnswers::tell(std::uint32_t place, const protocol::Reply& reply) {
   Known& known = known_[place];
   const std::size_t size = reply.value.size() + reply.version.size();
   if (reply.status != protocol::Status::done) {
-    known.state = State::absent;
+    miss(place);
   } else if (entries_.empty() && size <= small_value) {
     if (bytes_.empty()) bytes_.reserve(std::min(plan_.size() * (size + 4), std::size_t{1} << 20));
     known = {State::put_aside, static_cast<std::uint8_t>(reply.version.size()),

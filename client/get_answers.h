@@ -30,6 +30,7 @@ class GetAnswers {
 
   // A reply that is no refusal: the value, or that there is none.
   void tell(std::uint32_t place, const protocol::Reply& reply);
+  void miss(std::uint32_t place) { known_[place].state = State::absent; }
   void fail(std::uint32_t place, Error error);
   // Only a get of this key alone will tell.
   void doubt(std::uint32_t place) { known_[place].state = State::unsure; }

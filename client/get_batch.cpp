@@ -11,49 +11,42 @@ constexpr std::uint32_t most_keys = 128;
 }  // namespace
 
 Batch<GetOp>::Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
-    : impl_(impl), plan_(std::move(plan)), terms_(terms), answers_(plan_) {
-  keys_.reserve(plan_.size());
-  for (std::uint32_t place = 0; place < plan_.size(); ++place) {
-    keys_.push_back(plan_.item(plan_.at(place)).key);
+    : BatchFeed(impl, std::move(plan)), terms_(terms), answers_(this->plan()) {
+  keys_.reserve(this->plan().size());
+  for (std::uint32_t place = 0; place < this->plan().size(); ++place) {
+    keys_.push_back(this->plan().item(this->plan().at(place)).key);
   }
 }
 
 void Batch<GetOp>::own_keys() {
   answers_.make_entries();
-  for (std::uint32_t place = 0; place < plan_.size(); ++place) keys_[place] = answers_.key(place);
+  for (std::uint32_t place = 0; place < plan().size(); ++place) keys_[place] = answers_.key(place);
 }
 
-void Batch<GetOp>::begin(Now now, bool caller_drives) {
-  now_ = now;
-  feeding_ = true;
-  for (const std::uint32_t node : plan_.nodes()) work(node);
-  feeding_ = false;
-  if (plan_.unfinished() == 0) {
-    on_batch_done();
-  } else if (caller_drives) {
-    impl_.loop().defer(*this);  // behind the sockets, which write what was submitted
-  }
+void Batch<GetOp>::begin(Now now) {
+  const bool caller_drives = this->caller_drives();  // then the batch is there to the turn's end
+  BatchFeed::begin(now);
+  if (caller_drives) impl().loop().defer(*this);  // behind the sockets, which write first
 }
 
-// In the turn in which it began, so the batch is there.
 void Batch<GetOp>::run_deferred(Now) { answers_.make_entries(); }
 
 // What the node has room for, and the keys that are to be asked for alone.
-void Batch<GetOp>::work(std::uint32_t node) {
-  feed(node);
+void Batch<GetOp>::feed(std::uint32_t node) {
+  start_runs(node);
   while (!alone_.empty()) {
     const std::uint32_t place = alone_.back();
     alone_.pop_back();
-    const std::uint32_t owner = plan_.item(plan_.at(place)).node;
+    const std::uint32_t owner = plan().item(plan().at(place)).node;
     start_alone(owner, place);
-    feed(owner);
+    start_runs(owner);
   }
 }
 
-void Batch<GetOp>::feed(std::uint32_t node) {
+void Batch<GetOp>::start_runs(std::uint32_t node) {
   for (;;) {
-    const bool scatters = impl_.cluster().scatters(node);
-    const auto run = plan_.next_run(node, scatters ? 1 : most_keys);
+    const bool scatters = impl().cluster().scatters(node);
+    const auto run = plan().next_run(node, scatters ? 1 : most_keys);
     if (run.count == 0) return;
     start(node, run);
   }
@@ -64,7 +57,7 @@ void Batch<GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run run) {
   const std::uint32_t end = run.first + run.count;
   for (std::uint32_t place = run.first; place < end;) {
     std::uint32_t next = place;
-    while (next < end && impl_.sessions().lists(keys_[next])) ++next;
+    while (next < end && impl().sessions().lists(keys_[next])) ++next;
     if (next == place) {
       start_alone(node, place++);
     } else {
@@ -78,7 +71,7 @@ void Batch<GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run run) {
 void Batch<GetOp>::start_alone(std::uint32_t node, std::uint32_t place) {
   if (auto error = check_key(keys_[place])) {
     answers_.fail(place, std::move(*error));
-    plan_.done(plan_.at(place));
+    plan().done(plan().at(place));
   } else {
     start_part(node, place, 1);
   }
@@ -98,7 +91,7 @@ void Batch<GetOp>::start_part(std::uint32_t node, std::uint32_t first, std::uint
     part.operation.verb = protocol::Verb::get_many;
     part.operation.keys = std::span(keys_).subspan(first, count);
   }
-  impl_.cluster().start_at(node, part, now_);
+  impl().cluster().start_at(node, part, now());
 }
 
 void Batch<GetOp>::on_item(socket::Request& request, std::uint32_t index,
@@ -115,7 +108,7 @@ void Batch<GetOp>::on_item(socket::Request& request, std::uint32_t index,
     refused.outcome = Outcome::refused;
     refused.reason = reply.reason;
     refused.text = reply.text;
-    refused.node = impl_.cluster().node(request.node).options().identity;
+    refused.node = impl().cluster().node(request.node).options().identity;
     refused.now = now;
     answers_.fail(place, make_error(refused, terms_.started));
   }
@@ -128,31 +121,24 @@ void Batch<GetOp>::on_done(socket::Request& request, const socket::Completion& c
   } else {
     end_part(part, completion);
   }
-  const std::uint32_t node = plan_.item(plan_.at(part.first)).node;
+  const std::uint32_t node = plan().item(plan().at(part.first)).node;
   idle_parts_.push_back(&part);
-  if (feeding_) return;  // whoever started it goes on
-  now_ = completion.now;
-  feeding_ = true;
-  work(node);
-  feeding_ = false;
-  if (plan_.unfinished() == 0) on_batch_done();
+  go_on(node, completion.now);
 }
 
 // Keys that were not told: absent if the request was answered; if it was not even sent, and other
 // nodes stand in for this one, each key finds its own.
 void Batch<GetOp>::end_part(const Part& part, const socket::Completion& completion) {
   const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent &&
-                        impl_.config().failover == FailoverMode::rehash;
+                        impl().config().failover == FailoverMode::rehash;
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
     if (answers_.told(place)) {
-      plan_.done(plan_.at(place));
+      plan().done(plan().at(place));
     } else if (scatters || (completion.answered && answers_.unsure(place))) {
       alone_.push_back(place);
     } else if (completion.answered) {
-      protocol::Reply absent;
-      absent.status = protocol::Status::absent;
-      answers_.tell(place, absent);
-      plan_.done(plan_.at(place));
+      answers_.miss(place);
+      plan().done(plan().at(place));
     } else {
       end_alone(place, completion);
     }
@@ -165,7 +151,7 @@ void Batch<GetOp>::end_alone(std::uint32_t place, const socket::Completion& comp
   } else {
     answers_.fail(place, make_error(completion, terms_.started));
   }
-  plan_.done(plan_.at(place));
+  plan().done(plan().at(place));
 }
 
 }  // namespace sheaf::client

@@ -19,22 +19,17 @@
 namespace sheaf::client {
 
 template <>
-class Batch<GetOp> : private socket::RequestSink, private socket::Deferred {
+class Batch<GetOp> : protected BatchFeed, private socket::RequestSink, private socket::Deferred {
  public:
   using Entry = KeyResult<GetResult>;
 
   Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms);
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
 
  protected:
   ~Batch() = default;
 
-  void begin(Now now, bool caller_drives);
-  virtual void on_batch_done() = 0;
+  void begin(Now now);
   void own_keys();
-
-  Client::Impl& impl() noexcept { return impl_; }
   // Once, at the end; on any thread.
   std::vector<Entry> take_results() { return answers_.take(); }
 
@@ -45,8 +40,8 @@ class Batch<GetOp> : private socket::RequestSink, private socket::Deferred {
     std::uint32_t count = 0;
   };
 
-  void work(std::uint32_t node);
-  void feed(std::uint32_t node);
+  void feed(std::uint32_t node) override;
+  void start_runs(std::uint32_t node);
   void start(std::uint32_t node, cluster::BatchPlan::Run run);
   void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);
   void start_alone(std::uint32_t node, std::uint32_t place);
@@ -57,16 +52,12 @@ class Batch<GetOp> : private socket::RequestSink, private socket::Deferred {
                Now now) override;
   void on_done(socket::Request& request, const socket::Completion& completion) override;
 
-  Client::Impl& impl_;
-  cluster::BatchPlan plan_;
   BatchTerms terms_;
   GetAnswers answers_;
   std::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
   std::deque<Part> parts_;
   std::vector<Part*> idle_parts_;
   std::vector<std::uint32_t> alone_;  // places whose keys are still to be asked for, one by one
-  Now now_;
-  bool feeding_ = false;
 };
 
 }  // namespace sheaf::client

@@ -11,14 +11,7 @@ namespace {
 
 constexpr std::uint16_t kDefaultPort = 11'211;
 
-// The n-th of the four numbers in an MD5, little-endian.
-std::uint32_t word(const Md5& digest, unsigned n) noexcept {
-  std::uint32_t value = 0;
-  for (unsigned i = 4; i-- > 0;) value = value << 8 | digest[4 * n + i];
-  return value;
-}
-
-std::uint32_t md5_hash(std::string_view text) noexcept { return word(md5(text), 0); }
+std::uint32_t md5_hash(std::string_view text) noexcept { return md5_word(md5(text), 0); }
 
 // Bob Jenkins's one-at-a-time. Bytes count as signed: so do libmemcached's on the machines where
 // rings of it exist.
@@ -98,7 +91,7 @@ SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
         continue;
       }
       const Md5 digest = md5(label);
-      for (unsigned n = 0; n < 4; ++n) points_.push_back({word(digest, n), node});
+      for (unsigned n = 0; n < 4; ++n) points_.push_back({md5_word(digest, n), node});
     }
   }
   std::ranges::sort(points_, [&](const RingPoint& a, const RingPoint& b) {

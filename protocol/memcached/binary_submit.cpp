@@ -20,16 +20,6 @@ void encode_head(const Packet& packet, OutputQueue& output) {
   SHEAF_CHECK(packet.encode_head(out).has_value());
 }
 
-bool needs_key(Verb verb) noexcept {
-  return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
-         verb != Verb::stats;
-}
-
-std::uint64_t cas_of(const Operation& operation) noexcept {
-  if (operation.condition != Condition::if_version) return 0;
-  return parse_cas(operation.version).value_or(0);
-}
-
 }  // namespace
 
 std::optional<std::string> BinarySession::bad_credentials() const {

@@ -87,17 +87,17 @@ MetaSession::Step MetaSession::on_listed(Pending& request, const ListedHead& hea
     while (index < listed.size() && listed[index] != head.key) ++index;
     if (index >= listed.size()) return broken("the value of a key that was not asked for");
   }
+  const auto value = take_value(head.size, size);
+  if (!value) return value.error();
   Reply reply;
-  if (head.size > options().value_limit && head.size <= max_value_size) {
-    skip_value(head.size, size);
-    reply = too_large_reply();
-  } else {
-    const auto value = take_value(head.size, size);
-    if (!value) return value.error();
-    reply.value = *value;
+  if (*value) {
+    reply.value = **value;
     reply.flags = head.flags;
     reply.version = version_text(head.cas);
-    reply.unsure = value->empty();  // it may be the stub that holds somebody's lease: only mg tells
+    // It may be the stub that holds somebody's lease: only mg tells.
+    reply.unsure = reply.value.empty();
+  } else {
+    reply = too_large_reply();
   }
   if (asked) request.at = index + 1;
   return tell(request, index, reply, event);
@@ -115,14 +115,11 @@ MetaSession::Step MetaSession::on_last_of_many(Pending& request, const ReplyLine
     input_.consumed(size);
     return answer(request, {}, event);
   }
-  Reply reply;
-  if (line.size > options().value_limit && line.size <= max_value_size) {
-    skip_value(line.size, size);
-    reply = too_large_reply();
-  } else {
-    const auto value = take_value(line.size, size);
-    if (!value) return value.error();
-    if (!read_get(line, *value, reply)) return broken("a value without what was asked for");
+  const auto value = take_value(line.size, size);
+  if (!value) return value.error();
+  Reply reply = *value ? Reply{} : too_large_reply();
+  if (*value && !read_get(line, **value, reply)) {
+    return broken("a value without what was asked for");
   }
   request.over = true;
   const bool asked = request.state == Pending::State::waiting;

@@ -199,22 +199,26 @@ MetaSession::Step MetaSession::on_value(Pending& request, const ReplyLine& line,
   }
   if (!has_its_opaque(request, line)) return broken("a reply with the opaque of another request");
   if (!reads && line.size > 32) return broken("a value longer than any expected");
-  if (line.size > options().value_limit && line.size <= max_value_size) {
-    skip_value(line.size, size);
-    return answer(request, too_large_reply(), event);
-  }
   const auto value = take_value(line.size, size);
   if (!value) return value.error();
-  if (!reads) return on_number(request, line, *value, event);
+  if (!*value) return answer(request, too_large_reply(), event);
+  if (!reads) return on_number(request, line, **value, event);
   Reply reply;
-  if (!read_get(line, *value, reply)) return broken("a value without what was asked for");
+  if (!read_get(line, **value, reply)) return broken("a value without what was asked for");
   return answer(request, reply, event);
 }
 
-// The value behind a line of `line` bytes; both are taken off the input. Else what to do instead.
-std::expected<std::string_view, MetaSession::Step> MetaSession::take_value(std::size_t value,
-                                                                           std::size_t line) {
+// The value behind a line of `line` bytes, nothing if it is larger than we take; the line is taken
+// off the input, and the value, too. Else what to do instead.
+std::expected<std::optional<std::string_view>, MetaSession::Step> MetaSession::take_value(
+    std::size_t value, std::size_t line) {
   if (value > max_value_size) return std::unexpected(broken("a value longer than any expected"));
+  if (value > options().value_limit) {
+    input_.consumed(line);
+    skip_ = value;
+    skip_line_end_ = true;
+    return std::nullopt;
+  }
   const std::string_view data = input_.data();
   const std::size_t whole = line + value + line_end.size();
   if (data.size() < whole) return std::unexpected(Step::need_input);
@@ -289,13 +293,6 @@ MetaSession::Step MetaSession::on_text(Pending& request, const ReplyLine& line, 
       break;
   }
   return broken("a reply of another kind than was asked for");
-}
-
-// A value that we do not take, behind a line of `line` bytes.
-void MetaSession::skip_value(std::size_t value, std::size_t line) {
-  input_.consumed(line);
-  skip_ = value;
-  skip_line_end_ = true;
 }
 
 MetaSession::Step MetaSession::skip_line_end() {

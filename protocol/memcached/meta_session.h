@@ -13,6 +13,7 @@
 // keys at once go as lists, whose replies carry their keys: see meta_list.cpp.
 
 #include <expected>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -51,9 +52,9 @@ class MetaSession final : public MemcachedSession {
   Step on_result(Pending& request, const ReplyLine& line, Event& event);
   Step on_text(Pending& request, const ReplyLine& line, Event& event);
   bool has_its_opaque(const Pending& request, const ReplyLine& line) const;
-  std::expected<std::string_view, Step> take_value(std::size_t value, std::size_t line);
+  std::expected<std::optional<std::string_view>, Step> take_value(std::size_t value,
+                                                                  std::size_t line);
   bool read_get(const ReplyLine& line, std::string_view value, Reply& reply);
-  void skip_value(std::size_t value, std::size_t line);
   Step skip_line_end();
 
   // meta_list.cpp: get_many

@@ -5,16 +5,6 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-bool needs_key(Verb verb) noexcept {
-  return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
-         verb != Verb::stats;
-}
-
-std::uint64_t cas_of(const Operation& operation) noexcept {
-  if (operation.condition != Condition::if_version) return 0;
-  return parse_cas(operation.version).value_or(0);
-}
-
 MetaSet::Mode mode_of(const Operation& operation) noexcept {
   if (operation.verb == Verb::append) return MetaSet::Mode::append;
   if (operation.verb == Verb::prepend) return MetaSet::Mode::prepend;

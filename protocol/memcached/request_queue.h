@@ -47,7 +47,7 @@ struct Pending {
   std::uint32_t opaque = 0;    // the first of its own
   std::uint32_t opaques = 1;
   Ticket ticket;
-  OutputQueue::FrameId frame = 0;  // 0: not yet spelled
+  OutputQueue::FrameId frame = 0;
   State state = State::over;
   Question question = Question::get;
   Opcode opcode = Opcode::no_op;  // binary

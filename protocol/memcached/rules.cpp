@@ -109,10 +109,20 @@ std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept {
   return cas == std::uint64_t{0} ? std::nullopt : cas;
 }
 
+std::uint64_t cas_of(const Operation& operation) noexcept {
+  if (operation.condition != Condition::if_version) return 0;
+  return parse_cas(operation.version).value_or(0);
+}
+
 bool is_stats_group(std::string_view group) noexcept {
   constexpr std::array<std::string_view, 7> groups{"",      "settings", "items",   "slabs",
                                                    "sizes", "conns",    "extstore"};
   return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+bool needs_key(Verb verb) noexcept {
+  return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
+         verb != Verb::stats;
 }
 
 std::optional<LocalError> bad_combination(const Operation& operation) {

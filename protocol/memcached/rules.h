@@ -63,10 +63,16 @@ std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t
 // A version as a Reply tells it; nothing if it is none. 0 is no version: it compares with nothing.
 std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept;
 
+// The version that must still be the item's; 0: any.
+std::uint64_t cas_of(const Operation& operation) noexcept;
+
 // Groups of statistics whose replies are names and values.
 bool is_stats_group(std::string_view group) noexcept;
 
 // ---- operations
+
+// Whether an operation is about one key, its `key`.
+bool needs_key(Verb verb) noexcept;
 
 // What neither protocol has words for, and what contradicts itself.
 std::optional<LocalError> bad_combination(const Operation& operation);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/protocol/memcached/session_harness.h"
+#include "tests/protocol/memcached/many_harness.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
@@ -15,46 +15,16 @@ std::string quiet_failure(std::uint32_t opaque, StatusCode status, std::string_v
 }
 
 // A session that is ready, and one get_many of a, b and c: opaques 3 to 5, the NO-OP has 6.
-class BinaryMany : public testing::Test {
+class BinaryMany : public Many<BinaryWire> {
  protected:
+  BinaryMany() { keys = {"a", "b", "c"}; }
   void ask() { ticket = wire.submit(many(keys)); }
+  // Nothing is ever in doubt here.
   Seen expect_item(std::uint32_t index, std::string_view value, Status status = Status::done) {
-    Seen seen = wire.next();
-    EXPECT_EQ(seen.kind, Event::Kind::item) << seen.text;
-    EXPECT_EQ(seen.ticket, ticket);
-    EXPECT_EQ(seen.index, index);
-    EXPECT_EQ(seen.status, status);
-    EXPECT_EQ(seen.value, value);
+    Seen seen = Many::expect_item(index, value, status);
     EXPECT_FALSE(seen.unsure);
-    EXPECT_EQ(seen.sent, Sent::maybe);
     return seen;
   }
-  void expect_whole() {
-    const Seen seen = wire.next();
-    EXPECT_EQ(seen.kind, Event::Kind::reply) << wire.session.close_reason().text;
-    EXPECT_EQ(seen.ticket, ticket);
-    EXPECT_EQ(seen.status, Status::done);
-    EXPECT_EQ(seen.value, "");
-    EXPECT_EQ(seen.text, "");
-    EXPECT_EQ(seen.index, 0u) << "of items only";
-    EXPECT_TRUE(wire.events.empty());
-    EXPECT_TRUE(wire.session.clean());
-    EXPECT_EQ(wire.session.in_flight(), 0u);
-  }
-  void expect_failed(std::string_view why, Sent sent = Sent::maybe) {
-    const Seen seen = wire.next();
-    EXPECT_EQ(seen.kind, Event::Kind::failed);
-    EXPECT_EQ(seen.ticket, ticket);
-    EXPECT_EQ(seen.sent, sent);
-    EXPECT_EQ(wire.next().kind, Event::Kind::closed);
-    EXPECT_TRUE(wire.events.empty());
-    EXPECT_NE(wire.session.close_reason().text.find(why), std::string::npos)
-        << wire.session.close_reason().text;
-  }
-
-  BinaryWire wire;
-  std::vector<std::string_view> keys = {"a", "b", "c"};
-  Ticket ticket;
 };
 
 std::string asked_from(std::uint32_t opaque) {
@@ -279,9 +249,7 @@ TEST_F(BinaryMany, TheConnectionIsCleanOnlyBehindTheNoOp) {
 }
 
 TEST_F(BinaryMany, CancelledInAValueAboveTheLimit) {
-  SessionOptions options = test_options();
-  options.value_limit = 10;
-  BinaryWire small(options);
+  BinaryWire small(small_values());
   const Ticket large = small.submit(many(keys));
   small.take();
   const std::string bytes = quiet_hit(3, std::string(11, 'x'));
@@ -331,21 +299,12 @@ TEST_F(BinaryMany, WhatIsNotDueEndsTheConnection) {
     for (std::size_t i = 0; i < lie.items; ++i) {
       EXPECT_EQ(fresh.next().kind, Event::Kind::item) << lie.what;
     }
-    for (const Ticket ended : {whole, behind}) {
-      const Seen failed = fresh.next();
-      EXPECT_EQ(failed.kind, Event::Kind::failed) << lie.what;
-      EXPECT_EQ(failed.ticket, ended) << lie.what;
-      EXPECT_EQ(failed.sent, Sent::maybe) << lie.what;
-    }
-    EXPECT_EQ(fresh.next().kind, Event::Kind::closed) << lie.what;
-    EXPECT_EQ(fresh.session.close_reason().reason, Reason::protocol_error) << lie.what;
+    expect_broken(fresh, {whole, behind}, lie.what);
   }
 }
 
 TEST_F(BinaryMany, AValueAboveTheLimitTwiceEndsTheConnection) {
-  SessionOptions options = test_options();
-  options.value_limit = 10;
-  BinaryWire small(options);
+  BinaryWire small(small_values());
   small.submit(many(keys));
   small.take();
   small.feed(quiet_hit(4, std::string(11, 'x')) + quiet_hit(4, std::string(11, 'x')));

@@ -2,11 +2,9 @@
 
 // What the tests of the meta protocol's get_many share.
 
-#include <gtest/gtest.h>
-
 #include <array>
 
-#include "tests/protocol/memcached/session_harness.h"
+#include "tests/protocol/memcached/many_harness.h"
 
 namespace sheaf::protocol::memcached {
 
@@ -15,7 +13,7 @@ inline constexpr std::array kNames = {"k1"sv, "k2"sv, "k3"sv, "k4"sv, "k5"sv, "k
 inline constexpr const char* kAsked = "gets k1 k2 k3 k4 k5 k6\r\nmg k7 v f c O2\r\n";
 
 // A session that is ready, and one get_many of k1, k2, ...
-class MetaList : public testing::Test {
+class MetaList : public Many<MetaWire> {
  protected:
   void ask(std::size_t count) {
     keys.assign(kNames.begin(), kNames.begin() + static_cast<std::ptrdiff_t>(count));
@@ -27,43 +25,6 @@ class MetaList : public testing::Test {
     expect_item(static_cast<std::uint32_t>(keys.size() - 1), "last");
     expect_whole();
   }
-  Seen expect_item(std::uint32_t index, std::string_view value, Status status = Status::done) {
-    Seen seen = wire.next();
-    EXPECT_EQ(seen.kind, Event::Kind::item) << seen.text;
-    EXPECT_EQ(seen.ticket, ticket);
-    EXPECT_EQ(seen.index, index);
-    EXPECT_EQ(seen.status, status);
-    EXPECT_EQ(seen.value, value);
-    EXPECT_EQ(seen.sent, Sent::maybe);
-    return seen;
-  }
-  // The end of the whole, and nothing behind it.
-  void expect_whole() {
-    const Seen seen = wire.next();
-    EXPECT_EQ(seen.kind, Event::Kind::reply) << wire.session.close_reason().text;
-    EXPECT_EQ(seen.ticket, ticket);
-    EXPECT_EQ(seen.status, Status::done);
-    EXPECT_EQ(seen.value, "");
-    EXPECT_EQ(seen.text, "");
-    EXPECT_EQ(seen.index, 0u);
-    EXPECT_TRUE(wire.events.empty());
-    EXPECT_TRUE(wire.session.clean());
-    EXPECT_EQ(wire.session.in_flight(), 0u);
-  }
-  void expect_failed(std::string_view why, Sent sent = Sent::maybe) {
-    const Seen seen = wire.next();
-    EXPECT_EQ(seen.kind, Event::Kind::failed);
-    EXPECT_EQ(seen.ticket, ticket);
-    EXPECT_EQ(seen.sent, sent);
-    EXPECT_EQ(wire.next().kind, Event::Kind::closed);
-    EXPECT_TRUE(wire.events.empty());
-    EXPECT_NE(wire.session.close_reason().text.find(why), std::string::npos)
-        << wire.session.close_reason().text;
-  }
-
-  MetaWire wire;
-  std::vector<std::string_view> keys;
-  Ticket ticket;
 };
 
 // 41 keys of 250 bytes: six lists, and the last. Or some shorter.

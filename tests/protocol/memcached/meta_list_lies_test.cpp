@@ -28,12 +28,7 @@ void expect_end(const Lie& lie, std::string_view before, std::size_t items_befor
     EXPECT_EQ(item.kind, Event::Kind::item) << lie.bytes;
     EXPECT_EQ(item.value, "v" + std::to_string(item.index + 1)) << lie.bytes;
   }
-  const Seen failed = fresh.next();
-  EXPECT_EQ(failed.kind, Event::Kind::failed) << lie.bytes;
-  EXPECT_EQ(failed.ticket, ticket) << lie.bytes;
-  EXPECT_EQ(failed.sent, Sent::maybe) << lie.bytes;
-  EXPECT_EQ(fresh.next().kind, Event::Kind::closed) << lie.bytes;
-  EXPECT_EQ(fresh.session.close_reason().reason, Reason::protocol_error) << lie.bytes;
+  expect_broken(fresh, {ticket}, lie.bytes);
   EXPECT_NE(fresh.session.close_reason().text.find(lie.why), std::string::npos)
       << lie.bytes << fresh.session.close_reason().text;
 }

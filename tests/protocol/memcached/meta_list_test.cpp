@@ -225,14 +225,12 @@ TEST_F(MetaList, AnEmptyValueInAListIsUnsure) {
 }
 
 TEST_F(MetaList, AValueAboveTheLimitIsPassedOverAndRefusedAlone) {
-  SessionOptions options = test_options();
-  options.value_limit = 10;
   const std::string large = "01234567\r\n9";
   const std::string bytes = "VALUE k1 0 11 1\r\n" + large +
                             "\r\nVALUE k3 0 10 1\r\n0123456789\r\nVALUE k4 0 11 1\r\n" + large +
                             "\r\nEND\r\nVA 11 f0 c1 O2\r\n" + large + "\r\n";
   for (const std::size_t step : {1u, 7u, 1'000u}) {
-    MetaWire small(options);
+    MetaWire small(small_values());
     keys.assign(kNames.begin(), kNames.begin() + 5);
     small.submit(many(keys));
     small.take();
@@ -335,9 +333,7 @@ TEST_F(MetaList, CancelledInTheMiddleItIsCleanOnlyBehindTheReplyToTheLastKey) {
 }
 
 TEST_F(MetaList, CancelledInAValueAboveTheLimit) {
-  SessionOptions options = test_options();
-  options.value_limit = 10;
-  MetaWire small(options);
+  MetaWire small(small_values());
   keys = {"a", "b", "c", "d"};
   const Ticket large = small.submit(many(keys));
   small.take();
@@ -354,9 +350,7 @@ TEST_F(MetaList, CancelledInAValueAboveTheLimit) {
 }
 
 TEST_F(MetaList, CancelledInTheValueOfTheLastKey) {
-  SessionOptions options = test_options();
-  options.value_limit = 10;
-  MetaWire small(options);
+  MetaWire small(small_values());
   keys = {"a", "b"};
   const Ticket large = small.submit(many(keys));
   const Ticket behind = small.submit(get("c"));
