@@ -6,7 +6,7 @@ namespace sheaf::client {
 namespace {
 
 // Of one request: the server works on the first of them while the next is spelled.
-constexpr std::uint32_t most_keys = 128;
+constexpr std::uint32_t most_keys = 256;
 
 }  // namespace
 

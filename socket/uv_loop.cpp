@@ -14,6 +14,9 @@
 namespace sheaf::socket {
 namespace {
 
+// It counts suspended time: a lease must not outlive a closed lid.
+constexpr clockid_t monotonic = CLOCK_BOOTTIME;
+
 std::chrono::nanoseconds read_clock(clockid_t id) noexcept {
   timespec t{};
   clock_gettime(id, &t);
@@ -25,9 +28,8 @@ constexpr unsigned spin_patience = 4;
 
 }  // namespace
 
-// CLOCK_BOOTTIME counts suspended time: a lease must not outlive a closed lid.
 Now read_clocks() noexcept {
-  return {read_clock(CLOCK_BOOTTIME),
+  return {read_clock(monotonic),
           std::chrono::floor<std::chrono::milliseconds>(read_clock(CLOCK_REALTIME))};
 }
 
@@ -120,7 +122,7 @@ void UvLoop::Impl::wait(Deadline until) {
 bool UvLoop::Impl::spin(Deadline until) {
   if (!spin_.enabled || !spin_allowed_) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
-  const Deadline end = std::min(until, read_clocks().mono + spin_.budget);
+  const Deadline end = std::min(until, read_clock(monotonic) + spin_.budget);
   do {
     uv_run(&loop_, UV_RUN_NOWAIT);
     if (events_ || (guest_ != nullptr && guest_->has_work())) {
@@ -128,7 +130,7 @@ bool UvLoop::Impl::spin(Deadline until) {
       return true;
     }
     sched_yield();
-  } while (read_clocks().mono < end);
+  } while (read_clock(monotonic) < end);
   ++spin_misses_;
   return false;
 }

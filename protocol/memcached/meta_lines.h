@@ -108,6 +108,10 @@ struct ReplyLine {
   bool stale = false;  // X
   std::string_view text{};
 
+  bool is_error() const noexcept {
+    return code == Code::error || code == Code::client_error || code == Code::server_error;
+  }
+
   // Nothing if a number is missing, malformed or doubled. Flags that we do not know are passed
   // over.
   static std::optional<ReplyLine> parse(std::string_view line) noexcept;

@@ -10,10 +10,6 @@ namespace {
 using protocol::Reply;
 using Code = ReplyLine::Code;
 
-bool is_error(Code code) noexcept {
-  return code == Code::error || code == Code::client_error || code == Code::server_error;
-}
-
 Reason reason_of_server_error(std::string_view text) noexcept {
   if (text.starts_with("object too large")) return Reason::too_large;
   if (text.starts_with("out of memory")) return Reason::quota;
@@ -72,7 +68,9 @@ MetaSession::Step MetaSession::next_step(Event& event) {
   if (skip_ > 0) return skip_bytes();
   if (skip_line_end_) return skip_line_end();
   Pending* const request = queue_.due();
-  if (request != nullptr && request->over) return answer(*request, {}, event);
+  const bool many = request != nullptr && request->question == Question::many;
+  const bool listed = many && request->at > 0;  // the first key is answered
+  if (listed && request->keys.size() == 1) return answer(*request, {}, event);
   const std::string_view data = input_.data();
   const std::size_t end = data.substr(0, max_reply_line).find('\n');
   if (end == std::string_view::npos) {
@@ -80,7 +78,7 @@ MetaSession::Step MetaSession::next_step(Event& event) {
   }
   if (end == 0 || data[end - 1] != '\r') return broken("a line that ends without CR");
   const std::string_view text = data.substr(0, end - 1);
-  if (request != nullptr && request->lists > 0) return on_list(*request, text, end + 1, event);
+  if (listed) return on_list(*request, text, end + 1, event);
   const auto line = ReplyLine::parse(text);
   if (!line || line->code == Code::other) return broken("the line \"" + printable(text) + "\"");
   return on_line(request, *line, end + 1, event);
@@ -93,12 +91,13 @@ MetaSession::Step MetaSession::on_line(Pending* request, const ReplyLine& line, 
                     "the server has too many open connections");
   }
   const bool many = request != nullptr && request->question == Question::many;
-  if (many && !is_error(line.code)) return on_last_of_many(*request, line, size, event);
+  if (many && !line.is_error()) return on_first_of_many(*request, line, size, event);
   if (line.code != Code::value) input_.consumed(size);
   if (is(State::greeting)) return on_greeting(line, event);
-  if (is_error(line.code)) return on_error(request, line, event);
+  if (line.is_error()) return on_error(request, line, event);
   if (request == nullptr) return broken("a reply to nothing that was asked");
-  if (!may_answer(*request, false)) return Step::again;
+  const bool two_lines = request->question == Question::stats;  // with the no-op in front
+  if (!may_answer(*request, two_lines && request->at == 0)) return Step::again;
   switch (line.code) {
     case Code::value:
       return on_value(*request, line, size, event);
@@ -122,7 +121,7 @@ MetaSession::Step MetaSession::on_greeting(const ReplyLine& line, Event& event) 
   }
   const Question question = request->question;
   queue_.finish(*request);
-  if (is_error(line.code)) return on_refused_greeting(question, line);
+  if (line.is_error()) return on_refused_greeting(question, line);
   if (question == Question::version && line.code == Code::version) {
     return on_version(line.text, event);
   }
@@ -282,6 +281,11 @@ MetaSession::Step MetaSession::on_text(Pending& request, const ReplyLine& line, 
       }
       break;
     case Question::stats:
+      if (request.at == 0 && line.code == Code::no_op && !line.opaque) {
+        request.at = 1;
+        return Step::again;
+      }
+      if (request.at == 0) break;
       if (line.code == Code::end) return end_stats(request, event);
       if (line.code == Code::stat) {
         const std::size_t blank = std::min(line.text.find(' '), line.text.size());

@@ -35,6 +35,7 @@ class MetaSession final : public MemcachedSession {
 
   // meta_submit.cpp: from an operation to its line
   Pending& write_line(std::string_view line, Question question, bool with_ticket);
+  Ticket write_stats(std::string_view group);
   Ticket write_get(const Operation& operation, std::uint32_t expiry);
   Ticket write_set(const Operation& operation, std::uint32_t expiry);
   Ticket write_remove(const Operation& operation);
@@ -59,9 +60,11 @@ class MetaSession final : public MemcachedSession {
 
   // meta_list.cpp: get_many
   std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
+  Step on_first_of_many(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
   Step on_list(Pending& request, std::string_view line, std::size_t size, Event& event);
+  Step on_list_end(Pending& request, std::size_t size, Event& event);
+  bool begins_reply(const Pending& request, const ReplyLine& line) const;
   Step on_listed(Pending& request, const ListedHead& head, std::size_t size, Event& event);
-  Step on_last_of_many(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
 
   bool logged_in_ = false;
   bool skip_line_end_ = false;  // behind a value that was skipped

@@ -83,14 +83,20 @@ std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation,
       return write_line(meta_no_op, Question::probe, true).ticket;
     case Verb::server_version:
       return write_line("version\r\n", Question::version, true).ticket;
-    case Verb::stats: {
-      std::string line = "stats";
-      if (!operation.key.empty()) line.append(1, ' ').append(operation.key);
-      return write_line(line.append(line_end), Question::stats, true).ticket;
-    }
+    case Verb::stats:
+      return write_stats(operation.key);
     default:
       return std::unexpected(unsupported("unknown verb"));
   }
+}
+
+// Its answer has no opaque and may be END alone: the answer to the no-op in front keeps that from
+// being taken for the end of a list that was lost.
+Ticket MetaSession::write_stats(std::string_view group) {
+  std::string line(meta_no_op);
+  line.append("stats");
+  if (!group.empty()) line.append(1, ' ').append(group);
+  return write_line(line.append(line_end), Question::stats, true).ticket;
 }
 
 Ticket MetaSession::write_get(const Operation& operation, std::uint32_t expiry) {

@@ -75,6 +75,13 @@ bool RequestQueue::only_own() const noexcept {
   return true;
 }
 
+const Pending* RequestQueue::behind(const Pending& request) const noexcept {
+  for (std::uint32_t sequence = request.sequence + 1; sequence != next_; ++sequence) {
+    if (at(sequence).state != Pending::State::over) return &at(sequence);
+  }
+  return nullptr;
+}
+
 Pending* RequestQueue::next_waiting(std::uint32_t& sequence) noexcept {
   for (; sequence != next_; ++sequence) {
     Pending& request = at(sequence);

@@ -53,11 +53,10 @@ struct Pending {
   Opcode opcode = Opcode::no_op;  // binary
   bool by_version = false;        // there was a condition on the version
   Sent sent = Sent::no;           // set when the session ends
-  // many:
-  std::span<const std::string_view> keys{};  // only while it is waiting
-  std::uint32_t at = 0;                      // keys before this one have been passed
-  std::uint32_t lists = 0;                   // meta: lists that are not answered
-  bool over = false;                         // meta: so is the last key
+  // many: keys before this one have been passed; stats in meta: the no-op is answered
+  std::uint32_t at = 0;
+  bool missed = false;                       // many, in meta: some of those were not told
+  std::span<const std::string_view> keys{};  // many; there only while it is waiting
 };
 
 class RequestQueue {
@@ -75,6 +74,8 @@ class RequestQueue {
 
   // The oldest request that owes a reply, null if none does.
   Pending* due() noexcept;
+  // The next one behind it that owes a reply, null if none does.
+  const Pending* behind(const Pending& request) const noexcept;
   Pending& last() noexcept { return at(next_ - 1); }
   std::uint32_t first() const noexcept { return first_; }
   // The next one that is waiting, from `sequence` on, which is moved there; for the end of a

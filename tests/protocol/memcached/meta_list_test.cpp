@@ -1,4 +1,5 @@
-// get_many in the meta protocol: lists, and mg for the last key. What is written, told, cancelled.
+// get_many in the meta protocol: mg for the first key, then a list. What is written, told,
+// cancelled.
 
 #include <gtest/gtest.h>
 
@@ -27,12 +28,12 @@ TEST_F(MetaList, OneKeyIsAskedForWithoutAList) {
   expect_whole();
 }
 
-TEST_F(MetaList, AllButTheLastAreOneLine) {
+TEST_F(MetaList, AllButTheFirstAreOneLine) {
   const std::vector<std::string_view> two = {"k1", "k2"};
   wire.submit(many(two));
-  EXPECT_EQ(wire.take(), "gets k1\r\nmg k2 v f c O2\r\n");
+  EXPECT_EQ(wire.take(), "mg k1 v f c O2\r\ngets k2\r\n");
   ask(7);
-  EXPECT_EQ(wire.take(), "gets k1 k2 k3 k4 k5 k6\r\nmg k7 v f c O3\r\n");
+  EXPECT_EQ(wire.take(), "mg k1 v f c O3\r\ngets k2 k3 k4 k5 k6 k7\r\n");
   EXPECT_EQ(wire.session.in_flight(), 2u);
   EXPECT_EQ(wire.session.room(), 510u) << "as one request each";
 }
@@ -56,57 +57,23 @@ TEST_F(MetaList, GetsOfOneKeyEachAreLinesOfTheirOwnWithTheirReplies) {
   }
 }
 
-TEST_F(MetaList, LongListsAreSeveralLinesThatNameEachKeyOnceAndInOrder) {
-  for (std::size_t shorter = 0; shorter < 120; ++shorter) {
-    MetaWire fresh;
-    const std::vector<std::string> names = long_names(shorter);
-    keys.assign(names.begin(), names.end());
-    ASSERT_NE(fresh.submit(many(keys)), Ticket{});
-    std::string out = fresh.take();
-    std::vector<std::string> named;
-    std::size_t lists = 0;
-    for (std::size_t end = 0; (end = out.find("\r\n")) != std::string::npos;) {
-      std::string line = out.substr(0, end);
-      out.erase(0, end + 2);
-      ASSERT_LE(line.size(), 2'000u);
-      if (out.empty()) {
-        ASSERT_EQ(line, "mg " + names.back() + " v f c O2");
-        named.push_back(names.back());
-        continue;
-      }
-      ASSERT_TRUE(line.starts_with("gets "));
-      ++lists;
-      for (line.erase(0, 4); !line.empty();) {
-        const std::size_t size = std::min(line.find(' ', 1), line.size());
-        named.push_back(line.substr(1, size - 1));
-        line.erase(0, size);
-      }
-    }
-    ASSERT_EQ(out, "");
-    ASSERT_EQ(named, names) << shorter;
-    ASSERT_GE(lists, 2u);
-    ASSERT_LE(lists, 6u) << "no more than are needed";
+TEST_F(MetaList, AsManyKeysAsThereAreAreOneLineStill) {
+  std::vector<std::string> names;
+  std::string list = "gets";
+  for (std::size_t i = 0; i < 300; ++i) {
+    names.push_back(std::string(247, 'k') + std::to_string(100 + i));
+    if (i > 0) list += " " + names.back();
   }
-}
-
-TEST_F(MetaList, TheWholeOfSeveralListsIsToldByTheReplyToTheLastKey) {
-  const std::vector<std::string> names = long_names();
   keys.assign(names.begin(), names.end());
   ticket = wire.submit(many(keys));
-  wire.take();
-  const auto value = [&](std::size_t i) {
-    return "VALUE " + names[i] + " 0 3 1\r\n" + std::to_string(100 + i) + "\r\n";
-  };
-  wire.feed(value(0) + value(6) + "END\r\n" + "END\r\n" + value(20), 1);
-  expect_item(0, "100");
-  expect_item(6, "106");
-  expect_item(20, "120");
-  wire.feed("END\r\nEND\r\nEND\r\n" + value(39), 1);
-  expect_item(39, "139");
-  wire.feed("END\r\n", 1);
-  EXPECT_TRUE(wire.events.empty()) << "nobody knows yet whose ends these were";
-  EXPECT_FALSE(wire.session.clean());
-  answer_last();
+  EXPECT_EQ(wire.take(), "mg " + names[0] + " v f c O2\r\n" + list + "\r\n");
+  std::string answers = "VA 3 f0 c1 O2\r\n100\r\n";
+  for (const std::size_t i : {1u, 150u, 299u}) {
+    answers += "VALUE " + names[i] + " 0 3 1\r\n" + std::to_string(100 + i) + "\r\n";
+  }
+  wire.feed(answers + "END\r\n", 7);
+  for (const std::uint32_t i : {0u, 1u, 150u, 299u}) expect_item(i, std::to_string(100 + i));
+  expect_whole();
 }
 
 TEST_F(MetaList, AKeyThatIsNoPlainKeyIsUnsupportedAndNothingIsWritten) {
@@ -124,7 +91,7 @@ TEST_F(MetaList, AKeyThatIsNoPlainKeyIsUnsupportedAndNothingIsWritten) {
   EXPECT_EQ(wire.session.in_flight(), 0u);
   EXPECT_TRUE(wire.session.clean());
   ask(2);
-  EXPECT_EQ(wire.take(), "gets k1\r\nmg k2 v f c O2\r\n");
+  EXPECT_EQ(wire.take(), "mg k1 v f c O2\r\ngets k2\r\n");
 }
 
 TEST_F(MetaList, WhatMakesNoSenseIsRefused) {
@@ -141,63 +108,63 @@ TEST_F(MetaList, HitsInTheOrderAskedAndNothingOfMisses) {
   ask(7);
   EXPECT_EQ(wire.take(), kAsked);
   EXPECT_FALSE(wire.session.clean());
+  wire.feed("VA 2 f8 c77 O2\r\nv1\r\n", 1);
+  const Seen first = expect_item(0, "v1");
+  EXPECT_EQ(first.flags, 8u);
+  EXPECT_EQ(first.version, "77");
   wire.feed("VALUE k2 9 2 33\r\nv2\r\nVALUE k3 0 5 44\r\nEND\r\n\r\nVALUE k5 0 2 6\r\nv5\r\n", 1);
   const Seen second = expect_item(1, "v2");
   EXPECT_EQ(second.flags, 9u);
   EXPECT_EQ(second.version, "33");
   expect_item(2, "END\r\n");
   expect_item(4, "v5");
-  wire.feed("END\r\n", 1);
   EXPECT_TRUE(wire.events.empty());
-  wire.feed("VA 2 f8 c77 O2\r\nv7\r\n", 1);
-  const Seen last = expect_item(6, "v7");
-  EXPECT_EQ(last.flags, 8u);
-  EXPECT_EQ(last.version, "77");
+  wire.feed("END\r\n", 1);
   expect_whole();
 }
 
 TEST_F(MetaList, AllOrNothing) {
   ask(3);
   wire.take();
-  wire.feed("END\r\nEN O2\r\n");
+  wire.feed("EN O2\r\nEND\r\n");
   expect_whole();
   ask(3);
   wire.take();
-  wire.feed("VALUE k1 0 1 1\r\na\r\nVALUE k2 0 1 1\r\nb\r\nEND\r\nVA 1 f0 c1 O3\r\nc\r\n");
+  wire.feed("VA 1 f0 c1 O3\r\na\r\nVALUE k2 0 1 1\r\nb\r\nVALUE k3 0 1 1\r\nc\r\nEND\r\n");
   expect_item(0, "a");
   expect_item(1, "b");
   expect_item(2, "c");
   expect_whole();
 }
 
-TEST_F(MetaList, TheLastKeyMissingHasNoItem) {
+TEST_F(MetaList, TheFirstKeyMissingHasNoItem) {
   ask(3);
   wire.take();
-  wire.feed("VALUE k2 0 1 1\r\nb\r\nEND\r\nEN O2\r\n", 1);
+  wire.feed("EN O2\r\nVALUE k2 0 1 1\r\nb\r\nEND\r\n", 1);
   expect_item(1, "b");
   expect_whole();
 
   MetaWire older(test_options(), "1.6.17");
   older.submit(many(keys));
   older.take();
-  older.feed("END\r\nEN\r\n");
+  older.feed("EN\r\nEND\r\n");
   const Seen seen = older.next();
   EXPECT_EQ(seen.kind, Event::Kind::reply) << "older servers tell no opaque";
   EXPECT_EQ(seen.status, Status::done);
   EXPECT_TRUE(older.session.clean());
 }
 
-TEST_F(MetaList, WhatMgTellsOfTheLastKeyIsTold) {
+TEST_F(MetaList, WhatMgTellsOfTheFirstKeyIsTold) {
   ask(2);
   wire.take();
-  wire.feed("END\r\nVA 0 f0 c5 Z O2\r\n\r\n");
-  const Seen stub = expect_item(1, "", Status::absent);
+  wire.feed("VA 0 f0 c5 Z O2\r\n\r\nEND\r\n");
+  const Seen stub = expect_item(0, "", Status::absent);
   EXPECT_EQ(stub.lease, Lease::taken);
   expect_whole();
   ask(2);
   wire.take();
-  wire.feed("END\r\nVA 3 f0 c5 W X O3\r\nold\r\n");
-  const Seen stale = expect_item(1, "old");
+  wire.feed("VA 3 f0 c5 W X O3\r\nold\r\nEND\r\n");
+  const Seen stale = expect_item(0, "old");
   EXPECT_EQ(stale.lease, Lease::won);
   EXPECT_TRUE(stale.stale);
   expect_whole();
@@ -206,46 +173,114 @@ TEST_F(MetaList, WhatMgTellsOfTheLastKeyIsTold) {
 TEST_F(MetaList, AKeyAskedTwiceIsAnsweredTwice) {
   keys = {"k1", "k2", "k3", "k2", "k1"};
   ticket = wire.submit(many(keys));
-  EXPECT_EQ(wire.take(), "gets k1 k2 k3 k2\r\nmg k1 v f c O2\r\n");
-  wire.feed("VALUE k1 0 1 1\r\na\r\nVALUE k2 0 1 1\r\nb\r\nVALUE k2 0 1 1\r\nc\r\nEND\r\n");
+  EXPECT_EQ(wire.take(), "mg k1 v f c O2\r\ngets k2 k3 k2 k1\r\n");
+  wire.feed("VA 1 f0 c1 O2\r\na\r\nVALUE k2 0 1 1\r\nb\r\nVALUE k2 0 1 1\r\nc\r\n");
+  wire.feed("VALUE k1 0 1 1\r\nd\r\nEND\r\n");
   expect_item(0, "a");
   expect_item(1, "b");
   expect_item(3, "c");
-  answer_last();
+  expect_item(4, "d");
+  expect_whole();
 }
 
 TEST_F(MetaList, AnEmptyValueInAListIsUnsure) {
   ask(3);
   wire.take();
-  wire.feed("VALUE k1 0 0 5\r\n\r\nVALUE k2 0 1 5\r\nv\r\nEND\r\nVA 0 f0 c5 O2\r\n\r\n", 1);
-  EXPECT_TRUE(expect_item(0, "").unsure);
-  EXPECT_FALSE(expect_item(1, "v").unsure);
-  EXPECT_FALSE(expect_item(2, "").unsure) << "mg tells it from the stub that holds a lease";
+  wire.feed("VA 0 f0 c5 O2\r\n\r\nVALUE k2 0 0 5\r\n\r\nVALUE k3 0 1 5\r\nv\r\nEND\r\n", 1);
+  EXPECT_FALSE(expect_item(0, "").unsure) << "mg tells it from the stub that holds a lease";
+  EXPECT_TRUE(expect_item(1, "").unsure);
+  EXPECT_FALSE(expect_item(2, "v").unsure);
   expect_whole();
 }
 
 TEST_F(MetaList, AValueAboveTheLimitIsPassedOverAndRefusedAlone) {
   const std::string large = "01234567\r\n9";
-  const std::string bytes = "VALUE k1 0 11 1\r\n" + large +
-                            "\r\nVALUE k3 0 10 1\r\n0123456789\r\nVALUE k4 0 11 1\r\n" + large +
-                            "\r\nEND\r\nVA 11 f0 c1 O2\r\n" + large + "\r\n";
+  const std::string bytes = "VA 11 f0 c1 O2\r\n" + large + "\r\nVALUE k2 0 11 1\r\n" + large +
+                            "\r\nVALUE k4 0 10 1\r\n0123456789\r\nVALUE k5 0 11 1\r\n" + large +
+                            "\r\nEND\r\n";
   for (const std::size_t step : {1u, 7u, 1'000u}) {
     MetaWire small(small_values());
     keys.assign(kNames.begin(), kNames.begin() + 5);
     small.submit(many(keys));
     small.take();
     small.feed(bytes, step);
-    for (const std::uint32_t index : {0u, 2u, 3u, 4u}) {
+    for (const std::uint32_t index : {0u, 1u, 3u, 4u}) {
       const Seen item = small.next();
       EXPECT_EQ(item.kind, Event::Kind::item);
       EXPECT_EQ(item.index, index);
-      EXPECT_EQ(item.status, index == 2 ? Status::done : Status::refused);
-      EXPECT_EQ(item.reason, index == 2 ? Reason::other : Reason::too_large);
-      EXPECT_EQ(item.value, index == 2 ? "0123456789" : "");
+      EXPECT_EQ(item.status, index == 3 ? Status::done : Status::refused);
+      EXPECT_EQ(item.reason, index == 3 ? Reason::other : Reason::too_large);
+      EXPECT_EQ(item.value, index == 3 ? "0123456789" : "");
     }
     EXPECT_EQ(small.next().kind, Event::Kind::reply);
     EXPECT_TRUE(small.session.clean());
   }
+}
+
+// ---- misses, and the replies behind them
+
+TEST_F(MetaList, MissesAreToldOnceTheNextReplyHasBegun) {
+  struct Next {
+    Operation asked;
+    const char* begins;
+    const char* rest;
+  };
+  const std::vector<std::string_view> two = {"a", "b"};
+  const Next nexts[] = {
+      {get("a"), "VA 1 f0 c1 O3\r\n", "v\r\n"},
+      {get("a"), "EN O3\r\n", ""},
+      {set("a", "v"), "HD c1 O3\r\n", ""},
+      {set("a", "v"), "SERVER_ERROR out of memory storing object\r\n", ""},
+      {operation(Verb::increment, "a"), "NF O3\r\n", ""},
+      {many(two), "EN O3\r\n", "END\r\n"},
+      {operation(Verb::probe), "MN\r\n", ""},
+      {operation(Verb::server_version), "VERSION 1.6.18\r\n", ""},
+      {operation(Verb::stats), "MN\r\n", "END\r\n"},
+  };
+  for (const Next& next : nexts) {
+    MetaWire fresh;
+    keys.assign(kNames.begin(), kNames.end());
+    const Ticket first = fresh.submit(many(keys));
+    const Ticket behind = fresh.submit(next.asked);
+    fresh.take();
+    const std::string begins = next.begins;
+    fresh.feed("EN O2\r\nVALUE k4 0 2 1\r\nv4\r\nEND\r\n" + begins.substr(0, begins.size() - 1), 1);
+    EXPECT_EQ(fresh.next().index, 3u);
+    EXPECT_TRUE(fresh.events.empty()) << begins;
+    fresh.feed(begins.substr(begins.size() - 1));
+    EXPECT_EQ(fresh.next().ticket, first) << begins;
+    fresh.feed(next.rest, 1);
+    EXPECT_EQ(fresh.next().ticket, behind) << begins;
+    EXPECT_TRUE(fresh.session.clean());
+  }
+}
+
+TEST_F(MetaList, ARequestThatHasNotLeftDelaysNoMiss) {
+  ask(7);
+  wire.take();
+  const Ticket behind = wire.submit(get("a"));
+  wire.feed("EN O2\r\nEND\r\n");
+  EXPECT_EQ(wire.next().ticket, ticket);
+  wire.take();
+  wire.feed("EN O3\r\n");
+  EXPECT_EQ(wire.next().ticket, behind);
+}
+
+TEST_F(MetaList, HitsWaitForNothing) {
+  ask(2);
+  wire.submit(get("a"));
+  wire.take();
+  wire.feed("VA 1 f0 c1 O2\r\na\r\nVALUE k2 0 1 1\r\nb\r\nEND\r\n", 1);
+  expect_item(0, "a");
+  expect_item(1, "b");
+  EXPECT_EQ(wire.next().ticket, ticket);
+  ask(2);
+  wire.submit(get("a"));
+  wire.take();
+  wire.feed("EN O3\r\nEN O4\r\nVALUE k2 0 1 1\r\nb\r\nEND\r\n", 1);
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply) << "of the get before";
+  expect_item(1, "b");
+  EXPECT_EQ(wire.next().ticket, ticket) << "mg has told the only miss";
 }
 
 TEST_F(MetaList, RequestsAroundItKeepTheirPlaces) {
@@ -255,11 +290,11 @@ TEST_F(MetaList, RequestsAroundItKeepTheirPlaces) {
   ask(3);
   const Ticket behind = wire.submit(get("k1"));
   EXPECT_EQ(wire.take(),
-            "ms k1 1 c O2\r\nv\r\ngets k1\r\nmg k2 v f c O3\r\ngets k1 k2\r\nmg k3 v f c O4\r\n"
+            "ms k1 1 c O2\r\nv\r\nmg k1 v f c O3\r\ngets k2\r\nmg k1 v f c O4\r\ngets k2 k3\r\n"
             "mg k1 v f c O5\r\n");
   wire.feed(
-      "HD c1 O2\r\nVALUE k1 0 1 1\r\na\r\nEND\r\nEN O3\r\nVALUE k1 0 1 1\r\nb\r\nEND\r\n"
-      "VA 2 f0 c1 O4\r\nbb\r\nVA 1 f0 c1 O5\r\nc\r\n");
+      "HD c1 O2\r\nVA 1 f0 c1 O3\r\na\r\nEND\r\nVA 1 f0 c1 O4\r\nb\r\n"
+      "VALUE k3 0 2 1\r\nbb\r\nEND\r\nVA 1 f0 c1 O5\r\nc\r\n");
   EXPECT_EQ(wire.next().ticket, before);
   const Seen item = wire.next();
   EXPECT_EQ(item.ticket, first);
@@ -292,13 +327,13 @@ TEST_F(MetaList, CancelledBeforeItLeavesNothingIsWritten) {
 
 TEST_F(MetaList, CancelledWhileItIsWrittenItsItemsAreNobodys) {
   ask(7);
-  std::string out = wire.take(20);  // of 24 bytes of the list
+  std::string out = wire.take(20);  // of 41 bytes
   EXPECT_EQ(wire.session.cancel(ticket, wire.now()), Sent::maybe);
   keys.assign(7, "gone");
   const Ticket next = wire.submit(get("other"));
   EXPECT_EQ(wire.session.in_flight(), 1u);
   EXPECT_EQ(out += wire.take(), kAsked + "mg other v f c O3\r\n"s);
-  wire.feed("VALUE k3 0 2 1\r\nv3\r\nVALUE k4 0 0 1\r\n\r\nEND\r\nVA 2 f0 c1 O2\r\nv7\r\n", 1);
+  wire.feed("VA 2 f0 c1 O2\r\nv1\r\nVALUE k3 0 2 1\r\nv3\r\nVALUE k4 0 0 1\r\n\r\nEND\r\n", 1);
   EXPECT_TRUE(wire.events.empty());
   wire.feed("VA 1 f0 c1 O3\r\no\r\n");
   const Seen seen = wire.next();
@@ -308,28 +343,38 @@ TEST_F(MetaList, CancelledWhileItIsWrittenItsItemsAreNobodys) {
   EXPECT_TRUE(wire.session.clean());
 }
 
-TEST_F(MetaList, CancelledInTheMiddleItIsCleanOnlyBehindTheReplyToTheLastKey) {
-  const std::vector<std::string> names = long_names();
-  keys.assign(names.begin(), names.end());
-  ticket = wire.submit(many(keys));
+TEST_F(MetaList, CancelledInTheMiddleItIsCleanOnlyBehindItsEnd) {
+  ask(7);
   wire.take();
-  wire.feed("VALUE " + names[1] + " 0 2 1\r\nv2\r\nVALUE " + names[2] + " 0 10 1\r\nhalf");
+  wire.feed("EN O2\r\nVALUE k2 0 2 1\r\nv2\r\nVALUE k3 0 10 1\r\nhalf");
   expect_item(1, "v2");
   EXPECT_EQ(wire.session.cancel(ticket, wire.now()), Sent::maybe);
   keys.assign(keys.size(), "gone");
   EXPECT_EQ(wire.session.in_flight(), 0u);
-  wire.feed(" of it\r\nEND\r\nEND\r\nVALUE " + names[20] + " 0 1 1\r\nv\r\n");
-  for (int lists = 4; lists > 0; --lists) {  // of six
-    EXPECT_FALSE(wire.session.clean()) << lists;
-    wire.feed("END\r\n");
-  }
+  wire.feed(" of it\r\nVALUE k6 0 1 1\r\nv\r\n");
   EXPECT_FALSE(wire.session.clean());
   EXPECT_EQ(wire.session.counters().late_replies, 0u);
-  wire.feed("EN O2\r\n");
+  wire.feed("END\r\n");
   EXPECT_FALSE(wire.session.closed()) << wire.session.close_reason().text;
   EXPECT_TRUE(wire.session.clean());
   EXPECT_TRUE(wire.events.empty());
   EXPECT_EQ(wire.session.counters().late_replies, 1u);
+}
+
+TEST_F(MetaList, CancelledBeforeAnythingCameItPassesByWholly) {
+  for (const char* first : {"EN O2\r\n", "VA 2 f0 c1 O2\r\nv1\r\n"}) {
+    MetaWire fresh;
+    keys.assign(kNames.begin(), kNames.end());
+    const Ticket asked = fresh.submit(many(keys));
+    const Ticket behind = fresh.submit(get("a"));
+    fresh.take();
+    EXPECT_EQ(fresh.session.cancel(asked, fresh.now()), Sent::maybe);
+    keys.assign(keys.size(), "gone");
+    fresh.feed(first + "VALUE k3 0 2 1\r\nv3\r\nEND\r\nEN O3\r\n"s, 1);
+    EXPECT_EQ(fresh.next().ticket, behind);
+    EXPECT_TRUE(fresh.events.empty());
+    EXPECT_TRUE(fresh.session.clean());
+  }
 }
 
 TEST_F(MetaList, CancelledInAValueAboveTheLimit) {
@@ -337,32 +382,32 @@ TEST_F(MetaList, CancelledInAValueAboveTheLimit) {
   keys = {"a", "b", "c", "d"};
   const Ticket large = small.submit(many(keys));
   small.take();
-  small.feed("VALUE a 0 0 1\r\n\r\nVALUE b 0 11 1\r\n0123");
+  small.feed("EN O2\r\nVALUE b 0 0 1\r\n\r\nVALUE c 0 11 1\r\n0123");
   EXPECT_EQ(small.next().status, Status::done);
   EXPECT_EQ(small.next().reason, Reason::too_large);
   EXPECT_EQ(small.session.cancel(large, small.now()), Sent::maybe);
   keys.assign(4, "gone");
-  small.feed("4567890\r\nVALUE c 0 12 1\r\n012345678901\r\nEND\r\n", 1);
+  small.feed("4567890\r\nVALUE d 0 12 1\r\n012345678901\r\n", 1);
   EXPECT_FALSE(small.session.clean());
-  small.feed("VA 11 f0 c1 O2\r\n01234567890\r\n", 1);
+  small.feed("END\r\n", 1);
   EXPECT_TRUE(small.events.empty());
   EXPECT_TRUE(small.session.clean());
 }
 
-TEST_F(MetaList, CancelledInTheValueOfTheLastKey) {
+TEST_F(MetaList, CancelledInTheValueOfTheFirstKey) {
   MetaWire small(small_values());
   keys = {"a", "b"};
   const Ticket large = small.submit(many(keys));
   const Ticket behind = small.submit(get("c"));
   small.take();
-  small.feed("END\r\nVA 11 f0 c1 O2\r\n0123");
+  small.feed("VA 11 f0 c1 O2\r\n0123");
   const Seen item = small.next();
-  EXPECT_EQ(item.index, 1u);
+  EXPECT_EQ(item.index, 0u);
   EXPECT_EQ(item.reason, Reason::too_large);
-  EXPECT_TRUE(small.events.empty()) << "the whole comes behind the bytes that pass by";
+  EXPECT_TRUE(small.events.empty());
   EXPECT_EQ(small.session.cancel(large, small.now()), Sent::maybe);
   keys.assign(2, "gone");
-  small.feed("4567890\r\nVA 1 f0 c1 O3\r\nc\r\n", 1);
+  small.feed("4567890\r\nEND\r\nVA 1 f0 c1 O3\r\nc\r\n", 1);
   const Seen seen = small.next();
   EXPECT_EQ(seen.ticket, behind);
   EXPECT_EQ(seen.value, "c");
@@ -370,21 +415,21 @@ TEST_F(MetaList, CancelledInTheValueOfTheLastKey) {
   EXPECT_TRUE(small.session.clean());
 }
 
-// Between the item of the last key and the end of the whole there is nothing more to receive.
-TEST_F(MetaList, CancelledBehindTheItemOfTheLastKey) {
-  ask(2);
+// A request of one key: between its item and its end there is nothing more to receive.
+TEST_F(MetaList, CancelledBehindTheItemOfTheOnlyKey) {
+  ask(1);
   const Ticket behind = wire.submit(get("c"));
   wire.take();
-  const std::string bytes = "END\r\nVA 2 f0 c1 O2\r\nv2\r\nVA 1 f0 c1 O3\r\nc\r\n";
+  const std::string bytes = "VA 2 f0 c1 O2\r\nv1\r\nVA 1 f0 c1 O3\r\nc\r\n";
   std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(),
               wire.session.input_space().begin());
   wire.session.on_input(bytes.size(), wire.now());
   Event event;
   ASSERT_TRUE(wire.session.poll_event(event));
   EXPECT_EQ(event.kind, Event::Kind::item);
-  EXPECT_EQ(event.index, 1u);
+  EXPECT_EQ(event.index, 0u);
   EXPECT_EQ(wire.session.cancel(ticket, wire.now()), Sent::maybe);
-  keys.assign(2, "gone");
+  keys.assign(1, "gone");
   wire.poll();
   const Seen seen = wire.next();
   EXPECT_EQ(seen.ticket, behind);

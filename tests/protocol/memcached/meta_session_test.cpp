@@ -163,8 +163,8 @@ TEST(MetaRequests, OneOperationIsOneLine) {
       {created, "ma n v c MD D1 N60 J5 O2\r\n"},
       {operation(Verb::probe), "mn\r\n"},
       {operation(Verb::server_version), "version\r\n"},
-      {operation(Verb::stats), "stats\r\n"},
-      {operation(Verb::stats, "items"), "stats items\r\n"},
+      {operation(Verb::stats), "mn\r\nstats\r\n"},
+      {operation(Verb::stats, "items"), "mn\r\nstats items\r\n"},
       {get("a b\r\n"), "mg YSBiDQo= b v f c O2\r\n"},
   };
   for (const Case& item : cases) {
@@ -251,7 +251,7 @@ TEST(MetaReplies, OneStatusForEachOutcome) {
       {count, "CLIENT_ERROR cannot increment or decrement non-numeric value\r\n", Status::refused,
        Reason::wrong_type},
       {operation(Verb::probe), "MN\r\n", Status::done},
-      {operation(Verb::stats), "END\r\n", Status::done},
+      {operation(Verb::stats), "MN\r\nEND\r\n", Status::done},
   };
   for (const Case& item : cases) {
     const Seen seen = ask(item.asked, item.answer);
@@ -270,8 +270,9 @@ TEST(MetaReplies, VersionsNumbersAndStatistics) {
   EXPECT_EQ(number.version, "4");
   EXPECT_EQ(ask(operation(Verb::decrement, "n"), "VA 3 c4 O2\r\n99 \r\n").number, 99u);
   EXPECT_EQ(ask(operation(Verb::server_version), "VERSION 1.6.18\r\n").value, "1.6.18");
-  EXPECT_EQ(ask(operation(Verb::stats), "STAT pid 5\r\nSTAT a b c\r\nSTAT x\r\nEND\r\n").value,
-            "pid 5\na b c\nx \n");
+  EXPECT_EQ(
+      ask(operation(Verb::stats), "MN\r\nSTAT pid 5\r\nSTAT a b c\r\nSTAT x\r\nEND\r\n").value,
+      "pid 5\na b c\nx \n");
 }
 
 TEST(MetaReplies, BeforeOneSixThirteenTheVersionOfAStoreIsNotTrusted) {
@@ -415,11 +416,11 @@ TEST(MetaTraps, ALineWithoutEndIsBounded) {
 
 TEST(MetaTraps, AnErrorInTheMiddleOfStatisticsLeavesNothingBehind) {
   MetaWire wire;
-  EXPECT_EQ(
-      wire.ask(operation(Verb::stats), "STAT a 1\r\nSERVER_ERROR out of memory writing stats\r\n")
-          .reason,
-      Reason::quota);
-  EXPECT_EQ(wire.ask(operation(Verb::stats), "STAT b 2\r\nEND\r\n").value, "b 2\n");
+  EXPECT_EQ(wire.ask(operation(Verb::stats),
+                     "MN\r\nSTAT a 1\r\nSERVER_ERROR out of memory writing stats\r\n")
+                .reason,
+            Reason::quota);
+  EXPECT_EQ(wire.ask(operation(Verb::stats), "MN\r\nSTAT b 2\r\nEND\r\n").value, "b 2\n");
 }
 
 }  // namespace

@@ -34,12 +34,12 @@ struct MetaTalk {
   using Session = MetaSession;
   static std::vector<std::string> greeting() { return {"VERSION 1.6.18\r\n"}; }
   static std::string answers() {
-    return "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\nVALUE m1 0 8 7\r\nB\r\nEND\r\n\r\n"
+    return "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\nVA 8 f0 c7 O4\r\nB\r\nEND\r\n\r\n"
            "VALUE m3 0 5000 1\r\n" +
            std::string(5'000, 'x') +
-           "\r\nVALUE m4 0 0 1\r\n\r\nEND\r\nVA 10 f0 c7 O4\r\nC\r\nEN O4\r\n\r\n"
+           "\r\nVALUE m4 0 0 1\r\n\r\nVALUE m5 0 10 7\r\nC\r\nEN O4\r\n\r\nEND\r\n"
            "SERVER_ERROR object too large for cache\r\nHD O6\r\nVA 2 c3 O7\r\n12\r\n"
-           "STAT pid 1\r\nEND\r\nEN O9\r\n";
+           "MN\r\nSTAT pid 1\r\nEND\r\nEN O9\r\n";
   }
 };
 
