@@ -14,7 +14,10 @@ template <class Op>
 class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
  public:
   using Out = std::vector<typename Batch<Op>::Entry>;
-  using Batch<Op>::Batch;
+
+  BlockingBatch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
+      : Batch<Op>(impl, std::move(plan), terms),
+        waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size())) {}
 
   Out wait() {
     this->impl().lane().call(*this, waiter_);

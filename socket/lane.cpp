@@ -70,6 +70,7 @@ void Lane::call(Task& task, Waiter& waiter) {
   }
   if (sleep) {
     if (wake) loop_.wake();
+    if (loop_.spins()) waiter.parker_.yield(waiter.yields_);
     waiter.parker_.park();
     if (!waiter.crowned_) return;
   }

@@ -12,8 +12,9 @@
 // under `mutex_`, which also guards the queue of posted tasks and the list of sleepers.
 //
 // What costs is waking: a driver that polls without sleeping is not woken for new work, it looks; a
-// driver that sleeps is woken once for all that is posted before it looks; and those who sleep for
-// their answers are let go together, at the end of the turn.
+// driver that sleeps is woken once for all that is posted before it looks; those who sleep for
+// their answers are let go together, at the end of the turn; and who waits for a brief answer gives
+// the processor to others a few times before it sleeps: on a busy machine it is often there then.
 
 #include <atomic>
 #include <mutex>
@@ -39,10 +40,13 @@ class Lane final : private Deferred, private SpinGuest {
   // A blocking caller, on its own stack.
   class Waiter : public ListHook<Waiter> {
    public:
-    Waiter() = default;
+    // `yields`: how often it gives the processor away before it sleeps. Pays where the answer may
+    // come in the time that a sleep and a wake take.
+    explicit Waiter(unsigned yields = 0) noexcept : yields_(yields) {}
 
    private:
     friend class Lane;
+    const unsigned yields_;
     bool done_ = false;                // read by the thread that drives for it
     bool crowned_ = false;             // woken to drive
     Waiter* next_answered_ = nullptr;  // under the baton

@@ -1,6 +1,7 @@
 #include "socket/parker.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,24 +20,31 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
+void Parker::yield(unsigned times) noexcept {
+  while (times-- > 0 && state_.load(std::memory_order_relaxed) != permit) sched_yield();
+}
+
 bool Parker::wait(const std::chrono::nanoseconds* time) noexcept {
   timespec left{};
   if (time != nullptr) {
     left.tv_sec = static_cast<time_t>(time->count() / 1'000'000'000);
     left.tv_nsec = static_cast<long>(time->count() % 1'000'000'000);
   }
-  while (permit_.exchange(0, std::memory_order_acquire) == 0) {
-    const long result = futex(permit_, FUTEX_WAIT, 0, time != nullptr ? &left : nullptr);
-    if (result != 0 && errno == ETIMEDOUT) {
-      return permit_.exchange(0, std::memory_order_acquire) != 0;
+  std::uint32_t seen = empty;
+  if (state_.compare_exchange_strong(seen, asleep, std::memory_order_relaxed)) {
+    while (state_.load(std::memory_order_relaxed) == asleep) {
+      const long result = futex(state_, FUTEX_WAIT, asleep, time != nullptr ? &left : nullptr);
+      if (result != 0 && errno == ETIMEDOUT) break;
     }
   }
-  return true;
+  return state_.exchange(empty, std::memory_order_acquire) == permit;
 }
 
 // The waiter may be gone as soon as the permit is set, so only its address is used afterwards.
 void Parker::unpark() noexcept {
-  if (permit_.exchange(1, std::memory_order_release) == 0) futex(permit_, FUTEX_WAKE, 1, nullptr);
+  if (state_.exchange(permit, std::memory_order_release) == asleep) {
+    futex(state_, FUTEX_WAKE, 1, nullptr);
+  }
 }
 
 }  // namespace sheaf::socket

@@ -12,6 +12,9 @@ namespace sheaf::socket {
 
 class Parker {
  public:
+  // Gives the processor away that often, as long as unpark() has not been called since the last
+  // park(). Never sleeps.
+  void yield(unsigned times) noexcept;
   // Sleeps until unpark() has been called since the last park().
   void park() noexcept { wait(nullptr); }
   // The same, at most for `time`. True if it was unparked.
@@ -21,7 +24,10 @@ class Parker {
  private:
   bool wait(const std::chrono::nanoseconds* time) noexcept;
 
-  std::atomic<std::uint32_t> permit_{0};
+  static constexpr std::uint32_t empty = 0;
+  static constexpr std::uint32_t permit = 1;
+  static constexpr std::uint32_t asleep = 2;
+  std::atomic<std::uint32_t> state_{empty};
 };
 
 }  // namespace sheaf::socket

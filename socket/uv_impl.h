@@ -38,6 +38,7 @@ class UvLoop::Impl {
   std::chrono::nanoseconds lateness() const { return lateness_; }
   Now refresh() { return now_ = read_clocks(); }
   void hurry() { hurry_ = true; }
+  bool spins() const { return spin_.enabled; }
   void allow_spin(bool allowed) { spin_allowed_ = allowed; }
   void set_guest(SpinGuest* guest) { guest_ = guest; }
 

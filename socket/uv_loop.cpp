@@ -227,6 +227,7 @@ Now UvLoop::refresh() noexcept { return impl_->refresh(); }
 void UvLoop::hurry() noexcept { impl_->hurry(); }
 void UvLoop::summon(Deferred& work) noexcept { impl_->summon(work); }
 void UvLoop::dismiss(Deferred& work) noexcept { impl_->dismiss(work); }
+bool UvLoop::spins() const noexcept { return impl_->spins(); }
 void UvLoop::allow_spin(bool allowed) noexcept { impl_->allow_spin(allowed); }
 void UvLoop::set_guest(SpinGuest* guest) noexcept { impl_->set_guest(guest); }
 void UvLoop::close_descriptors() noexcept { impl_->close_descriptors(); }

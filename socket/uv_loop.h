@@ -54,6 +54,7 @@ class UvLoop final : public Loop {
   void dismiss(Deferred& work) noexcept;
   // Whether turns may poll before they sleep: a blocking caller waits for a reply.
   void allow_spin(bool allowed) noexcept;
+  bool spins() const noexcept;  // by its policy
   // Who is asked before the loop sleeps; it outlives the loop's turns.
   void set_guest(SpinGuest* guest) noexcept;
 

@@ -124,7 +124,9 @@ struct ClusterConfig {
   std::uint32_t max_waiting = 65'536;
   /// `keep_alive`: longest silence before the connection is tested, 1 s .. 65,535 s.
   std::chrono::milliseconds keep_alive{10'000};
-  bool spin = true;       ///< `spin`: a blocking caller polls up to 50 us before it sleeps.
+  /// `spin`: a blocking caller polls up to 50 us, or gives the processor away a few times, before
+  /// it sleeps.
+  bool spin = true;
   bool log_keys = false;  ///< `log_keys`: print keys in logs instead of their hash.
   /// `client_id`: prefix of the MQTT client ID; a random part follows. 1 .. 64 of [A-Za-z0-9_.-].
   std::string client_id = "sheaf";
