@@ -140,8 +140,8 @@ constexpr std::array kTable{
            duration<&Config::keep_alive>(),
            "Longest silence before a connection is tested."},
     Option{"spin", Type::boolean, User::every, 0, 1, "", "true", flag<&Config::spin>(),
-           "A blocking caller polls up to 50 us, or gives the processor away a few times, before it "
-           "sleeps."},
+           "A blocking caller polls up to 50 us, or gives the processor away a few times, before "
+           "it sleeps."},
     Option{"log_keys", Type::boolean, User::every, 0, 1, "", "false",
            flag<&Config::log_keys>(), "Prints keys in logs instead of their hash."},
     Option{"client_id", Type::name, User::every, 0, 0, "", "sheaf",
