@@ -98,10 +98,9 @@ MetaSession::Step MetaSession::on_list_end(Pending& request, std::size_t size, E
   const bool told = misses && request.state == Pending::State::waiting;
   const Pending* const next = told ? queue_.behind(request) : nullptr;
   if (next != nullptr && output_.progress(next->frame) == OutputQueue::Progress::written) {
-    const std::string_view rest = input_.data().substr(size, max_reply_line);
-    const std::size_t end = rest.find("\r\n");
-    if (end == std::string_view::npos && rest.size() < max_reply_line) return Step::need_input;
-    const auto line = ReplyLine::parse(rest.substr(0, end));
+    const auto text = first_line(input_.data().substr(size));
+    if (!text) return text.error();
+    const auto line = ReplyLine::parse(*text);
     if (!line || !begins_reply(*next, *line)) return broken("an END that may be another list's");
   }
   input_.consumed(size);

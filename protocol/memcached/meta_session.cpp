@@ -71,17 +71,26 @@ MetaSession::Step MetaSession::next_step(Event& event) {
   const bool many = request != nullptr && request->question == Question::many;
   const bool listed = many && request->at > 0;  // the first key is answered
   if (listed && request->keys.size() == 1) return answer(*request, {}, event);
-  const std::string_view data = input_.data();
+  const auto text = first_line(input_.data());
+  if (!text) return text.error();
+  const std::size_t size = text->size() + line_end.size();
+  if (listed) return on_list(*request, *text, size, event);
+  const auto line = ReplyLine::parse(*text);
+  if (!line || line->code == Code::other) return broken("the line \"" + printable(*text) + "\"");
+  return on_line(request, *line, size, event);
+}
+
+// The line that the data begins with, without its end. Else what to do instead.
+std::expected<std::string_view, MetaSession::Step> MetaSession::first_line(std::string_view data) {
   const std::size_t end = data.substr(0, max_reply_line).find('\n');
   if (end == std::string_view::npos) {
-    return data.size() < max_reply_line ? Step::need_input : broken("a line above 8 KiB");
+    return std::unexpected(data.size() < max_reply_line ? Step::need_input
+                                                        : broken("a line above 8 KiB"));
   }
-  if (end == 0 || data[end - 1] != '\r') return broken("a line that ends without CR");
-  const std::string_view text = data.substr(0, end - 1);
-  if (listed) return on_list(*request, text, end + 1, event);
-  const auto line = ReplyLine::parse(text);
-  if (!line || line->code == Code::other) return broken("the line \"" + printable(text) + "\"");
-  return on_line(request, *line, end + 1, event);
+  if (end == 0 || data[end - 1] != '\r') {
+    return std::unexpected(broken("a line that ends without CR"));
+  }
+  return data.substr(0, end - 1);
 }
 
 MetaSession::Step MetaSession::on_line(Pending* request, const ReplyLine& line, std::size_t size,

@@ -43,6 +43,7 @@ class MetaSession final : public MemcachedSession {
   void write_login();
 
   // meta_session.cpp: from received bytes to replies
+  std::expected<std::string_view, Step> first_line(std::string_view data);
   Step on_line(Pending* request, const ReplyLine& line, std::size_t size, Event& event);
   Step on_greeting(const ReplyLine& line, Event& event);
   Step on_version(std::string_view text, Event& event);

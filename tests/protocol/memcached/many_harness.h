@@ -53,7 +53,7 @@ class Many : public testing::Test {
 
 // These fail, in this order, and the connection ends, for the server broke the protocol.
 template <class WireType>
-void expect_broken(WireType& wire, std::initializer_list<Ticket> failing, std::string_view what) {
+void expect_broken(WireType& wire, const std::vector<Ticket>& failing, std::string_view what) {
   for (const Ticket ended : failing) {
     const Seen failed = wire.next();
     EXPECT_EQ(failed.kind, Event::Kind::failed) << what;
