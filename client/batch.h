@@ -32,7 +32,8 @@ class BatchFeed {
   BatchFeed& operator=(const BatchFeed&) = delete;
 
  protected:
-  BatchFeed(Client::Impl& impl, cluster::BatchPlan plan) : impl_(impl), plan_(std::move(plan)) {}
+  BatchFeed(Client::Impl& impl, Path& path, cluster::BatchPlan plan)
+      : impl_(impl), path_(path), plan_(std::move(plan)) {}
   ~BatchFeed() = default;
 
   // May end the batch before it returns.
@@ -49,6 +50,7 @@ class BatchFeed {
   virtual bool caller_drives() noexcept { return false; }
 
   Client::Impl& impl() noexcept { return impl_; }
+  Path& path() noexcept { return path_; }
   cluster::BatchPlan& plan() noexcept { return plan_; }
   Now now() const noexcept { return now_; }
 
@@ -62,6 +64,7 @@ class BatchFeed {
   }
 
   Client::Impl& impl_;
+  Path& path_;
   cluster::BatchPlan plan_;
   Now now_;
   bool feeding_ = false;
@@ -72,8 +75,8 @@ class Batch : protected BatchFeed, private socket::RequestSink {
  public:
   using Entry = KeyResult<typename Op::Out::value_type>;
 
-  Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
-      : BatchFeed(impl, std::move(plan)),
+  Batch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms)
+      : BatchFeed(impl, path, std::move(plan)),
         started_(terms.started),
         requests_(new socket::Request[this->plan().size()]) {
     results_.reserve(this->plan().size());
@@ -102,7 +105,7 @@ class Batch : protected BatchFeed, private socket::RequestSink {
         results_[*index].result = Failure(std::move(*error));
         plan().done(*index);
       } else {
-        impl().cluster().start_at(node, requests_[*index], now());
+        path().cluster().start_at(node, requests_[*index], now());
       }
     }
   }

@@ -15,19 +15,19 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
  public:
   using Out = std::vector<typename Batch<Op>::Entry>;
 
-  BlockingBatch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
-      : Batch<Op>(impl, std::move(plan), terms),
+  BlockingBatch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms)
+      : Batch<Op>(impl, path, std::move(plan), terms),
         waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size())) {}
 
   Out wait() {
-    this->impl().lane().call(*this, waiter_);
+    this->path().lane().call(*this, waiter_);
     return this->take_results();
   }
 
  private:
   void run(Now now) override { this->begin(now); }
-  bool caller_drives() noexcept override { return this->impl().lane().drives(waiter_); }
-  void on_batch_done() override { this->impl().lane().finish(waiter_); }
+  bool caller_drives() noexcept override { return this->path().lane().drives(waiter_); }
+  void on_batch_done() override { this->path().lane().finish(waiter_); }
 
   socket::Lane::Waiter waiter_;
 };
@@ -40,7 +40,7 @@ class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
 
   AsyncBatch(Client::Impl& impl, std::unique_ptr<std::deque<std::string>> values,
              cluster::BatchPlan plan, const BatchTerms& terms, Receiver<Out> receiver)
-      : Batch<Op>(impl, std::move(plan), terms),
+      : Batch<Op>(impl, impl.path(), std::move(plan), terms),
         values_(std::move(values)),
         receiver_(std::move(receiver)) {
     this->own_keys();
@@ -49,14 +49,12 @@ class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
   // From here on it owns itself.
   static void post(std::unique_ptr<AsyncBatch> batch) {
     Client::Impl& impl = batch->impl();
+    impl.lane().async_begin();
     impl.lane().post(*batch.release());
   }
 
  private:
-  void run(Now now) override {
-    this->impl().lane().async_begin();
-    this->begin(now);
-  }
+  void run(Now now) override { this->begin(now); }
   void on_batch_done() override {
     const std::unique_ptr<AsyncBatch> self(this);
     this->impl().lane().async_end();

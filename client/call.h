@@ -81,6 +81,7 @@ class AsyncCall final : private socket::Lane::Task, private socket::RequestSink 
   static void begin(Client::Impl& impl, const protocol::Operation& operation, Deadline started,
                     Receiver<Out> receiver) {
     auto* call = new AsyncCall(impl, operation, started, std::move(receiver));
+    impl.lane().async_begin();
     impl.lane().post(*call);
   }
 
@@ -101,10 +102,7 @@ class AsyncCall final : private socket::Lane::Task, private socket::RequestSink 
     request_.operation.version = version_;
     request_.sink = this;
   }
-  void run(Now now) override {
-    impl_.lane().async_begin();
-    impl_.cluster().start(request_, now);
-  }
+  void run(Now now) override { impl_.cluster().start(request_, now); }
   void on_done(socket::Request&, const socket::Completion& completion) override {
     const std::unique_ptr<AsyncCall> self(this);
     impl_.lane().async_end();

@@ -15,6 +15,7 @@ using client::promised;
 using client::Receiver;
 using client::RemoveOp;
 using client::SetOp;
+using client::SidePaths;
 using cluster::BatchPlan;
 using protocol::Verb;
 
@@ -51,6 +52,32 @@ std::optional<Error> prepare(const Client::Impl& impl, BatchTerms& terms, const 
   return std::nullopt;
 }
 
+template <class Op>
+Entries<Op> run_on_a_path(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms) {
+  return client::BlockingBatch<Op>(impl, impl.path(), std::move(plan), terms).wait();
+}
+
+// A path for many keys of one node, if the client's own is taken, and while that node is up.
+SidePaths::Lease side_path(Client::Impl& impl, const BatchPlan& plan, const BatchTerms& terms) {
+  SidePaths* const sides = impl.side_paths();
+  if (sides == nullptr || plan.size() < SidePaths::fewest_keys || plan.nodes().size() != 1)
+    return {};
+  if (impl.lane().has_async() || !impl.lane().has_callers()) return {};
+  const std::uint32_t node = plan.nodes().front();
+  if (impl.cluster().node(node).last_health() != NodeHealth::up) return {};
+  return sides->borrow(node, terms.started);
+}
+
+template <>
+Entries<GetOp> run_on_a_path<GetOp>(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms) {
+  const SidePaths::Lease side = side_path(impl, plan, terms);
+  const std::uint32_t node = plan.nodes().front();
+  client::BlockingBatch<GetOp> batch(impl, side ? *side : impl.path(), std::move(plan), terms);
+  auto entries = batch.wait();
+  if (side && batch.unanswered()) side.distrust(node);
+  return entries;
+}
+
 template <class Op, class Entry>
 Entries<Op> run_blocking(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
                          const Timeout& timeout, std::optional<Error> checked) {
@@ -59,7 +86,7 @@ Entries<Op> run_blocking(Client::Impl& impl, std::span<const Entry> entries, Bat
     return refuse_all<Op>(make_plan(impl, entries), *error);
   }
   if (entries.empty()) return {};
-  return client::BlockingBatch<Op>(impl, make_plan(impl, entries), terms).wait();
+  return run_on_a_path<Op>(impl, make_plan(impl, entries), terms);
 }
 
 // Copies the values, and points the entries at the copies.

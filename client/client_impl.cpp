@@ -8,7 +8,6 @@
 
 #include "base/random.h"
 #include "client/compute/flights.h"
-#include "client/dialer_factory.h"
 #include "client/list/board.h"
 #include "client/memcached_sessions.h"
 #include "client/outcomes.h"
@@ -31,22 +30,6 @@ std::atomic<unsigned>& fork_count() noexcept {
   static_cast<void>(registered);
   return count;
 }
-
-// Runs a function under the baton for a caller that waits.
-class RunCall final : private socket::Lane::Task {
- public:
-  RunCall(socket::Lane& lane, const std::function<void(Now)>& task) : lane_(lane), task_(task) {}
-  void wait() { lane_.call(*this, waiter_); }
-
- private:
-  void run(Now now) override {
-    task_(now);
-    lane_.finish(waiter_);
-  }
-  socket::Lane& lane_;
-  const std::function<void(Now)>& task_;
-  socket::Lane::Waiter waiter_;
-};
 
 // Lists that this client is changing are given free for others.
 class CloseLists final : private socket::Lane::Task {
@@ -81,43 +64,56 @@ Client::Impl::Impl(ClusterConfig config, ClientOptions options)
     : config_(std::move(config)),
       fork_generation_(fork_count()),
       dispatcher_(std::move(options.executor)),
-      journal_(std::move(options.log), config_.log_keys, dispatcher_) {}
+      journal_(std::move(options.log), config_.log_keys, dispatcher_),
+      side_journal_(journal_) {}
 
 Result<void> Client::Impl::open() {
   if (auto wrong = cluster::check_config(config_)) {
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
-  auto loop = socket::UvLoop::create({config_.spin});
-  if (!loop) {
-    return Failure(local_error(Outcome::overloaded, Reason::other,
-                               "no event loop could be opened: " + loop.error()));
-  }
-  loop_ = std::move(*loop);
-  auto dialer = client::make_dialer(config_, *loop_);
-  if (!dialer) return Failure(std::move(dialer.error()));
-  dialer_ = std::move(*dialer);
   Random random(entropy());
   hash_seed_ = random.u64();
-  if (config_.kind == EndpointKind::memcached) {
-    sessions_ = std::make_unique<client::MemcachedSessions>(config_);
-  } else {
-    sessions_ = std::make_unique<client::StoreSessions>(config_, random.fork());
-  }
-  config_.password.clear();  // the sessions keep the only copy
   topology_ = cluster::Topology::make(config_);
-  loop_->refresh();
-  cluster_ = std::make_unique<cluster::ClientCluster>(
-      config_, topology_, node::NodeParts{*loop_, *dialer_, *sessions_, journal_}, random.fork());
+  if (auto opened = open_paths(random); !opened) return opened;
+  socket::Loop& loop = path_->loop();
   client::WatchHubOptions watching;
   watching.key.compare = protocol::statestore::compare_versions;
-  watches_ = std::make_unique<client::WatchHub>(*loop_, *cluster_, random.fork(), watching);
+  watches_ = std::make_unique<client::WatchHub>(loop, cluster(), random.fork(), watching);
   watch_roster_ = std::make_unique<client::WatchRoster>();
-  procedures_ = std::make_unique<client::ProcedureHost>(*loop_, *cluster_, watches_.get());
+  procedures_ = std::make_unique<client::ProcedureHost>(loop, cluster(), watches_.get());
   flights_ = std::make_unique<client::compute::Flights>(random.fork());
-  lane_ = std::make_unique<socket::Lane>(*loop_);
-  lists_ = std::make_unique<client::list::Board>(*procedures_, *lane_, config_, random.fork());
+  lists_ = std::make_unique<client::list::Board>(*procedures_, lane(), config_, random.fork());
   dispatcher_.start();
-  lane_->start();
+  lane().start();
+  return {};
+}
+
+Result<void> Client::Impl::open_paths(Random& random) {
+  std::unique_ptr<node::SessionFactory> sessions;
+  if (config_.kind == EndpointKind::memcached) {
+    sessions = std::make_unique<client::MemcachedSessions>(config_);
+  } else {
+    sessions = std::make_unique<client::StoreSessions>(config_, random.fork());
+  }
+  config_.password.clear();  // the sessions keep the only copy
+  auto path = client::Path::open(config_, topology_, std::move(sessions), journal_, random.fork());
+  if (!path) return Failure(std::move(path.error()));
+  path_ = std::move(*path);
+  const bool may_have_sides =
+      path_->sessions().another() != nullptr && config_.failover == FailoverMode::owner;
+  if (!may_have_sides || config_.batch_connections == 0) return {};
+  const auto open_side = [this, seeds = std::make_shared<Random>(random.fork())] {
+    ClusterConfig config = config_;
+    config.pool_min = 0;  // a node is connected to when it is first wanted
+    config.pool_max = 1;
+    auto side = client::Path::open(config, topology_, path_->sessions().another(), side_journal_,
+                                   seeds->fork());
+    if (!side) return std::unique_ptr<client::Path>();
+    (*side)->lane().start();
+    return std::move(*side);
+  };
+  side_paths_ = std::make_unique<client::SidePaths>(
+      config_.batch_connections, static_cast<unsigned>(config_.nodes.size()), open_side);
   return {};
 }
 
@@ -134,38 +130,31 @@ void Client::Impl::close() noexcept {
 
 void Client::Impl::shut_down() noexcept {
   closing_ = true;
-  if (lane_ != nullptr) {
-    if (lists_ != nullptr) CloseLists(*lane_, *lists_).wait();
-    run([this](Now now) {
+  if (side_paths_ != nullptr) side_paths_->close();
+  if (lists_ != nullptr) {
+    CloseLists(lane(), *lists_).wait();
+    path_->run([this](Now now) {
       watch_roster_->shut_down(now);
       procedures_->shut_down(now);
       watches_->shut_down(now);
-      cluster_->shut_down(now);
+      cluster().shut_down(now);
     });
     // Calls of handles end now; what they have posted meanwhile is run before the lane stops.
     while (const unsigned entered = entered_) entered_.wait(entered);
-    run([](Now) {});
-    lane_->stop();
-    // Nobody else drives any more. Whatever the kernel does not take at once is dropped.
-    const auto over = [this] { return cluster_->empty() && watches_->empty(); };
-    for (int i = 0; i < 100 && !over(); ++i) loop_->turn(Deadline{0});
+    path_->run([](Now) {});
+    path_->stop([this] { return cluster().empty() && watches_->empty(); });
   }
   dispatcher_.close();
 }
 
-// In a forked child only the descriptors may be touched: the threads are gone, and a mutex may be
-// held for ever by one of them.
 void Client::Impl::abandon() noexcept {
-  if (loop_ != nullptr) loop_->close_descriptors();
-  static_cast<void>(lane_.release());
+  if (side_paths_ != nullptr) side_paths_->abandon();
+  client::Path::abandon(std::move(path_));
+  static_cast<void>(side_paths_.release());
   static_cast<void>(lists_.release());
   static_cast<void>(procedures_.release());
   static_cast<void>(watch_roster_.release());
   static_cast<void>(watches_.release());
-  static_cast<void>(cluster_.release());
-  static_cast<void>(sessions_.release());
-  static_cast<void>(dialer_.release());
-  static_cast<void>(loop_.release());
   dispatcher_.abandon();
 }
 
@@ -186,7 +175,12 @@ Deadline Client::Impl::deadline(Deadline started, const Timeout& timeout) const 
   return started + timeout.value_or(config_.timeout);
 }
 
-void Client::Impl::run(const std::function<void(Now)>& task) { RunCall(*lane_, task).wait(); }
+std::vector<NodeStats> Client::Impl::stats() {
+  std::vector<NodeStats> stats;
+  path_->run([&](Now) { stats = cluster().stats(); });
+  if (side_paths_ != nullptr) side_paths_->add_to(stats);
+  return stats;
+}
 
 }  // namespace v0
 }  // namespace sheaf

@@ -1,10 +1,9 @@
 #pragma once
 
-// What stands behind a Client: the lane with its cluster, the dispatcher, and the way in and out.
+// What stands behind a Client: its path to the servers, the dispatcher, and the way in and out.
 //
-// Ownership, and so the order of destruction: dispatcher < loop < dialer < sessions < cluster <
-// watches < procedures < lane. The Client closes it; handles that outlive the Client keep what is
-// left.
+// Ownership, and so the order of destruction: dispatcher < path < side paths < watches <
+// procedures. The Client closes it; handles that outlive the Client keep what is left.
 //
 // Thread rule: the const members and post/call doors from any thread; the rest under the baton.
 
@@ -18,11 +17,9 @@
 #include "client/dispatcher.h"
 #include "client/lock/courtesy.h"
 #include "client/log_journal.h"
+#include "client/path.h"
 #include "client/procedure_host.h"
-#include "cluster/client_cluster.h"
-#include "node/session_factory.h"
-#include "socket/lane.h"
-#include "socket/uv_loop.h"
+#include "client/side_paths.h"
 
 namespace sheaf::client {
 class WatchHub;
@@ -49,10 +46,10 @@ class Client::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  socket::Loop& loop() noexcept { return *loop_; }
-  socket::Lane& lane() noexcept { return *lane_; }
-  cluster::ClientCluster& cluster() noexcept { return *cluster_; }
-  const node::SessionFactory& sessions() const noexcept { return *sessions_; }
+  client::Path& path() noexcept { return *path_; }
+  client::SidePaths* side_paths() noexcept { return side_paths_.get(); }  // null: has none
+  socket::Lane& lane() noexcept { return path_->lane(); }
+  cluster::ClientCluster& cluster() noexcept { return path_->cluster(); }
   client::ProcedureHost& procedures() noexcept { return *procedures_; }
   client::list::Board& lists() noexcept { return *lists_; }
   client::WatchHub& watches() noexcept { return *watches_; }
@@ -87,12 +84,13 @@ class Client::Impl {
   std::optional<Error> refusal(bool blocking) const;
   // The absolute deadline of an operation that starts at `started`; the timeout was checked.
   Deadline deadline(Deadline started, const Timeout& timeout) const;
-  // Runs `task` under the baton and returns when it has run.
-  void run(const std::function<void(Now)>& task);
+  // What was counted on all paths. Blocks.
+  std::vector<NodeStats> stats();
 
  private:
   Impl(ClusterConfig config, ClientOptions options);
   Result<void> open();
+  Result<void> open_paths(Random& random);
   void shut_down() noexcept;
   void abandon() noexcept;
 
@@ -104,18 +102,16 @@ class Client::Impl {
   std::uint64_t hash_seed_ = 0;
   client::Dispatcher dispatcher_;
   client::LogJournal journal_;
-  std::unique_ptr<socket::UvLoop> loop_;
-  std::unique_ptr<socket::Dialer> dialer_;
-  std::unique_ptr<node::SessionFactory> sessions_;
+  client::KeyJournal side_journal_;
   std::shared_ptr<const cluster::Topology> topology_;
-  std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<client::Path> path_;
+  std::unique_ptr<client::SidePaths> side_paths_;
   client::Courtesy courtesy_;
   std::unique_ptr<client::compute::Flights> flights_;
   std::unique_ptr<client::WatchHub> watches_;
   std::unique_ptr<client::WatchRoster> watch_roster_;
   std::unique_ptr<client::ProcedureHost> procedures_;
   std::unique_ptr<client::list::Board> lists_;
-  std::unique_ptr<socket::Lane> lane_;
 };
 
 }  // namespace v0

@@ -36,9 +36,8 @@ class NodeRound : private socket::Lane::Task, private socket::RequestSink {
   }
 
  private:
-  // Under the baton: for each node, and when all have ended.
+  // Under the baton, for each node.
   virtual void on_answer(const socket::Request& request, const socket::Completion& completion) = 0;
-  virtual void on_end() {}
 
   void run(Now now) override {
     left_ = count_;
@@ -46,9 +45,7 @@ class NodeRound : private socket::Lane::Task, private socket::RequestSink {
   }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
     on_answer(request, completion);
-    if (--left_ > 0) return;
-    on_end();
-    impl_.lane().finish(waiter_);
+    if (--left_ == 0) impl_.lane().finish(waiter_);
   }
 
   Client::Impl& impl_;
@@ -66,6 +63,8 @@ class NodeCheck final : public NodeRound {
       : NodeRound(impl, operation, started), reports_(count()) {}
   std::vector<NodeReport> wait() {
     ask();
+    std::vector<NodeStats> stats = impl().stats();
+    for (unsigned i = 0; i < count(); ++i) reports_[i].stats = std::move(stats[i]);
     return std::move(reports_);
   }
 
@@ -83,10 +82,6 @@ class NodeCheck final : public NodeRound {
     const auto then =
         completion.now.wall - std::chrono::duration_cast<std::chrono::milliseconds>(trip / 2);
     report.clock_difference = *completion.reply.server_wall - then;
-  }
-  void on_end() override {
-    const std::vector<NodeStats> stats = impl().cluster().stats();
-    for (unsigned i = 0; i < count(); ++i) reports_[i].stats = stats[i];
   }
 
   std::vector<NodeReport> reports_;
@@ -168,13 +163,9 @@ Result<Location> Client::locate(std::string_view key) const {
 }
 
 std::vector<NodeStats> Client::stats() const {
+  if (!impl_->refusal(true)) return impl_->stats();
   std::vector<NodeStats> stats;
-  if (impl_->refusal(true)) {
-    for (NodeReport& report : unasked(impl_->config(), {}))
-      stats.push_back(std::move(report.stats));
-    return stats;
-  }
-  impl_->run([&](Now) { stats = impl_->cluster().stats(); });
+  for (NodeReport& report : unasked(impl_->config(), {})) stats.push_back(std::move(report.stats));
   return stats;
 }
 

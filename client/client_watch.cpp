@@ -67,7 +67,7 @@ Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchO
     auto session =
         std::make_shared<Watch::Session>(impl_, each_once(keys), options, std::move(callback));
     session->start();
-    impl_->run([&](Now now) { impl_->watch_roster().add(session, now); });
+    impl_->path().run([&](Now now) { impl_->watch_roster().add(session, now); });
     return Watch(std::move(session));
   } catch (const std::system_error& error) {
     return Failure(local_error(Outcome::overloaded, Reason::other,

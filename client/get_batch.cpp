@@ -10,8 +10,9 @@ constexpr std::uint32_t most_keys = 256;
 
 }  // namespace
 
-Batch<GetOp>::Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms)
-    : BatchFeed(impl, std::move(plan)), terms_(terms), answers_(this->plan()) {
+Batch<GetOp>::Batch(Client::Impl& impl, Path& path, cluster::BatchPlan plan,
+                    const BatchTerms& terms)
+    : BatchFeed(impl, path, std::move(plan)), terms_(terms), answers_(this->plan()) {
   keys_.reserve(this->plan().size());
   for (std::uint32_t place = 0; place < this->plan().size(); ++place) {
     keys_.push_back(this->plan().item(this->plan().at(place)).key);
@@ -26,7 +27,7 @@ void Batch<GetOp>::own_keys() {
 void Batch<GetOp>::begin(Now now) {
   const bool caller_drives = this->caller_drives();  // then the batch is there to the turn's end
   BatchFeed::begin(now);
-  if (caller_drives) impl().loop().defer(*this);  // behind the sockets, which write first
+  if (caller_drives) path().loop().defer(*this);  // behind the sockets, which write first
 }
 
 void Batch<GetOp>::run_deferred(Now) { answers_.make_entries(); }
@@ -45,7 +46,7 @@ void Batch<GetOp>::feed(std::uint32_t node) {
 
 void Batch<GetOp>::start_runs(std::uint32_t node) {
   for (;;) {
-    const bool scatters = impl().cluster().scatters(node);
+    const bool scatters = path().cluster().scatters(node);
     const auto run = plan().next_run(node, scatters ? 1 : most_keys);
     if (run.count == 0) return;
     start(node, run);
@@ -57,7 +58,7 @@ void Batch<GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run run) {
   const std::uint32_t end = run.first + run.count;
   for (std::uint32_t place = run.first; place < end;) {
     std::uint32_t next = place;
-    while (next < end && impl().sessions().lists(keys_[next])) ++next;
+    while (next < end && path().sessions().lists(keys_[next])) ++next;
     if (next == place) {
       start_alone(node, place++);
     } else {
@@ -91,7 +92,7 @@ void Batch<GetOp>::start_part(std::uint32_t node, std::uint32_t first, std::uint
     part.operation.verb = protocol::Verb::get_many;
     part.operation.keys = std::span(keys_).subspan(first, count);
   }
-  impl().cluster().start_at(node, part, now());
+  path().cluster().start_at(node, part, now());
 }
 
 void Batch<GetOp>::on_item(socket::Request& request, std::uint32_t index,
@@ -108,7 +109,7 @@ void Batch<GetOp>::on_item(socket::Request& request, std::uint32_t index,
     refused.outcome = Outcome::refused;
     refused.reason = reply.reason;
     refused.text = reply.text;
-    refused.node = impl().cluster().node(request.node).options().identity;
+    refused.node = path().cluster().node(request.node).options().identity;
     refused.now = now;
     answers_.fail(place, make_error(refused, terms_.started));
   }
@@ -116,6 +117,7 @@ void Batch<GetOp>::on_item(socket::Request& request, std::uint32_t index,
 
 void Batch<GetOp>::on_done(socket::Request& request, const socket::Completion& completion) {
   Part& part = static_cast<Part&>(request);
+  unanswered_ |= !completion.answered && completion.outcome != Outcome::refused;
   if (part.count == 1) {
     end_alone(part.first, completion);
   } else {

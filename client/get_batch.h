@@ -23,7 +23,10 @@ class Batch<GetOp> : protected BatchFeed, private socket::RequestSink, private s
  public:
   using Entry = KeyResult<GetResult>;
 
-  Batch(Client::Impl& impl, cluster::BatchPlan plan, const BatchTerms& terms);
+  Batch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms);
+
+  // Afterwards: whether a request ended without an answer.
+  bool unanswered() const noexcept { return unanswered_; }
 
  protected:
   ~Batch() = default;
@@ -57,6 +60,7 @@ class Batch<GetOp> : protected BatchFeed, private socket::RequestSink, private s
   std::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
   std::deque<Part> parts_;
   std::vector<Part*> idle_parts_;
+  bool unanswered_ = false;
   std::vector<std::uint32_t> alone_;  // places whose keys are still to be asked for, one by one
 };
 

@@ -61,6 +61,7 @@ class AsyncAcquire final : private socket::Lane::Task {
  public:
   AsyncAcquire(std::shared_ptr<LockSession> session, std::function<void()> settled)
       : session_(std::move(session)), settled_(std::move(settled)) {
+    session_->impl().lane().async_begin();
     session_->impl().lane().post(*this);
   }
 
@@ -68,7 +69,6 @@ class AsyncAcquire final : private socket::Lane::Task {
   void run(Now now) override {
     const std::unique_ptr<AsyncAcquire> self(this);
     Client::Impl& impl = session_->impl();
-    impl.lane().async_begin();
     session_->begin(
         [&impl, settled = std::move(settled_)] {
           impl.lane().async_end();

@@ -18,9 +18,8 @@ void LogJournal::record(LogRecord record) {
     ++dropped_;
     return;
   }
-  if (dropped_ > 0) {
-    record.text += " (" + std::to_string(dropped_) + " records before this one were dropped)";
-    dropped_ = 0;
+  if (const std::uint64_t dropped = dropped_.exchange(0); dropped > 0) {
+    record.text += " (" + std::to_string(dropped) + " records before this one were dropped)";
   }
   queued_->fetch_add(1, std::memory_order_relaxed);
   dispatcher_.post([sink = sink_, queued = queued_, r = std::move(record)] {

@@ -150,6 +150,10 @@ MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(conf
 
 MemcachedSessions::~MemcachedSessions() = default;
 
+std::unique_ptr<node::SessionFactory> MemcachedSessions::another() const {
+  return std::make_unique<MemcachedSessions>(config_);
+}
+
 bool MemcachedSessions::lists(std::string_view key) const noexcept {
   return protocol::memcached::is_listable_key(key);
 }

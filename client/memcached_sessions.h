@@ -23,6 +23,7 @@ class MemcachedSessions final : public node::SessionFactory {
   explicit MemcachedSessions(const ClusterConfig& config);
   ~MemcachedSessions() override;
   std::unique_ptr<protocol::Session> make(unsigned node, Now now) override;
+  std::unique_ptr<node::SessionFactory> another() const override;
   bool lists(std::string_view key) const noexcept override;
 
   // What is known of a node.

@@ -43,16 +43,14 @@ class AsyncProcedure final : private socket::Lane::Task, private ProcedureOwner 
  public:
   using Out = typename P::Out;
   static void begin(Client::Impl& impl, std::unique_ptr<P> procedure, Receiver<Out> receiver) {
+    impl.lane().async_begin();
     impl.lane().post(*new AsyncProcedure(impl, std::move(procedure), std::move(receiver)));
   }
 
  private:
   AsyncProcedure(Client::Impl& impl, std::unique_ptr<P> procedure, Receiver<Out> receiver)
       : impl_(impl), procedure_(std::move(procedure)), receiver_(std::move(receiver)) {}
-  void run(Now now) override {
-    impl_.lane().async_begin();
-    impl_.procedures().run(std::move(procedure_), *this, now);
-  }
+  void run(Now now) override { impl_.procedures().run(std::move(procedure_), *this, now); }
   void on_progress(ProcedureRun& run, Now) override {
     if (!run.procedure().done()) return;
     const std::unique_ptr<AsyncProcedure> self(this);

@@ -88,6 +88,10 @@ node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
 
 void ClientCluster::on_request_done(socket::Request& request) { deadlines_.remove(request); }
 
+void ClientCluster::on_connection_ready(unsigned node, Now now) {
+  if (listener_ != nullptr) listener_->on_connection_ready(node, now);
+}
+
 void ClientCluster::on_connection_ended(std::uint64_t connection, Now now) {
   if (listener_ != nullptr) listener_->on_connection_ended(connection, now);
 }

@@ -23,6 +23,8 @@ namespace sheaf::cluster {
 
 class ConnectionListener {
  public:
+  // A connection of a node's pool is ready. Must only take note.
+  virtual void on_connection_ready(unsigned /*node*/, Now) {}
   // A connection that had been ready is gone (Completion::connection). May start requests.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
@@ -69,6 +71,7 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
  private:
   void on_timer(Now now) override;
   void on_request_done(socket::Request& request) override;
+  void on_connection_ready(unsigned node, Now now) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
   bool takes(std::uint32_t node) const noexcept override { return nodes_[node]->usable(); }
   bool reroute(socket::Request& request, Now now) override;

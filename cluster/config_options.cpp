@@ -100,6 +100,10 @@ constexpr std::array kTable{
            "A ring shared with users of another client; implies `locator=ring`."},
     Option{"protocol", Type::choice, User::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
            "Which of memcached's protocols is spoken."},
+    Option{"batch_connections", Type::integer, User::memcached, 0, 64, "", "8",
+           number<&Config::batch_connections>(),
+           "Most further connections to a node, for threads that read large batches of that node "
+           "at once."},
     Option{"item_size", Type::size, User::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(),
            "The servers' `-I`: bounds key and value together."},

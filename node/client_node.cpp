@@ -229,6 +229,7 @@ void ClientNode::on_socket_ready(ClientSocket& socket, Now now) {
   backoff_.on_ready(now);
   health_.on_ready(now);
   act(now);
+  owner_.on_connection_ready(options_.index, now);
   pump(now);
 }
 

@@ -8,6 +8,7 @@
 //
 // Thread rule: belongs to one lane.
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ class NodeOwner {
   virtual void on_request_done(socket::Request& request) = 0;
   // A request that was not sent: true if the owner starts it elsewhere instead of failing it.
   virtual bool reroute(socket::Request& request, Now now) = 0;
+  // A connection of the pool is ready.
+  virtual void on_connection_ready(unsigned /*node*/, Now) {}
   // A connection of the pool that was ready is gone, and all that was on it has ended.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
@@ -76,6 +79,13 @@ class ClientNode final : private socket::ClientSocketOwner,
   void start(socket::Request& request, Now now);
   // Its deadline has come. `late`: our own process was not running, the node is not to blame.
   void expire(socket::Request& request, bool late, Now now);
+  // Opens a connection if there is none, as if a request waited, and not to a node that is down.
+  // The owner is told when one is ready, or that one is.
+  void connect(Now now);
+  // The node that a connection (Completion::connection) leads to.
+  static unsigned index_of(std::uint64_t connection) noexcept {
+    return static_cast<unsigned>(connection >> connection_bits) - 1;
+  }
   // A ready socket with room, the least loaded one; empty if there is none now.
   SocketLease acquire();
   // A socket outside the pool; the caller owns it and hears of it. Not counted in the pool's
@@ -90,11 +100,14 @@ class ClientNode final : private socket::ClientSocketOwner,
   // Whether requests are taken; else they fail at once.
   bool usable() const noexcept { return health_.usable(); }
   NodeHealth health() const noexcept { return health_.state(); }
+  // The health of a moment ago. Any thread.
+  NodeHealth last_health() const noexcept { return reported_; }
   std::size_t pool_size() const noexcept { return pool_.size(); }
   NodeStats stats() const;
 
  private:
   friend class SocketLease;
+  static constexpr unsigned connection_bits = 40;  // of an id; the others tell the node
 
   void on_socket_ready(socket::ClientSocket& socket, Now now) override;
   void on_socket_reply(socket::ClientSocket& socket, socket::Request& request,
@@ -155,7 +168,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   Deadline reconnect_at_{0};  // not before, unless a probe says otherwise
   std::vector<SocketFacts> facts_;
   PoolPlan plan_;
-  NodeHealth reported_ = NodeHealth::connecting;
+  std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::string last_failure_;  // why the last connection failed or ended, for people
   Reason last_reason_ = Reason::node_down;
   std::unique_ptr<socket::ClientSocket> probe_;

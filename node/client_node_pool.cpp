@@ -78,7 +78,7 @@ std::unique_ptr<ClientSocket> ClientNode::make_socket(socket::ClientSocketOwner&
   auto socket = std::make_unique<ClientSocket>(parts_.loop, parts_.dialer, options_.endpoint,
                                                parts_.sessions.make(options_.index, now), owner,
                                                now.mono + timeout);
-  socket->id = (std::uint64_t{options_.index} + 1) << 40 | ++made_;
+  socket->id = (std::uint64_t{options_.index} + 1) << connection_bits | ++made_;
   return socket;
 }
 
@@ -115,6 +115,17 @@ void ClientNode::maintain(Now now) {
   }
   armed_ = next;
   timer_->set(next);
+}
+
+void ClientNode::connect(Now now) {
+  if (shut_down_ || !health_.usable()) return;
+  if (!pool_.empty()) {
+    if (pool_.front()->ready()) owner_.on_connection_ready(options_.index, now);
+    return;
+  }
+  if (now.mono < reconnect_at_) return;
+  pool_.push_back(make_socket(*this, now));
+  maintain(now);
 }
 
 // At the latest then, the pool is looked at again. Most requests find an earlier setting and cost
@@ -206,11 +217,12 @@ void ClientNode::log_health() {
   reported_ = health_.state();
   if (!parts_.journal.listening()) return;
   LogRecord record;
-  record.level = reported_ == NodeHealth::down ? LogLevel::error : LogLevel::info;
+  const bool down = health_.state() == NodeHealth::down;
+  record.level = down ? LogLevel::error : LogLevel::info;
   record.node = options_.identity;
   record.operation = "health";
-  record.text = to_string(reported_);
-  if (reported_ == NodeHealth::down && !last_failure_.empty()) record.text += ": " + last_failure_;
+  record.text = to_string(health_.state());
+  if (down && !last_failure_.empty()) record.text += ": " + last_failure_;
   parts_.journal.record(std::move(record));
 }
 

@@ -66,6 +66,7 @@ void Lane::call(Task& task, Waiter& waiter) {
     wake = enqueue(task);
     sleep = driving_;
     if (sleep) sleepers_.push_back(waiter);
+    if (!sleep) keeper_drives_ = false;
     driving_ = true;
   }
   if (sleep) {
@@ -77,6 +78,11 @@ void Lane::call(Task& task, Waiter& waiter) {
   drive(waiter);
 }
 
+bool Lane::has_callers() noexcept {
+  const std::scoped_lock lock(mutex_);
+  return !sleepers_.empty() || (driving_ && !keeper_drives_);
+}
+
 void Lane::post(Task& task) {
   bool keeper = false;
   bool wake = false;
@@ -84,7 +90,7 @@ void Lane::post(Task& task) {
     const std::scoped_lock lock(mutex_);
     wake = enqueue(task);
     keeper = !driving_;
-    if (keeper) driving_ = keeper_called_ = true;
+    if (keeper) driving_ = keeper_drives_ = keeper_called_ = true;
   }
   if (keeper) keeper_parker_.unpark();
   if (wake) loop_.wake();
@@ -164,7 +170,7 @@ void Lane::pass_on() {
   {
     const std::scoped_lock lock(mutex_);
     if (sleepers_.size() > crowd_size || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
-      keeper = keeper_called_ = true;
+      keeper = keeper_drives_ = keeper_called_ = true;
       if (!sleepers_.empty()) crowd_until_ = loop_.now().mono + grace;
     } else if (!sleepers_.empty()) {
       next = sleepers_.pop_front();
@@ -200,7 +206,7 @@ bool Lane::keeper_may_drive() {
     return true;
   }
   if (driving_ || now - released_at_ < grace) return false;
-  driving_ = true;
+  driving_ = keeper_drives_ = true;
   return true;
 }
 
@@ -229,6 +235,7 @@ bool Lane::step_down(Now now, Deadline& until) {
     if (sleepers_.empty() || until != never) return false;
     next = sleepers_.pop_front();
     next->crowned_ = true;
+    keeper_drives_ = false;
   }
   next->parker_.unpark();
   return true;

@@ -64,6 +64,12 @@ class Lane final : private Deferred, private SpinGuest {
   void call(Task& task, Waiter& waiter);
   // Any thread. Runs the task soon, on whichever thread drives.
   void post(Task& task);
+  // Around asynchronous work, from before it is posted: while there is some, the baton never rests.
+  void async_begin() noexcept { ++async_; }
+  void async_end() noexcept { --async_; }
+  bool has_async() const noexcept { return async_ > 0; }
+  // Whether somebody is in call(), so that one more would wait.
+  bool has_callers() noexcept;
   // True on a thread that drives some lane: it must not block in call().
   static bool drives_here() noexcept;
 
@@ -71,9 +77,6 @@ class Lane final : private Deferred, private SpinGuest {
   void finish(Waiter& waiter) noexcept;
   // Whether the thread that holds the baton is this very caller.
   bool drives(const Waiter& waiter) const noexcept { return driver_ == &waiter; }
-  // Asynchronous work in flight: while there is some, the baton never rests.
-  void async_begin() noexcept { ++async_; }
-  void async_end() noexcept { --async_; }
 
   // Ends the keeper. No call may be in progress and none may follow.
   void stop() noexcept;
@@ -101,8 +104,8 @@ class Lane final : private Deferred, private SpinGuest {
   UvLoop& loop_;
   std::thread keeper_;
   Parker keeper_parker_;
+  std::atomic<unsigned> async_ = 0;
   // Under the baton:
-  unsigned async_ = 0;
   Waiter* driver_ = nullptr;    // the caller who drives; null: the keeper
   Waiter* answered_ = nullptr;  // sleepers to be let go at the end of the turn, oldest first
   Waiter** answered_end_ = &answered_;
@@ -113,6 +116,7 @@ class Lane final : private Deferred, private SpinGuest {
   IntrusiveList<Waiter> sleepers_;
   bool driving_ = false;        // somebody holds the baton
   bool asleep_ = false;         // in the loop, or about to be: wake it for new work
+  bool keeper_drives_ = false;  // or will, as soon as it wakes
   bool keeper_called_ = false;  // the baton was given to the keeper
   bool stopping_ = false;
   Deadline released_at_{0};

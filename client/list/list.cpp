@@ -71,16 +71,14 @@ class AsyncPush final : public client::list::EditCall, private socket::Lane::Tas
     push->edit = std::move(edit);
     push->started = started;
     push->deadline = deadline;
+    impl.lane().async_begin();
     impl.lane().post(*push);
   }
 
  private:
   AsyncPush(Client::Impl& impl, std::string name, Receiver<Result<std::uint64_t>> receiver)
       : impl_(impl), name_(std::move(name)), receiver_(std::move(receiver)) {}
-  void run(Now now) override {
-    impl_.lane().async_begin();
-    impl_.lists().submit(name_, *this, now);
-  }
+  void run(Now now) override { impl_.lists().submit(name_, *this, now); }
   void on_ended() override {
     const std::unique_ptr<AsyncPush> self(this);
     impl_.lane().async_end();

@@ -101,6 +101,30 @@ TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
   expect_within(1200ms, times);
 }
 
+// Read in batches of a hundred keys by four threads, it has connections beside the client's first.
+TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKilledUnderLoad) {
+  Fleet fleet(1);
+  test::MemcachedProcess& server = *fleet.servers[0];
+  Load load(fleet, 0, true);
+  std::vector<Duration> times;
+  const auto leave_and_return = [&](const auto& leave, const auto& come_back) {
+    const auto end = Fleet::Clock::now() + 20s;
+    while (fleet.stats(0).connections < 3) ASSERT_LT(Fleet::Clock::now(), end);
+    leave();
+    fleet.wait_until_down(0);
+    fleet.wait_for_probes(0);
+    come_back();
+    times.push_back(fleet.time_to_success(0));
+    load.wait_for(500);
+  };
+  for (int i = 0; i < 2; ++i) {
+    leave_and_return([&] { server.stop(); }, [&] { server.resume(); });
+    leave_and_return([&] { server.kill(); }, [&] { server.restart(); });
+  }
+  load.end();
+  expect_within(1200ms, times);
+}
+
 // Connects until the server takes no more.
 std::vector<Client> crowd(const std::string& node) {
   std::vector<Client> all;

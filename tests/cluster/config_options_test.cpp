@@ -16,9 +16,10 @@ using namespace std::chrono_literals;
 auto all(const ClusterConfig& c) {
   return std::tuple(c.locator, c.slots, c.failover, c.allow_plain_password, c.timeout,
                     c.connect_timeout, c.default_ttl ? c.default_ttl->milliseconds() : 0ms,
-                    c.value_limit, c.pool_min, c.pool_max, c.idle_timeout, c.busy_timeout,
-                    c.max_in_flight, c.max_bytes_in_flight, c.max_waiting, c.keep_alive, c.spin,
-                    c.log_keys, c.client_id, c.embedded_name, c.engine_options);
+                    c.value_limit, c.pool_min, c.pool_max, c.batch_connections, c.idle_timeout,
+                    c.busy_timeout, c.max_in_flight, c.max_bytes_in_flight, c.max_waiting,
+                    c.keep_alive, c.spin, c.log_keys, c.client_id, c.embedded_name,
+                    c.engine_options);
 }
 
 // The configuration after one option, or the defaults if it is refused.
@@ -52,6 +53,7 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("value_limit", "64KiB").value_limit, 65'536u);
   EXPECT_EQ(with("pool_min", "0").pool_min, 0u);
   EXPECT_EQ(with("pool_max", "64").pool_max, 64u);
+  EXPECT_EQ(with("batch_connections", "0").batch_connections, 0u);
   EXPECT_EQ(with("idle_timeout", "5m").idle_timeout, 5min);
   EXPECT_EQ(with("busy_timeout", "5s").busy_timeout, 5s);
   EXPECT_EQ(with("max_in_flight", "65535").max_in_flight, 65'535u);
@@ -99,6 +101,7 @@ TEST(ConfigOptions, EveryRangeEndsWhereItSays) {
 
 TEST(ConfigOptions, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal("pool_max", "65"), "is \"65\", not an integer from 1 to 64");
+  EXPECT_EQ(refusal("batch_connections", "65"), "is \"65\", not an integer from 0 to 64");
   EXPECT_EQ(refusal("timeout", "0ms"), "is \"0ms\", not a duration from 1ms to 24h");
   EXPECT_EQ(refusal("keep_alive", "999ms"), "is \"999ms\", not a duration from 1s to 65535s");
   EXPECT_EQ(refusal("slots", "1000"), "is \"1000\", not a power of two from 1024 to 4194304");

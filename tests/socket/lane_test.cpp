@@ -168,6 +168,30 @@ TEST_F(LaneTest, ACallerIsLetGoThoughTheDriverSleepsOn) {
   }
 }
 
+TEST_F(LaneTest, WhoWaitsForAnswersIsKnownAndPostedWorkIsNobody) {
+  EXPECT_FALSE(lane->has_callers());
+  service->await(100us);
+  EXPECT_FALSE(lane->has_callers()) << "the keeper drives";
+  std::binary_semaphore started(0);
+  Lane::Waiter waiter;
+  std::future<void> caller = std::async(std::launch::async, [&] {
+    Service::Job job;
+    job.service = service.get();
+    job.done = [&] { started.release(); };
+    lane->call(job, waiter);
+  });
+  started.acquire();
+  EXPECT_TRUE(lane->has_callers());
+  Service::Job job;
+  job.service = service.get();
+  job.done = [&] { lane->finish(waiter); };
+  lane->post(job);
+  caller.get();
+  EXPECT_FALSE(lane->has_callers());
+  service->ask(0us);
+  EXPECT_FALSE(lane->has_callers());
+}
+
 TEST_F(LaneTest, ADriverKnowsThatItDrives) {
   EXPECT_FALSE(Lane::drives_here());
   bool seen = false;
