@@ -40,7 +40,8 @@ struct Peer {
   // Throws if a connection was not good for all the rounds.
   void check_connections() const {
     for (const sheaf::NodeStats& node : client.stats()) {
-      if (node.connects > node.connections) throw std::runtime_error("sheaf: connected again to " + node.node);
+      if (node.connects > node.connections)
+        throw std::runtime_error("sheaf: connected again to " + node.node);
     }
   }
   void run(const Job& job, const Turn& turn) {
