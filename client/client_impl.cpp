@@ -106,6 +106,7 @@ Result<void> Client::Impl::open_paths(Random& random) {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when it is first wanted
     config.pool_max = 1;
+    config.spin = false;  // beside other drivers no processor is idle
     auto side = client::Path::open(config, topology_, path_->sessions().another(), side_journal_,
                                    seeds->fork());
     if (!side) return std::unique_ptr<client::Path>();
