@@ -3,13 +3,18 @@
 #include <algorithm>
 
 #include "base/checks.h"
-#include "client/outcomes.h"
 
 namespace sheaf::client {
 namespace {
 
 // Larger values become strings at once: they are not copied twice.
 constexpr std::size_t small_value = 1'024;
+
+// Made in its place: an entry begins as absent.
+void put(GetAnswers::Entry& entry, std::string_view value, std::string_view version,
+         std::uint32_t flags) {
+  entry.result->emplace(Value{std::string(value), Version{std::string(version)}, flags});
+}
 
 }  // namespace
 
@@ -26,7 +31,7 @@ void GetAnswers::tell(std::uint32_t place, const protocol::Reply& reply) {
   } else {
     make_entries();
     known.state = State::in_entry;
-    entries_[plan_.at(place)].result = GetOp::convert(reply);
+    put(entries_[plan_.at(place)], reply.value, reply.version, reply.flags);
   }
 }
 
@@ -50,16 +55,9 @@ std::vector<GetAnswers::Entry> GetAnswers::take() {
   for (std::uint32_t place = 0; place < plan_.size(); ++place) {
     const Known& known = known_[place];
     SHEAF_CHECK(told(place));
-    if (known.state == State::in_entry) continue;
-    protocol::Reply reply;
-    reply.status = protocol::Status::absent;
-    if (known.state == State::put_aside) {
-      reply.status = protocol::Status::done;
-      reply.value = bytes.substr(known.at, known.size);
-      reply.version = bytes.substr(known.at + known.size, known.version_size);
-      reply.flags = known.flags;
-    }
-    entries_[plan_.at(place)].result = GetOp::convert(reply);
+    if (known.state != State::put_aside) continue;
+    put(entries_[plan_.at(place)], bytes.substr(known.at, known.size),
+        bytes.substr(known.at + known.size, known.version_size), known.flags);
   }
   return std::move(entries_);
 }
