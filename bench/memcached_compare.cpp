@@ -5,6 +5,7 @@
 //   --threads 1,8
 //   --work get,set,10,100,1000 a number: a get of that many keys at once
 //   --peers raw,lib-binary,... which contestants: raw, raw-pipelined, lib-binary, lib-text,
+//                              lib-text-cas (its text protocol with versions, as sheaf's gets),
 //                              lib-noreply (sets that nobody acknowledges), sheaf-meta,
 //                              sheaf-binary; sheaf-meta-each (a client for each thread);
 //                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false)
@@ -116,6 +117,7 @@ Job job_of(const std::string& work, const std::string& threads) {
 Contestant open_peer(const std::string& name, const Data& data, const Job& job) {
   if (name == "raw" || name == "raw-pipelined") return memcached_raw(data, job, name != "raw");
   if (name == "lib-binary") return memcached_lib(data, job, LibKind::binary);
+  if (name == "lib-text-cas") return memcached_lib(data, job, LibKind::text_versions);
   if (name == "lib-text") return memcached_lib(data, job, LibKind::text);
   if (name == "lib-noreply") return memcached_lib(data, job, LibKind::unacknowledged);
   const std::pair<const char*, SheafKind> kinds[] = {

@@ -20,7 +20,10 @@ class Handle {
     }
     turn_on(MEMCACHED_BEHAVIOR_TCP_NODELAY);
     turn_on(MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED);
-    if (kind != LibKind::text) turn_on(MEMCACHED_BEHAVIOR_BINARY_PROTOCOL);
+    if (kind == LibKind::binary || kind == LibKind::unacknowledged) {
+      turn_on(MEMCACHED_BEHAVIOR_BINARY_PROTOCOL);
+    }
+    if (kind == LibKind::text_versions) turn_on(MEMCACHED_BEHAVIOR_SUPPORT_CAS);
     if (kind == LibKind::unacknowledged) {
       turn_on(MEMCACHED_BEHAVIOR_BUFFER_REQUESTS);
       turn_on(MEMCACHED_BEHAVIOR_NOREPLY);
@@ -103,6 +106,8 @@ std::string name_of(LibKind kind) {
       return "lib-binary";
     case LibKind::text:
       return "lib-text";
+    case LibKind::text_versions:
+      return "lib-text-cas";
     case LibKind::unacknowledged:
       break;
   }

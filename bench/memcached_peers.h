@@ -87,7 +87,12 @@ struct SheafKind {
   bool each = false;  // a client for each thread instead of one for all
 };
 Contestant memcached_sheaf(const Data& data, const Job& job, const SheafKind& kind);
-enum class LibKind { binary, text, unacknowledged };  // the last: BUFFER_REQUESTS and NOREPLY
+enum class LibKind {
+  binary,         // versions come with every value
+  text,           // without versions, as it is by default
+  text_versions,  // SUPPORT_CAS: what sheaf always gives
+  unacknowledged  // BUFFER_REQUESTS and NOREPLY
+};
 Contestant memcached_lib(const Data& data, const Job& job, LibKind kind);
 // Requests spelled as briefly as memcached takes them, over blocking sockets: one request, one
 // reply, or (pipelined) all keys of an operation at once; Work::get and Work::set by the hundred.
