@@ -17,7 +17,8 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
 
   BlockingBatch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms)
       : Batch<Op>(impl, path, std::move(plan), terms),
-        waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size())) {}
+        waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size()),
+                !(impl.side_paths() != nullptr && impl.side_paths()->in_use())) {}
 
   Out wait() {
     this->path().lane().call(*this, waiter_);

@@ -102,6 +102,7 @@ SidePaths::Lease SidePaths::borrow(std::uint32_t node, Deadline now) {
     if (last != free_.rend()) {
       Side& side = **last;
       free_.erase(std::next(last).base());
+      ++lent_;
       return {*this, side};
     }
     if (now < next_attempt_[node]) return {};
@@ -138,6 +139,7 @@ SidePaths::Side* SidePaths::add_side() {
 void SidePaths::give_back(Side& side) noexcept {
   const std::scoped_lock lock(mutex_);
   free_.push_back(&side);  // has room for all
+  --lent_;
 }
 
 void SidePaths::distrust(Side& side, std::uint32_t node) {

@@ -72,6 +72,8 @@ class SidePaths {
   // for later.
   Lease borrow(std::uint32_t node, Deadline now);
 
+  // Whether some are lent now: then a caller that spins takes the processor from them.
+  bool in_use() const noexcept { return lent_ > 0; }
   // Adds what the paths counted. Blocks; not under a baton.
   void add_to(std::vector<NodeStats>& stats);
   // Ends everything; nothing is lent any more.
@@ -91,7 +93,8 @@ class SidePaths {
   std::mutex mutex_;
   // Never moved, for a forked child looks at them without the lock.
   std::vector<std::unique_ptr<Side>> sides_;
-  std::atomic<unsigned> made_ = 0;      // of sides_
+  std::atomic<unsigned> made_ = 0;  // of sides_
+  std::atomic<unsigned> lent_ = 0;
   std::vector<Side*> free_;             // the last one was used last
   std::vector<Deadline> next_attempt_;  // by node: to connect one more
   bool opening_ = false;

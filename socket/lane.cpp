@@ -125,7 +125,7 @@ void Lane::let_go() noexcept {
 void Lane::drive(Waiter& waiter) {
   driving_thread = true;
   driver_ = &waiter;
-  loop_.allow_spin(true);
+  loop_.allow_spin(waiter.spins_);
   while (!waiter.done_) turn(never);
   driver_ = nullptr;
   driving_thread = false;
