@@ -9,11 +9,14 @@
 //                              lib-noreply (sets that nobody acknowledges), sheaf-meta,
 //                              sheaf-binary; sheaf-meta-each (a client for each thread);
 //                              sheaf-meta-sleep, sheaf-binary-sleep (spin=false)
-//   --rounds N --milliseconds M  of one contestant
+//   --rounds N --milliseconds M  of one contestant, after each opening
+//   --openings N               how often all contestants are opened anew: which of its threads a
+//                              server gives to a connection, and where that runs, is luck
 //   --quick                    two short rounds on one fleet: does it still work?
 //
-// Every contestant runs once a round, in turn; medians over rounds, ratios as medians of the ratios
-// within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a wrong value.
+// Every contestant runs once a round, in turn; medians over all rounds, ratios as medians of the
+// ratios within a round. Exit status 0; 2: bad option; 3: an operation failed or gave a wrong
+// value.
 
 #include <algorithm>
 #include <cstdio>
@@ -45,7 +48,8 @@ struct Options {
   std::vector<std::string> work{"get", "set", "10", "100", "1000"};
   std::vector<std::string> peers{"raw",      "raw-pipelined", "lib-binary",
                                  "lib-text", "sheaf-meta",    "sheaf-binary"};
-  int rounds = 9;
+  int rounds = 5;
+  int openings = 3;
   std::chrono::milliseconds length{200};
 };
 
@@ -78,6 +82,7 @@ Options parse(int argc, char** argv) {
       options.servers = {"3"};
       options.peers.push_back("lib-noreply");
       options.rounds = 2;
+      options.openings = 1;
       options.length = std::chrono::milliseconds(5);
       continue;
     }
@@ -92,6 +97,8 @@ Options parse(int argc, char** argv) {
       options.peers = split(value);
     } else if (name == "--rounds") {
       options.rounds = static_cast<int>(number(value, 10'000));
+    } else if (name == "--openings") {
+      options.openings = static_cast<int>(number(value, 1'000));
     } else if (name == "--milliseconds") {
       options.length = std::chrono::milliseconds(number(value, 60'000));
     } else {
@@ -192,8 +199,9 @@ double verdict(const Cell& cell, const std::string& sheaf) {
   return binary == 0 || text == 0 ? std::max(binary, text) : std::min(binary, text);
 }
 
-Cell run_cell(const Options& options, const Data& data, const Job& job) {
-  Cell cell;
+// The rounds of one opening.
+void run_rounds(const Options& options, const Data& data, const Job& job, Cell& cell) {
+  cell.peers.clear();
   for (const std::string& name : options.peers) {
     if (name == "lib-noreply" && job.work != Work::set) continue;
     cell.peers.push_back(open_peer(name, data, job));
@@ -205,6 +213,13 @@ Cell run_cell(const Options& options, const Data& data, const Job& job) {
       const std::size_t turn = (i + static_cast<std::size_t>(round)) % cell.peers.size();
       cell.results[turn].push_back(cell.peers[turn].round(options.length));
     }
+  }
+}
+
+Cell run_cell(const Options& options, const Data& data, const Job& job) {
+  Cell cell;
+  for (int opening = 0; opening < options.openings; ++opening) {
+    run_rounds(options, data, job, cell);
   }
   return cell;
 }

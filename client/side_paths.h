@@ -37,7 +37,7 @@ class SidePaths {
 
  public:
   // The fewest keys of a batch that is worth a path (docs/performance.md).
-  static constexpr std::size_t fewest_keys = 8;
+  static constexpr std::size_t fewest_keys = 16;
 
   // Opens a path whose nodes connect when they are told to; null if none can be had.
   using Open = std::function<std::unique_ptr<Path>()>;

@@ -107,7 +107,7 @@ TEST_P(SidePaths, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn
 TEST(MemcachedSidePaths, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
   Fleet one(1);
   read_some(one, 1, large);
-  read_some(one, 6, 7);
+  read_some(one, 6, 15);
   EXPECT_EQ(one.stats(0).connects, 1u);
   Fleet two(2);
   read_some(two, 6, large);
