@@ -50,8 +50,7 @@ class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
   // From here on it owns itself.
   static void post(std::unique_ptr<AsyncBatch> batch) {
     Client::Impl& impl = batch->impl();
-    impl.lane().async_begin();
-    impl.lane().post(*batch.release());
+    impl.lane().post_async(*batch.release());
   }
 
  private:

@@ -81,8 +81,7 @@ class AsyncCall final : private socket::Lane::Task, private socket::RequestSink 
   static void begin(Client::Impl& impl, const protocol::Operation& operation, Deadline started,
                     Receiver<Out> receiver) {
     auto* call = new AsyncCall(impl, operation, started, std::move(receiver));
-    impl.lane().async_begin();
-    impl.lane().post(*call);
+    impl.lane().post_async(*call);
   }
 
  private:

@@ -61,8 +61,7 @@ class AsyncAcquire final : private socket::Lane::Task {
  public:
   AsyncAcquire(std::shared_ptr<LockSession> session, std::function<void()> settled)
       : session_(std::move(session)), settled_(std::move(settled)) {
-    session_->impl().lane().async_begin();
-    session_->impl().lane().post(*this);
+    session_->impl().lane().post_async(*this);
   }
 
  private:

@@ -43,8 +43,7 @@ class AsyncProcedure final : private socket::Lane::Task, private ProcedureOwner 
  public:
   using Out = typename P::Out;
   static void begin(Client::Impl& impl, std::unique_ptr<P> procedure, Receiver<Out> receiver) {
-    impl.lane().async_begin();
-    impl.lane().post(*new AsyncProcedure(impl, std::move(procedure), std::move(receiver)));
+    impl.lane().post_async(*new AsyncProcedure(impl, std::move(procedure), std::move(receiver)));
   }
 
  private:

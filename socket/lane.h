@@ -67,8 +67,11 @@ class Lane final : private Deferred, private SpinGuest {
   void call(Task& task, Waiter& waiter);
   // Any thread. Runs the task soon, on whichever thread drives.
   void post(Task& task);
-  // Around asynchronous work, from before it is posted: while there is some, the baton never rests.
-  void async_begin() noexcept { ++async_; }
+  // Asynchronous work: posts its task, and until async_end() the baton never rests.
+  void post_async(Task& task) {
+    ++async_;
+    post(task);
+  }
   void async_end() noexcept { --async_; }
   bool has_async() const noexcept { return async_ > 0; }
   // Whether somebody is in call(), so that one more would wait.

@@ -71,8 +71,7 @@ class AsyncPush final : public client::list::EditCall, private socket::Lane::Tas
     push->edit = std::move(edit);
     push->started = started;
     push->deadline = deadline;
-    impl.lane().async_begin();
-    impl.lane().post(*push);
+    impl.lane().post_async(*push);
   }
 
  private:

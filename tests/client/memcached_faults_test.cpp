@@ -125,23 +125,12 @@ TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKil
   expect_within(1200ms, times);
 }
 
-// Connects until the server takes no more.
-std::vector<Client> crowd(const std::string& node) {
-  std::vector<Client> all;
-  while (all.size() < 100) {
-    all.push_back(test::open("memcached://" + node));
-    if (all.back().check_nodes(5s).front().error) break;
-  }
-  EXPECT_LT(all.size(), 100u);
-  return all;
-}
-
 TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
   Fleet fleet(8);
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
     fleet.client.reset();
-    std::vector<Client> all = crowd(fleet.node(2));
+    std::vector<Client> all = test::crowd(fleet.node(2));
     fleet.open_client();
     const auto refused = fleet.client->get(fleet.key_on(2), {.timeout = 500ms});
     ASSERT_FALSE(refused);

@@ -134,6 +134,17 @@ class Fleet {
   std::string options_;
 };
 
+// Connects until the server takes no more.
+inline std::vector<Client> crowd(const std::string& node) {
+  std::vector<Client> all;
+  while (all.size() < 100) {
+    all.push_back(open("memcached://" + node));
+    if (all.back().check_nodes(std::chrono::seconds(5)).front().error) break;
+  }
+  EXPECT_LT(all.size(), 100u);
+  return all;
+}
+
 // Four threads that read and write a fleet's keys, each its own ones, and judge every answer.
 class Load {
  public:

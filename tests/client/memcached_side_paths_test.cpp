@@ -135,11 +135,7 @@ TEST(MemcachedSidePaths, IdleConnectionsAreClosedAndOpenedAgain) {
 // Those that the server does not take are not missed.
 TEST(MemcachedSidePaths, AServerAtItsConnectionLimitFailsNoBatch) {
   Fleet fleet(1);
-  std::vector<Client> all;
-  do {
-    ASSERT_LT(all.size(), 100u);
-    all.push_back(test::open("memcached://" + fleet.node(0)));
-  } while (!all.back().check_nodes(5s).front().error);
+  const std::vector<Client> all = test::crowd(fleet.node(0));
   Readers readers(*fleet.client, fleet, 6);
   const auto end = Fleet::Clock::now() + 20s;
   while (fleet.stats(0).connect_failures == 0) {
