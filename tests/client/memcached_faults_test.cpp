@@ -21,6 +21,7 @@ constexpr int slowness = test::sanitized ? 3 : 1;  // the machine, not the proto
 // The shortest of several outages is what was designed, the others have room for a busy machine.
 void expect_within(Duration design, const std::vector<Duration>& times) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
+  ASSERT_FALSE(times.empty());
   std::string all;
   for (const Duration time : times) all += std::to_string(Milliseconds(time).count()) + " ms ";
   Test::RecordProperty("recovery", all);
@@ -105,7 +106,7 @@ TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
 TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKilledUnderLoad) {
   Fleet fleet(1);
   test::MemcachedProcess& server = *fleet.servers[0];
-  Load load(fleet, 0, true);
+  Load load(fleet, 0, true, Load::Reads::in_batches);
   std::vector<Duration> times;
   const auto leave_and_return = [&](const auto& leave, const auto& come_back) {
     const auto end = Fleet::Clock::now() + 20s;

@@ -148,9 +148,11 @@ inline std::vector<Client> crowd(const std::string& node) {
 // Four threads that read and write a fleet's keys, each its own ones, and judge every answer.
 class Load {
  public:
+  enum class Reads { mixed, in_batches };
+
   // Only keys of `victim` may fail; only if it `forgets` may they be absent.
-  Load(Fleet& fleet, unsigned victim, bool forgets)
-      : fleet_(fleet), victim_(victim), forgets_(forgets) {
+  Load(Fleet& fleet, unsigned victim, bool forgets, Reads reads = Reads::mixed)
+      : fleet_(fleet), victim_(victim), forgets_(forgets), reads_(reads) {
     for (std::size_t t = 0; t < threads; ++t) threads_.emplace_back([this, t] { run(t); });
   }
   ~Load() { stop(); }
@@ -181,15 +183,14 @@ class Load {
   void run(std::size_t first) {
     for (std::size_t i = first; !over_; i += threads) {
       const std::size_t key = i % fleet_.names.size();
-      switch (i / fleet_.names.size() % 4) {
-        case 1:
-          i = read_many(i);
-          break;
-        case 3:
-          count(key, write(key, i));
-          break;
-        default:
-          count(key, judge(key, fleet_.client->get(fleet_.names[key], {.timeout = timeout})));
+      const bool batches = reads_ == Reads::in_batches;
+      const std::size_t turn = i / fleet_.names.size() % (batches ? 16 : 4);
+      if (turn == 3) {
+        count(key, write(key, i));
+      } else if (turn == 1 || batches) {
+        i = read_many(i);
+      } else {
+        count(key, judge(key, fleet_.client->get(fleet_.names[key], {.timeout = timeout})));
       }
     }
   }
@@ -241,6 +242,7 @@ class Load {
   Fleet& fleet_;
   unsigned victim_;
   bool forgets_;
+  Reads reads_;
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<std::uint64_t> wrong_ = 0;
   std::atomic<std::uint64_t> failed_ = 0;
