@@ -15,8 +15,10 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
  public:
   using Out = std::vector<typename Batch<Op>::Entry>;
 
-  BlockingBatch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms)
-      : Batch<Op>(impl, path, std::move(plan), terms),
+  // `used`: of a batch of gets, see GetAnswers.
+  BlockingBatch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms,
+                auto&&... used)
+      : Batch<Op>(impl, path, std::move(plan), terms, std::forward<decltype(used)>(used)...),
         waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size()),
                 !(impl.side_paths() != nullptr && impl.side_paths()->in_use())) {}
 

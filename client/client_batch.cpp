@@ -3,12 +3,14 @@
 #include <sheaf/client.h>
 
 #include "client/batch_call.h"
+#include "client/batch_memory.h"
 #include "client/checks.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
+using client::BatchMemory;
 using client::BatchTerms;
 using client::GetOp;
 using client::promised;
@@ -25,11 +27,13 @@ using Entries = std::vector<KeyResult<typename Op::Out::value_type>>;
 using Keys = std::span<const std::string_view>;
 using Items = std::span<const SetItem>;
 
-BatchPlan make_plan(const Client::Impl& impl, auto entries) {
+BatchPlan make_plan(const Client::Impl& impl, auto entries,
+                    BatchPlan::Memory& memory = *std::pmr::new_delete_resource()) {
   const ClusterConfig& config = impl.config();
   return {impl.topology(),
           entries,
-          {config.max_in_flight, config.max_bytes_in_flight, impl.hash_seed()}};
+          {config.max_in_flight, config.max_bytes_in_flight, impl.hash_seed()},
+          memory};
 }
 
 // Ends every key with the same error.
@@ -52,27 +56,33 @@ std::optional<Error> prepare(const Client::Impl& impl, BatchTerms& terms, const 
   return std::nullopt;
 }
 
+// `used`: of gets, see GetAnswers.
 template <class Op>
-Entries<Op> run_on_a_path(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms) {
+Entries<Op> run_on_a_path(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms,
+                          Entries<Op> /*used*/) {
   return client::BlockingBatch<Op>(impl, impl.path(), std::move(plan), terms).wait();
 }
 
-// A path for many keys of one node, if the client's own is taken, and while that node is up.
+// A path for many keys of one node, while that node is up and others are at work: if they are on
+// the client's own, any; if they are on side paths, the one that this thread had last.
 SidePaths::Lease side_path(Client::Impl& impl, const BatchPlan& plan, const BatchTerms& terms) {
   SidePaths* const sides = impl.side_paths();
   if (sides == nullptr || plan.size() < SidePaths::fewest_keys || plan.nodes().size() != 1)
     return {};
-  if (impl.lane().has_async() || !impl.lane().has_callers()) return {};
+  const bool busy = impl.lane().has_callers();
+  if (impl.lane().has_async() || !(busy || sides->in_use())) return {};
   const std::uint32_t node = plan.nodes().front();
   if (impl.cluster().node(node).last_health() != NodeHealth::up) return {};
-  return sides->borrow(node, terms.started);
+  return busy ? sides->borrow(node, terms.started) : sides->borrow_again(node);
 }
 
 template <>
-Entries<GetOp> run_on_a_path<GetOp>(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms) {
+Entries<GetOp> run_on_a_path<GetOp>(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms,
+                                    Entries<GetOp> used) {
   const SidePaths::Lease side = side_path(impl, plan, terms);
   const std::uint32_t node = plan.nodes().front();
-  client::BlockingBatch<GetOp> batch(impl, side ? *side : impl.path(), std::move(plan), terms);
+  client::BlockingBatch<GetOp> batch(impl, side ? *side : impl.path(), std::move(plan), terms,
+                                     std::move(used));
   auto entries = batch.wait();
   if (side && batch.unanswered()) side.distrust(node);
   return entries;
@@ -80,13 +90,15 @@ Entries<GetOp> run_on_a_path<GetOp>(Client::Impl& impl, BatchPlan plan, const Ba
 
 template <class Op, class Entry>
 Entries<Op> run_blocking(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
-                         const Timeout& timeout, std::optional<Error> checked) {
-  terms.started = socket::read_clocks().mono;
+                         const Timeout& timeout, std::optional<Error> checked,
+                         Entries<Op> used = {}) {
+  terms.started = socket::read_monotonic();
   if (auto error = prepare(impl, terms, timeout, true, std::move(checked))) {
     return refuse_all<Op>(make_plan(impl, entries), *error);
   }
   if (entries.empty()) return {};
-  return run_on_a_path<Op>(impl, make_plan(impl, entries), terms);
+  BatchMemory memory(entries.size());
+  return run_on_a_path<Op>(impl, make_plan(impl, entries, *memory), terms, std::move(used));
 }
 
 // Copies the values, and points the entries at the copies.
@@ -101,7 +113,7 @@ template <class Op, class Entry>
 void run_async(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
                const Timeout& timeout, std::optional<Error> checked,
                Receiver<Entries<Op>> receiver) {
-  terms.started = socket::read_clocks().mono;
+  terms.started = socket::read_monotonic();
   if (auto error = prepare(impl, terms, timeout, false, std::move(checked))) {
     receiver.deliver(impl.dispatcher(), refuse_all<Op>(make_plan(impl, entries), *error));
     return;
@@ -135,6 +147,12 @@ BatchTerms set_terms(const BatchSetOptions& options, const ClusterConfig& config
 
 std::vector<KeyResult<GetResult>> Client::get_many(Keys keys, const BatchOptions& options) {
   return run_blocking<GetOp>(*impl_, keys, key_terms(Verb::get), options.timeout, std::nullopt);
+}
+
+std::vector<KeyResult<GetResult>> Client::get_many(Keys keys, const BatchOptions& options,
+                                                   std::vector<KeyResult<GetResult>>&& used) {
+  return run_blocking<GetOp>(*impl_, keys, key_terms(Verb::get), options.timeout, std::nullopt,
+                             std::move(used));
 }
 
 void Client::get_many_async(Keys keys, const BatchOptions& options, GetManyCallback done) {

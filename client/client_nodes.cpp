@@ -116,7 +116,7 @@ class NodeQuestion final : public NodeRound {
 
 std::vector<NodeText> ask_nodes(Client::Impl& impl, protocol::Verb verb, std::string_view key,
                                 const Timeout& timeout) {
-  const Deadline started = socket::read_clocks().mono;
+  const Deadline started = socket::read_monotonic();
   protocol::Operation operation;
   operation.verb = verb;
   operation.key = key;
@@ -178,7 +178,7 @@ std::vector<NodeText> Client::server_versions(Timeout timeout) {
 }
 
 std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
-  const Deadline started = socket::read_clocks().mono;
+  const Deadline started = socket::read_monotonic();
   const bool clocks = client::supports(impl_->config().kind, Feature::clock);
   protocol::Operation operation;
   operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;

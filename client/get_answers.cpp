@@ -1,6 +1,7 @@
 #include "client/get_answers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checks.h"
 
@@ -10,10 +11,15 @@ namespace {
 // Larger values become strings at once: they are not copied twice.
 constexpr std::size_t small_value = 1'024;
 
-// Made in its place: an entry begins as absent.
+// What the entry held before lends its memory.
 void put(GetAnswers::Entry& entry, std::string_view value, std::string_view version,
          std::uint32_t flags) {
-  entry.result->emplace(Value{std::string(value), Version{std::string(version)}, flags});
+  if (!entry.result) entry.result = GetResult();
+  if (!*entry.result) entry.result->emplace();
+  Value& made = **entry.result;
+  made.data.assign(value);
+  made.version.text.assign(version);
+  made.flags = flags;
 }
 
 }  // namespace
@@ -23,7 +29,7 @@ void GetAnswers::tell(std::uint32_t place, const protocol::Reply& reply) {
   const std::size_t size = reply.value.size() + reply.version.size();
   if (reply.status != protocol::Status::done) {
     miss(place);
-  } else if (entries_.empty() && size <= small_value) {
+  } else if (!made_ && size <= small_value) {
     if (bytes_.empty()) bytes_.reserve(std::min(plan_.size() * (size + 4), std::size_t{1} << 20));
     known = {State::put_aside, static_cast<std::uint8_t>(reply.version.size()),
              static_cast<std::uint32_t>(reply.value.size()), reply.flags, bytes_.size()};
@@ -42,10 +48,16 @@ void GetAnswers::fail(std::uint32_t place, Error error) {
 }
 
 void GetAnswers::make_entries() {
-  if (!entries_.empty()) return;
+  if (std::exchange(made_, true)) return;
+  if (entries_.size() > plan_.size()) {
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(plan_.size()), entries_.end());
+  }
+  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+    entries_[index].key.assign(plan_.item(index).key);
+  }
   entries_.reserve(plan_.size());
-  for (std::uint32_t index = 0; index < plan_.size(); ++index) {
-    entries_.emplace_back(std::string(plan_.item(index).key));
+  while (entries_.size() < plan_.size()) {
+    entries_.emplace_back(std::string(plan_.item(static_cast<std::uint32_t>(entries_.size())).key));
   }
 }
 
@@ -55,9 +67,14 @@ std::vector<GetAnswers::Entry> GetAnswers::take() {
   for (std::uint32_t place = 0; place < plan_.size(); ++place) {
     const Known& known = known_[place];
     SHEAF_CHECK(told(place));
-    if (known.state != State::put_aside) continue;
-    put(entries_[plan_.at(place)], bytes.substr(known.at, known.size),
-        bytes.substr(known.at + known.size, known.version_size), known.flags);
+    if (known.state == State::in_entry) continue;
+    Entry& entry = entries_[plan_.at(place)];
+    if (known.state == State::absent) {
+      entry.result = GetResult();
+    } else {
+      put(entry, bytes.substr(known.at, known.size),
+          bytes.substr(known.at + known.size, known.version_size), known.flags);
+    }
   }
   return std::move(entries_);
 }

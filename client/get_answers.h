@@ -11,6 +11,7 @@
 // Thread rule: one thread at a time. Pure.
 
 #include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,13 @@ class GetAnswers {
  public:
   using Entry = KeyResult<GetResult>;
 
-  // Keys are named by their places in the plan, which outlives this.
-  explicit GetAnswers(const cluster::BatchPlan& plan) : plan_(plan), known_(plan.size()) {}
+  // Keys are named by their places in the plan, which outlives this. The entries use the memory of
+  // `used`, the results of an earlier batch.
+  explicit GetAnswers(const cluster::BatchPlan& plan, std::vector<Entry> used = {})
+      : plan_(plan),
+        known_(plan.size(), plan.memory()),
+        bytes_(plan.memory()),
+        entries_(std::move(used)) {}
 
   // A reply that is no refusal: the value, or that there is none.
   void tell(std::uint32_t place, const protocol::Reply& reply);
@@ -57,9 +63,10 @@ class GetAnswers {
   };
 
   const cluster::BatchPlan& plan_;
-  std::vector<Known> known_;  // by place
-  std::string bytes_;
-  std::vector<Entry> entries_;  // by index; empty until they are made
+  std::pmr::vector<Known> known_;  // by place
+  std::pmr::string bytes_;
+  bool made_ = false;           // the entries have their keys
+  std::vector<Entry> entries_;  // by index; until they are made, and until a key is told, of old
 };
 
 }  // namespace sheaf::client

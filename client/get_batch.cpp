@@ -11,8 +11,14 @@ constexpr std::uint32_t most_keys = 256;
 }  // namespace
 
 Batch<GetOp>::Batch(Client::Impl& impl, Path& path, cluster::BatchPlan plan,
-                    const BatchTerms& terms)
-    : BatchFeed(impl, path, std::move(plan)), terms_(terms), answers_(this->plan()) {
+                    const BatchTerms& terms, std::vector<Entry> used)
+    : BatchFeed(impl, path, std::move(plan)),
+      terms_(terms),
+      answers_(this->plan(), std::move(used)),
+      keys_(this->plan().memory()),
+      parts_(this->plan().memory()),
+      idle_parts_(this->plan().memory()),
+      alone_(this->plan().memory()) {
   keys_.reserve(this->plan().size());
   for (std::uint32_t place = 0; place < this->plan().size(); ++place) {
     keys_.push_back(this->plan().item(this->plan().at(place)).key);

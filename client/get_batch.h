@@ -23,7 +23,9 @@ class Batch<GetOp> : protected BatchFeed, private socket::RequestSink, private s
  public:
   using Entry = KeyResult<GetResult>;
 
-  Batch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms);
+  // `used`: see GetAnswers.
+  Batch(Client::Impl& impl, Path& path, cluster::BatchPlan plan, const BatchTerms& terms,
+        std::vector<Entry> used = {});
 
   // Afterwards: whether a request ended without an answer.
   bool unanswered() const noexcept { return unanswered_; }
@@ -57,11 +59,12 @@ class Batch<GetOp> : protected BatchFeed, private socket::RequestSink, private s
 
   BatchTerms terms_;
   GetAnswers answers_;
-  std::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
-  std::deque<Part> parts_;
-  std::vector<Part*> idle_parts_;
+  std::pmr::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
+  std::pmr::deque<Part> parts_;
+  std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
-  std::vector<std::uint32_t> alone_;  // places whose keys are still to be asked for, one by one
+  std::pmr::vector<std::uint32_t>
+      alone_;  // places whose keys are still to be asked for, one by one
 };
 
 }  // namespace sheaf::client

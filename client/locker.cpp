@@ -162,7 +162,7 @@ Result<Locker::Session> Locker::prepare(const Request& request) const {
   if (auto error = client::check_key(request.name)) return Failure(std::move(*error));
   if (auto error = client::check_timeout(request.timeout)) return Failure(std::move(*error));
   const ClusterConfig& config = impl_->config();
-  const Deadline now = socket::read_clocks().mono;
+  const Deadline now = socket::read_monotonic();
   LockTerms terms;
   terms.name = request.name;
   terms.nonce = options_.holder + ":" + Random(entropy()).hex(32);

@@ -11,6 +11,10 @@ namespace {
 // A server that did not take one more connection is not asked again sooner.
 constexpr std::chrono::seconds pause{1};
 
+// The side that this thread had last, of whichever client: who takes the same again finds it, and
+// the server's thread behind it, where it was. Only compared, for it may be gone.
+thread_local const void* last_side = nullptr;
+
 // Tells a cluster to connect to a node; owns itself until it has run.
 class Connect final : private socket::Lane::Task {
  public:
@@ -93,18 +97,32 @@ SidePaths::SidePaths(unsigned limit, unsigned nodes, Open open)
 
 SidePaths::~SidePaths() { close(); }
 
+SidePaths::Side* SidePaths::take(std::uint32_t node, bool any) {
+  auto chosen = std::ranges::find(free_, last_side);
+  if (chosen == free_.end() || !(*chosen)->ready(node)) {
+    const auto ready = [node](const Side* side) { return side->ready(node); };
+    const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);
+    if (!any || last == free_.rend()) return nullptr;
+    chosen = std::next(last).base();
+  }
+  Side* const side = *chosen;
+  free_.erase(chosen);
+  ++lent_;
+  last_side = side;
+  return side;
+}
+
+SidePaths::Lease SidePaths::borrow_again(std::uint32_t node) {
+  const std::scoped_lock lock(mutex_);
+  Side* const side = take(node, false);
+  return side == nullptr ? Lease() : Lease(*this, *side);
+}
+
 SidePaths::Lease SidePaths::borrow(std::uint32_t node, Deadline now) {
   Side* cold = nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    const auto ready = [node](const Side* side) { return side->ready(node); };
-    const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);
-    if (last != free_.rend()) {
-      Side& side = **last;
-      free_.erase(std::next(last).base());
-      ++lent_;
-      return {*this, side};
-    }
+    if (Side* const side = take(node, true)) return {*this, *side};
     if (now < next_attempt_[node]) return {};
     if (!free_.empty()) {
       cold = free_.front();

@@ -37,7 +37,7 @@ class SidePaths {
 
  public:
   // The fewest keys of a batch that is worth a path (docs/performance.md).
-  static constexpr std::size_t fewest_keys = 16;
+  static constexpr std::size_t fewest_keys = 8;
 
   // Opens a path whose nodes connect when they are told to; null if none can be had.
   using Open = std::function<std::unique_ptr<Path>()>;
@@ -71,6 +71,8 @@ class SidePaths {
   // One that nobody uses and that is connected to the node. If there is none, one more is connected
   // for later.
   Lease borrow(std::uint32_t node, Deadline now);
+  // The one that this thread had last, on the same conditions.
+  Lease borrow_again(std::uint32_t node);
 
   // Whether some are lent now: then a caller that spins takes the processor from them.
   bool in_use() const noexcept { return lent_ > 0; }
@@ -83,6 +85,8 @@ class SidePaths {
 
  private:
   Side* add_side();
+  // Under the mutex.
+  Side* take(std::uint32_t node, bool any);
   void give_back(Side& side) noexcept;
   void distrust(Side& side, std::uint32_t node);
   std::vector<Side*> all();

@@ -14,11 +14,11 @@ namespace {
 // The indices of items by their key: open addressing in one vector, at most half full.
 class KeyIndex {
  public:
-  KeyIndex(std::size_t keys, std::uint64_t seed)
-      : places_(std::bit_ceil(2 * keys + 1), none), seed_(seed) {}
+  KeyIndex(std::size_t keys, std::uint64_t seed, std::pmr::memory_resource* memory)
+      : places_(std::bit_ceil(2 * keys + 1), none, memory), seed_(seed) {}
 
   // The index of an equal key of `items`; if there is none, items.size(), which it then stands for.
-  std::uint32_t find_or_add(std::string_view key, const std::vector<BatchPlan::Item>& items) {
+  std::uint32_t find_or_add(std::string_view key, const std::pmr::vector<BatchPlan::Item>& items) {
     const std::size_t mask = places_.size() - 1;
     std::size_t at = hash64(key, seed_) & mask;
     while (places_[at] != none && items[places_[at]].key != key) at = (at + 1) & mask;
@@ -28,28 +28,29 @@ class KeyIndex {
 
  private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> places_;
+  std::pmr::vector<std::uint32_t> places_;
   std::uint64_t seed_;
 };
 
 }  // namespace
 
 BatchPlan::BatchPlan(const Topology& topology, std::span<const std::string_view> keys,
-                     BatchLimits limits)
-    : limits_(limits) {
+                     BatchLimits limits, Memory& memory)
+    : limits_(limits), items_(&memory), order_(&memory), feeds_(&memory), used_nodes_(&memory) {
   collect(keys);
   group(topology);
 }
 
-BatchPlan::BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits)
-    : limits_(limits) {
+BatchPlan::BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits,
+                     Memory& memory)
+    : limits_(limits), items_(&memory), order_(&memory), feeds_(&memory), used_nodes_(&memory) {
   collect(items);
   group(topology);
 }
 
 void BatchPlan::collect(std::span<const std::string_view> keys) {
   SHEAF_CHECK(keys.size() < std::numeric_limits<std::uint32_t>::max() / 2);
-  KeyIndex index(keys.size(), limits_.seed);
+  KeyIndex index(keys.size(), limits_.seed, memory());
   items_.reserve(keys.size());
   for (const std::string_view key : keys) {
     if (index.find_or_add(key, items_) == items_.size()) items_.push_back({key, {}, 0});
@@ -58,7 +59,7 @@ void BatchPlan::collect(std::span<const std::string_view> keys) {
 
 void BatchPlan::collect(std::span<const SetItem> items) {
   SHEAF_CHECK(items.size() < std::numeric_limits<std::uint32_t>::max() / 2);
-  KeyIndex index(items.size(), limits_.seed);
+  KeyIndex index(items.size(), limits_.seed, memory());
   items_.reserve(items.size());
   for (const SetItem& item : items) {
     const std::uint32_t at = index.find_or_add(item.key, items_);

@@ -4,11 +4,13 @@
 // which may start now. Pure: whoever carries it out starts what next() gives and reports done().
 //
 // An index names a distinct key, 0 .. size() - 1, in the order in which each first appears; the
-// carrier keeps one outcome for each index. The views of keys and values are borrowed.
+// carrier keeps one outcome for each index. The views of keys and values are borrowed, and so is
+// the memory that a plan is made of.
 //
 // Thread rule: one thread at a time.
 
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -35,10 +37,14 @@ class BatchPlan {
     std::uint32_t node;
   };
 
+  using Memory = std::pmr::memory_resource;
+
   // Gets and removes: a repeated key counts once.
-  BatchPlan(const Topology& topology, std::span<const std::string_view> keys, BatchLimits limits);
+  BatchPlan(const Topology& topology, std::span<const std::string_view> keys, BatchLimits limits,
+            Memory& memory = *std::pmr::new_delete_resource());
   // Sets: of a repeated key the last value counts, at the place of the first.
-  BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits);
+  BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits,
+            Memory& memory = *std::pmr::new_delete_resource());
 
   // Places `first` to `first + count - 1` in the order in which requests start: all keys of one
   // node, then those of the next.
@@ -58,6 +64,9 @@ class BatchPlan {
   // A request of the node that shall not start any more (deadline, shutdown), until there is none.
   // It needs no done().
   std::optional<std::uint32_t> give_up(std::uint32_t node) noexcept;
+
+  // For what a carrier needs besides.
+  Memory* memory() const noexcept { return items_.get_allocator().resource(); }
 
   std::size_t size() const noexcept { return items_.size(); }
   const Item& item(std::uint32_t index) const noexcept { return items_[index]; }
@@ -85,10 +94,10 @@ class BatchPlan {
   }
 
   BatchLimits limits_;
-  std::vector<Item> items_;
-  std::vector<std::uint32_t> order_;  // indices, by node
-  std::vector<Feed> feeds_;           // by node
-  std::vector<std::uint32_t> used_nodes_;
+  std::pmr::vector<Item> items_;
+  std::pmr::vector<std::uint32_t> order_;  // indices, by node
+  std::pmr::vector<Feed> feeds_;           // by node
+  std::pmr::vector<std::uint32_t> used_nodes_;
   std::size_t unfinished_ = 0;
 };
 

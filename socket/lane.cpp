@@ -198,7 +198,7 @@ void Lane::keeper_main() {
 
 // True if the keeper now holds the baton: it was given, or has been lying about for the grace time.
 bool Lane::keeper_may_drive() {
-  const Deadline now = read_clocks().mono;
+  const Deadline now = read_monotonic();
   const std::scoped_lock lock(mutex_);
   if (stopping_) return false;
   if (keeper_called_) {

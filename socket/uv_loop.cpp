@@ -28,6 +28,8 @@ constexpr unsigned spin_patience = 4;
 
 }  // namespace
 
+Deadline read_monotonic() noexcept { return read_clock(monotonic); }
+
 Now read_clocks() noexcept {
   return {read_clock(monotonic),
           std::chrono::floor<std::chrono::milliseconds>(read_clock(CLOCK_REALTIME))};
@@ -122,7 +124,7 @@ void UvLoop::Impl::wait(Deadline until) {
 bool UvLoop::Impl::spin(Deadline until) {
   if (!spin_.enabled || !spin_allowed_) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
-  const Deadline end = std::min(until, read_clock(monotonic) + spin_.budget);
+  const Deadline end = std::min(until, read_monotonic() + spin_.budget);
   do {
     uv_run(&loop_, UV_RUN_NOWAIT);
     if (events_ || (guest_ != nullptr && guest_->has_work())) {
@@ -130,7 +132,7 @@ bool UvLoop::Impl::spin(Deadline until) {
       return true;
     }
     sched_yield();
-  } while (read_clock(monotonic) < end);
+  } while (read_monotonic() < end);
   ++spin_misses_;
   return false;
 }

@@ -74,5 +74,7 @@ class UvLoop final : public Loop {
 
 // The clocks of this machine, read now.
 Now read_clocks() noexcept;
+// The monotonic one alone.
+Deadline read_monotonic() noexcept;
 
 }  // namespace sheaf::socket

@@ -45,6 +45,7 @@ class UvStream final : public Stream, private Deferred {
     });
   }
   void on_ready(int status, int ready);
+  ssize_t send_parts(std::span<const Bytes> parts) const;
   std::size_t send_some(std::span<const Bytes> parts);
   bool read_all(const bool& gone);
   int pending_error(int otherwise) const noexcept;
@@ -83,8 +84,10 @@ std::size_t UvStream::write(std::span<const Bytes> parts) {
   return taken;
 }
 
-// One system call; what the kernel took.
-std::size_t UvStream::send_some(std::span<const Bytes> parts) {
+// For a single part the kernel has less to look at.
+ssize_t UvStream::send_parts(std::span<const Bytes> parts) const {
+  constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  if (parts.size() == 1) return send(fd_, parts[0].data(), parts[0].size(), flags);
   std::array<iovec, max_parts> list;
   std::size_t count = 0;
   for (const Bytes part : parts) {
@@ -93,9 +96,14 @@ std::size_t UvStream::send_some(std::span<const Bytes> parts) {
   msghdr message{};
   message.msg_iov = list.data();
   message.msg_iovlen = count;
+  return sendmsg(fd_, &message, flags);
+}
+
+// One system call; what the kernel took.
+std::size_t UvStream::send_some(std::span<const Bytes> parts) {
   ssize_t taken = 0;
   do {
-    taken = sendmsg(fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    taken = send_parts(parts);
   } while (taken < 0 && errno == EINTR);
   if (taken < 0) {
     // What the peer said before it hung up is still to be read: see on_ready.

@@ -62,7 +62,7 @@ class Caller {
 
   Result<Value> run(const Client::Compute& compute) {
     Flights::Seat seat(impl_.flights(), terms_.key);
-    switch (seat.wait(std::max(due_ - socket::read_clocks().mono, Deadline(0)))) {
+    switch (seat.wait(std::max(due_ - socket::read_monotonic(), Deadline(0)))) {
       case Turn::landed:
         return seat.value();
       case Turn::timed_out:
@@ -97,7 +97,7 @@ class Caller {
   }
 
   Value settle(Right right, std::optional<std::string> made) {
-    const Deadline due = impl_.deadline(socket::read_clocks().mono, options_.timeout);
+    const Deadline due = impl_.deadline(socket::read_monotonic(), options_.timeout);
     if (impl_.refusal(true)) return {std::move(made).value_or(std::string()), {}, 0};
     return BlockingProcedure<SettlePlan>(
                impl_, std::make_unique<SettlePlan>(terms_, std::move(right), std::move(made), due))
@@ -107,7 +107,7 @@ class Caller {
   Result<Value> timed_out() const {
     Error error = client::local_error(Outcome::not_sent, Reason::timed_out,
                                       "another thread computes the value and was not done in time");
-    error.elapsed = socket::read_clocks().mono - started_;
+    error.elapsed = socket::read_monotonic() - started_;
     return Failure(std::move(error));
   }
 
@@ -123,7 +123,7 @@ class Caller {
 
 Result<Value> Client::get_or_compute(std::string_view key, const ComputeOptions& options,
                                      const Compute& compute) {
-  const Deadline started = socket::read_clocks().mono;
+  const Deadline started = socket::read_monotonic();
   if (auto wrong = check(key, options, compute)) return Failure(std::move(*wrong));
   auto got = get(key, {options.timeout});
   if (!got) return Failure(std::move(got.error()));

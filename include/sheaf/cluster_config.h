@@ -112,7 +112,7 @@ struct ClusterConfig {
   /// `pool_max`: most connections to a node, 1 .. 64, at least pool_min.
   std::uint32_t pool_max = 1;
   /// `batch_connections`: most further connections to a node, 0 .. 64; memcached only. On them
-  /// several threads at once read batches of 16 keys and more of one node, each its own; opened
+  /// several threads at once read batches of 8 keys and more of one node, each its own; opened
   /// when that first happens, closed when idle. Not with `failover=rehash`.
   std::uint32_t batch_connections = 8;
   /// `idle_timeout`: idle connections above pool_min are closed after this, 1 ms .. 24 h.

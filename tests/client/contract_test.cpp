@@ -250,6 +250,10 @@ TEST_P(Contract, ABatchReturnsOneOutcomeForEachDistinctKeyInOrderOfFirstAppearan
   }
   EXPECT_FALSE(got[1000].result->has_value());
 
+  auto again = client->get_many(std::span(keys).first(2), {10s}, client->get_many(keys, {10s}));
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ((*again[1].result)->data, names[1]);
+
   const auto removed = client->remove_many(keys, {10s});
   ASSERT_EQ(removed.size(), 1001u);
   EXPECT_EQ(*removed[0].result, RemoveResult::removed);

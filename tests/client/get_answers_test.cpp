@@ -49,8 +49,8 @@ class GetAnswersTest : public testing::Test {
     }
     std::ranges::fill(value, '!');  // the view is not kept
   }
-  void expect_all(GetAnswers& answers) const {
-    const auto entries = answers.take();
+  void expect_all(GetAnswers& answers) const { expect_all(answers.take()); }
+  void expect_all(const std::vector<GetAnswers::Entry>& entries) const {
     ASSERT_EQ(entries.size(), names.size());
     for (std::uint32_t index = 0; index < entries.size(); ++index) {
       const auto& [key, got] = entries[index];
@@ -83,6 +83,54 @@ TEST_F(GetAnswersTest, EntriesMadeAtAnyMomentAreTheSame) {
       EXPECT_TRUE(answers.told(place));
     }
     expect_all(answers);
+  }
+}
+
+// Of everything that a result can be, entries of old are made; there are fewer or more than wanted.
+TEST_F(GetAnswersTest, EntriesOfOldBecomeTheSame) {
+  for (const std::size_t old : {0u, 1u, 59u, 60u, 61u, 200u}) {
+    for (std::size_t shift = 0; shift < 4; ++shift) {
+      for (const std::uint32_t made_at : {0u, 20u, 60u}) {
+        std::vector<GetAnswers::Entry> used;
+        for (std::size_t i = 0; i < old; ++i) {
+          auto& entry = used.emplace_back("old key " + std::to_string(i));
+          const std::size_t kind = (i + shift) % 4;
+          if (kind == 0) entry.result = Failure(Error{});
+          if (kind > 1) entry.result->emplace(Value{std::string(kind * 100, 'o'), {"old"}, 9});
+        }
+        GetAnswers answers(*plan, std::move(used));
+        for (std::uint32_t place = 0; place < names.size(); ++place) {
+          if (place == made_at) answers.make_entries();
+          tell(answers, place);
+        }
+        expect_all(answers);
+      }
+    }
+  }
+}
+
+TEST_F(GetAnswersTest, WhatFitsIntoEntriesOfOldNeedsNoMemory) {
+  std::vector<GetAnswers::Entry> results;
+  std::vector<const void*> before;
+  for (int round = 0; round < 3; ++round) {
+    GetAnswers answers(*plan, std::move(results));
+    for (std::uint32_t place = 0; place < names.size(); ++place) {
+      protocol::Reply reply;
+      reply.value = std::string_view("a value that is not short enough to need no memory");
+      reply.version = "18446744073709551615";
+      answers.tell(place, reply);
+    }
+    results = answers.take();
+    std::vector<const void*> now{results.data()};
+    for (const auto& [key, got] : results) {
+      now.push_back(key.data());
+      now.push_back((*got)->data.data());
+      now.push_back((*got)->version.text.data());
+    }
+    if (round > 0) {
+      EXPECT_EQ(now, before);
+    }
+    before = now;
   }
 }
 

@@ -64,6 +64,24 @@ TEST_P(MemcachedBatch, EveryKeyGetsItsOwnValueAndTheConnectionsStay) {
   for (const NodeStats& node : client->stats()) EXPECT_EQ(node.connects, 1u) << node.node;
 }
 
+TEST_P(MemcachedBatch, ResultsOfAnEarlierCallLendTheirMemoryAndNothingElse) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  auto all = client->get_many({}, {.timeout = 20s}, {});
+  EXPECT_TRUE(all.empty());
+  for (std::size_t shift = 0; shift < 3; ++shift) {
+    std::vector<std::string_view> others(views.rbegin(), views.rend() - static_cast<int>(shift));
+    others.push_back("");  // an error
+    all = client->get_many(others, {.timeout = 20s}, std::move(all));
+    EXPECT_EQ(all.size(), others.size());
+    all = client->get_many(views, {.timeout = 20s}, std::move(all));
+    expect_all(all);
+    const void* const memory = all.data();
+    all = client->get_many(views, {.timeout = 20s}, std::move(all));
+    expect_all(all);
+    EXPECT_EQ(all.data(), memory);
+  }
+}
+
 TEST_P(MemcachedBatch, ManyThreadsAtOnceGetTheirOwn) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {

@@ -7,6 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/log_journal.h"
+#include "client/memcached_sessions.h"
+#include "client/side_paths.h"
+#include "cluster/topology.h"
 #include "tests/client/memcached_fleet.h"
 
 namespace sheaf {
@@ -107,7 +111,7 @@ TEST_P(SidePaths, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn
 TEST(MemcachedSidePaths, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
   Fleet one(1);
   read_some(one, 1, large);
-  read_some(one, 6, 15);
+  read_some(one, 6, 7);
   EXPECT_EQ(one.stats(0).connects, 1u);
   Fleet two(2);
   read_some(two, 6, large);
@@ -166,6 +170,96 @@ TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   }
   EXPECT_GT(fleet.stats(0).connections, 1u);
   readers.end();
+}
+
+class NoJournal final : public node::Journal {
+ public:
+  bool listening() const noexcept override { return false; }
+  void record(LogRecord) override {}
+  std::string show_key(std::string_view) const override { return {}; }
+};
+
+// Paths of one server, and a second thread that borrows one, too.
+class LentPaths : public testing::Test {
+ protected:
+  using Paths = client::SidePaths;
+
+  LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
+    paths.emplace(2, 1, [this] {
+      auto path = client::Path::open(config_, topology_,
+                                     std::make_unique<client::MemcachedSessions>(config_), journal_,
+                                     Random(1).fork());
+      if (!path) return std::unique_ptr<client::Path>();
+      (*path)->lane().start();
+      return std::move(*path);
+    });
+  }
+  // Waits for one that is connected.
+  Paths::Lease borrow() {
+    const auto end = Fleet::Clock::now() + 20s;
+    while (Fleet::Clock::now() < end) {
+      if (auto lease = paths->borrow(0, socket::read_monotonic())) return lease;
+      std::this_thread::yield();
+    }
+    throw std::runtime_error("no path to borrow");
+  }
+  // What another thread does meanwhile, start to end.
+  template <class Work>
+  static void elsewhere(const Work& work) {
+    std::thread(work).join();
+  }
+
+  std::optional<Paths> paths;
+
+ private:
+  static ClusterConfig configure(const test::MemcachedProcess& server) {
+    auto config =
+        ClusterConfig::parse_uri("memcached://127.0.0.1:" + std::to_string(server.port()));
+    config->pool_min = 0;
+    config->pool_max = 1;
+    return *config;
+  }
+
+  test::MemcachedProcess server_;
+  ClusterConfig config_;
+  std::shared_ptr<const cluster::Topology> topology_;
+  NoJournal journal_;
+};
+
+TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {
+  auto lease = std::make_unique<Paths::Lease>(borrow());
+  client::Path* const mine = &**lease;
+  elsewhere([&] {
+    auto other = std::make_unique<Paths::Lease>(borrow());
+    EXPECT_NE(&**other, mine);
+    lease.reset();  // so that the other one is given back last
+    other.reset();
+  });
+  EXPECT_FALSE(paths->in_use());
+  EXPECT_EQ(&*borrow(), mine);
+  const Paths::Lease again = paths->borrow_again(0);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(&*again, mine);
+  EXPECT_TRUE(paths->in_use());
+}
+
+TEST_F(LentPaths, AThreadIsNotLentAnothersPathAgain) {
+  const client::Path* const mine = &*borrow();
+  elsewhere([&] { EXPECT_FALSE(paths->borrow_again(0)); });
+  elsewhere([&] {
+    const Paths::Lease other = borrow();
+    EXPECT_EQ(&*other, mine);  // there is no other yet
+    std::thread([&] { EXPECT_FALSE(paths->borrow_again(0)); }).join();
+  });
+  EXPECT_TRUE(paths->borrow_again(0));
+}
+
+TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
+  {
+    const Paths::Lease lease = borrow();
+    lease.distrust(0);
+  }
+  EXPECT_FALSE(paths->borrow_again(0));
 }
 
 TEST(MemcachedSidePaths, AForkedChildIsRefusedAndTheParentGoesOn) {

@@ -51,6 +51,21 @@ TEST(BatchPlan, NothingToDoIsFinished) {
   EXPECT_FALSE(plan.give_up(2));
 }
 
+// All its memory comes from where it was told to take it.
+TEST(BatchPlan, TakesItsMemoryWhereItIsTold) {
+  const auto topology = engines(3);
+  const std::vector<std::string> names = numbered(100);
+  std::vector<std::byte> room(100 * 200);
+  std::pmr::monotonic_buffer_resource memory(room.data(), room.size(),
+                                             std::pmr::null_memory_resource());
+  const std::vector<std::string_view> keys = views(names);
+  const BatchPlan plan(*topology, keys, wide, memory);
+  EXPECT_EQ(plan.memory(), &memory);
+  EXPECT_EQ(plan.size(), 100u);
+  std::pmr::monotonic_buffer_resource none(std::pmr::null_memory_resource());
+  EXPECT_THROW(BatchPlan(*topology, keys, wide, none), std::bad_alloc);
+}
+
 TEST(BatchPlan, AKeyGivenTwiceIsReadOnceAtItsFirstPlace) {
   const auto topology = engines(3);
   const std::vector<std::string_view> keys{"b", "a", "b", "", "a", "c", "b", ""};

@@ -23,9 +23,9 @@ class Lane final : public Summoner {
   void dismiss(socket::Deferred& work) noexcept override { loop->dismiss(work); }
   // Turns until `done`; false after ten seconds.
   bool run(const std::function<bool()>& done) {
-    const Deadline end = socket::read_clocks().mono + 10s;
+    const Deadline end = socket::read_monotonic() + 10s;
     while (!done()) {
-      if (socket::read_clocks().mono > end) return false;
+      if (socket::read_monotonic() > end) return false;
       loop->turn(end);
     }
     return true;
