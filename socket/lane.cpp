@@ -1,6 +1,7 @@
 #include "socket/lane.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <utility>
@@ -214,7 +215,9 @@ void Lane::keeper_drive() {
   driving_thread = true;
   Deadline until = never;
   do {
-    loop_.allow_spin(loop_.now().mono < crowd_until_);
+    const bool crowd = loop_.now().mono < crowd_until_;
+    loop_.allow_spin(crowd);
+    if (crowd && loop_.spins()) sched_yield();  // who was let go asks again: one write carries all
     turn(until);
   } while (!step_down(loop_.now(), until));
   driving_thread = false;
