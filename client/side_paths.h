@@ -3,9 +3,10 @@
 // Side paths: what several threads read at once in large batches of one server each.
 //
 // A path is one driver and one connection to a server, where one thread serves it. That is how
-// small requests of many threads become few large ones; threads that each ask one server for
-// hundreds of keys gain nothing by it and wait for each other. Such a batch goes on a side path if
-// the client's own path is busy. Its caller drives it alone.
+// small requests of many threads become few large ones; threads that each ask one server for many
+// keys gain nothing by it and wait for each other. Such a batch goes on a side path if the client's
+// own path is busy, or others are: the one that its thread had last, if that is free. Its caller
+// drives it alone.
 //
 // What keeps answers the same as without:
 //

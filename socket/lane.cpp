@@ -217,7 +217,7 @@ void Lane::keeper_drive() {
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
     loop_.allow_spin(crowd);
-    if (crowd && loop_.spins()) sched_yield();  // who was let go asks again: one write carries all
+    if (crowd && loop_.spins()) sched_yield();  // who was let go may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
   driving_thread = false;

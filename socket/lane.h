@@ -13,9 +13,9 @@
 //
 // What costs is waking: a driver that polls without sleeping is not woken for new work, it looks; a
 // driver that sleeps is woken once for all that is posted before it looks; those who sleep for
-// their answers are let go together, at the end of the turn, and what they ask next goes out
-// together, because the keeper lets them run before it goes on; and who waits for a brief answer gives
-// the processor to others a few times before it sleeps: on a busy machine it is often there then.
+// their answers are let go together, at the end of the turn, and the keeper lets them run before it
+// goes on, so that what they ask next is one write; and who waits for a brief answer gives the
+// processor to others a few times before it sleeps: on a busy machine it is often there then.
 
 #include <atomic>
 #include <mutex>
