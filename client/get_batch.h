@@ -63,8 +63,7 @@ class Batch<GetOp> : protected BatchFeed, private socket::RequestSink, private s
   std::pmr::deque<Part> parts_;
   std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
-  std::pmr::vector<std::uint32_t>
-      alone_;  // places whose keys are still to be asked for, one by one
+  std::pmr::vector<std::uint32_t> alone_;  // places of keys still to be asked for, one by one
 };
 
 }  // namespace sheaf::client

@@ -75,7 +75,9 @@ int main(int argc, char** argv) {
   keys.push_back(names.front());
 
   const sheaf::BatchOptions options{.timeout = std::chrono::seconds(2)};  // for the whole batch
-  const Count blocking = count(client->get_many(keys, options));
+  GetResults results = client->get_many(keys, options);
+  results = client->get_many(keys, options, std::move(results));  // in the memory of the first
+  const Count blocking = count(results);
   print("blocking", blocking);
 
   auto future = client->get_many_future(keys, options);  // the caller is free until get()
