@@ -172,8 +172,8 @@ class SHEAF_API Client {
                                              const BatchOptions& options = {});
   /// As get_many, into the memory of `used`, the results of an earlier call: where these results
   /// need no more room than those did, in entries, keys and values, nothing is allocated for them.
-  /// In a loop: `results = client.get_many(keys, {}, std::move(results));`. What large values needed
-  /// stays with their entries. No key may be a view of what `used` holds.
+  /// In a loop: `results = client.get_many(keys, {}, std::move(results));`. What large values
+  /// needed stays with their entries. No key may be a view of what `used` holds.
   std::vector<KeyResult<GetResult>> get_many(std::span<const std::string_view> keys,
                                              const BatchOptions& options,
                                              std::vector<KeyResult<GetResult>>&& used);
