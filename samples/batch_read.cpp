@@ -85,8 +85,8 @@ int main(int argc, char** argv) {
   print("future", later);
 
   std::promise<Count> promise;
-  client->get_many_async(keys, options, [&promise](const GetResults& results) {
-    promise.set_value(count(results));  // on the client's dispatcher thread
+  client->get_many_async(keys, options, [&promise](const GetResults& got) {
+    promise.set_value(count(got));  // on the client's dispatcher thread
   });
   const Count called = promise.get_future().get();
   print("callback", called);
