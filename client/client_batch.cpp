@@ -59,7 +59,7 @@ std::optional<Error> prepare(const Client::Impl& impl, BatchTerms& terms, const 
 // `used`: of gets, see GetAnswers.
 template <class Op>
 Entries<Op> run_on_a_path(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms,
-                          Entries<Op> /*used*/) {
+                          Entries<Op>&& /*used*/) {
   return client::BlockingBatch<Op>(impl, impl.path(), std::move(plan), terms).wait();
 }
 
@@ -78,7 +78,7 @@ SidePaths::Lease side_path(Client::Impl& impl, const BatchPlan& plan, const Batc
 
 template <>
 Entries<GetOp> run_on_a_path<GetOp>(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms,
-                                    Entries<GetOp> used) {
+                                    Entries<GetOp>&& used) {
   const SidePaths::Lease side = side_path(impl, plan, terms);
   const std::uint32_t node = plan.nodes().front();
   client::BlockingBatch<GetOp> batch(impl, side ? *side : impl.path(), std::move(plan), terms,
