@@ -49,15 +49,9 @@ void GetAnswers::fail(std::uint32_t place, Error error) {
 
 void GetAnswers::make_entries() {
   if (std::exchange(made_, true)) return;
-  if (entries_.size() > plan_.size()) {
-    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(plan_.size()), entries_.end());
-  }
-  for (std::uint32_t index = 0; index < entries_.size(); ++index) {
+  entries_.resize(plan_.size());
+  for (std::uint32_t index = 0; index < plan_.size(); ++index) {
     entries_[index].key.assign(plan_.item(index).key);
-  }
-  entries_.reserve(plan_.size());
-  while (entries_.size() < plan_.size()) {
-    entries_.emplace_back(std::string(plan_.item(static_cast<std::uint32_t>(entries_.size())).key));
   }
 }
 

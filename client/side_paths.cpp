@@ -98,9 +98,9 @@ SidePaths::SidePaths(unsigned limit, unsigned nodes, Open open)
 SidePaths::~SidePaths() { close(); }
 
 SidePaths::Side* SidePaths::take(std::uint32_t node, bool any) {
+  const auto ready = [node](const Side* side) { return side->ready(node); };
   auto chosen = std::ranges::find(free_, last_side);
-  if (chosen == free_.end() || !(*chosen)->ready(node)) {
-    const auto ready = [node](const Side* side) { return side->ready(node); };
+  if (chosen == free_.end() || !ready(*chosen)) {
     const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);
     if (!any || last == free_.rend()) return nullptr;
     chosen = std::next(last).base();

@@ -31,7 +31,7 @@ constexpr unsigned spin_patience = 4;
 Deadline read_monotonic() noexcept { return read_clock(monotonic); }
 
 Now read_clocks() noexcept {
-  return {read_clock(monotonic),
+  return {read_monotonic(),
           std::chrono::floor<std::chrono::milliseconds>(read_clock(CLOCK_REALTIME))};
 }
 

@@ -49,8 +49,8 @@ class GetAnswersTest : public testing::Test {
     }
     std::ranges::fill(value, '!');  // the view is not kept
   }
-  void expect_all(GetAnswers& answers) const { expect_all(answers.take()); }
-  void expect_all(const std::vector<GetAnswers::Entry>& entries) const {
+  void expect_all(GetAnswers& answers) const {
+    const auto entries = answers.take();
     ASSERT_EQ(entries.size(), names.size());
     for (std::uint32_t index = 0; index < entries.size(); ++index) {
       const auto& [key, got] = entries[index];

@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/log_journal.h"
 #include "client/memcached_sessions.h"
 #include "client/side_paths.h"
 #include "cluster/topology.h"
 #include "tests/client/memcached_fleet.h"
+#include "tests/support/no_journal.h"
 
 namespace sheaf {
 namespace {
@@ -172,15 +172,21 @@ TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   readers.end();
 }
 
-class NoJournal final : public node::Journal {
- public:
-  bool listening() const noexcept override { return false; }
-  void record(LogRecord) override {}
-  std::string show_key(std::string_view) const override { return {}; }
-};
-
 // Paths of one server, and a second thread that borrows one, too.
 class LentPaths : public testing::Test {
+  static ClusterConfig configure(const test::MemcachedProcess& server) {
+    auto config =
+        ClusterConfig::parse_uri("memcached://127.0.0.1:" + std::to_string(server.port()));
+    config->pool_min = 0;
+    config->pool_max = 1;
+    return *config;
+  }
+
+  test::MemcachedProcess server_;
+  ClusterConfig config_;
+  std::shared_ptr<const cluster::Topology> topology_;
+  test::NoJournal journal_;
+
  protected:
   using Paths = client::SidePaths;
 
@@ -209,21 +215,7 @@ class LentPaths : public testing::Test {
     std::thread(work).join();
   }
 
-  std::optional<Paths> paths;
-
- private:
-  static ClusterConfig configure(const test::MemcachedProcess& server) {
-    auto config =
-        ClusterConfig::parse_uri("memcached://127.0.0.1:" + std::to_string(server.port()));
-    config->pool_min = 0;
-    config->pool_max = 1;
-    return *config;
-  }
-
-  test::MemcachedProcess server_;
-  ClusterConfig config_;
-  std::shared_ptr<const cluster::Topology> topology_;
-  NoJournal journal_;
+  std::optional<Paths> paths;  // last, for it uses the others to its end
 };
 
 TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {

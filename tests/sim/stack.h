@@ -19,6 +19,7 @@
 #include "tests/sim/sim_memcached.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/sim_store.h"
+#include "tests/support/no_journal.h"
 
 namespace sheaf::sim {
 
@@ -46,13 +47,6 @@ class Op final : private socket::RequestSink {
   friend class StackClient;
   void on_done(socket::Request& request, const socket::Completion& completion) override;
   socket::Request request_;
-};
-
-class NoJournal final : public node::Journal {
- public:
-  bool listening() const noexcept override { return false; }
-  void record(LogRecord) override {}
-  std::string show_key(std::string_view) const override { return {}; }
 };
 
 // The real sessions, with a bug planted if asked for.
@@ -112,7 +106,7 @@ class StackClient final : private socket::Deferred {
   SimLoop loop_;
   std::unique_ptr<socket::Dialer> dialer_;
   Sessions sessions_;
-  NoJournal journal_;
+  test::NoJournal journal_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   std::unique_ptr<client::WatchHub> watches_;
   std::unique_ptr<client::ProcedureHost> procedures_;
