@@ -20,7 +20,7 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
                 auto&&... used)
       : Batch<Op>(impl, path, std::move(plan), terms, std::forward<decltype(used)>(used)...),
         waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size()),
-                !(impl.side_paths() != nullptr && impl.side_paths()->in_use())) {}
+                wait_on(impl, path)) {}
 
   Out wait() {
     this->path().lane().call(*this, waiter_);
@@ -28,6 +28,12 @@ class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
   }
 
  private:
+  // A side path is its caller's alone. Beside such callers none spins: no processor is idle.
+  static socket::Wait wait_on(Client::Impl& impl, const Path& path) noexcept {
+    if (&path != &impl.path()) return socket::Wait::read;
+    const bool beside = impl.side_paths() != nullptr && impl.side_paths()->in_use();
+    return beside ? socket::Wait::sleep : socket::Wait::spin;
+  }
   void run(Now now) override { this->begin(now); }
   bool caller_drives() noexcept override { return this->path().lane().drives(waiter_); }
   void on_batch_done() override { this->path().lane().finish(waiter_); }

@@ -126,7 +126,7 @@ void Lane::let_go() noexcept {
 void Lane::drive(Waiter& waiter) {
   driving_thread = true;
   driver_ = &waiter;
-  loop_.allow_spin(waiter.spins_);
+  loop_.wait_by(waiter.wait_);
   while (!waiter.done_) turn(never);
   driver_ = nullptr;
   driving_thread = false;
@@ -216,7 +216,7 @@ void Lane::keeper_drive() {
   Deadline until = never;
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
-    loop_.allow_spin(crowd);
+    loop_.wait_by(crowd ? Wait::spin : Wait::sleep);
     if (crowd && loop_.spins()) sched_yield();  // who was let go may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));

@@ -43,14 +43,14 @@ class Lane final : private Deferred, private SpinGuest {
    public:
     // `yields`: how often it gives the processor away before it sleeps. Pays where the answer may
     // come in the time that a sleep and a wake take.
-    // `spins`: whether the loop may poll before it sleeps while this caller drives.
-    explicit Waiter(unsigned yields = 0, bool spins = true) noexcept
-        : yields_(yields), spins_(spins) {}
+    // `wait`: how the loop waits while this caller drives.
+    explicit Waiter(unsigned yields = 0, Wait wait = Wait::spin) noexcept
+        : yields_(yields), wait_(wait) {}
 
    private:
     friend class Lane;
     const unsigned yields_;
-    const bool spins_;
+    const Wait wait_;
     bool done_ = false;                // read by the thread that drives for it
     bool crowned_ = false;             // woken to drive
     Waiter* next_answered_ = nullptr;  // under the baton

@@ -14,6 +14,17 @@
 
 namespace sheaf::socket {
 
+// A connection that can be read without having been told that there is something to read.
+class Readable {
+ public:
+  // False if it cannot now: something else is wanted of the connection. `wait`: for up to
+  // `longest_read` if there is nothing.
+  virtual bool try_read(bool wait) = 0;
+
+ protected:
+  ~Readable() = default;
+};
+
 class UvLoop::Impl {
  public:
   explicit Impl(SpinPolicy spin) : spin_(spin) {}
@@ -39,23 +50,29 @@ class UvLoop::Impl {
   Now refresh() { return now_ = read_clocks(); }
   void hurry() { hurry_ = true; }
   bool spins() const { return spin_.enabled; }
-  void allow_spin(bool allowed) { spin_allowed_ = allowed; }
+  void wait_by(Wait wait) { wait_by_ = wait; }
   void set_guest(SpinGuest* guest) { guest_ = guest; }
 
   // Descriptors that a forked child must close.
   void track(int fd) { fds_.insert(fd); }
   void untrack(int fd) { fds_.erase(fd); }
+  void add(Readable& connection) { connections_.push_back(&connection); }
+  void remove(Readable& connection) { std::erase(connections_, &connection); }
+  void dial_begins() { ++dials_; }
+  void dial_ends() { --dials_; }
 
  private:
   void run_deferred();
   void take_summoned();
   void wait(Deadline until);
   bool spin(Deadline until);
+  bool wait_in_read(Deadline until);
+  Readable* only_connection() const;
 
   SpinPolicy spin_;
   SpinGuest* guest_ = nullptr;
   bool open_ = false;
-  bool spin_allowed_ = false;
+  Wait wait_by_ = Wait::sleep;
   bool events_ = false;       // something happened in this turn
   bool clock_read_ = false;   // now_ is of this turn
   bool hurry_ = false;        // no waiting in this turn
@@ -72,6 +89,8 @@ class UvLoop::Impl {
   std::mutex summon_mutex_;
   std::vector<Deferred*> summoned_;  // guarded by summon_mutex_
   std::set<int> fds_;
+  std::vector<Readable*> connections_;
+  unsigned dials_ = 0;  // in progress
 };
 
 // Closes a libuv handle and frees it when libuv lets go.

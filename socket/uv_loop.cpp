@@ -108,6 +108,7 @@ void UvLoop::Impl::wait(Deadline until) {
     uv_run(&loop_, UV_RUN_NOWAIT);
     return;
   }
+  if (wait_in_read(until)) return;
   if (until != never) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - start);
     uv_update_time(&loop_);
@@ -122,11 +123,12 @@ void UvLoop::Impl::wait(Deadline until) {
 // Polls without sleeping, giving the processor away between tries: a reply that comes within the
 // budget is had without a wake, which costs more than the request (docs/performance.md).
 bool UvLoop::Impl::spin(Deadline until) {
-  if (!spin_.enabled || !spin_allowed_) return false;
+  if (!spin_.enabled || wait_by_ != Wait::spin) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
   const Deadline end = std::min(until, read_monotonic() + spin_.budget);
   do {
-    uv_run(&loop_, UV_RUN_NOWAIT);
+    Readable* const only = only_connection();
+    if (only == nullptr || !only->try_read(false)) uv_run(&loop_, UV_RUN_NOWAIT);
     if (events_ || (guest_ != nullptr && guest_->has_work())) {
       spin_misses_ = 0;
       return true;
@@ -135,6 +137,20 @@ bool UvLoop::Impl::spin(Deadline until) {
   } while (read_monotonic() < end);
   ++spin_misses_;
   return false;
+}
+
+// True if it has waited there.
+bool UvLoop::Impl::wait_in_read(Deadline until) {
+  if (wait_by_ != Wait::read || until - now_.mono <= longest_read) return false;
+  Readable* const only = only_connection();
+  if (only == nullptr || !only->try_read(true)) return false;
+  if (!events_) uv_run(&loop_, UV_RUN_NOWAIT);
+  return true;
+}
+
+// Null if there are others, or one is on the way: they must not wait for this one.
+Readable* UvLoop::Impl::only_connection() const {
+  return connections_.size() == 1 && dials_ == 0 ? connections_.front() : nullptr;
 }
 
 void UvLoop::Impl::summon(Deferred& work) noexcept {
@@ -230,7 +246,7 @@ void UvLoop::hurry() noexcept { impl_->hurry(); }
 void UvLoop::summon(Deferred& work) noexcept { impl_->summon(work); }
 void UvLoop::dismiss(Deferred& work) noexcept { impl_->dismiss(work); }
 bool UvLoop::spins() const noexcept { return impl_->spins(); }
-void UvLoop::allow_spin(bool allowed) noexcept { impl_->allow_spin(allowed); }
+void UvLoop::wait_by(Wait wait) noexcept { impl_->wait_by(wait); }
 void UvLoop::set_guest(SpinGuest* guest) noexcept { impl_->set_guest(guest); }
 void UvLoop::close_descriptors() noexcept { impl_->close_descriptors(); }
 

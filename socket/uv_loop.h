@@ -5,6 +5,7 @@
 //
 // Thread rule: as Loop; wake() alone may come from any thread.
 
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
@@ -18,6 +19,17 @@ struct SpinPolicy {
   bool enabled = true;
   std::chrono::nanoseconds budget{50'000};  // at most this long, only while it pays
 };
+
+// How a turn waits for something to happen.
+enum class Wait : std::uint8_t {
+  sleep,  // in the kernel
+  spin,   // polls first, if the policy has it and it pays
+  // In the read of the only connection: less work for the kernel than to be told of bytes and then
+  // to read them. All else, wake() and new work, too, is noticed only after `longest_read`. Sleeps
+  // instead if there are more connections, or if the wait is to end sooner.
+  read,
+};
+inline constexpr std::chrono::milliseconds longest_read{20};
 
 // Who may have work for a loop that waits. Asked by the thread that turns it.
 class SpinGuest {
@@ -52,8 +64,8 @@ class UvLoop final : public Loop {
   void summon(Deferred& work) noexcept;
   // When nobody can summon the work any more: it will not be run.
   void dismiss(Deferred& work) noexcept;
-  // Whether turns may poll before they sleep: a blocking caller waits for a reply.
-  void allow_spin(bool allowed) noexcept;
+  // How turns wait from now on; sleep until told otherwise.
+  void wait_by(Wait wait) noexcept;
   bool spins() const noexcept;  // by its policy
   // Who is asked before the loop sleeps; it outlives the loop's turns.
   void set_guest(SpinGuest* guest) noexcept;

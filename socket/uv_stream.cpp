@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "socket/uv_impl.h"
 
@@ -16,10 +18,11 @@ constexpr std::size_t max_parts = 64;
 // One turn reads at most this often from one connection, so that a flood starves nobody.
 constexpr int max_reads_per_turn = 16;
 
-class UvStream final : public Stream, private Deferred {
+class UvStream final : public Stream, private Deferred, private Readable {
  public:
   UvStream(UvLoop::Impl& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
     loop_.track(fd_);
+    loop_.add(*this);
     poll_ = new uv_poll_t;
     uv_poll_init(loop_.raw(), poll_, fd_);
     poll_->data = this;
@@ -30,6 +33,7 @@ class UvStream final : public Stream, private Deferred {
     loop_.forget(*this);
     uv_poll_stop(poll_);
     close_and_delete(poll_);
+    loop_.remove(*this);
     loop_.untrack(fd_);
     close(fd_);
   }
@@ -47,7 +51,10 @@ class UvStream final : public Stream, private Deferred {
   void on_ready(int status, int ready);
   ssize_t send_parts(std::span<const Bytes> parts) const;
   std::size_t send_some(std::span<const Bytes> parts);
-  bool read_all(const bool& gone);
+  bool try_read(bool wait) override;
+  bool let_read_wait();
+  ssize_t receive(std::span<std::byte> space, bool waiting) const;
+  bool read_all(const bool& gone, bool waiting = false);
   int pending_error(int otherwise) const noexcept;
   void end(int error);
   void run_deferred(Now now) override;
@@ -58,6 +65,7 @@ class UvStream final : public Stream, private Deferred {
   uv_poll_t* poll_ = nullptr;
   bool* guard_ = nullptr;  // set while a callback runs: told when the sink destroys this stream
   bool writing_ = false;   // waits for writability
+  bool blocks_ = false;    // calls without MSG_DONTWAIT wait for `longest_read`
   bool wrote_ = false;     // since the last read: the ACK rode along
   bool ended_ = false;
   int error_ = 0;
@@ -135,19 +143,43 @@ void UvStream::on_ready(int status, int ready) {
   guard_ = nullptr;
 }
 
+bool UvStream::try_read(bool wait) {
+  if (ended_ || writing_ || write_error_ != 0 || (wait && !let_read_wait())) return false;
+  bool gone = false;
+  guard_ = &gone;
+  if (read_all(gone, wait)) guard_ = nullptr;
+  return true;
+}
+
+bool UvStream::let_read_wait() {
+  if (blocks_) return true;
+  constexpr timeval limit{0, std::chrono::microseconds(longest_read).count()};
+  if (setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0) return false;
+  const int flags = fcntl(fd_, F_GETFL);
+  blocks_ = flags >= 0 && fcntl(fd_, F_SETFL, flags & ~O_NONBLOCK) == 0;
+  return blocks_;
+}
+
+// `waiting`: for bytes, until a signal or its limit ends it, with an error as if there were none.
+ssize_t UvStream::receive(std::span<std::byte> space, bool waiting) const {
+  ssize_t size = 0;
+  do {
+    size = recv(fd_, space.data(), space.size(), waiting ? 0 : MSG_DONTWAIT);
+  } while (size < 0 && errno == EINTR && !waiting);
+  return size;
+}
+
 // False when the sink destroyed this stream.
-bool UvStream::read_all(const bool& gone) {
-  const Now now = loop_.now();
+bool UvStream::read_all(const bool& gone, bool waiting) {
   for (int i = 0; i < max_reads_per_turn; ++i) {
     const std::span<std::byte> space = sink_.read_space();
     if (space.empty()) break;
-    ssize_t size = 0;
-    do {
-      size = recv(fd_, space.data(), space.size(), MSG_DONTWAIT);
-    } while (size < 0 && errno == EINTR);
+    const ssize_t size = receive(space, std::exchange(waiting, false));
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) break;
+    const int error = errno;
+    const Now now = loop_.now_in_turn();
     if (size <= 0) {
-      if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-      end(size == 0 ? 0 : errno);
+      end(size == 0 ? 0 : error);
       return true;
     }
     wrote_ = false;

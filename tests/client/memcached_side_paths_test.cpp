@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "client/memcached_sessions.h"
 #include "client/side_paths.h"
 #include "cluster/topology.h"
@@ -170,6 +172,41 @@ TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   }
   EXPECT_GT(fleet.stats(0).connections, 1u);
   readers.end();
+}
+
+// Callers on side paths wait in the read, where nobody can wake them.
+TEST(MemcachedSidePaths, DeadlinesAreKeptAndStatisticsToldWhileAServerStandsStill) {
+  Fleet fleet(1);
+  constexpr auto limit = 500ms;
+  std::atomic<bool> over = false;
+  std::atomic<unsigned> failed = 0;
+  std::array<std::chrono::nanoseconds, 4> longest{};
+  std::vector<std::thread> callers;
+  for (auto& own : longest) {
+    callers.emplace_back([&] {
+      const std::span<const std::string_view> keys(fleet.keys.data(), large);
+      while (!over) {
+        const auto start = Fleet::Clock::now();
+        const auto all = fleet.client->get_many(keys, {.timeout = limit});
+        own = std::max(own, Fleet::Clock::now() - start);
+        failed += !all.back().result;
+      }
+    });
+  }
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(0).connections < 4 && Fleet::Clock::now() < end) std::this_thread::yield();
+  fleet.servers[0]->stop();
+  while (failed < callers.size() && Fleet::Clock::now() < end) {
+    const auto start = Fleet::Clock::now();
+    fleet.stats(0);
+    EXPECT_LT(Fleet::Clock::now() - start, 2s);
+    std::this_thread::yield();
+  }
+  over = true;
+  for (std::thread& caller : callers) caller.join();
+  fleet.servers[0]->resume();
+  EXPECT_GE(failed, callers.size());
+  for (const auto took : longest) EXPECT_LT(took, limit + 2s);
 }
 
 // Paths of one server, and a second thread that borrows one, too.
