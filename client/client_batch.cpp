@@ -63,17 +63,15 @@ Entries<Op> run_on_a_path(Client::Impl& impl, BatchPlan plan, const BatchTerms& 
   return client::BlockingBatch<Op>(impl, impl.path(), std::move(plan), terms).wait();
 }
 
-// A path for many keys of one node, while that node is up and others are at work: if they are on
-// the client's own, any; if they are on side paths, the one that this thread had last.
+// A path for many keys of one node, while that node is up and others are at work.
 SidePaths::Lease side_path(Client::Impl& impl, const BatchPlan& plan, const BatchTerms& terms) {
   SidePaths* const sides = impl.side_paths();
   if (sides == nullptr || plan.size() < SidePaths::fewest_keys || plan.nodes().size() != 1)
     return {};
-  const bool busy = impl.lane().has_callers();
-  if (impl.lane().has_async() || !(busy || sides->in_use())) return {};
+  if (impl.lane().has_async() || !(impl.lane().has_callers() || sides->in_use())) return {};
   const std::uint32_t node = plan.nodes().front();
   if (impl.cluster().node(node).last_health() != NodeHealth::up) return {};
-  return busy ? sides->borrow(node, terms.started) : sides->borrow_again(node);
+  return sides->borrow(node, terms.started);
 }
 
 template <>

@@ -108,7 +108,7 @@ Result<void> Client::Impl::open_paths(Random& random) {
     config.pool_max = 1;
     config.spin = false;  // beside other drivers no processor is idle
     auto side = client::Path::open(config, topology_, path_->sessions().another(), side_journal_,
-                                   seeds->fork());
+                                   seeds->fork(), client::SidePaths::grace);
     if (!side) return std::unique_ptr<client::Path>();
     (*side)->lane().start();
     return std::move(*side);

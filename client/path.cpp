@@ -27,13 +27,14 @@ class RunCall final : private socket::Lane::Task {
 Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
                                          std::shared_ptr<const cluster::Topology> topology,
                                          std::unique_ptr<node::SessionFactory> sessions,
-                                         node::Journal& journal, const Seed& seed) {
+                                         node::Journal& journal, const Seed& seed,
+                                         std::chrono::milliseconds grace) {
   auto loop = socket::UvLoop::create({config.spin});
   if (!loop) {
     return Failure(local_error(Outcome::overloaded, Reason::other,
                                "no event loop could be opened: " + loop.error()));
   }
-  std::unique_ptr<Path> path(new Path(std::move(*loop)));
+  std::unique_ptr<Path> path(new Path(std::move(*loop), grace));
   auto dialer = make_dialer(config, *path->loop_);
   if (!dialer) return Failure(std::move(dialer.error()));
   path->dialer_ = std::move(*dialer);

@@ -22,11 +22,12 @@ namespace sheaf::client {
 
 class Path {
  public:
-  // The journal outlives it. start() of its lane is left to the caller.
-  static Result<std::unique_ptr<Path>> open(const ClusterConfig& config,
-                                            std::shared_ptr<const cluster::Topology> topology,
-                                            std::unique_ptr<node::SessionFactory> sessions,
-                                            node::Journal& journal, const Seed& seed);
+  // The journal outlives it. start() of its lane is left to the caller; `grace` is the lane's.
+  static Result<std::unique_ptr<Path>> open(
+      const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
+      std::unique_ptr<node::SessionFactory> sessions, node::Journal& journal, const Seed& seed,
+
+      std::chrono::milliseconds grace = socket::Lane::usual_grace);
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
@@ -45,7 +46,8 @@ class Path {
   static void abandon(std::unique_ptr<Path> path) noexcept;
 
  private:
-  explicit Path(std::unique_ptr<socket::UvLoop> loop) : loop_(std::move(loop)), lane_(*loop_) {}
+  Path(std::unique_ptr<socket::UvLoop> loop, std::chrono::milliseconds grace)
+      : loop_(std::move(loop)), lane_(*loop_, grace) {}
 
   std::unique_ptr<socket::UvLoop> loop_;
   std::unique_ptr<socket::Dialer> dialer_;

@@ -97,12 +97,12 @@ SidePaths::SidePaths(unsigned limit, unsigned nodes, Open open)
 
 SidePaths::~SidePaths() { close(); }
 
-SidePaths::Side* SidePaths::take(std::uint32_t node, bool any) {
+SidePaths::Side* SidePaths::take(std::uint32_t node) {
   const auto ready = [node](const Side* side) { return side->ready(node); };
   auto chosen = std::ranges::find(free_, last_side);
   if (chosen == free_.end() || !ready(*chosen)) {
     const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);
-    if (!any || last == free_.rend()) return nullptr;
+    if (last == free_.rend()) return nullptr;
     chosen = std::next(last).base();
   }
   Side* const side = *chosen;
@@ -112,17 +112,11 @@ SidePaths::Side* SidePaths::take(std::uint32_t node, bool any) {
   return side;
 }
 
-SidePaths::Lease SidePaths::borrow_again(std::uint32_t node) {
-  const std::scoped_lock lock(mutex_);
-  Side* const side = take(node, false);
-  return side == nullptr ? Lease() : Lease(*this, *side);
-}
-
 SidePaths::Lease SidePaths::borrow(std::uint32_t node, Deadline now) {
   Side* cold = nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    if (Side* const side = take(node, true)) return {*this, *side};
+    if (Side* const side = take(node)) return {*this, *side};
     if (now < next_attempt_[node]) return {};
     if (!free_.empty()) {
       cold = free_.front();

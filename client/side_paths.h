@@ -4,9 +4,9 @@
 //
 // A path is one driver and one connection to a server, where one thread serves it. That is how
 // small requests of many threads become few large ones; threads that each ask one server for many
-// keys gain nothing by it and wait for each other. Such a batch goes on a side path if the client's
-// own path is busy, or others are: the one that its thread had last, if that is free. Its caller
-// drives it alone.
+// keys gain nothing by it and wait for each other. Such a batch goes on a side path if others are
+// at work, on the client's own path or on side paths: the one that its thread had last, if that is
+// free. Its caller drives it alone, and so waits in the read of its connection (Wait::read).
 //
 // What keeps answers the same as without:
 //
@@ -39,6 +39,8 @@ class SidePaths {
  public:
   // The fewest keys of a batch that is worth a path (docs/performance.md).
   static constexpr std::size_t fewest_keys = 8;
+  // Of their lanes: nothing comes on them unasked, so their keepers need not look often.
+  static constexpr std::chrono::milliseconds grace{50};
 
   // Opens a path whose nodes connect when they are told to; null if none can be had.
   using Open = std::function<std::unique_ptr<Path>()>;
@@ -69,11 +71,9 @@ class SidePaths {
     Side* side_ = nullptr;
   };
 
-  // One that nobody uses and that is connected to the node. If there is none, one more is connected
-  // for later.
+  // One that nobody uses and that is connected to the node: that which this thread had last, if it
+  // can be. If there is none, one more is connected for later.
   Lease borrow(std::uint32_t node, Deadline now);
-  // The one that this thread had last, on the same conditions.
-  Lease borrow_again(std::uint32_t node);
 
   // Whether some are lent now: then a caller that spins takes the processor from them.
   bool in_use() const noexcept { return lent_ > 0; }
@@ -87,7 +87,7 @@ class SidePaths {
  private:
   Side* add_side();
   // Under the mutex.
-  Side* take(std::uint32_t node, bool any);
+  Side* take(std::uint32_t node);
   void give_back(Side& side) noexcept;
   void distrust(Side& side, std::uint32_t node);
   std::vector<Side*> all();

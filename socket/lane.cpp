@@ -112,7 +112,7 @@ void Lane::let_go() noexcept {
   if (answered_ == nullptr) return;
   {
     const std::scoped_lock lock(mutex_);
-    if (sleepers_.size() > crowd_size) crowd_until_ = loop_.now().mono + grace;
+    if (sleepers_.size() > crowd_size) crowd_until_ = loop_.now().mono + crowd_time;
     for (Waiter* waiter = answered_; waiter != nullptr; waiter = waiter->next_answered_) {
       sleepers_.remove(*waiter);
     }
@@ -172,7 +172,7 @@ void Lane::pass_on() {
     const std::scoped_lock lock(mutex_);
     if (sleepers_.size() > crowd_size || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
       keeper = keeper_drives_ = keeper_called_ = true;
-      if (!sleepers_.empty()) crowd_until_ = loop_.now().mono + grace;
+      if (!sleepers_.empty()) crowd_until_ = loop_.now().mono + crowd_time;
     } else if (!sleepers_.empty()) {
       next = sleepers_.pop_front();
       next->crowned_ = true;
@@ -193,7 +193,7 @@ void Lane::keeper_main() {
       const std::scoped_lock lock(mutex_);
       if (stopping_) return;
     }
-    keeper_parker_.park_for(grace);
+    keeper_parker_.park_for(grace_);
   }
 }
 
@@ -206,7 +206,7 @@ bool Lane::keeper_may_drive() {
     keeper_called_ = false;
     return true;
   }
-  if (driving_ || now - released_at_ < grace) return false;
+  if (driving_ || now - released_at_ < grace_) return false;
   driving_ = keeper_drives_ = true;
   return true;
 }
@@ -233,7 +233,7 @@ bool Lane::step_down(Now now, Deadline& until) {
       driving_ = false;
       return true;
     }
-    if (sleepers_.size() > crowd_size) crowd_until_ = now.mono + grace;
+    if (sleepers_.size() > crowd_size) crowd_until_ = now.mono + crowd_time;
     until = now.mono < crowd_until_ ? crowd_until_ : never;
     if (sleepers_.empty() || until != never) return false;
     next = sleepers_.pop_front();

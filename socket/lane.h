@@ -29,6 +29,8 @@ namespace sheaf::socket {
 
 class Lane final : private Deferred, private SpinGuest {
  public:
+  static constexpr std::chrono::milliseconds usual_grace{5};
+
   // Work to be run once under the baton. The poster keeps it alive until run() has begun.
   class Task : public ListHook<Task> {
    public:
@@ -57,8 +59,12 @@ class Lane final : private Deferred, private SpinGuest {
     Parker parker_;
   };
 
-  // The loop must outlive the lane. start() may throw std::system_error when no thread can be had.
-  explicit Lane(UvLoop& loop) : loop_(loop) { loop_.set_guest(this); }
+  // The loop must outlive the lane. `grace`: the keeper drives when nobody has for so long, and
+  // looks so often. start() may throw std::system_error when no thread can be had.
+  explicit Lane(UvLoop& loop, std::chrono::milliseconds grace = usual_grace)
+      : loop_(loop), grace_(grace) {
+    loop_.set_guest(this);
+  }
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -89,8 +95,8 @@ class Lane final : private Deferred, private SpinGuest {
   void stop() noexcept;
 
  private:
-  static constexpr std::chrono::milliseconds grace{5};
-  static constexpr unsigned crowd_size = 2;  // sleepers beside the driver
+  static constexpr std::chrono::milliseconds crowd_time{5};  // a crowd is remembered so long
+  static constexpr unsigned crowd_size = 2;                  // sleepers beside the driver
 
   void drive(Waiter& waiter);
   void turn(Deadline until);
@@ -109,6 +115,7 @@ class Lane final : private Deferred, private SpinGuest {
   bool enqueue(Task& task) noexcept;
 
   UvLoop& loop_;
+  const std::chrono::milliseconds grace_;
   std::thread keeper_;
   Parker keeper_parker_;
   std::atomic<unsigned> async_ = 0;

@@ -20,6 +20,8 @@ class Readable {
   // False if it cannot now: something else is wanted of the connection. `wait`: for up to
   // `longest_read` if there is nothing.
   virtual bool try_read(bool wait) = 0;
+  // libuv is to watch it from now on.
+  virtual void watch() = 0;
 
  protected:
   ~Readable() = default;
@@ -57,7 +59,13 @@ class UvLoop::Impl {
   void track(int fd) { fds_.insert(fd); }
   void untrack(int fd) { fds_.erase(fd); }
   void add(Readable& connection) { connections_.push_back(&connection); }
-  void remove(Readable& connection) { std::erase(connections_, &connection); }
+  void remove(Readable& connection) {
+    std::erase(connections_, &connection);
+    if (unwatched_ == &connection) unwatched_ = nullptr;
+  }
+  // libuv does not watch it: the next poll sees to it that it does.
+  bool is_watched(const Readable& connection) const { return unwatched_ != &connection; }
+  void leave_unwatched(Readable& connection) { unwatched_ = &connection; }
   void dial_begins() { ++dials_; }
   void dial_ends() { --dials_; }
 
@@ -65,6 +73,7 @@ class UvLoop::Impl {
   void run_deferred();
   void take_summoned();
   void wait(Deadline until);
+  void poll(uv_run_mode mode);
   bool spin(Deadline until);
   bool wait_in_read(Deadline until);
   Readable* only_connection() const;
@@ -90,7 +99,8 @@ class UvLoop::Impl {
   std::vector<Deferred*> summoned_;  // guarded by summon_mutex_
   std::set<int> fds_;
   std::vector<Readable*> connections_;
-  unsigned dials_ = 0;  // in progress
+  Readable* unwatched_ = nullptr;  // one of them, which is read without having been told
+  unsigned dials_ = 0;             // in progress
 };
 
 // Closes a libuv handle and frees it when libuv lets go.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <ctime>
 #include <mutex>
+#include <utility>
 
 #include "socket/uv_impl.h"
 
@@ -97,15 +98,20 @@ void UvLoop::Impl::turn(Deadline until) {
   run_deferred();
 }
 
+void UvLoop::Impl::poll(uv_run_mode mode) {
+  if (unwatched_ != nullptr) std::exchange(unwatched_, nullptr)->watch();
+  uv_run(&loop_, mode);
+}
+
 void UvLoop::Impl::wait(Deadline until) {
   const Deadline start = now_.mono;
   if (until <= start || hurry_) {
-    uv_run(&loop_, UV_RUN_NOWAIT);
+    poll(UV_RUN_NOWAIT);
     return;
   }
   if (spin(until)) return;
   if (guest_ != nullptr && !guest_->may_sleep()) {
-    uv_run(&loop_, UV_RUN_NOWAIT);
+    poll(UV_RUN_NOWAIT);
     return;
   }
   if (wait_in_read(until)) return;
@@ -116,7 +122,7 @@ void UvLoop::Impl::wait(Deadline until) {
     const auto ring = [](uv_timer_t* alarm) { uv_stop(alarm->loop); };
     uv_timer_start(alarm_, ring, static_cast<std::uint64_t>(left.count()), 0);
   }
-  uv_run(&loop_, UV_RUN_ONCE);
+  poll(UV_RUN_ONCE);
   uv_timer_stop(alarm_);
 }
 
@@ -128,7 +134,7 @@ bool UvLoop::Impl::spin(Deadline until) {
   const Deadline end = std::min(until, read_monotonic() + spin_.budget);
   do {
     Readable* const only = only_connection();
-    if (only == nullptr || !only->try_read(false)) uv_run(&loop_, UV_RUN_NOWAIT);
+    if (only == nullptr || !only->try_read(false)) poll(UV_RUN_NOWAIT);
     if (events_ || (guest_ != nullptr && guest_->has_work())) {
       spin_misses_ = 0;
       return true;
@@ -144,7 +150,7 @@ bool UvLoop::Impl::wait_in_read(Deadline until) {
   if (wait_by_ != Wait::read || until - now_.mono <= longest_read) return false;
   Readable* const only = only_connection();
   if (only == nullptr || !only->try_read(true)) return false;
-  if (!events_) uv_run(&loop_, UV_RUN_NOWAIT);
+  if (!events_) poll(UV_RUN_NOWAIT);
   return true;
 }
 

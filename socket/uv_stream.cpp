@@ -52,6 +52,9 @@ class UvStream final : public Stream, private Deferred, private Readable {
   ssize_t send_parts(std::span<const Bytes> parts) const;
   std::size_t send_some(std::span<const Bytes> parts);
   bool try_read(bool wait) override;
+  void watch() override {
+    if (!ended_) listen(writing_ ? UV_READABLE | UV_WRITABLE : UV_READABLE);
+  }
   bool let_read_wait();
   ssize_t receive(std::span<std::byte> space, bool waiting) const;
   bool read_all(const bool& gone, bool waiting = false);
@@ -145,6 +148,10 @@ void UvStream::on_ready(int status, int ready) {
 
 bool UvStream::try_read(bool wait) {
   if (ended_ || writing_ || write_error_ != 0 || (wait && !let_read_wait())) return false;
+  if (wait && loop_.is_watched(*this)) {  // one less to be told, for the kernel
+    uv_poll_stop(poll_);
+    loop_.leave_unwatched(*this);
+  }
   bool gone = false;
   guard_ = &gone;
   if (read_all(gone, wait)) guard_ = nullptr;

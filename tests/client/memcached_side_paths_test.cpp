@@ -265,22 +265,9 @@ TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {
     other.reset();
   });
   EXPECT_FALSE(paths->in_use());
-  EXPECT_EQ(&*borrow(), mine);
-  const Paths::Lease again = paths->borrow_again(0);
-  ASSERT_TRUE(again);
+  const Paths::Lease again = borrow();
   EXPECT_EQ(&*again, mine);
   EXPECT_TRUE(paths->in_use());
-}
-
-TEST_F(LentPaths, AThreadIsNotLentAnothersPathAgain) {
-  const client::Path* const mine = &*borrow();
-  elsewhere([&] { EXPECT_FALSE(paths->borrow_again(0)); });
-  elsewhere([&] {
-    const Paths::Lease other = borrow();
-    EXPECT_EQ(&*other, mine);  // there is no other yet
-    std::thread([&] { EXPECT_FALSE(paths->borrow_again(0)); }).join();
-  });
-  EXPECT_TRUE(paths->borrow_again(0));
 }
 
 TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
@@ -288,7 +275,7 @@ TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
     const Paths::Lease lease = borrow();
     lease.distrust(0);
   }
-  EXPECT_FALSE(paths->borrow_again(0));
+  EXPECT_FALSE(paths->borrow(0, socket::read_monotonic()));
 }
 
 TEST(MemcachedSidePaths, AForkedChildIsRefusedAndTheParentGoesOn) {

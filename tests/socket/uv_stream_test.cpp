@@ -16,6 +16,10 @@ namespace {
 class UvStreamTest : public UvLoopTest, public testing::WithParamInterface<Wait> {
  protected:
   void SetUp() override { loop->wait_by(GetParam()); }
+  void hear(const Peer& peer, int server) {
+    EXPECT_EQ(send(server, "x", 1, 0), 1);
+    turn_until([&] { return peer.received == "x"; });
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(By, UvStreamTest, testing::Values(Wait::sleep, Wait::spin, Wait::read),
@@ -135,6 +139,39 @@ TEST_P(UvStreamTest, ASinkMayDestroyItsStreamWhileItReads) {
   close(server);
 }
 
+// In whichever way the connection was waited for before.
+TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
+  Listener listener;
+  Peer peer;
+  connect(peer, listener.port());
+  const int server = listener.accept();
+  hear(peer, server);
+  const std::string much(32 << 20, 'x');
+  const Bytes part[] = {as_bytes(much)};
+  std::size_t left = peer.stream->write(part);
+  ASSERT_LT(left, much.size());
+  std::string sink(1 << 20, 0);
+  turn_until([&] {
+    const ssize_t got = recv(server, sink.data(), std::min(sink.size(), left), MSG_DONTWAIT);
+    if (got > 0) left -= static_cast<std::size_t>(got);
+    return peer.writable;
+  });
+  ::close(server);
+}
+
+TEST_P(UvStreamTest, AnEndedConnectionKeepsTheLoopFromNoSleep) {
+  Listener listener;
+  Peer peer;
+  connect(peer, listener.port());
+  const int server = listener.accept();
+  hear(peer, server);
+  ::close(server);
+  turn_until([&] { return peer.closed; });
+  const Deadline end = read_monotonic() + 50ms;
+  loop->turn(end);
+  EXPECT_GE(read_monotonic(), end);
+}
+
 // What is dialled, or is a second connection, does not wait for the one that always has something.
 TEST_P(UvStreamTest, ABusyConnectionKeepsNoOtherWaiting) {
   Listener listener;
@@ -245,6 +282,8 @@ TEST_F(UvReadTest, BytesEndTheWait) {
     while (peer.received.size() < i) loop->turn(never);
     other.join();
   }
+  // Who sleeps instead is told.
+  loop->wait_by(Wait::sleep);
   ::close(server);
   while (!peer.closed) loop->turn(never);
 }
