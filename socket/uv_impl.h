@@ -63,8 +63,8 @@ class UvLoop::Impl {
     std::erase(connections_, &connection);
     if (unwatched_ == &connection) unwatched_ = nullptr;
   }
-  // libuv does not watch it: the next poll sees to it that it does.
   bool is_watched(const Readable& connection) const { return unwatched_ != &connection; }
+  // libuv does not watch it now; the next poll will have it watched.
   void leave_unwatched(Readable& connection) { unwatched_ = &connection; }
   void dial_begins() { ++dials_; }
   void dial_ends() { --dials_; }

@@ -98,6 +98,7 @@ void UvLoop::Impl::turn(Deadline until) {
   run_deferred();
 }
 
+// Looks for all that may have happened.
 void UvLoop::Impl::poll(uv_run_mode mode) {
   if (unwatched_ != nullptr) std::exchange(unwatched_, nullptr)->watch();
   uv_run(&loop_, mode);

@@ -215,7 +215,8 @@ class SHEAF_API Client {
   /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key.
   Result<Location> locate(std::string_view key) const;
 
-  /// Counters of every node, in configured order.
+  /// Counters of every node, in configured order. Where `batch_connections` are in use it may take
+  /// up to 20 ms for each on which a call waits for its server.
   std::vector<NodeStats> stats() const;
 
   /// Asks every node once, in parallel, whether it answers and what its clock says.
