@@ -26,7 +26,6 @@ class Path {
   static Result<std::unique_ptr<Path>> open(
       const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
       std::unique_ptr<node::SessionFactory> sessions, node::Journal& journal, const Seed& seed,
-
       std::chrono::milliseconds grace = socket::Lane::usual_grace);
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;

@@ -45,7 +45,8 @@ class Lane final : private Deferred, private SpinGuest {
    public:
     // `yields`: how often it gives the processor away before it sleeps. Pays where the answer may
     // come in the time that a sleep and a wake take.
-    // `wait`: how the loop waits while this caller drives.
+    // `wait`: how the loop waits while this caller drives; Wait::read on lanes that others have
+    // seldom work for.
     explicit Waiter(unsigned yields = 0, Wait wait = Wait::spin) noexcept
         : yields_(yields), wait_(wait) {}
 

@@ -33,10 +33,10 @@ class UvDial final : public Dial, private ResolveSink, private TimerSink, privat
   UvDial(UvLoop::Impl& loop, UvResolver& resolver, const Endpoint& endpoint, Deadline deadline,
          DialSink& dial_sink, StreamSink& stream_sink)
       : loop_(loop), dial_sink_(dial_sink), stream_sink_(stream_sink) {
-    loop_.dial_begins();
     timer_ = loop_.timers().make(*this);
     timer_->set(deadline);
     lookup_ = resolver.resolve(endpoint, *this);
+    loop_.dial_begins();  // nothing may throw behind it
   }
   ~UvDial() override {
     loop_.forget(*this);

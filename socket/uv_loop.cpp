@@ -148,7 +148,8 @@ bool UvLoop::Impl::spin(Deadline until) {
 
 // True if it has waited there.
 bool UvLoop::Impl::wait_in_read(Deadline until) {
-  if (wait_by_ != Wait::read || until - now_.mono <= longest_read) return false;
+  // The kernel counts in its ticks and may be late.
+  if (wait_by_ != Wait::read || until - now_.mono < 2 * longest_read) return false;
   Readable* const only = only_connection();
   if (only == nullptr || !only->try_read(true)) return false;
   if (!events_) poll(UV_RUN_NOWAIT);

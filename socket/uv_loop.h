@@ -26,7 +26,7 @@ enum class Wait : std::uint8_t {
   spin,   // polls first, if the policy has it and it pays
   // In the read of the only connection: less work for the kernel than to be told of bytes and then
   // to read them. All else, wake() and new work, too, is noticed only after `longest_read`. Sleeps
-  // instead if there are more connections, or if the wait is to end sooner.
+  // instead if there are more connections, or if the wait is to end within twice that.
   read,
 };
 inline constexpr std::chrono::milliseconds longest_read{20};

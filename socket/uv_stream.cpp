@@ -21,9 +21,10 @@ constexpr int max_reads_per_turn = 16;
 class UvStream final : public Stream, private Deferred, private Readable {
  public:
   UvStream(UvLoop::Impl& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
+    auto poll = std::make_unique<uv_poll_t>();
     loop_.track(fd_);
-    loop_.add(*this);
-    poll_ = new uv_poll_t;
+    loop_.add(*this);  // nothing may throw behind it
+    poll_ = poll.release();
     uv_poll_init(loop_.raw(), poll_, fd_);
     poll_->data = this;
     listen(UV_READABLE);
