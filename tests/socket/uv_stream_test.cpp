@@ -13,12 +13,27 @@
 namespace sheaf::socket {
 namespace {
 
-class UvStreamTest : public UvLoopTest, public testing::WithParamInterface<Wait> {
+// One that is connected, and the server's end of it.
+class Connected : public UvLoopTest {
  protected:
-  void SetUp() override { loop->wait_by(GetParam()); }
-  void hear(const Peer& peer, int server) {
+  void SetUp() override {
+    connect(peer, listener.port());
+    server = listener.accept();
+  }
+  void hear() {
     EXPECT_EQ(send(server, "x", 1, 0), 1);
     turn_until([&] { return peer.received == "x"; });
+  }
+  Listener listener;
+  Peer peer;
+  int server = -1;
+};
+
+class UvStreamTest : public Connected, public testing::WithParamInterface<Wait> {
+ protected:
+  void SetUp() override {
+    loop->wait_by(GetParam());
+    Connected::SetUp();
   }
 };
 
@@ -29,10 +44,6 @@ INSTANTIATE_TEST_SUITE_P(By, UvStreamTest, testing::Values(Wait::sleep, Wait::sp
                          });
 
 TEST_P(UvStreamTest, BytesGoBothWaysAndTheOrderlyEndIsReported) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   const Bytes parts[] = {as_bytes("hello "), as_bytes(""), as_bytes("world")};
   EXPECT_EQ(peer.stream->write(parts), 11u);
   char buffer[32];
@@ -45,10 +56,6 @@ TEST_P(UvStreamTest, BytesGoBothWaysAndTheOrderlyEndIsReported) {
 }
 
 TEST_P(UvStreamTest, AFullKernelBufferIsContinuedWhenWritable) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   const std::string big(32 << 20, 'x');
   std::size_t sent = 0;
   std::size_t seen = 0;
@@ -75,10 +82,6 @@ TEST_P(UvStreamTest, AFullKernelBufferIsContinuedWhenWritable) {
 }
 
 TEST_P(UvStreamTest, MorePartsThanOneSystemCallTakesAreAllWritten) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   const std::vector<Bytes> parts(1000, as_bytes("ab"));
   EXPECT_EQ(peer.stream->write(parts), 2000u);
   std::string got(2000, 0);
@@ -87,10 +90,6 @@ TEST_P(UvStreamTest, MorePartsThanOneSystemCallTakesAreAllWritten) {
 }
 
 TEST_P(UvStreamTest, WritingToAResetConnectionReportsTheErrorWithoutASignal) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   const linger hard{1, 0};
   setsockopt(server, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
   close(server);
@@ -101,10 +100,6 @@ TEST_P(UvStreamTest, WritingToAResetConnectionReportsTheErrorWithoutASignal) {
 }
 
 TEST_P(UvStreamTest, AResetConnectionSaysThatItWasReset) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   const linger hard{1, 0};
   setsockopt(server, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
   close(server);
@@ -114,10 +109,6 @@ TEST_P(UvStreamTest, AResetConnectionSaysThatItWasReset) {
 
 // A server at its limit says why and hangs up, before it has read what we were writing.
 TEST_P(UvStreamTest, LastWordsOfThePeerAreHeardAlthoughWritingFails) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   ASSERT_EQ(send(server, "too many", 8, MSG_NOSIGNAL), 8);
   close(server);
   const Bytes part[] = {as_bytes("x")};
@@ -128,10 +119,6 @@ TEST_P(UvStreamTest, LastWordsOfThePeerAreHeardAlthoughWritingFails) {
 }
 
 TEST_P(UvStreamTest, ASinkMayDestroyItsStreamWhileItReads) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   peer.destroy_on_read = true;
   EXPECT_EQ(send(server, "bye", 3, 0), 3);
   turn_until([&] { return peer.stream == nullptr; });
@@ -141,11 +128,7 @@ TEST_P(UvStreamTest, ASinkMayDestroyItsStreamWhileItReads) {
 
 // In whichever way the connection was waited for before.
 TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
-  hear(peer, server);
+  hear();
   const std::string much(32 << 20, 'x');
   const Bytes part[] = {as_bytes(much)};
   std::size_t left = peer.stream->write(part);
@@ -160,11 +143,7 @@ TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
 }
 
 TEST_P(UvStreamTest, AnEndedConnectionKeepsTheLoopFromNoSleep) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
-  hear(peer, server);
+  hear();
   ::close(server);
   turn_until([&] { return peer.closed; });
   const Deadline end = read_monotonic() + 50ms;
@@ -174,17 +153,13 @@ TEST_P(UvStreamTest, AnEndedConnectionKeepsTheLoopFromNoSleep) {
 
 // What is dialled, or is a second connection, does not wait for the one that always has something.
 TEST_P(UvStreamTest, ABusyConnectionKeepsNoOtherWaiting) {
-  Listener listener;
-  Peer busy;
-  connect(busy, listener.port());
-  const int first = listener.accept();
   std::atomic<bool> over = false;
   std::thread talker([&] {
     while (!over) {
-      send(first, "x", 1, MSG_DONTWAIT);
+      send(server, "x", 1, MSG_DONTWAIT);
       std::this_thread::yield();
     }
-    ::close(first);
+    ::close(server);
   });
   Peer named;
   dial = dialer->dial({"localhost", listener.port()}, read_monotonic() + 60s, named, named);
@@ -199,13 +174,10 @@ TEST_P(UvStreamTest, ABusyConnectionKeepsNoOtherWaiting) {
   }
   over = true;
   talker.join();
-  turn_until([&] { return busy.closed; });
+  turn_until([&] { return peer.closed; });
 }
 
 TEST_P(UvStreamTest, ATimerFiresInTimeBesideASilentConnection) {
-  Listener listener;
-  Peer silent;
-  connect(silent, listener.port());
   Alarm alarm;
   auto timer = loop->timer(alarm);
   for (const auto length : {2ms, 21ms, 60ms}) {
@@ -224,9 +196,6 @@ TEST_P(UvStreamTest, ATimerFiresInTimeBesideASilentConnection) {
 
 // Signals come more often than the longest read lasts.
 TEST_P(UvStreamTest, SignalsDoNotKeepADeadlineFromComing) {
-  Listener listener;
-  Peer silent;
-  connect(silent, listener.port());
   struct sigaction action{};
   action.sa_handler = [](int) {};
   struct sigaction before{};
@@ -250,13 +219,10 @@ TEST_P(UvStreamTest, SignalsDoNotKeepADeadlineFromComing) {
   EXPECT_LT(alarm.fired.mono, due + 5s);
 }
 
-using UvReadTest = UvLoopTest;
+using UvReadTest = Connected;
 
 // The price of waiting in the read, and its limit.
 TEST_F(UvReadTest, AWakeIsNoticedAfterTheLongestReadAtMost) {
-  Listener listener;
-  Peer silent;
-  connect(silent, listener.port());
   loop->wait_by(Wait::read);
   loop->wake();
   const Deadline start = read_monotonic();
@@ -272,10 +238,6 @@ TEST_F(UvReadTest, AWakeIsNoticedAfterTheLongestReadAtMost) {
 }
 
 TEST_F(UvReadTest, BytesEndTheWait) {
-  Listener listener;
-  Peer peer;
-  connect(peer, listener.port());
-  const int server = listener.accept();
   loop->wait_by(Wait::read);
   for (std::size_t i = 1; i <= 100; ++i) {
     std::thread other([&] { send(server, "x", 1, 0); });
