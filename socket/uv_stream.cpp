@@ -27,7 +27,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
     poll_ = poll.release();
     uv_poll_init(loop_.raw(), poll_, fd_);
     poll_->data = this;
-    listen(UV_READABLE);
+    listen();
   }
   ~UvStream() override {
     if (guard_ != nullptr) *guard_ = true;
@@ -44,7 +44,8 @@ class UvStream final : public Stream, private Deferred, private Readable {
   std::size_t write(std::span<const Bytes> parts) override;
 
  private:
-  void listen(int events) {
+  void listen() {
+    const int events = writing_ ? UV_READABLE | UV_WRITABLE : UV_READABLE;
     uv_poll_start(poll_, events, [](uv_poll_t* handle, int status, int ready) {
       static_cast<UvStream*>(handle->data)->on_ready(status, ready);
     });
@@ -54,7 +55,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
   std::size_t send_some(std::span<const Bytes> parts);
   bool try_read(bool wait) override;
   void watch() override {
-    if (!ended_) listen(writing_ ? UV_READABLE | UV_WRITABLE : UV_READABLE);
+    if (!ended_) listen();
   }
   bool let_read_wait();
   ssize_t receive(std::span<std::byte> space, bool waiting) const;
@@ -88,7 +89,7 @@ std::size_t UvStream::write(std::span<const Bytes> parts) {
     if (ended_) return taken;
     if (got < wanted) {
       writing_ = true;
-      listen(UV_READABLE | UV_WRITABLE);
+      listen();
       return taken;
     }
     parts = parts.subspan(some.size());
@@ -139,7 +140,7 @@ void UvStream::on_ready(int status, int ready) {
   }
   if (!ended_ && (ready & UV_WRITABLE) != 0) {
     writing_ = false;
-    listen(UV_READABLE);
+    listen();
     sink_.on_writable(now);
     if (gone) return;
   }
