@@ -8,19 +8,49 @@
 namespace sheaf::store {
 namespace {
 
-constexpr std::uint64_t kSecondSeed = 0x9e3779b97f4a7c15;
-constexpr std::uint64_t kNodeOverhead = 64;  // of the list and the index, roughly
+constexpr std::uint64_t second_seed = 0x9e3779b97f4a7c15;
+constexpr std::uint64_t node_overhead = 64;  // of the list and the index, roughly
+
+std::string join_texts(const DuplicateKey& key) {
+  std::string out;
+  out.reserve(key.client_id.size() + key.correlation.size() + key.timestamp.value_or("").size() +
+              key.fencing_token.value_or("").size());
+  out.append(key.client_id).append(key.correlation);
+  out.append(key.timestamp.value_or("")).append(key.fencing_token.value_or(""));
+  return out;
+}
+
+// The same key as a view of its joined texts.
+DuplicateKey viewing(std::string_view texts, DuplicateKey key) {
+  const auto take = [&](std::string_view& text) {
+    const std::size_t size = text.size();
+    text = texts.substr(0, size);
+    texts.remove_prefix(size);
+  };
+  take(key.client_id);
+  take(key.correlation);
+  if (key.timestamp) take(*key.timestamp);
+  if (key.fencing_token) take(*key.fencing_token);
+  return key;
+}
 
 }  // namespace
 
 std::size_t DuplicateFilter::KeyHasher::operator()(const DuplicateKey& key) const {
-  return hash64(key.client_id, hash64(key.correlation, seed ^ key.payload_hash));
+  std::uint64_t hash = seed ^ key.payload_hash;
+  if (key.fencing_token) hash = hash64(*key.fencing_token, hash);
+  if (key.timestamp) hash = hash64(*key.timestamp, hash);
+  return hash64(key.client_id, hash64(key.correlation, hash));
 }
 
-DuplicateKey DuplicateFilter::key_of(std::string_view client_id, std::string_view correlation,
-                                     std::string_view payload) const noexcept {
-  return {client_id, correlation, payload.size(), hash64(payload, seed_),
-          hash64(payload, seed_ ^ kSecondSeed)};
+DuplicateKey DuplicateFilter::key_of(const Request& request) const noexcept {
+  return {.client_id = request.client_id,
+          .correlation = request.correlation.value_or(""),
+          .timestamp = request.timestamp,
+          .fencing_token = request.fencing_token,
+          .payload_size = request.payload.size(),
+          .payload_hash = hash64(request.payload, seed_),
+          .payload_hash_2 = hash64(request.payload, seed_ ^ second_seed)};
 }
 
 const DuplicateFilter::Remembered* DuplicateFilter::find(const DuplicateKey& key, Deadline mono) {
@@ -35,14 +65,12 @@ void DuplicateFilter::remember(const DuplicateKey& key, std::string_view payload
   if (max_entries_ == 0 || size > max_bytes_) return;
   while (entries_.size() >= max_entries_ || bytes_ + size > max_bytes_) forget_oldest();
   std::list<Entry> fresh;
-  fresh.push_back({std::string(key.client_id),
-                   std::string(key.correlation),
+  fresh.push_back({join_texts(key),
                    {std::string(payload), std::string(timestamp)},
                    key,
                    mono + duplicate_lifetime});
   Entry& entry = fresh.front();
-  entry.key.client_id = entry.client_id;
-  entry.key.correlation = entry.correlation;
+  entry.key = viewing(entry.texts, key);
   index_.emplace(entry.key, fresh.begin());
   entries_.splice(entries_.end(), fresh);
   bytes_ += size;
@@ -54,7 +82,8 @@ void DuplicateFilter::forget_old(Deadline mono, std::size_t limit) {
 
 std::uint64_t DuplicateFilter::cost(const DuplicateKey& key, std::string_view payload,
                                     std::string_view timestamp) noexcept {
-  return sizeof(Entry) + kNodeOverhead + key.client_id.size() + key.correlation.size() +
+  return sizeof(Entry) + node_overhead + key.client_id.size() + key.correlation.size() +
+         key.timestamp.value_or("").size() + key.fencing_token.value_or("").size() +
          payload.size() + timestamp.size();
 }
 

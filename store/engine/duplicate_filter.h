@@ -1,17 +1,19 @@
 #pragma once
 
-// The answers of recent writes, so that a request that arrives twice is executed once. QoS 1 and
-// clients that reconnect repeat requests under the same correlation data.
+// The answers to recent writes. A request that arrives twice is executed once: QoS 1 and clients
+// that reconnect deliver a request again.
 //
-// A request is the same if client ID and correlation data are equal byte for byte and the payload
-// has the same size and the same two 64-bit hashes of secret seeds. Only a client that repeats its
-// own correlation data can meet a collision.
+// Two requests are the same if client ID, correlation data, timestamp (`__ts`) and fencing token
+// (`__ft`) are equal byte for byte, and the payloads have the same size and the same two 64-bit
+// hashes under secret seeds. Only a client that repeats all the rest itself can produce a
+// collision.
 //
 // Thread rule: one thread at a time.
 
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,9 +22,13 @@
 
 namespace sheaf::store {
 
+struct Request;
+
 struct DuplicateKey {
   std::string_view client_id;
   std::string_view correlation;
+  std::optional<std::string_view> timestamp;
+  std::optional<std::string_view> fencing_token;
   std::uint64_t payload_size = 0;
   std::uint64_t payload_hash = 0;
   std::uint64_t payload_hash_2 = 0;
@@ -46,12 +52,11 @@ class DuplicateFilter {
   DuplicateFilter(const DuplicateFilter&) = delete;
   DuplicateFilter& operator=(const DuplicateFilter&) = delete;
 
-  // Views into the request.
-  DuplicateKey key_of(std::string_view client_id, std::string_view correlation,
-                      std::string_view payload) const noexcept;
+  // Views into the request, which has correlation data.
+  DuplicateKey key_of(const Request& request) const noexcept;
   // Null if the request is new. Forgets what is too old first. Lives until the next call.
   const Remembered* find(const DuplicateKey& key, Deadline mono);
-  // `key` must not be there.
+  // `key` must be new.
   void remember(const DuplicateKey& key, std::string_view payload, std::string_view timestamp,
                 Deadline mono);
   // Forgets at most `limit` answers that are too old.
@@ -62,10 +67,9 @@ class DuplicateFilter {
 
  private:
   struct Entry {
-    std::string client_id;
-    std::string correlation;
+    std::string texts;  // client ID, correlation data, timestamp and fencing token, joined
     Remembered answer;
-    DuplicateKey key;  // views of the two above
+    DuplicateKey key;  // views into `texts`
     Deadline until;
   };
   struct KeyHasher {

@@ -5,8 +5,9 @@
 // clock.
 //
 // What the protocol leaves open, decided here:
-// - A repeated SET, DEL or VDEL (same client ID, correlation data and payload within a minute) gets
-//   the first answer again, byte for byte, errors too; it is not executed.
+// - A repeated SET, DEL or VDEL (same client ID, correlation data, timestamp, fencing token and
+//   payload within a minute) gets the first answer again, byte for byte, errors too; it is not
+//   executed.
 // - GET and KEYNOTIFY ignore a fencing token. A token that is not applied raises no fence.
 // - Accepted fencing tokens move the store's clock as timestamps do, so that a later version is
 //   greater than every token accepted before it.

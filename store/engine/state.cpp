@@ -68,8 +68,7 @@ Answer Engine::State::write_once(const Write& packet, const Request& request, No
   // Refusals that every repeat would get as well need no memory, and a client may correct them.
   const auto stamps = read_timestamp(request, std::is_same_v<Write, wire::SetRequest>);
   if (!stamps) return refuse(stamps.error());
-  const DuplicateKey key =
-      duplicates_.key_of(request.client_id, *request.correlation, request.payload);
+  const DuplicateKey key = duplicates_.key_of(request);
   if (const auto* known = duplicates_.find(key, now.mono)) {
     ++counters_.duplicates;
     return {.verdict = Verdict::answer, .payload = known->payload, .timestamp = known->timestamp};

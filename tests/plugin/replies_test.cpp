@@ -209,6 +209,57 @@ TEST(PluginReplies, ARequestSentAgainOverANewConnectionIsExecutedOnce) {
   EXPECT_THAT(broker.log(), HasSubstr("writes 1, duplicates 1,"));
 }
 
+// The same request but for its timestamp (and fencing token, if given).
+Outgoing stamped(Outgoing request, const std::string& timestamp, const std::string& token = {}) {
+  request.user = {{"__ts", timestamp}};
+  if (!token.empty()) request.user.emplace_back("__ft", token);
+  return request;
+}
+
+TEST(PluginReplies, ALockRenewedUnderTheSameCorrelationIsExecuted) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  const Outgoing lock = store.request(command({"SET", "lock", "me", "NEX", "PX", "60000"}));
+  const Message first = store.ask(stamped(lock, timestamp(-2)));
+  const Message second = store.ask(stamped(lock, timestamp(-1)));
+  EXPECT_EQ(first.payload, "+OK\r\n");
+  EXPECT_EQ(second.payload, "+OK\r\n");
+  EXPECT_GT(second.user_value("__ts"), first.user_value("__ts"));
+  EXPECT_EQ(broker.terminate(), 0) << broker.log();
+  EXPECT_THAT(broker.log(), HasSubstr("writes 2, duplicates 0,"));
+}
+
+TEST(PluginReplies, RemovingAgainUnderTheSameCorrelationRemoves) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+  const Outgoing remove = store.request(command({"DEL", "key"}));
+  Outgoing set = store.request(command({"SET", "key", "value"}));
+  set.correlation = remove.correlation;
+  EXPECT_EQ(store.ask(stamped(remove, timestamp(-3))).payload, ":1\r\n");
+  EXPECT_EQ(store.ask(stamped(set, timestamp(-2))).payload, "+OK\r\n");
+  EXPECT_EQ(store.ask(stamped(remove, timestamp(-1))).payload, ":1\r\n");
+  EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
+}
+
+TEST(PluginReplies, ACorrectedClockIsNotRefusedAgain) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  const Outgoing set = store.request(command({"SET", "key", "value"}));
+  EXPECT_THAT(store.ask(stamped(set, timestamp(600'000))).payload,
+              StartsWith("-ERR the request timestamp is too far in the future"));
+  EXPECT_EQ(store.ask(stamped(set, timestamp())).payload, "+OK\r\n");
+}
+
+TEST(PluginReplies, AnotherFencingTokenUnderTheSameCorrelationIsAnotherRequest) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  const Outgoing set = store.request(command({"SET", "key", "value"}));
+  const std::string sent = timestamp();
+  EXPECT_EQ(store.ask(stamped(set, sent, timestamp(-10))).payload, "+OK\r\n");
+  EXPECT_THAT(store.ask(stamped(set, sent, timestamp(-10'000))).payload, StartsWith("-ERR "));
+}
+
 TEST(PluginReplies, MosquittosOwnRequestToolGetsAnAnswer) {
   BrokerProcess broker;
   const std::filesystem::path answer = broker.folder() / "answer";

@@ -10,8 +10,11 @@
 namespace sheaf::store {
 namespace {
 
+// The timestamp is part of what makes a request the same one, so it does not follow the clock here.
+const std::string sent_at = stamp(golden_wall, 0, "CLIENT");
+
 Ask request(const std::vector<std::string>& items, const std::string& correlation = "c1") {
-  return {.payload = payload_of(items), .correlation = correlation};
+  return {.payload = payload_of(items), .correlation = correlation, .timestamp = sent_at};
 }
 
 TEST(EngineDuplicates, ARepeatedIfAbsentGetsItsFirstAnswerAgain) {
@@ -104,6 +107,76 @@ TEST(EngineDuplicates, AnotherPayloadUnderTheSameCorrelationIsAnotherRequest) {
   EXPECT_EQ(store.send(request({"DEL", "key"})).payload, ":1\r\n");
 }
 
+TEST(EngineDuplicates, ALockRenewedUnderTheSameCorrelationIsRenewed) {
+  Store store;
+  Ask renew = request({"SET", "lock", "me", "NEX", "PX", "10000"});
+  const Got first = store.send(renew);
+  store.pass(9s);
+  renew.timestamp = stamp(store.now.wall, 0, "CLIENT");
+  const Got second = store.send(renew);
+  EXPECT_EQ(second.payload, "+OK\r\n");
+  EXPECT_GT(second.timestamp, first.timestamp);
+  store.pass(9s);  // past the first lease, within the second
+  EXPECT_EQ(store.ask({"GET", "lock"}).payload, "$2\r\nme\r\n");
+  EXPECT_EQ(store.engine.counters().duplicates, 0u);
+}
+
+TEST(EngineDuplicates, RemovingAgainUnderTheSameCorrelationRemoves) {
+  Store store;
+  store.ask({"SET", "key", "v"});
+  Ask remove = request({"DEL", "key"});
+  EXPECT_EQ(store.send(remove).payload, ":1\r\n");
+  Ask set = request({"SET", "key", "w"});
+  set.timestamp = stamp(golden_wall, 1, "CLIENT");
+  EXPECT_EQ(store.send(set).payload, "+OK\r\n");
+  remove.timestamp = stamp(golden_wall, 2, "CLIENT");
+  EXPECT_EQ(store.send(remove).payload, ":1\r\n");
+  EXPECT_EQ(store.engine.keys(), 0u);
+}
+
+TEST(EngineDuplicates, ACorrectedClockIsNotRefusedAgain) {
+  Store store;
+  Ask set = request({"SET", "key", "v"});
+  set.timestamp = stamp(golden_wall + 61s, 0, "CLIENT");
+  const Got refused = store.send(set);
+  EXPECT_EQ(refused.payload, error_line("the request timestamp is too far in the future; ensure "
+                                        "that the client and broker system clocks are "
+                                        "synchronized"));
+  set.timestamp = sent_at;
+  EXPECT_EQ(store.send(set).payload, "+OK\r\n");
+}
+
+TEST(EngineDuplicates, AnotherFencingTokenUnderTheSameCorrelationIsAnotherRequest) {
+  Store store;
+  store.ask({"SET", "key", "v"}, stamp(golden_wall, 5, "n"));
+  const Ask without = request({"SET", "key", "w"});
+  EXPECT_EQ(store.send(without).payload,
+            error_line("a fencing token is required for this request"));
+  Ask with = without;
+  with.fence = "";
+  EXPECT_EQ(store.send(with).payload, error_line("malformed timestamp"));
+  with.fence = stamp(golden_wall, 4, "n");
+  const Got older = store.send(with);
+  EXPECT_EQ(older.payload.substr(0, 4), "-ERR");
+  with.fence = stamp(golden_wall, 6, "n");
+  EXPECT_EQ(store.send(with).payload, "+OK\r\n");
+  with.fence = stamp(golden_wall, 4, "n");
+  EXPECT_EQ(store.send(with), older);
+  EXPECT_EQ(store.engine.counters().duplicates, 1u);
+}
+
+TEST(EngineDuplicates, BordersBetweenTimestampAndFencingTokenCount) {
+  Store store;
+  Ask one = request({"SET", "key", "v", "NX"});
+  one.timestamp = "1:2:n";
+  one.fence = "3:4:m";
+  Ask two = one;
+  two.timestamp = "1:2:n3";
+  two.fence = ":4:m";  // malformed, but its own request
+  EXPECT_EQ(store.send(one).payload, "+OK\r\n");
+  EXPECT_EQ(store.send(two).payload, error_line("malformed timestamp"));
+}
+
 TEST(EngineDuplicates, ReadsAreExecutedEachTime) {
   Store store;
   store.ask({"SET", "key", "a"});
@@ -185,19 +258,28 @@ TEST(EngineDuplicates, AHundredThousandForcedRepeatsExecuteExactlyOnce) {
   EXPECT_EQ(store.engine.counters().duplicates, 100'000u);
 }
 
+Request filtered(std::string_view client, std::string_view correlation) {
+  Request request;
+  request.client_id = client;
+  request.correlation = correlation;
+  request.timestamp = sent_at;
+  request.payload = "payload";
+  return request;
+}
+
 TEST(DuplicateFilter, BytesAreBoundedWhateverTheSizes) {
   DuplicateFilter filter(1000, 100'000, 5);
   for (int i = 0; i < 1000; ++i) {
     const std::string correlation(static_cast<std::size_t>(1 + i * 7 % 5000), 'c');
     const std::string client = std::to_string(i);
-    const DuplicateKey key = filter.key_of(client, correlation, "payload");
+    const DuplicateKey key = filter.key_of(filtered(client, correlation));
     ASSERT_EQ(filter.find(key, Deadline(i)), nullptr);
     filter.remember(key, "+OK\r\n", "1:2:n", Deadline(i));
     ASSERT_LE(filter.bytes(), 100'000u);
     ASSERT_NE(filter.find(key, Deadline(i)), nullptr);
   }
   const std::string huge(200'000, 'c');
-  const DuplicateKey key = filter.key_of("client", huge, "payload");
+  const DuplicateKey key = filter.key_of(filtered("client", huge));
   filter.remember(key, "+OK\r\n", "", Deadline(1000));
   EXPECT_EQ(filter.find(key, Deadline(1000)), nullptr);
   EXPECT_GT(filter.size(), 0u);
@@ -210,7 +292,7 @@ TEST(DuplicateFilter, ForgetsNoMoreThanItsLimitAtOnce) {
   DuplicateFilter filter(1000, 1 << 20, 5);
   for (int i = 0; i < 10; ++i) {
     const std::string correlation = std::to_string(i);
-    filter.remember(filter.key_of("client", correlation, "p"), "+OK\r\n", "", Deadline(0));
+    filter.remember(filter.key_of(filtered("client", correlation)), "+OK\r\n", "", Deadline(0));
   }
   filter.forget_old(duplicate_lifetime, 4);
   EXPECT_EQ(filter.size(), 6u);
