@@ -4,6 +4,7 @@
 // most twice that, and 64 KiB), never what a length field claims, and never passes its limit.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <cstddef>

@@ -2,6 +2,8 @@
 
 // A protocol-neutral operation and its reply. Sessions encode what their protocol has and refuse
 // the rest as `unsupported` before a byte is written.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
 #include <cstdint>

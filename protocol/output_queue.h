@@ -8,6 +8,7 @@
 // whole or the connection ends.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <array>
 #include <cstddef>

@@ -5,6 +5,8 @@
 //
 // The caller repeats: inputs, then poll_event until false, then poll_output (write, on_output), and
 // sets its timer to poll_deadline. Commands may come at any time between. No member calls back.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <expected>

@@ -4,6 +4,7 @@
 // class derived from it does differently.
 //
 // Thread rule: that of the session behind it.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <memory>
 #include <utility>

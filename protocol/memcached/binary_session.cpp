@@ -1,4 +1,6 @@
 // BinarySession: from received bytes to replies, and what each reply does.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/memcached/binary_session.h"
 

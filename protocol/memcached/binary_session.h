@@ -16,6 +16,8 @@
 // What the server closes behind ends the connection at once: invalid arguments, a refused log-in,
 // an opcode that it does not know. Leases are the meta protocol's; the stub that holds one reads as
 // an empty value here, and counts as present.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/memcached/replies.h"
 #include "protocol/memcached/requests.h"

@@ -1,4 +1,6 @@
 // BinarySession: from an operation to the bytes of its packet.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "base/checks.h"
 #include "protocol/memcached/binary_session.h"

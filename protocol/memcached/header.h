@@ -4,6 +4,7 @@
 // big-endian. Opcodes, status codes and how opcodes belong together.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

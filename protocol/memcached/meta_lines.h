@@ -7,6 +7,7 @@
 // and numbers have been checked (check_meta_key, expiry_of).
 //
 // Thread rule: plain values; views into the caller's bytes.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <optional>

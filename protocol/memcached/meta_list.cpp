@@ -12,6 +12,8 @@
 // because it stands behind the reply to mg, which is known by its opaque, and in front of the reply
 // to the next request, if there is one: before that has begun, no miss is told. No other reply
 // begins with END: in front of `stats`, whose answer may be empty, goes a no-op.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "base/text.h"
 #include "protocol/memcached/meta_session.h"

@@ -1,4 +1,6 @@
 // MetaSession: from received bytes to replies, and what each line does.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/memcached/meta_session.h"
 

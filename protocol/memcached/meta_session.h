@@ -11,6 +11,8 @@
 // none: SERVER_ERROR belongs to the oldest request, every other error line says that client and
 // server have lost each other and ends the connection, but for one: a number that is none. Many
 // keys at once go as lists, whose replies carry their keys: see meta_list.cpp.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <expected>
 #include <optional>

@@ -1,4 +1,6 @@
 // MetaSession: from an operation to the bytes of its line.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/memcached/meta_session.h"
 

@@ -2,6 +2,8 @@
 
 // What requests and replies of the binary protocol share: cutting a packet into its parts and
 // writing its header. For requests.cpp and replies.cpp.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/memcached/header.h"
 

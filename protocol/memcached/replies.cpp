@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "protocol/memcached/replies.h"
 
 #include "protocol/memcached/packet_parts.h"

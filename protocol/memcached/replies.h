@@ -7,6 +7,7 @@
 // that tell the key have the key then, and no text.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <variant>
 

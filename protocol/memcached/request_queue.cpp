@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "protocol/memcached/request_queue.h"
 
 #include <algorithm>

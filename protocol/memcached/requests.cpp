@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "protocol/memcached/requests.h"
 
 #include "protocol/memcached/packet_parts.h"

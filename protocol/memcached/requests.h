@@ -10,6 +10,7 @@
 // Expiry on the wire: 0: never; to 30 days: seconds from now; above: seconds since the Unix epoch.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <variant>
 

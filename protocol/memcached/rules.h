@@ -4,6 +4,7 @@
 // becomes, which keys and values there may be, and how a refusal is worded.
 //
 // Thread rule: plain values and functions.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
 #include <compare>

@@ -23,6 +23,7 @@
 // Without memory a submit is refused, and everything else ends the connection; nothing is thrown.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <array>
 #include <chrono>

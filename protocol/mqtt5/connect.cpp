@@ -1,4 +1,6 @@
 // CONNECT, CONNACK, DISCONNECT, AUTH: how a connection begins and ends.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/mqtt5/packets.h"
 #include "protocol/mqtt5/wire.h"

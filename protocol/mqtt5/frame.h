@@ -3,6 +3,7 @@
 // Cuts a byte stream into MQTT 5 packets by their fixed header (section 2.1).
 //
 // Thread rule: plain values and free functions.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "protocol/mqtt5/properties.h"
 
 #include <array>

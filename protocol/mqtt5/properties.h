@@ -4,6 +4,7 @@
 // views into it. Writing appends in call order, so that any order a peer used can be reproduced.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

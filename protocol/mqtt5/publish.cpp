@@ -1,4 +1,6 @@
 // PUBLISH, PUBACK, PINGREQ, PINGRESP.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 

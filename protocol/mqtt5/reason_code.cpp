@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "protocol/mqtt5/reason_code.h"
 
 namespace sheaf::protocol::mqtt5 {

@@ -3,6 +3,7 @@
 // Reason codes of MQTT 5 (section 2.4) and what a parser says when it refuses bytes.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <expected>

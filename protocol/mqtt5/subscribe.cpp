@@ -1,4 +1,6 @@
 // SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/mqtt5/packets.h"
 #include "protocol/mqtt5/wire.h"

@@ -3,6 +3,7 @@
 // The data types of MQTT 5 section 1.5 in both directions. Only the packet code uses them.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <string_view>

@@ -5,6 +5,7 @@
 // No allocation once it has grown to the number of requests that are in flight together.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

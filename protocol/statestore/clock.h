@@ -2,6 +2,8 @@
 
 // Hybrid logical clocks: the version of every value, and the timestamp of every request.
 // Text form: wall clock in milliseconds, counter, node; separated by colons.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <array>
 #include <chrono>

@@ -3,6 +3,7 @@
 // The twelve errors of the state store: exact texts for the server, reasons for the client.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <string_view>

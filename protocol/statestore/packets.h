@@ -5,6 +5,7 @@
 // Wire rules: docs/wire/statestore.md.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
 #include <cstddef>

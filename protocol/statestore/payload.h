@@ -4,6 +4,7 @@
 // is checked against what is there before it is used, so nothing of a hostile size is ever held.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <array>
 #include <cstddef>

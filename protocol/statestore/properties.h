@@ -5,6 +5,7 @@
 // ignored. Views live as long as the packet's bytes.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <expected>
 #include <optional>

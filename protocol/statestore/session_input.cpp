@@ -1,4 +1,6 @@
 // StoreSession: from received bytes to packets, and what each packet does.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 

@@ -1,4 +1,6 @@
 // StoreSession: what a reply that belongs to a request says.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/statestore/session.h"
 #include "protocol/statestore/topics.h"

@@ -1,4 +1,6 @@
 // StoreSession: from an operation to the bytes of its PUBLISH.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <new>

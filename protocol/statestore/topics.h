@@ -4,6 +4,7 @@
 // which response topics a store accepts.
 //
 // Thread rule: free functions.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

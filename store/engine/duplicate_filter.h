@@ -9,6 +9,7 @@
 // collision.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

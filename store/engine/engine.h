@@ -20,6 +20,7 @@
 //   watches are a quota error.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
 #include <cstddef>

@@ -3,6 +3,7 @@
 // Hash tables of keys: seeded, so that nobody can choose keys that collide, and looked up by view.
 //
 // Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "store/engine/record_table.h"
 
 #include <algorithm>

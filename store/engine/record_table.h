@@ -3,6 +3,7 @@
 // What the store keeps of each key, found by key and in the order of expiry.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

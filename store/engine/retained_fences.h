@@ -4,6 +4,7 @@
 // lock may write again once the key was deleted.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
 #include <cstddef>

@@ -3,6 +3,7 @@
 // The inside of the Engine: the order of all checks, and what each request does.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,6 @@
 // What changes the store: SET, DEL, VDEL and expiry.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "store/engine/watch_table.h"
 
 #include "base/checks.h"

@@ -3,6 +3,7 @@
 // Who watches which key, and the notifications that wait for the host.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

@@ -14,6 +14,7 @@
 // and are acknowledged with 0x10 (no matching subscribers).
 //
 // Thread rule: one thread at a time, for the host and all its connections together.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

@@ -4,6 +4,7 @@
 // what a length field claims, and never above its limit.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <cstddef>

@@ -4,6 +4,7 @@
 // Maximum (MQTT 5 section 3.3.4), and encoded packets that wait for room, bounded by us.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

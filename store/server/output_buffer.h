@@ -3,6 +3,7 @@
 // Bytes to send, in one piece: the same bytes again until they are taken.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <array>

@@ -20,6 +20,7 @@
 // taken and no event given: a client that does not read is not served.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
 #include <cstddef>

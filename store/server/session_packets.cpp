@@ -1,4 +1,6 @@
 // ServerSession: what the client's packets do.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "store/server/topic_filter.h"
 
 #include <optional>

@@ -3,6 +3,7 @@
 // Topic filters of MQTT 5 section 4.7.
 //
 // Thread rule: free functions.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <string_view>
 

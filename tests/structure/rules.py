@@ -1,5 +1,6 @@
 """The rules of the tree. Each takes the files and yields "path:line: what is wrong" lines."""
 
+import itertools
 import re
 
 from source import declarations
@@ -45,10 +46,12 @@ THIRD_PARTIES = [
     (r"benchmark/.*", r"bench/.*"),
 ]
 
-# Pure files: bytes and values in, bytes and values out.
-PURE = re.compile(r"(protocol|store/engine|store/server)/.*"
-                  r"|node/(health|backoff|pool_plan)[^/]*"
-                  r"|cluster/([^/]*locator|[^/]*plan|topology)[^/]*")
+# Pure files: bytes and values in, bytes and values out. Each says so in its first comment.
+PURE_MARKER = "// Pure: no socket, clock, entropy, thread or callback."
+ALL_PURE = ("protocol/", "store/engine/", "store/server/")  # every file there has the marker
+# Checked although they have no marker.
+PURE_UNMARKED = re.compile(r"node/(health|backoff|pool_plan)[^/]*"
+                           r"|cluster/([^/]*locator|[^/]*plan|topology)[^/]*")
 IMPURE_HEADERS = re.compile(
     r"<(thread|mutex|shared_mutex|condition_variable|future|stop_token|semaphore|latch|barrier"
     r"|random|fstream|iostream|filesystem|ctime|time\.h|unistd\.h|netdb\.h|poll\.h|fcntl\.h"
@@ -118,15 +121,48 @@ def json_users(files):
 
 
 def pure_files(files):
-    """No sockets, clocks, entropy, threads or callbacks in pure code."""
-    for file in filter(lambda f: f.is_cpp and PURE.fullmatch(f.path), files):
-        for line, name in file.includes():
-            if IMPURE_HEADERS.match(name):
-                yield "%s:%d: pure code includes %s" % (file.path, line, name)
-        for number, text in enumerate(file.code.split("\n"), 1):
-            for pattern, what in IMPURE_CODE:
-                if pattern.search(text):
-                    yield "%s:%d: pure code %s" % (file.path, number, what)
+    """A file with the marker has no socket, clock, entropy, thread or callback, nor has what it
+    includes. Folders that are pure as a whole have it in every file."""
+    headers = {f.path: f for f in files if f.path.endswith(".h")}
+    for file in filter(lambda f: f.is_cpp, files):
+        marked = PURE_MARKER in first_comment(file)
+        if not marked and PURE_MARKER in file.lines:
+            yield "%s:1: the marker of pure files belongs into the first comment" % file.path
+        if not marked and file.path.startswith(ALL_PURE):
+            yield "%s:1: no marker of pure files: %s" % (file.path, PURE_MARKER)
+        if marked or PURE_UNMARKED.fullmatch(file.path):
+            yield from impure_includes(file)
+            yield from impure_code(file)
+        if marked:
+            yield from includes_of_impure(file, headers)
+
+
+def first_comment(file):
+    """The lines of the comment that a file begins with, behind #pragma once."""
+    lines = [text for text in file.lines if text and text != "#pragma once"]
+    return list(itertools.takewhile(lambda text: text.startswith("//"), lines))
+
+
+def impure_includes(file):
+    for line, name in file.includes():
+        if IMPURE_HEADERS.match(name):
+            yield "%s:%d: pure code includes %s" % (file.path, line, name)
+
+
+def impure_code(file):
+    for number, text in enumerate(file.code.split("\n"), 1):
+        for pattern, what in IMPURE_CODE:
+            if pattern.search(text):
+                yield "%s:%d: pure code %s" % (file.path, number, what)
+
+
+def includes_of_impure(file, headers):
+    for line, name in file.includes():
+        header = headers.get(name[1:-1])
+        if header is None or PURE_MARKER in first_comment(header):
+            continue
+        if layer_of(header.path) != "base" or any(impure_includes(header)):
+            yield "%s:%d: pure code includes %s, which is not" % (file.path, line, name)
 
 
 def sizes(files):

@@ -85,19 +85,48 @@ class ThirdParties(unittest.TestCase):
 
 
 class Pure(unittest.TestCase):
-    def test_each_impurity_is_found(self):
-        bad = ["#include <thread>", "#include <mutex>", "#include <sys/socket.h>",
-               "#include <unistd.h>", "auto t = std::chrono::steady_clock::now();",
-               "std::random_device d;", "Seed s = entropy();", "std::function<void()> f;",
-               "std::atomic<int> a;", "const char* p = getenv(\"X\");"]
-        for text in bad:
-            for path in ("protocol/mqtt5/a.cpp", "store/engine/a.h", "store/server/a.cpp",
-                         "node/health.cpp", "cluster/slots_locator.cpp", "cluster/batch_plan.h"):
-                self.assertTrue(run(rules.pure_files, path, text + "\n"), (path, text))
+    MARKED = "// A thing.\n//\n" + rules.PURE_MARKER + "\n\n"
+    BAD = ["#include <thread>", "#include <mutex>", "#include <sys/socket.h>",
+           "#include <unistd.h>", "auto t = std::chrono::steady_clock::now();",
+           "std::random_device d;", "Seed s = entropy();", "std::function<void()> f;",
+           "std::atomic<int> a;", "const char* p = getenv(\"X\");"]
+
+    def test_each_impurity_of_a_marked_file_is_found(self):
+        for text in self.BAD:
+            for path in ("protocol/mqtt5/a.cpp", "store/engine/a.h", "client/lock/plan.cpp"):
+                for start in ("", "#pragma once\n\n"):
+                    found = run(rules.pure_files, path, start + self.MARKED + text + "\n")
+                    self.assertEqual(len(found), 1, (path, text, found))
             self.assertFalse(run(rules.pure_files, "socket/lane.cpp", text + "\n"), text)
 
+    def test_pure_files_without_a_marker(self):
+        for text in self.BAD:
+            for path in ("node/health.cpp", "cluster/slots_locator.cpp", "cluster/batch_plan.h"):
+                self.assertTrue(run(rules.pure_files, path, text + "\n"), (path, text))
+
+    def test_a_folder_that_is_pure_has_the_marker_everywhere(self):
+        for path in ("protocol/a.h", "protocol/mqtt5/a.cpp", "store/engine/a.h",
+                     "store/server/a.cpp"):
+            self.assertTrue(run(rules.pure_files, path, "#pragma once\n\n// A thing.\n"), path)
+            self.assertFalse(run(rules.pure_files, path, "#pragma once\n\n" + self.MARKED), path)
+        self.assertFalse(run(rules.pure_files, "socket/a.h", "#pragma once\n\n// A thing.\n"))
+
+    def test_the_marker_stands_in_the_first_comment(self):
+        text = "#include <new>\n\n" + rules.PURE_MARKER + "\n"
+        self.assertTrue(run(rules.pure_files, "socket/a.cpp", text))
+
+    def test_purity_includes_what_is_included(self):
+        headers = {"node/pure.h": "#pragma once\n\n" + self.MARKED, "base/text.h": "#pragma once\n",
+                   "node/line.h": "#pragma once\n", "base/parker.h": "#include <mutex>\n"}
+        good = {"node/pure.h": True, "base/text.h": True, "node/line.h": False,
+                "base/parker.h": False}
+        for name, allowed in good.items():
+            files = tree(**headers, **{"node/plan.cpp": self.MARKED + '#include "%s"\n' % name})
+            found = list(rules.pure_files(files))
+            self.assertEqual(not found, allowed, (name, found))
+
     def test_comments_and_texts_are_no_code(self):
-        text = '// no steady_clock here\nconst char* p = "system_clock";\n'
+        text = self.MARKED + '// no steady_clock here\nconst char* p = "system_clock";\n'
         self.assertFalse(run(rules.pure_files, "protocol/a.cpp", text))
 
 
@@ -196,11 +225,13 @@ class WholeTree(unittest.TestCase):
         with tempfile.TemporaryDirectory() as root:
             os.makedirs(os.path.join(root, "protocol"))
             os.makedirs(os.path.join(root, "build"))
-            self.write(root, "protocol/a.cpp", "#include <thread>\n")
+            self.write(root, "protocol/a.cpp", rules.PURE_MARKER + "\n\n#include <thread>\n")
+            self.write(root, "protocol/b.cpp", "\n")
             self.write(root, "build/compile_commands.json", "[]")
             self.write(root, "build/links.txt", "base: sheaf_client\n")
             found = "\n".join(check.problems(root, os.path.join(root, "build"), []))
-        for text in ("pure code includes", "no target compiles", "base may not link"):
+        for text in ("pure code includes", "no marker of pure files", "no target compiles",
+                     "base may not link"):
             self.assertIn(text, found)
 
     def write(self, root, path, text):
