@@ -1,7 +1,8 @@
 #pragma once
 
-// Bytes received and not yet parsed, in one piece. Its memory follows what has really arrived (at
-// most twice that, and 64 KiB), never what a length field claims, and never passes its limit.
+// InputBuffer: bytes received and not yet parsed, in one piece. Its memory follows what has really
+// arrived (at most twice that, and 64 KiB), never what a length field claims, and never passes its
+// limit.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -21,17 +22,21 @@ namespace sheaf::protocol {
 
 class InputBuffer {
  public:
-  explicit InputBuffer(std::size_t limit) noexcept : limit_(std::max(limit, kFirst)) {}
+  static constexpr std::size_t usual_first = 32 * 1024;
+
+  // `first` bytes are taken when the first space is asked for, at most `limit`.
+  explicit InputBuffer(std::size_t limit, std::size_t first = usual_first) noexcept
+      : limit_(limit), first_(first) {}
 
   // Room for the next bytes; empty when `limit` unparsed bytes wait, or without memory. Views into
   // the buffer end here.
   std::span<std::byte> space() noexcept {
     if (begin_ == end_) {
       begin_ = end_ = 0;
-      if (capacity_ > kKept) release();
+      if (capacity_ > kept_when_idle) release();
     }
-    if (begin_ > 0 && capacity_ - end_ < kFirst / 2) compact();
-    if (capacity_ - end_ < kSmall && capacity_ < limit_) grow();
+    if (begin_ > 0 && capacity_ - end_ < first_ / 2) compact();
+    if (capacity_ - end_ < smallest_read && capacity_ < limit_) grow();
     return {bytes_.get() + end_, capacity_ - end_};
   }
   void added(std::size_t size) noexcept { end_ += std::min(size, capacity_ - end_); }
@@ -40,11 +45,12 @@ class InputBuffer {
   void consumed(std::size_t size) noexcept { begin_ += std::min(size, end_ - begin_); }
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t limit() const noexcept { return limit_; }
+  // True if space() was empty because there is no memory.
+  bool out_of_memory() const noexcept { return end_ == capacity_ && capacity_ < limit_; }
 
  private:
-  static constexpr std::size_t kFirst = 32 * 1024;
-  static constexpr std::size_t kSmall = 4 * 1024;   // a read below this is not worth its call
-  static constexpr std::size_t kKept = 256 * 1024;  // what an idle connection may hold on to
+  static constexpr std::size_t smallest_read = 4 * 1024;  // below it a read is not worth its call
+  static constexpr std::size_t kept_when_idle = 256 * 1024;  // what an idle connection may hold
 
   void release() noexcept {
     bytes_.reset();
@@ -56,7 +62,7 @@ class InputBuffer {
     begin_ = 0;
   }
   void grow() noexcept {
-    const std::size_t wanted = std::min(limit_, std::max(2 * capacity_, kFirst));
+    const std::size_t wanted = std::min(limit_, std::max(2 * capacity_, first_));
     std::unique_ptr<std::byte[]> larger(new (std::nothrow) std::byte[wanted]);
     if (larger == nullptr) return;
     if (end_ > begin_) std::memcpy(larger.get(), bytes_.get() + begin_, end_ - begin_);
@@ -67,6 +73,7 @@ class InputBuffer {
   }
 
   std::size_t limit_;
+  std::size_t first_;
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0;

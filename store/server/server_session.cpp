@@ -12,11 +12,17 @@ namespace sheaf::store::server {
 namespace mqtt5 = protocol::mqtt5;
 using mqtt5::PropertyId;
 
+namespace {
+
+constexpr std::size_t first_read = 8 * 1024;  // most clients send little
+
+}  // namespace
+
 ServerSession::ServerSession(const SessionLimits& limits, Now now)
     : limits_(limits),
       now_(now),
       deadline_(now.mono + limits.connect_timeout),
-      input_(limits.max_packet),
+      input_(limits.max_packet, first_read),
       window_(limits.max_waiting, limits.max_waiting_bytes) {}
 
 // Inputs -----------------------------------------------------------------------------------------
@@ -24,7 +30,12 @@ ServerSession::ServerSession(const SessionLimits& limits, Now now)
 std::span<std::byte> ServerSession::input_space() {
   if (state_ == State::leaving || state_ == State::ended || paused()) return {};
   input_.consumed(std::exchange(parsed_, 0));
-  return input_.space();
+  const std::span<std::byte> space = input_.space();
+  if (input_.out_of_memory()) {
+    end_text_ = "out of memory";
+    state_ = State::ended;
+  }
+  return space;
 }
 
 void ServerSession::on_input(std::size_t size, Now now) {

@@ -33,8 +33,8 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "protocol/input_buffer.h"
 #include "protocol/mqtt5/packets.h"
-#include "store/server/input_buffer.h"
 #include "store/server/outgoing_window.h"
 #include "store/server/output_buffer.h"
 
@@ -147,7 +147,7 @@ class ServerSession {
   ReasonCode end_code_ = ReasonCode::success;
   std::string end_text_;
   std::string client_id_;
-  InputBuffer input_;
+  protocol::InputBuffer input_;
   std::size_t parsed_ = 0;  // bytes of the packet that the last event looks into
   OutputBuffer output_;
   OutgoingWindow window_;
