@@ -1,31 +1,32 @@
 #include <sheaf/client.h>
 
-#include "client/call.h"
-#include "client/checks.h"
+#include "client/calls/call.h"
+#include "client/calls/checks.h"
 #include "client/client_impl.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::call;
-using client::call_async;
-using client::first_of;
-using client::GetOp;
-using client::promised;
-using client::RemoveOp;
-using client::SetOp;
+using client::calls::call;
+using client::calls::call_async;
+using client::calls::first_of;
+using client::calls::promised;
+using client::runtime::GetOp;
+using client::runtime::RemoveOp;
+using client::runtime::SetOp;
 
 std::optional<Error> check_set(std::string_view key, std::string_view value,
                                const SetOptions& options, const ClusterConfig& config) {
-  return first_of(client::check_key(key), client::check_value(value, config),
-                  client::check_ttl(options.ttl));
+  return first_of(client::calls::check_key(key), client::calls::check_value(value, config),
+                  client::calls::check_ttl(options.ttl));
 }
 
 std::optional<Error> check_remove(std::string_view key, const RemoveOptions& options,
                                   const ClusterConfig& config) {
-  return first_of(client::check_key(key),
-                  client::check_value(options.if_value.value_or(std::string_view{}), config));
+  return first_of(
+      client::calls::check_key(key),
+      client::calls::check_value(options.if_value.value_or(std::string_view{}), config));
 }
 
 }  // namespace
@@ -55,30 +56,31 @@ Result<Client> Client::open(ClusterConfig config, ClientOptions options) {
 }
 
 Result<GetResult> Client::get(std::string_view key, const GetOptions& options) {
-  return call<GetOp>(*impl_, client::get_operation(key), options.timeout, client::check_key(key));
+  return call<GetOp>(*impl_, client::calls::get_operation(key), options.timeout,
+                     client::calls::check_key(key));
 }
 
 void Client::get_async(std::string_view key, const GetOptions& options, GetCallback done) {
-  call_async<GetOp>(*impl_, client::get_operation(key), options.timeout, client::check_key(key),
-                    {std::move(done)});
+  call_async<GetOp>(*impl_, client::calls::get_operation(key), options.timeout,
+                    client::calls::check_key(key), {std::move(done)});
 }
 
 std::future<Result<GetResult>> Client::get_future(std::string_view key, const GetOptions& options) {
   auto [receiver, future] = promised<Result<GetResult>>();
-  call_async<GetOp>(*impl_, client::get_operation(key), options.timeout, client::check_key(key),
-                    std::move(receiver));
+  call_async<GetOp>(*impl_, client::calls::get_operation(key), options.timeout,
+                    client::calls::check_key(key), std::move(receiver));
   return std::move(future);
 }
 
 Result<SetResult> Client::set(std::string_view key, std::string_view value,
                               const SetOptions& options) {
-  return call<SetOp>(*impl_, client::set_operation(key, value, options, impl_->config()),
+  return call<SetOp>(*impl_, client::calls::set_operation(key, value, options, impl_->config()),
                      options.timeout, check_set(key, value, options, impl_->config()));
 }
 
 void Client::set_async(std::string_view key, std::string_view value, const SetOptions& options,
                        SetCallback done) {
-  call_async<SetOp>(*impl_, client::set_operation(key, value, options, impl_->config()),
+  call_async<SetOp>(*impl_, client::calls::set_operation(key, value, options, impl_->config()),
                     options.timeout, check_set(key, value, options, impl_->config()),
                     {std::move(done)});
 }
@@ -86,26 +88,26 @@ void Client::set_async(std::string_view key, std::string_view value, const SetOp
 std::future<Result<SetResult>> Client::set_future(std::string_view key, std::string_view value,
                                                   const SetOptions& options) {
   auto [receiver, future] = promised<Result<SetResult>>();
-  call_async<SetOp>(*impl_, client::set_operation(key, value, options, impl_->config()),
+  call_async<SetOp>(*impl_, client::calls::set_operation(key, value, options, impl_->config()),
                     options.timeout, check_set(key, value, options, impl_->config()),
                     std::move(receiver));
   return std::move(future);
 }
 
 Result<RemoveResult> Client::remove(std::string_view key, const RemoveOptions& options) {
-  return call<RemoveOp>(*impl_, client::remove_operation(key, options), options.timeout,
+  return call<RemoveOp>(*impl_, client::calls::remove_operation(key, options), options.timeout,
                         check_remove(key, options, impl_->config()));
 }
 
 void Client::remove_async(std::string_view key, const RemoveOptions& options, RemoveCallback done) {
-  call_async<RemoveOp>(*impl_, client::remove_operation(key, options), options.timeout,
+  call_async<RemoveOp>(*impl_, client::calls::remove_operation(key, options), options.timeout,
                        check_remove(key, options, impl_->config()), {std::move(done)});
 }
 
 std::future<Result<RemoveResult>> Client::remove_future(std::string_view key,
                                                         const RemoveOptions& options) {
   auto [receiver, future] = promised<Result<RemoveResult>>();
-  call_async<RemoveOp>(*impl_, client::remove_operation(key, options), options.timeout,
+  call_async<RemoveOp>(*impl_, client::calls::remove_operation(key, options), options.timeout,
                        check_remove(key, options, impl_->config()), std::move(receiver));
   return std::move(future);
 }

@@ -2,22 +2,22 @@
 
 #include <sheaf/client.h>
 
-#include "client/batch_call.h"
-#include "client/batch_memory.h"
-#include "client/checks.h"
+#include "client/calls/batch_call.h"
+#include "client/calls/batch_memory.h"
+#include "client/calls/checks.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::BatchMemory;
-using client::BatchTerms;
-using client::GetOp;
-using client::promised;
-using client::Receiver;
-using client::RemoveOp;
-using client::SetOp;
-using client::SidePaths;
+using client::calls::BatchMemory;
+using client::calls::BatchTerms;
+using client::calls::promised;
+using client::calls::Receiver;
+using client::runtime::BulkConnections;
+using client::runtime::GetOp;
+using client::runtime::RemoveOp;
+using client::runtime::SetOp;
 using cluster::BatchPlan;
 using protocol::Verb;
 
@@ -51,7 +51,7 @@ std::optional<Error> prepare(const Client::Impl& impl, BatchTerms& terms, const 
                              bool blocking, std::optional<Error> checked) {
   if (auto refused = impl.refusal(blocking)) return refused;
   if (checked) return checked;
-  if (auto error = client::check_timeout(timeout)) return error;
+  if (auto error = client::calls::check_timeout(timeout)) return error;
   terms.operation.deadline = impl.deadline(terms.started, timeout);
   return std::nullopt;
 }
@@ -60,13 +60,14 @@ std::optional<Error> prepare(const Client::Impl& impl, BatchTerms& terms, const 
 template <class Op>
 Entries<Op> run_on_a_path(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms,
                           Entries<Op>&& /*used*/) {
-  return client::BlockingBatch<Op>(impl, impl.path(), std::move(plan), terms).wait();
+  return client::calls::BlockingBatch<Op>(impl, impl.path(), std::move(plan), terms).wait();
 }
 
 // A path for many keys of one node, while that node is up and others are at work.
-SidePaths::Lease side_path(Client::Impl& impl, const BatchPlan& plan, const BatchTerms& terms) {
-  SidePaths* const sides = impl.side_paths();
-  if (sides == nullptr || plan.size() < SidePaths::fewest_keys || plan.nodes().size() != 1)
+BulkConnections::Lease side_path(Client::Impl& impl, const BatchPlan& plan,
+                                 const BatchTerms& terms) {
+  BulkConnections* const sides = impl.bulk();
+  if (sides == nullptr || plan.size() < BulkConnections::fewest_keys || plan.nodes().size() != 1)
     return {};
   if (impl.lane().has_async() || !(impl.lane().has_callers() || sides->in_use())) return {};
   const std::uint32_t node = plan.nodes().front();
@@ -77,10 +78,10 @@ SidePaths::Lease side_path(Client::Impl& impl, const BatchPlan& plan, const Batc
 template <>
 Entries<GetOp> run_on_a_path<GetOp>(Client::Impl& impl, BatchPlan plan, const BatchTerms& terms,
                                     Entries<GetOp>&& used) {
-  const SidePaths::Lease side = side_path(impl, plan, terms);
+  const BulkConnections::Lease side = side_path(impl, plan, terms);
   const std::uint32_t node = plan.nodes().front();
-  client::BlockingBatch<GetOp> batch(impl, side ? *side : impl.path(), std::move(plan), terms,
-                                     std::move(used));
+  client::calls::BlockingBatch<GetOp> batch(impl, side ? *side : impl.path(), std::move(plan),
+                                            terms, std::move(used));
   auto entries = batch.wait();
   if (side && batch.unanswered()) side.distrust(node);
   return entries;
@@ -122,7 +123,7 @@ void run_async(Client::Impl& impl, std::span<const Entry> entries, BatchTerms te
   }
   std::vector<Entry> own(entries.begin(), entries.end());
   auto values = own_values(own);
-  client::AsyncBatch<Op>::post(std::make_unique<client::AsyncBatch<Op>>(
+  client::calls::AsyncBatch<Op>::post(std::make_unique<client::calls::AsyncBatch<Op>>(
       impl, std::move(values), make_plan(impl, std::span<const Entry>(own)), terms,
       std::move(receiver)));
 }
@@ -137,7 +138,7 @@ BatchTerms set_terms(const BatchSetOptions& options, const ClusterConfig& config
   SetOptions single;
   single.ttl = options.ttl;
   BatchTerms terms;
-  terms.operation = client::set_operation({}, {}, single, config);
+  terms.operation = client::calls::set_operation({}, {}, single, config);
   return terms;
 }
 
@@ -168,19 +169,19 @@ std::future<std::vector<KeyResult<GetResult>>> Client::get_many_future(
 
 std::vector<KeyResult<SetResult>> Client::set_many(Items items, const BatchSetOptions& options) {
   return run_blocking<SetOp>(*impl_, items, set_terms(options, impl_->config()), options.timeout,
-                             client::check_ttl(options.ttl));
+                             client::calls::check_ttl(options.ttl));
 }
 
 void Client::set_many_async(Items items, const BatchSetOptions& options, SetManyCallback done) {
   run_async<SetOp>(*impl_, items, set_terms(options, impl_->config()), options.timeout,
-                   client::check_ttl(options.ttl), {std::move(done)});
+                   client::calls::check_ttl(options.ttl), {std::move(done)});
 }
 
 std::future<std::vector<KeyResult<SetResult>>> Client::set_many_future(
     Items items, const BatchSetOptions& options) {
   auto [receiver, future] = promised<Entries<SetOp>>();
   run_async<SetOp>(*impl_, items, set_terms(options, impl_->config()), options.timeout,
-                   client::check_ttl(options.ttl), std::move(receiver));
+                   client::calls::check_ttl(options.ttl), std::move(receiver));
   return std::move(future);
 }
 

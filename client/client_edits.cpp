@@ -2,19 +2,19 @@
 
 #include <sheaf/client.h>
 
-#include "client/call.h"
-#include "client/checks.h"
+#include "client/calls/call.h"
+#include "client/calls/checks.h"
 #include "client/client_impl.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::CountOp;
-using client::DoneOp;
-using client::GetOp;
-using client::promised;
-using client::Receiver;
+using client::calls::promised;
+using client::calls::Receiver;
+using client::runtime::CountOp;
+using client::runtime::DoneOp;
+using client::runtime::GetOp;
 using protocol::Verb;
 
 // One call in the three forms: its operation, checked, and where the result goes.
@@ -25,10 +25,11 @@ struct Edit {
   const EditOptions& options;
 
   protocol::Operation operation(const Client::Impl&) const {
-    return client::edit_operation(verb, key, value);
+    return client::calls::edit_operation(verb, key, value);
   }
   std::optional<Error> check(const Client::Impl& impl) const {
-    return client::first_of(client::check_key(key), client::check_value(value, impl.config()));
+    return client::calls::first_of(client::calls::check_key(key),
+                                   client::calls::check_value(value, impl.config()));
   }
 };
 
@@ -39,10 +40,11 @@ struct Count {
   const CountOptions& options;
 
   protocol::Operation operation(const Client::Impl& impl) const {
-    return client::count_operation(verb, key, delta, options, impl.config());
+    return client::calls::count_operation(verb, key, delta, options, impl.config());
   }
   std::optional<Error> check(const Client::Impl&) const {
-    return client::first_of(client::check_key(key), client::check_ttl(options.ttl));
+    return client::calls::first_of(client::calls::check_key(key),
+                                   client::calls::check_ttl(options.ttl));
   }
 };
 
@@ -52,23 +54,24 @@ struct Touch {
   const TouchOptions& options;
 
   protocol::Operation operation(const Client::Impl& impl) const {
-    return client::touch_operation(verb, key, options, impl.config());
+    return client::calls::touch_operation(verb, key, options, impl.config());
   }
   std::optional<Error> check(const Client::Impl&) const {
-    return client::first_of(client::check_key(key), client::check_ttl(options.ttl));
+    return client::calls::first_of(client::calls::check_key(key),
+                                   client::calls::check_ttl(options.ttl));
   }
 };
 
 template <class Op, class Request>
 typename Op::Out blocking(Client::Impl& impl, const Request& request) {
-  return client::call<Op>(impl, request.operation(impl), request.options.timeout,
-                          request.check(impl));
+  return client::calls::call<Op>(impl, request.operation(impl), request.options.timeout,
+                                 request.check(impl));
 }
 
 template <class Op, class Request>
 void asynchronous(Client::Impl& impl, const Request& request, Receiver<typename Op::Out> receiver) {
-  client::call_async<Op>(impl, request.operation(impl), request.options.timeout,
-                         request.check(impl), std::move(receiver));
+  client::calls::call_async<Op>(impl, request.operation(impl), request.options.timeout,
+                                request.check(impl), std::move(receiver));
 }
 
 template <class Op, class Request>

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "base/random.h"
-#include "client/compute/flights.h"
+#include "client/compute/single_flight.h"
 #include "client/list/board.h"
-#include "client/memcached_sessions.h"
-#include "client/outcomes.h"
-#include "client/store_sessions.h"
-#include "client/watch_hub.h"
-#include "client/watch_session.h"
+#include "client/runtime/memcached_sessions.h"
+#include "client/runtime/outcomes.h"
+#include "client/runtime/store_sessions.h"
+#include "client/watch/watch_hub.h"
+#include "client/watch/watch_session.h"
 #include "cluster/config_check.h"
 #include "protocol/statestore/clock.h"
 
@@ -21,7 +21,7 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::local_error;
+using client::runtime::local_error;
 
 // Counts forks on the child's side: cheaper than asking for the process number at every call.
 std::atomic<unsigned>& fork_count() noexcept {
@@ -76,12 +76,12 @@ Result<void> Client::Impl::open() {
   topology_ = cluster::Topology::make(config_);
   if (auto opened = open_paths(random); !opened) return opened;
   socket::Loop& loop = path_->loop();
-  client::WatchHubOptions watching;
+  client::watch::WatchHubOptions watching;
   watching.key.compare = protocol::statestore::compare_versions;
-  watches_ = std::make_unique<client::WatchHub>(loop, cluster(), random.fork(), watching);
-  watch_roster_ = std::make_unique<client::WatchRoster>();
-  procedures_ = std::make_unique<client::ProcedureHost>(loop, cluster(), watches_.get());
-  flights_ = std::make_unique<client::compute::Flights>(random.fork());
+  watches_ = std::make_unique<client::watch::WatchHub>(loop, cluster(), random.fork(), watching);
+  watch_roster_ = std::make_unique<client::watch::WatchRoster>();
+  procedures_ = std::make_unique<client::calls::ProcedureHost>(loop, cluster(), watches_.get());
+  flights_ = std::make_unique<client::compute::SingleFlight>(random.fork());
   lists_ = std::make_unique<client::list::Board>(*procedures_, lane(), config_, random.fork());
   dispatcher_.start();
   lane().start();
@@ -91,12 +91,13 @@ Result<void> Client::Impl::open() {
 Result<void> Client::Impl::open_paths(Random& random) {
   std::unique_ptr<node::SessionFactory> sessions;
   if (config_.kind == EndpointKind::memcached) {
-    sessions = std::make_unique<client::MemcachedSessions>(config_);
+    sessions = std::make_unique<client::runtime::MemcachedSessions>(config_);
   } else {
-    sessions = std::make_unique<client::StoreSessions>(config_, random.fork());
+    sessions = std::make_unique<client::runtime::StoreSessions>(config_, random.fork());
   }
   config_.password.clear();  // the sessions keep the only copy
-  auto path = client::Path::open(config_, topology_, std::move(sessions), journal_, random.fork());
+  auto path =
+      client::runtime::Path::open(config_, topology_, std::move(sessions), journal_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
   const bool may_have_sides =
@@ -107,13 +108,14 @@ Result<void> Client::Impl::open_paths(Random& random) {
     config.pool_min = 0;  // a node is connected to when it is first wanted
     config.pool_max = 1;
     config.spin = false;  // beside other drivers no processor is idle
-    auto side = client::Path::open(config, topology_, path_->sessions().another(), side_journal_,
-                                   seeds->fork(), client::SidePaths::grace);
-    if (!side) return std::unique_ptr<client::Path>();
+    auto side =
+        client::runtime::Path::open(config, topology_, path_->sessions().another(), side_journal_,
+                                    seeds->fork(), client::runtime::BulkConnections::grace);
+    if (!side) return std::unique_ptr<client::runtime::Path>();
     (*side)->lane().start();
     return std::move(*side);
   };
-  side_paths_ = std::make_unique<client::SidePaths>(
+  bulk_ = std::make_unique<client::runtime::BulkConnections>(
       config_.batch_connections, static_cast<unsigned>(config_.nodes.size()), open_side);
   return {};
 }
@@ -131,7 +133,7 @@ void Client::Impl::close() noexcept {
 
 void Client::Impl::shut_down() noexcept {
   closing_ = true;
-  if (side_paths_ != nullptr) side_paths_->close();
+  if (bulk_ != nullptr) bulk_->close();
   if (lists_ != nullptr) {
     CloseLists(lane(), *lists_).wait();
     path_->run([this](Now now) {
@@ -149,9 +151,9 @@ void Client::Impl::shut_down() noexcept {
 }
 
 void Client::Impl::abandon() noexcept {
-  if (side_paths_ != nullptr) side_paths_->abandon();
-  client::Path::abandon(std::move(path_));
-  static_cast<void>(side_paths_.release());
+  if (bulk_ != nullptr) bulk_->abandon();
+  client::runtime::Path::abandon(std::move(path_));
+  static_cast<void>(bulk_.release());
   static_cast<void>(lists_.release());
   static_cast<void>(procedures_.release());
   static_cast<void>(watch_roster_.release());
@@ -179,7 +181,7 @@ Deadline Client::Impl::deadline(Deadline started, const Timeout& timeout) const 
 std::vector<NodeStats> Client::Impl::stats() {
   std::vector<NodeStats> stats;
   path_->run([&](Now) { stats = cluster().stats(); });
-  if (side_paths_ != nullptr) side_paths_->add_to(stats);
+  if (bulk_ != nullptr) bulk_->add_to(stats);
   return stats;
 }
 

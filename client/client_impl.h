@@ -14,21 +14,23 @@
 
 #include <sheaf/client.h>
 
-#include "client/dispatcher.h"
-#include "client/lock/courtesy.h"
-#include "client/log_journal.h"
-#include "client/path.h"
-#include "client/procedure_host.h"
-#include "client/side_paths.h"
+#include "client/calls/procedure_host.h"
+#include "client/lock/release_backoff.h"
+#include "client/runtime/bulk_connections.h"
+#include "client/runtime/dispatcher.h"
+#include "client/runtime/event_log.h"
+#include "client/runtime/path.h"
 
 namespace sheaf::client {
+namespace watch {
 class WatchHub;
 class WatchRoster;
+}  // namespace watch
 namespace list {
 class Board;
 }
 namespace compute {
-class Flights;
+class SingleFlight;
 }
 }  // namespace sheaf::client
 
@@ -46,23 +48,23 @@ class Client::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  client::Path& path() noexcept { return *path_; }
-  client::SidePaths* side_paths() noexcept { return side_paths_.get(); }  // null: has none
+  client::runtime::Path& path() noexcept { return *path_; }
+  client::runtime::BulkConnections* bulk() noexcept { return bulk_.get(); }  // null: has none
   socket::Lane& lane() noexcept { return path_->lane(); }
   cluster::ClientCluster& cluster() noexcept { return path_->cluster(); }
-  client::ProcedureHost& procedures() noexcept { return *procedures_; }
+  client::calls::ProcedureHost& procedures() noexcept { return *procedures_; }
   client::list::Board& lists() noexcept { return *lists_; }
-  client::WatchHub& watches() noexcept { return *watches_; }
-  client::WatchRoster& watch_roster() noexcept { return *watch_roster_; }
-  client::Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  client::watch::WatchHub& watches() noexcept { return *watches_; }
+  client::watch::WatchRoster& watch_roster() noexcept { return *watch_roster_; }
+  client::runtime::Dispatcher& dispatcher() noexcept { return dispatcher_; }
   const ClusterConfig& config() const noexcept { return config_; }
   const cluster::Topology& topology() const noexcept { return *topology_; }
 
   // For hash tables that hold keys of others' choosing.
   std::uint64_t hash_seed() const noexcept { return hash_seed_; }
 
-  client::Courtesy& courtesy() noexcept { return courtesy_; }
-  client::compute::Flights& flights() noexcept { return *flights_; }
+  client::lock::ReleaseBackoff& release_backoff() noexcept { return release_backoff_; }
+  client::compute::SingleFlight& flights() noexcept { return *flights_; }
 
   // A call of a handle that may outlive the Client. Made before refusal() is asked: closing waits
   // for the calls that were not refused.
@@ -100,17 +102,17 @@ class Client::Impl {
   std::atomic<unsigned> entered_ = 0;
   bool closed_ = false;
   std::uint64_t hash_seed_ = 0;
-  client::Dispatcher dispatcher_;
-  client::LogJournal journal_;
-  client::KeyJournal side_journal_;
+  client::runtime::Dispatcher dispatcher_;
+  client::runtime::LogJournal journal_;
+  client::runtime::KeyJournal side_journal_;
   std::shared_ptr<const cluster::Topology> topology_;
-  std::unique_ptr<client::Path> path_;
-  std::unique_ptr<client::SidePaths> side_paths_;
-  client::Courtesy courtesy_;
-  std::unique_ptr<client::compute::Flights> flights_;
-  std::unique_ptr<client::WatchHub> watches_;
-  std::unique_ptr<client::WatchRoster> watch_roster_;
-  std::unique_ptr<client::ProcedureHost> procedures_;
+  std::unique_ptr<client::runtime::Path> path_;
+  std::unique_ptr<client::runtime::BulkConnections> bulk_;
+  client::lock::ReleaseBackoff release_backoff_;
+  std::unique_ptr<client::compute::SingleFlight> flights_;
+  std::unique_ptr<client::watch::WatchHub> watches_;
+  std::unique_ptr<client::watch::WatchRoster> watch_roster_;
+  std::unique_ptr<client::calls::ProcedureHost> procedures_;
   std::unique_ptr<client::list::Board> lists_;
 };
 

@@ -2,8 +2,8 @@
 
 #include <sheaf/client.h>
 
-#include "client/call.h"
-#include "client/checks.h"
+#include "client/calls/call.h"
+#include "client/calls/checks.h"
 #include "client/features.h"
 
 namespace sheaf {
@@ -32,7 +32,7 @@ class NodeRound : private socket::Lane::Task, private socket::RequestSink {
   unsigned count() const noexcept { return count_; }
   Client::Impl& impl() noexcept { return impl_; }
   Error error_of(const socket::Completion& completion) const {
-    return client::make_error(completion, started_);
+    return client::runtime::make_error(completion, started_);
   }
 
  private:
@@ -120,7 +120,8 @@ std::vector<NodeText> ask_nodes(Client::Impl& impl, protocol::Verb verb, std::st
   protocol::Operation operation;
   operation.verb = verb;
   operation.key = key;
-  if (auto refused = client::prepare(impl, operation, started, timeout, true, std::nullopt)) {
+  if (auto refused =
+          client::calls::prepare(impl, operation, started, timeout, true, std::nullopt)) {
     std::vector<NodeText> texts;
     for (const NodeConfig& node : impl.config().nodes) {
       texts.push_back({node.identity(), Failure(*refused)});
@@ -146,7 +147,7 @@ std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error)
 }  // namespace
 
 Result<Location> Client::locate(std::string_view key) const {
-  if (auto error = client::check_key(key)) return Failure(std::move(*error));
+  if (auto error = client::calls::check_key(key)) return Failure(std::move(*error));
   const cluster::Topology& topology = impl_->topology();
   const cluster::Location found = topology.locate(key);
   Location location;
@@ -182,7 +183,8 @@ std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
   const bool clocks = client::supports(impl_->config().kind, Feature::clock);
   protocol::Operation operation;
   operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
-  if (auto refused = client::prepare(*impl_, operation, started, timeout, true, std::nullopt)) {
+  if (auto refused =
+          client::calls::prepare(*impl_, operation, started, timeout, true, std::nullopt)) {
     return unasked(impl_->config(), *refused);
   }
   return NodeCheck(*impl_, operation, started).wait();

@@ -6,16 +6,16 @@
 
 #include <sheaf/client.h>
 
-#include "client/checks.h"
+#include "client/calls/checks.h"
 #include "client/client_impl.h"
-#include "client/outcomes.h"
-#include "client/watch_session.h"
+#include "client/runtime/outcomes.h"
+#include "client/watch/watch_session.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::local_error;
+using client::runtime::local_error;
 
 constexpr std::size_t kMostWaiting = 1'000'000;
 
@@ -34,7 +34,7 @@ std::optional<Error> check_watch(std::span<const std::string_view> keys,
                            "; it must be 1 to " + std::to_string(kMostWaiting));
   }
   for (const std::string_view key : keys) {
-    if (auto error = client::check_key(key)) return error;
+    if (auto error = client::calls::check_key(key)) return error;
   }
   return std::nullopt;
 }

@@ -47,7 +47,8 @@ std::vector<std::string> broker_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
 #ifdef SHEAF_BROKER_PRELOAD
   all.emplace_back("LD_PRELOAD=" SHEAF_BROKER_PRELOAD);
-  // mosquitto 2.0.11 itself leaks a little at its end; tests/plugin looks for leaks of the plugin.
+  // mosquitto 2.0.11 itself leaks a little at its end; tests/live/plugin looks for leaks of the
+  // plugin.
   all.emplace_back("ASAN_OPTIONS=detect_leaks=0");
 #endif
   return all;

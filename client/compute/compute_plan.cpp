@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::compute {
 namespace {
@@ -122,7 +122,7 @@ void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
       terms_.leases = false;
       return begin(answer.now);
     }
-    return finish(Failure(make_error(answer, started_)));
+    return finish(Failure(runtime::make_error(answer, started_)));
   }
   const bool there = answer.reply.status == Status::done;
   switch (phase_) {
@@ -161,31 +161,31 @@ void ClaimPlan::on_deadline(Now now) {
     if (now.mono >= wake_) begin(now);
     return;
   }
-  Error error = local_error(Outcome::not_sent, Reason::timed_out,
-                            "somebody else computes the value and was not done in time");
+  Error error = runtime::local_error(Outcome::not_sent, Reason::timed_out,
+                                     "somebody else computes the value and was not done in time");
   error.elapsed = now.mono - started_;
   finish(Failure(std::move(error)));
 }
 
 void ClaimPlan::on_shutdown(Now) {
   if (phase_ != Phase::waiting) return;
-  finish(Failure(local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
+  finish(Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
 }
 
 Deadline ClaimPlan::poll_deadline() const {
   return phase_ == Phase::waiting ? std::min(wake_, due_) : never;
 }
 
-bool ClaimPlan::poll_command(Command& command) {
+bool ClaimPlan::poll_command(calls::Command& command) {
   if (std::exchange(let_go_, false)) {
-    command = Command{};
+    command = calls::Command{};
     command.operation = remove_guard(terms_, guard_version_, due_);
     command.route = terms_.key;
     command.at_owner = false;
     return true;
   }
   if (!std::exchange(wanted_, false)) return false;
-  command = Command{};
+  command = calls::Command{};
   command.route = terms_.key;
   command.at_owner = false;
   if (phase_ == Phase::guarding) {
@@ -231,9 +231,9 @@ void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
   free();
 }
 
-bool SettlePlan::poll_command(Command& command) {
+bool SettlePlan::poll_command(calls::Command& command) {
   if (!std::exchange(wanted_, false)) return false;
-  command = Command{};
+  command = calls::Command{};
   command.route = terms_.key;
   command.at_owner = false;
   if (phase_ == Phase::freeing && !right_.by_lease) {

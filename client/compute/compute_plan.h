@@ -44,7 +44,7 @@
 #include <sheaf/value.h>
 
 #include "base/random.h"
-#include "client/procedure.h"
+#include "client/calls/procedure.h"
 
 namespace sheaf::client::compute {
 
@@ -73,7 +73,7 @@ struct Claim {
   std::optional<Right> right;  // there is no value then
 };
 
-class ClaimPlan final : public Procedure {
+class ClaimPlan final : public calls::Procedure {
  public:
   using Out = Result<Claim>;
   ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed);
@@ -82,7 +82,7 @@ class ClaimPlan final : public Procedure {
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now now) override;
   void on_shutdown(Now now) override;
-  bool poll_command(Command& command) override;
+  bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override;
   bool done() const override { return phase_ == Phase::done; }
   Out take_out() { return std::move(*out_); }
@@ -108,7 +108,7 @@ class ClaimPlan final : public Procedure {
   std::optional<Out> out_;
 };
 
-class SettlePlan final : public Procedure {
+class SettlePlan final : public calls::Procedure {
  public:
   using Out = Value;
   // Without a value the right is given back.
@@ -118,7 +118,7 @@ class SettlePlan final : public Procedure {
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now) override {}
   void on_shutdown(Now) override {}
-  bool poll_command(Command& command) override;
+  bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override { return never; }
   bool done() const override { return phase_ == Phase::done; }
   Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }

@@ -3,37 +3,38 @@
 
 #include <sheaf/client.h>
 
-#include "client/checks.h"
+#include "client/calls/checks.h"
+#include "client/calls/procedure_call.h"
 #include "client/compute/compute_plan.h"
-#include "client/compute/flights.h"
-#include "client/procedure_call.h"
+#include "client/compute/single_flight.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::BlockingProcedure;
+using client::calls::BlockingProcedure;
 using client::compute::ClaimPlan;
-using client::compute::Flights;
 using client::compute::Right;
 using client::compute::SettlePlan;
+using client::compute::SingleFlight;
 using client::compute::Terms;
-using Turn = Flights::Seat::Turn;
+using Turn = SingleFlight::Seat::Turn;
 
 constexpr std::chrono::milliseconds longest_lease = std::chrono::hours(24);
 
 std::optional<Error> check(std::string_view key, const ComputeOptions& options,
                            const Client::Compute& compute) {
-  if (auto wrong = client::first_of(client::check_key(key), client::check_ttl(options.ttl))) {
+  if (auto wrong = client::calls::first_of(client::calls::check_key(key),
+                                           client::calls::check_ttl(options.ttl))) {
     return wrong;
   }
   if (!options.lease.valid() || options.lease.milliseconds() > longest_lease) {
-    return client::local_error(Outcome::invalid, Reason::bad_argument,
-                               "the lease must be 1 ms to 24 h");
+    return client::runtime::local_error(Outcome::invalid, Reason::bad_argument,
+                                        "the lease must be 1 ms to 24 h");
   }
   if (compute == nullptr) {
-    return client::local_error(Outcome::invalid, Reason::bad_argument,
-                               "there is no function to compute the value");
+    return client::runtime::local_error(Outcome::invalid, Reason::bad_argument,
+                                        "there is no function to compute the value");
   }
   return std::nullopt;
 }
@@ -61,7 +62,7 @@ class Caller {
   }
 
   Result<Value> run(const Client::Compute& compute) {
-    Flights::Seat seat(impl_.flights(), terms_.key);
+    SingleFlight::Seat seat(impl_.flights(), terms_.key);
     switch (seat.wait(std::max(due_ - socket::read_monotonic(), Deadline(0)))) {
       case Turn::landed:
         return seat.value();
@@ -89,7 +90,7 @@ class Caller {
       settle(std::move(*claim->right), std::nullopt);
       throw;
     }
-    if (client::check_value(*made, impl_.config())) {  // too large to be stored
+    if (client::calls::check_value(*made, impl_.config())) {  // too large to be stored
       settle(std::move(*claim->right), std::nullopt);
       return Value{std::move(*made), {}, 0};
     }
@@ -105,8 +106,9 @@ class Caller {
   }
 
   Result<Value> timed_out() const {
-    Error error = client::local_error(Outcome::not_sent, Reason::timed_out,
-                                      "another thread computes the value and was not done in time");
+    Error error =
+        client::runtime::local_error(Outcome::not_sent, Reason::timed_out,
+                                     "another thread computes the value and was not done in time");
     error.elapsed = socket::read_monotonic() - started_;
     return Failure(std::move(error));
   }

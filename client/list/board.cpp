@@ -6,7 +6,7 @@
 
 #include "client/list/cas_register.h"
 #include "client/list/store_register.h"
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 #include "protocol/memcached/header.h"
 #include "protocol/memcached/rules.h"
 
@@ -18,7 +18,7 @@ Ids ids_of(EndpointKind kind) noexcept {
 
 std::optional<Error> check_name(std::string_view name, const ClusterConfig& config) {
   const auto bad = [](std::string text) {
-    return local_error(Outcome::invalid, Reason::bad_argument, std::move(text));
+    return runtime::local_error(Outcome::invalid, Reason::bad_argument, std::move(text));
   };
   if (name.empty() || name.size() > name_limit) {
     return bad("the list's name has " + std::to_string(name.size()) + " bytes; it needs 1 to " +
@@ -44,7 +44,7 @@ std::uint64_t head_limit(const ClusterConfig& config, const Keys& keys) {
 
 }  // namespace
 
-class Board::Entry final : public ProcedureOwner {
+class Board::Entry final : public calls::ProcedureOwner {
  public:
   Entry(Board& board, std::string name) : board_(board), name_(std::move(name)) {}
 
@@ -72,7 +72,7 @@ class Board::Entry final : public ProcedureOwner {
 
  private:
   // Ends with this object, when the writer is done.
-  void on_progress(ProcedureRun& run, Now) override {
+  void on_progress(calls::ProcedureRun& run, Now) override {
     run_ = &run;
     while (EditRequest* request = writer_->poll_ended()) {
       static_cast<EditCall*>(request)->on_ended();
@@ -88,10 +88,10 @@ class Board::Entry final : public ProcedureOwner {
   Board& board_;
   const std::string name_;
   Writer* writer_ = nullptr;
-  ProcedureRun* run_ = nullptr;
+  calls::ProcedureRun* run_ = nullptr;
 };
 
-Board::Board(ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed)
+Board::Board(calls::ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed)
     : host_(host), lane_(lane), config_(config), random_(seed) {}
 
 Board::~Board() = default;
@@ -99,7 +99,7 @@ Board::~Board() = default;
 void Board::submit(const std::string& name, EditCall& call, Now now) {
   if (Entry* entry = find_or_make(name, now)) return entry->submit(call, now);
   call.outcome.emplace(
-      Failure(local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
+      Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
   call.on_ended();
 }
 

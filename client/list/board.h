@@ -12,9 +12,9 @@
 #include <sheaf/cluster_config.h>
 
 #include "base/random.h"
+#include "client/calls/procedure_host.h"
 #include "client/list/writer.h"
-#include "client/procedure_host.h"
-#include "socket/lane.h"
+#include "socket/lane/lane.h"
 
 namespace sheaf::client::list {
 
@@ -35,7 +35,7 @@ std::optional<Error> check_name(std::string_view name, const ClusterConfig& conf
 
 class Board {
  public:
-  Board(ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed);
+  Board(calls::ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -56,7 +56,7 @@ class Board {
   void make_room(Now now);
   void finish_closing();
 
-  ProcedureHost& host_;
+  calls::ProcedureHost& host_;
   socket::Lane& lane_;
   const ClusterConfig& config_;
   Random random_;

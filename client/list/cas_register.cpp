@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::list {
 
@@ -135,7 +135,8 @@ void CasRegister::end_without_versions(const socket::Completion& answer) {
 void CasRegister::commit(Head head, Deadline until, Now now) {
   if (!added_.empty() && now.mono >= added_at_ + options_.life / 2) {
     return end(Kind::lost,
-               local_error(Outcome::not_sent, Reason::timed_out, "the edit took too long"), now);
+               runtime::local_error(Outcome::not_sent, Reason::timed_out, "the edit took too long"),
+               now);
   }
   until_ = until;
   state_ = State::committing;
@@ -172,7 +173,7 @@ void CasRegister::on_commit(const Flight& flight, const socket::Completion& answ
   if (flight.purpose == swap) return on_swapped(answer);
   if (!answer.answered) {
     if (!swapped_ && flights_.drop_waiting() > 0) return fail(answer);
-    Error error = make_error(answer, started_);
+    Error error = runtime::make_error(answer, started_);
     error.outcome = Outcome::unknown;
     added_.clear();
     return end(Kind::unknown, std::move(error), answer.now);
@@ -184,7 +185,7 @@ void CasRegister::on_commit(const Flight& flight, const socket::Completion& answ
 void CasRegister::on_swapped(const socket::Completion& answer) {
   if (!answer.answered && answer.outcome == Outcome::unknown) {
     added_.clear();  // they may be part of the list
-    return end(Kind::unknown, make_error(answer, started_), answer.now);
+    return end(Kind::unknown, runtime::make_error(answer, started_), answer.now);
   }
   if (!answer.answered) return fail(answer);
   if (answer.reply.status != Status::done) {

@@ -4,7 +4,7 @@
 
 namespace sheaf::client::list {
 
-bool Flights::poll(Command& command) {
+bool Flights::poll(calls::Command& command) {
   if (waiting_.empty()) return false;
   if (flying_.size() >= window_ && !waiting_.front()->urgent) return false;
   std::unique_ptr<Flight> flight = std::move(waiting_.front());

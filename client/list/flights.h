@@ -13,7 +13,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "client/procedure.h"
+#include "client/calls/procedure.h"
 
 namespace sheaf::client::list {
 
@@ -55,7 +55,7 @@ class Flights {
     return count;
   }
 
-  bool poll(Command& command);
+  bool poll(calls::Command& command);
   // Ownership of the flight that was answered; null if it is none of ours.
   std::unique_ptr<Flight> answered(unsigned id);
 

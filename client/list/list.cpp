@@ -2,23 +2,23 @@
 
 #include <sheaf/list.h>
 
-#include "client/checks.h"
+#include "client/calls/checks.h"
+#include "client/calls/procedure_call.h"
 #include "client/features.h"
 #include "client/list/board.h"
 #include "client/list/reader.h"
-#include "client/procedure_call.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::local_error;
-using client::Receiver;
+using client::calls::Receiver;
 using client::list::Edit;
 using client::list::EditOutcome;
 using client::list::Keys;
 using client::list::Reader;
 using client::list::ReadTerms;
+using client::runtime::local_error;
 
 constexpr std::size_t part_items = 2'000;
 constexpr std::size_t part_bytes = 4u << 20;
@@ -35,7 +35,7 @@ std::optional<Error> check_list(const Client::Impl& impl, const std::string& nam
                            std::string(to_string(kind)) + "://");
   }
   if (auto error = client::list::check_name(name, impl.config())) return error;
-  return client::check_timeout(options.timeout);
+  return client::calls::check_timeout(options.timeout);
 }
 
 Deadline deadline_of(const Client::Impl& impl, Deadline started, const Timeout& timeout) {
@@ -100,7 +100,7 @@ struct Access {
   std::optional<Error> refusal(bool blocking, std::optional<std::string_view> value = {}) const {
     if (auto refused = impl.refusal(blocking)) return refused;
     if (auto error = check_list(impl, name, options)) return error;
-    return value ? client::check_value(*value, impl.config()) : std::nullopt;
+    return value ? client::calls::check_value(*value, impl.config()) : std::nullopt;
   }
 
   Result<EditOutcome> edit(Edit edit) const {
@@ -126,7 +126,7 @@ struct Access {
     terms.deadline = deadline_of(impl, terms.started, options.timeout);
     terms.step_timeout = impl.config().timeout;
     Keys keys(name, client::list::ids_of(impl.config().kind));
-    return client::BlockingProcedure<Reader>(impl, make(std::move(keys), terms)).wait();
+    return client::calls::BlockingProcedure<Reader>(impl, make(std::move(keys), terms)).wait();
   }
 };
 
@@ -170,7 +170,7 @@ PushManyResult List::push_many(std::span<const std::string_view> values) {
   PushManyResult result;
   result.error = access.refusal(true);
   for (const std::string_view value : values) {
-    if (!result.error) result.error = client::check_value(value, impl_->config());
+    if (!result.error) result.error = client::calls::check_value(value, impl_->config());
   }
   while (!result.error && result.pushed < values.size()) {
     Edit part;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::list {
 
@@ -78,7 +78,7 @@ void Reader::on_head(const socket::Completion& answer) {
   if (absent) return length_ = 0, finish(answer.now);
   const auto head = parse_head(bytes, keys_.ids());
   if (!head) {
-    Error error = make_error(answer, terms_.started);
+    Error error = runtime::make_error(answer, terms_.started);
     error.outcome = Outcome::refused;
     error.reason = Reason::other;
     error.text = head.error();
@@ -121,7 +121,7 @@ void Reader::on_segment(std::size_t place, const socket::Completion& answer) {
   if (answer.reply.status == Status::done) {
     auto ids = parse_segment(answer.reply.value, ref.count);
     if (!ids) {
-      Error error = make_error(answer, terms_.started);
+      Error error = runtime::make_error(answer, terms_.started);
       error.outcome = Outcome::refused;
       error.text = std::move(ids.error());
       return fail(std::move(error), answer.now);
@@ -176,9 +176,9 @@ void Reader::on_item(std::size_t place, const socket::Completion& answer) {
 
 void Reader::on_missing(const std::string& what, Id id, Now now) {
   if (std::exchange(missed_, true)) {
-    return fail(
-        local_error(Outcome::refused, Reason::incomplete, missing_text(keys_.ids(), what, id)),
-        now);
+    return fail(runtime::local_error(Outcome::refused, Reason::incomplete,
+                                     missing_text(keys_.ids(), what, id)),
+                now);
   }
   read_head(now);
 }
@@ -189,7 +189,7 @@ void Reader::on_error(const socket::Completion& answer) {
   if (again && ++lost_ <= most_lost && answer.now.mono < terms_.deadline) {
     return read_head(answer.now);
   }
-  fail(make_error(answer, terms_.started), answer.now);
+  fail(runtime::make_error(answer, terms_.started), answer.now);
 }
 
 void Reader::on_answer(unsigned id, const socket::Completion& answer) {
@@ -210,7 +210,7 @@ void Reader::on_answer(unsigned id, const socket::Completion& answer) {
 
 void Reader::on_shutdown(Now now) {
   if (state_ == State::done) return;
-  fail(local_error(Outcome::shutdown, Reason::closed, "the client is closing"), now);
+  fail(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing"), now);
 }
 
 void Reader::fail(Error error, Now now) {
@@ -242,10 +242,10 @@ void Reader::deliver(Now now) {
     }
     auto item = known_items_.extract(id);
     if (item.empty()) {
-      return fail(
-          local_error(Outcome::refused, Reason::other,
+      return fail(runtime::local_error(
+                      Outcome::refused, Reason::other,
                       "the list is damaged: it names item " + std::to_string(id) + " twice"),
-          now);
+                  now);
     }
     outcome.items.push_back(std::move(item.mapped()));
   }

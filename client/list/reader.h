@@ -44,7 +44,7 @@ struct ReadOutcome {
   std::vector<Hole> holes;         // by place
 };
 
-class Reader final : public Procedure {
+class Reader final : public calls::Procedure {
  public:
   using Out = Result<ReadOutcome>;
 
@@ -62,7 +62,7 @@ class Reader final : public Procedure {
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now) override {}
   void on_shutdown(Now now) override;
-  bool poll_command(Command& command) override { return flights_.poll(command); }
+  bool poll_command(calls::Command& command) override { return flights_.poll(command); }
   Deadline poll_deadline() const override { return never; }
   bool done() const override { return out_.has_value(); }
 

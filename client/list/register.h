@@ -22,8 +22,8 @@
 
 #include <sheaf/result.h>
 
+#include "client/calls/procedure.h"
 #include "client/list/format.h"
-#include "client/procedure.h"
 
 namespace sheaf::client::list {
 
@@ -76,7 +76,7 @@ class Register {
   virtual void on_answer(unsigned id, const socket::Completion& answer) = 0;
   virtual void on_deadline(Now now) = 0;
   virtual void on_hint(Now now) = 0;
-  virtual bool poll_command(Command& command) = 0;
+  virtual bool poll_command(calls::Command& command) = 0;
   virtual Deadline poll_deadline() const = 0;
   virtual std::string_view watched_key() const = 0;
 };

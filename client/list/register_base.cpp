@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::list {
 
@@ -72,7 +72,8 @@ void RegisterBase::on_answer(unsigned id, const socket::Completion& answer) {
 }
 
 void RegisterBase::fail(const socket::Completion& answer) {
-  end(worth_another(answer) ? Kind::lost : Kind::failed, make_error(answer, started_), answer.now);
+  end(worth_another(answer) ? Kind::lost : Kind::failed, runtime::make_error(answer, started_),
+      answer.now);
 }
 
 void RegisterBase::end(Kind kind, Error error, Now now) {
@@ -82,7 +83,7 @@ void RegisterBase::end(Kind kind, Error error, Now now) {
 
 Error RegisterBase::refused(const socket::Completion& answer, Reason reason,
                             std::string text) const {
-  Error error = make_error(answer, started_);
+  Error error = runtime::make_error(answer, started_);
   error.outcome = Outcome::refused;
   error.reason = reason;
   error.text = std::move(text);

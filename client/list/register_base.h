@@ -24,7 +24,7 @@ class RegisterBase : public Register {
   std::uint64_t incarnation() const final { return connection_; }
   Deadline good_until() const final { return good_until_; }
   void on_answer(unsigned id, const socket::Completion& answer) final;
-  bool poll_command(Command& command) final {
+  bool poll_command(calls::Command& command) final {
     return flights_.poll(command) || sweeper_.poll(command);
   }
 

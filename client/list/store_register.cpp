@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::list {
 
@@ -203,7 +203,7 @@ void StoreRegister::commit(Head head, Deadline until, Now now) {
 
 void StoreRegister::on_commit(const socket::Completion& answer) {
   if (!answer.answered && answer.outcome == Outcome::unknown) {
-    return end(Kind::unknown, make_error(answer, started_), answer.now);
+    return end(Kind::unknown, runtime::make_error(answer, started_), answer.now);
   }
   if (!answer.answered) return fail(answer);
   state_ = State::open;

@@ -38,7 +38,7 @@ class Sweeper {
   void start_over();
 
   bool on_answer(unsigned id, const socket::Completion& answer);
-  bool poll(Command& command) { return flights_.poll(command); }
+  bool poll(calls::Command& command) { return flights_.poll(command); }
   bool empty() const noexcept { return flights_.empty(); }
 
  private:

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::list {
 
@@ -19,7 +19,7 @@ bool is_push(const EditRequest& request) { return request.edit.kind == Edit::Kin
 
 Error error_of(Outcome outcome, Reason reason, std::string text, const EditRequest& request,
                Now now) {
-  Error error = local_error(outcome, reason, std::move(text));
+  Error error = runtime::local_error(outcome, reason, std::move(text));
   error.elapsed = now.mono - request.started;
   return error;
 }
@@ -231,7 +231,7 @@ void Writer::on_missing(Id id, const std::string& what, Now now) {
   std::string text = missing_text(keys_.ids(), what, id);
   if (again) return fail_damaged(std::move(text), Reason::incomplete, now);
   close(now);
-  on_lost(local_error(Outcome::refused, Reason::incomplete, std::move(text)), now);
+  on_lost(runtime::local_error(Outcome::refused, Reason::incomplete, std::move(text)), now);
 }
 
 void Writer::plan_and_store(const std::vector<Id>& ids, Now now) {
@@ -381,7 +381,7 @@ void Writer::fail_group(const Error& error, Now now) {
 }
 
 void Writer::fail_damaged(std::string text, Reason reason, Now now) {
-  Error error = local_error(Outcome::refused, reason, std::move(text));
+  Error error = runtime::local_error(Outcome::refused, reason, std::move(text));
   close(now);
   on_failed(error, now);
 }

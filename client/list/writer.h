@@ -66,7 +66,7 @@ struct WriterOptions {
   PlanOptions plan;
 };
 
-class Writer final : public Procedure {
+class Writer final : public calls::Procedure {
  public:
   Writer(Keys keys, std::unique_ptr<Register> list_register, WriterOptions options, Seed seed);
 
@@ -88,7 +88,7 @@ class Writer final : public Procedure {
   void on_deadline(Now now) override;
   void on_hint(Now now) override;
   void on_shutdown(Now now) override;
-  bool poll_command(Command& command) override { return register_->poll_command(command); }
+  bool poll_command(calls::Command& command) override { return register_->poll_command(command); }
   Deadline poll_deadline() const override {
     return std::min({due_, register_->poll_deadline(), wake_at_});
   }

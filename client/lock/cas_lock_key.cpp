@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 using protocol::Condition;
 using protocol::Status;
@@ -17,7 +17,7 @@ std::chrono::seconds item_life(std::chrono::milliseconds lease,
 }
 
 Error no_versions(std::string_view node) {
-  Error error = local_error(
+  Error error = runtime::local_error(
       Outcome::unsupported, Reason::bad_configuration,
       "the server at " + std::string(node) + " keeps no versions (-C): locks need them");
   error.node = node;
@@ -52,7 +52,7 @@ void CasLockKey::go(Step step, Now now) {
   ++id_;
 }
 
-bool CasLockKey::poll_command(Command& command) {
+bool CasLockKey::poll_command(calls::Command& command) {
   if (!std::exchange(wanted_, false)) return false;
   in_flight_ = true;
   command = {};
@@ -92,7 +92,7 @@ std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Comple
       certain_ = false;
       may_be_ours_ = true;
     }
-    return failed(make_error(answer, begun_at_), answer);
+    return failed(runtime::make_error(answer, begun_at_), answer);
   }
   connection_ = answer.connection;  // what follows compares what this connection tells
   switch (step_) {
@@ -197,4 +197,4 @@ KeyAnswer CasLockKey::failed(Error error, const socket::Completion& answer) {
   return told;
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

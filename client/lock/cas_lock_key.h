@@ -47,7 +47,7 @@
 
 #include "client/lock/lock_key.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 struct CasRules {
   // An answer that took longer is slow.
@@ -68,7 +68,7 @@ class CasLockKey final : public LockKey {
  public:
   explicit CasLockKey(LockItem item, CasRules rules = {}) : item_(std::move(item)), rules_(rules) {}
   void begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) override;
-  bool poll_command(Command& command) override;
+  bool poll_command(calls::Command& command) override;
   std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) override;
   bool watchable() const noexcept override { return false; }
 
@@ -113,4 +113,4 @@ class CasLockKey final : public LockKey {
   std::map<unsigned, std::string> compared_;  // by commands in flight, which borrow it
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

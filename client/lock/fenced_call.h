@@ -8,11 +8,11 @@
 
 #include "client/lock/lock_session.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 template <class P>
 class FencedCall final : private socket::Lane::Task,
-                         private ProcedureOwner,
+                         private calls::ProcedureOwner,
                          private TenureListener {
  public:
   using Out = typename P::Out;
@@ -33,7 +33,7 @@ class FencedCall final : private socket::Lane::Task,
     plan_->on_tenure(now);
     run_->resume(now);
   }
-  void on_progress(ProcedureRun& run, Now now) override {
+  void on_progress(calls::ProcedureRun& run, Now now) override {
     run_ = &run;
     if (!plan_->done() || out_) return;
     out_.emplace(plan_->take_out());
@@ -47,9 +47,9 @@ class FencedCall final : private socket::Lane::Task,
   LockSession& session_;
   std::unique_ptr<P> starting_;
   P* plan_;
-  ProcedureRun* run_ = nullptr;
+  calls::ProcedureRun* run_ = nullptr;
   socket::Lane::Waiter waiter_;
   std::optional<Out> out_;
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

@@ -1,9 +1,9 @@
 #include "client/lock/fenced_plan.h"
 
 #include "base/text.h"
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 using protocol::Condition;
 using protocol::Operation;
@@ -13,13 +13,13 @@ using protocol::Verb;
 Error not_held(std::string_view lock, std::string_view why) {
   std::string text = "the lock " + printable(lock) + " is not held any more";
   if (!why.empty()) text.append(": ").append(why);
-  return local_error(Outcome::not_sent, Reason::lock_lost, std::move(text));
+  return runtime::local_error(Outcome::not_sent, Reason::lock_lost, std::move(text));
 }
 
 Error too_many_noted() {
-  return local_error(Outcome::overloaded, Reason::queue_full,
-                     "the guard has noted " + std::to_string(Tenure::max_noted) +
-                         " keys that it has read, which is the limit");
+  return runtime::local_error(Outcome::overloaded, Reason::queue_full,
+                              "the guard has noted " + std::to_string(Tenure::max_noted) +
+                                  " keys that it has read, which is the limit");
 }
 
 void FencedPlan::start(Now now) { enter(first(), now); }
@@ -30,8 +30,8 @@ void FencedPlan::enter(Step step, Now now) {
   if (step == Step::over) return;
   if (terms_.check && !tenure_->usable(now)) return fail(not_held(tenure_->name, tenure_->loss));
   if (now.mono >= terms_.deadline) {
-    return fail(local_error(Outcome::not_sent, Reason::timed_out,
-                            "the key was written by others again and again"));
+    return fail(runtime::local_error(Outcome::not_sent, Reason::timed_out,
+                                     "the key was written by others again and again"));
   }
   if (tenure_->in_doubt) {
     step_ = Step::token;
@@ -56,22 +56,22 @@ void FencedPlan::on_answer(unsigned, const socket::Completion& answer) {
   if (step_ == Step::over) return;
   if (answer.answered) return enter(on_reply(answer), answer.now);
   in_doubt_ = token_counts() && step_ == Step::writing && answer.outcome == Outcome::unknown;
-  fail(make_error(answer, terms_.started));
+  fail(runtime::make_error(answer, terms_.started));
 }
 
 void FencedPlan::on_deadline(Now) {
   if (step_ != Step::token) return;
-  fail(local_error(Outcome::not_sent, Reason::timed_out,
-                   "a write before it is unknown, and no new token came in time"));
+  fail(runtime::local_error(Outcome::not_sent, Reason::timed_out,
+                            "a write before it is unknown, and no new token came in time"));
 }
 
 void FencedPlan::on_shutdown(Now) {
   if (step_ == Step::token || want_) {
-    fail(local_error(Outcome::shutdown, Reason::closed, "the client is closing"));
+    fail(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing"));
   }
 }
 
-bool FencedPlan::poll_command(Command& command) {
+bool FencedPlan::poll_command(calls::Command& command) {
   if (!want_) return false;
   want_ = false;
   command = {};
@@ -191,4 +191,4 @@ FencedPlan::Step FencedRemove::on_reply(const socket::Completion& answer) {
   return Step::over;
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

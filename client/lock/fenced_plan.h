@@ -24,10 +24,10 @@
 
 #include <sheaf/options.h>
 
+#include "client/calls/procedure.h"
 #include "client/lock/tenure.h"
-#include "client/procedure.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 // One fenced operation, apart from what it does.
 struct FencedTerms {
@@ -43,7 +43,7 @@ struct FencedTerms {
   bool token = true;
 };
 
-class FencedPlan : public Procedure {
+class FencedPlan : public calls::Procedure {
  public:
   void start(Now now) final;
   void on_answer(unsigned id, const socket::Completion& answer) final;
@@ -52,7 +52,7 @@ class FencedPlan : public Procedure {
   // The tenure has changed.
   void on_tenure(Now now);
 
-  bool poll_command(Command& command) final;
+  bool poll_command(calls::Command& command) final;
   Deadline poll_deadline() const final;
   bool done() const final { return step_ == Step::over; }
   // Done: one of its writes may or may not land, now or later.
@@ -147,4 +147,4 @@ protocol::Operation write_operation(const FencedTerms& terms, SetCondition condi
 // The error of a read that cannot be noted.
 Error too_many_noted();
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 void StoreLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) {
   deed_ = deed;
@@ -15,7 +15,7 @@ void StoreLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection,
   ++id_;
 }
 
-bool StoreLockKey::poll_command(Command& command) {
+bool StoreLockKey::poll_command(calls::Command& command) {
   if (!std::exchange(wanted_, false)) return false;
   command = {};
   command.id = id_;
@@ -43,7 +43,7 @@ std::optional<KeyAnswer> StoreLockKey::on_answer(unsigned id, const socket::Comp
   end.connection = answer.connection;
   end.node = answer.node;
   if (!answer.answered) {
-    end.error = make_error(answer, sent_at_);
+    end.error = runtime::make_error(answer, sent_at_);
     end.in_question = answer.outcome == Outcome::unknown;
   } else if (answer.reply.status == protocol::Status::done) {
     end.end = KeyAnswer::End::done;
@@ -53,4 +53,4 @@ std::optional<KeyAnswer> StoreLockKey::on_answer(unsigned id, const socket::Comp
   return end;
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

@@ -17,9 +17,9 @@
 
 #include <sheaf/result.h>
 
-#include "client/procedure.h"
+#include "client/calls/procedure.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 // What a lock's key holds while it is held.
 struct LockItem {
@@ -54,7 +54,7 @@ class LockKey {
   // What the deed sends goes on `connection` only (0 = any), and is over by the deadline.
   virtual void begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) = 0;
   // Its id is one that no other command of this object has.
-  virtual bool poll_command(Command& command) = 0;
+  virtual bool poll_command(calls::Command& command) = 0;
   // The end of the deed, if this answer was its last.
   virtual std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) = 0;
   // Whether changes of the key can be watched.
@@ -72,7 +72,7 @@ class StoreLockKey final : public LockKey {
  public:
   explicit StoreLockKey(LockItem item) : item_(std::move(item)) {}
   void begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) override;
-  bool poll_command(Command& command) override;
+  bool poll_command(calls::Command& command) override;
   std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) override;
   bool watchable() const noexcept override { return true; }
 
@@ -86,4 +86,4 @@ class StoreLockKey final : public LockKey {
   unsigned id_ = 0;
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

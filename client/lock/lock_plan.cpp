@@ -4,9 +4,9 @@
 
 #include "base/text.h"
 #include "client/lock/cas_lock_key.h"
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,7 +31,7 @@ bool is_final(Outcome outcome) {
 }
 
 Error lock_error(Outcome outcome, Reason reason, std::string_view node, std::string text) {
-  Error error = local_error(outcome, reason, std::move(text));
+  Error error = runtime::local_error(outcome, reason, std::move(text));
   error.node = node;
   return error;
 }
@@ -47,10 +47,11 @@ nanoseconds LockPlan::drift_allowance(std::chrono::milliseconds lease) noexcept 
   return nanoseconds(lease) / 100 + 50ms;
 }
 
-LockPlan::LockPlan(LockTerms terms, Courtesy& courtesy, Seed seed, std::unique_ptr<LockKey> key)
+LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
+                   std::unique_ptr<LockKey> key)
     : terms_(std::move(terms)),
       key_(key != nullptr ? std::move(key) : key_for(terms_)),
-      courtesy_(courtesy),
+      release_backoff_(release_backoff),
       random_(seed) {
   tenure_->name = terms_.name;
 }
@@ -72,7 +73,7 @@ void LockPlan::start(Now now) {
 }
 
 void LockPlan::ask(Now now) {
-  const Deadline not_before = courtesy_.may_ask(terms_.name);
+  const Deadline not_before = release_backoff_.may_ask(terms_.name);
   const bool too_late = asked_at_ == Deadline{0} && not_before >= terms_.wait_until;  // ask once
   if (not_before > now.mono && !too_late) {
     phase_ = Phase::waiting;
@@ -274,7 +275,7 @@ void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
     const bool ours = answer.end == End::done;
     if (!freed_) freed_ = Result<bool>(ours);
     if (ours) {
-      courtesy_.released(terms_.name, now.mono - free_sent_, random_.between(0.5, 1.5), now);
+      release_backoff_.released(terms_.name, now.mono - free_sent_, random_.between(0.5, 1.5), now);
     }
     phase_ = Phase::over;
     return;
@@ -345,7 +346,8 @@ void LockPlan::on_hint(Now now) {
 }
 
 void LockPlan::on_shutdown(Now now) {
-  const Error closing = local_error(Outcome::shutdown, Reason::closed, "the client is closing");
+  const Error closing =
+      runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing");
   if (phase_ == Phase::held) {
     lose(closing, false, now);
   } else if (!settled_) {
@@ -355,7 +357,7 @@ void LockPlan::on_shutdown(Now now) {
   phase_ = Phase::over;
 }
 
-bool LockPlan::poll_command(Command& command) {
+bool LockPlan::poll_command(calls::Command& command) {
   return phase_ != Phase::over && key_->poll_command(command);
 }
 
@@ -382,4 +384,4 @@ std::string_view LockPlan::watched_key() const {
              : std::string_view();
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

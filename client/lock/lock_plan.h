@@ -38,12 +38,12 @@
 #include <sheaf/result.h>
 
 #include "base/random.h"
-#include "client/lock/courtesy.h"
+#include "client/calls/procedure.h"
 #include "client/lock/lock_key.h"
+#include "client/lock/release_backoff.h"
 #include "client/lock/tenure.h"
-#include "client/procedure.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 struct LockTerms : LockItem {
   bool by_version = false;  // the endpoint compares versions, not values
@@ -58,7 +58,7 @@ struct LockTerms : LockItem {
   bool bound = true;
 };
 
-class LockPlan final : public Procedure {
+class LockPlan final : public calls::Procedure {
  public:
   static constexpr std::chrono::milliseconds poll_interval{250};  // x 0.8 .. 1.2
   // The first poll comes sooner: a release may fall between the refusal and the watch.
@@ -67,8 +67,9 @@ class LockPlan final : public Procedure {
   // How much shorter than the lease our belief is: 1 % for clocks that drift, and 50 ms.
   static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
 
-  // The courtesy is the client's and outlives the plan. Without a key, that of the terms.
-  LockPlan(LockTerms terms, Courtesy& courtesy, Seed seed, std::unique_ptr<LockKey> key = nullptr);
+  // The release_backoff is the client's and outlives the plan. Without a key, that of the terms.
+  LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
+           std::unique_ptr<LockKey> key = nullptr);
 
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
@@ -81,7 +82,7 @@ class LockPlan final : public Procedure {
   // A fenced write ended without an answer.
   void on_doubt(Now now);
 
-  bool poll_command(Command& command) override;
+  bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override;
   std::string_view watched_key() const override;
   bool done() const override { return phase_ == Phase::over; }
@@ -120,7 +121,7 @@ class LockPlan final : public Procedure {
 
   LockTerms terms_;
   std::unique_ptr<LockKey> key_;
-  Courtesy& courtesy_;
+  ReleaseBackoff& release_backoff_;
   Random random_;
   std::shared_ptr<Tenure> tenure_ = std::make_shared<Tenure>();
   Phase phase_ = Phase::waiting;
@@ -157,4 +158,4 @@ class LockPlan final : public Procedure {
   bool free_bound_ = false;  // to the acquiring connection
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "client/checks.h"
+#include "client/calls/checks.h"
 #include "client/lock/fenced_call.h"
 #include "client/lock/versioned_plan.h"
-#include "client/outcomes.h"
+#include "client/runtime/outcomes.h"
 #include "cluster/locator.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 // A release that somebody waits for, on that caller's stack.
 class LockSession::ReleaseCall final : private socket::Lane::Task {
@@ -42,7 +42,7 @@ LockSession::LockSession(std::shared_ptr<Client::Impl> impl, LockTerms terms)
     : impl_(std::move(impl)),
       name_(terms.name),
       fenced_(!terms.by_version),
-      starting_(std::make_unique<LockPlan>(std::move(terms), impl_->courtesy(), entropy())),
+      starting_(std::make_unique<LockPlan>(std::move(terms), impl_->release_backoff(), entropy())),
       tenure_(starting_->tenure()) {}
 
 // ---- under the baton
@@ -54,7 +54,7 @@ void LockSession::begin(std::function<void()> settled, Now now) {
   impl_->procedures().run(std::move(starting_), *this, now);
 }
 
-void LockSession::on_progress(ProcedureRun& run, Now now) {
+void LockSession::on_progress(calls::ProcedureRun& run, Now now) {
   const auto keep = shared_from_this();
   run_ = &run;
   publish();
@@ -145,7 +145,7 @@ bool LockSession::stop_believing() {
 Result<bool> LockSession::release(const Timeout& timeout) {
   const Client::Impl::Entry entry(*impl_);
   if (auto refused = impl_->refusal(true)) return Failure(std::move(*refused));
-  if (auto error = check_timeout(timeout)) return Failure(std::move(*error));
+  if (auto error = calls::check_timeout(timeout)) return Failure(std::move(*error));
   if (!stop_believing()) return false;
   return ReleaseCall(*this, impl_->deadline(socket::read_monotonic(), timeout)).wait();
 }
@@ -190,19 +190,19 @@ void LockSession::drop() noexcept {
 std::optional<Error> LockSession::refusal(std::string_view key, bool other_node,
                                           const Timeout& timeout) const {
   if (auto refused = impl_->refusal(true)) return refused;
-  if (auto error = check_key(key)) return error;
-  if (auto error = check_timeout(timeout)) return error;
+  if (auto error = calls::check_key(key)) return error;
+  if (auto error = calls::check_timeout(timeout)) return error;
   if (!fenced_) return std::nullopt;  // each key has a version of its own
   const cluster::Topology& topology = impl_->topology();
   const std::uint32_t home = topology.owner(name_);
   const std::uint32_t there = topology.owner(key);
   if (home == there || other_node) return std::nullopt;
   const std::string tag(cluster::routing_key(name_));
-  return local_error(Outcome::invalid, Reason::bad_argument,
-                     "the key " + printable(key) + " lives on " + topology.identity(there) +
-                         ", its lock " + printable(name_) + " on " + topology.identity(home) +
-                         ", where alone the token counts; begin the key with {" + printable(tag) +
-                         "}");
+  return runtime::local_error(
+      Outcome::invalid, Reason::bad_argument,
+      "the key " + printable(key) + " lives on " + topology.identity(there) + ", its lock " +
+          printable(name_) + " on " + topology.identity(home) +
+          ", where alone the token counts; begin the key with {" + printable(tag) + "}");
 }
 
 FencedTerms LockSession::terms(std::string_view key, bool other_node,
@@ -230,10 +230,10 @@ typename Fenced::Out LockSession::carry_out(FencedTerms wanted, More... more) {
 Result<GetResult> LockSession::read(std::string_view key, const FencedReadOptions& options) {
   const Client::Impl::Entry entry(*impl_);
   if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
-  if (auto error = check_ttl(options.ttl)) return Failure(*error);
+  if (auto error = calls::check_ttl(options.ttl)) return Failure(*error);
   if (!held()) return Failure(not_held(name_, {}));
   FencedTerms wanted = terms(key, options.other_node, options.timeout);
-  wanted.ttl = set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
+  wanted.ttl = calls::set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
   return carry_out<FencedRead, VersionedRead>(std::move(wanted));
 }
 
@@ -241,12 +241,12 @@ Result<SetResult> LockSession::write(std::string_view key, std::string_view valu
                                      const FencedWriteOptions& options) {
   const Client::Impl::Entry entry(*impl_);
   if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
-  if (auto error = check_value(value, impl_->config())) return Failure(*error);
-  if (auto error = check_ttl(options.ttl)) return Failure(*error);
+  if (auto error = calls::check_value(value, impl_->config())) return Failure(*error);
+  if (auto error = calls::check_ttl(options.ttl)) return Failure(*error);
   if (!held()) return Failure(not_held(name_, {}));
   FencedTerms wanted = terms(key, options.other_node, options.timeout);
   wanted.value = value;
-  wanted.ttl = set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
+  wanted.ttl = calls::set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
   return carry_out<FencedWrite, VersionedWrite>(std::move(wanted), options.condition);
 }
 
@@ -256,11 +256,11 @@ Result<RemoveResult> LockSession::remove(std::string_view key, const FencedRemov
   if (!held()) return Failure(not_held(name_, {}));
   std::optional<std::string> expected;
   if (options.if_value) {
-    if (auto error = check_value(*options.if_value, impl_->config())) return Failure(*error);
+    if (auto error = calls::check_value(*options.if_value, impl_->config())) return Failure(*error);
     expected = *options.if_value;
   }
   return carry_out<FencedRemove, VersionedRemove>(terms(key, options.other_node, options.timeout),
                                                   std::move(expected));
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

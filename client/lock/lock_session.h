@@ -18,7 +18,7 @@
 #include "client/lock/fenced_plan.h"
 #include "client/lock/lock_plan.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 // Told when the tenure has changed; under the baton.
 class TenureListener {
@@ -30,7 +30,8 @@ class TenureListener {
   ~TenureListener() = default;
 };
 
-class LockSession final : public std::enable_shared_from_this<LockSession>, private ProcedureOwner {
+class LockSession final : public std::enable_shared_from_this<LockSession>,
+                          private calls::ProcedureOwner {
  public:
   LockSession(std::shared_ptr<Client::Impl> impl, LockTerms terms);
 
@@ -62,7 +63,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>, priv
 
  private:
   class ReleaseCall;
-  void on_progress(ProcedureRun& run, Now now) override;
+  void on_progress(calls::ProcedureRun& run, Now now) override;
   void publish();
   void tell_listeners(Now now);
   bool stop_believing();
@@ -79,7 +80,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>, priv
   // Under the baton; acquired_ and failure_ are constant once settled.
   std::unique_ptr<LockPlan> starting_;
   std::shared_ptr<LockSession> self_;
-  ProcedureRun* run_ = nullptr;
+  calls::ProcedureRun* run_ = nullptr;
   LockPlan* plan_ = nullptr;
   std::shared_ptr<Tenure> tenure_;
   std::function<void()> settled_;
@@ -97,4 +98,4 @@ class LockSession final : public std::enable_shared_from_this<LockSession>, priv
   LockGuard::LossCallback on_loss_;
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 struct Tenure {
   // What a read found: its version and the connection that told it; no version: absent.
@@ -48,4 +48,4 @@ struct Tenure {
   }
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

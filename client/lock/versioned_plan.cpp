@@ -2,7 +2,7 @@
 
 #include "client/lock/cas_lock_key.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 using protocol::Condition;
 using protocol::Operation;
@@ -114,4 +114,4 @@ FencedPlan::Step VersionedRemove::on_reply(const socket::Completion& answer) {
   return Step::over;
 }
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

@@ -22,7 +22,7 @@
 
 #include "client/lock/fenced_plan.h"
 
-namespace sheaf::client {
+namespace sheaf::client::lock {
 
 class VersionedPlan : public FencedPlan {
  protected:
@@ -75,4 +75,4 @@ class VersionedRemove final : public PlanFor<VersionedPlan, RemoveResult> {
   std::optional<std::string> if_value_;
 };
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::lock

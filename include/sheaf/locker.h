@@ -20,7 +20,7 @@
 #include <sheaf/value.h>
 
 namespace sheaf {
-namespace client {
+namespace client::lock {
 class LockSession;
 }
 inline namespace v0 {
@@ -153,8 +153,8 @@ class SHEAF_API LockGuard {
 
  private:
   friend class Locker;
-  explicit LockGuard(std::shared_ptr<client::LockSession> session) noexcept;
-  std::shared_ptr<client::LockSession> session_;
+  explicit LockGuard(std::shared_ptr<client::lock::LockSession> session) noexcept;
+  std::shared_ptr<client::lock::LockSession> session_;
 };
 
 /// A guard, or nothing when another holds the lock.
@@ -207,7 +207,7 @@ class SHEAF_API Locker {
  private:
   friend class Mutex;
   struct Request;
-  using Session = std::shared_ptr<client::LockSession>;
+  using Session = std::shared_ptr<client::lock::LockSession>;
   Result<Session> prepare(const Request& request) const;
   LockResult run(const Request& request) const;
   LockResult lock_patiently(std::string_view name, std::chrono::nanoseconds patience);

@@ -283,8 +283,8 @@ TEST(ConfigFile, IsNotReadBeyondOneMebibyte) {
 }
 
 TEST(ConfigDocumentation, TheExampleIsAccepted) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream file(root / "docs" / "configuration.md");
+  const std::filesystem::path docs = SHEAF_TEST_DOCS;
+  std::ifstream file(docs / "configuration.md");
   std::stringstream page;
   page << file.rdbuf();
   const std::string text = page.str();

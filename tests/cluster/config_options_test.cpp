@@ -154,8 +154,8 @@ TEST(ConfigOptions, EngineOptionsAreHandedOnUnjudged) {
 }
 
 TEST(ConfigOptions, TheDocumentationHasARowForEachOption) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream file(root / "docs" / "configuration.md");
+  const std::filesystem::path docs = SHEAF_TEST_DOCS;
+  std::ifstream file(docs / "configuration.md");
   ASSERT_TRUE(file.is_open());
   std::stringstream page;
   page << file.rdbuf();

@@ -117,8 +117,8 @@ TEST(LocatorGolden, TheWholeRing) {
 }
 
 TEST(LocatorGolden, TheDocumentationShowsTheSameNumbers) {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  std::ifstream file(root / "docs" / "wire" / "locators.md");
+  const std::filesystem::path docs = SHEAF_TEST_DOCS;
+  std::ifstream file(docs / "wire" / "locators.md");
   ASSERT_TRUE(file.is_open());
   std::stringstream page;
   page << file.rdbuf();

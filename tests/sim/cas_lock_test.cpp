@@ -7,13 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/sim/cas_world.h"
-#include "tests/sim/seeds.h"
+#include "tests/sim/kit/seeds.h"
 
 namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using client::CasRules;
+using client::lock::CasRules;
 
 constexpr auto length = 30s;
 

@@ -7,10 +7,10 @@
 namespace sheaf::sim {
 
 using namespace std::chrono_literals;
-using client::Command;
-using client::LockPlan;
-using client::VersionedRead;
-using client::VersionedWrite;
+using client::calls::Command;
+using client::lock::LockPlan;
+using client::lock::VersionedRead;
+using client::lock::VersionedWrite;
 using std::chrono::nanoseconds;
 
 // A request on its way; owns what the command only borrows.
@@ -82,7 +82,7 @@ void CasLocker::cut(Cut how) {
 
 void CasLocker::begin() {
   if (world_.finishing) return;
-  client::LockTerms terms;
+  client::lock::LockTerms terms;
   terms.name = "lock";
   terms.nonce = std::to_string(index_) + ":" + std::to_string(names_++);
   terms.lease = world_.lease;
@@ -90,8 +90,9 @@ void CasLocker::begin() {
   terms.attempt_timeout = 300ms;
   terms.wait_until = world_.now.mono + 3s;
   Run& run = *runs_.emplace_back(std::make_unique<Run>());
-  auto lock = std::make_unique<LockPlan>(terms, courtesy_, world_.random.fork(),
-                                         std::make_unique<client::CasLockKey>(terms, world_.rules));
+  auto lock =
+      std::make_unique<LockPlan>(terms, release_backoff_, world_.random.fork(),
+                                 std::make_unique<client::lock::CasLockKey>(terms, world_.rules));
   run.lock = lock.get();
   tenure_ = lock->tenure();
   run.plan = std::move(lock);
@@ -140,8 +141,8 @@ void CasLocker::settle(Run& run) {
   }
 }
 
-client::FencedTerms CasLocker::terms(std::string value) const {
-  client::FencedTerms terms;
+client::lock::FencedTerms CasLocker::terms(std::string value) const {
+  client::lock::FencedTerms terms;
   terms.key = "counter";
   terms.value = std::move(value);
   terms.started = world_.now.mono;
@@ -267,7 +268,7 @@ void CasLocker::answer(const std::shared_ptr<Sent>& sent, const socket::Completi
 
 // ---- the world
 
-CasWorld::CasWorld(std::uint64_t seed, client::CasRules with, CasHabits how)
+CasWorld::CasWorld(std::uint64_t seed, client::lock::CasRules with, CasHabits how)
     : random(seed ^ 0xca5), rules(with), habits(how), clock(random.between(0.98, 1.0)) {
   now.mono = 0s;
   const auto half = [&] { return random.below(2) == 0; };

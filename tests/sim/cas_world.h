@@ -15,7 +15,7 @@
 #include "client/lock/cas_lock_key.h"
 #include "client/lock/lock_plan.h"
 #include "client/lock/versioned_plan.h"
-#include "tests/sim/sim_cache.h"
+#include "tests/sim/kit/sim_cache.h"
 
 namespace sheaf::sim {
 
@@ -60,9 +60,9 @@ class CasLocker {
 
  private:
   struct Run {
-    std::unique_ptr<client::Procedure> plan;
-    client::LockPlan* lock = nullptr;  // the plan, if it is one
-    std::function<void()> done;        // else: told once
+    std::unique_ptr<client::calls::Procedure> plan;
+    client::lock::LockPlan* lock = nullptr;  // the plan, if it is one
+    std::function<void()> done;              // else: told once
     Deadline timer = never;
     bool releasing = false;
     bool told = false;  // that it is settled
@@ -72,7 +72,7 @@ class CasLocker {
 
   void soon(std::chrono::nanoseconds time, std::function<void()> what);
   void pump(Run& run);
-  void send(Run& run, const client::Command& command);
+  void send(Run& run, const client::calls::Command& command);
   void execute(const std::shared_ptr<Sent>& sent);
   void answer(const std::shared_ptr<Sent>& sent, const socket::Completion& answer);
   void fail(const std::shared_ptr<Sent>& sent, Outcome outcome, Reason reason);
@@ -81,15 +81,15 @@ class CasLocker {
   void count(Run& lock);
   void increment(Run& lock, const Result<GetResult>& read, unsigned tries);
   void give_back(Run& lock);
-  client::FencedTerms terms(std::string value) const;
+  client::lock::FencedTerms terms(std::string value) const;
   void again();
 
   CasWorld& world_;
   const unsigned index_;
-  client::Courtesy courtesy_;
+  client::lock::ReleaseBackoff release_backoff_;
   std::deque<std::unique_ptr<Run>> runs_;
   Run* present_ = nullptr;  // its lock
-  std::shared_ptr<client::Tenure> tenure_;
+  std::shared_ptr<client::lock::Tenure> tenure_;
   std::vector<std::shared_ptr<Sent>> under_way_;
   std::uint64_t connection_ = 0;
   unsigned unaware_ = 0;
@@ -110,7 +110,7 @@ struct CasFaults {
 
 class CasWorld {
  public:
-  explicit CasWorld(std::uint64_t seed, client::CasRules rules = {}, CasHabits habits = {});
+  explicit CasWorld(std::uint64_t seed, client::lock::CasRules rules = {}, CasHabits habits = {});
   ~CasWorld();
 
   void run(std::chrono::nanoseconds time);
@@ -138,7 +138,7 @@ class CasWorld {
   }
 
   Random random;
-  const client::CasRules rules;
+  const client::lock::CasRules rules;
   const CasHabits habits;
   CasCounter counter;
   CasFaults faults;

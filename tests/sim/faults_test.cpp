@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "protocol/statestore/clock.h"
-#include "tests/sim/seeds.h"
-#include "tests/sim/sim_mangler.h"
-#include "tests/sim/stack.h"
+#include "tests/sim/kit/seeds.h"
+#include "tests/sim/kit/sim_mangler.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <set>
 
+#include "tests/sim/kit/seeds.h"
 #include "tests/sim/list_world.h"
-#include "tests/sim/seeds.h"
 
 namespace sheaf::sim {
 namespace {
@@ -21,7 +21,7 @@ using Items = std::vector<std::string>;
 
 // Passes everything on, until as many requests have left as it may send: then the process is
 // killed. What has left arrives.
-class Killed final : public client::Procedure {
+class Killed final : public client::calls::Procedure {
  public:
   Killed(std::unique_ptr<Writer> writer, SimLoop& loop, unsigned most)
       : writer_(std::move(writer)), loop_(loop), left_(most) {}
@@ -32,7 +32,7 @@ class Killed final : public client::Procedure {
   }
   void on_deadline(Now now) override { writer_->on_deadline(now); }
   void on_shutdown(Now now) override { writer_->on_shutdown(now); }
-  bool poll_command(client::Command& command) override {
+  bool poll_command(client::calls::Command& command) override {
     if (left_ == 0 || !writer_->poll_command(command)) return false;
     if (--left_ == 0) loop_.stop_for(1h);
     return true;

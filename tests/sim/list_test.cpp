@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
+#include "tests/sim/kit/seeds.h"
+#include "tests/sim/kit/sim_mangler.h"
 #include "tests/sim/list_world.h"
-#include "tests/sim/seeds.h"
-#include "tests/sim/sim_mangler.h"
 
 namespace sheaf::sim {
 namespace {

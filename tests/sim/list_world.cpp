@@ -25,7 +25,7 @@ SimWriter::SimWriter(StackClient& client, const ListRules& rules, std::uint64_t 
   auto writer =
       std::make_unique<Writer>(keys, std::move(list_register), rules.writer, random.fork());
   writer_ = writer.get();
-  std::unique_ptr<client::Procedure> procedure = std::move(writer);
+  std::unique_ptr<client::calls::Procedure> procedure = std::move(writer);
   if (wrap) {
     procedure.release();
     procedure = wrap(std::unique_ptr<Writer>(writer_));
@@ -49,7 +49,7 @@ SimEdit& SimWriter::push(const std::string& value, std::chrono::nanoseconds time
   return edit(Edit{Edit::Kind::push, 0, {value}}, timeout);
 }
 
-void SimWriter::on_progress(client::ProcedureRun& run, Now now) {
+void SimWriter::on_progress(client::calls::ProcedureRun& run, Now now) {
   run_ = &run;
   while (client::list::EditRequest* ended = writer_->poll_ended()) {
     if (on_ended) on_ended(static_cast<SimEdit&>(*ended), now);
@@ -65,7 +65,7 @@ SimRead::SimRead(StackClient& client, const ListRules& rules, std::chrono::nanos
   client.run(Reader::range(Keys(rules.name, rules.ids), 0, -1, terms), *this);
 }
 
-void SimRead::on_progress(client::ProcedureRun& run, Now) {
+void SimRead::on_progress(client::calls::ProcedureRun& run, Now) {
   if (out || !run.procedure().done()) return;
   out.emplace(static_cast<Reader&>(run.procedure()).take_out());
   run.let_go();

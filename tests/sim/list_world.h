@@ -15,7 +15,7 @@
 #include "client/list/reader.h"
 #include "client/list/store_register.h"
 #include "client/list/writer.h"
-#include "tests/sim/stack.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 
@@ -33,10 +33,10 @@ struct SimEdit : client::list::EditRequest {
 };
 
 // A writer of the list at one client, which goes first.
-class SimWriter final : private client::ProcedureOwner {
+class SimWriter final : private client::calls::ProcedureOwner {
  public:
-  using Wrap =
-      std::function<std::unique_ptr<client::Procedure>(std::unique_ptr<client::list::Writer>)>;
+  using Wrap = std::function<std::unique_ptr<client::calls::Procedure>(
+      std::unique_ptr<client::list::Writer>)>;
 
   // `wrap` may put something around the procedure.
   SimWriter(StackClient& client, const ListRules& rules, std::uint64_t seed, const Wrap& wrap = {});
@@ -53,16 +53,16 @@ class SimWriter final : private client::ProcedureOwner {
   std::function<void(SimEdit&, Now)> on_ended;
 
  private:
-  void on_progress(client::ProcedureRun& run, Now now) override;
+  void on_progress(client::calls::ProcedureRun& run, Now now) override;
 
   StackClient& client_;
   client::list::Writer* writer_ = nullptr;
-  client::ProcedureRun* run_ = nullptr;
+  client::calls::ProcedureRun* run_ = nullptr;
   std::deque<SimEdit> edits_;
 };
 
 // One read of the whole list by a client, which goes first.
-class SimRead final : private client::ProcedureOwner {
+class SimRead final : private client::calls::ProcedureOwner {
  public:
   SimRead(StackClient& client, const ListRules& rules, std::chrono::nanoseconds timeout);
   SimRead(const SimRead&) = delete;
@@ -72,7 +72,7 @@ class SimRead final : private client::ProcedureOwner {
   std::optional<client::list::Reader::Out> out;
 
  private:
-  void on_progress(client::ProcedureRun& run, Now now) override;
+  void on_progress(client::calls::ProcedureRun& run, Now now) override;
 };
 
 }  // namespace sheaf::sim

@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "protocol/statestore/clock.h"
+#include "tests/sim/kit/seeds.h"
+#include "tests/sim/kit/sim_mangler.h"
 #include "tests/sim/lock_worker.h"
-#include "tests/sim/seeds.h"
-#include "tests/sim/sim_mangler.h"
 
 namespace sheaf::sim {
 namespace {

@@ -5,15 +5,15 @@
 namespace sheaf::sim {
 
 using namespace std::chrono_literals;
-using client::FencedPlan;
-using client::FencedRead;
-using client::FencedWrite;
-using client::LockPlan;
-using client::ProcedureRun;
+using client::calls::ProcedureRun;
+using client::lock::FencedPlan;
+using client::lock::FencedRead;
+using client::lock::FencedWrite;
+using client::lock::LockPlan;
 
 // Owns one lock from the first request to the last; outlives the round, for a lock may be freed
 // while the next round goes on.
-class LockWorker::LockOwner final : public client::ProcedureOwner {
+class LockWorker::LockOwner final : public client::calls::ProcedureOwner {
  public:
   explicit LockOwner(LockWorker& worker) : worker_(&worker) {}
   void on_progress(ProcedureRun& run, Now now) override {
@@ -37,7 +37,7 @@ class LockWorker::LockOwner final : public client::ProcedureOwner {
   ProcedureRun* run_ = nullptr;
 };
 
-class LockWorker::OperationOwner final : public client::ProcedureOwner {
+class LockWorker::OperationOwner final : public client::calls::ProcedureOwner {
  public:
   explicit OperationOwner(LockWorker& worker) : worker_(worker) {}
   void on_progress(ProcedureRun& run, Now now) override {
@@ -104,7 +104,7 @@ void LockWorker::soon(std::function<void()> what) {
 }
 
 void LockWorker::take() {
-  client::LockTerms terms;
+  client::lock::LockTerms terms;
   terms.name = counter_.lock;
   terms.nonce = "worker" + std::to_string(index_) + ":" + std::to_string(random_.u64());
   terms.lease = options_.lease;
@@ -112,7 +112,7 @@ void LockWorker::take() {
   terms.attempt_timeout = 200ms;
   terms.bound = options_.bound;
   terms.wait_until = client_.loop().world().now().mono + 3s;
-  auto plan = std::make_unique<LockPlan>(std::move(terms), courtesy_, random_.fork());
+  auto plan = std::make_unique<LockPlan>(std::move(terms), release_backoff_, random_.fork());
   tenure_ = plan->tenure();
   if (present_ != nullptr) present_->leave();
   present_ = owners_.emplace_back(std::make_unique<LockOwner>(*this)).get();
@@ -138,8 +138,8 @@ void LockWorker::on_lock(LockPlan& plan, Now now) {
   if (plan.acquired()) operation_->on_tenure(now);
 }
 
-client::FencedTerms LockWorker::terms() const {
-  client::FencedTerms terms;
+client::lock::FencedTerms LockWorker::terms() const {
+  client::lock::FencedTerms terms;
   terms.key = counter_.key;
   terms.started = client_.loop().now().mono;
   terms.deadline = terms.started + 500ms;
@@ -162,7 +162,7 @@ void LockWorker::on_read(const Result<GetResult>& got) {
 }
 
 void LockWorker::write(const GetResult& got) {
-  client::FencedTerms wanted = terms();
+  client::lock::FencedTerms wanted = terms();
   unsigned number = 0;
   if (got) {
     const std::size_t colon = got->data.find(':');

@@ -12,7 +12,7 @@
 
 #include "client/lock/fenced_plan.h"
 #include "client/lock/lock_plan.h"
-#include "tests/sim/stack.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 
@@ -64,7 +64,7 @@ class LockWorker final {
   class OperationOwner;
 
   void take();
-  void on_lock(client::LockPlan& plan, Now now);
+  void on_lock(client::lock::LockPlan& plan, Now now);
   void read();
   void on_read(const Result<GetResult>& got);
   void write(const GetResult& got);
@@ -72,17 +72,17 @@ class LockWorker final {
   void give_back();
   void again();
   void soon(std::function<void()> what);
-  client::FencedTerms terms() const;
+  client::lock::FencedTerms terms() const;
 
   const unsigned index_;
   StackClient& client_;
   Counter& counter_;
   Random& random_;
   const WorkerOptions options_;
-  client::Courtesy courtesy_;
+  client::lock::ReleaseBackoff release_backoff_;
   std::vector<std::unique_ptr<LockOwner>> owners_;
   std::unique_ptr<OperationOwner> operation_;
-  std::shared_ptr<client::Tenure> tenure_;
+  std::shared_ptr<client::lock::Tenure> tenure_;
   LockOwner* present_ = nullptr;
   std::string name_;  // of the counter being written
   Deadline granted_at_{0};

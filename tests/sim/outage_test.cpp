@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/sim/stack.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 namespace {

@@ -1,23 +1,23 @@
 // Procedures on the real stack: commands and answers, deadlines, the connection they are bound to,
 // and how they end with their owner, the client, or nobody.
 
-#include "client/procedure.h"
+#include "client/calls/procedure.h"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 
-#include "client/procedure_host.h"
-#include "tests/sim/stack.h"
+#include "client/calls/procedure_host.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using client::Command;
+using client::calls::Command;
 
 // Does as it is told and writes down what it hears.
-struct Script final : client::Procedure {
+struct Script final : client::calls::Procedure {
   struct Log {
     std::vector<std::string> heard;
     std::vector<std::uint64_t> connections;
@@ -70,10 +70,10 @@ struct Script final : client::Procedure {
   bool over = false;
 };
 
-struct Owner final : client::ProcedureOwner {
-  client::ProcedureRun* run = nullptr;
+struct Owner final : client::calls::ProcedureOwner {
+  client::calls::ProcedureRun* run = nullptr;
   unsigned calls = 0;
-  void on_progress(client::ProcedureRun& r, Now) override {
+  void on_progress(client::calls::ProcedureRun& r, Now) override {
     run = &r;
     ++calls;
   }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sim/stack.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 namespace {

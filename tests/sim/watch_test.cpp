@@ -11,21 +11,21 @@
 #include <sstream>
 
 #include "protocol/statestore/clock.h"
-#include "tests/sim/seeds.h"
-#include "tests/sim/sim_mangler.h"
-#include "tests/sim/stack.h"
+#include "tests/sim/kit/seeds.h"
+#include "tests/sim/kit/sim_mangler.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using client::WatchNews;
-using client::WatchStart;
+using client::calls::WatchNews;
+using client::calls::WatchStart;
 using protocol::VersionOrder;
 using protocol::statestore::compare_versions;
 
 // One who watches keys of one client, and what it heard.
-class Watcher final : private client::WatchSink {
+class Watcher final : private client::calls::WatchSink {
  public:
   struct Heard {
     WatchNews::Kind kind;

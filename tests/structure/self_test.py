@@ -35,7 +35,7 @@ class Arrows(unittest.TestCase):
     def test_up_and_sideways_are_refused(self):
         self.check_include("base/hash.cpp", "protocol/operation.h", False)
         self.check_include("protocol/a.cpp", "socket/seam.h", False)
-        self.check_include("socket/lane.cpp", "node/client_node.h", False)
+        self.check_include("socket/lane/lane.cpp", "node/client_node.h", False)
         self.check_include("node/client_node.cpp", "cluster/client_cluster.h", False)
         self.check_include("cluster/plan.cpp", "client/client.h", False)
         self.check_include("store/engine/engine.cpp", "store/server/server.h", False)
@@ -47,7 +47,7 @@ class Arrows(unittest.TestCase):
         self.check_include("samples/cache.cpp", "base/text.h", False)
 
     def test_one_file_of_the_client_knows_the_pipe(self):
-        self.check_include("client/dialer_factory.cpp", "store/pipe/pipe.h", True)
+        self.check_include("client/runtime/dialer_factory.cpp", "store/pipe/pipe.h", True)
         self.check_include("client/client.cpp", "store/pipe/pipe.h", False)
 
     def test_internal_headers_are_named_from_the_root(self):
@@ -66,10 +66,10 @@ class Arrows(unittest.TestCase):
 
 class ThirdParties(unittest.TestCase):
     def test_each_has_its_home(self):
-        homes = {"uv.h": "socket/uv_loop.cpp", "xxhash.h": "base/hash.cpp",
+        homes = {"uv.h": "socket/uv/uv_loop.cpp", "xxhash.h": "base/hash.cpp",
                  "nlohmann/json.hpp": "cluster/config_json.cpp", "CLI/CLI.hpp": "cli/main.cpp",
                  "mosquitto_plugin.h": "store/plugin/plugin.cpp", "gtest/gtest.h": "tests/a.cpp",
-                 "openssl/ssl.h": "socket/tls_stream.cpp", "sqlite3.h": "store/disk/log.cpp",
+                 "openssl/ssl.h": "socket/tls/tls_stream.cpp", "sqlite3.h": "store/disk/log.cpp",
                  "benchmark/benchmark.h": "bench/a.cpp"}
         for header, home in homes.items():
             text = "#include <%s>\n" % header
@@ -97,7 +97,7 @@ class Pure(unittest.TestCase):
                 for start in ("", "#pragma once\n\n"):
                     found = run(rules.pure_files, path, start + self.MARKED + text + "\n")
                     self.assertEqual(len(found), 1, (path, text, found))
-            self.assertFalse(run(rules.pure_files, "socket/lane.cpp", text + "\n"), text)
+            self.assertFalse(run(rules.pure_files, "socket/lane/lane.cpp", text + "\n"), text)
 
     def test_pure_files_without_a_marker(self):
         for text in self.BAD:

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/random.h"
-#include "socket/uv_loop.h"
+#include "socket/uv/uv_loop.h"
 #include "store/pipe/pipe_dialer.h"
 #include "tests/store/pipe/raw_client.h"
 

@@ -1,0 +1,72 @@
+#pragma once
+
+// What is known of the keys of a batch of gets, and at last its results.
+//
+// Making a string of every key and value is a third of the work of a large batch. Who does it, and
+// when, is what this is about: until make_entries() small values are only put aside, side by side;
+// from then on each becomes a string as it comes. A caller that drives the lane itself makes the
+// entries once its requests have left, while the servers work; a driver that works for others
+// leaves it to them, after the end.
+//
+// Thread rule: one thread at a time. Pure.
+
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include <sheaf/options.h>
+
+#include "cluster/batch_plan.h"
+#include "protocol/operation.h"
+
+namespace sheaf::client::calls {
+
+class GetAnswers {
+ public:
+  using Entry = KeyResult<GetResult>;
+
+  // Keys are named by their places in the plan, which outlives this. The entries use the memory of
+  // `used`, the results of an earlier batch.
+  explicit GetAnswers(const cluster::BatchPlan& plan, std::vector<Entry> used = {})
+      : plan_(plan),
+        known_(plan.size(), plan.memory()),
+        bytes_(plan.memory()),
+        entries_(std::move(used)) {}
+
+  // A reply that is no refusal: the value, or that there is none.
+  void tell(std::uint32_t place, const protocol::Reply& reply);
+  void miss(std::uint32_t place) { known_[place].state = State::absent; }
+  void fail(std::uint32_t place, Error error);
+  // Only a get of this key alone will tell.
+  void doubt(std::uint32_t place) { known_[place].state = State::unsure; }
+
+  bool told(std::uint32_t place) const { return known_[place].state > State::unsure; }
+  bool unsure(std::uint32_t place) const { return known_[place].state == State::unsure; }
+
+  // The keys become strings, and so do all values from now on.
+  void make_entries();
+  // The key's own string, once there are entries.
+  const std::string& key(std::uint32_t place) const { return entries_[plan_.at(place)].key; }
+  // Once, when every key was told or has failed; the order is that of the plan's indices.
+  std::vector<Entry> take();
+
+ private:
+  enum class State : std::uint8_t { nothing, unsure, absent, put_aside, in_entry };
+  // A value that was put aside lies in bytes_, its version behind it.
+  struct Known {
+    State state = State::nothing;
+    std::uint8_t version_size = 0;
+    std::uint32_t size = 0;
+    std::uint32_t flags = 0;
+    std::size_t at = 0;
+  };
+
+  const cluster::BatchPlan& plan_;
+  std::pmr::vector<Known> known_;  // by place
+  std::pmr::string bytes_;
+  bool made_ = false;           // the entries have their keys
+  std::vector<Entry> entries_;  // by index; until they are made, and until a key is told, of old
+};
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,167 @@
+#include "client/calls/get_batch.h"
+
+#include "base/checks.h"
+
+namespace sheaf::client::calls {
+namespace {
+
+// Of one request: the server works on the first of them while the next is spelled.
+constexpr std::uint32_t most_keys = 256;
+
+}  // namespace
+
+Batch<runtime::GetOp>::Batch(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan,
+                             const BatchTerms& terms, std::vector<Entry> used)
+    : BatchFeed(impl, path, std::move(plan)),
+      terms_(terms),
+      answers_(this->plan(), std::move(used)),
+      keys_(this->plan().memory()),
+      parts_(this->plan().memory()),
+      idle_parts_(this->plan().memory()),
+      alone_(this->plan().memory()) {
+  keys_.reserve(this->plan().size());
+  for (std::uint32_t place = 0; place < this->plan().size(); ++place) {
+    keys_.push_back(this->plan().item(this->plan().at(place)).key);
+  }
+}
+
+void Batch<runtime::GetOp>::own_keys() {
+  answers_.make_entries();
+  for (std::uint32_t place = 0; place < plan().size(); ++place) keys_[place] = answers_.key(place);
+}
+
+void Batch<runtime::GetOp>::begin(Now now) {
+  const bool caller_drives = this->caller_drives();  // then the batch is there to the turn's end
+  BatchFeed::begin(now);
+  if (caller_drives) path().loop().defer(*this);  // behind the sockets, which write first
+}
+
+void Batch<runtime::GetOp>::run_deferred(Now) { answers_.make_entries(); }
+
+// What the node has room for, and the keys that are to be asked for alone.
+void Batch<runtime::GetOp>::feed(std::uint32_t node) {
+  start_runs(node);
+  while (!alone_.empty()) {
+    const std::uint32_t place = alone_.back();
+    alone_.pop_back();
+    const std::uint32_t owner = plan().item(plan().at(place)).node;
+    start_alone(owner, place);
+    start_runs(owner);
+  }
+}
+
+void Batch<runtime::GetOp>::start_runs(std::uint32_t node) {
+  for (;;) {
+    const bool scatters = path().cluster().scatters(node);
+    const auto run = plan().next_run(node, scatters ? 1 : most_keys);
+    if (run.count == 0) return;
+    start(node, run);
+  }
+}
+
+// In pieces of keys that may stand together.
+void Batch<runtime::GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run run) {
+  const std::uint32_t end = run.first + run.count;
+  for (std::uint32_t place = run.first; place < end;) {
+    std::uint32_t next = place;
+    while (next < end && path().sessions().lists(keys_[next])) ++next;
+    if (next == place) {
+      start_alone(node, place++);
+    } else {
+      start_part(node, place, next - place);
+      place = next;
+    }
+  }
+}
+
+// A bad key spoils itself only.
+void Batch<runtime::GetOp>::start_alone(std::uint32_t node, std::uint32_t place) {
+  if (auto error = check_key(keys_[place])) {
+    answers_.fail(place, std::move(*error));
+    plan().done(plan().at(place));
+  } else {
+    start_part(node, place, 1);
+  }
+}
+
+void Batch<runtime::GetOp>::start_part(std::uint32_t node, std::uint32_t first,
+                                       std::uint32_t count) {
+  if (idle_parts_.empty()) idle_parts_.push_back(&parts_.emplace_back());
+  Part& part = *idle_parts_.back();
+  idle_parts_.pop_back();
+  part.first = first;
+  part.count = count;
+  part.sink = this;
+  part.operation = terms_.operation;
+  if (count == 1) {
+    part.operation.key = keys_[first];
+  } else {
+    part.operation.verb = protocol::Verb::get_many;
+    part.operation.keys = std::span(keys_).subspan(first, count);
+  }
+  path().cluster().start_at(node, part, now());
+}
+
+void Batch<runtime::GetOp>::on_item(socket::Request& request, std::uint32_t index,
+                                    const protocol::Reply& reply, Now now) {
+  const Part& part = static_cast<Part&>(request);
+  SHEAF_CHECK(index < part.count);
+  const std::uint32_t place = part.first + index;
+  if (reply.unsure) {
+    answers_.doubt(place);
+  } else if (reply.status != protocol::Status::refused) {
+    answers_.tell(place, reply);
+  } else {
+    socket::Completion refused;
+    refused.outcome = Outcome::refused;
+    refused.reason = reply.reason;
+    refused.text = reply.text;
+    refused.node = path().cluster().node(request.node).options().identity;
+    refused.now = now;
+    answers_.fail(place, runtime::make_error(refused, terms_.started));
+  }
+}
+
+void Batch<runtime::GetOp>::on_done(socket::Request& request,
+                                    const socket::Completion& completion) {
+  Part& part = static_cast<Part&>(request);
+  unanswered_ |= !completion.answered && completion.outcome != Outcome::refused;
+  if (part.count == 1) {
+    end_alone(part.first, completion);
+  } else {
+    end_part(part, completion);
+  }
+  const std::uint32_t node = plan().item(plan().at(part.first)).node;
+  idle_parts_.push_back(&part);
+  go_on(node, completion.now);
+}
+
+// Keys that were not told: absent if the request was answered; if it was not even sent, and other
+// nodes stand in for this one, each key finds its own.
+void Batch<runtime::GetOp>::end_part(const Part& part, const socket::Completion& completion) {
+  const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent &&
+                        impl().config().failover == FailoverMode::rehash;
+  for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
+    if (answers_.told(place)) {
+      plan().done(plan().at(place));
+    } else if (scatters || (completion.answered && answers_.unsure(place))) {
+      alone_.push_back(place);
+    } else if (completion.answered) {
+      answers_.miss(place);
+      plan().done(plan().at(place));
+    } else {
+      end_alone(place, completion);
+    }
+  }
+}
+
+void Batch<runtime::GetOp>::end_alone(std::uint32_t place, const socket::Completion& completion) {
+  if (completion.answered) {
+    answers_.tell(place, completion.reply);
+  } else {
+    answers_.fail(place, runtime::make_error(completion, terms_.started));
+  }
+  plan().done(plan().at(place));
+}
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,70 @@
+#pragma once
+
+// A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot go so
+// goes alone:
+//
+// - a key that the protocol does not list (SessionFactory::lists),
+// - a key of which only a get of it alone tells whether it is there (protocol::Reply::unsure),
+// - keys of a node that is down while other nodes stand in for it, each for its own keys.
+//
+// A request of many keys that fails fails those that were not told; the others keep their values.
+//
+// Thread rule: as Batch.
+
+#include <deque>
+
+#include "client/calls/batch.h"
+#include "client/calls/get_answers.h"
+
+namespace sheaf::client::calls {
+
+template <>
+class Batch<runtime::GetOp>
+    : protected BatchFeed, private socket::RequestSink, private socket::Deferred {
+ public:
+  using Entry = KeyResult<GetResult>;
+
+  // `used`: see GetAnswers.
+  Batch(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan, const BatchTerms& terms,
+        std::vector<Entry> used = {});
+
+  // Afterwards: whether a request ended without an answer.
+  bool unanswered() const noexcept { return unanswered_; }
+
+ protected:
+  ~Batch() = default;
+
+  void begin(Now now);
+  void own_keys();
+  // Once, at the end; on any thread.
+  std::vector<Entry> take_results() { return answers_.take(); }
+
+ private:
+  // A request for the keys at the places first .. first + count - 1.
+  struct Part final : socket::Request {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  void feed(std::uint32_t node) override;
+  void start_runs(std::uint32_t node);
+  void start(std::uint32_t node, cluster::BatchPlan::Run run);
+  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);
+  void start_alone(std::uint32_t node, std::uint32_t place);
+  void end_alone(std::uint32_t place, const socket::Completion& completion);
+  void end_part(const Part& part, const socket::Completion& completion);
+  void run_deferred(Now now) override;
+  void on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
+               Now now) override;
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+
+  BatchTerms terms_;
+  GetAnswers answers_;
+  std::pmr::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
+  std::pmr::deque<Part> parts_;
+  std::pmr::vector<Part*> idle_parts_;
+  bool unanswered_ = false;
+  std::pmr::vector<std::uint32_t> alone_;  // places of keys still to be asked for, one by one
+};
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,111 @@
+#pragma once
+
+// ProcedureHost: carries out procedures on a cluster: starts their operations, wakes them at their
+// deadlines and when their watched key changes, and ends them when the client closes.
+//
+// Thread rule: belongs to one lane; everything under its baton.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/intrusive_list.h"
+#include "client/calls/procedure.h"
+#include "client/calls/watches.h"
+#include "cluster/client_cluster.h"
+#include "socket/seam.h"
+
+namespace sheaf::client::calls {
+
+class ProcedureHost;
+class ProcedureRun;
+
+// Told how a procedure goes on.
+class ProcedureOwner {
+ public:
+  // After the start and every further input, when all that the procedure wanted has been started.
+  // The owner may let go in it, and start other procedures.
+  virtual void on_progress(ProcedureRun& run, Now now) = 0;
+
+ protected:
+  ~ProcedureOwner() = default;
+};
+
+// A procedure that is being carried out. It lives until it is done, nothing of it is in flight and
+// its owner has let go.
+class ProcedureRun final : public ListHook<ProcedureRun>,
+                           private socket::RequestSink,
+                           private socket::TimerSink,
+                           private WatchSink {
+ public:
+  ~ProcedureRun();
+  ProcedureRun(const ProcedureRun&) = delete;
+  ProcedureRun& operator=(const ProcedureRun&) = delete;
+
+  Procedure& procedure() noexcept { return *procedure_; }
+  // After the owner gave the procedure an input of its own (asked a lock to be released, ...):
+  // starts what it wants now, then on_progress as usual.
+  void resume(Now now) { pump(now); }
+  // No call to the owner follows; the rest runs unheard. The run may be gone afterwards.
+  void let_go() noexcept;
+
+ private:
+  friend class ProcedureHost;
+  struct Slot final : socket::Request {
+    unsigned id = 0;
+  };
+
+  ProcedureRun(ProcedureHost& host, std::unique_ptr<Procedure> procedure, ProcedureOwner& owner);
+  void begin(Now now);
+  void end(Now now);  // the client closes
+  void pump(Now now);
+  void start(const Command& command, Now now);
+  void refuse(unsigned id, Now now);
+  void follow_watch(Now now);
+  void end_if_over() noexcept;
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+  void on_timer(Now now) override;
+  void on_news(std::string_view key, const WatchNews& news, Now now) override;
+
+  ProcedureHost& host_;
+  std::unique_ptr<Procedure> procedure_;
+  ProcedureOwner* owner_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<Slot*> free_;
+  unsigned in_flight_ = 0;
+  bool pumping_ = false;
+  std::string watched_;
+  Deadline armed_ = never;
+  std::unique_ptr<socket::Timer> timer_;
+};
+
+class ProcedureHost final : private cluster::ConnectionListener {
+ public:
+  // Without watches, procedures get no hints.
+  ProcedureHost(socket::Loop& loop, cluster::ClientCluster& cluster, Watches* watches);
+  // Nothing may be in flight any more: the cluster was shut down, or has gone.
+  ~ProcedureHost();
+  ProcedureHost(const ProcedureHost&) = delete;
+  ProcedureHost& operator=(const ProcedureHost&) = delete;
+
+  // Starts the procedure; the owner hears of it before this returns.
+  void run(std::unique_ptr<Procedure> procedure, ProcedureOwner& owner, Now now);
+
+  // Ends every procedure, before the cluster shuts down. What they still want ends at once, unsent.
+  void shut_down(Now now);
+  bool empty() const noexcept { return runs_.empty(); }
+
+ private:
+  friend class ProcedureRun;
+  void on_connection_ended(std::uint64_t connection, Now now) override;
+  template <class Tell>
+  void tell_all(const Tell& tell);
+
+  socket::Loop& loop_;
+  cluster::ClientCluster& cluster_;
+  Watches* watches_;
+  bool shut_down_ = false;
+  IntrusiveList<ProcedureRun> runs_;
+};
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,194 @@
+#include "client/runtime/bulk_connections.h"
+
+#include <algorithm>
+#include <new>
+#include <ranges>
+#include <system_error>
+
+namespace sheaf::client::runtime {
+namespace {
+
+// A server that did not take one more connection is not asked again sooner.
+constexpr std::chrono::seconds pause{1};
+
+// The side that this thread had last, of whichever client: who takes the same again finds it, and
+// the server's thread behind it, where it was. Only compared, for it may be gone.
+thread_local const void* last_side = nullptr;
+
+// Tells a cluster to connect to a node; owns itself until it has run.
+class Connect final : private socket::Lane::Task {
+ public:
+  static void post(Path& path, std::uint32_t node) { path.lane().post(*new Connect(path, node)); }
+
+ private:
+  Connect(Path& path, std::uint32_t node) : path_(path), node_(node) {}
+  void run(Now now) override {
+    const std::unique_ptr<Connect> self(this);
+    path_.cluster().node(node_).connect(now);
+  }
+  Path& path_;
+  std::uint32_t node_;
+};
+
+// Health is what the client's own path says, and so is the round trip: that of single keys, too.
+void add(NodeStats& to, const NodeStats& from) {
+  to.connections += from.connections;
+  to.in_flight += from.in_flight;
+  to.waiting += from.waiting;
+  to.requests += from.requests;
+  to.replies += from.replies;
+  to.refused += from.refused;
+  to.not_sent += from.not_sent;
+  to.unknown += from.unknown;
+  to.overloaded += from.overloaded;
+  to.timed_out += from.timed_out;
+  to.late_replies += from.late_replies;
+  to.bad_timestamps += from.bad_timestamps;
+  to.connects += from.connects;
+  to.connect_failures += from.connect_failures;
+  to.connections_lost += from.connections_lost;
+  to.probes += from.probes;
+  to.bytes_sent += from.bytes_sent;
+  to.bytes_received += from.bytes_received;
+}
+
+}  // namespace
+
+// A path, and to which nodes it is connected.
+class BulkConnections::Side final : private cluster::ConnectionListener {
+ public:
+  Side(BulkConnections& owner, std::unique_ptr<Path> path)
+      : owner_(owner), ready_(owner.nodes_), path_(std::move(path)) {
+    path_->cluster().set_listener(this);
+  }
+  ~Side() = default;
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+
+  Path& path() noexcept { return *path_; }
+  std::unique_ptr<Path> take_path() noexcept { return std::move(path_); }
+  // Under the owner's mutex.
+  bool ready(std::uint32_t node) const noexcept { return ready_[node]; }
+  void forget(std::uint32_t node) noexcept { ready_[node] = false; }
+
+ private:
+  void on_connection_ready(unsigned node, Now) override {
+    const std::scoped_lock lock(owner_.mutex_);
+    ready_[node] = true;
+    owner_.next_attempt_[node] = {};
+  }
+  void on_connection_ended(std::uint64_t connection, Now) override {
+    const std::scoped_lock lock(owner_.mutex_);
+    forget(node::ClientNode::index_of(connection));
+  }
+
+  BulkConnections& owner_;
+  std::vector<bool> ready_;  // by node
+  std::unique_ptr<Path> path_;
+};
+
+Path& BulkConnections::Lease::operator*() const noexcept { return side_->path(); }
+
+BulkConnections::BulkConnections(unsigned limit, unsigned nodes, Open open)
+    : limit_(limit), nodes_(nodes), open_(std::move(open)), next_attempt_(nodes) {
+  sides_.reserve(limit);
+  free_.reserve(limit);
+}
+
+BulkConnections::~BulkConnections() { close(); }
+
+BulkConnections::Side* BulkConnections::take(std::uint32_t node) {
+  const auto ready = [node](const Side* side) { return side->ready(node); };
+  auto chosen = std::ranges::find(free_, last_side);
+  if (chosen == free_.end() || !ready(*chosen)) {
+    const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);
+    if (last == free_.rend()) return nullptr;
+    chosen = std::next(last).base();
+  }
+  Side* const side = *chosen;
+  free_.erase(chosen);
+  ++lent_;
+  last_side = side;
+  return side;
+}
+
+BulkConnections::Lease BulkConnections::borrow(std::uint32_t node, Deadline now) {
+  Side* cold = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (Side* const side = take(node)) return {*this, *side};
+    if (now < next_attempt_[node]) return {};
+    if (!free_.empty()) {
+      cold = free_.front();
+    } else if (opening_ || made_ == limit_) {
+      return {};
+    } else {
+      opening_ = true;
+    }
+    next_attempt_[node] = now + pause;
+  }
+  if (cold == nullptr) cold = add_side();
+  if (cold != nullptr) Connect::post(cold->path(), node);
+  return {};
+}
+
+BulkConnections::Side* BulkConnections::add_side() {
+  std::unique_ptr<Side> side;
+  try {
+    if (auto path = open_()) side = std::make_unique<Side>(*this, std::move(path));
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): it goes without
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread to be had
+  }
+  const std::scoped_lock lock(mutex_);
+  opening_ = false;
+  if (side == nullptr) return nullptr;
+  free_.insert(free_.begin(), side.get());
+  sides_.push_back(std::move(side));
+  ++made_;
+  return sides_.back().get();
+}
+
+void BulkConnections::give_back(Side& side) noexcept {
+  const std::scoped_lock lock(mutex_);
+  free_.push_back(&side);  // has room for all
+  --lent_;
+}
+
+void BulkConnections::distrust(Side& side, std::uint32_t node) {
+  const std::scoped_lock lock(mutex_);
+  side.forget(node);
+}
+
+std::vector<BulkConnections::Side*> BulkConnections::all() {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Side*> all;
+  for (const auto& side : sides_) all.push_back(side.get());
+  return all;
+}
+
+void BulkConnections::add_to(std::vector<NodeStats>& stats) {
+  for (Side* const side : all()) {
+    Path& path = side->path();
+    path.run([&](Now) {
+      for (unsigned i = 0; i < nodes_; ++i) add(stats[i], path.cluster().node(i).stats());
+    });
+  }
+}
+
+void BulkConnections::close() noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+  }
+  for (Side* const side : all()) {
+    Path& path = side->path();
+    path.run([&](Now now) { path.cluster().shut_down(now); });
+    path.stop([&] { return path.cluster().empty(); });
+  }
+}
+
+void BulkConnections::abandon() noexcept {
+  for (unsigned i = 0; i < made_; ++i) Path::abandon(sides_[i]->take_path());
+}
+
+}  // namespace sheaf::client::runtime

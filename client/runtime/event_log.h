@@ -1,0 +1,50 @@
+#pragma once
+
+// Forwards log records to the user's sink through the dispatcher. At most `max_queued` wait; beyond
+// that records are dropped and the next one says how many.
+//
+// Thread rule: any thread.
+
+#include <atomic>
+#include <memory>
+
+#include "client/runtime/dispatcher.h"
+#include "node/journal.h"
+
+namespace sheaf::client::runtime {
+
+class LogJournal final : public node::Journal {
+ public:
+  LogJournal(LogSink sink, bool show_keys, Dispatcher& dispatcher);
+
+  bool listening() const noexcept override { return sink_ != nullptr; }
+  void record(LogRecord record) override;
+  std::string show_key(std::string_view key) const override;
+
+ private:
+  static constexpr unsigned max_queued = 10'000;
+
+  std::shared_ptr<const LogSink> sink_;  // null: nobody listens
+  bool show_keys_;
+  Dispatcher& dispatcher_;
+  std::shared_ptr<std::atomic<unsigned>> queued_ = std::make_shared<std::atomic<unsigned>>(0);
+  std::atomic<std::uint64_t> dropped_ = 0;
+};
+
+// Takes only what concerns a key, for paths that are not the client's own: of the nodes that one
+// speaks.
+class KeyJournal final : public node::Journal {
+ public:
+  explicit KeyJournal(node::Journal& journal) : journal_(journal) {}
+
+  bool listening() const noexcept override { return journal_.listening(); }
+  void record(LogRecord record) override {
+    if (!record.key.empty()) journal_.record(std::move(record));
+  }
+  std::string show_key(std::string_view key) const override { return journal_.show_key(key); }
+
+ private:
+  node::Journal& journal_;
+};
+
+}  // namespace sheaf::client::runtime

@@ -1,0 +1,64 @@
+#include "client/runtime/outcomes.h"
+
+namespace sheaf::client::runtime {
+
+using protocol::Status;
+
+Error make_error(const socket::Completion& completion, Deadline started) {
+  Error error;
+  error.outcome = completion.outcome;
+  error.reason = completion.reason;
+  error.node = completion.node;
+  error.elapsed = completion.now.mono - started;
+  error.text = completion.text;
+  return error;
+}
+
+Error local_error(Outcome outcome, Reason reason, std::string text) {
+  Error error;
+  error.outcome = outcome;
+  error.reason = reason;
+  error.text = std::move(text);
+  return error;
+}
+
+GetResult GetOp::convert(const protocol::Reply& reply) {
+  if (reply.status != Status::done) return std::nullopt;
+  return Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+}
+
+GetOp::Out GetOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  return convert(completion.reply);
+}
+
+SetOp::Out SetOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  const protocol::Reply& reply = completion.reply;
+  return SetResult{reply.status == Status::done, Version{std::string(reply.version)}};
+}
+
+DoneOp::Out DoneOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  return completion.reply.status == Status::done;
+}
+
+CountOp::Out CountOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  if (completion.reply.status != Status::done) return CountResult();
+  return CountResult(completion.reply.number);
+}
+
+RemoveOp::Out RemoveOp::convert(const socket::Completion& completion, Deadline started) {
+  if (!completion.answered) return Failure(make_error(completion, started));
+  switch (completion.reply.status) {
+    case Status::absent:
+      return RemoveResult::absent;
+    case Status::not_stored:
+      return RemoveResult::value_differs;
+    default:
+      return RemoveResult::removed;
+  }
+}
+
+}  // namespace sheaf::client::runtime

@@ -1,0 +1,40 @@
+#pragma once
+
+// From a completion below to a result above: the one place where outcomes become what users see.
+
+#include <sheaf/options.h>
+
+#include "socket/request.h"
+
+namespace sheaf::client::runtime {
+
+struct GetOp {
+  using Out = Result<GetResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+  // Of a reply that is no refusal.
+  static GetResult convert(const protocol::Reply& reply);
+};
+struct SetOp {
+  using Out = Result<SetResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+struct RemoveOp {
+  using Out = Result<RemoveResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+
+// append, prepend, touch: whether the key was there.
+struct DoneOp {
+  using Out = Result<bool>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+struct CountOp {
+  using Out = Result<CountResult>;
+  static Out convert(const socket::Completion& completion, Deadline started);
+};
+
+Error make_error(const socket::Completion& completion, Deadline started);
+// An error of our own, before anything was started.
+Error local_error(Outcome outcome, Reason reason, std::string text);
+
+}  // namespace sheaf::client::runtime

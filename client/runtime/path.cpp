@@ -1,0 +1,62 @@
+#include "client/runtime/path.h"
+
+#include "client/runtime/dialer_factory.h"
+#include "client/runtime/outcomes.h"
+
+namespace sheaf::client::runtime {
+namespace {
+
+// Runs a function under the baton for a caller that waits.
+class RunCall final : private socket::Lane::Task {
+ public:
+  RunCall(socket::Lane& lane, const std::function<void(Now)>& task) : lane_(lane), task_(task) {}
+  void wait() { lane_.call(*this, waiter_); }
+
+ private:
+  void run(Now now) override {
+    task_(now);
+    lane_.finish(waiter_);
+  }
+  socket::Lane& lane_;
+  const std::function<void(Now)>& task_;
+  socket::Lane::Waiter waiter_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
+                                         std::shared_ptr<const cluster::Topology> topology,
+                                         std::unique_ptr<node::SessionFactory> sessions,
+                                         node::Journal& journal, const Seed& seed,
+                                         std::chrono::milliseconds grace) {
+  auto loop = socket::UvLoop::create({config.spin});
+  if (!loop) {
+    return Failure(local_error(Outcome::overloaded, Reason::other,
+                               "no event loop could be opened: " + loop.error()));
+  }
+  std::unique_ptr<Path> path(new Path(std::move(*loop), grace));
+  auto dialer = make_dialer(config, *path->loop_);
+  if (!dialer) return Failure(std::move(dialer.error()));
+  path->dialer_ = std::move(*dialer);
+  path->sessions_ = std::move(sessions);
+  path->loop_->refresh();
+  const node::NodeParts parts{*path->loop_, *path->dialer_, *path->sessions_, journal};
+  path->cluster_ =
+      std::make_unique<cluster::ClientCluster>(config, std::move(topology), parts, seed);
+  return path;
+}
+
+void Path::run(const std::function<void(Now)>& task) { RunCall(lane_, task).wait(); }
+
+void Path::stop(const std::function<bool()>& over) noexcept {
+  lane_.stop();
+  for (int i = 0; i < 100 && !over(); ++i) loop_->turn(Deadline{0});
+}
+
+void Path::abandon(std::unique_ptr<Path> path) noexcept {
+  if (path == nullptr) return;
+  path->loop_->close_descriptors();
+  static_cast<void>(path.release());
+}
+
+}  // namespace sheaf::client::runtime

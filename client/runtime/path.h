@@ -1,0 +1,58 @@
+#pragma once
+
+// Path: the way of requests from calls to servers and back: a loop, the lane that drives it, and a
+// cluster's connections, with the dialer and the sessions that they are made of. A client has one
+// for everything, and some more for large reads (side_paths.h).
+//
+// Thread rule: the accessors from any thread; what they give under the baton of lane().
+
+#include <functional>
+#include <memory>
+
+#include <sheaf/cluster_config.h>
+
+#include "base/random.h"
+#include "cluster/client_cluster.h"
+#include "node/journal.h"
+#include "node/session_factory.h"
+#include "socket/lane/lane.h"
+#include "socket/uv/uv_loop.h"
+
+namespace sheaf::client::runtime {
+
+class Path {
+ public:
+  // The journal outlives it. start() of its lane is left to the caller; `grace` is the lane's.
+  static Result<std::unique_ptr<Path>> open(
+      const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
+      std::unique_ptr<node::SessionFactory> sessions, node::Journal& journal, const Seed& seed,
+      std::chrono::milliseconds grace = socket::Lane::usual_grace);
+  Path(const Path&) = delete;
+  Path& operator=(const Path&) = delete;
+
+  socket::UvLoop& loop() noexcept { return *loop_; }
+  socket::Lane& lane() noexcept { return lane_; }
+  cluster::ClientCluster& cluster() noexcept { return *cluster_; }
+  const node::SessionFactory& sessions() const noexcept { return *sessions_; }
+
+  // Runs `task` under the baton and returns when it has run.
+  void run(const std::function<void(Now)>& task);
+  // Stops the lane, and drives until `over` in its stead, as long as there is something that the
+  // kernel takes at once. No call may be in progress and none may follow.
+  void stop(const std::function<bool()>& over) noexcept;
+  // In a forked child only the descriptors may be touched: the threads are gone, and a mutex may
+  // be held for ever by one of them.
+  static void abandon(std::unique_ptr<Path> path) noexcept;
+
+ private:
+  Path(std::unique_ptr<socket::UvLoop> loop, std::chrono::milliseconds grace)
+      : loop_(std::move(loop)), lane_(*loop_, grace) {}
+
+  std::unique_ptr<socket::UvLoop> loop_;
+  std::unique_ptr<socket::Dialer> dialer_;
+  std::unique_ptr<node::SessionFactory> sessions_;
+  std::unique_ptr<cluster::ClientCluster> cluster_;
+  socket::Lane lane_;
+};
+
+}  // namespace sheaf::client::runtime

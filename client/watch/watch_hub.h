@@ -1,0 +1,64 @@
+#pragma once
+
+// WatchHub: all that a client watches. One KEYNOTIFY for each key and node, however many sinks;
+// per node one connection (node/watch_line.h), and per key one pure machine
+// (client/watch/watch_key.h) that decides what is asked and told. The hub carries requests and
+// answers between them.
+//
+// Thread rule: belongs to one lane; everything under its baton.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/intrusive_list.h"
+#include "client/calls/watches.h"
+#include "client/watch/watch_key.h"
+#include "cluster/client_cluster.h"
+#include "node/deadline_queue.h"
+#include "node/watch_line.h"
+
+namespace sheaf::client::watch {
+
+struct WatchHubOptions {
+  WatchKeyOptions key;
+  node::WatchLineOptions line;
+};
+
+class WatchHub final : public calls::Watches, private socket::Deferred, private socket::TimerSink {
+ public:
+  WatchHub(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
+           const WatchHubOptions& options);
+  ~WatchHub();
+  WatchHub(const WatchHub&) = delete;
+  WatchHub& operator=(const WatchHub&) = delete;
+
+  void add(std::string_view key, calls::WatchSink& sink, calls::WatchStart start, Now now) override;
+  void remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept override;
+
+  // No news follow. Before the cluster shuts down; turn the loop until empty().
+  void shut_down(Now now);
+  bool empty() const;
+
+  std::size_t keys() const;
+
+ private:
+  class Entry;
+  class Side;
+
+  Side& side_of(std::string_view key);
+  void run_deferred(Now now) override;
+  void on_timer(Now now) override;
+  void arm();
+
+  socket::Loop& loop_;
+  cluster::ClientCluster& cluster_;
+  WatchHubOptions options_;
+  Random random_;
+  bool shut_down_ = false;
+  std::vector<std::unique_ptr<Side>> sides_;  // by node; null: nothing was ever watched there
+  std::unique_ptr<socket::Timer> timer_;
+};
+
+}  // namespace sheaf::client::watch

@@ -1,0 +1,265 @@
+#include "client/watch/watch_session.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "client/runtime/outcomes.h"
+#include "client/watch/watch_hub.h"
+#include "socket/quiet_thread.h"
+
+namespace sheaf {
+inline namespace v0 {
+namespace {
+
+using client::calls::WatchNews;
+using client::runtime::local_error;
+using std::chrono::system_clock;
+
+system_clock::time_point wall_time(Now now) { return system_clock::time_point(now.wall); }
+
+WatchEvent event_of(std::string_view key, const WatchNews& news) {
+  WatchEvent event;
+  event.key = key;
+  if (news.value) event.value = std::string(*news.value);
+  event.version.text = news.version;
+  switch (news.kind) {
+    case WatchNews::Kind::current:
+      event.kind = WatchEvent::Kind::current;
+      break;
+    case WatchNews::Kind::set:
+      event.kind = WatchEvent::Kind::set;
+      break;
+    case WatchNews::Kind::deleted:
+      event.kind = WatchEvent::Kind::deleted;
+      break;
+    case WatchNews::Kind::changed:
+      event.kind = WatchEvent::Kind::changed;
+      break;
+    case WatchNews::Kind::gap:
+      event.kind = WatchEvent::Kind::gap;
+      event.from = wall_time(news.from);
+      event.until = std::max(event.from, wall_time(news.until));
+      break;
+    case WatchNews::Kind::failed:
+      event.kind = WatchEvent::Kind::failed;
+      event.error = *news.error;
+      break;
+  }
+  return event;
+}
+
+// Ends a session under the baton, whenever that is free.
+class Leave final : private socket::Lane::Task {
+ public:
+  static void begin(Client::Impl& impl, std::shared_ptr<Watch::Session> session) {
+    impl.lane().post(*new Leave(impl, std::move(session)));
+  }
+
+ private:
+  Leave(Client::Impl& impl, std::shared_ptr<Watch::Session> session)
+      : impl_(impl), session_(std::move(session)) {}
+  void run(Now now) override {
+    const std::unique_ptr<Leave> self(this);
+    impl_.watch_roster().remove(session_, now);
+  }
+  Client::Impl& impl_;
+  std::shared_ptr<Watch::Session> session_;
+};
+
+}  // namespace
+
+Watch::Session::Session(std::shared_ptr<Client::Impl> impl, std::vector<std::string> keys,
+                        const WatchOptions& options, WatchCallback callback)
+    : impl_(std::move(impl)),
+      keys_(std::move(keys)),
+      callback_(std::move(callback)),
+      executor_(impl_->dispatcher().executor()),
+      buffer_(options.queue_limit) {}
+
+Watch::Session::~Session() = default;
+
+// ---- under the baton
+
+void Watch::Session::begin(Now now) {
+  for (const std::string& key : keys_) {
+    impl_->watches().add(key, *this, client::calls::WatchStart::current, now);
+  }
+}
+
+void Watch::Session::end_watching(Now now) {
+  for (const std::string& key : keys_) impl_->watches().remove(key, *this, now);
+}
+
+void Watch::Session::on_news(std::string_view key, const WatchNews& news, Now now) {
+  WatchEvent event = event_of(key, news);
+  const std::unique_lock lock(mutex_);
+  if (stopped_) return;
+  buffer_.push(std::move(event), wall_time(now));
+  changed_.notify_all();
+  if (!callback_ || !executor_ || scheduled_) return;
+  scheduled_ = true;
+  executor_([self = shared_from_this()] { self->run_one(); });
+}
+
+void Watch::Session::finish() {
+  const std::unique_lock lock(mutex_);
+  finished_ = true;
+  changed_.notify_all();
+}
+
+// ---- the user's side
+
+Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds timeout) {
+  // In a forked child the mutex may be held for ever.
+  if (auto refused = impl_->refusal(false); refused && refused->reason == Reason::forked) {
+    return Failure(std::move(*refused));
+  }
+  if (callback_) {
+    return Failure(local_error(Outcome::invalid, Reason::bad_argument,
+                               "this watch has a callback, which takes its events"));
+  }
+  std::unique_lock lock(mutex_);
+  const auto wait = std::clamp<std::chrono::nanoseconds>(timeout, {}, std::chrono::hours(24));
+  changed_.wait_for(lock, wait, [this] { return finished_ || !buffer_.empty(); });
+  if (auto event = buffer_.pop(system_clock::now())) return event;
+  if (finished_) {
+    return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
+  }
+  return std::optional<WatchEvent>();
+}
+
+// Takes one event and calls back without the lock. What a callback throws ends with it.
+bool Watch::Session::call_one(std::unique_lock<std::mutex>& lock) {
+  if (stopped_) return false;
+  const auto event = buffer_.pop(system_clock::now());
+  if (!event) return false;
+  calling_ = true;
+  caller_ = std::this_thread::get_id();
+  lock.unlock();
+  try {
+    callback_(*event);
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+  lock.lock();
+  calling_ = false;
+  changed_.notify_all();
+  return true;
+}
+
+void Watch::Session::run() {
+  pthread_setname_np(pthread_self(), "sheaf-watch");
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (call_one(lock)) {
+    }
+    if (stopped_ || finished_) return;
+    changed_.wait(lock, [this] { return stopped_ || finished_ || !buffer_.empty(); });
+  }
+}
+
+// One event for each task, so that many watches share an executor fairly.
+void Watch::Session::run_one() {
+  std::unique_lock lock(mutex_);
+  call_one(lock);
+  scheduled_ = !stopped_ && !buffer_.empty();
+  if (scheduled_) executor_([self = shared_from_this()] { self->run_one(); });
+}
+
+void Watch::Session::start() {
+  if (!callback_ || executor_) return;
+  thread_ = socket::start_quiet_thread([self = shared_from_this()] { self->run(); });
+}
+
+void Watch::Session::stop() noexcept {
+  const Client::Impl::Entry entry(*impl_);
+  const auto refused = impl_->refusal(false);
+  if (refused && refused->reason == Reason::forked) {
+    // The thread is not here, and nobody will let go of the mutex.
+    static_cast<void>(new std::thread(std::move(thread_)));
+    static_cast<void>(new std::shared_ptr<Session>(shared_from_this()));
+    return;
+  }
+  if (!refused) Leave::begin(*impl_, shared_from_this());
+  std::unique_lock lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+  const bool inside = calling_ && caller_ == std::this_thread::get_id();
+  if (!inside) changed_.wait(lock, [this] { return !calling_; });
+  lock.unlock();
+  if (!thread_.joinable()) return;
+  if (inside) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+// ---- Watch
+
+std::string_view to_string(WatchEvent::Kind kind) noexcept {
+  switch (kind) {
+    case WatchEvent::Kind::current:
+      return "current";
+    case WatchEvent::Kind::set:
+      return "set";
+    case WatchEvent::Kind::deleted:
+      return "deleted";
+    case WatchEvent::Kind::changed:
+      return "changed";
+    case WatchEvent::Kind::gap:
+      return "gap";
+    case WatchEvent::Kind::failed:
+      return "failed";
+  }
+  return "changed";
+}
+
+Watch::Watch(std::shared_ptr<Session> session) noexcept : session_(std::move(session)) {}
+Watch::Watch(Watch&&) noexcept = default;
+Watch& Watch::operator=(Watch&& other) noexcept {
+  if (this == &other) return *this;
+  if (session_ != nullptr) session_->stop();
+  session_ = std::move(other.session_);
+  return *this;
+}
+Watch::~Watch() {
+  if (session_ != nullptr) session_->stop();
+}
+
+Result<std::optional<WatchEvent>> Watch::next(std::chrono::nanoseconds timeout) {
+  if (session_ != nullptr) return session_->take(timeout);
+  return Failure(local_error(Outcome::invalid, Reason::bad_argument, "the watch was moved from"));
+}
+
+Result<std::optional<WatchEvent>> Watch::try_next() { return next({}); }
+
+const std::vector<std::string>& Watch::keys() const noexcept {
+  static const std::vector<std::string> none;
+  return session_ != nullptr ? session_->keys() : none;
+}
+
+}  // namespace v0
+}  // namespace sheaf
+
+namespace sheaf::client::watch {
+
+void WatchRoster::add(std::shared_ptr<Watch::Session> session, Now now) {
+  if (shut_down_) return session->finish();
+  session->begin(now);
+  sessions_.insert(std::move(session));
+}
+
+void WatchRoster::remove(const std::shared_ptr<Watch::Session>& session, Now now) {
+  if (sessions_.erase(session) > 0) session->end_watching(now);
+}
+
+void WatchRoster::shut_down(Now now) {
+  shut_down_ = true;
+  for (const auto& session : std::exchange(sessions_, {})) {
+    session->end_watching(now);
+    session->finish();
+  }
+}
+
+}  // namespace sheaf::client::watch

@@ -1,0 +1,88 @@
+#pragma once
+
+// What stands behind a Watch: its queue, filled under the baton and drained by the user's thread or
+// by its own runner; and the roster of all sessions of a client, which keeps them alive while news
+// may come.
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <sheaf/watch.h>
+
+#include "client/calls/watches.h"
+#include "client/client_impl.h"
+#include "client/watch/watch_buffer.h"
+
+namespace sheaf {
+inline namespace v0 {
+
+// Thread rule: any thread; on_news, begin and end_watching under the baton.
+class Watch::Session final : public std::enable_shared_from_this<Session>,
+                             private client::calls::WatchSink {
+ public:
+  Session(std::shared_ptr<Client::Impl> impl, std::vector<std::string> keys,
+          const WatchOptions& options, WatchCallback callback);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const std::vector<std::string>& keys() const noexcept { return keys_; }
+
+  // Starts the thread of the callbacks, if there are callbacks and no executor takes them. May
+  // throw std::system_error.
+  void start();
+  void begin(Now now);
+  void end_watching(Now now);
+  // The client is closed: what is queued can still be taken.
+  void finish();
+  // The Watch goes: no callback runs afterwards, except the one that calls this.
+  void stop() noexcept;
+
+  Result<std::optional<WatchEvent>> take(std::chrono::nanoseconds timeout);
+
+ private:
+  void on_news(std::string_view key, const client::calls::WatchNews& news, Now now) override;
+  void push(WatchEvent event);
+  void run();
+  void run_one();
+  bool call_one(std::unique_lock<std::mutex>& lock);
+
+  const std::shared_ptr<Client::Impl> impl_;
+  const std::vector<std::string> keys_;
+  const WatchCallback callback_;
+  const std::function<void(std::function<void()>)> executor_;  // none: a thread of our own
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  client::watch::WatchBuffer buffer_;
+  bool finished_ = false;
+  bool stopped_ = false;
+  bool scheduled_ = false;  // a task of the executor is on its way
+  bool calling_ = false;
+  std::thread::id caller_;
+  std::thread thread_;
+};
+
+}  // namespace v0
+}  // namespace sheaf
+
+namespace sheaf::client::watch {
+
+// Thread rule: under the baton.
+class WatchRoster {
+ public:
+  using Sessions = std::set<std::shared_ptr<Watch::Session>>;
+
+  void add(std::shared_ptr<Watch::Session> session, Now now);
+  void remove(const std::shared_ptr<Watch::Session>& session, Now now);
+  // No news follow.
+  void shut_down(Now now);
+
+ private:
+  bool shut_down_ = false;
+  Sessions sessions_;
+};
+
+}  // namespace sheaf::client::watch

@@ -1,0 +1,59 @@
+#pragma once
+
+// Carries out a procedure by hand, answer by answer, for tests of pure plans.
+
+#include <gtest/gtest.h>
+
+#include "client/calls/procedure.h"
+
+namespace sheaf::test {
+
+// What a plan wants next, and how that ended.
+template <class Plan>
+class Transcript {
+ public:
+  explicit Transcript(Plan& plan) : plan_(plan) {}
+
+  // The next command; fails the test if there is none.
+  const client::calls::Command& wants() {
+    EXPECT_TRUE(plan_.poll_command(command_)) << "wants nothing";
+    return command_;
+  }
+  bool wants_nothing() { return !plan_.poll_command(command_); }
+  void at(Deadline time) { now_.mono = time; }
+  Now now() const { return now_; }
+
+  void answer(protocol::Status status, std::string_view version = {}, std::string_view value = {}) {
+    socket::Completion done;
+    done.answered = true;
+    done.reply.status = status;
+    done.reply.version = version;
+    done.reply.value = value;
+    done.connection = connection;
+    done.node = "n1:1";
+    done.now = now_;
+    plan_.on_answer(command_.id, done);
+  }
+  void fail(Outcome outcome, Reason reason = Reason::timed_out) {
+    socket::Completion done;
+    done.outcome = outcome;
+    done.reason = reason;
+    done.now = now_;
+    plan_.on_answer(command_.id, done);
+  }
+  // Time goes on to what the plan waits for.
+  Deadline wait() {
+    at(plan_.poll_deadline());
+    plan_.on_deadline(now_);
+    return now_.mono;
+  }
+
+  std::uint64_t connection = 7;  // that carries the answers
+
+ private:
+  Plan& plan_;
+  client::calls::Command command_;
+  Now now_{std::chrono::seconds(1000), std::chrono::milliseconds(0)};
+};
+
+}  // namespace sheaf::test

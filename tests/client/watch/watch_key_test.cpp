@@ -1,0 +1,383 @@
+// WatchKey by transcript: what it asks and tells, answer by answer.
+
+#include "client/watch/watch_key.h"
+
+#include <gtest/gtest.h>
+
+#include "protocol/statestore/clock.h"
+
+namespace sheaf::client::watch {
+namespace {
+
+using namespace std::chrono_literals;
+using Ask = WatchKey::Ask;
+using Kind = protocol::Notification::Kind;
+
+std::string_view name_of(calls::WatchNews::Kind kind) {
+  constexpr std::string_view names[] = {"current", "set", "deleted", "changed", "gap", "failed"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+// A key and the time; everything told is one line of `told`.
+class KeyTest : public testing::Test {
+ protected:
+  void told_by(const WatchKey::Tells& tells) {
+    for (const auto& tell : tells.list()) {
+      std::string line(name_of(tell.news.kind));
+      if (tell.news.value) line += " " + std::string(*tell.news.value);
+      if (!tell.news.version.empty()) line += " @" + std::string(tell.news.version);
+      if (tell.news.kind == calls::WatchNews::Kind::gap) {
+        line += " " + std::to_string(tell.news.from.mono.count()) + "-" +
+                std::to_string(tell.news.until.mono.count());
+      }
+      if (tell.to == WatchKey::Tell::To::waiting &&
+          tell.news.kind != calls::WatchNews::Kind::current) {
+        line += " (waiting)";
+      }
+      told.push_back(line);
+    }
+  }
+  Now now() const { return {Deadline(time), {}}; }
+  Ask ask() {
+    const Ask next = key.next_ask(now());
+    key.asked(now());
+    return next;
+  }
+  void watching() {
+    ASSERT_EQ(ask(), Ask::watch);
+    told_by(key.on_watching(now()));
+  }
+  void found(std::optional<std::string_view> value, std::string_view version = {}) {
+    told_by(key.on_read(value, version, now()));
+  }
+  void reads(std::optional<std::string_view> value, std::string_view version = {}) {
+    ASSERT_EQ(ask(), Ask::read);
+    found(value, version);
+  }
+  void notified(Kind kind, std::optional<std::string_view> value, std::string_view version) {
+    told_by(key.on_notification({kind, "key", value, version}, now()));
+  }
+  void set(std::string_view value, std::string_view version) {
+    notified(Kind::set, value, version);
+  }
+  void deleted(std::string_view version) { notified(Kind::deleted, {}, version); }
+  // Watched, with the value `a` of version 5.
+  void settle() {
+    key.on_line_up();
+    key.join(calls::WatchStart::current);
+    watching();
+    reads("a", "5:0:s");
+    told.clear();
+  }
+  // The line goes at `from`, comes back and is registered again at `until`.
+  void blind(int from, int until) {
+    time = from;
+    key.on_line_down(now());
+    key.on_line_up();
+    time = until;
+    watching();
+  }
+  std::vector<std::string> take() { return std::exchange(told, {}); }
+  using Lines = std::vector<std::string>;
+
+  int time = 1;
+  WatchKey key{{.compare = protocol::statestore::compare_versions}};
+  std::vector<std::string> told;
+};
+
+TEST_F(KeyTest, RegistersThenReadsThenTellsWhatThereIs) {
+  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(key.join(calls::WatchStart::current), 1U);
+  EXPECT_EQ(ask(), Ask::nothing);  // no line
+  key.on_line_up();
+  watching();
+  EXPECT_EQ(take(), Lines{});
+  reads("a", "5:0:s");
+  EXPECT_EQ(take(), Lines{"current a @5:0:s"});
+  EXPECT_EQ(ask(), Ask::nothing);
+}
+
+TEST_F(KeyTest, AQuietWatcherIsNotReadFor) {
+  key.on_line_up();
+  key.join(calls::WatchStart::quiet);
+  watching();
+  EXPECT_EQ(ask(), Ask::nothing);
+  set("a", "5:0:s");
+  EXPECT_EQ(take(), Lines{"set a @5:0:s"});
+}
+
+TEST_F(KeyTest, DuplicatesAndStaleEventsAreDropped) {
+  settle();
+  set("a", "5:0:s");
+  set("old", "4:0:s");
+  deleted("4:9:s");
+  EXPECT_EQ(take(), Lines{});
+  set("b", "6:0:s");
+  set("b", "6:0:s");
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+}
+
+TEST_F(KeyTest, ADeletionMayCarryTheVersionOfTheValueThatIsGone) {
+  settle();
+  deleted("5:0:s");
+  deleted("5:0:s");
+  set("a", "5:0:s");  // a late copy of what is gone
+  EXPECT_EQ(take(), Lines{"deleted @5:0:s"});
+  set("b", "6:0:s");
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+}
+
+TEST_F(KeyTest, ADeletionMayCarryAVersionOfItsOwn) {
+  settle();
+  deleted("7:0:s");
+  set("late", "6:0:s");
+  set("b", "8:0:s");
+  EXPECT_EQ(take(), (Lines{"deleted @7:0:s", "set b @8:0:s"}));
+}
+
+TEST_F(KeyTest, ANotificationOvertakesTheAnswerToItsRegistration) {
+  key.on_line_up();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(ask(), Ask::watch);
+  set("b", "6:0:s");
+  told_by(key.on_watching(now()));
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), (Lines{"set b @6:0:s", "current b @6:0:s"}));  // for those who hear of changes
+}
+
+TEST_F(KeyTest, ANotificationThatOvertakesAReadIsNotUndoneByIt) {
+  settle();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(ask(), Ask::read);
+  set("b", "6:0:s");
+  found("a", "5:0:s");
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+  reads("b", "6:0:s");  // whoever waits is told from a new read
+  EXPECT_EQ(take(), Lines{"current b @6:0:s"});
+}
+
+TEST_F(KeyTest, AbsentWhileASetWasHeardIsReadAgain) {
+  settle();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(ask(), Ask::read);
+  set("b", "6:0:s");
+  found(std::nullopt);
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+  reads(std::nullopt);  // nothing was heard meanwhile: that is the truth, and nobody said so
+  EXPECT_EQ(take(), (Lines{"gap 1-1", "deleted", "current"}));
+}
+
+TEST_F(KeyTest, AValueWhileADeletionWasHeardIsOfThePast) {
+  settle();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(ask(), Ask::read);
+  deleted("6:0:s");
+  found("a", "5:0:s");
+  EXPECT_EQ(take(), (Lines{"deleted @6:0:s", "current"}));
+}
+
+TEST_F(KeyTest, WhoJoinsDuringAReadWaitsForTheNext) {
+  settle();
+  EXPECT_EQ(key.join(calls::WatchStart::current), 2U);
+  ASSERT_EQ(ask(), Ask::read);
+  EXPECT_EQ(key.join(calls::WatchStart::current), 3U);
+  found("a", "5:0:s");
+  EXPECT_EQ(take(), Lines{});
+  reads("a", "5:0:s");
+  EXPECT_EQ(take(), Lines{"current a @5:0:s"});
+}
+
+TEST_F(KeyTest, AfterAGapWhatWasMissedFollows) {
+  settle();
+  blind(10, 20);
+  EXPECT_EQ(take(), Lines{"gap 10-20"});
+  reads("c", "9:0:s");
+  EXPECT_EQ(take(), Lines{"set c @9:0:s"});
+  blind(30, 40);
+  reads("c", "9:0:s");
+  EXPECT_EQ(take(), Lines{"gap 30-40"});
+  blind(50, 60);
+  reads(std::nullopt);
+  EXPECT_EQ(take(), (Lines{"gap 50-60", "deleted"}));
+}
+
+TEST_F(KeyTest, AGapLastsUntilARegistrationSucceeds) {
+  settle();
+  time = 10;
+  key.on_line_down(now());
+  key.on_line_up();
+  ASSERT_EQ(ask(), Ask::watch);
+  key.on_lost();
+  time = 30;
+  key.on_line_down(now());  // a proof that does not matter: nothing was registered
+  key.on_line_up();
+  time = 50;
+  watching();
+  EXPECT_EQ(take(), Lines{"gap 10-50"});
+}
+
+TEST_F(KeyTest, ANotificationEndsTheGapBeforeTheAnswerDoes) {
+  settle();
+  time = 10;
+  key.on_line_down(now());
+  key.on_line_up();
+  ASSERT_EQ(ask(), Ask::watch);
+  time = 12;
+  set("c", "9:0:s");
+  told_by(key.on_watching(now()));
+  reads("c", "9:0:s");
+  EXPECT_EQ(take(), (Lines{"gap 10-12", "set c @9:0:s"}));
+}
+
+// The store lost its memory and its clock went back: what it says now holds.
+TEST_F(KeyTest, AfterAGapAnOlderVersionIsBelieved) {
+  settle();
+  blind(10, 20);
+  set("b", "2:0:s");  // older than all that is known, before the first read
+  reads("b", "2:0:s");
+  set("c", "3:0:s");
+  EXPECT_EQ(take(), (Lines{"gap 10-20", "set b @2:0:s", "set c @3:0:s"}));
+}
+
+TEST_F(KeyTest, AnOlderNotificationDuringTheFirstReadAfterAGapIsLookedInto) {
+  settle();
+  blind(10, 20);
+  ASSERT_EQ(ask(), Ask::read);
+  set("c", "3:0:s");  // its place is not known yet
+  found("b", "2:0:s");
+  reads("c", "3:0:s");
+  EXPECT_EQ(take(), (Lines{"gap 10-20", "set b @2:0:s", "set c @3:0:s"}));
+}
+
+TEST_F(KeyTest, WhatASetDoesNotTellIsRead) {
+  settle();
+  notified(Kind::set, std::nullopt, "6:0:s");
+  EXPECT_EQ(take(), Lines{});
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+}
+
+TEST_F(KeyTest, AnUnknownOperationIsAChangeAndIsLookedInto) {
+  settle();
+  notified(Kind::changed, std::nullopt, "6:0:s");
+  EXPECT_EQ(take(), Lines{"changed @6:0:s"});
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+}
+
+TEST_F(KeyTest, WithoutAVersionOnlyAReadCounts) {
+  settle();
+  set("b", "");
+  EXPECT_EQ(take(), Lines{});
+  ASSERT_EQ(ask(), Ask::read);
+  deleted("");  // may be after that read
+  found("b", "6:0:s");
+  reads(std::nullopt);
+  EXPECT_EQ(take(), (Lines{"set b @6:0:s", "deleted"}));
+}
+
+TEST_F(KeyTest, ValuesWithoutVersionsAreComparedAsBytes) {
+  key.on_line_up();
+  key.join(calls::WatchStart::current);
+  watching();
+  reads("a");
+  set("a", "");
+  reads("a");
+  EXPECT_EQ(take(), Lines{"current a"});
+  set("b", "");
+  reads("b");
+  EXPECT_EQ(take(), Lines{"set b"});
+}
+
+TEST_F(KeyTest, AnAuditFindsWhatNobodyAnnounced) {
+  settle();
+  const Deadline due = key.poll_deadline();
+  EXPECT_EQ(due, Deadline(1) + 60s);
+  time = static_cast<int>(1);
+  const Now later{due, {}};
+  ASSERT_EQ(key.next_ask(later), Ask::read);
+  key.asked(later);
+  told_by(key.on_read("b", "6:0:s", later));
+  EXPECT_EQ(take(), (Lines{"gap 1-60000000001", "set b @6:0:s"}));
+}
+
+TEST_F(KeyTest, ARefusalIsToldAndTriedAgainUnlessItIsForGood) {
+  key.on_line_up();
+  key.join(calls::WatchStart::current);
+  Error error;
+  error.outcome = Outcome::refused;
+  ASSERT_EQ(ask(), Ask::watch);
+  told_by(key.on_refused(error, false, now()));
+  EXPECT_EQ(take(), Lines{"failed"});
+  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(key.poll_deadline(), Deadline(1) + 10s);
+  const Now later{key.poll_deadline(), {}};
+  ASSERT_EQ(key.next_ask(later), Ask::watch);
+  key.asked(later);
+  told_by(key.on_refused(error, true, later));
+  EXPECT_EQ(key.poll_deadline(), never);
+  key.on_line_down(later);
+  key.on_line_up();  // rights may have changed
+  EXPECT_EQ(ask(), Ask::watch);
+}
+
+TEST_F(KeyTest, AReadThatIsRefusedIsToldToThoseWhoWait) {
+  settle();
+  Error error;
+  error.outcome = Outcome::refused;
+  key.join(calls::WatchStart::current);
+  notified(Kind::set, std::nullopt, "6:0:s");
+  ASSERT_EQ(ask(), Ask::read);
+  told_by(key.on_refused(error, false, now()));
+  EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
+  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(key.poll_deadline(), Deadline(1) + 10s);
+}
+
+TEST_F(KeyTest, ANodeOutOfReachIsToldOnceInAnOutage) {
+  Error error;
+  key.join(calls::WatchStart::current);
+  told_by(key.on_line_failed(error));
+  told_by(key.on_line_failed(error));
+  EXPECT_EQ(take(), Lines{"failed"});
+  key.on_line_up();
+  watching();
+  reads(std::nullopt);
+  key.on_line_down(now());
+  told_by(key.on_line_failed(error));
+  EXPECT_EQ(take(), (Lines{"current", "failed"}));
+}
+
+TEST_F(KeyTest, TheLastToLeaveEndsTheRegistration) {
+  settle();
+  key.leave();
+  EXPECT_FALSE(key.idle());
+  set("b", "6:0:s");
+  EXPECT_EQ(take(), Lines{});
+  ASSERT_EQ(ask(), Ask::unwatch);
+  EXPECT_FALSE(key.idle());
+  key.join(calls::WatchStart::current);  // comes back before the end is confirmed
+  key.on_unwatched();
+  watching();
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), Lines{"current b @6:0:s"});
+  key.leave();
+  ASSERT_EQ(ask(), Ask::unwatch);
+  key.on_unwatched();
+  EXPECT_TRUE(key.idle());
+}
+
+TEST_F(KeyTest, WhoeverComesAfterTheLastHasLeftHearsOfNoGap) {
+  settle();
+  time = 10;
+  key.on_line_down(now());
+  key.leave();
+  key.join(calls::WatchStart::current);
+  key.on_line_up();
+  watching();
+  reads("z", "9:0:s");
+  EXPECT_EQ(take(), Lines{"current z @9:0:s"});
+}
+
+}  // namespace
+}  // namespace sheaf::client::watch

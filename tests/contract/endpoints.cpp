@@ -1,0 +1,106 @@
+#include "tests/contract/endpoints.h"
+
+#include <array>
+#include <atomic>
+
+#ifdef SHEAF_TEST_BROKERS
+#include "tests/support/broker_process.h"
+#endif
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/memcached_process.h"
+#endif
+
+namespace sheaf::test {
+namespace {
+
+// A name of its own, so that tests share no engine; a first client keeps the engines alive.
+class Embedded final : public Endpoint {
+ public:
+  explicit Embedded(const std::string& spelling) {
+    static std::atomic<int> count = 0;
+    uri_ = "embedded://3?name=contract" + std::to_string(count++) + "&spelling=" + spelling;
+  }
+  std::string uri() const override { return uri_; }
+
+ private:
+  std::string uri_;
+};
+
+#ifdef SHEAF_TEST_BROKERS
+class Brokers final : public Endpoint {
+ public:
+  explicit Brokers(const std::string& spelling) {
+    BrokerOptions options;
+    options.plugin_options = {{"spelling", spelling}};
+    for (int i = 0; i < 3; ++i) brokers_.push_back(std::make_unique<BrokerProcess>(options));
+  }
+  std::string uri() const override {
+    std::string uri = "mqtt://";
+    for (const auto& broker : brokers_) {
+      if (uri.back() != '/') uri += ',';
+      uri += "127.0.0.1:" + std::to_string(broker->port());
+    }
+    return uri;
+  }
+
+ private:
+  std::vector<std::unique_ptr<BrokerProcess>> brokers_;
+};
+#endif
+
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+class Servers final : public Endpoint {
+ public:
+  explicit Servers(std::string protocol) : protocol_(std::move(protocol)) {}
+  std::string uri() const override {
+    std::string uri = "memcached://";
+    for (const MemcachedProcess& server : servers_) {
+      if (uri.back() != '/') uri += ',';
+      uri += "127.0.0.1:" + std::to_string(server.port());
+    }
+    return uri + "?protocol=" + protocol_;
+  }
+
+ private:
+  std::string protocol_;
+  std::array<MemcachedProcess, 3> servers_;
+};
+#endif
+
+template <class Kind>
+EndpointFactory factory(const std::string& name, const std::string& spelling) {
+  return {name,
+          [spelling]() -> std::unique_ptr<Endpoint> { return std::make_unique<Kind>(spelling); }};
+}
+
+}  // namespace
+
+std::vector<EndpointFactory> endpoint_factories() {
+  return {
+      factory<Embedded>("Embedded", "sdk"),
+      factory<Embedded>("EmbeddedPageSpelling", "page"),
+#ifdef SHEAF_TEST_BROKERS
+      factory<Brokers>("Brokers", "sdk"),
+      factory<Brokers>("BrokersPageSpelling", "page"),
+#endif
+  };
+}
+
+std::vector<EndpointFactory> memcached_factories() {
+  std::vector<EndpointFactory> all;
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+  using std::chrono::seconds;
+  all = {factory<Servers>("MemcachedMeta", "meta"), factory<Servers>("MemcachedBinary", "binary")};
+  all[0].limits = {.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = seconds(1)};
+  all[1].limits = {.key = 250, .binary_key = 250, .value = 1'048'267, .ttl = seconds(1)};
+#endif
+  return all;
+}
+
+std::vector<EndpointFactory> all_factories() {
+  std::vector<EndpointFactory> all = endpoint_factories();
+  for (EndpointFactory& factory : memcached_factories()) all.push_back(std::move(factory));
+  return all;
+}
+
+}  // namespace sheaf::test

@@ -1,0 +1,187 @@
+// Opening, closing, forking: every callback exactly once, whatever is in flight.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <latch>
+#include <mutex>
+#include <thread>
+
+#include <sheaf/client.h>
+
+#include "base/random.h"
+#include "tests/contract/endpoints.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Lifecycle, AnOpenedClientThatIsNeverUsedClosesAtOnce) {
+  for (int i = 0; i < 20; ++i) test::open("embedded://3?name=unused");
+}
+
+TEST(Lifecycle, DestroyingAClientWithWorkInFlightCompletesEveryCallbackOnce) {
+  Random random(3);
+  for (int round = 0; round < 60; ++round) {
+    std::atomic<int> started = 0;
+    std::atomic<int> ended = 0;
+    {
+      Client client = test::open("embedded://3?name=lifecycle");
+      const int operations = static_cast<int>(random.below(200));
+      for (int i = 0; i < operations; ++i) {
+        ++started;
+        client.get_async("key/" + std::to_string(i), {}, [&](Result<GetResult>) { ++ended; });
+        if (random.below(20) == 0) std::this_thread::yield();
+      }
+    }
+    ASSERT_EQ(started, ended);
+  }
+}
+
+TEST(Lifecycle, WorkForAnUnreachableNodeIsCompletedWhenTheClientGoes) {
+  std::atomic<int> ended = 0;
+  {
+    Client client = test::open("mqtt://127.0.0.1:1");
+    for (int i = 0; i < 50; ++i) {
+      client.set_async("k", "v", {}, [&](Result<SetResult> result) {
+        EXPECT_FALSE(result);
+        EXPECT_TRUE(result.error().outcome == Outcome::not_sent ||
+                    result.error().outcome == Outcome::shutdown);
+        ++ended;
+      });
+    }
+  }
+  EXPECT_EQ(ended, 50);
+}
+
+TEST(Lifecycle, AClientMayBeDestroyedFromItsOwnCallback) {
+  for (int round = 0; round < 30; ++round) {
+    std::latch gone(1);
+    std::atomic<int> ended = 0;
+    auto* client = new Client(test::open("embedded://3?name=own"));
+    for (int i = 0; i < 20; ++i) client->get_async("x", {}, [&](Result<GetResult>) { ++ended; });
+    client->get_async("y", {}, [&, client](Result<GetResult>) {
+      delete client;
+      ++ended;
+      gone.count_down();
+    });
+    gone.wait();
+    EXPECT_EQ(ended, 21);
+  }
+}
+
+TEST(Lifecycle, ACallbackThatStartsMoreWorkDuringTheEndIsTold) {
+  std::atomic<int> ended = 0;
+  std::atomic<int> refused = 0;
+  {
+    Client client = test::open("embedded://1?name=more");
+    for (int i = 0; i < 100; ++i) {
+      client.get_async("x", {}, [&](Result<GetResult>) {
+        ++ended;
+        const auto late = client.get("y");
+        if (!late && late.error().outcome == Outcome::shutdown) ++refused;
+      });
+    }
+  }
+  EXPECT_EQ(ended, 100);
+}
+
+TEST(Lifecycle, AnExecutorRunsTheCallbacks) {
+  std::mutex mutex;
+  std::vector<std::function<void()>> jobs;
+  ClientOptions options;
+  options.executor = [&](std::function<void()> job) {
+    const std::scoped_lock lock(mutex);
+    jobs.push_back(std::move(job));
+  };
+  std::atomic<int> ended = 0;
+  {
+    Client client = test::open("embedded://1?name=executor", options);
+    for (int i = 0; i < 10; ++i) client.get_async("x", {}, [&](Result<GetResult>) { ++ended; });
+    client.get("x").value();
+    std::vector<std::function<void()>> some;
+    {
+      const std::scoped_lock lock(mutex);
+      some.swap(jobs);
+    }
+    for (auto& job : some) job();
+  }
+  EXPECT_EQ(ended, 10);
+  for (auto& job : jobs) job();  // too late: they find nothing to do
+  EXPECT_EQ(ended, 10);
+}
+
+TEST(Lifecycle, WhatACallbackThrowsStopsNothing) {
+  std::atomic<int> ended = 0;
+  {
+    Client client = test::open("embedded://1?name=throws");
+    for (int i = 0; i < 10; ++i) {
+      client.get_async("x", {}, [&](Result<GetResult>) {
+        ++ended;
+        throw std::runtime_error("callback");
+      });
+    }
+  }
+  EXPECT_EQ(ended, 10);
+}
+
+TEST(Lifecycle, AForkedChildIsRefusedAndTheParentGoesOn) {
+  Client client = test::open("embedded://3?name=fork");
+  client.set("k", "v").value();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto got = client.get("k");
+    const bool told = !got && got.error().reason == Reason::forked;
+    {
+      const Client dying = std::move(client);
+    }
+    _exit(told ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(client.get("k").value()->data, "v");
+}
+
+TEST(Lifecycle, BadConfigurationsAreOneSentenceEach) {
+  for (const char* uri : {"", "mqtt://", "http://a", "mqtts://a", "memcacheds://a", "redis://a",
+                          "mqtt://a:0", "mqtt://a*0", "mqtt://a,a", "mqtt://a?x=1", "embedded://0",
+                          "embedded://2?spelling=latin", "mqtt://u:p@example.org"}) {
+    const auto client = Client::open(uri);
+    ASSERT_FALSE(client) << uri;
+    EXPECT_FALSE(client.error().text.empty()) << uri;
+    EXPECT_EQ(client.error().text.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Lifecycle, LogRecordsTellOfRefusalsAndHideKeys) {
+  std::mutex mutex;
+  std::vector<LogRecord> records;
+  {
+    ClientOptions options;
+    options.log = [&](const LogRecord& record) {
+      const std::scoped_lock lock(mutex);
+      records.push_back(record);
+    };
+    Client client = test::open("embedded://1?name=log", options);
+    SetOptions fenced;
+    fenced.fence = {client.set("lock", "x")->version.text};
+    client.set("secret-key", "secret-value", fenced).value();
+    EXPECT_FALSE(client.set("secret-key", "secret-value"));
+  }
+  bool told = false;
+  for (const LogRecord& record : records) {
+    told = told || (record.outcome == Outcome::refused && record.operation == "set" &&
+                    record.key.starts_with('#'));
+    EXPECT_EQ((record.text + record.key).find("secret"), std::string::npos);
+  }
+  EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace sheaf

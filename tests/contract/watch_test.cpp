@@ -1,0 +1,420 @@
+// Client::watch on engines in the process and on real brokers.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <latch>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <sheaf/client.h>
+
+#include "tests/contract/endpoints.h"
+
+#ifdef SHEAF_TEST_BROKERS
+#include "tests/support/broker_process.h"
+#endif
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = WatchEvent::Kind;
+using Keys = std::vector<std::string_view>;
+
+constexpr auto soon = 20s;  // an event that does not come at all fails the test then
+
+// The next event, of any key or of one; a failed test if none comes.
+WatchEvent next(Watch& watch) {
+  auto event = watch.next(soon);
+  if (!event) throw std::runtime_error(event.error().message());
+  if (!event->has_value()) throw std::runtime_error("no event came");
+  return std::move(**event);
+}
+WatchEvent next_of(Watch& watch, Kind kind) {
+  for (;;) {
+    WatchEvent event = next(watch);
+    if (event.kind == kind) return event;
+  }
+}
+// Takes events until the key's value is this one.
+void until_value(Watch& watch, const std::string& key, const std::optional<std::string>& value) {
+  for (;;) {
+    const WatchEvent event = next(watch);
+    const bool state =
+        event.kind == Kind::current || event.kind == Kind::set || event.kind == Kind::deleted;
+    if (state && event.key == key && event.value == value) return;
+  }
+}
+
+class WatchContract : public test::OnEndpoint {};
+
+INSTANTIATE_TEST_SUITE_P(On, WatchContract, testing::ValuesIn(test::endpoint_factories()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(WatchContract, AWatchTellsWhatThereIsAndThenEveryChange) {
+  const auto first = client->set("k", "1").value();
+  Watch watch = client->watch("k").value();
+  WatchEvent event = next(watch);
+  EXPECT_EQ(event.kind, Kind::current);
+  EXPECT_EQ(event.key, "k");
+  EXPECT_EQ(event.value, "1");
+  EXPECT_EQ(event.version, first.version);
+  Client other = test::open(endpoint->uri());
+  const auto second = other.set("k", "2").value();
+  event = next(watch);
+  EXPECT_EQ(event.kind, Kind::set);
+  EXPECT_EQ(event.value, "2");
+  EXPECT_EQ(event.version, second.version);
+  client->remove("k").value();
+  EXPECT_EQ(next(watch).kind, Kind::deleted);
+  const std::string bytes("\0\r\n\xFF", 4);
+  other.set("k", bytes).value();
+  EXPECT_EQ(next(watch).value, bytes);
+  other.set("k", "", {.ttl = 1ms}).value();
+  EXPECT_EQ(next(watch).value, "");
+  EXPECT_EQ(next(watch).kind, Kind::deleted);  // its life is over
+  EXPECT_FALSE(watch.try_next().value().has_value());
+}
+
+TEST_P(WatchContract, KeysOnAllNodesAreWatchedTogether) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 50; ++i) names.push_back("all/" + std::to_string(i));
+  Keys keys(names.begin(), names.end());
+  keys.push_back(names[0]);
+  Watch watch = client->watch(keys).value();
+  EXPECT_EQ(watch.keys(), names);
+  std::map<std::string, int> seen;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const WatchEvent event = next(watch);
+    EXPECT_EQ(event.kind, Kind::current);
+    EXPECT_EQ(event.value, std::nullopt);
+    ++seen[event.key];
+  }
+  EXPECT_EQ(seen.size(), names.size());
+  for (const auto& name : names) client->set(name, name).value();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const WatchEvent event = next(watch);
+    EXPECT_EQ(event.value, event.key);
+  }
+}
+
+TEST_P(WatchContract, AWatchThatIsNotDrainedCostsTheOthersNothing) {
+  std::latch blocked(1);
+  std::latch released(1);
+  std::atomic<int> calls = 0;
+  Watch lazy = client
+                   ->watch(Keys{"k"}, {},
+                           [&](const WatchEvent&) {
+                             if (++calls == 1) blocked.count_down();
+                             released.wait();
+                           })
+                   .value();
+  blocked.wait();  // it sits in its callback from here on
+  Watch eager = client->watch("k").value();
+  EXPECT_EQ(next(eager).kind, Kind::current);
+  for (int i = 0; i < 500; ++i) {
+    client->set("k", std::to_string(i)).value();
+    EXPECT_EQ(next(eager).value, std::to_string(i));
+  }
+  EXPECT_EQ(calls, 1);
+  released.count_down();
+}
+
+TEST_P(WatchContract, WhatDoesNotFitIsConflatedAndToldAsAGap) {
+  const auto start = std::chrono::system_clock::now();
+  Watch small = client->watch("k", {.queue_limit = 2}).value();
+  Watch large = client->watch("k").value();
+  until_value(large, "k", std::nullopt);
+  for (int i = 0; i < 100; ++i) client->set("k", std::to_string(i)).value();
+  until_value(large, "k", "99");
+  EXPECT_EQ(next(small).kind, Kind::current);
+  EXPECT_EQ(next(small).value, "0");
+  const WatchEvent gap = next(small);
+  EXPECT_EQ(gap.kind, Kind::gap);
+  EXPECT_EQ(gap.key, "k");
+  EXPECT_GE(gap.from, start - 1s);
+  EXPECT_GE(gap.until, gap.from);
+  EXPECT_LE(gap.until, std::chrono::system_clock::now());
+  EXPECT_EQ(next(small).value, "99");
+  EXPECT_FALSE(small.try_next().value().has_value());
+}
+
+TEST_P(WatchContract, AWatchOutlivesItsClientAndTellsTheEnd) {
+  client->set("k", "1").value();
+  Watch watch = client->watch("k").value();
+  Watch drained = client->watch("k").value();
+  until_value(drained, "k", "1");
+  client->set("k", "2").value();
+  until_value(drained, "k", "2");
+  client.reset();
+  EXPECT_EQ(next(watch).value, "1");
+  EXPECT_EQ(next(watch).value, "2");
+  const auto end = watch.next(soon);
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().outcome, Outcome::shutdown);
+  EXPECT_FALSE(drained.try_next());
+}
+
+TEST_P(WatchContract, CallbacksComeOneAfterAnotherAndNoneAfterTheWatchHasGone) {
+  std::atomic<int> inside = 0;
+  std::atomic<int> calls = 0;
+  std::latch current(3);  // before that, what is written may come as the current state
+  std::latch some(20);
+  {
+    const Watch watch = client
+                            ->watch(Keys{"a", "b", "c"}, {},
+                                    [&](const WatchEvent&) {
+                                      EXPECT_EQ(++inside, 1);
+                                      const int call = ++calls;
+                                      if (call <= 3) current.count_down();
+                                      if (call <= 20) some.count_down();
+                                      --inside;
+                                    })
+                            .value();
+    current.wait();
+    for (int i = 0; i < 40; ++i) client->set(i % 2 == 0 ? "a" : "b", std::to_string(i)).value();
+    some.wait();
+  }
+  const int before = calls;
+  client->set("a", "later").value();
+  client->get("a").value();
+  EXPECT_EQ(calls, before);
+}
+
+TEST_P(WatchContract, AWatchMayEndItselfInItsCallback) {
+  for (int round = 0; round < 10; ++round) {
+    std::optional<Watch> watch;
+    std::latch made(1);
+    std::latch gone(1);
+    watch = client
+                ->watch(Keys{"k"}, {},
+                        [&](const WatchEvent&) {
+                          made.wait();
+                          watch.reset();
+                          gone.count_down();
+                        })
+                .value();
+    made.count_down();
+    gone.wait();
+  }
+}
+
+TEST_P(WatchContract, ManyThreadsWatchAndWriteAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([this, t] {
+      const std::string own = "own/" + std::to_string(t);
+      for (int round = 0; round < 10; ++round) {
+        const std::vector<std::string_view> keys{"shared", own};
+        Watch watch = client->watch(keys).value();
+        const std::string value = std::to_string(t) + "/" + std::to_string(round);
+        client->set("shared", value).value();
+        client->set(own, value).value();
+        until_value(watch, own, value);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(WatchArguments, AreChecked) {
+  Client client = test::open("embedded://1?name=watch-arguments");
+  EXPECT_EQ(client.watch("").error().outcome, Outcome::invalid);
+  EXPECT_EQ(client.watch(Keys{}).error().text, "no key to watch was given");
+  EXPECT_EQ(client.watch("k", {.queue_limit = 0}).error().text,
+            "queue_limit is 0; it must be 1 to 1000000");
+  Watch watch = client.watch(Keys{"k"}, {}, [](const WatchEvent&) {}).value();
+  EXPECT_EQ(watch.try_next().error().outcome, Outcome::invalid);
+  const Watch moved = std::move(watch);
+  EXPECT_EQ(moved.keys().size(), 1U);
+}
+
+TEST(WatchSubscribed, AStoreThatTellsOnlySubscribersIsHeard) {
+  Client client = test::open("embedded://3?name=watch-subscribed&notify=subscribed");
+  Watch watch = client.watch("k").value();
+  EXPECT_EQ(next(watch).kind, Kind::current);
+  client.set("k", "1").value();
+  EXPECT_EQ(next(watch).value, "1");
+}
+
+// The user's executor runs the callbacks of a watch one after another, on whatever threads.
+TEST(WatchExecutor, TakesTheCallbacks) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> tasks;
+  bool over = false;
+  ClientOptions options;
+  options.executor = [&](std::function<void()> task) {
+    const std::lock_guard lock(mutex);
+    tasks.push_back(std::move(task));
+    changed.notify_one();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      std::unique_lock lock(mutex);
+      for (;;) {
+        changed.wait(lock, [&] { return over || !tasks.empty(); });
+        if (tasks.empty()) return;
+        auto task = std::move(tasks.front());
+        tasks.pop_front();
+        lock.unlock();
+        task();
+        lock.lock();
+      }
+    });
+  }
+  {
+    Client client = test::open("embedded://3?name=watch-executor", std::move(options));
+    std::atomic<int> inside = 0;
+    std::latch current(1);
+    std::latch all(101);
+    const Watch watch = client
+                            .watch(Keys{"k"}, {},
+                                   [&](const WatchEvent& event) {
+                                     EXPECT_EQ(++inside, 1);
+                                     --inside;
+                                     if (event.kind == WatchEvent::Kind::current)
+                                       current.count_down();
+                                     all.count_down();
+                                   })
+                            .value();
+    current.wait();  // a set that comes before it would not be told as one
+    for (int i = 0; i < 100; ++i) client.set("k", std::to_string(i)).value();
+    all.wait();
+  }
+  {
+    const std::lock_guard lock(mutex);
+    over = true;
+    changed.notify_all();
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+#if !defined(__SANITIZE_THREAD__)
+TEST(WatchFork, TheChildIsRefusedAndEndsInPeace) {
+  Client client = test::open("embedded://1?name=watch-fork");
+  std::optional<Watch> pulled = client.watch("k").value();
+  std::optional<Watch> called = client.watch(Keys{"k"}, {}, [](const WatchEvent&) {}).value();
+  next(*pulled);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto refused = pulled->next(1s);
+    const bool right = !refused && refused.error().reason == Reason::forked;
+    pulled.reset();
+    called.reset();
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  client.set("k", "v").value();
+  EXPECT_EQ(next(*pulled).value, "v");
+}
+#endif
+
+#ifdef SHEAF_TEST_BROKERS
+class WatchBroker : public testing::Test {
+ protected:
+  std::string uri(const test::BrokerProcess& broker) const {
+    return "mqtt://127.0.0.1:" + std::to_string(broker.port());
+  }
+  // How often somebody connected to the broker.
+  static std::size_t connections(const test::BrokerProcess& broker) {
+    const std::string log = broker.log();
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = log.find("New client connected", at)) != std::string::npos;
+         ++at) {
+      ++count;
+    }
+    return count;
+  }
+};
+
+TEST_F(WatchBroker, ARestartIsAGapWithItsTimeAndWhatIsThereNow) {
+  test::BrokerProcess broker;
+  Client client = test::open(uri(broker));
+  client.set("k", "1").value();
+  Watch watch = client.watch("k").value();
+  EXPECT_EQ(next(watch).value, "1");
+  const auto killed = std::chrono::system_clock::now();
+  broker.kill();
+  broker.restart();
+  Client other = test::open(uri(broker));
+  other.set("k", "2").value();
+  const WatchEvent gap = next_of(watch, Kind::gap);
+  EXPECT_LE(gap.from, killed);
+  EXPECT_GE(gap.from, killed - 5s);
+  EXPECT_GE(gap.until, killed);
+  EXPECT_LE(gap.until, std::chrono::system_clock::now());
+  until_value(watch, "k", "2");
+  other.set("k", "3").value();
+  until_value(watch, "k", "3");
+}
+
+TEST_F(WatchBroker, AStoppedBrokerIsNoticedAndToldWhenItGoesOn) {
+  test::BrokerProcess broker;
+  Client client = test::open(uri(broker));
+  Watch watch = client.watch("k").value();
+  EXPECT_EQ(next(watch).kind, Kind::current);
+  broker.stop();
+  const auto stopped = std::chrono::system_clock::now();
+  // The line gives up by itself, and says so when it cannot come back.
+  EXPECT_EQ(next_of(watch, Kind::failed).key, "k");
+  broker.resume();
+  const WatchEvent gap = next_of(watch, Kind::gap);
+  EXPECT_LE(gap.from, stopped);
+  EXPECT_GE(gap.until, stopped + 1s);
+  while (!client.set("k", "1")) std::this_thread::yield();
+  until_value(watch, "k", "1");
+}
+
+TEST_F(WatchBroker, AThousandKeysShareOneConnection) {
+  test::BrokerProcess broker;
+  Client client = test::open(uri(broker));
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.push_back("many/" + std::to_string(i));
+  client.get(names[0]).value();
+  const std::size_t before = connections(broker);
+  const Keys keys(names.begin(), names.end());
+  Watch watch = client.watch(keys, {.queue_limit = 5'000}).value();
+  std::vector<Watch> more;
+  for (const auto& name : names) more.push_back(client.watch(name).value());
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(next(watch).kind, Kind::current);
+  for (auto& one : more) EXPECT_EQ(next(one).kind, Kind::current);
+  EXPECT_EQ(connections(broker) - before, 1U);
+  std::vector<SetItem> items;
+  for (const auto& name : names) items.push_back({name, name});
+  for (const auto& stored : client.set_many(items, {.timeout = 20s})) stored.result.value();
+  std::map<std::string, std::string> seen;
+  while (seen.size() < names.size()) {
+    const WatchEvent event = next(watch);
+    ASSERT_TRUE(event.kind == Kind::set || event.kind == Kind::gap);
+    if (event.value) seen[event.key] = *event.value;
+  }
+  for (const auto& name : names) EXPECT_EQ(seen[name], name);
+}
+
+TEST_F(WatchBroker, ABrokerThatIsNotThereIsToldAndFoundWhenItComes) {
+  test::BrokerProcess broker;
+  const std::string address = uri(broker);
+  broker.kill();
+  Client client = test::open(address);
+  Watch watch = client.watch("k").value();
+  const WatchEvent failed = next(watch);
+  EXPECT_EQ(failed.kind, Kind::failed);
+  ASSERT_TRUE(failed.error.has_value());
+  EXPECT_EQ("mqtt://" + failed.error->node, address);
+  broker.restart();
+  EXPECT_EQ(next_of(watch, Kind::current).value, std::nullopt);
+}
+#endif
+
+}  // namespace
+}  // namespace sheaf

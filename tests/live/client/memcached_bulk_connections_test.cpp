@@ -1,0 +1,307 @@
+// Large batches that several threads read from one real memcached server at once: connections of
+// their own, and the same answers as without.
+
+#include <gtest/gtest.h>
+
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "client/runtime/bulk_connections.h"
+#include "client/runtime/memcached_sessions.h"
+#include "cluster/topology.h"
+#include "tests/live/client/memcached_fleet.h"
+#include "tests/support/no_journal.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Fleet;
+
+constexpr std::size_t large = 100;  // keys
+
+// Threads that read a fleet's keys in batches, and judge every answer; the keys hold their names.
+class Readers {
+ public:
+  Readers(Client& client, const Fleet& fleet, unsigned threads, std::size_t size = large)
+      : client_(client), fleet_(fleet), size_(size) {
+    for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this, t] { run(t); });
+  }
+  ~Readers() { stop(); }
+  Readers(const Readers&) = delete;
+  Readers& operator=(const Readers&) = delete;
+
+  void wait_for(std::uint64_t more) const {
+    const std::uint64_t wanted = done_ + more;
+    while (done_ < wanted) std::this_thread::yield();
+  }
+  // Returns how many batches there were. None may have failed.
+  std::uint64_t end() {
+    stop();
+    EXPECT_EQ(failed_, 0u);
+    EXPECT_EQ(wrong_, 0u);
+    return done_;
+  }
+
+ private:
+  void stop() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  void run(std::size_t thread) {
+    for (std::size_t at = thread * 10; !over_; at = (at + size_) % (fleet_.keys.size() - size_)) {
+      const std::span<const std::string_view> keys(fleet_.keys.data() + at, size_);
+      const auto all = client_.get_many(keys, {.timeout = 20s});
+      for (std::size_t i = 0; i < size_; ++i) {
+        const auto& [key, got] = all[i];
+        failed_ += !got;
+        wrong_ += key != keys[i] || (got && (!*got || (*got)->data != keys[i]));
+      }
+      ++done_;
+    }
+  }
+
+  Client& client_;
+  const Fleet& fleet_;
+  std::size_t size_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::atomic<std::uint64_t> failed_ = 0;
+  std::atomic<std::uint64_t> wrong_ = 0;
+  std::atomic<bool> over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+void read_some(Fleet& fleet, unsigned threads, std::size_t size) {
+  Readers readers(*fleet.client, fleet, threads, size);
+  readers.wait_for(300);
+  readers.end();
+}
+
+void wait_for_connections(const Fleet& fleet, std::uint32_t wanted) {
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(0).connections != wanted) {
+    ASSERT_LT(Fleet::Clock::now(), end) << fleet.stats(0).connections << " of " << wanted;
+    std::this_thread::yield();
+  }
+}
+
+class BulkConnections : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(In, BulkConnections, testing::Values("meta", "binary"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(BulkConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTheirOwn) {
+  Fleet fleet(1, std::string("?batch_connections=3&protocol=") + GetParam());
+  const NodeStats before = fleet.stats(0);
+  Readers readers(*fleet.client, fleet, 6);
+  wait_for_connections(fleet, 4);
+  readers.wait_for(200);
+  const std::uint64_t batches = readers.end();
+  const NodeStats after = fleet.stats(0);
+  EXPECT_EQ(after.connections, 4u);
+  EXPECT_EQ(after.connects, 4u);
+  EXPECT_EQ(after.requests - before.requests, batches * large);
+  EXPECT_EQ(after.replies - before.replies, batches * large);
+  EXPECT_EQ(after.in_flight, 0u);
+  EXPECT_EQ(after.health, NodeHealth::up);
+}
+
+TEST(MemcachedSidePaths, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
+  Fleet one(1);
+  read_some(one, 1, large);
+  read_some(one, 6, 7);
+  EXPECT_EQ(one.stats(0).connects, 1u);
+  Fleet two(2);
+  read_some(two, 6, large);
+  EXPECT_EQ(two.stats(0).connects, 1u);
+}
+
+TEST(MemcachedSidePaths, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
+  for (const char* const options : {"?batch_connections=0", "?failover=rehash"}) {
+    Fleet fleet(1, options);
+    read_some(fleet, 6, large);
+    EXPECT_EQ(fleet.stats(0).connects, 1u) << options;
+  }
+}
+
+TEST(MemcachedSidePaths, IdleConnectionsAreClosedAndOpenedAgain) {
+  Fleet fleet(1, "?batch_connections=2&idle_timeout=20ms");
+  for (int i = 0; i < 3; ++i) {
+    Readers readers(*fleet.client, fleet, 6);
+    wait_for_connections(fleet, 3);
+    readers.end();
+    wait_for_connections(fleet, 1);
+  }
+}
+
+// Those that the server does not take are not missed.
+TEST(MemcachedSidePaths, AServerAtItsConnectionLimitFailsNoBatch) {
+  Fleet fleet(1);
+  const std::vector<Client> all = test::crowd(fleet.node(0));
+  Readers readers(*fleet.client, fleet, 6);
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(0).connect_failures == 0) {
+    ASSERT_LT(Fleet::Clock::now(), end);
+    std::this_thread::yield();
+  }
+  readers.wait_for(300);
+  readers.end();
+  EXPECT_EQ(fleet.stats(0).health, NodeHealth::up);
+}
+
+// Others keep the client's own path busy. The batch of this thread must not overtake its set.
+TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
+  Fleet fleet(1);
+  const std::string mine = "mine";
+  std::vector<std::string_view> keys(fleet.keys.begin(), fleet.keys.begin() + large);
+  keys.front() = mine;
+  Readers readers(*fleet.client, fleet, 4);
+  readers.wait_for(100);
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string value = std::to_string(i);
+    std::promise<bool> stored;
+    fleet.client->set_async(mine, value, {.timeout = 20s},
+                            [&](Result<SetResult> set) { stored.set_value(set.has_value()); });
+    const auto all = fleet.client->get_many(keys, {.timeout = 20s});
+    ASSERT_TRUE(stored.get_future().get());
+    ASSERT_EQ(all.front().result.value().value().data, value);
+  }
+  EXPECT_GT(fleet.stats(0).connections, 1u);
+  readers.end();
+}
+
+// Callers on side paths wait in the read, where nobody can wake them.
+TEST(MemcachedSidePaths, DeadlinesAreKeptAndStatisticsToldWhileAServerStandsStill) {
+  Fleet fleet(1);
+  constexpr auto limit = 500ms;
+  std::atomic<bool> over = false;
+  std::atomic<unsigned> failed = 0;
+  std::array<std::chrono::nanoseconds, 4> longest{};
+  std::vector<std::thread> callers;
+  for (auto& own : longest) {
+    callers.emplace_back([&] {
+      const std::span<const std::string_view> keys(fleet.keys.data(), large);
+      while (!over) {
+        const auto start = Fleet::Clock::now();
+        const auto all = fleet.client->get_many(keys, {.timeout = limit});
+        own = std::max(own, Fleet::Clock::now() - start);
+        failed += !all.back().result;
+      }
+    });
+  }
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(0).connections < 4 && Fleet::Clock::now() < end) std::this_thread::yield();
+  fleet.servers[0]->stop();
+  while (failed < callers.size() && Fleet::Clock::now() < end) {
+    const auto start = Fleet::Clock::now();
+    fleet.stats(0);
+    EXPECT_LT(Fleet::Clock::now() - start, 2s);
+    std::this_thread::yield();
+  }
+  over = true;
+  for (std::thread& caller : callers) caller.join();
+  fleet.servers[0]->resume();
+  EXPECT_GE(failed, callers.size());
+  for (const auto took : longest) EXPECT_LT(took, limit + 2s);
+}
+
+// Paths of one server, and a second thread that borrows one, too.
+class LentPaths : public testing::Test {
+  static ClusterConfig configure(const test::MemcachedProcess& server) {
+    auto config =
+        ClusterConfig::parse_uri("memcached://127.0.0.1:" + std::to_string(server.port()));
+    config->pool_min = 0;
+    config->pool_max = 1;
+    return *config;
+  }
+
+  test::MemcachedProcess server_;
+  ClusterConfig config_;
+  std::shared_ptr<const cluster::Topology> topology_;
+  test::NoJournal journal_;
+
+ protected:
+  using Paths = client::runtime::BulkConnections;
+
+  LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
+    paths.emplace(2, 1, [this] {
+      auto path = client::runtime::Path::open(
+          config_, topology_, std::make_unique<client::runtime::MemcachedSessions>(config_),
+          journal_, Random(1).fork());
+      if (!path) return std::unique_ptr<client::runtime::Path>();
+      (*path)->lane().start();
+      return std::move(*path);
+    });
+  }
+  // Waits for one that is connected.
+  Paths::Lease borrow() {
+    const auto end = Fleet::Clock::now() + 20s;
+    while (Fleet::Clock::now() < end) {
+      if (auto lease = paths->borrow(0, socket::read_monotonic())) return lease;
+      std::this_thread::yield();
+    }
+    throw std::runtime_error("no path to borrow");
+  }
+  // What another thread does meanwhile, start to end.
+  template <class Work>
+  static void elsewhere(const Work& work) {
+    std::thread(work).join();
+  }
+
+  std::optional<Paths> paths;  // last, for it uses the others to its end
+};
+
+TEST_F(LentPaths, AThreadIsLentThePathThatItHadLast) {
+  auto lease = std::make_unique<Paths::Lease>(borrow());
+  client::runtime::Path* const mine = &**lease;
+  elsewhere([&] {
+    auto other = std::make_unique<Paths::Lease>(borrow());
+    EXPECT_NE(&**other, mine);
+    lease.reset();  // so that the other one is given back last
+    other.reset();
+  });
+  EXPECT_FALSE(paths->in_use());
+  const Paths::Lease again = borrow();
+  EXPECT_EQ(&*again, mine);
+  EXPECT_TRUE(paths->in_use());
+}
+
+TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
+  {
+    const Paths::Lease lease = borrow();
+    lease.distrust(0);
+  }
+  EXPECT_FALSE(paths->borrow(0, socket::read_monotonic()));
+}
+
+TEST(MemcachedSidePaths, AForkedChildIsRefusedAndTheParentGoesOn) {
+  Fleet fleet(1);
+  Client client = test::open("memcached://" + fleet.node(0));
+  Readers readers(client, fleet, 4);
+  const auto end = Fleet::Clock::now() + 20s;
+  while (client.stats()[0].connections < 3) ASSERT_LT(Fleet::Clock::now(), end);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto got = client.get_many(fleet.keys);
+    const bool told = !got[0].result && got[0].result.error().reason == Reason::forked;
+    {
+      const Client dying = std::move(client);
+    }
+    _exit(told ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  readers.wait_for(200);
+  readers.end();
+  EXPECT_EQ(client.stats()[0].connections_lost, 0u);
+}
+
+}  // namespace
+}  // namespace sheaf
+#endif

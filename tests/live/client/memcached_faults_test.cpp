@@ -1,0 +1,231 @@
+// Real memcached servers that stop, die, come back empty or are full, under load.
+
+#include <gtest/gtest.h>
+
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/live/client/memcached_fleet.h"
+#include "tests/support/sanitized.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Fleet;
+using test::Load;
+using Duration = Fleet::Clock::duration;
+using testing::Test;
+
+constexpr int outages = 3;
+constexpr int slowness = test::sanitized ? 3 : 1;  // the machine, not the protocol, sets the pace
+
+// The shortest of several outages is what was designed, the others have room for a busy machine.
+void expect_within(Duration design, const std::vector<Duration>& times) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  ASSERT_FALSE(times.empty());
+  std::string all;
+  for (const Duration time : times) all += std::to_string(Milliseconds(time).count()) + " ms ";
+  Test::RecordProperty("recovery", all);
+  EXPECT_LT(std::ranges::min(times), design * slowness) << all;
+  EXPECT_LT(std::ranges::max(times), (design + 500ms) * slowness) << all;
+}
+
+// Of the requests that a server has counted since `before`, none was spent on finding out whether
+// it is back: each was answered, or had been sent before the node was taken as down.
+void expect_only_requests_that_were_wanted(const Fleet& fleet, unsigned index,
+                                           const NodeStats& before) {
+  const NodeStats now = fleet.stats(index);
+  const std::uint64_t arrived = fleet.arrived(index);
+  const std::uint64_t answered = now.replies - before.replies;
+  EXPECT_GE(arrived, answered);
+  EXPECT_LE(arrived, answered + now.unknown - before.unknown);
+}
+
+// A server leaves under load, for longer than a probe, and comes back. How long its keys then
+// failed.
+template <class Leave, class Return>
+Duration outage(Fleet& fleet, const Load& load, unsigned index, const Leave& leave,
+                const Return& come_back) {
+  load.wait_for(500);
+  leave();
+  fleet.wait_until_down(index);
+  fleet.wait_for_probes(index);
+  const NodeStats down = fleet.stats(index);
+  come_back();
+  const Duration time = fleet.time_to_success(index);
+  EXPECT_EQ(fleet.stats(index).unknown, down.unknown) << "requests sent to a node that was down";
+  return time;
+}
+
+TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
+  Fleet fleet(8);
+  test::MemcachedProcess& server = *fleet.servers[3];
+  Load load(fleet, 3, true);
+  NodeStats down;
+  const auto restart = [&] {
+    down = fleet.stats(3);
+    server.restart();
+  };
+  std::vector<Duration> times;
+  for (int i = 0; i < outages; ++i) {
+    times.push_back(outage(fleet, load, 3, [&] { server.kill(); }, restart));
+  }
+  load.wait_for(500);
+  load.end();
+  expect_within(1200ms, times);
+  expect_only_requests_that_were_wanted(fleet, 3, down);
+}
+
+TEST(MemcachedFaults, OneOfEightIsStoppedUnderLoadAndGoesOn) {
+  Fleet fleet(8);
+  test::MemcachedProcess& server = *fleet.servers[5];
+  Load load(fleet, 5, false);
+  std::vector<Duration> times;
+  for (int i = 0; i < outages; ++i) {
+    times.push_back(outage(fleet, load, 5, [&] { server.stop(); }, [&] { server.resume(); }));
+  }
+  load.wait_for(500);
+  load.end();
+  expect_within(1200ms, times);
+  expect_only_requests_that_were_wanted(fleet, 5, {});
+}
+
+TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
+  Fleet fleet(8, "?protocol=binary");
+  test::MemcachedProcess& server = *fleet.servers[6];
+  Load load(fleet, 6, true);
+  const std::vector<Duration> times = {
+      outage(
+          fleet, load, 6, [&] { server.stop(); }, [&] { server.resume(); }),
+      outage(fleet, load, 6, [&] { server.kill(); }, [&] { server.restart(); })};
+  load.wait_for(500);
+  load.end();
+  expect_within(1200ms, times);
+}
+
+// Read in batches of a hundred keys by four threads, it has connections beside the client's first.
+TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKilledUnderLoad) {
+  Fleet fleet(1);
+  test::MemcachedProcess& server = *fleet.servers[0];
+  Load load(fleet, 0, true, Load::Reads::in_batches);
+  std::vector<Duration> times;
+  const auto leave_and_return = [&](const auto& leave, const auto& come_back) {
+    const auto end = Fleet::Clock::now() + 20s;
+    while (fleet.stats(0).connections < 3) ASSERT_LT(Fleet::Clock::now(), end);
+    leave();
+    fleet.wait_until_down(0);
+    fleet.wait_for_probes(0);
+    come_back();
+    times.push_back(fleet.time_to_success(0));
+    load.wait_for(500);
+  };
+  for (int i = 0; i < 2; ++i) {
+    leave_and_return([&] { server.stop(); }, [&] { server.resume(); });
+    leave_and_return([&] { server.kill(); }, [&] { server.restart(); });
+  }
+  load.end();
+  expect_within(1200ms, times);
+}
+
+TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
+  Fleet fleet(8);
+  std::vector<Duration> times;
+  for (int i = 0; i < outages; ++i) {
+    fleet.client.reset();
+    std::vector<Client> all = test::crowd(fleet.node(2));
+    fleet.open_client();
+    const auto refused = fleet.client->get(fleet.key_on(2), {.timeout = 500ms});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("too many open connections"), std::string::npos)
+        << refused.error().message();
+    Load load(fleet, 2, false);
+    fleet.wait_for_probes(2);
+    all.clear();
+    times.push_back(fleet.time_to_success(2));
+    load.wait_for(500);
+    load.end();
+  }
+  expect_within(1200ms, times);
+}
+
+TEST(MemcachedFaults, NoUserRequestIsSpentOnProbing) {
+  Fleet fleet(3);
+  fleet.servers[1]->stop();
+  fleet.wait_until_down(1);
+  const NodeStats down = fleet.stats(1);
+  while (fleet.stats(1).probes < down.probes + 2) {
+    const auto got = fleet.client->get(fleet.key_on(1), {.timeout = 5s});
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().outcome, Outcome::not_sent);
+    EXPECT_EQ(got.error().reason, Reason::node_down);
+  }
+  EXPECT_EQ(fleet.stats(1).unknown, down.unknown);
+  fleet.servers[1]->resume();
+  EXPECT_LT(fleet.time_to_success(1), 1700ms * slowness);
+  expect_only_requests_that_were_wanted(fleet, 1, {});
+}
+
+// Reads every key where the client finds it; each holds its own name.
+void expect_all_keys(Fleet& fleet) {
+  for (const auto& [key, got] : fleet.client->get_many(fleet.keys, {.timeout = 1s})) {
+    ASSERT_TRUE(got) << got.error().message();
+    ASSERT_TRUE(got->has_value()) << key;
+    EXPECT_EQ((**got).data, key);
+  }
+}
+
+// Sets every key, until each one of this node is there again and none of the others.
+void expect_back_at_owner(Fleet& fleet, unsigned index) {
+  Client direct = test::open("memcached://" + fleet.node(index));
+  const std::string& first = fleet.key_on(index);
+  const auto end = Fleet::Clock::now() + 20s;
+  while (!direct.get(first).value().has_value()) {
+    ASSERT_LT(Fleet::Clock::now(), end);
+    fleet.client->set(first, first).value();
+  }
+  EXPECT_EQ(fleet.set_all(), 0u);
+  const auto found = direct.get_many(fleet.keys, {.timeout = 5s});
+  for (std::size_t key = 0; key < fleet.names.size(); ++key) {
+    EXPECT_EQ(found[key].result.value().has_value(), fleet.owners[key] == index)
+        << fleet.names[key];
+  }
+  expect_all_keys(fleet);
+}
+
+TEST(MemcachedFaults, WithRehashAllKeysOfAKilledServerAreServedWithinASecondAndReturnToIt) {
+  Fleet fleet(3, "?failover=rehash");
+  std::vector<Duration> times;
+  for (int i = 0; i < outages; ++i) {
+    fleet.servers[1]->kill();
+    const auto start = Fleet::Clock::now();
+    while (fleet.set_all() > 0) {
+      ASSERT_LT(Fleet::Clock::now() - start, 5s);
+    }
+    expect_all_keys(fleet);
+    times.push_back(Fleet::Clock::now() - start);
+    fleet.servers[1]->restart();
+    expect_back_at_owner(fleet, 1);
+  }
+  expect_within(1s, times);
+}
+
+TEST(MemcachedFaults, WithRehashUnderLoadNothingFailsAfterTheFirstSecondNorAtTheReturn) {
+  Fleet fleet(3, "?failover=rehash");
+  Load load(fleet, 1, true);
+  load.wait_for(500);
+  fleet.servers[1]->kill();
+  const auto second = Fleet::Clock::now() + 1s * slowness;
+  while (Fleet::Clock::now() < second) load.wait_for(10);
+  const std::uint64_t failed = load.failed();
+  load.wait_for(4'000);  // every key, several times
+  fleet.servers[1]->restart();
+  const auto end = Fleet::Clock::now() + 20s;
+  while (fleet.stats(1).health == NodeHealth::down) ASSERT_LT(Fleet::Clock::now(), end);
+  load.wait_for(4'000);
+  load.end();
+  EXPECT_EQ(load.failed(), failed);
+  expect_back_at_owner(fleet, 1);
+}
+
+}  // namespace
+}  // namespace sheaf
+#endif

@@ -1,0 +1,18 @@
+# Tests on a real memcached, and sheaf_test_memcached, the helper that starts one. Where it is not
+# installed both are left out, and the configuration says so.
+find_program(SHEAF_MEMCACHED memcached PATHS /usr/bin /usr/local/bin)
+find_program(SHEAF_SASLPASSWD saslpasswd2 PATHS /usr/sbin /usr/local/sbin)
+if(NOT SHEAF_MEMCACHED OR NOT SHEAF_SASLPASSWD)
+  message(WARNING "Tests on a real memcached are left out: they need the packages memcached and "
+                  "sasl2-bin.")
+  return()
+endif()
+
+add_library(sheaf_test_memcached STATIC support/memcached_process.cpp)
+target_link_libraries(sheaf_test_memcached PRIVATE sheaf_flags)
+target_include_directories(sheaf_test_memcached PUBLIC "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(sheaf_test_memcached PRIVATE
+  "SHEAF_TEST_MEMCACHED=\"${SHEAF_MEMCACHED}\""
+  "SHEAF_TEST_SASLPASSWD=\"${SHEAF_SASLPASSWD}\"")
+
+sheaf_test(memcached DIR live/memcached LAYERS protocol LIBS sheaf_test_memcached LABELS broker)

@@ -1,0 +1,166 @@
+// Start, options, several listeners, reload, kill: the plugin as part of a broker's life.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tests/live/plugin/store_client.h"
+#include "tests/support/broker_process.h"
+
+namespace sheaf::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(PluginLifecycle, ListenersWithSettingsOfTheirOwnShareOneStore) {
+  BrokerOptions options;
+  options.listeners = 2;
+  options.per_listener_settings = true;
+  BrokerProcess broker(options);
+  EXPECT_THAT(broker.log(), HasSubstr("listener 2 shares the state store"));
+  StoreClient first(broker.port(0), "first");
+  StoreClient second(broker.port(1), "second");
+  EXPECT_EQ(second({"KEYNOTIFY", "key"}), "+OK\r\n");
+  EXPECT_EQ(first({"SET", "key", "value"}), "+OK\r\n");
+  EXPECT_EQ(second({"GET", "key"}), "$5\r\nvalue\r\n");
+  EXPECT_TRUE(second.notification());
+  EXPECT_EQ(first({"SET", "short", "value", "PX", "1"}), "+OK\r\n");
+  EXPECT_EQ(second({"DEL", "key"}), ":1\r\n");
+  EXPECT_EQ(broker.terminate(), 0) << broker.log();
+  EXPECT_THAT(broker.log(), HasSubstr("state store ends"));
+}
+
+TEST(PluginLifecycle, UnknownOptionsEndTheStartWithOneSentence) {
+  BrokerOptions options;
+  options.plugin_options = {{"max_kies", "7"}};
+  const std::string log = BrokerProcess::failing_start(options);
+  EXPECT_THAT(log, HasSubstr("sheaf: "));
+  EXPECT_THAT(log, HasSubstr("max_kies"));
+}
+
+TEST(PluginLifecycle, BadValuesOfOptionsEndTheStartWithOneSentence) {
+  BrokerOptions options;
+  options.plugin_options = {{"spelling", "maroon"}};
+  const std::string log = BrokerProcess::failing_start(options);
+  EXPECT_THAT(log, HasSubstr("sheaf: "));
+  EXPECT_THAT(log, HasSubstr("spelling"));
+}
+
+TEST(PluginLifecycle, OptionsReachTheEngine) {
+  BrokerOptions options;
+  options.plugin_options = {{"max_keys", "2"}};
+  BrokerProcess broker(options);
+  StoreClient store(broker.port(), "client-id1");
+  EXPECT_EQ(store({"SET", "a", "1"}), "+OK\r\n");
+  EXPECT_EQ(store({"SET", "b", "2"}), "+OK\r\n");
+  EXPECT_EQ(store({"SET", "c", "3"}), "-ERR the quota has been exceeded\r\n");
+}
+
+TEST(PluginLifecycle, AReloadKeepsTheStore) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+  broker.hang_up();
+  StoreClient after(broker.port(), "client-id2");
+  EXPECT_EQ(after({"GET", "key"}), "$5\r\nvalue\r\n");
+  EXPECT_EQ(broker.terminate(), 0) << broker.log();
+  EXPECT_THAT(broker.log(), HasSubstr("Reloading config."));
+}
+
+TEST(PluginLifecycle, AKilledBrokerComesBackEmptyOnTheSamePort) {
+  BrokerProcess broker;
+  const std::uint16_t port = broker.port();
+  {
+    StoreClient store(port, "client-id1");
+    EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+    broker.kill();
+    EXPECT_EQ(store.mqtt().wait_end(), 0);
+  }
+  broker.restart();
+  EXPECT_EQ(broker.port(), port);
+  StoreClient store(port, "client-id1");
+  EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
+}
+
+TEST(PluginLifecycle, AStoppedBrokerAnswersWhenItGoesOn) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  broker.stop();
+  const Outgoing set = store.request(command({"SET", "key", "value"}));
+  const std::uint16_t id = store.mqtt().send(set);
+  EXPECT_FALSE(store.mqtt().receive(std::chrono::milliseconds(50)));
+  broker.resume();
+  EXPECT_EQ(store.mqtt().wait_puback(id), 0);
+  const auto answer = store.mqtt().receive();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->payload, "+OK\r\n");
+}
+
+TEST(PluginLifecycle, TheEndIsLoggedWithCounters) {
+  BrokerProcess broker;
+  StoreClient store(broker.port(), "client-id1");
+  EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+  EXPECT_EQ(store({"GET", "key"}), "$5\r\nvalue\r\n");
+  EXPECT_EQ(store("hello"), "-ERR syntax error\r\n");
+  EXPECT_EQ(broker.terminate(), 0) << broker.log();
+  EXPECT_THAT(broker.log(), HasSubstr("state store ends with 1 keys in 8 bytes; requests 3, writes "
+                                      "1, duplicates 0, errors 1, dropped 0"));
+  EXPECT_THAT(broker.log(), Not(HasSubstr("0x10")));
+}
+
+TEST(PluginLifecycle, WithoutTheSinkBridgeOneWarningComesWithTheFirstRequest) {
+  BrokerOptions options;
+  options.sink = false;
+  BrokerProcess broker(options);
+  EXPECT_THAT(broker.log(), Not(HasSubstr("0x10")));
+  StoreClient store(broker.port(), "client-id1");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(store.mqtt().wait_puback(store.mqtt().send(store.request("hello"))), 0x10);
+  }
+  EXPECT_EQ(broker.terminate(), 0) << broker.log();
+  const std::string log = broker.log();
+  const std::size_t first = log.find("0x10");
+  EXPECT_NE(first, std::string::npos) << log;
+  EXPECT_EQ(log.find("0x10", first + 1), std::string::npos) << log;
+}
+
+TEST(PluginLifecycle, PasswordsAndAccessControlOfTheBrokerHold) {
+  BrokerOptions options;
+  options.users = {{"alice", "secret"}};
+  options.acl = "user alice\ntopic write " + std::string(kStoreRequest) + "\n";
+  BrokerProcess broker(options);
+  ConnectOptions wrong;
+  wrong.client_id = "client-id1";
+  wrong.user = "alice";
+  wrong.password = "guess";
+  EXPECT_EQ(MqttClient(broker.port(), wrong).connack_reason(), 0x87);
+  ConnectOptions right = wrong;
+  right.password = "secret";
+  StoreClient store(broker.port(), right);
+  // The answer needs no right to read: it is published to the client, not to the topic.
+  EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+}
+
+TEST(PluginLifecycle, TheModuleExportsItsThreeFunctionsOnly) {
+  // Anything else could meet a symbol of the broker or of another plugin.
+  FILE* const pipe = ::popen(SHEAF_TEST_NM " -D --defined-only " SHEAF_TEST_PLUGIN, "r");
+  ASSERT_NE(pipe, nullptr);
+  std::vector<std::string> names;
+  char line[512];
+  while (std::fgets(line, sizeof line, pipe) != nullptr) {
+    std::string name(line);
+    name.pop_back();
+    names.push_back(name.substr(name.rfind(' ') + 1));
+  }
+  EXPECT_EQ(::pclose(pipe), 0);
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("mosquitto_plugin_version", "mosquitto_plugin_init",
+                                            "mosquitto_plugin_cleanup"));
+}
+
+}  // namespace
+}  // namespace sheaf::test

@@ -1,0 +1,46 @@
+# Tests on a real broker, and sheaf_test_broker, the helper that starts one. Where the plugin is not
+# built or the broker is not installed both are left out, and the configuration says so.
+find_program(SHEAF_MOSQUITTO mosquitto PATHS /usr/sbin /usr/local/sbin)
+find_program(SHEAF_MOSQUITTO_PASSWD mosquitto_passwd)
+find_program(SHEAF_MOSQUITTO_RR mosquitto_rr)
+if(NOT TARGET sheaf_statestore OR NOT SHEAF_MOSQUITTO OR NOT SHEAF_MOSQUITTO_PASSWD
+   OR NOT SHEAF_MOSQUITTO_RR)
+  message(WARNING "Tests on a real broker are left out: they need the packages mosquitto, "
+                  "mosquitto-clients and mosquitto-dev.")
+  return()
+endif()
+
+# Under ThreadSanitizer the broker itself dies: glibc resolves a bridge's address in a thread that
+# the sanitizer has not seen start. The plugin has one thread, so there is nothing to find.
+if(SHEAF_SANITIZE STREQUAL "thread")
+  message(STATUS "Tests on a real broker are left out: the broker does not run under "
+                 "ThreadSanitizer.")
+  return()
+endif()
+
+add_library(sheaf_test_broker STATIC support/broker_process.cpp)
+target_link_libraries(sheaf_test_broker PRIVATE sheaf_flags)
+target_include_directories(sheaf_test_broker PUBLIC "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(sheaf_test_broker PRIVATE
+  "SHEAF_TEST_MOSQUITTO=\"${SHEAF_MOSQUITTO}\""
+  "SHEAF_TEST_PASSWD=\"${SHEAF_MOSQUITTO_PASSWD}\""
+  "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\"")
+add_dependencies(sheaf_test_broker sheaf_statestore)
+
+# A plugin with AddressSanitizer needs its runtime as the first library of the broker.
+if(SHEAF_SANITIZE STREQUAL "address")
+  set(runtime libasan.so)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set(runtime "libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so")
+  endif()
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${runtime}"
+                  OUTPUT_VARIABLE preload OUTPUT_STRIP_TRAILING_WHITESPACE)
+  target_compile_definitions(sheaf_test_broker PRIVATE "SHEAF_TEST_PRELOAD=\"${preload}\"")
+endif()
+
+sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker LABELS broker)
+target_sources(test_plugin PRIVATE "${PROJECT_SOURCE_DIR}/store/plugin/sink.cpp")
+target_compile_definitions(test_plugin PRIVATE
+  "SHEAF_TEST_MOSQUITTO_RR=\"${SHEAF_MOSQUITTO_RR}\""
+  "SHEAF_TEST_NM=\"${CMAKE_NM}\""
+  "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\"")

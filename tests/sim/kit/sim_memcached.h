@@ -1,0 +1,30 @@
+#pragma once
+
+// A memcached server behind a simulated port: the meta protocol as far as our sessions speak it,
+// over a CacheTable. A process that starts again knows nothing and counts versions from 1.
+//
+// Thread rule: one thread.
+
+#include <memory>
+
+#include "tests/sim/kit/sim_cache.h"
+#include "tests/sim/kit/sim_network.h"
+
+namespace sheaf::sim {
+
+class SimMemcached {
+ public:
+  SimMemcached() = default;
+  SimMemcached(const SimMemcached&) = delete;
+  SimMemcached& operator=(const SimMemcached&) = delete;
+
+  // For SimNetwork::add_server; this object outlives the server.
+  SimServer::Start start();
+
+  CacheTable& table() { return table_; }
+
+ private:
+  CacheTable table_;
+};
+
+}  // namespace sheaf::sim

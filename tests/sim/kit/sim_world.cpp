@@ -1,0 +1,54 @@
+#include "tests/sim/kit/sim_world.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "tests/sim/kit/sim_loop.h"
+
+namespace sheaf::sim {
+
+bool Agenda::take(Deadline due, std::uint64_t mark, Work& work) {
+  if (items_.empty()) return false;
+  const auto first = items_.begin();
+  if (first->first.first > due || first->first.second >= mark) return false;
+  work = std::move(first->second);
+  items_.erase(first);
+  return true;
+}
+
+void SimWorld::step(Deadline until) {
+  const Deadline next = std::min(until, agenda_.next());
+  if (next == never) return;
+  time_ = std::max(time_, next);
+  Agenda::Work work;
+  while (agenda_.take(time_, agenda_.mark(), work)) work(now());
+}
+
+void SimWorld::advance(Deadline until) {
+  while (time_ < until) step(until);
+}
+
+bool SimWorld::run(Deadline until, const std::function<bool()>& done) {
+  while (!done()) {
+    Deadline next = std::min(until, agenda_.next());
+    for (const SimLoop* loop : loops_) next = std::min(next, loop->next());
+    if (next == never) return false;  // nothing will ever happen again
+    const bool over = next >= until && until <= time_;
+    if (over) return false;
+    step(next);
+    // A turn may end loops and begin others.
+    const std::vector<SimLoop*> now = loops_;
+    for (SimLoop* loop : now) {
+      if (std::ranges::find(loops_, loop) == loops_.end()) continue;
+      if (loop->next() <= time_) loop->turn(time_);
+    }
+  }
+  return true;
+}
+
+void SimWorld::note(std::uint64_t what) {
+  const std::uint64_t parts[] = {trace_, static_cast<std::uint64_t>(time_.count()), what};
+  trace_ = hash64({reinterpret_cast<const char*>(parts), sizeof parts});
+}
+
+}  // namespace sheaf::sim

@@ -1,0 +1,153 @@
+#pragma once
+
+// The real client stack in the simulated network: cluster, nodes, sockets and sessions as in
+// production; loop, dialer and clock simulated.
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/calls/procedure_host.h"
+#include "client/runtime/memcached_sessions.h"
+#include "client/runtime/store_sessions.h"
+#include "client/watch/watch_hub.h"
+#include "cluster/client_cluster.h"
+#include "tests/sim/kit/planted_bugs.h"
+#include "tests/sim/kit/sim_memcached.h"
+#include "tests/sim/kit/sim_network.h"
+#include "tests/sim/kit/sim_store.h"
+#include "tests/support/no_journal.h"
+
+namespace sheaf::sim {
+
+// One operation and how it ended.
+class Op final : private socket::RequestSink {
+ public:
+  protocol::Verb verb = protocol::Verb::get;
+  std::string key;
+  std::string value;
+  Deadline started{0};
+  Deadline deadline{0};
+  // Once ended:
+  unsigned ended = 0;  // how often on_done came: exactly 1
+  Deadline ended_at{0};
+  bool answered = false;
+  protocol::Status status = protocol::Status::done;
+  std::string got;
+  std::string version;
+  Outcome outcome = Outcome::invalid;
+  Reason reason = Reason::other;
+  std::string text;
+  std::string node;
+
+ private:
+  friend class StackClient;
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+  socket::Request request_;
+};
+
+// The real sessions, with a bug planted if asked for.
+class Sessions final : public node::SessionFactory {
+ public:
+  Sessions(const ClusterConfig& config, const Seed& seed, Bug bug) : bug_(bug) {
+    if (config.kind == EndpointKind::memcached) {
+      real_ = std::make_unique<client::runtime::MemcachedSessions>(config);
+    } else {
+      real_ = std::make_unique<client::runtime::StoreSessions>(config, seed);
+    }
+  }
+  std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
+    auto real = real_->make(node, now);
+    if (bug_ == Bug::none) return real;
+    return std::make_unique<BuggySession>(std::move(real), bug_);
+  }
+
+ private:
+  std::unique_ptr<node::SessionFactory> real_;
+  Bug bug_;
+};
+
+class StackClient final : private socket::Deferred {
+ public:
+  StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
+              Bug bug = Bug::none, client::watch::WatchHubOptions watching = {});
+  ~StackClient();
+  StackClient(const StackClient&) = delete;
+  StackClient& operator=(const StackClient&) = delete;
+
+  // Starts a procedure at this client's next turn.
+  void run(std::unique_ptr<client::calls::Procedure> procedure,
+           client::calls::ProcedureOwner& owner);
+  // Runs work at this client's next turn.
+  void later(std::function<void(Now)> work);
+
+  // Starts an operation at this client's next turn.
+  Op& get(const std::string& key, std::chrono::nanoseconds timeout);
+  Op& set(const std::string& key, const std::string& value, std::chrono::nanoseconds timeout);
+  Op& remove(const std::string& key, std::chrono::nanoseconds timeout);
+
+  SimLoop& loop() { return loop_; }
+  cluster::ClientCluster& cluster() { return *cluster_; }
+  client::calls::ProcedureHost& procedures() { return *procedures_; }
+  client::watch::WatchHub& watches() { return *watches_; }
+  const std::deque<Op>& operations() const { return operations_; }
+  bool all_ended() const;
+  // Drops what has ended; references to it die.
+  void forget_operations() { operations_.clear(); }
+  void shut_down();
+
+ private:
+  Op& begin(protocol::Verb verb, const std::string& key, const std::string& value,
+            std::chrono::nanoseconds timeout);
+  void run_deferred(Now now) override;
+
+  SimLoop loop_;
+  std::unique_ptr<socket::Dialer> dialer_;
+  Sessions sessions_;
+  test::NoJournal journal_;
+  std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<client::watch::WatchHub> watches_;
+  std::unique_ptr<client::calls::ProcedureHost> procedures_;
+  std::deque<Op> operations_;
+  std::vector<Op*> starting_;
+  std::vector<std::function<void(Now)>> later_;
+};
+
+// Brokers b0, b1, ... on port 1883, or as many memcached servers, and the configuration of a
+// cluster of them.
+class Stack {
+ public:
+  Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind = EndpointKind::state_store);
+
+  SimServer& broker(unsigned index) { return *brokers_[index]; }
+  unsigned size() const { return static_cast<unsigned>(brokers_.size()); }
+  StackClient& add_client();
+  StackClient& client(unsigned index = 0) { return *clients_[index]; }
+  unsigned clients() const { return static_cast<unsigned>(clients_.size()); }
+  // A key that the given broker owns.
+  std::string key_on(unsigned broker, unsigned number = 0);
+
+  SimStore& store(unsigned index) { return *stores_[index]; }
+  SimMemcached& memcached(unsigned index) { return *caches_[index]; }
+
+  SimWorld world;
+  ClusterConfig config;
+  Bug bug = Bug::none;                      // of clients added from here on
+  client::watch::WatchHubOptions watching;  // likewise
+
+ private:
+  std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers
+  std::vector<std::unique_ptr<SimMemcached>> caches_;
+
+ public:
+  SimNetwork network{world};
+
+ private:
+  std::vector<SimServer*> brokers_;
+  std::vector<std::unique_ptr<StackClient>> clients_;
+};
+
+}  // namespace sheaf::sim

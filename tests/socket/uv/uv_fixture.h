@@ -1,0 +1,92 @@
+#pragma once
+
+// A loop and sockets of the test's own, on ports that the kernel chooses.
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "socket/uv/uv_loop.h"
+
+namespace sheaf::socket {
+
+using namespace std::chrono_literals;
+
+// A listening socket of the test's own; the kernel chooses the port.
+class Listener {
+ public:
+  Listener() {
+    fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(fd_, 8), 0);
+    socklen_t size = sizeof address;
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  ~Listener() { close(); }
+  std::uint16_t port() const { return port_; }
+  int accept() const { return ::accept(fd_, nullptr, nullptr); }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+// Both sinks of one connection, recording what came.
+struct Peer final : StreamSink, DialSink {
+  std::unique_ptr<Stream> stream;
+  std::string failed;
+  std::string received;
+  std::string space = std::string(64 * 1024, 0);
+  bool closed = false;
+  bool writable = false;
+  int error = 0;
+  bool destroy_on_read = false;
+
+  void on_connected(std::unique_ptr<Stream> s, Now) override { stream = std::move(s); }
+  void on_dial_failed(std::string text, Now) override { failed = std::move(text); }
+  std::span<std::byte> read_space() override { return std::as_writable_bytes(std::span(space)); }
+  void on_read(std::size_t size, Now) override {
+    received.append(space, 0, size);
+    if (destroy_on_read) stream.reset();
+  }
+  void on_writable(Now) override { writable = true; }
+  void on_closed(int e, Now) override { closed = true, error = e; }
+};
+
+struct Alarm final : TimerSink {
+  Now fired{};
+  int count = 0;
+  void on_timer(Now now) override { fired = now, ++count; }
+};
+
+class UvLoopTest : public testing::Test {
+ protected:
+  void turn_until(const std::function<bool()>& done) {
+    const Deadline end = read_monotonic() + 10s;
+    while (!done() && read_monotonic() < end) loop->turn(read_monotonic() + 100ms);
+    ASSERT_TRUE(done());
+  }
+  void connect(Peer& peer, std::uint16_t port) {
+    dial = dialer->dial({"127.0.0.1", port}, read_monotonic() + 5s, peer, peer);
+    turn_until([&] { return peer.stream != nullptr || !peer.failed.empty(); });
+    dial.reset();
+  }
+  std::unique_ptr<UvLoop> loop = *UvLoop::create({});
+  std::unique_ptr<Dialer> dialer = loop->tcp_dialer();
+  std::unique_ptr<Dial> dial;
+};
+
+}  // namespace sheaf::socket
