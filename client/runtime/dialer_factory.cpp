@@ -6,22 +6,22 @@
 namespace sheaf::client::runtime {
 namespace {
 
-class LoopSummoner final : public store::pipe::Summoner {
+class LoopPoster final : public store::pipe::Poster {
  public:
-  explicit LoopSummoner(socket::UvLoop& loop) : loop_(loop) {}
-  void summon(socket::Deferred& work) noexcept override { loop_.summon(work); }
-  void dismiss(socket::Deferred& work) noexcept override { loop_.dismiss(work); }
+  explicit LoopPoster(socket::UvLoop& loop) : loop_(loop) {}
+  void post(socket::Deferred& work) noexcept override { loop_.summon(work); }
+  void cancel(socket::Deferred& work) noexcept override { loop_.dismiss(work); }
 
  private:
   socket::UvLoop& loop_;
 };
 
-// The pipe's streams call the summoner, so it goes after them: with the dialer, which the client
+// The pipe's streams call the poster, so it goes after them: with the dialer, which the client
 // destroys after its cluster.
 class EmbeddedDialer final : public socket::Dialer {
  public:
   EmbeddedDialer(socket::UvLoop& loop, store::pipe::Engines engines)
-      : summoner_(loop), pipe_(loop, summoner_, std::move(engines)) {}
+      : poster_(loop), pipe_(loop, poster_, std::move(engines)) {}
   std::unique_ptr<socket::Dial> dial(const socket::Endpoint& endpoint, Deadline deadline,
                                      socket::DialSink& dial_sink,
                                      socket::StreamSink& stream_sink) override {
@@ -29,7 +29,7 @@ class EmbeddedDialer final : public socket::Dialer {
   }
 
  private:
-  LoopSummoner summoner_;
+  LoopPoster poster_;
   store::pipe::PipeDialer pipe_;
 };
 

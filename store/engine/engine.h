@@ -4,18 +4,18 @@
 // Rules and their sources: docs/wire/statestore.md. `now` is an argument; nothing here reads a
 // clock.
 //
-// What the protocol leaves open, decided here:
+// Decisions where the protocol is silent:
 // - A repeated SET, DEL or VDEL (same client ID, correlation data, timestamp, fencing token and
 //   payload within a minute) gets the first answer again, byte for byte, errors too; it is not
 //   executed.
 // - GET and KEYNOTIFY ignore a fencing token. A token that is not applied raises no fence.
 // - Accepted fencing tokens move the store's clock as timestamps do, so that a later version is
 //   greater than every token accepted before it.
-// - When the wall clock has stepped back so far that the next version would be over a minute ahead
-//   of it, SET is refused with the time error until it has caught up, whatever its condition. GET,
-//   DEL and VDEL go on; they leave out a stored version that is over a minute ahead, and a DELETE
-//   notification then carries the latest legal timestamp, exactly a minute ahead, in place of a new
-//   version: clients lose notifications without one, and must never see one further ahead.
+// - The wall clock may step back so far that the next version would be over a minute ahead of it.
+//   Until the wall clock has caught up, every SET is refused with the time error. GET, DEL and VDEL
+//   go on and leave out a stored version that is over a minute ahead. A DELETE notification then
+//   carries the latest legal timestamp, exactly a minute ahead, in place of a new version: clients
+//   lose notifications without a timestamp, and must never see one further ahead.
 // - A watch whose notification topic would not fit into a topic name is a syntax error; too many
 //   watches are a quota error.
 //
@@ -47,8 +47,9 @@ struct EngineOptions {
   std::uint64_t max_bytes = 1ull << 30;    // max_bytes: keys + values
   std::uint64_t max_watches = 100'000;     // max_watches: (client, key) pairs
   std::uint64_t max_duplicates = 100'000;  // max_duplicates: remembered answers of writes
-  // fence_retention: 0s = the fence goes with the key. Else a removed key's fence is remembered so
-  // long, and only requests with a lower token are refused. An extension of the protocol.
+  // fence_retention: 0s = the fence goes with the key. Otherwise a removed key's fence is
+  // remembered for this time, and only requests with a lower token are refused. An extension of the
+  // protocol.
   std::chrono::milliseconds fence_retention{0};
   NotifyMode notify = NotifyMode::push;         // notify=push|subscribed (read by the host)
   ReplyTopics reply_topics = ReplyTopics::any;  // reply_topics=any|own
@@ -64,10 +65,10 @@ inline constexpr std::chrono::seconds duplicate_lifetime{60};
 inline constexpr std::uint64_t max_duplicate_bytes = 64ull
                                                      << 20;  // what remembered answers may take
 
-// A connected client as its host names it: unique among connected clients of one engine.
+// Identifies a connected client: chosen by the host, unique among the clients of one engine.
 using ClientHandle = std::uint64_t;
 
-// One PUBLISH to the request topic, as far as the store cares. Views live during execute().
+// What the store needs of a PUBLISH to the request topic. Views live during execute().
 struct Request {
   ClientHandle client = 0;
   std::string_view client_id;
@@ -79,7 +80,7 @@ struct Request {
   std::string_view payload;
 };
 
-// What the host does with a request.
+// What the host has to do with a request.
 enum class Verdict : std::uint8_t {
   answer,     // publish `payload` to the response topic, to this client alone, QoS 1
   drop,       // nothing (no response topic); counted
@@ -92,7 +93,7 @@ struct Answer {
   std::string_view timestamp;  // __ts, empty = none
 };
 
-// A change of a watched key for one client; the host publishes it, QoS 1, to that client alone.
+// A change of a watched key, for one client. The host publishes it, QoS 1, to that client alone.
 struct Notification {
   ClientHandle client = 0;
   std::string topic;
@@ -106,28 +107,29 @@ struct EngineCounters {
   std::uint64_t duplicates = 0;       // writes answered from memory
   std::uint64_t dropped = 0;          // no response topic
   std::uint64_t forbidden = 0;        // response topic that ends the connection
-  std::uint64_t errors = 0;           // newly answered with -ERR; a repeat counts as a duplicate
+  std::uint64_t errors = 0;           // answered with -ERR; a repeat counts as a duplicate instead
   std::uint64_t expired = 0;
   std::uint64_t notifications = 0;  // queued, one for each watcher
 };
 
 class Engine {
  public:
-  // `seed` makes the places of keys in memory unpredictable: random in a server, fixed in tests.
+  // `seed` is of the hash tables, so that clients cannot choose colliding keys: random in a server,
+  // fixed in tests.
   explicit Engine(EngineOptions options, std::uint64_t seed = 0);
   ~Engine();
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
 
-  // Executes one request. An expired key is gone before it looks. Poll the notifications after it:
-  // they wait in memory until then.
+  // Executes one request; it never sees an expired key. Poll the notifications afterwards: they
+  // wait in memory until then.
   Answer execute(const Request& request, Now now);
   // Forgets every watch of a client, and what is queued for it.
   void disconnect(ClientHandle client);
   // Removes what has expired and queues the notifications, at most max_expiries_per_tick of them so
   // that one call stays short; call at next_expiry() or every 100 ms.
   void tick(Now now);
-  // The next moment (monotonic) at which tick() has work; one that has passed when it has more.
+  // The next moment (monotonic) at which tick() has work; a past one if it has work now.
   std::optional<Deadline> next_expiry() const;
   // Takes the oldest queued notification. The strings of `out` are reused.
   bool poll_notification(Notification& out);

@@ -12,17 +12,17 @@ namespace {
 using std::chrono::milliseconds;
 using Set = std::expected<void, std::string>;
 
-constexpr milliseconds kLongestRetention = std::chrono::hours(24 * 365);
+constexpr milliseconds longest_retention = std::chrono::hours(24 * 365);
 
 struct Unit {
   std::string_view suffix;
   unsigned shift;
 };
-constexpr std::array kUnits{Unit{"KiB", 10}, Unit{"MiB", 20}, Unit{"GiB", 30}};
+constexpr std::array size_units{Unit{"KiB", 10}, Unit{"MiB", 20}, Unit{"GiB", 30}};
 
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   unsigned shift = 0;
-  for (const Unit& unit : kUnits) {
+  for (const Unit& unit : size_units) {
     if (!text.ends_with(unit.suffix)) continue;
     text.remove_suffix(unit.suffix.size());
     shift = unit.shift;
@@ -64,7 +64,7 @@ Set set_size(std::uint64_t& to, std::uint64_t least, std::string_view name,
 
 Set set_retention(milliseconds& to, std::string_view name, std::string_view value) {
   const auto duration = parse_duration(value);
-  if (!duration || *duration > kLongestRetention) {
+  if (!duration || *duration > longest_retention) {
     return refuse(name, "a duration from 0s to 8760h, such as 90s", value);
   }
   to = *duration;

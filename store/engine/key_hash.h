@@ -1,6 +1,6 @@
 #pragma once
 
-// Hash tables of keys: seeded, so that nobody can choose keys that collide, and looked up by view.
+// Hash tables of keys: seeded, so that clients cannot choose colliding keys, and looked up by view.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.

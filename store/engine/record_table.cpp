@@ -9,11 +9,11 @@
 namespace sheaf::store {
 namespace {
 
-// A short value must not keep a long one's memory: the quota counts bytes in use.
-constexpr std::size_t kSpareCapacity = 64;
+// A short value must not keep the memory of a long one: the quota counts bytes in use.
+constexpr std::size_t spare_capacity = 64;
 
 void assign(std::string& to, std::string_view value) {
-  if (to.capacity() > 2 * value.size() + kSpareCapacity) {
+  if (to.capacity() > 2 * value.size() + spare_capacity) {
     std::string(value).swap(to);  // an assignment of a short string would keep the buffer
   } else {
     to.assign(value);
@@ -30,7 +30,7 @@ RecordTable::Entry* RecordTable::find(std::string_view key) {
 RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std::string_view value,
                                      Deadline expiry) {
   // Everything that may fail comes before the first change.
-  reserve_place();
+  reserve_heap();
   if (existing == nullptr) {
     Record record;
     record.value = value;
@@ -59,7 +59,7 @@ std::optional<Deadline> RecordTable::next_expiry() const noexcept {
   return heap_.front()->second.expiry_;
 }
 
-void RecordTable::reserve_place() {
+void RecordTable::reserve_heap() {
   if (heap_.size() == heap_.capacity()) heap_.reserve(std::max<std::size_t>(16, 2 * heap_.size()));
 }
 
@@ -70,44 +70,44 @@ void RecordTable::set_expiry(Entry& entry, Deadline expiry) noexcept {
   record.expiry_ = expiry;
   record.turn_ = ++turns_;
   if (!waits) {
-    record.place_ = heap_.size();
-    heap_.push_back(&entry);  // reserve_place() has made room
+    record.heap_index_ = heap_.size();
+    heap_.push_back(&entry);  // reserve_heap() has made room
   }
-  sift(&entry, record.place_);
+  sift(&entry, record.heap_index_);
 }
 
 void RecordTable::leave_heap(Entry& entry) noexcept {
   if (entry.second.expiry_ == never) return;
-  const std::size_t at = entry.second.place_;
+  const std::size_t at = entry.second.heap_index_;
   Entry* const last = heap_.back();
   heap_.pop_back();
   entry.second.expiry_ = never;
   if (last != &entry) sift(last, at);
 }
 
-void RecordTable::place(Entry* entry, std::size_t at) noexcept {
+void RecordTable::put_into_heap(Entry* entry, std::size_t at) noexcept {
   heap_[at] = entry;
-  entry->second.place_ = at;
+  entry->second.heap_index_ = at;
 }
 
-// Puts `entry`, whose place is the hole at `at`, where its expiry belongs.
+// Moves `entry` from the free index `at` to where its expiry belongs.
 void RecordTable::sift(Entry* entry, std::size_t at) noexcept {
   const auto earlier = [](const Entry* a, const Entry* b) {
     return std::pair(a->second.expiry_, a->second.turn_) <
            std::pair(b->second.expiry_, b->second.turn_);
   };
   while (at > 0 && earlier(entry, heap_[(at - 1) / 2])) {
-    place(heap_[(at - 1) / 2], at);
+    put_into_heap(heap_[(at - 1) / 2], at);
     at = (at - 1) / 2;
   }
   for (;;) {
     std::size_t child = 2 * at + 1;
     if (child + 1 < heap_.size() && earlier(heap_[child + 1], heap_[child])) ++child;
     if (child >= heap_.size() || !earlier(heap_[child], entry)) break;
-    place(heap_[child], at);
+    put_into_heap(heap_[child], at);
     at = child;
   }
-  place(entry, at);
+  put_into_heap(entry, at);
 }
 
 }  // namespace sheaf::store

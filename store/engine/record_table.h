@@ -1,6 +1,6 @@
 #pragma once
 
-// What the store keeps of each key, found by key and in the order of expiry.
+// The records of all keys, by key and in the order of expiry.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -46,18 +46,18 @@ struct Record {
  private:
   friend class RecordTable;
   Deadline expiry_ = never;
-  std::uint64_t turn_ = 0;  // among those of the same expiry: first set, first to go
-  std::size_t place_ = 0;   // in the heap, if it expires
+  std::uint64_t turn_ = 0;      // orders keys of the same expiry: the first one set expires first
+  std::size_t heap_index_ = 0;  // if it expires
 };
 
 class RecordTable {
  public:
-  using Entry = std::pair<const std::string, Record>;  // stays where it is until it is erased
+  using Entry = std::pair<const std::string, Record>;  // its address holds until it is erased
 
   explicit RecordTable(std::uint64_t seed) : records_(initial_buckets, KeyHash{seed}) {}
 
   Entry* find(std::string_view key);
-  // Makes the key or replaces its value and expiry; version and fence are the caller's.
+  // Makes the key or replaces its value and expiry. The caller sets version and fence.
   Entry& put(Entry* existing, std::string_view key, std::string_view value, Deadline expiry);
   void erase(Entry& entry);
 
@@ -72,10 +72,10 @@ class RecordTable {
   std::uint64_t bytes() const noexcept { return bytes_; }  // of keys and values
 
  private:
-  void reserve_place();
+  void reserve_heap();
   void set_expiry(Entry& entry, Deadline expiry) noexcept;
   void leave_heap(Entry& entry) noexcept;
-  void place(Entry* entry, std::size_t at) noexcept;
+  void put_into_heap(Entry* entry, std::size_t at) noexcept;
   void sift(Entry* entry, std::size_t at) noexcept;
 
   KeyMap<Record> records_;

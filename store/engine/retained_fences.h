@@ -1,7 +1,7 @@
 #pragma once
 
-// Fences of removed keys, for the option fence_retention: without them a holder that has lost its
-// lock may write again once the key was deleted.
+// Fences of removed keys, for the option fence_retention. Without them a holder that has lost its
+// lock could write again after the key was deleted.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -32,7 +32,7 @@ class RetainedFences {
   RetainedFences(const RetainedFences&) = delete;
   RetainedFences& operator=(const RetainedFences&) = delete;
 
-  // The fence that a removed key had; null if it had none or is forgotten.
+  // The fence of a removed key; null if it had none or the fence is forgotten.
   const Fence* find(std::string_view key, Deadline mono) const;
   // Replaces an older one of the same key.
   void keep(std::string_view key, const Fence& fence, Deadline mono);

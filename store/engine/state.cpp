@@ -13,10 +13,10 @@ namespace wire = protocol::statestore;
 
 namespace {
 
-// Expired keys that one request clears away, beside the key that it names.
-constexpr std::size_t kExpiriesPerRequest = 16;
-constexpr std::uint64_t kWatchKeyBytes = 64 << 20;
-constexpr std::uint64_t kRetainedFenceBytes = 64 << 20;
+// How many expired keys one request removes, besides its own key.
+constexpr std::size_t expiries_per_request = 16;
+constexpr std::uint64_t max_watch_key_bytes = 64 << 20;
+constexpr std::uint64_t max_retained_fence_bytes = 64 << 20;
 
 }  // namespace
 
@@ -24,9 +24,9 @@ Engine::State::State(const EngineOptions& options, std::uint64_t seed)
     : options_(options),
       clock_(std::string(wire::store_node)),
       records_(seed),
-      retained_(options_.fence_retention, options_.max_keys, kRetainedFenceBytes, seed),
+      retained_(options_.fence_retention, options_.max_keys, max_retained_fence_bytes, seed),
       duplicates_(options_.max_duplicates, max_duplicate_bytes, seed),
-      watches_(options_.max_watches, kWatchKeyBytes, seed) {}
+      watches_(options_.max_watches, max_watch_key_bytes, seed) {}
 
 Answer Engine::State::execute(const Request& request, Now now) {
   ++counters_.requests;
@@ -38,11 +38,11 @@ Answer Engine::State::execute(const Request& request, Now now) {
     ++counters_.forbidden;
     return {.verdict = Verdict::disconnect, .payload = {}, .timestamp = {}};
   }
-  expire(kExpiriesPerRequest, now);
+  expire(expiries_per_request, now);
   const auto parsed = wire::parse_request(request.payload);
   const bool to_keynotify = parsed ? std::holds_alternative<wire::KeyNotifyRequest>(*parsed)
                                    : parsed.error().to_keynotify;
-  // The page asks for QoS 1 and correlation data, and has no words of its own for their absence.
+  // The protocol page asks for QoS 1 and correlation data, and has no error text for their absence.
   if (request.qos != 1 || !request.correlation) return refuse(StoreError::syntax, to_keynotify);
   if (!parsed) return refuse(parsed.error().error, to_keynotify);
   if (options_.reply_topics == ReplyTopics::own &&
@@ -67,7 +67,7 @@ Answer Engine::State::execute_checked(const wire::Request& parsed, const Request
 
 template <class Write>
 Answer Engine::State::write_once(const Write& packet, const Request& request, Now now) {
-  // Refusals that every repeat would get as well need no memory, and a client may correct them.
+  // These refusals need not be remembered: every repeat gets them again.
   const auto stamps = read_timestamp(request, std::is_same_v<Write, wire::SetRequest>);
   if (!stamps) return refuse(stamps.error());
   const DuplicateKey key = duplicates_.key_of(request);
@@ -127,7 +127,7 @@ bool Engine::State::expire(std::size_t limit, Now now) {
   return any;
 }
 
-// Clients must never see a timestamp over a minute ahead; a value without one has no version.
+// Clients must never see a timestamp over a minute ahead: such an answer goes without a version.
 Answer Engine::State::with_version(Answer answer, const Version& version, Now now) {
   const Timestamp timestamp{version.wall, version.counter, wire::store_node};
   if (wire::too_far_ahead(timestamp, now.wall)) return answer;

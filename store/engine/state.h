@@ -53,7 +53,7 @@ class Engine::State {
     // What the next version must exceed.
     Timestamp latest() const noexcept;
   };
-  // What a write is about: the key's entry (null: absent) once it has passed timestamps and fence.
+  // The key of a write after the checks of timestamps and fence; null entry: absent.
   struct Target {
     Entry* entry = nullptr;
     Stamps stamps;
@@ -80,7 +80,7 @@ class Engine::State {
   std::optional<StoreError> check_read(const Request& request, Now now) const;
   std::optional<StoreError> check_stamps(Stamps& stamps, const Request& request, bool versioned,
                                          Now now) const;
-  // SET is `versioned`: it needs a clock that may go on.
+  // SET is `versioned`: it needs a clock that can go on.
   std::expected<Target, StoreError> find_target(std::string_view key, const Request& request,
                                                 Stamps stamps, bool versioned, Now now);
   std::optional<StoreError> check_fence(const Entry* entry, std::string_view key,
@@ -97,8 +97,8 @@ class Engine::State {
               const Timestamp& version);
 
   // Answers: their views live until the next one is written.
-  template <class Reply, class... Spelled>
-  Answer reply(const Reply& packet, Spelled... spelled);
+  template <class Reply, class... Form>
+  Answer reply(const Reply& packet, Form... form);
   Answer with_version(Answer answer, const Version& version, Now now);
   Answer refuse(StoreError error, bool to_keynotify = false);
   protocol::statestore::TimestampText print(const Timestamp& timestamp) const noexcept;
@@ -114,14 +114,14 @@ class Engine::State {
   protocol::statestore::TimestampText answer_timestamp_;
 };
 
-template <class Reply, class... Spelled>
-Answer Engine::State::reply(const Reply& packet, Spelled... spelled) {
+template <class Reply, class... Form>
+Answer Engine::State::reply(const Reply& packet, Form... form) {
   // A large value must not stay in the buffer for ever.
   constexpr std::size_t largest_kept = 1 << 20;
   if (answer_.capacity() > largest_kept) std::string().swap(answer_);
   answer_.clear();
   ByteWriter out(answer_);
-  packet.encode(out, spelled...);
+  packet.encode(out, form...);
   return {.verdict = Verdict::answer, .payload = answer_, .timestamp = {}};
 }
 

@@ -14,7 +14,7 @@ namespace wire = protocol::statestore;
 
 namespace {
 
-// The moment `life` from now; a life of centuries is none that ends.
+// The moment `life` from now. A life of centuries never ends.
 Deadline expiry_at(std::chrono::milliseconds life, Deadline mono) noexcept {
   if (life.count() == 0) return never;
   const Deadline left = never - std::max(mono, Deadline(0));
@@ -48,7 +48,8 @@ std::optional<wire::StoreError> Engine::State::check_read(const Request& request
 
 std::optional<wire::StoreError> Engine::State::check_stamps(Stamps& stamps, const Request& request,
                                                             bool versioned, Now now) const {
-  // The clock cannot go on also when it is itself what is ahead: the wall clock has stepped back.
+  // can_tick_after() also fails when the store's own clock is ahead: the wall clock has stepped
+  // back.
   const auto skewed = [&](const Timestamp& timestamp) {
     return wire::too_far_ahead(timestamp, now.wall) ||
            (versioned && !clock_.can_tick_after(timestamp, now.wall));
@@ -76,7 +77,7 @@ std::optional<wire::StoreError> Engine::State::check_fence(const Entry* entry, s
                                                            Now now) const {
   const Fence* fence = entry == nullptr ? nullptr : entry->second.fence.get();
   if (fence != nullptr && !token) return StoreError::fencing_required;
-  // A remembered fence refuses lower tokens only; requests without one are the page's business.
+  // The fence of a removed key refuses lower tokens only, not requests without a token.
   if (fence == nullptr && token) fence = retained_.find(key, now.mono);
   if (fence != nullptr && *token < fence->token()) return StoreError::fencing_stale;
   return std::nullopt;
@@ -125,7 +126,7 @@ Answer Engine::State::write(const wire::VdelRequest& vdel, const Request& reques
   return with_version(reply(wire::VdelReply{Result::removed}, spelling), version, now);
 }
 
-// Expired keys take room only until somebody needs it.
+// Removes expired keys if their room is needed.
 bool Engine::State::has_room(const Entry* entry, const wire::SetRequest& set, Now now) {
   const std::uint64_t freed = entry == nullptr ? 0 : entry->second.value.size();
   const std::uint64_t added = (entry == nullptr ? set.key.size() : 0) + set.value.size();
@@ -142,7 +143,7 @@ bool Engine::State::has_room(const Entry* entry, const wire::SetRequest& set, No
 
 Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, Now now) {
   auto fence = target.stamps.token ? std::make_unique<Fence>(*target.stamps.token) : nullptr;
-  // An expiry that was cleared away since the check may have moved the clock.
+  // has_room() may have removed expired keys, which moves the clock.
   const auto version = clock_.tick_after(target.stamps.latest(), now.wall);
   if (!version) return refuse(StoreError::timestamp_skew);
   Entry& entry = records_.put(target.entry, set.key, set.value, expiry_at(set.expiry, now.mono));

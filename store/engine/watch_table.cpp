@@ -35,27 +35,27 @@ bool WatchTable::remove(ClientHandle client, std::string_view key) {
   if (entry == keys_.end() || known == clients_.end()) return false;
   const auto watch = known->second.watches.find(&*entry);
   if (watch == known->second.watches.end()) return false;
-  const std::size_t place = watch->second;
+  const std::size_t index = watch->second;
   known->second.watches.erase(watch);
-  detach(*entry, place);
+  detach(*entry, index);
   return true;
 }
 
 void WatchTable::remove_client(ClientHandle client) {
   const auto known = clients_.find(client);
   if (known == clients_.end()) return;
-  for (const auto& [entry, place] : known->second.watches) detach(*entry, place);
+  for (const auto& [entry, index] : known->second.watches) detach(*entry, index);
   std::erase_if(queue_, [&](const Queued& queued) { return queued.client == &known->second; });
   clients_.erase(known);
 }
 
-// Takes one watcher out of a key; the last one moves into its place. The key goes with its last.
-void WatchTable::detach(KeyEntry& key, std::size_t place) {
+// Takes one watcher out of a key; the last one takes its index. The key goes with its last.
+void WatchTable::detach(KeyEntry& key, std::size_t index) {
   std::vector<Client*>& watchers = key.second.watchers;
-  SHEAF_CHECK(place < watchers.size());
-  if (place + 1 < watchers.size()) {
-    watchers[place] = watchers.back();
-    watchers[place]->watches[&key] = place;
+  SHEAF_CHECK(index < watchers.size());
+  if (index + 1 < watchers.size()) {
+    watchers[index] = watchers.back();
+    watchers[index]->watches[&key] = index;
   }
   watchers.pop_back();
   --watches_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who watches which key, and the notifications that wait for the host.
+// Which clients watch which keys, and the notifications that wait for the host.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -38,8 +38,8 @@ class WatchTable {
   void remove_client(ClientHandle client);
 
   bool watched(std::string_view key) const { return keys_.find(key) != keys_.end(); }
-  // Queues one notification for each watcher of the key; each round begins with another one, so
-  // that nobody is always the first to hear. Returns how many.
+  // Queues one notification for each watcher of the key and returns how many. Each call begins with
+  // another watcher, so that none is always the first.
   std::size_t notify(std::string_view key, std::string payload, std::string_view timestamp);
   bool poll(Notification& out);
 
@@ -49,14 +49,14 @@ class WatchTable {
   struct Client;
   struct Watched {
     std::vector<Client*> watchers;
-    std::size_t turn = 0;  // who is first in the next round
+    std::size_t turn = 0;  // index of the first watcher in the next round
   };
   using Keys = KeyMap<Watched>;
-  using KeyEntry = Keys::value_type;  // stays where it is
+  using KeyEntry = Keys::value_type;  // its address holds
   struct Client {
     ClientHandle handle;
     std::string id;
-    std::unordered_map<KeyEntry*, std::size_t> watches;  // place in the key's watchers
+    std::unordered_map<KeyEntry*, std::size_t> watches;  // index in the key's watchers
   };
   struct Event {
     std::string key;
@@ -67,14 +67,15 @@ class WatchTable {
     Client* client;
     std::shared_ptr<const Event> event;  // one copy of a value for all watchers
   };
-  void detach(KeyEntry& key, std::size_t place);
+  void detach(KeyEntry& key, std::size_t index);
 
   std::uint64_t max_watches_;
   std::uint64_t max_key_bytes_;
   std::size_t watches_ = 0;
   std::uint64_t key_bytes_ = 0;
   Keys keys_;
-  std::unordered_map<ClientHandle, Client> clients_;  // a client without watches may be queued for
+  std::unordered_map<ClientHandle, Client>
+      clients_;  // also clients without watches: notifications may wait for them
   std::deque<Queued> queue_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Connects the sessions of one client to engines in this process. The port of an endpoint is the
-// index of the engine.
+// Connects the sessions of one client to engines in this process. An endpoint's port is the index
+// of its engine.
 //
 // Thread rule: belongs to one loop.
 
@@ -15,9 +15,9 @@ namespace sheaf::store::pipe {
 
 class PipeDialer final : public socket::Dialer {
  public:
-  // The summoner outlives everything that the dialer makes, as the loop does.
-  PipeDialer(socket::Loop& loop, Summoner& summoner, Engines engines)
-      : lane_(std::make_shared<PipeLane>(loop, summoner, std::move(engines))) {}
+  // The poster outlives everything that the dialer makes, as the loop does.
+  PipeDialer(socket::Loop& loop, Poster& poster, Engines engines)
+      : lane_(std::make_shared<PipeLane>(loop, poster, std::move(engines))) {}
 
   std::unique_ptr<socket::Dial> dial(const socket::Endpoint& endpoint, Deadline deadline,
                                      socket::DialSink& dial_sink,

@@ -7,38 +7,38 @@
 
 namespace sheaf::store::pipe {
 
-PipeLane::PipeLane(socket::Loop& loop, Summoner& summoner, Engines engines)
-    : loop_(loop), summoner_(summoner), timer_(loop.timer(*this)) {
+PipeLane::PipeLane(socket::Loop& loop, Poster& poster, Engines engines)
+    : loop_(loop), poster_(poster), timer_(loop.timer(*this)) {
   for (auto& engine : engines) {
     SharedEngine::Guard(*engine, *this, loop_.now()).join();
-    places_.push_back({std::move(engine)});
+    engines_.push_back({std::move(engine)});
   }
   loop_.defer(*this);
 }
 
 PipeLane::~PipeLane() {
-  for (const Place& place : places_) {
-    SharedEngine::Guard(*place.engine, *this, loop_.now()).leave();
+  for (const UsedEngine& used : engines_) {
+    SharedEngine::Guard(*used.engine, *this, loop_.now()).leave();
   }
-  summoner_.dismiss(*this);
+  poster_.cancel(*this);
   loop_.forget(*this);
 }
 
 SharedEngine* PipeLane::engine(std::size_t index) {
-  return index < places_.size() ? places_[index].engine.get() : nullptr;
+  return index < engines_.size() ? engines_[index].engine.get() : nullptr;
 }
 
 void PipeLane::touch(std::size_t index) {
-  places_[index].touched = true;
+  engines_[index].touched = true;
   loop_.defer(*this);
 }
 
 void PipeLane::take_over() noexcept {
   {
     const std::scoped_lock lock(mutex_);
-    heir_ = true;
+    takes_over_ = true;
   }
-  summoner_.summon(*this);
+  poster_.post(*this);
 }
 
 void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
@@ -52,17 +52,17 @@ void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
     if (std::ranges::find(own.mail_, &stream) != own.mail_.end()) return;
     own.mail_.push_back(&stream);
   }
-  own.summoner_.summon(own);
+  own.poster_.post(own);
 }
 
-void PipeLane::put_off(PipeStream& stream) {
-  put_off_.push_back(&stream);
+void PipeLane::postpone(PipeStream& stream) {
+  postponed_.push_back(&stream);
   loop_.defer(*this);
 }
 
 void PipeLane::forget(PipeStream& stream) noexcept {
   loop_.forget(stream);
-  std::erase(put_off_, &stream);
+  std::erase(postponed_, &stream);
   const std::scoped_lock lock(mutex_);
   std::erase(mail_, &stream);
 }
@@ -73,12 +73,12 @@ void PipeLane::run_deferred(Now now) {
 }
 
 void PipeLane::on_timer(Now now) {
-  for (PipeStream* stream : std::exchange(put_off_, {})) loop_.defer(*stream);
-  for (Place& place : places_) {
-    if (place.next > now.mono) continue;
-    SharedEngine::Guard guard(*place.engine, *this, now);
+  for (PipeStream* stream : std::exchange(postponed_, {})) loop_.defer(*stream);
+  for (UsedEngine& used : engines_) {
+    if (used.next_tick > now.mono) continue;
+    SharedEngine::Guard guard(*used.engine, *this, now);
     guard.host().tick(guard.now());
-    place.touched = true;
+    used.touched = true;
   }
   loop_.defer(*this);
 }
@@ -87,18 +87,18 @@ void PipeLane::collect_mail() {
   const std::scoped_lock lock(mutex_);
   for (PipeStream* stream : mail_) loop_.defer(*stream);
   mail_.clear();
-  if (!std::exchange(heir_, false)) return;
-  for (Place& place : places_) place.touched = true;
+  if (!std::exchange(takes_over_, false)) return;
+  for (UsedEngine& used : engines_) used.touched = true;
 }
 
 void PipeLane::arm(Now now) {
-  Deadline next = put_off_.empty() ? never : now.mono;
-  for (Place& place : places_) {
-    if (std::exchange(place.touched, false)) {
-      SharedEngine::Guard guard(*place.engine, *this, now);
-      place.next = guard.host().next_deadline().value_or(never);
+  Deadline next = postponed_.empty() ? never : now.mono;
+  for (UsedEngine& used : engines_) {
+    if (std::exchange(used.touched, false)) {
+      SharedEngine::Guard guard(*used.engine, *this, now);
+      used.next_tick = guard.host().next_deadline().value_or(never);
     }
-    next = std::min(next, place.next);
+    next = std::min(next, used.next_tick);
   }
   timer_->set(next);
 }

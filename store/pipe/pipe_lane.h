@@ -1,22 +1,23 @@
 #pragma once
 
-// One client's side of all engines that it uses: its loop, the mailbox into which other clients'
-// threads put streams that have something to read, and the timer that lets the engines expire keys.
+// One client's side of all engines that it uses: the client's loop, a mailbox and a timer. The
+// threads of other clients put streams that have something to read into the mailbox. The timer
+// lets the engines expire keys.
 //
-// Thread rule: under the loop's baton, but take_over() and announce() from any thread that holds an
-// engine.
+// Thread rule: under the loop's baton. take_over() and announce() may be called by any thread that
+// holds an engine's Guard.
 
 #include <mutex>
 #include <vector>
 
+#include "store/pipe/poster.h"
 #include "store/pipe/registry.h"
-#include "store/pipe/summoner.h"
 
 namespace sheaf::store::pipe {
 
 class PipeLane final : private socket::Deferred, private socket::TimerSink {
  public:
-  PipeLane(socket::Loop& loop, Summoner& summoner, Engines engines);
+  PipeLane(socket::Loop& loop, Poster& poster, Engines engines);
   ~PipeLane();
   PipeLane(const PipeLane&) = delete;
   PipeLane& operator=(const PipeLane&) = delete;
@@ -24,37 +25,37 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   socket::Loop& loop() { return loop_; }
   // Null if there is no such engine.
   SharedEngine* engine(std::size_t index);
-  // The engine was used: before this turn ends, asks it when it wants to be ticked.
+  // The engine was used. Before this turn ends, the lane asks it for its next tick.
   void touch(std::size_t index);
-  // Any thread: the same for every engine, because another lane that did it has gone.
+  // Any thread. The lane that ticked an engine has left: asks every engine for its next tick.
   void take_over() noexcept;
-  // A stream that could not hand over everything in this turn goes on in the next.
-  void put_off(PipeStream& stream);
+  // A stream could not hand over everything in this turn: it goes on in the next one.
+  void postpone(PipeStream& stream);
   void forget(PipeStream& stream) noexcept;
 
-  // The stream has something to read; `driver` is the lane whose thread found out.
+  // The stream has something to read; `driver` is the lane on whose thread this was found.
   static void announce(PipeStream& stream, PipeLane& driver);
 
  private:
   void run_deferred(Now now) override;
   void on_timer(Now now) override;
-  struct Place {
+  struct UsedEngine {
     std::shared_ptr<SharedEngine> engine;
-    Deadline next = never;  // when it wants to be ticked
-    bool touched = true;
+    Deadline next_tick = never;
+    bool touched = true;  // next_tick has to be asked for again
   };
 
   void collect_mail();
   void arm(Now now);
 
   socket::Loop& loop_;
-  Summoner& summoner_;
-  std::vector<Place> places_;
-  std::vector<PipeStream*> put_off_;
+  Poster& poster_;
+  std::vector<UsedEngine> engines_;
+  std::vector<PipeStream*> postponed_;
   std::unique_ptr<socket::Timer> timer_;
   std::mutex mutex_;
-  std::vector<PipeStream*> mail_;  // guarded by mutex_, as is the next
-  bool heir_ = false;              // take_over() was called
+  std::vector<PipeStream*> mail_;  // guarded by mutex_, as the next one
+  bool takes_over_ = false;        // take_over() was called
 };
 
 }  // namespace sheaf::store::pipe

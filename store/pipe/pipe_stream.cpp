@@ -49,7 +49,7 @@ std::size_t PipeStream::write(std::span<const Bytes> parts) {
   return taken;
 }
 
-// Moves output of the engine into `space`, straight from where the engine wrote it.
+// Moves output of the engine into `space` without a copy between.
 PipeStream::Step PipeStream::take_output(std::span<std::byte> space, Now now) {
   SharedEngine::Guard guard(engine_, *lane_, now);
   Step step;
@@ -77,7 +77,7 @@ void PipeStream::run_deferred(Now now) {
     }
     if (step.more && !space.empty()) continue;
     if (step.more) {
-      lane_->put_off(*this);
+      lane_->postpone(*this);
     } else if (step.over) {
       gone_ = nullptr;
       end(now);

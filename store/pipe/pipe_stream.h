@@ -1,9 +1,9 @@
 #pragma once
 
-// A connection to an engine in this process. write() runs the engine on the caller's own thread;
-// what comes back is handed to the sink as deferred work of the same turn.
+// A connection to an engine in this process. write() runs the engine on the caller's own thread.
+// The sink gets the answer as deferred work of the same turn.
 //
-// Thread rule: belongs to one loop; others only name it in the lane's mailbox.
+// Thread rule: belongs to one loop. Other threads only put its address into the lane's mailbox.
 
 #include <memory>
 
@@ -13,8 +13,8 @@ namespace sheaf::store::pipe {
 
 class PipeStream final : public socket::Stream, public socket::Deferred {
  public:
-  // `connection` is a fresh one of the lane's engine `index`, which `guard` holds; the stream is
-  // known to the engine from now on.
+  // `connection` is a new one of the lane's engine `index`, which `guard` holds. The engine knows
+  // the stream from now on.
   PipeStream(std::shared_ptr<PipeLane> lane, std::size_t index, SharedEngine::Guard& guard,
              server::Host::Connection& connection, socket::StreamSink& sink);
   ~PipeStream() override;
@@ -41,7 +41,7 @@ class PipeStream final : public socket::Stream, public socket::Deferred {
   server::Host::Connection* connection_;  // null once the engine has ended it
   socket::StreamSink& sink_;
   bool blocked_ = false;  // the last write took less than all
-  bool* gone_ = nullptr;  // set while the sink is called: told when it destroys this stream
+  bool* gone_ = nullptr;  // set during calls of the sink, which may destroy this stream
 };
 
 }  // namespace sheaf::store::pipe

@@ -29,11 +29,11 @@ std::expected<Engines, std::string> open_engines(std::string_view name, unsigned
   const std::scoped_lock lock(all.mutex);
   std::erase_if(all.engines, [](const auto& entry) { return entry.second.expired(); });
   for (unsigned index = 0; index < count; ++index) {
-    std::weak_ptr<SharedEngine>& place = all.engines[Key(name, index)];
-    std::shared_ptr<SharedEngine> engine = place.lock();
+    std::weak_ptr<SharedEngine>& known = all.engines[Key(name, index)];
+    std::shared_ptr<SharedEngine> engine = known.lock();
     if (engine == nullptr) {
       engine = std::make_shared<SharedEngine>(options);
-      place = engine;
+      known = engine;
     } else if (engine->options() != options) {
       return std::unexpected("embedded engine " + std::to_string(index) +
                              (name.empty() ? std::string() : " of '" + std::string(name) + "'") +

@@ -1,7 +1,7 @@
 #pragma once
 
 // The engines of this process, by name and index. Clients that open the same `embedded://N?name=X`
-// get the same ones; an engine lives as long as the last of its clients.
+// share engines. An engine ends with the last of its clients.
 
 #include <expected>
 #include <memory>
@@ -15,8 +15,8 @@ namespace sheaf::store::pipe {
 
 using Engines = std::vector<std::shared_ptr<SharedEngine>>;
 
-// Any thread. Engines 0 .. count - 1 under `name`, made where there are none. The options of the
-// first opener hold; different ones are refused with one sentence.
+// Any thread. Engines 0 to count - 1 of `name`; those that do not exist yet are made with
+// `options`. An engine that exists with other options is an error; the error is one sentence.
 std::expected<Engines, std::string> open_engines(std::string_view name, unsigned count,
                                                  const EngineOptions& options);
 

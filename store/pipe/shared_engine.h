@@ -1,10 +1,10 @@
 #pragma once
 
-// One engine behind its MQTT server sessions, shared by the clients of this process. Whichever
-// client has something to do drives it, under the engine's mutex; what that gives others to read is
-// announced to their streams.
+// One engine with the server sessions of its clients, shared by the clients of this process. The
+// client that has something to do runs it on its own thread, under the engine's mutex. Streams of
+// other clients that then have something to read are announced to their lanes.
 //
-// Locks, in this order: the engine's mutex, then a lane's mailbox, then the lane's loop.
+// Order of locks: the engine's mutex, a lane's mailbox, the lane's loop.
 //
 // Thread rule: any thread, through Guard.
 
@@ -27,7 +27,7 @@ class SharedEngine {
 
   const EngineOptions& options() const { return options_; }
 
-  // Exclusive use of the engine by a lane. Its end announces what became ready.
+  // Exclusive use of the engine by a lane. The destructor announces the streams that became ready.
   class Guard {
    public:
     Guard(SharedEngine& engine, PipeLane& lane, Now now);
@@ -36,13 +36,14 @@ class SharedEngine {
     Guard& operator=(const Guard&) = delete;
 
     server::Host& host() { return engine_.host_; }
-    // Time as the engine sees it: that of lanes differs by as much as a turn, and must not go back.
+    // The engine's time. The times of two lanes differ by up to a turn; the engine's never goes
+    // back.
     Now now() const { return now_; }
 
     void add(server::Host::Connection& connection, PipeStream& stream);
     void remove(server::Host::Connection& connection);
     void join();
-    // The lane goes; another one takes over the engine's timer.
+    // The lane ends. Another one takes over the engine's timer.
     void leave();
 
    private:

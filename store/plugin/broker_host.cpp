@@ -21,7 +21,8 @@ ClientHandle handle_of(const mosquitto* client) {
   return static_cast<ClientHandle>(reinterpret_cast<std::uintptr_t>(client));
 }
 
-// `client_id` null: to whoever has subscribed. The broker owns payload and properties afterwards.
+// `client_id` null: to all subscribers of the topic. The broker owns payload and properties
+// afterwards.
 void publish(const char* client_id, const char* topic, std::string_view payload,
              PropertyList& properties) {
   char* copy = nullptr;
@@ -39,10 +40,10 @@ void publish(const char* client_id, const char* topic, std::string_view payload,
                        mosquitto_strerror(code));
 }
 
-// Routes an executed request to the sink, without its content: whoever subscribes to the sink
-// learns nothing, and a retained request would hand its value to every later subscriber.
+// Routes an executed request to the sink, without its content: a subscriber of the sink learns
+// nothing, and no retained request hands its value to later subscribers.
 void send_to_sink(mosquitto_evt_message& event) {
-  char* const sink = mosquitto_strdup(std::string(kSinkTopic).c_str());
+  char* const sink = mosquitto_strdup(std::string(sink_topic).c_str());
   if (sink == nullptr) throw std::bad_alloc();
   mosquitto_free(event.topic);
   event.topic = sink;
@@ -60,7 +61,7 @@ BrokerHost::BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkSta
 int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
   const std::string_view topic = event.topic;
   if (topic == statestore::request_topic) return on_request(event, now);
-  // Only the store speaks there: a forged notification would be taken for a change.
+  // Only the store may publish in its tree: clients would take a forged notification for a change.
   if (statestore::in_notification_tree(topic)) return MOSQ_ERR_ACL_DENIED;
   return MOSQ_ERR_SUCCESS;
 }
@@ -92,7 +93,7 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
 }
 
 int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
-  forget(handle_of(event.client));  // by pointer: the client ID may be gone already
+  forget(handle_of(event.client));  // by pointer: the client ID may be null by now
   return MOSQ_ERR_SUCCESS;
 }
 
@@ -107,7 +108,7 @@ ClientHandle BrokerHost::identify(const mosquitto* client, const char* client_id
   const auto known = clients_.find(handle);
   if (known != clients_.end()) {
     if (known->second == client_id) return handle;
-    forget(handle);  // another client at the address of one whose end was not announced
+    forget(handle);  // the end of the client that had this address was not announced
   }
   const auto old = handles_.find(client_id);
   if (old != handles_.end()) forget(old->second);  // a takeover that was not announced
@@ -129,7 +130,8 @@ void BrokerHost::reply(const char* client_id, const char* topic, const Request& 
   PropertyList properties;
   properties.add_content_type(statestore::content_type);
   if (request.correlation) properties.add_correlation(*request.correlation);
-  properties.add_user(property::status, statestore::status_ok);  // errors are told in the payload
+  properties.add_user(property::status,
+                      statestore::status_ok);  // also for errors: they are in the payload
   properties.add_user(property::protocol_version, statestore::protocol_version);
   properties.add_user(property::source_id, statestore::store_node);
   if (!answer.timestamp.empty()) {
@@ -163,10 +165,10 @@ void BrokerHost::warn_once_without_sink() {
   mosquitto_log_printf(
       MOSQ_LOG_WARNING,
       "sheaf: %s the topic %s. Without one, requests are acknowledged with reason 0x10 (no "
-      "matching "
-      "subscribers), which some clients take for a failure, the official .NET client among them. "
+      "matching subscribers), which some clients take for a failure, the official .NET client "
+      "among them. "
       "The lines to add are in docs/wire/mosquitto.md.",
-      known, std::string(kSinkTopic).c_str());
+      known, std::string(sink_topic).c_str());
 }
 
 void BrokerHost::log_counters() const {
@@ -175,8 +177,8 @@ void BrokerHost::log_counters() const {
   mosquitto_log_printf(
       MOSQ_LOG_NOTICE,
       "sheaf: state store ends with %llu keys in %llu bytes; requests %llu, writes %llu, "
-      "duplicates "
-      "%llu, errors %llu, dropped %llu, forbidden %llu, expired %llu, notifications %llu",
+      "duplicates %llu, errors %llu, dropped %llu, forbidden %llu, expired %llu, notifications "
+      "%llu",
       static_cast<Number>(engine_.keys()), static_cast<Number>(engine_.bytes()),
       static_cast<Number>(counters.requests), static_cast<Number>(counters.executed_writes),
       static_cast<Number>(counters.duplicates), static_cast<Number>(counters.errors),

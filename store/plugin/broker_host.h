@@ -1,8 +1,8 @@
 #pragma once
 
 // The store inside the broker: turns mosquitto's events into engine calls and the engine's answers
-// and notifications into publishes to one client. docs/wire/mosquitto.md has what the broker can
-// do.
+// and notifications into publishes to one client. docs/wire/mosquitto.md says
+// what the broker can do.
 //
 // Thread rule: the broker's one thread. Members may throw (std::bad_alloc and the like); plugin.cpp
 // keeps that on this side of the C boundary.
@@ -43,7 +43,7 @@ class BrokerHost {
   Engine engine_;
   SinkState sink_;
   bool warned_ = false;
-  // Connected clients that have asked something. The handle is the broker's client pointer.
+  // Connected clients that have sent a request. The handle is the broker's client pointer.
   std::unordered_map<ClientHandle, std::string> clients_;
   std::unordered_map<std::string, ClientHandle> handles_;
 };

@@ -41,7 +41,7 @@ Now read_clocks() {
           duration_cast<milliseconds>(system_clock::now().time_since_epoch())};
 }
 
-// Runs `body` and turns whatever it throws into a code of mosquitto's.
+// Runs `body` and turns exceptions into a MOSQ_ERR_* code.
 template <class Body>
 int guarded(const char* where, Body body) noexcept {
   try {
@@ -79,7 +79,7 @@ struct Subscription {
 };
 // Never MOSQ_EVT_ACL_CHECK: on a broker without other access control a callback that defers denies
 // every publish.
-constexpr Subscription kSubscriptions[] = {
+constexpr Subscription subscriptions[] = {
     {MOSQ_EVT_MESSAGE, on_message}, {MOSQ_EVT_DISCONNECT, on_disconnect}, {MOSQ_EVT_TICK, on_tick}};
 
 std::string own_command_line() {
@@ -122,7 +122,7 @@ int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_op
     given.emplace_back(options[i].key, options[i].value == nullptr ? "" : options[i].value);
   }
   int code = process.users == 0 ? start_host(given) : join_host(given);
-  for (const Subscription& subscription : kSubscriptions) {
+  for (const Subscription& subscription : subscriptions) {
     if (code != MOSQ_ERR_SUCCESS) return code;
     code = mosquitto_callback_register(identifier, subscription.event, subscription.callback,
                                        nullptr, nullptr);
@@ -135,7 +135,7 @@ int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_op
 
 int cleanup(mosquitto_plugin_id_t* identifier) {
   if (identifier == nullptr) return MOSQ_ERR_SUCCESS;
-  for (const Subscription& subscription : kSubscriptions) {
+  for (const Subscription& subscription : subscriptions) {
     mosquitto_callback_unregister(identifier, subscription.event, subscription.callback, nullptr);
   }
   if (--process.users > 0) return MOSQ_ERR_SUCCESS;

@@ -1,6 +1,6 @@
 #pragma once
 
-// MQTT 5 properties as mosquitto hands them to a plugin and takes them from it.
+// MQTT 5 properties as mosquitto passes them to a plugin and takes them from it.
 //
 // Thread rule: the broker's one thread.
 
@@ -16,8 +16,8 @@
 
 namespace sheaf::store::plugin {
 
-// mosquitto_property_read_* hands out copies made with malloc (not with the broker's own counted
-// allocator), and they are ours to free.
+// mosquitto_property_read_* returns copies made with malloc (not with the broker's own counted
+// allocator), which the caller frees.
 struct Freed {
   void operator()(void* memory) const noexcept { std::free(memory); }
 };
@@ -40,7 +40,7 @@ struct RequestProperties {
   void read_user_property(const mosquitto_property* property);
 };
 
-// A property list under construction; the broker takes it over with a successful publish.
+// A property list under construction. A successful publish hands it over to the broker.
 class PropertyList {
  public:
   PropertyList() = default;

@@ -9,14 +9,14 @@
 namespace sheaf::store::plugin {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view blanks = " \t\r";
 
 // Cuts the next word off `line`.
 std::string_view next_word(std::string_view& line) {
-  const std::size_t begin = line.find_first_not_of(kBlanks);
+  const std::size_t begin = line.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return line = {};
   line.remove_prefix(begin);
-  const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
+  const std::string_view word = line.substr(0, line.find_first_of(blanks));
   line.remove_prefix(word.size());
   return word;
 }
@@ -67,7 +67,7 @@ bool declares_sink(std::string_view configuration, std::vector<std::string>& inc
     configuration.remove_prefix(std::min(configuration.size(), line.size() + 1));
     const std::string_view name = next_word(line);
     const std::string_view value = next_word(line);
-    if (name == "topic" && value == kSinkTopic) {
+    if (name == "topic" && value == sink_topic) {
       const std::string_view direction = next_word(line);  // none = out
       found = found || direction != "in";
     } else if (name == "include_dir" && !value.empty()) {

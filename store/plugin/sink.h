@@ -1,9 +1,9 @@
 #pragma once
 
-// Where requests go once they are answered: a topic with no reader, so that the broker routes them
-// to nobody, and a bridge that never connects as its only subscriber, so that mosquitto
-// acknowledges them with 0x00 instead of 0x10 "no matching subscribers". docs/wire/mosquitto.md has
-// the reasons.
+// The topic to which requests are sent after they were answered, so that the broker routes them to
+// no client. Its only subscriber is a bridge that never connects; without a subscriber mosquitto
+// acknowledges requests with 0x10 "no matching subscribers". docs/wire/mosquitto.md has the
+// reasons.
 //
 // Thread rule: free functions.
 
@@ -15,10 +15,10 @@
 namespace sheaf::store::plugin {
 
 // Begins with '$', so that no wildcard at the first level matches it (MQTT 5 section 4.7.2).
-inline constexpr std::string_view kSinkTopic = "$sheaf/statestore/sink";
+inline constexpr std::string_view sink_topic = "$sheaf/statestore/sink";
 
 // The lines of mosquitto.conf that subscribe a bridge to the sink.
-inline constexpr std::string_view kSinkBridge =
+inline constexpr std::string_view sink_bridge =
     "connection sheaf-sink\n"
     "topic $sheaf/statestore/sink out 0\n"
     "address 127.0.0.1:9\n"
@@ -38,8 +38,7 @@ enum class SinkState : std::uint8_t {
 bool declares_sink(std::string_view configuration, std::vector<std::string>& include_dirs);
 
 // Reads the configuration file named in a broker's command line (arguments separated by NUL).
-// A plugin has no interface to ask the broker for subscribers, so this is the best evidence there
-// is.
+// A plugin cannot ask the broker for subscribers; the configuration is the best evidence.
 SinkState find_sink(std::string_view command_line);
 
 }  // namespace sheaf::store::plugin

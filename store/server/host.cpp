@@ -18,7 +18,7 @@ using mqtt5::ReasonCode;
 
 namespace {
 
-// Takes the same time whatever the difference is and wherever it stands.
+// The time it takes does not depend on where the texts differ.
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   unsigned difference = given.size() == secret.size() ? 0u : 1u;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -153,7 +153,7 @@ void Host::forget(Connection& connection) {
 void Host::on_publish(Connection& connection, const mqtt5::Publish& publish, Now now) {
   if (publish.topic == statestore::request_topic) return on_request(connection, publish, now);
   if (publish.qos == 0) return;
-  // Only the store speaks in its own tree: a forged notification would be taken for a change.
+  // Only the store may publish in its tree: clients would take a forged notification for a change.
   const bool forged = statestore::in_notification_tree(publish.topic);
   connection.session_.acknowledge(
       publish.packet_id, forged ? ReasonCode::not_authorized : ReasonCode::no_matching_subscribers);
@@ -186,7 +186,8 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
     mqtt5::PropertyWriter properties(writer);
     properties.text(PropertyId::content_type, statestore::content_type);
     if (request.correlation) properties.text(PropertyId::correlation_data, *request.correlation);
-    properties.user(property::status, statestore::status_ok);  // errors are told in the payload
+    properties.user(property::status,
+                    statestore::status_ok);  // also for errors: they are in the payload
     properties.user(property::protocol_version, statestore::protocol_version);
     properties.user(property::source_id, statestore::store_node);
     if (!answer.timestamp.empty()) properties.user(property::timestamp, answer.timestamp);

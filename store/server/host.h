@@ -1,7 +1,7 @@
 #pragma once
 
-// The state store as a whole server, pure: one engine and the sessions of its clients. What drives
-// it (store/pipe in a process, the simulator in tests) moves the bytes and tells the time.
+// The state store as a whole server, pure: one engine and the sessions of its clients. Its driver
+// (store/pipe in a process, the simulator in tests) moves the bytes and passes the time in.
 //
 //   Host::Connection* c = host.connect(now);
 //   c->input_space() / c->on_input(...)       bytes of the client
@@ -9,9 +9,9 @@
 //                                             stream and release(*r) when r->closed()
 //   host.tick(now) at host.next_deadline()
 //
-// A request of one client may give others something to read (notifications) or end them (takeover);
-// poll_ready() names them all. It is a store and no broker: messages to other topics reach nobody
-// and are acknowledged with 0x10 (no matching subscribers).
+// A request of one client may give other clients something to read (notifications) or end their
+// connections (takeover); poll_ready() returns all of them. This is a store, not a broker: messages
+// to other topics reach no client and are acknowledged with 0x10 (no matching subscribers).
 //
 // Thread rule: one thread at a time, for the host and all its connections together.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -35,7 +35,7 @@ namespace sheaf::store::server {
 
 struct HostOptions {
   EngineOptions engine;
-  std::uint64_t seed = 0;  // of the tables that hold keys of others' choosing: random in production
+  std::uint64_t seed = 0;  // of tables whose keys clients choose: random in production
   SessionLimits session;
   std::optional<std::string> user;  // none: any client may connect
   std::string password;
@@ -53,10 +53,10 @@ class Host {
 
   // A new connection; null if there are too many. It lives until release().
   Connection* connect(Now now);
-  // The stream is gone, whatever the session's state; the object ends here.
+  // The stream has ended, in any state of the session. Destroys the connection.
   void release(Connection& connection);
 
-  // The next connection that has output or has closed since it was last named here.
+  // The next connection that has output or has closed since it was last returned here.
   Connection* poll_ready();
 
   // Expires keys, pushes the notifications, ends clients whose time is up.
@@ -65,7 +65,7 @@ class Host {
 
   std::size_t connections() const { return connections_.size(); }
   const Engine& engine() const { return engine_; }
-  // Answers and notifications that no client could take (above its limits).
+  // Answers and notifications that were above the limits of their client.
   std::uint64_t discarded() const { return discarded_; }
 
  private:
@@ -88,7 +88,7 @@ class Host {
   std::deque<Connection*> ready_;
   std::uint64_t discarded_ = 0;
   std::string properties_;  // of the message under construction
-  ServerEvent event_;       // of the connection being served; large, so not made for each packet
+  ServerEvent event_;       // of the connection being served; too large to make one for each packet
 };
 
 // One client's end of the host. The members are those of ServerSession.

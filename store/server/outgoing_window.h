@@ -1,7 +1,8 @@
 #pragma once
 
 // QoS 1 deliveries to one client: packet identifiers in flight, bounded by the client's Receive
-// Maximum (MQTT 5 section 3.3.4), and encoded packets that wait for room, bounded by us.
+// Maximum (MQTT 5 section 3.3.4), and encoded packets that wait for room, bounded by the host's
+// limits.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,7 +18,7 @@ namespace sheaf::store::server {
 
 class OutgoingWindow {
  public:
-  // An encoded PUBLISH whose packet identifier, two bytes at `id_at`, is still to be written.
+  // An encoded PUBLISH whose packet identifier, two bytes at `id_at`, is not written yet.
   struct Waiting {
     std::string packet;
     std::size_t id_at = 0;
@@ -28,12 +29,12 @@ class OutgoingWindow {
 
   void set_receive_maximum(std::uint16_t maximum) { receive_maximum_ = maximum; }
 
-  // The next free identifier, never 0; nothing while the client has as many as it takes.
+  // The next free identifier, never 0; none while the client's Receive Maximum is reached.
   std::optional<std::uint16_t> acquire();
   // PUBACK came. False if the identifier was not in flight.
   bool release(std::uint16_t id);
 
-  // False: the bound is reached and the packet is gone.
+  // False: the bound is reached, and the packet is dropped.
   bool push(Waiting waiting);
   // The oldest waiting packet, its identifier written, if there is room for it.
   std::optional<std::string> pop();

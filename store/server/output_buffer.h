@@ -1,6 +1,6 @@
 #pragma once
 
-// Bytes to send, in one piece: the same bytes again until they are taken.
+// Bytes to send, in one piece. poll() returns the same bytes until take() is called.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,9 +17,9 @@ namespace sheaf::store::server {
 
 class OutputBuffer {
  public:
-  // Where packets are appended. Spans given out by poll() end here.
+  // Packets are appended to this string. Invalidates what poll() returned.
   std::string& sink() {
-    if (taken_ > kCompactAbove && taken_ > bytes_.size() / 2) {
+    if (taken_ > compact_above && taken_ > bytes_.size() / 2) {
       bytes_.erase(0, taken_);
       taken_ = 0;
     }
@@ -39,12 +39,13 @@ class OutputBuffer {
     if (size() > 0) return;
     taken_ = 0;
     bytes_.clear();
-    if (bytes_.capacity() > kKeep) bytes_.shrink_to_fit();
+    if (bytes_.capacity() > kept_capacity) bytes_.shrink_to_fit();
   }
 
  private:
-  static constexpr std::size_t kCompactAbove = 64 * 1024;
-  static constexpr std::size_t kKeep = 256 * 1024;  // what an idle connection may hold on to
+  static constexpr std::size_t compact_above = 64 * 1024;
+  static constexpr std::size_t kept_capacity =
+      256 * 1024;  // what an idle connection may hold on to
 
   std::string bytes_;
   std::size_t taken_ = 0;

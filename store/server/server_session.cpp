@@ -41,13 +41,13 @@ std::span<std::byte> ServerSession::input_space() {
 void ServerSession::on_input(std::size_t size, Now now) {
   now_ = now;
   input_.added(size);
-  // Any packet counts as a sign of life (section 3.1.2.10); part of one shows life as well.
+  // Any packet is a sign of life (section 3.1.2.10), and so are some bytes of one.
   if (state_ == State::open && keep_alive_.count() > 0) deadline_ = now.mono + keep_alive_;
 }
 
 void ServerSession::on_output(std::size_t size, Now now) {
   now_ = now;
-  // While paused we do not look for signs of life; that the client reads is one.
+  // A paused session takes no input; that the client reads is its sign of life.
   if (paused() && state_ == State::open && keep_alive_.count() > 0) {
     deadline_ = now.mono + keep_alive_;
   }
@@ -80,7 +80,7 @@ std::optional<Deadline> ServerSession::poll_deadline() const {
 // Answers ----------------------------------------------------------------------------------------
 
 void ServerSession::accept(std::string_view assigned_client_id) {
-  if (state_ != State::judging) return;
+  if (state_ != State::deciding) return;
   scratch_.clear();
   ByteWriter writer(scratch_);
   mqtt5::PropertyWriter properties(writer);
@@ -101,12 +101,12 @@ void ServerSession::accept(std::string_view assigned_client_id) {
     return end(ReasonCode::packet_too_large, "CONNACK is above the client's Maximum Packet Size");
   }
   state_ = State::open;
-  end_told_ = false;
+  end_reported_ = false;
   deadline_ = keep_alive_.count() > 0 ? now_.mono + keep_alive_ : never;
 }
 
 void ServerSession::refuse(ReasonCode code, std::string_view text) {
-  if (state_ != State::greeting && state_ != State::judging) return;
+  if (state_ != State::greeting && state_ != State::deciding) return;
   end_code_ = code;
   end_text_ = text;
   mqtt5::Connack connack;

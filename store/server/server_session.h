@@ -1,23 +1,23 @@
 #pragma once
 
 // The server's side of one MQTT 5 connection: bytes in, bytes out. It knows packets, limits and
-// subscriptions; what a publish means is its host's business (store/server/host.h).
+// subscriptions; its host (store/server/host.h) knows what a publish means.
 //
-// The caller repeats: inputs; then poll_event until false, answering each event; then poll_output
-// (write, on_output). The timer is set to poll_deadline. No member calls back.
+// The caller repeats: inputs; then poll_event until it returns false, with an answer to each event;
+// then poll_output (write, on_output). The timer is set to poll_deadline. No member calls back.
 //
 //   state       ends by                                          next
-//   greeting    CONNECT                                          judging
+//   greeting    CONNECT                                          deciding
 //               anything else, end of stream, connect_timeout    ended
-//   judging     accept()                                         open
+//   deciding     accept()                                         open
 //               refuse()                                         leaving
 //   open        DISCONNECT of the client, end of stream          ended
 //               disconnect(), a broken rule, keep-alive timeout  leaving
 //   leaving     all output taken, end of stream, linger_timeout  ended
 //
-// Bounds: what is buffered of the input, output not taken, deliveries that wait for the client's
-// Receive Maximum, subscriptions. While more than `pause_above` bytes of output wait, no input is
-// taken and no event given: a client that does not read is not served.
+// Bounded are: buffered input, output not taken yet, deliveries that wait for the client's Receive
+// Maximum, and subscriptions. While more than `pause_above` bytes of output wait, the session takes
+// no input and returns no event: a client that does not read is not served.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -41,11 +41,12 @@
 namespace sheaf::store::server {
 
 struct SessionLimits {
-  std::uint32_t max_packet = 64u << 20;       // announced as Maximum Packet Size
-  std::uint32_t max_connect = 512u << 10;     // of a CONNECT: nobody has shown a password yet
-  std::size_t pause_above = 1u << 20;         // bytes of output
-  std::size_t max_output = 64u << 20;         // bytes of output; above it the client is cut off
-  std::size_t max_waiting = 10'000;           // deliveries above the client's Receive Maximum
+  std::uint32_t max_packet = 64u << 20;  // announced as Maximum Packet Size
+  std::uint32_t max_connect = 512u
+                              << 10;   // of a CONNECT, which comes before the password is checked
+  std::size_t pause_above = 1u << 20;  // bytes of output
+  std::size_t max_output = 64u << 20;  // bytes of output; above it the client is cut off
+  std::size_t max_waiting = 10'000;    // deliveries above the client's Receive Maximum
   std::size_t max_waiting_bytes = 64u << 20;  // of those
   std::size_t max_subscriptions = 1'000;
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
@@ -56,7 +57,7 @@ struct ServerEvent {
   enum class Kind : std::uint8_t {
     connect,  // answer with accept() or refuse()
     publish,  // answer with acknowledge(), if QoS 1
-    ended     // the client is gone for its host, once; output may still leave
+    ended     // once, the last event; output may still have to be sent
   };
   Kind kind = Kind::ended;
   // Views that live until the next call of an input or of poll_event.
@@ -83,9 +84,9 @@ class ServerSession {
   void acknowledge(std::uint16_t packet_id, ReasonCode code);
 
   enum class Delivery : std::uint8_t {
-    queued,     // it leaves, now or when the client has acknowledged others
-    discarded,  // above the client's Maximum Packet Size (section 3.1.2.11.4), or nobody is there
-    cut_off     // it was one too many: the session ends
+    queued,     // sent now, or when the client has acknowledged others
+    discarded,  // above the client's Maximum Packet Size (section 3.1.2.11.4), or not connected
+    cut_off     // above the limits of the session, which ends
   };
   // A message for this client, QoS 0 or 1; its packet identifier is chosen here.
   Delivery publish(protocol::mqtt5::Publish& message);
@@ -98,7 +99,7 @@ class ServerSession {
 
   // Queries.
   bool open() const { return state_ == State::open; }
-  bool closed() const { return state_ == State::ended; }  // the stream may go
+  bool closed() const { return state_ == State::ended; }  // the stream may be closed
   const std::string& client_id() const { return client_id_; }
   ReasonCode end_code() const { return end_code_; }
   const std::string& end_text() const { return end_text_; }  // one sentence; empty = orderly
@@ -106,8 +107,9 @@ class ServerSession {
   std::optional<std::uint8_t> subscription(std::string_view topic) const;
 
  private:
-  static constexpr std::uint32_t kMaxPacket = 268'435'460;  // section 1.5.5 allows no larger one
-  enum class State : std::uint8_t { greeting, judging, open, leaving, ended };
+  static constexpr std::uint32_t largest_packet =
+      268'435'460;  // section 1.5.5 allows no larger one
+  enum class State : std::uint8_t { greeting, deciding, open, leaving, ended };
   struct Granted {
     std::string filter;
     std::uint8_t qos = 0;
@@ -141,14 +143,14 @@ class ServerSession {
   Now now_;
   Deadline deadline_ = never;               // of the state, keep-alive included
   std::chrono::nanoseconds keep_alive_{0};  // one and a half times the client's; 0 = none
-  std::uint32_t client_max_packet_ = kMaxPacket;
+  std::uint32_t client_max_packet_ = largest_packet;
   bool lower_expiry_ = false;  // the client asked for a session that outlives its connection
-  bool end_told_ = true;       // no `ended` event is due
+  bool end_reported_ = true;   // no `ended` event is due
   ReasonCode end_code_ = ReasonCode::success;
   std::string end_text_;
   std::string client_id_;
   protocol::InputBuffer input_;
-  std::size_t parsed_ = 0;  // bytes of the packet that the last event looks into
+  std::size_t parsed_ = 0;  // bytes of the packet that the last event has views of
   OutputBuffer output_;
   OutgoingWindow window_;
   std::vector<Granted> subscriptions_;

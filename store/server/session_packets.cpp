@@ -32,15 +32,15 @@ bool ServerSession::poll_event(ServerEvent& event) {
     if (on_packet(found.frame, input_.data().substr(0, parsed_), event)) return true;
     input_.consumed(std::exchange(parsed_, 0));
   }
-  if (!end_told_ && (state_ == State::leaving || state_ == State::ended)) {
-    end_told_ = true;
+  if (!end_reported_ && (state_ == State::leaving || state_ == State::ended)) {
+    end_reported_ = true;
     event.kind = ServerEvent::Kind::ended;
     return true;
   }
   return false;
 }
 
-// True: `event` is to be told.
+// True: `event` is to be returned.
 bool ServerSession::on_packet(const Frame& frame, std::string_view packet, ServerEvent& event) {
   if (state_ == State::greeting) {
     if (frame.type == PacketType::connect) return on_connect(frame, packet, event);
@@ -88,7 +88,7 @@ bool ServerSession::on_connect(const Frame& frame, std::string_view packet, Serv
   if (!parsed) return fail(parsed.error()), false;
   const mqtt5::Connect& connect = *parsed;
   client_max_packet_ =
-      std::min(client_max_packet_, connect.properties.maximum_packet_size.value_or(kMaxPacket));
+      std::min(client_max_packet_, connect.properties.maximum_packet_size.value_or(largest_packet));
   if (connect.properties.authentication_method) {  // section 4.12
     return refuse(ReasonCode::bad_authentication_method, "extended authentication is not offered"),
            false;
@@ -103,7 +103,7 @@ bool ServerSession::on_connect(const Frame& frame, std::string_view packet, Serv
   keep_alive_ = std::chrono::milliseconds(1500) * connect.keep_alive;  // section 3.1.2.10
   lower_expiry_ = connect.properties.session_expiry.value_or(0) > 0;
   client_id_ = connect.client_id;
-  state_ = State::judging;
+  state_ = State::deciding;
   event.kind = ServerEvent::Kind::connect;
   event.connect = connect;
   return true;
@@ -182,7 +182,7 @@ void ServerSession::on_unsubscribe(const Frame& frame, std::string_view packet) 
   if (!send(unsuback)) end(ReasonCode::packet_too_large, "UNSUBACK is above the client's limit");
 }
 
-// The peer broke a rule: say which (section 4.13), then close.
+// The client broke a rule: names the rule (section 4.13), then closes.
 void ServerSession::fail(const mqtt5::ParseError& error) {
   if (state_ == State::greeting) {
     refuse(error.code, error.text);

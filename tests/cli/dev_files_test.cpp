@@ -76,7 +76,7 @@ TEST(DevConfiguration, TheBrokerListensOnLoopbackWithThePluginAndItsSink) {
   EXPECT_THAT(text, HasSubstr("listener 41234 127.0.0.1\n"));
   EXPECT_THAT(text, HasSubstr("\nplugin /p/libsheaf_statestore.so\n"));
   EXPECT_THAT(text, HasSubstr("set_tcp_nodelay true\n"));
-  EXPECT_THAT(text, HasSubstr(std::string(store::plugin::kSinkBridge)));
+  EXPECT_THAT(text, HasSubstr(std::string(store::plugin::sink_bridge)));
   EXPECT_THAT(text, Not(HasSubstr("user root")));
   EXPECT_THAT(text, Not(HasSubstr("plugin_opt")));
 }

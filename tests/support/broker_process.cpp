@@ -191,7 +191,7 @@ void BrokerProcess::write_configuration() const {
     if (options_.per_listener_settings) out << access.str() << plugin.str();
   }
   if (options_.sink) {
-    out << store::plugin::kSinkBridge;
+    out << store::plugin::sink_bridge;
   }
   out << options_.extra;
   if (!out.flush()) throw std::runtime_error("cannot write " + folder_.string());

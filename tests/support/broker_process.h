@@ -48,7 +48,7 @@ class BrokerProcess {
   void kill();      // SIGKILL; returns when the process is gone
   int terminate();  // SIGTERM; returns the exit status, 128 + signal if a signal ended it
   void hang_up();   // SIGHUP: mosquitto reads its configuration again
-  void stop();      // SIGSTOP; returns when the process stands still
+  void stop();      // SIGSTOP; returns when the process has stopped
   void resume();    // SIGCONT
   void restart();   // after kill() or terminate(): the same ports and options
 

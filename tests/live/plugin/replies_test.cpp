@@ -263,7 +263,7 @@ TEST(PluginReplies, AnotherFencingTokenUnderTheSameCorrelationIsAnotherRequest) 
 TEST(PluginReplies, MosquittosOwnRequestToolGetsAnAnswer) {
   BrokerProcess broker;
   const std::filesystem::path answer = broker.folder() / "answer";
-  // Its -f sends nothing in 2.0.11, so the payload stands on the command line.
+  // Its -f sends nothing in 2.0.11, so the payload is on the command line.
   std::string request = SHEAF_TEST_MOSQUITTO_RR " -V 5 -q 1 -W 20 -h 127.0.0.1 -p ";
   request.append(std::to_string(broker.port())).append(" -t ").append(kStoreRequest);
   request += " -e clients/rr/answer -D PUBLISH correlation-data 0123456789abcdef";

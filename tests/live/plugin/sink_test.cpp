@@ -41,7 +41,7 @@ bool declared(std::string_view text) {
 }
 
 TEST(SinkConfiguration, DocumentedBridgeDeclaresTheSink) {
-  EXPECT_TRUE(declared(kSinkBridge));
+  EXPECT_TRUE(declared(sink_bridge));
   EXPECT_TRUE(declared("listener 1883\r\n\t topic \t$sheaf/statestore/sink\r\n"));
   EXPECT_TRUE(declared("topic $sheaf/statestore/sink both 0"));
 }
@@ -59,15 +59,15 @@ TEST(SinkConfiguration, IncludedFoldersAreReported) {
   EXPECT_FALSE(declares_sink("include_dir /etc/one\n\ninclude_dir\ninclude_dir  two \n", folders));
   EXPECT_THAT(folders, ElementsAre("/etc/one", "two"));
   folders.clear();
-  EXPECT_TRUE(declares_sink(kSinkBridge, folders));
+  EXPECT_TRUE(declares_sink(sink_bridge, folders));
   EXPECT_THAT(folders, IsEmpty());
 }
 
 TEST_F(SinkFiles, AreFoundThroughTheCommandLine) {
-  EXPECT_EQ(find_sink(command_line(write("a.conf", kSinkBridge))), SinkState::declared);
+  EXPECT_EQ(find_sink(command_line(write("a.conf", sink_bridge))), SinkState::declared);
   EXPECT_EQ(find_sink(command_line(write("b.conf", "listener 1883\n"))), SinkState::missing);
   const std::string long_form =
-      std::string("mosquitto\0--config-file\0", 24) + write("c.conf", kSinkBridge) + '\0';
+      std::string("mosquitto\0--config-file\0", 24) + write("c.conf", sink_bridge) + '\0';
   EXPECT_EQ(find_sink(long_form), SinkState::declared);
 }
 
@@ -76,9 +76,9 @@ TEST_F(SinkFiles, AreFoundInIncludedFolders) {
   const std::string file =
       write("main.conf", "include_dir " + (folder_ / "conf.d").string() + "\n");
   EXPECT_EQ(find_sink(command_line(file)), SinkState::missing);
-  write("conf.d/notes.txt", kSinkBridge);  // mosquitto reads *.conf only
+  write("conf.d/notes.txt", sink_bridge);  // mosquitto reads *.conf only
   EXPECT_EQ(find_sink(command_line(file)), SinkState::missing);
-  write("conf.d/sink.conf", kSinkBridge);
+  write("conf.d/sink.conf", sink_bridge);
   EXPECT_EQ(find_sink(command_line(file)), SinkState::declared);
 }
 

@@ -189,7 +189,7 @@ TEST(EngineDuplicates, ReadsAreExecutedEachTime) {
   EXPECT_EQ(store.engine.watches(), 1u);
 }
 
-TEST(EngineDuplicates, ARepeatTellsNoWatcherAgain) {
+TEST(EngineDuplicates, ARepeatNotifiesNoWatcherAgain) {
   Store store;
   store.ask({"KEYNOTIFY", "key"});
   store.send(request({"SET", "key", "v"}));

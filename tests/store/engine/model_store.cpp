@@ -71,7 +71,7 @@ Got ModelStore::set(const ModelRequest& request, Now now) {
   Record record{request.value, clock_, std::nullopt, request.fence, ++turns_};
   if (request.px > 0) record.expiry = now.mono + milliseconds(request.px);
   records_[request.key] = record;
-  tell(request.key, {"NOTIFY", "SET", "VALUE", request.value}, clock_);
+  notify(request.key, {"NOTIFY", "SET", "VALUE", request.value}, clock_);
   return with("+OK\r\n", clock_, now);
 }
 
@@ -115,8 +115,8 @@ std::uint64_t ModelStore::bytes() const {
   return sum;
 }
 
-Got ModelStore::refuse(std::string_view words) const {
-  return {Verdict::answer, error_line(words), ""};
+Got ModelStore::refuse(std::string_view error) const {
+  return {Verdict::answer, error_line(error), ""};
 }
 
 Got ModelStore::with(std::string payload, Number version, Now now) const {
@@ -135,15 +135,15 @@ std::optional<ModelStore::Number> ModelStore::next(Number after, Now now) const 
 void ModelStore::drop(const std::string& key, Number after, Now now) {
   Number version{static_cast<std::uint64_t>(now.wall.count() + 60'000), 0};
   if (const auto legal = next(after, now)) clock_ = version = *legal;
-  tell(key, {"NOTIFY", page_ ? "DEL" : "DELETE"}, version);
+  notify(key, {"NOTIFY", page_ ? "DEL" : "DELETE"}, version);
   records_.erase(key);
 }
 
-void ModelStore::tell(const std::string& key, const std::vector<std::string>& items,
-                      Number version) {
+void ModelStore::notify(const std::string& key, const std::vector<std::string>& items,
+                        Number version) {
   for (const auto& [watched, client] : watches_) {
     if (watched != key) continue;
-    told_.insert(std::to_string(client) + " " + payload_of(items) + " " + text(version));
+    notified_.insert(std::to_string(client) + " " + payload_of(items) + " " + text(version));
   }
 }
 

@@ -15,7 +15,7 @@
 
 namespace sheaf::store {
 
-// One request in the model's own words.
+// One request, as the model reads it.
 struct ModelRequest {
   enum class Verb { set, get, del, vdel, watch, stop };
   Verb verb = Verb::get;
@@ -35,11 +35,11 @@ class ModelStore {
 
   explicit ModelStore(Spelling spelling) : page_(spelling == Spelling::page) {}
 
-  // What the engine must answer, and whom it must have told by then: "client payload timestamp".
+  // What the engine must answer. Notifications are noted as "client payload timestamp".
   Got execute(const ModelRequest& request, Now now);
   // Expires everything that is due.
   void expire(Now now);
-  std::multiset<std::string> take_told() { return std::exchange(told_, {}); }
+  std::multiset<std::string> take_notified() { return std::exchange(notified_, {}); }
   std::size_t keys() const { return records_.size(); }
   std::uint64_t bytes() const;
 
@@ -53,11 +53,11 @@ class ModelStore {
   };
   Got set(const ModelRequest& request, Now now);
   Got remove(const ModelRequest& request, Now now);
-  Got refuse(std::string_view words) const;
+  Got refuse(std::string_view error) const;
   Got with(std::string payload, Number version, Now now) const;
   std::optional<Number> next(Number after, Now now) const;
   void drop(const std::string& key, Number after, Now now);
-  void tell(const std::string& key, const std::vector<std::string>& items, Number version);
+  void notify(const std::string& key, const std::vector<std::string>& items, Number version);
   std::string text(Number number) const;
 
   bool page_;
@@ -65,7 +65,7 @@ class ModelStore {
   std::uint64_t turns_ = 0;
   std::map<std::string, Record> records_;
   std::set<std::pair<std::string, ClientHandle>> watches_;
-  std::multiset<std::string> told_;
+  std::multiset<std::string> notified_;
 };
 
 }  // namespace sheaf::store

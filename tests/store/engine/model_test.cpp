@@ -41,11 +41,11 @@ class Duel {
       store_.engine.tick(store_.now);
       model_.expire(store_.now);
     }
-    std::multiset<std::string> told;
+    std::multiset<std::string> notified;
     for (const auto& note : store_.notifications()) {
-      told.insert(std::to_string(note.client) + " " + note.payload + " " + note.timestamp);
+      notified.insert(std::to_string(note.client) + " " + note.payload + " " + note.timestamp);
     }
-    ASSERT_EQ(told, model_.take_told()) << "request " << number;
+    ASSERT_EQ(notified, model_.take_notified()) << "request " << number;
     ASSERT_EQ(store_.engine.keys(), model_.keys());
     ASSERT_EQ(store_.engine.bytes(), model_.bytes());
   }

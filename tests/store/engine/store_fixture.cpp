@@ -55,6 +55,6 @@ std::string stamp(milliseconds wall, std::uint64_t counter, std::string_view nod
   return std::string(protocol::statestore::TimestampText(timestamp).view());
 }
 
-std::string error_line(std::string_view words) { return "-ERR " + std::string(words) + "\r\n"; }
+std::string error_line(std::string_view text) { return "-ERR " + std::string(text) + "\r\n"; }
 
 }  // namespace sheaf::store

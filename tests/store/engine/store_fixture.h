@@ -81,6 +81,6 @@ class Store {
 
 // The text of the timestamp at `wall`.
 std::string stamp(milliseconds wall, std::uint64_t counter, std::string_view node);
-std::string error_line(std::string_view words);
+std::string error_line(std::string_view text);
 
 }  // namespace sheaf::store

@@ -1,4 +1,4 @@
-// Watches: who is told what, in which order, and what a disconnect ends.
+// Watches: which clients are notified, in which order, and what a disconnect ends.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 constexpr const char* kRoot = "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/";
 
-std::vector<ClientHandle> told(Store& store) {
+std::vector<ClientHandle> notified(Store& store) {
   std::vector<ClientHandle> clients;
   for (const auto& notification : store.notifications()) clients.push_back(notification.client);
   return clients;
@@ -108,13 +108,13 @@ TEST(EngineWatches, EachRoundBeginsWithAnotherWatcher) {
   Store store;
   for (const ClientHandle client : {1u, 2u, 3u}) store.ask_as(client, {"KEYNOTIFY", "key"});
   store.ask({"SET", "key", "a"});
-  EXPECT_THAT(told(store), ElementsAre(1, 2, 3));
+  EXPECT_THAT(notified(store), ElementsAre(1, 2, 3));
   store.ask({"SET", "key", "b"});
-  EXPECT_THAT(told(store), ElementsAre(2, 3, 1));
+  EXPECT_THAT(notified(store), ElementsAre(2, 3, 1));
   store.ask({"DEL", "key"});
-  EXPECT_THAT(told(store), ElementsAre(3, 1, 2));
+  EXPECT_THAT(notified(store), ElementsAre(3, 1, 2));
   store.ask({"SET", "key", "c"});
-  EXPECT_THAT(told(store), ElementsAre(1, 2, 3));
+  EXPECT_THAT(notified(store), ElementsAre(1, 2, 3));
 }
 
 TEST(EngineWatches, ADisconnectForgetsTheClientsWatchesAndWhatWaitsForIt) {
@@ -124,17 +124,17 @@ TEST(EngineWatches, ADisconnectForgetsTheClientsWatchesAndWhatWaitsForIt) {
   }
   store.ask({"SET", "a", "v"});
   store.engine.disconnect(1);
-  EXPECT_THAT(told(store), ElementsAre(2, 3));
+  EXPECT_THAT(notified(store), ElementsAre(2, 3));
   EXPECT_EQ(store.engine.watches(), 6u);
   store.ask({"SET", "b", "v"});
-  EXPECT_THAT(told(store), testing::UnorderedElementsAre(2, 3));
+  EXPECT_THAT(notified(store), testing::UnorderedElementsAre(2, 3));
   store.engine.disconnect(2);
   store.engine.disconnect(3);
   store.engine.disconnect(3);
   store.engine.disconnect(99);
   EXPECT_EQ(store.engine.watches(), 0u);
   store.ask({"SET", "c", "v"});
-  EXPECT_TRUE(told(store).empty());
+  EXPECT_TRUE(notified(store).empty());
 }
 
 TEST(EngineWatches, AClientThatComesBackUnderItsNameWatchesNothing) {
@@ -233,7 +233,7 @@ TEST(EngineWatches, ManyWatchersComeAndGoInAnyOrder) {
       for (auto& [name, watchers] : model) watchers.erase(client);
     } else {
       store.ask_as(client, {"SET", key, "v"});
-      auto clients = told(store);
+      auto clients = notified(store);
       std::ranges::sort(clients);
       EXPECT_THAT(clients, testing::ElementsAreArray(model[key]));
     }

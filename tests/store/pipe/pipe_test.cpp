@@ -17,10 +17,10 @@ using test::command;
 using test::RawClient;
 
 // A client's loop on whatever thread turns it.
-class Lane final : public Summoner {
+class Lane final : public Poster {
  public:
-  void summon(socket::Deferred& work) noexcept override { loop->summon(work); }
-  void dismiss(socket::Deferred& work) noexcept override { loop->dismiss(work); }
+  void post(socket::Deferred& work) noexcept override { loop->summon(work); }
+  void cancel(socket::Deferred& work) noexcept override { loop->dismiss(work); }
   // Turns until `done`; false after ten seconds.
   bool run(const std::function<bool()>& done) {
     const Deadline end = socket::read_monotonic() + 10s;
@@ -302,8 +302,8 @@ TEST(PipeLanes, ThreadsThatShareAnEngineLoseNothing) {
         EXPECT_NE(party.ask({"GET", next})[0], '-');
       }
       --running;
-      // Nobody leaves while others may still write: then every change of `next` after the last
-      // KEYNOTIFY has been told.
+      // No thread leaves while others may still write, so every change of `next` after the last
+      // KEYNOTIFY was notified.
       EXPECT_TRUE(party.lane.run([&] {
         party.client.request("poll", command({"GET", own}));
         return running == 0;

@@ -22,7 +22,7 @@ using mqtt5::ReasonCode;
 using testing::ElementsAre;
 
 // A session whose host accepts every client and acknowledges every publish with 0x00, and writes
-// down what it was told.
+// the events down.
 struct Peer {
   explicit Peer(SessionLimits limits = {}) : session(limits, at(0)) {}
 
@@ -35,15 +35,16 @@ struct Peer {
     ServerEvent event;
     while (session.poll_event(event)) {
       if (event.kind == ServerEvent::Kind::connect) {
-        told.push_back("connect " + std::string(event.connect.client_id));
+        events.push_back("connect " + std::string(event.connect.client_id));
         session.accept(event.connect.client_id.empty() ? "assigned" : "");
       } else if (event.kind == ServerEvent::Kind::publish) {
-        told.push_back(std::string(event.publish.topic) + "=" + std::string(event.publish.payload));
+        events.push_back(std::string(event.publish.topic) + "=" +
+                         std::string(event.publish.payload));
         if (event.publish.qos == 1) {
           session.acknowledge(event.publish.packet_id, ReasonCode::success);
         }
       } else {
-        told.push_back("ended");
+        events.push_back("ended");
       }
     }
   }
@@ -59,7 +60,7 @@ struct Peer {
   }
 
   ServerSession session;
-  std::vector<std::string> told;
+  std::vector<std::string> events;
   std::string_view left;
 };
 
@@ -70,7 +71,7 @@ struct Connected : Peer {
       : Peer(limits) {
     send(connect("c", keep_alive, raw_properties));
     output();
-    told.clear();
+    events.clear();
   }
 };
 
@@ -86,7 +87,7 @@ TEST(ServerSession, AcceptsTheConnectOfTheDotNetClientAndTellsItsLimits) {
       std::string_view("\020<\000\004MQTT\005\000\000<%\021\000\000\016\020&\000\016metriccategory"
                        "\000\raiosdk-dotnet\000\nclient-id1",
                        62));
-  EXPECT_THAT(peer.told, ElementsAre("connect client-id1"));
+  EXPECT_THAT(peer.events, ElementsAre("connect client-id1"));
   EXPECT_TRUE(peer.session.open());
   EXPECT_EQ(peer.session.client_id(), "client-id1");
   const auto replies = peer.replies();
@@ -142,12 +143,13 @@ TEST(ServerSession, GivesTheSameEventsAndBytesHoweverTheInputIsCut) {
   Peer whole;
   whole.send(input);
   const std::string expected = whole.output();
-  EXPECT_THAT(whole.told, ElementsAre("connect c", "a/b=" + std::string(300, 'x'), "a=", "ended"));
+  EXPECT_THAT(whole.events,
+              ElementsAre("connect c", "a/b=" + std::string(300, 'x'), "a=", "ended"));
   EXPECT_TRUE(whole.session.closed());
   for (std::size_t piece = 1; piece < input.size(); ++piece) {
     Peer cut;
     cut.send(input, at(0), piece);
-    ASSERT_EQ(cut.told, whole.told) << piece;
+    ASSERT_EQ(cut.events, whole.events) << piece;
     ASSERT_EQ(cut.output(), expected) << piece;
   }
 }
@@ -180,7 +182,7 @@ TEST(ServerSession, AnswersPingsAndAcknowledgesPublishes) {
   EXPECT_EQ(peer.send(bytes(mqtt5::Pingreq{})).output(), std::string("\xD0\0", 2));
   EXPECT_EQ(peer.send(publish(1, 0xABCD, "t", "p")).output(), "\x40\x02\xAB\xCD");
   EXPECT_EQ(peer.send(publish(0, 0, "t", "p")).output(), "");
-  EXPECT_THAT(peer.told, ElementsAre("t=p", "t=p"));
+  EXPECT_THAT(peer.events, ElementsAre("t=p", "t=p"));
 }
 
 TEST(ServerSession, NumbersItsDeliveriesWithinTheClientsReceiveMaximum) {
@@ -220,7 +222,7 @@ TEST(ServerSession, CutsOffAClientThatAcknowledgesNothing) {
   EXPECT_EQ(peer.deliver(1, "t", "p"), ServerSession::Delivery::cut_off);
   EXPECT_EQ(disconnect_code(peer.replies()), ReasonCode::quota_exceeded);
   peer.drain();
-  EXPECT_THAT(peer.told, ElementsAre("ended"));
+  EXPECT_THAT(peer.events, ElementsAre("ended"));
   EXPECT_TRUE(peer.session.closed());
   EXPECT_EQ(peer.deliver(1, "t", "p"), ServerSession::Delivery::discarded);
 }
@@ -326,7 +328,7 @@ TEST(ServerSession, TellsItsHostOnceThatTheStreamEnded) {
   peer.session.on_eof(at(1));
   peer.drain();
   peer.drain();
-  EXPECT_THAT(peer.told, ElementsAre("ended"));
+  EXPECT_THAT(peer.events, ElementsAre("ended"));
   EXPECT_TRUE(peer.session.closed());
   EXPECT_EQ(peer.session.end_text(), "the client closed the connection without DISCONNECT");
 
@@ -373,7 +375,7 @@ TEST(ServerSession, AnswersBrokenRulesWithTheirReasonAndCloses) {
     EXPECT_EQ(peer.session.end_code(), broken.code) << broken.name;
     EXPECT_FALSE(peer.session.end_text().empty()) << broken.name;
     peer.drain();
-    EXPECT_THAT(peer.told, ElementsAre("ended")) << broken.name;
+    EXPECT_THAT(peer.events, ElementsAre("ended")) << broken.name;
   }
 }
 
@@ -407,7 +409,7 @@ TEST(ServerSession, RefusesConnectsItCannotServe) {
     ASSERT_TRUE(connack) << broken.name;
     EXPECT_EQ(connack->code, broken.code) << broken.name;
     EXPECT_TRUE(peer.session.closed()) << broken.name;
-    EXPECT_TRUE(peer.told.empty()) << broken.name;
+    EXPECT_TRUE(peer.events.empty()) << broken.name;
   }
 }
 
@@ -417,7 +419,7 @@ TEST(ServerSession, ClosesWithoutAWordWhenTheFirstPacketIsNotCONNECT) {
     peer.send(first);
     EXPECT_EQ(peer.output(), "");
     EXPECT_TRUE(peer.session.closed());
-    EXPECT_TRUE(peer.told.empty());
+    EXPECT_TRUE(peer.events.empty());
   }
 }
 
@@ -428,7 +430,7 @@ TEST(ServerSession, AnnouncedLengthsAloneCostNoMemory) {
   EXPECT_TRUE(peer.session.open());
 }
 
-// Any bytes: no crash, every output is whole packets, and after the end nothing is told.
+// Any bytes: no crash, every output is whole packets, and after the end there is no event.
 TEST(ServerSession, SurvivesMutationsOfAConversation) {
   const std::string raw = properties([](auto& p) {
     p.text(PropertyId::response_topic, "clients/c/r");
@@ -456,7 +458,7 @@ TEST(ServerSession, SurvivesMutationsOfAConversation) {
     Peer peer;
     peer.send(bad, at(0), 1 + random.below(64));
     peer.deliver(1, "topic", "payload");
-    if (!peer.told.empty()) ++connected;
+    if (!peer.events.empty()) ++connected;
     ends.insert(peer.session.end_code());
     const std::string out = peer.output();
     std::size_t whole = 0;
@@ -464,9 +466,9 @@ TEST(ServerSession, SurvivesMutationsOfAConversation) {
     ASSERT_EQ(whole, out.size()) << round;
     peer.session.on_eof(at(1));
     peer.drain();
-    peer.told.clear();
+    peer.events.clear();
     peer.drain();
-    ASSERT_TRUE(peer.told.empty() && peer.session.closed()) << round;
+    ASSERT_TRUE(peer.events.empty() && peer.session.closed()) << round;
   }
   EXPECT_GT(connected, 10'000);
   EXPECT_GT(ends.size(), 6u);
