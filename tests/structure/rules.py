@@ -28,6 +28,28 @@ ARROWS = {
 }
 PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that may name store/pipe
 
+# The rooms inside a layer: what a folder may include of its own layer beside itself. Files at the
+# root of client/ put its rooms together, those at the root of socket/ are below its rooms.
+FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
+ROOMS = {
+    "client/runtime": [],
+    "client/calls": ["client/runtime"],
+    **{feature: ["client/calls", "client/runtime"] for feature in FEATURES},
+    "client": ["client/calls", "client/runtime"] + FEATURES,
+    "socket": [],
+    "socket/lane": ["socket"],
+    "socket/uv": ["socket"],
+    "protocol/memcached": ["protocol"],
+    "protocol/mqtt5": ["protocol"],
+    "protocol/statestore": ["protocol", "protocol/mqtt5"],
+}
+# Includes against the arrows of rooms that are still there: file, included file.
+OLD_ROOM_INCLUDES = [
+    (r"client/(calls|lock|list|watch|compute)/.*", r"client/client_impl\.h"),
+    (r"client/list/list\.cpp", r"client/features\.h"),
+    (r"socket/lane/lane\.h", r"socket/uv/uv_loop\.h"),
+]
+
 # Public headers that are values: any layer may use them. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "export", "list_options", "log", "options", "result", "stats",
                  "value", "version"}
@@ -76,6 +98,10 @@ def layer_of(path):
     return two if parts[0] == "store" or two == "include/sheaf" else parts[0]
 
 
+def room_of(path):
+    return "/".join(path.split("/")[:-1][:2])
+
+
 def arrows(files):
     """Includes follow the arrows: internal ones quoted from the root, public ones as <sheaf/>."""
     known = {f.path for f in files}
@@ -93,6 +119,8 @@ def arrows(files):
                     yield where + "%s is no file of the tree, by its path from the root" % name
                 elif not may_include(file.path, layer, layer_of(target)):
                     yield where + "%s may not include %s" % (layer, layer_of(target))
+                elif not rooms_allow(file.path, target):
+                    yield where + "%s may not include %s" % (room_of(file.path), room_of(target))
 
 
 def may_include(path, layer, target):
@@ -101,6 +129,15 @@ def may_include(path, layer, target):
     if layer == "client" and target == "store/pipe":
         return path == PIPE_DOOR
     return target in ARROWS.get(layer, [])
+
+
+def rooms_allow(path, target):
+    room, other = room_of(path), room_of(target)
+    if room == other or layer_of(path) != layer_of(target) or room not in ROOMS:
+        return True
+    return other in ROOMS[room] or any(
+        re.fullmatch(by, path) and re.fullmatch(included, target)
+        for by, included in OLD_ROOM_INCLUDES)
 
 
 def third_parties(files):

@@ -9,6 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 
 import check  # noqa: E402
+import classes  # noqa: E402
 import rules  # noqa: E402
 import source  # noqa: E402
 
@@ -42,6 +43,22 @@ class Arrows(unittest.TestCase):
         self.check_include("store/server/server.cpp", "socket/seam.h", False)
         self.check_include("node/client_node.cpp", "store/pipe/pipe.h", False)
         self.check_include("store/plugin/plugin.cpp", "socket/seam.h", False)
+
+    def test_rooms_of_a_layer(self):
+        for above, below in (("client/calls", "client/runtime"), ("client/lock", "client/calls"),
+                             ("client/list", "client/runtime"), ("client", "client/compute"),
+                             ("socket/uv", "socket"), ("socket/lane", "socket"),
+                             ("protocol/statestore", "protocol/mqtt5")):
+            self.check_include(above + "/a.h", below + "/b.h", True)
+            self.check_include(below + "/b.h", above + "/a.h", False)
+        for one, other in (("client/lock", "client/list"), ("client/watch", "client/compute"),
+                           ("socket/lane", "socket/uv"), ("protocol/memcached", "protocol/mqtt5")):
+            self.check_include(one + "/a.h", other + "/b.h", False)
+            self.check_include(other + "/b.h", one + "/a.h", False)
+        self.check_include("tests/client/lock/a.cpp", "client/list/b.h", True)
+        self.check_include("protocol/memcached/a.h", "protocol/b.h", True)
+        self.check_include("client/calls/a.h", "socket/uv/b.h", True)
+        self.check_include("cli/dev/a.cpp", "cli/b.h", True)
 
     def test_samples_see_the_public_headers_only(self):
         self.check_include("samples/cache.cpp", "base/text.h", False)
@@ -192,6 +209,63 @@ class Dead(unittest.TestCase):
         files = tree(**{"node/a.cpp": "\n", "cli/b.cpp": "\n"})
         self.assertEqual(len(list(rules.dead_sources(files, {"node/a.cpp"}))), 1)
         self.assertEqual(list(rules.dead_sources(files, {"node/a.cpp"}, ["cli/"])), [])
+
+
+class Classes(unittest.TestCase):
+    def test_member_functions_of_a_class(self):
+        for head in ("class A {", "struct A final : public B<int> {", "class SHEAF_EXPORT B::A {",
+                     "template <class T>\nclass A : private B {", "class A {\n  int a_ = 1;"):
+            text = "namespace sheaf::node {\nstruct C {\n  void f();\n};\n" + head + "\n"
+            text += "".join("  void f%d(int a);\n" % i for i in range(34))
+            good = text + "  A() = default;\n  int a_;\n};\nvoid g();\n}\n"
+            self.assertFalse(run(classes.class_sizes, "node/a.h", good), head)
+            bad = text + "  int f() { return 1; }\n  bool operator==(const A&) const;\n};\n}\n"
+            self.assertTrue(run(classes.class_sizes, "node/a.h", bad), head)
+            self.assertFalse(run(classes.class_sizes, "tests/node/a.h", bad), head)
+
+    def test_a_large_class_that_is_named(self):
+        text = "class A {\n" + "void f();\n" * 40 + "};\n"
+        found = list(classes.class_sizes(tree(**{"node/a.h": text}), {"A": 40}))
+        self.assertEqual(found, [])
+        self.assertTrue(list(classes.class_sizes(tree(**{"node/a.h": text}), {"A": 39})))
+
+    def spread(self, one, other, *exceptions):
+        return list(classes.class_files(tree(**{"node/a.cpp": one, "node/b.cpp": other}),
+                                        *exceptions))
+
+    def test_a_class_in_two_source_files(self):
+        start = "namespace sheaf::node {\n"
+        for one, other in (("void A::f() {}", "int A::g() const { return 1; }"),
+                           ("A::A() : a_(1) {}", "A::~A() {}"),
+                           ("void A::B::f() {}", "A::B::B() {}"),
+                           ("template <class T>\nvoid A<T>::f() {}", "bool A::operator==(A a) {}"),
+                           ("Result<void> A::f() {}", "std::vector<A::B>& A::g(int a) {}")):
+            one, other = start + one + "\n}\n", start + other + "\n}\n"
+            self.assertEqual(len(self.spread(one, other)), 1, (one, other))
+
+    def test_what_is_not_one_class_in_two_files(self):
+        start = "namespace sheaf::node {\n"
+        for one, other in (("void A::f() {}", "void B::f() {}"), ("void A::f() {}", "A f() {}"),
+                           ("void A::f() {}", "}\nnamespace sheaf::list {\nvoid A::f() {}"),
+                           ("void A::f() {}", "std::string f(int a) { return A::g(); }"),
+                           ("int A::a = 1;", "void A::f() {}")):
+            one, other = start + one + "\n}\n", start + other + "\n}\n"
+            self.assertEqual(self.spread(one, other), [], (one, other))
+        twice = "void A::f() {}\n"
+        self.assertEqual(self.spread(twice, twice, {"::A": 2}), [])
+
+    def test_comparisons_of_endpoint_kinds(self):
+        for text in ("if (kind == EndpointKind::redis) f();", "a = EndpointKind::redis != kind;",
+                     "switch (kind) {\n  case sheaf::EndpointKind::redis:\n    break;\n}",
+                     "using enum EndpointKind;"):
+            for path in ("node/a.cpp", "include/sheaf/a.h", "protocol/memcached/a.cpp"):
+                self.assertTrue(run(classes.kind_comparisons, path, text + "\n"), (path, text))
+            for path in ("protocol/endpoint_kinds.cpp", "tests/a.cpp"):
+                self.assertFalse(run(classes.kind_comparisons, path, text + "\n"), (path, text))
+        good = "EndpointKind kind = EndpointKind::redis;  // not == EndpointKind::redis\n"
+        self.assertFalse(run(classes.kind_comparisons, "node/a.cpp", good))
+        bad = tree(**{"node/a.cpp": "a = kind == EndpointKind::redis;\n"})
+        self.assertEqual(list(classes.kind_comparisons(bad, {"node": 1})), [])
 
 
 class PublicComments(unittest.TestCase):

@@ -5,6 +5,9 @@ import re
 
 FOLDERS = ["include", "base", "protocol", "socket", "node", "cluster", "client", "store", "cli",
            "samples", "bench", "tests", "docs", "cmake", ".ci"]
+# Where the product's code is, as beginnings of paths.
+PRODUCT = ("include/", "base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/",
+           "cli/")
 CPP = (".cpp", ".h")
 TEXT = CPP + (".txt", ".cmake", ".in", ".py", ".sh", ".md", ".json", ".conf", ".c")
 TEXT_NAMES = (".clang-format", ".clang-tidy", ".gitignore", "run", "LICENSE")
@@ -79,21 +82,36 @@ def strip(text):
 
 class Declaration:
     """Something declared at namespace, class or enum scope. `kind` is type, function, field or
-    enumerator; `body` tells a function with a body; lines count from 1."""
+    enumerator; `body`: it has one; `scope`: the names of the namespaces and classes around it,
+    `in_class`: the innermost of them is a class; lines count from 1."""
 
-    def __init__(self, kind, head, first, last, public, body=False):
+    def __init__(self, kind, head, lines, public, stack, body=False):
         self.kind, self.head, self.public, self.body = kind, head, public, body
-        self.first, self.last = first, last
+        self.first, self.last = lines
+        self.scope = tuple(name for scope in stack for name in scope.names)
+        self.in_class = stack[-1].kind == "class"
 
 
 class Scope:
-    def __init__(self, kind, public, declaration=None):
-        self.kind, self.public, self.declaration = kind, public, declaration
+    def __init__(self, kind, public, names=(), declaration=None):
+        self.kind, self.public, self.names, self.declaration = kind, public, names, declaration
 
 
 PREFIX = re.compile(r"^(template\s*<[^{}]*?>(\s*requires\s*\([^{}]*?\))?|\[\[[^]]*\]\]|typedef)\s*")
 TYPE = re.compile(r"^(class|struct|union|enum)\b(?!.*\)\s*(const|noexcept|override)?\s*$)", re.S)
 IN_INIT_LIST = re.compile(r"\)[\w\s]*(?<!:):(?!:)(.*[,:])?\s*[\w:<>]+\s*$", re.S)
+
+
+NAME = re.compile(r"^(?:inline\s+)?(?:namespace|class|struct|union)\b(?:\s+SHEAF_\w+)?"
+                  r"\s*([\w:]*)")
+
+
+def names_of(bare):
+    """The names that a namespace or class adds to the scope. Inline namespaces add none."""
+    if bare.startswith("inline"):
+        return ()
+    found = NAME.match(bare)
+    return tuple(found.group(1).split("::")) if found and found.group(1) else ("",)
 
 
 def bare_head(head):
@@ -174,10 +192,11 @@ class Scanner:
         declaration = None
         if kind != "namespace":
             named = {"class": "type", "enum": "type"}.get(kind, kind)
-            declaration = Declaration(named, self.head.strip(), self.head_line, self.line,
-                                      self.is_public(), body=True)
+            declaration = Declaration(named, self.head.strip(), (self.head_line, self.line),
+                                      self.is_public(), self.stack, body=True)
             self.found.append(declaration)
-        self.stack.append(Scope(kind, not bare.startswith("class"), declaration))
+        names = names_of(bare) if kind in ("namespace", "class") else ()
+        self.stack.append(Scope(kind, not bare.startswith("class"), names, declaration))
         self.head = ""
 
     def close(self):
@@ -210,7 +229,8 @@ class Scanner:
             kind = "function"
         else:
             kind = "field"
-        self.found.append(Declaration(kind, head, self.head_line, self.line, self.is_public()))
+        self.found.append(Declaration(kind, head, (self.head_line, self.line), self.is_public(),
+                                      self.stack))
 
 
 def declarations(code):

@@ -1,0 +1,120 @@
+"""Rules about classes and about the kinds of endpoint. Each takes the files and yields
+"path:line: what is wrong" lines. Exceptions are named one by one and only ever shrink."""
+
+import re
+
+from source import PRODUCT, declarations
+
+MAX_MEMBERS = 35
+
+# Classes with more than MAX_MEMBERS member functions, and how many they may have.
+LARGE_CLASSES = {
+    "sheaf::Client": 54,
+    "sheaf::client::list::Writer": 44,
+    "sheaf::client::lock::LockPlan": 36,
+    "sheaf::node::ClientNode": 49,
+    "sheaf::protocol::memcached::MemcachedSession": 56,
+    "sheaf::protocol::statestore::StoreSession": 59,
+    "sheaf::socket::ClientSocket": 37,
+    "sheaf::socket::UvLoop::Impl": 37,
+}
+
+# Classes whose members are defined in more than one .cpp, and in how many.
+SPREAD_CLASSES = {
+    "sheaf::Client": 7,
+    "sheaf::ClusterConfig": 2,
+    "sheaf::node::ClientNode": 2,
+    "sheaf::protocol::memcached::BinarySession": 2,
+    "sheaf::protocol::memcached::MetaSession": 3,
+    "sheaf::protocol::statestore::StoreSession": 4,
+    "sheaf::socket::UvLoop": 2,
+    "sheaf::store::Engine::State": 2,
+    "sheaf::store::server::ServerSession": 2,
+}
+
+# The table of the kinds of endpoint: the only place that may ask which kind it has before it.
+KIND_TABLE = re.compile(r"protocol/endpoint_kinds[^/]*")
+KIND_COMPARED = re.compile(r"[=!]=\s*(?:\w+::)*EndpointKind::\w+"
+                           r"|\bEndpointKind::\w+\s*[=!]="
+                           r"|\bcase\s+(?:\w+::)*EndpointKind::\w+"
+                           r"|\busing\s+enum\s+(?:\w+::)*EndpointKind\b")
+# How many comparisons a folder still has.
+KINDS_COMPARED = {
+    "base": 4,
+    "client": 6,
+    "client/compute": 1,
+    "client/list": 3,
+    "client/lock": 3,
+    "client/runtime": 1,
+    "cluster": 8,
+}
+
+MEMBER = re.compile(r"((?:\w+(?:<[^<>]*>)?::)+)(?:~?\w+|operator.*)\s*$", re.S)
+
+
+def product(files):
+    return [f for f in files if f.is_cpp and f.path.startswith(PRODUCT)]
+
+
+def member_functions(files):
+    """(class with its scope, file, declaration) of every member function that is declared in its
+    class, and of every one that is defined outside."""
+    for file in product(files):
+        try:
+            found = declarations(file.code)
+        except ValueError:
+            continue  # the rule about sizes reports it
+        for item in (d for d in found if d.kind == "function"):
+            scope = "::".join(item.scope)
+            outside = MEMBER.search(item.head.split("(")[0])
+            if item.in_class:
+                yield scope, file, item
+            elif item.body and outside:
+                name = re.sub(r"<[^<>]*>", "", outside.group(1))[:-len("::")]
+                yield scope + "::" + name, file, item
+
+
+def class_sizes(files, exceptions=None):
+    """A class has at most 35 member functions."""
+    exceptions = LARGE_CLASSES if exceptions is None else exceptions
+    count, first = {}, {}
+    for name, file, item in member_functions(files):
+        if item.in_class:
+            count[name] = count.get(name, 0) + 1
+            first.setdefault(name, "%s:%d: " % (file.path, item.first))
+    for name in (n for n in count if not n.endswith("::")):  # those of unnamed structs
+        limit = exceptions.get(name, MAX_MEMBERS)
+        if count[name] > limit:
+            yield first[name] + "%s has %d member functions; at most %d are allowed" % (
+                name, count[name], limit)
+
+
+def class_files(files, exceptions=None):
+    """The members of a class are defined in its header and in one .cpp."""
+    exceptions = SPREAD_CLASSES if exceptions is None else exceptions
+    paths = {}
+    for name, file, _ in member_functions(files):
+        if file.path.endswith(".cpp"):
+            paths.setdefault(name, set()).add(file.path)
+    for name, where in sorted(paths.items()):
+        if len(where) > exceptions.get(name, 1):
+            yield "%s:1: %s is defined in %s" % (min(where), name, ", ".join(sorted(where)))
+
+
+def kind_comparisons(files, exceptions=None):
+    """Nobody but the table of the kinds compares an endpoint's kind."""
+    exceptions = KINDS_COMPARED if exceptions is None else exceptions
+    found = {}
+    for file in product(files):
+        if not KIND_TABLE.fullmatch(file.path):
+            for match in KIND_COMPARED.finditer(file.code):
+                line = file.code.count("\n", 0, match.start()) + 1
+                folder = file.path.rpartition("/")[0]
+                found.setdefault(folder, []).append("%s:%d: " % (file.path, line))
+    for folder, places in sorted(found.items()):
+        if len(places) > exceptions.get(folder, 0):
+            for place in places:
+                yield place + "only the table of endpoint kinds compares them"
+
+
+RULES = [class_sizes, class_files, kind_comparisons]
