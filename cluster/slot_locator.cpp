@@ -28,13 +28,9 @@ SlotLocator::SlotLocator(std::span<const NodeConfig> nodes, std::uint32_t slots)
   }
 }
 
-// The least race / weight, compared as fractions; then the greater draw; then the identity.
 bool SlotLocator::wins(const Draw& a, const Draw& b) noexcept {
-  const std::uint64_t left = a.race * b.candidate->weight;
-  const std::uint64_t right = b.race * a.candidate->weight;
-  if (left != right) return left < right;
-  if (a.value != b.value) return a.value > b.value;
-  return a.candidate->identity < b.candidate->identity;
+  return outbids({a.value, a.race, a.candidate->weight, a.candidate->identity},
+                 {b.value, b.race, b.candidate->weight, b.candidate->identity});
 }
 
 // Among nodes of one weight the greatest draw wins, because race() never grows with the draw: only

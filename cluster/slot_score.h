@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <string_view>
 
 namespace sheaf::cluster {
 
@@ -69,6 +70,24 @@ constexpr std::uint64_t slot_draw(std::uint64_t node_hash, std::uint32_t slot) n
   z = (z ^ z >> 30) * 0xBF58'476D'1CE4'E5B9;
   z = (z ^ z >> 27) * 0x94D0'49BB'1331'11EB;
   return z ^ z >> 31;
+}
+
+// What a node bids for a slot.
+struct SlotBid {
+  std::uint64_t draw = 0;
+  std::uint64_t race = 0;  // of the draw
+  std::uint64_t weight = 1;
+  std::string_view identity;
+};
+
+// The least race / weight wins, compared as fractions; of equal ones the greater draw; of equal
+// draws the lesser identity.
+constexpr bool outbids(const SlotBid& a, const SlotBid& b) noexcept {
+  const std::uint64_t left = a.race * b.weight;
+  const std::uint64_t right = b.race * a.weight;
+  if (left != right) return left < right;
+  if (a.draw != b.draw) return a.draw > b.draw;
+  return a.identity < b.identity;
 }
 
 }  // namespace sheaf::cluster

@@ -296,6 +296,19 @@ TEST(SlotScore, TheHighHalfOfAProductIsExact) {
   EXPECT_EQ(multiply_high(0x1234'5678'9ABC'DEF0, 0x0FED'CBA9'8765'4321), 0x0121'FA00'AD77'D742u);
 }
 
+// No two names are known that tie by themselves, so the bids are made up.
+TEST(SlotScore, ATieGoesToTheGreaterDrawThenToTheLesserIdentity) {
+  const auto wins_both_ways = [](const SlotBid& winner, const SlotBid& loser) {
+    return outbids(winner, loser) && !outbids(loser, winner);
+  };
+  EXPECT_TRUE(wins_both_ways({50, 10, 1, "b"}, {99, 11, 1, "a"})) << "the race comes first";
+  EXPECT_TRUE(wins_both_ways({50, 20, 2, "b"}, {99, 11, 1, "a"})) << "divided by the weight";
+  EXPECT_TRUE(wins_both_ways({51, 20, 2, "b"}, {50, 10, 1, "a"})) << "equal races: the draw";
+  EXPECT_TRUE(wins_both_ways({50, 10, 1, "a"}, {50, 10, 1, "b"})) << "equal draws: the identity";
+  EXPECT_TRUE(wins_both_ways({50, 20, 2, "a"}, {50, 10, 1, "b"}));
+  EXPECT_FALSE(outbids({50, 10, 1, "a"}, {50, 10, 1, "a"}));
+}
+
 TEST(RingLocator, BucketsFindTheSameOwnerAsASearch) {
   Random random(5);
   for (const unsigned count : {1u, 2u, 7u, 64u}) {

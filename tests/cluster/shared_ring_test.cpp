@@ -152,6 +152,39 @@ TEST(SharedRing, LosesALabelToSinglePrecisionWhereTheOthersDo) {
   }
 }
 
+// The owner of keys that belong to a point; the point exists.
+std::string owner_at(RingProfile profile, const std::vector<NodeConfig>& nodes,
+                     std::uint32_t position) {
+  const SharedRing ring(profile, nodes);
+  for (unsigned i = 0;; ++i) {
+    const std::string name = key(i);
+    const Location found = ring.locate(name);
+    if (found.point != position) continue;
+    const std::string_view view = name;
+    std::uint32_t together = 0;
+    ring.owners({&view, 1}, {&together, 1});
+    EXPECT_EQ(together, found.node);
+    return nodes[found.node].host;
+  }
+}
+
+// Pairs of servers that share a point, found by search: in a table by position the last one put
+// there stays, in a sorted list the first one is found.
+TEST(SharedRing, OfTwoServersOnOnePointTheOneIsFoundThatTheOtherClientFinds) {
+  const NodeConfig a{"10.0.2.53", 11211, 1};
+  const NodeConfig b{"10.0.2.161", 11211, 1};
+  EXPECT_EQ(owner_at(RingProfile::spymemcached, {a, b}, 0xbbee5a39), b.host);
+  EXPECT_EQ(owner_at(RingProfile::spymemcached, {b, a}, 0xbbee5a39), a.host);
+  const NodeConfig c{"10.0.3.100", 11211, 1};
+  const NodeConfig d{"10.0.4.1", 11211, 1};
+  EXPECT_EQ(owner_at(RingProfile::libmemcached_weighted, {c, d}, 0x119673bb), c.host);
+  EXPECT_EQ(owner_at(RingProfile::libmemcached_weighted, {d, c}, 0x119673bb), d.host);
+  const NodeConfig e{"10.0.3.5", 11211, 1};
+  const NodeConfig f{"10.0.3.223", 11211, 1};
+  EXPECT_EQ(owner_at(RingProfile::libmemcached, {e, f}, 0x587859cb), e.host);
+  EXPECT_EQ(owner_at(RingProfile::libmemcached, {f, e}, 0x587859cb), f.host);
+}
+
 TEST(SharedRing, SharesAddUpToOne) {
   for (const auto profile :
        {RingProfile::libmemcached, RingProfile::libmemcached_weighted, RingProfile::spymemcached}) {

@@ -90,6 +90,34 @@ TEST(StateStoreRequests, EncodeToTheBytesOfThePageAndOfTheSdks) {
   }
 }
 
+// The page prints four payloads with verbs in lower case and says that verbs are sent in upper
+// case. A store takes both; a client sends upper case.
+TEST(StateStoreRequests, TheFourPayloadsThatThePagePrintsAreOursByteForByteButForTheVerbsCase) {
+  struct Printed {
+    Request request;
+    std::string_view printed;
+    std::string_view sent;
+  };
+  const Printed page[] = {
+      {SetRequest{"SETKEY2", "VALUE5"}, "*3\r\n$3\r\nset\r\n$7\r\nSETKEY2\r\n$6\r\nVALUE5\r\n",
+       "*3\r\n$3\r\nSET\r\n$7\r\nSETKEY2\r\n$6\r\nVALUE5\r\n"},
+      {GetRequest{"SETKEY2"}, "*2\r\n$3\r\nget\r\n$7\r\nSETKEY2\r\n",
+       "*2\r\n$3\r\nGET\r\n$7\r\nSETKEY2\r\n"},
+      {DelRequest{"SETKEY2"}, "*2\r\n$3\r\ndel\r\n$7\r\nSETKEY2\r\n",
+       "*2\r\n$3\r\nDEL\r\n$7\r\nSETKEY2\r\n"},
+      {VdelRequest{"SETKEY2", "ABC"}, "*3\r\n$4\r\nvdel\r\n$7\r\nSETKEY2\r\n$3\r\nABC\r\n",
+       "*3\r\n$4\r\nVDEL\r\n$7\r\nSETKEY2\r\n$3\r\nABC\r\n"},
+  };
+  for (const Printed& each : page) {
+    EXPECT_EQ(encoded(each.request), each.sent);
+    for (const std::string_view payload : {each.printed, each.sent}) {
+      const auto parsed = parse_request(payload);
+      ASSERT_TRUE(parsed) << payload;
+      EXPECT_TRUE(*parsed == each.request) << payload;
+    }
+  }
+}
+
 TEST(StateStoreRequests, ParseFromTheBytesOfThePageAndOfTheSdks) {
   for (const Golden& golden : golden_requests()) {
     const auto parsed = parse_request(golden.bytes);
