@@ -202,7 +202,8 @@ void ClientNode::fail_waiting(Outcome outcome, Reason reason, const std::string&
 
 void ClientNode::log(const Request& request, const Completion& completion) {
   LogRecord record;
-  record.level = LogLevel::warning;
+  const bool lost = completion.outcome == Outcome::unknown;
+  record.level = lost ? LogLevel::error : LogLevel::warning;
   record.node = options_.identity;
   record.operation = protocol::to_string(request.operation.verb);
   const auto& keys = request.operation.keys;

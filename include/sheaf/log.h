@@ -20,8 +20,8 @@ inline namespace v0 {
 /// How much a record matters.
 enum class LogLevel : std::uint8_t {
   info,     ///< A node came up, a connection was made.
-  warning,  ///< An operation ended abnormally; the service goes on.
-  error     ///< A node went down, a peer broke its protocol.
+  warning,  ///< An operation was refused or not sent; the service goes on.
+  error     ///< A reply was lost (`Outcome::unknown`), or a node went down.
 };
 
 /// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values

@@ -13,7 +13,7 @@
 #include "client/runtime/memcached_sessions.h"
 #include "cluster/topology.h"
 #include "tests/live/client/memcached_fleet.h"
-#include "tests/support/no_journal.h"
+#include "tests/support/event_logs.h"
 
 namespace sheaf {
 namespace {
@@ -222,7 +222,7 @@ class LentPaths : public testing::Test {
   test::MemcachedProcess server_;
   ClusterConfig config_;
   std::shared_ptr<const cluster::Topology> topology_;
-  test::NoJournal journal_;
+  test::NoEvents journal_;
 
  protected:
   using Paths = client::runtime::BulkConnections;

@@ -50,6 +50,7 @@ class SimDial final : public socket::Dial, private socket::TimerSink {
 
   // The first packet reaches the server's machine.
   static void knock(const Shared& state, SimServer& server) {
+    ++server.packets_;
     if (state->over || server.cut_off_) return;
     if (!server.alive()) {
       fail(state, "connection refused", server.draw_delay());

@@ -106,6 +106,8 @@ class SimServer {
   const std::string& name() const { return name_; }
   std::size_t connections() const { return links_.size(); }
   std::size_t accepted() const { return accepted_; }  // ever
+  // Attempts to connect and writes of clients, ever, whether or not anybody received them.
+  std::uint64_t packets() const { return packets_; }
 
   LinkFaults faults;
   std::chrono::milliseconds wall_offset{0};  // of this server's clock
@@ -128,6 +130,7 @@ class SimServer {
   bool stopped_ = false;
   bool cut_off_ = false;
   std::size_t accepted_ = 0;
+  std::uint64_t packets_ = 0;
   Deadline tick_at_ = never;
   std::shared_ptr<bool> alive_token_ = std::make_shared<bool>(true);
   std::vector<std::shared_ptr<SimLink>> links_;

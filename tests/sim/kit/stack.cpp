@@ -17,14 +17,17 @@ void Op::on_done(socket::Request&, const socket::Completion& completion) {
   reason = completion.reason;
   text = completion.text;
   node = completion.node;
+  connection = completion.connection;
 }
 
 StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
-                         std::uint64_t seed, Bug bug, client::watch::WatchHubOptions watching)
+                         std::uint64_t seed, Bug bug, client::watch::WatchHubOptions watching,
+                         node::Journal* events)
     : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork(), bug) {
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config, cluster::Topology::make(config),
-      node::NodeParts{loop_, *dialer_, sessions_, journal_}, Random(seed + 1).fork());
+      node::NodeParts{loop_, *dialer_, sessions_, events != nullptr ? *events : no_events_},
+      Random(seed + 1).fork());
   watching.key.compare = protocol::statestore::compare_versions;
   watches_ = std::make_unique<client::watch::WatchHub>(loop_, *cluster_, Random(seed + 2).fork(),
                                                        watching);
@@ -111,8 +114,8 @@ Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind) : world(se
 }
 
 StackClient& Stack::add_client() {
-  clients_.push_back(std::make_unique<StackClient>(world, network, config,
-                                                   1000 * (clients_.size() + 1), bug, watching));
+  clients_.push_back(std::make_unique<StackClient>(
+      world, network, config, 1000 * (clients_.size() + 1), bug, watching, events));
   return *clients_.back();
 }
 

@@ -19,7 +19,7 @@
 #include "tests/sim/kit/sim_memcached.h"
 #include "tests/sim/kit/sim_network.h"
 #include "tests/sim/kit/sim_store.h"
-#include "tests/support/no_journal.h"
+#include "tests/support/event_logs.h"
 
 namespace sheaf::sim {
 
@@ -42,6 +42,7 @@ class Op final : private socket::RequestSink {
   Reason reason = Reason::other;
   std::string text;
   std::string node;
+  std::uint64_t connection = 0;
 
  private:
   friend class StackClient;
@@ -73,7 +74,8 @@ class Sessions final : public node::SessionFactory {
 class StackClient final : private socket::Deferred {
  public:
   StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
-              Bug bug = Bug::none, client::watch::WatchHubOptions watching = {});
+              Bug bug = Bug::none, client::watch::WatchHubOptions watching = {},
+              node::Journal* events = nullptr);
   ~StackClient();
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
@@ -107,7 +109,7 @@ class StackClient final : private socket::Deferred {
   SimLoop loop_;
   std::unique_ptr<socket::Dialer> dialer_;
   Sessions sessions_;
-  test::NoJournal journal_;
+  test::NoEvents no_events_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   std::unique_ptr<client::watch::WatchHub> watches_;
   std::unique_ptr<client::calls::ProcedureHost> procedures_;
@@ -137,6 +139,7 @@ class Stack {
   ClusterConfig config;
   Bug bug = Bug::none;                      // of clients added from here on
   client::watch::WatchHubOptions watching;  // likewise
+  node::Journal* events = nullptr;          // likewise; outlives them
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers
