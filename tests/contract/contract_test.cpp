@@ -145,6 +145,37 @@ TEST_P(Contract, AKeyWithATimeToLiveIsGoneAfterIt) {
   }
 }
 
+// By one client whose cluster has a default: every way to set uses it, and only where none is
+// given.
+TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
+  const std::string uri = endpoint->uri();
+  const auto with = [&](const std::string& option) {
+    return test::open(uri + (uri.contains('?') ? "&" : "?") + option);
+  };
+  Client brief = with("default_ttl=20ms");
+  const std::vector<std::string> keys = {"set", "many 1", "many 2", "async", "added"};
+  const SetItem many[] = {{keys[1], "x"}, {keys[2], "x"}};
+  const SetOptions own{.ttl = 1h};
+  brief.set(keys[0], "x").value();
+  for (const auto& item : brief.set_many(many)) item.result.value();
+  brief.set_future(keys[3], "x").get().value();
+  brief.set(keys[4], "x", {.condition = SetCondition::if_absent}).value();
+  brief.set("own", "x", own).value();
+  const auto end = std::chrono::steady_clock::now() + 10s;
+  for (const std::string& key : keys) {
+    while (client->get(key).value().has_value()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end) << key << " never expires";
+    }
+  }
+  EXPECT_TRUE(client->get("own").value().has_value());
+  with("default_ttl=1h").set("long", "x").value();
+  client->set("for ever", "x").value();
+  const auto later = std::chrono::steady_clock::now() + 2 * limits().ttl;
+  while (std::chrono::steady_clock::now() < later) client->get("long").value();
+  EXPECT_TRUE(client->get("long").value().has_value());
+  EXPECT_TRUE(client->get("for ever").value().has_value());
+}
+
 TEST_P(Contract, SettingWithoutATimeToLiveClearsTheOldOne) {
   SetOptions options;
   options.ttl = 20ms;
@@ -154,6 +185,45 @@ TEST_P(Contract, SettingWithoutATimeToLiveClearsTheOldOne) {
   while (std::chrono::steady_clock::now() < end) {
     ASSERT_TRUE(client->get("renewed").value().has_value());
   }
+}
+
+// A refusal by the server: of a stale token, or of a number that is none.
+TEST_P(Contract, ARefusalIsLoggedOnceWithLevelNodeOperationAndOutcomeAndHidesTheKey) {
+  std::vector<LogRecord> records;  // complete once the client is gone
+  std::string node;
+  std::string operation;
+  {
+    ClientOptions options;
+    options.log = [&](const LogRecord& record) { records.push_back(record); };
+    Client logging = test::open(endpoint->uri(), options);
+    node = logging.locate("secret-key")->node;
+    SetOptions set;
+    if (logging.supports(Feature::fencing)) {
+      operation = "set";
+      set.fence = {logging.set("secret-key", "x")->version.text};
+      logging.set("secret-key", "secret-value", set).value();
+      ASSERT_FALSE(logging.set("secret-key", "secret-value"));
+    } else {
+      operation = "increment";
+      logging.set("secret-key", "secret-value").value();
+      ASSERT_FALSE(logging.increment("secret-key"));
+    }
+  }
+  std::erase_if(records, [](const LogRecord& record) {
+    if (record.operation != "health") return false;
+    EXPECT_EQ(record.level, LogLevel::info) << record.text;
+    EXPECT_EQ(record.text, "up");
+    EXPECT_NE(record.node, "");
+    return true;
+  });
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].level, LogLevel::warning);
+  EXPECT_EQ(records[0].node, node);
+  EXPECT_EQ(records[0].operation, operation);
+  EXPECT_EQ(records[0].outcome, Outcome::refused);
+  EXPECT_EQ(records[0].key.size(), 17U);
+  EXPECT_TRUE(records[0].key.starts_with('#'));
+  EXPECT_EQ((records[0].text + records[0].key).find("secret"), std::string::npos);
 }
 
 TEST_P(Contract, AStaleFencingTokenIsRefusedAndChangesNothing) {

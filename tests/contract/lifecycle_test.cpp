@@ -159,29 +159,5 @@ TEST(Lifecycle, BadConfigurationsAreOneSentenceEach) {
   }
 }
 
-TEST(Lifecycle, LogRecordsTellOfRefusalsAndHideKeys) {
-  std::mutex mutex;
-  std::vector<LogRecord> records;
-  {
-    ClientOptions options;
-    options.log = [&](const LogRecord& record) {
-      const std::scoped_lock lock(mutex);
-      records.push_back(record);
-    };
-    Client client = test::open("embedded://1?name=log", options);
-    SetOptions fenced;
-    fenced.fence = {client.set("lock", "x")->version.text};
-    client.set("secret-key", "secret-value", fenced).value();
-    EXPECT_FALSE(client.set("secret-key", "secret-value"));
-  }
-  bool told = false;
-  for (const LogRecord& record : records) {
-    told = told || (record.outcome == Outcome::refused && record.operation == "set" &&
-                    record.key.starts_with('#'));
-    EXPECT_EQ((record.text + record.key).find("secret"), std::string::npos);
-  }
-  EXPECT_TRUE(told);
-}
-
 }  // namespace
 }  // namespace sheaf
