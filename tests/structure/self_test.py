@@ -12,6 +12,7 @@ import check  # noqa: E402
 import classes  # noqa: E402
 import rules  # noqa: E402
 import source  # noqa: E402
+import words  # noqa: E402
 
 
 def tree(**files):
@@ -292,6 +293,60 @@ class PublicComments(unittest.TestCase):
                      "/// A.\ntemplate <class T>\nstruct A {\n  T a;  ///< A.\n  A();\n  ~A();\n};",
                      "/// A.\nenum class A {\n  a,  ///< A.\n  b   ///< B.\n};"):
             self.assertEqual(self.problems(body), [], body)
+
+
+class Pages(unittest.TestCase):
+    def test_columns(self):
+        for path in ("README.md", "docs/design/0001-a.md"):
+            self.assertFalse(run(words.wrapped_pages, path, "x" * 100 + "\n"))
+            self.assertTrue(run(words.wrapped_pages, path, "x" * 101 + "\n"))
+            self.assertFalse(run(words.wrapped_pages, path, "| " + "x" * 200 + " |\n"))
+        self.assertFalse(run(words.wrapped_pages, "base/a.cpp", "x" * 101 + "\n"))
+        wide = tree(**{"docs/a.md": "x" * 101 + "\n"})
+        self.assertEqual(list(words.wrapped_pages(wide, {"docs/a.md"})), [])
+
+
+class Words(unittest.TestCase):
+    def retired(self, path, text):
+        files = tree(**{path: text})
+        return list(words.retired_words(files, ["courtesy", "let go", "hub"]))
+
+    def test_retired_words_in_identifiers(self):
+        for name in ("courtesy", "Courtesy_", "kCourtesy", "lock_courtesy", "let_go", "LetGo",
+                     "run.let_go_now()", "WatchHub", "HTTPHub", "hub_"):
+            self.assertTrue(self.retired("node/a.cpp", "f(%s);\n" % name), name)
+        for name in ("courtesies", "let", "go_let", "go", "hubris", "github", "outlet_gone"):
+            self.assertFalse(self.retired("node/a.cpp", "f(%s);\n" % name), name)
+        text = "// a hub\nf(\"hub\");\n"
+        self.assertFalse(self.retired("node/a.cpp", text))
+
+    def test_retired_words_in_file_names_of_the_product_alone(self):
+        self.assertTrue(self.retired("client/watch_hub.h", "\n"))
+        self.assertTrue(self.retired("client/courtesy/a.h", "\n"))
+        self.assertFalse(self.retired("tests/watch_hub.cpp", "int hub;\n"))
+        self.assertFalse(self.retired("docs/hub.md", "hub\n"))
+
+    def glossary(self, rows, code, own=("lane",)):
+        start = "# Glossary\n\n| word | meaning |\n|---|---|\n"
+        table = "".join("| %s | a thing |\n" % row for row in rows)
+        files = tree(**{words.GLOSSARY: start + table, "node/a.cpp": code})
+        return list(words.glossary(files, list(own)))
+
+    def test_glossary(self):
+        code = "// A bulk\n// connection.\nclass HostLane {};\nint fencing_token;\n"
+        good = ["bulk connection", "fencing token", "lane, lane"]
+        self.assertEqual(self.glossary(good, code), [])
+        self.assertTrue(self.glossary(good[:2], code))  # a word of our own without a row
+        self.assertTrue(self.glossary(good + ["seam"], code))  # nobody uses it
+        self.assertTrue(self.glossary(["lane, seam"], code))
+        self.assertTrue(self.glossary(["lane", "bulk connection"], code))  # the order
+        self.assertTrue(self.glossary(["lane", "lane"], code))
+
+    def test_words_that_pages_use(self):
+        files = tree(**{words.GLOSSARY: "| lane | a |\n", "docs/a.md": "A lane.\n"})
+        self.assertEqual(list(words.glossary(files, ["lane"])), [])
+        files = tree(**{words.GLOSSARY: "| lane | a lane |\n", "tests/a.cpp": "Lane lane;\n"})
+        self.assertTrue(list(words.glossary(files, ["lane"])))
 
 
 class WholeTree(unittest.TestCase):

@@ -1,0 +1,115 @@
+"""Rules about pages and words. Each takes the files and yields "path:line: what is wrong" lines."""
+
+import re
+
+from source import PRODUCT
+
+MAX_COLUMNS = 100
+GLOSSARY = "docs/glossary.md"
+
+# Pages that are not wrapped yet.
+WIDE_PAGES = {
+    "ARCHITECTURE.md", "docs/cli.md", "docs/configuration.md", "docs/glossary.md", "docs/lists.md",
+    "docs/locks.md", "docs/wire/locators.md", "docs/wire/memcached.md", "docs/wire/mosquitto.md",
+    "docs/wire/statestore.md",
+}
+
+# Words of our own, beside those of the field: each has a row in the glossary.
+OWN_WORDS = [
+    "baton", "bulk connection", "claim", "crowd", "drive", "event log", "gap", "head", "hole",
+    "idle hook", "join", "keeper", "lane", "leader", "linger", "listener", "park", "path",
+    "pending operation", "plan", "probe", "procedure", "promoted", "ramp", "register", "registry",
+    "release backoff", "rest", "runtime", "seam", "segment", "sink", "slot", "tenure", "turn",
+    "window",
+]
+
+# Words that were replaced by those of the field. No identifier and no file name has them; a word
+# of two is written with a blank.
+RETIRED_WORDS = ["courtesy"]
+
+# Rows of the glossary whose words are on their way into the code.
+COMING_WORDS = {"idle hook", "pending operation", "promoted"}
+
+
+def pages(files):
+    return [f for f in files if f.path.endswith(".md")]
+
+
+def wrapped_pages(files, exceptions=None):
+    """Pages have 100 columns. Only tables may be wider."""
+    exceptions = WIDE_PAGES if exceptions is None else exceptions
+    for file in (f for f in pages(files) if f.path not in exceptions):
+        for number, text in enumerate(file.lines, 1):
+            if len(text) > MAX_COLUMNS and not text.lstrip().startswith("|"):
+                yield "%s:%d: %d columns" % (file.path, number, len(text))
+
+
+def words_of(name):
+    """The words of an identifier or a path, in small letters: LookedAt -> looked at."""
+    found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
+    return [word.lower() for word in found]
+
+
+def has_words(words, wanted):
+    """Whether the words of `wanted` stand in `words` one after the other."""
+    size = len(wanted)
+    return any(words[i:i + size] == wanted for i in range(len(words) - size + 1))
+
+
+def retired_words(files, retired=None):
+    """Retired words do not come back in the identifiers and file names of the product."""
+    wanted = [word.split() for word in (RETIRED_WORDS if retired is None else retired)]
+    for file in (f for f in files if f.is_cpp and f.path.startswith(PRODUCT)):
+        names = [(1, file.path)]
+        for number, text in enumerate(file.code.split("\n"), 1):
+            names += [(number, name) for name in re.findall(r"[A-Za-z_]\w*", text)]
+        for number, name in names:
+            for words in wanted:
+                if has_words(words_of(name), words):
+                    yield "%s:%d: %s: the word \"%s\" is retired" % (
+                        file.path, number, name, " ".join(words))
+
+
+def glossary_rows(files):
+    """(line, word) of each row; a row may have several words with commas between them."""
+    for file in (f for f in files if f.path == GLOSSARY):
+        for number, text in enumerate(file.lines, 1):
+            cells = re.match(r"\|\s*([^|]+?)\s*\|", text)
+            if cells and cells.group(1) != "word" and not set(cells.group(1)) <= set("-"):
+                yield number, cells.group(1)
+
+
+def glossary(files, own=None):
+    """Every word of our own has a row, all words of rows are used, rows are in order."""
+    own = OWN_WORDS if own is None else own
+    rows = list(glossary_rows(files))
+    known = {word for _, row in rows for word in row.split(", ")}
+    for word in own:
+        if word not in known:
+            yield "%s:1: no row for \"%s\"" % (GLOSSARY, word)
+    names = [row.lower() for _, row in rows]
+    for (number, row), before in zip(rows[1:], names):
+        if row.lower() <= before:
+            yield "%s:%d: \"%s\" does not stand in the order of the alphabet" % (
+                GLOSSARY, number, row)
+    used = used_text(files)
+    for number, row in rows:
+        for word in row.split(", "):
+            if word not in COMING_WORDS and not re.search(r"\b%s" % re.escape(word.lower()), used):
+                yield "%s:%d: nobody uses the word \"%s\"" % (GLOSSARY, number, word)
+
+
+def used_text(files):
+    """All words of the product and the pages, those of identifiers one by one."""
+    texts = []
+    for file in files:
+        if file.is_cpp and file.path.startswith(PRODUCT):
+            # Two words of a comment may stand on two lines.
+            text = re.sub(r"\n\s*//+", " ", file.text)
+            texts.append(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).replace("_", " "))
+        elif file.path.endswith(".md") and file.path != GLOSSARY:
+            texts.append(file.text)
+    return re.sub(r"\s+", " ", " ".join(texts)).lower()
+
+
+RULES = [wrapped_pages, retired_words, glossary]
