@@ -84,7 +84,7 @@ void ProcedureRun::on_timer(Now now) {
   pump(now);
 }
 
-void ProcedureRun::on_news(std::string_view, const WatchNews&, Now now) {
+void ProcedureRun::on_update(std::string_view, const WatchUpdate&, Now now) {
   procedure_->on_hint(now);
   pump(now);
 }

@@ -65,7 +65,7 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
   void end_if_over() noexcept;
   void on_done(socket::Request& request, const socket::Completion& completion) override;
   void on_timer(Now now) override;
-  void on_news(std::string_view key, const WatchNews& news, Now now) override;
+  void on_update(std::string_view key, const WatchUpdate& update, Now now) override;
 
   ProcedureHost& host_;
   std::unique_ptr<Procedure> procedure_;

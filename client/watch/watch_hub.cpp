@@ -6,12 +6,11 @@
 
 namespace sheaf::client::watch {
 
-using Ask = WatchKey::Ask;
-using To = WatchKey::Tell::To;
+using Audience = WatchKey::Audience;
 
 namespace {
 
-// Asking again would give the same answer.
+// Whether a repetition would get the same answer.
 bool is_permanent(const Error& error) {
   if (error.outcome == Outcome::unsupported || error.outcome == Outcome::invalid) return true;
   switch (error.reason) {
@@ -26,24 +25,26 @@ bool is_permanent(const Error& error) {
   }
 }
 
-protocol::Verb verb_of(Ask ask) {
-  switch (ask) {
-    case Ask::watch:
+protocol::Verb verb_of(WatchKey::Request request) {
+  switch (request) {
+    case WatchKey::Request::watch:
       return protocol::Verb::watch;
-    case Ask::unwatch:
+    case WatchKey::Request::unwatch:
       return protocol::Verb::unwatch;
-    default:
-      return protocol::Verb::get;
+    case WatchKey::Request::read:
+    case WatchKey::Request::none:
+      break;
   }
+  return protocol::Verb::get;
 }
 
 }  // namespace
 
-// A key, those who watch it, and its one request.
+// One key, its watchers, and its one request.
 class WatchHub::Entry final : public ListHook<Entry>, private socket::RequestSink {
  public:
-  struct Sink {
-    calls::WatchSink* sink = nullptr;  // null: removed while news were told
+  struct Watcher {
+    calls::WatchSink* sink = nullptr;  // null: removed during a notification
     std::uint64_t needs = 0;           // waits for this read or a later one; 0: live
   };
 
@@ -53,15 +54,15 @@ class WatchHub::Entry final : public ListHook<Entry>, private socket::RequestSin
     request.sink = this;
   }
 
-  // Views of `tells` stay as they are: nothing that a sink may do uses the connection.
-  void tell(const WatchKey::Tells& tells, Now now);
-  void tell_one(const WatchKey::Tell& told, Now now);
+  // Views in the reports stay valid: a sink can do nothing that uses the connection.
+  void notify(const WatchKey::Reports& reports, Now now);
   bool remove(const calls::WatchSink& sink);
   bool watched() const {
-    return std::ranges::any_of(sinks, [](const Sink& s) { return s.sink != nullptr; });
+    return std::ranges::any_of(watchers, [](const Watcher& w) { return w.sink != nullptr; });
   }
 
  private:
+  void notify(const WatchKey::Report& report, Now now);
   void on_done(socket::Request&, const socket::Completion& completion) override;
   Side& side_;
 
@@ -69,8 +70,8 @@ class WatchHub::Entry final : public ListHook<Entry>, private socket::RequestSin
   const std::string key;
   WatchKey machine;
   socket::Request request;
-  std::vector<Sink> sinks;
-  bool telling = false;
+  std::vector<Watcher> watchers;
+  bool notifying = false;
   std::size_t deadline_place = socket::Request::no_place;
 };
 
@@ -82,9 +83,9 @@ class WatchHub::Side final : private node::WatchLineOwner {
 
   Entry& entry(std::string_view key);
   Entry* find(std::string_view key);
-  // After anything has happened to the entry; it may be gone afterwards.
+  // Follows every change of the entry, which may be gone afterwards.
   void update(Entry& entry, Now now);
-  // Sends what keys want to ask, as far as there is room.
+  // Sends the requests of the keys, while the line has room for them.
   void pump(Now now);
   void wake(Now now);
   Deadline next() const { return deadlines_.next(); }
@@ -102,7 +103,7 @@ class WatchHub::Side final : private node::WatchLineOwner {
 
   WatchHub& hub_;
   std::map<std::string_view, std::unique_ptr<Entry>> entries_;  // named by the entry's own key
-  IntrusiveList<Entry> asking_;
+  IntrusiveList<Entry> sending_;                                // keys with a request to send
   node::DeadlineQueue<Entry, &Entry::deadline_place> deadlines_;
 
  public:
@@ -111,59 +112,65 @@ class WatchHub::Side final : private node::WatchLineOwner {
 
 // ---- a key
 
-void WatchHub::Entry::tell(const WatchKey::Tells& tells, Now now) {
+void WatchHub::Entry::notify(const WatchKey::Reports& reports, Now now) {
   if (side_.closing()) return;
-  telling = true;
-  for (const WatchKey::Tell& told : tells.list()) tell_one(told, now);
-  telling = false;
-  std::erase_if(sinks, [](const Sink& sink) { return sink.sink == nullptr; });
+  notifying = true;
+  for (const WatchKey::Report& report : reports.list()) notify(report, now);
+  notifying = false;
+  std::erase_if(watchers, [](const Watcher& watcher) { return watcher.sink == nullptr; });
 }
 
-// Sinks may come and go meanwhile; those that come are not told.
-void WatchHub::Entry::tell_one(const WatchKey::Tell& told, Now now) {
-  const std::size_t count = sinks.size();
+// Watchers may come and go meanwhile. Those that come are not notified.
+void WatchHub::Entry::notify(const WatchKey::Report& report, Now now) {
+  const std::size_t count = watchers.size();
   for (std::size_t i = 0; i < count; ++i) {
-    const Sink sink = sinks[i];
-    const bool waits = sink.needs != 0;
-    if (sink.sink == nullptr || (told.to == To::live && waits)) continue;
-    if (told.to == To::waiting && !waits) continue;
-    if (told.news.kind == calls::WatchNews::Kind::current) {
-      if (sink.needs > machine.reads()) continue;
-      sinks[i].needs = 0;
+    const Watcher watcher = watchers[i];
+    const bool waits = watcher.needs != 0;
+    if (watcher.sink == nullptr || (report.audience == Audience::live && waits)) continue;
+    if (report.audience == Audience::waiting && !waits) continue;
+    if (report.update.kind == WatchEvent::Kind::current) {
+      if (watcher.needs > machine.reads()) continue;
+      watchers[i].needs = 0;
     }
-    sink.sink->on_news(key, told.news, now);
+    watcher.sink->on_update(key, report.update, now);
   }
 }
 
 bool WatchHub::Entry::remove(const calls::WatchSink& sink) {
-  const auto at = std::ranges::find(sinks, &sink, &Sink::sink);
-  if (at == sinks.end()) return false;
-  if (telling) {
+  const auto at = std::ranges::find(watchers, &sink, &Watcher::sink);
+  if (at == watchers.end()) return false;
+  if (notifying) {
     at->sink = nullptr;
   } else {
-    sinks.erase(at);
+    watchers.erase(at);
   }
   return true;
 }
 
 void WatchHub::Entry::on_done(socket::Request&, const socket::Completion& completion) {
   const Now now = completion.now;
-  const bool refused = !completion.answered && completion.outcome == Outcome::refused;
-  if (refused) {
+  if (!completion.answered) {
+    if (completion.outcome != Outcome::refused) return machine.on_lost();  // the line ends next
     const Error error{completion.outcome, completion.reason, std::string(completion.node),
                       now.mono - request.submitted_at, std::string(completion.text)};
-    tell(machine.on_refused(error, is_permanent(error), now), now);
-  } else if (!completion.answered) {
-    machine.on_lost();
-    return;  // the end of the line follows
-  } else if (machine.open_question() == Ask::watch) {
-    tell(machine.on_watching(now), now);
-  } else if (machine.open_question() == Ask::unwatch) {
-    machine.on_unwatched();
-  } else {
-    std::optional<std::string_view> value;
-    if (completion.reply.status == protocol::Status::done) value = completion.reply.value;
-    tell(machine.on_read(value, completion.reply.version, now), now);
+    notify(machine.on_refused(error, is_permanent(error), now), now);
+    return side_.update(*this, now);
+  }
+  switch (machine.open_request()) {
+    case WatchKey::Request::watch:
+      notify(machine.on_watching(now), now);
+      break;
+    case WatchKey::Request::unwatch:
+      machine.on_unwatched();
+      break;
+    case WatchKey::Request::read: {
+      std::optional<std::string_view> value;
+      if (completion.reply.status == protocol::Status::done) value = completion.reply.value;
+      notify(machine.on_read(value, completion.reply.version, now), now);
+      break;
+    }
+    case WatchKey::Request::none:
+      break;
   }
   side_.update(*this, now);
 }
@@ -177,7 +184,7 @@ WatchHub::Entry* WatchHub::Side::find(std::string_view key) {
 
 WatchHub::Entry& WatchHub::Side::entry(std::string_view key) {
   if (Entry* const known = find(key)) return *known;
-  // Spread, so that keys that were watched together are not read together for ever.
+  // Audits are spread, so that keys that were watched together are not always read together.
   WatchKeyOptions options = hub_.options_.key;
   options.audit = std::chrono::nanoseconds(static_cast<std::int64_t>(
       hub_.random_.between(0.75, 1.25) * static_cast<double>(options.audit.count())));
@@ -189,17 +196,17 @@ WatchHub::Entry& WatchHub::Side::entry(std::string_view key) {
 }
 
 void WatchHub::Side::update(Entry& entry, Now now) {
-  if (entry.telling) return;  // who tells does it
+  if (entry.notifying) return;  // done after the notification
   deadlines_.remove(entry);
   if (hub_.shut_down_) return;
   if (!entry.watched() && entry.machine.idle()) {
-    asking_.remove(entry);
+    sending_.remove(entry);
     entries_.erase(entries_.find(entry.key));
     if (entries_.empty()) line.leave(now);
     return;
   }
-  if (entry.machine.next_ask(now) != Ask::nothing) {
-    if (!entry.linked()) asking_.push_back(entry);
+  if (entry.machine.next_request(now) != WatchKey::Request::none) {
+    if (!entry.linked()) sending_.push_back(entry);
     hub_.loop_.defer(hub_);
   } else if (const Deadline due = entry.machine.poll_deadline(); due != never) {
     deadlines_.push(entry, due);
@@ -209,20 +216,20 @@ void WatchHub::Side::update(Entry& entry, Now now) {
 
 void WatchHub::Side::pump(Now now) {
   while (line.room() > 0) {
-    Entry* const entry = asking_.pop_front();
+    Entry* const entry = sending_.pop_front();
     if (entry == nullptr) return;
-    const Ask ask = entry->machine.next_ask(now);
-    if (ask == Ask::nothing) {
+    const WatchKey::Request request = entry->machine.next_request(now);
+    if (request == WatchKey::Request::none) {
       update(*entry, now);
       continue;
     }
-    entry->machine.asked(now);
-    entry->request.operation.verb = verb_of(ask);
+    entry->machine.sent(now);
+    entry->request.operation.verb = verb_of(request);
     const auto submitted = line.submit(entry->request, now);
     if (submitted) continue;
     const protocol::LocalError& why = submitted.error();
     const Error error{why.outcome, why.reason, line.identity(), {}, why.text};
-    entry->tell(entry->machine.on_refused(error, is_permanent(error), now), now);
+    entry->notify(entry->machine.on_refused(error, is_permanent(error), now), now);
     update(*entry, now);
   }
 }
@@ -231,7 +238,7 @@ void WatchHub::Side::wake(Now now) {
   while (Entry* const entry = deadlines_.pop_due(now.mono)) update(*entry, now);
 }
 
-// A change may end the entry; none begins or ends another.
+// A change may remove its own entry, and adds or removes no other.
 template <class Change>
 void WatchHub::Side::for_each(const Change& change) {
   for (auto at = entries_.begin(); at != entries_.end();) {
@@ -250,7 +257,7 @@ void WatchHub::Side::on_line_up(Now now) {
 void WatchHub::Side::on_line_notification(const protocol::Notification& notification, Now now) {
   Entry* const entry = find(notification.key);
   if (entry == nullptr) return;
-  entry->tell(entry->machine.on_notification(notification, now), now);
+  entry->notify(entry->machine.on_notification(notification, now), now);
   update(*entry, now);
 }
 
@@ -261,7 +268,7 @@ void WatchHub::Side::on_line_down(Now proof, Now now) {
   });
 }
 
-// Sinks are told, and may begin and end watches here: the keys are named first.
+// Sinks may add and remove watches during the notification: so the keys are copied first.
 void WatchHub::Side::on_line_failed(const protocol::CloseReason& why, Now now) {
   const Error error{Outcome::not_sent, why.reason, line.identity(), {}, why.text};
   std::vector<std::string> names;
@@ -269,12 +276,12 @@ void WatchHub::Side::on_line_failed(const protocol::CloseReason& why, Now now) {
   for (const std::string& name : names) {
     Entry* const entry = find(name);
     if (entry == nullptr) continue;
-    entry->tell(entry->machine.on_line_failed(error), now);
+    entry->notify(entry->machine.on_line_failed(error), now);
     update(*entry, now);
   }
 }
 
-// ---- the hub
+// ---- all nodes
 
 WatchHub::WatchHub(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
                    const WatchHubOptions& options)
@@ -301,7 +308,7 @@ void WatchHub::add(std::string_view key, calls::WatchSink& sink, calls::WatchSta
   if (shut_down_) return;
   Side& side = side_of(key);
   Entry& entry = side.entry(key);
-  entry.sinks.push_back({&sink, entry.machine.join(start)});
+  entry.watchers.push_back({&sink, entry.machine.join(start)});
   side.line.open(now);
   side.update(entry, now);
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-// WatchHub: all that a client watches. One KEYNOTIFY for each key and node, however many sinks;
-// per node one connection (node/watch_line.h), and per key one pure machine
-// (client/watch/watch_key.h) that decides what is asked and told. The hub carries requests and
-// answers between them.
+// WatchHub: all that a client watches. It registers each key once with its node, however many
+// sinks watch it. Per node it has one connection (node/watch_line.h), per key one pure machine
+// (client/watch/watch_key.h), which decides on requests and reports. It carries requests, answers
+// and notifications between them.
 //
 // Thread rule: belongs to one lane; everything under its baton.
 
@@ -37,7 +37,7 @@ class WatchHub final : public calls::Watches, private socket::Deferred, private 
   void add(std::string_view key, calls::WatchSink& sink, calls::WatchStart start, Now now) override;
   void remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept override;
 
-  // No news follow. Before the cluster shuts down; turn the loop until empty().
+  // No update follows. Comes before the cluster shuts down; turn the loop until empty().
   void shut_down(Now now);
   bool empty() const;
 
@@ -57,7 +57,7 @@ class WatchHub final : public calls::Watches, private socket::Deferred, private 
   WatchHubOptions options_;
   Random random_;
   bool shut_down_ = false;
-  std::vector<std::unique_ptr<Side>> sides_;  // by node; null: nothing was ever watched there
+  std::vector<std::unique_ptr<Side>> sides_;  // by node; null: no key was ever watched there
   std::unique_ptr<socket::Timer> timer_;
 };
 

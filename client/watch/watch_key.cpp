@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/watch/watch_key.h"
 
 #include <algorithm>
@@ -8,35 +10,34 @@
 
 namespace sheaf::client::watch {
 
+using calls::WatchUpdate;
 using protocol::Notification;
 using protocol::VersionOrder;
-using Kind = calls::WatchNews::Kind;
-using To = WatchKey::Tell::To;
+using Kind = WatchEvent::Kind;
 
 namespace {
 
-calls::WatchNews news_of(Kind kind, const std::optional<std::string_view>& value,
-                         std::string_view version) {
-  calls::WatchNews news;
-  news.kind = kind;
-  news.value = value;
-  news.version = version;
-  return news;
+WatchUpdate update_of(Kind kind, const std::optional<std::string_view>& value,
+                      std::string_view version) {
+  WatchUpdate update;
+  update.kind = kind;
+  update.value = value;
+  update.version = version;
+  return update;
 }
 
-// Large values are audited more seldom, so that audits move little.
+WatchUpdate failure(const Error& error) {
+  WatchUpdate update;
+  update.kind = Kind::failed;
+  update.error = &error;
+  return update;
+}
+
+// Large values are audited less often, so that audits move few bytes.
 std::int64_t audit_factor(std::size_t size) {
   constexpr std::size_t small = 64 * 1024;
   constexpr std::size_t most = 60;
   return static_cast<std::int64_t>(std::min(1 + size / small, most));
-}
-
-calls::WatchNews failure(const Error& error, bool permanent) {
-  calls::WatchNews news;
-  news.kind = Kind::failed;
-  news.error = &error;
-  news.permanent = permanent;
-  return news;
 }
 
 }  // namespace
@@ -45,11 +46,11 @@ calls::WatchNews failure(const Error& error, bool permanent) {
 
 std::uint64_t WatchKey::join(calls::WatchStart start) {
   wanted_ = true;
-  if (state_ == State::refused) retry_at_ = Deadline{0};
+  if (registration_ == Registration::refused) retry_at_ = Deadline{0};
   if (start == calls::WatchStart::quiet) return 0;
+  // A read that is open may have seen the past: the watcher needs the next one.
   needed_ = reads_ + 1;
-  read_wanted_ = true;
-  read_at_ = Deadline{0};
+  if (!read_is_open()) want_read();
   return needed_;
 }
 
@@ -58,156 +59,167 @@ void WatchKey::leave() {
   held_ = Held::unknown;
   version_.clear();
   blind_since_.reset();
-  after_gap_ = settled_ = expects_change_ = read_wanted_ = failed_told_ = false;
+  basis_ = Basis::first;
+  outage_reported_ = false;
   needed_ = 0;
-  if (state_ == State::refused) state_ = State::idle;
+  if (reading_ == Reading::wanted) reading_ = Reading::none;
+  if (registration_ == Registration::refused) registration_ = Registration::idle;
 }
 
-// ---- what to ask
+bool WatchKey::idle() const noexcept {
+  return !wanted_ && registration_ != Registration::registered && open_request() == Request::none;
+}
 
-WatchKey::Ask WatchKey::next_ask(Now now) const {
-  if (open_ != Ask::nothing || !line_up_) return Ask::nothing;
-  switch (state_) {
-    case State::idle:
-      return wanted_ ? Ask::watch : Ask::nothing;
-    case State::refused:
-      return wanted_ && now.mono >= retry_at_ ? Ask::watch : Ask::nothing;
-    case State::registered:
-      if (!wanted_) return Ask::unwatch;
-      if (read_wanted_ ? now.mono >= read_at_ : now.mono >= audit_at_) return Ask::read;
-      return Ask::nothing;
-    case State::registering:
-    case State::stopping:
-      return Ask::nothing;
+// ---- what to send
+
+WatchKey::Request WatchKey::open_request() const noexcept {
+  switch (registration_) {
+    case Registration::registering:
+      return Request::watch;
+    case Registration::stopping:
+      return Request::unwatch;
+    case Registration::registered:
+      return read_is_open() ? Request::read : Request::none;
+    case Registration::offline:
+    case Registration::idle:
+    case Registration::refused:
+      break;
   }
-  return Ask::nothing;
+  return Request::none;
 }
 
-void WatchKey::asked(Now now) {
-  open_ = next_ask(now);
-  switch (open_) {
-    case Ask::watch:
-      state_ = State::registering;
+WatchKey::Request WatchKey::next_request(Now now) const {
+  switch (registration_) {
+    case Registration::idle:
+      return wanted_ ? Request::watch : Request::none;
+    case Registration::refused:
+      return wanted_ && now.mono >= retry_at_ ? Request::watch : Request::none;
+    case Registration::registered:
+      if (read_is_open()) return Request::none;
+      if (!wanted_) return Request::unwatch;
+      return now.mono >= read_due() ? Request::read : Request::none;
+    case Registration::offline:
+    case Registration::registering:
+    case Registration::stopping:
       break;
-    case Ask::unwatch:
-      state_ = State::stopping;
+  }
+  return Request::none;
+}
+
+void WatchKey::sent(Now now) {
+  switch (next_request(now)) {
+    case Request::watch:
+      registration_ = Registration::registering;
       break;
-    case Ask::read:
-      ++reads_;
-      read_wanted_ = heard_ = heard_set_ = again_ = false;
+    case Request::unwatch:
+      registration_ = Registration::stopping;
+      break;
+    case Request::read:
+      reading_ = Reading::open;
+      heard_ = Heard::nothing;
       read_sent_ = now;
+      ++reads_;
       break;
-    case Ask::nothing:
+    case Request::none:
       break;
   }
 }
 
 Deadline WatchKey::poll_deadline() const {
-  if (!wanted_ || !line_up_ || open_ != Ask::nothing) return never;
-  if (state_ == State::refused) return retry_at_;
-  if (state_ != State::registered) return never;
-  return read_wanted_ ? read_at_ : audit_at_;
+  if (!wanted_) return never;
+  if (registration_ == Registration::refused) return retry_at_;
+  const bool may_read = registration_ == Registration::registered && !read_is_open();
+  return may_read ? read_due() : never;
 }
 
-void WatchKey::want_read(bool change_expected) {
-  read_wanted_ = true;
+void WatchKey::want_read() {
+  reading_ = Reading::wanted;
   read_at_ = Deadline{0};
-  expects_change_ = expects_change_ || change_expected;
+}
+
+// A notification said that something changed; only a read can say what.
+void WatchKey::expect_change() {
+  want_read();
+  if (basis_ != Basis::missed) basis_ = Basis::announced;
 }
 
 // ---- the line
 
-void WatchKey::on_line_up() {
-  line_up_ = true;
-  state_ = State::idle;
-}
+void WatchKey::on_line_up() { registration_ = Registration::idle; }
 
 void WatchKey::on_line_down(Now proof) {
-  SHEAF_CHECK(open_ == Ask::nothing);
-  line_up_ = false;
-  if (state_ == State::registered && wanted_ && !blind_since_) blind_since_ = proof;
-  state_ = State::idle;
+  SHEAF_CHECK(open_request() == Request::none);
+  const bool heard_until_now = registration_ == Registration::registered && wanted_;
+  if (heard_until_now && !blind_since_) blind_since_ = proof;
+  registration_ = Registration::offline;
 }
 
-WatchKey::Tells WatchKey::on_line_failed(const Error& error) {
-  Tells tells;
-  if (wanted_ && !std::exchange(failed_told_, true)) tells.add(To::all, failure(error, false));
-  return tells;
+WatchKey::Reports WatchKey::on_line_failed(const Error& error) {
+  Reports reports;
+  const bool is_new = wanted_ && !std::exchange(outage_reported_, true);
+  if (is_new) reports.add(Audience::all, failure(error));
+  return reports;
 }
 
 // ---- answers
 
-void WatchKey::tell_gap(Tells& tells, Now until) {
-  if (!blind_since_) return;
-  calls::WatchNews gap;
-  gap.kind = Kind::gap;
-  gap.from = *blind_since_;
-  gap.until = until;
-  tells.add(To::live, gap);
-  blind_since_.reset();
-  after_gap_ = true;
-  settled_ = false;
-}
-
-WatchKey::Tells WatchKey::on_watching(Now now) {
-  SHEAF_CHECK(open_ == Ask::watch);
-  open_ = Ask::nothing;
-  state_ = State::registered;
-  settled_ = false;
-  failed_told_ = false;
+WatchKey::Reports WatchKey::on_watching(Now now) {
+  SHEAF_CHECK(open_request() == Request::watch);
+  registration_ = Registration::registered;
+  outage_reported_ = false;
   sure_at_ = now;
   audit_at_ = now.mono + options_.audit;
-  Tells tells;
-  if (!wanted_) return tells;
-  tell_gap(tells, now);
-  if (after_gap_) want_read(false);
-  return tells;
+  if (basis_ == Basis::settled) basis_ = Basis::first;
+  Reports reports;
+  if (!wanted_) return reports;
+  report_gap(reports, now);
+  if (basis_ == Basis::missed) want_read();
+  return reports;
 }
 
 void WatchKey::on_unwatched() {
-  SHEAF_CHECK(open_ == Ask::unwatch);
-  open_ = Ask::nothing;
-  state_ = State::idle;
+  SHEAF_CHECK(open_request() == Request::unwatch);
+  registration_ = Registration::idle;
 }
 
-WatchKey::Tells WatchKey::on_refused(const Error& error, bool permanent, Now now) {
-  Tells tells;
-  const Deadline later = permanent ? never : now.mono + options_.retry;
-  switch (std::exchange(open_, Ask::nothing)) {
-    case Ask::watch:
-      state_ = wanted_ ? State::refused : State::idle;
-      retry_at_ = later;
-      if (wanted_) tells.add(To::all, failure(error, permanent));
+WatchKey::Reports WatchKey::on_refused(const Error& error, bool permanent, Now now) {
+  Reports reports;
+  switch (open_request()) {
+    case Request::watch:
+      registration_ = wanted_ ? Registration::refused : Registration::idle;
+      retry_at_ = permanent ? never : now.mono + options_.retry;
+      if (wanted_) reports.add(Audience::all, failure(error));
       break;
-    case Ask::read:
-      // It is watched all the same; only what it holds cannot be told.
-      if (!wanted_) break;
-      read_wanted_ = true;
+    case Request::read:
+      // The key is watched all the same; only its value cannot be reported.
+      reading_ = wanted_ ? Reading::wanted : Reading::none;
       read_at_ = now.mono + options_.retry;
-      tells.add(To::waiting, failure(error, false));
-      if (std::exchange(expects_change_, false) || std::exchange(after_gap_, false)) {
-        tells.add(To::live, news_of(Kind::changed, std::nullopt, {}));
+      if (!wanted_) break;
+      reports.add(Audience::waiting, failure(error));
+      if (basis_ == Basis::announced || basis_ == Basis::missed) {
+        basis_ = Basis::first;
+        reports.add(Audience::live, update_of(Kind::changed, std::nullopt, {}));
       }
       break;
-    case Ask::unwatch:
-      state_ = State::idle;  // whatever the store still sends is dropped
+    case Request::unwatch:
+      registration_ = Registration::idle;  // notifications that still come are dropped
       break;
-    case Ask::nothing:
+    case Request::none:
       break;
   }
-  return tells;
+  return reports;
 }
 
 void WatchKey::on_lost() {
-  switch (std::exchange(open_, Ask::nothing)) {
-    case Ask::read:
-      read_wanted_ = wanted_;
+  switch (open_request()) {
+    case Request::read:
+      reading_ = wanted_ ? Reading::wanted : Reading::none;
       break;
-    case Ask::watch:
-    case Ask::unwatch:
-      state_ = State::idle;
+    case Request::watch:
+    case Request::unwatch:
+      registration_ = Registration::idle;
       break;
-    case Ask::nothing:
+    case Request::none:
       break;
   }
 }
@@ -222,79 +234,92 @@ bool WatchKey::differs(const std::optional<std::string_view>& value,
   return hash64(*value, options_.hash_seed) != value_hash_;
 }
 
-// What a read during which a notification counted is worth.
+// What a read is worth. The versions matter only if a notification counted meanwhile.
 WatchKey::Verdict WatchKey::judge(const std::optional<std::string_view>& value,
                                   std::string_view version) const {
+  if (heard_ == Heard::nothing) return differs(value, version) ? Verdict::changed : Verdict::same;
   if (!value) {
-    if (held_ == Held::absent) return Verdict::agrees;
-    return heard_set_ ? Verdict::again : Verdict::news;
+    if (held_ == Held::absent) return Verdict::same;
+    return heard_ == Heard::set ? Verdict::undecided : Verdict::changed;
   }
   switch (options_.compare(version, version_)) {
     case VersionOrder::older:
       return Verdict::stale;
     case VersionOrder::same:
-      return held_ == Held::present ? Verdict::agrees : Verdict::stale;
+      return held_ == Held::present ? Verdict::same : Verdict::stale;
     case VersionOrder::newer:
-      return Verdict::news;
+      return Verdict::changed;
     case VersionOrder::unknown:
-      return Verdict::again;
+      break;
   }
-  return Verdict::again;
+  return Verdict::undecided;
 }
 
-WatchKey::Tells WatchKey::on_read(const std::optional<std::string_view>& value,
-                                  std::string_view version, Now now) {
-  SHEAF_CHECK(open_ == Ask::read);
-  open_ = Ask::nothing;
-  Tells tells;
-  if (!wanted_) return tells;
+WatchKey::Reports WatchKey::on_read(const std::optional<std::string_view>& value,
+                                    std::string_view version, Now now) {
+  SHEAF_CHECK(open_request() == Request::read);
+  const bool repeat = std::exchange(reading_, Reading::none) == Reading::repeat;
+  Reports reports;
+  if (!wanted_) return reports;
   audit_at_ = now.mono + options_.audit * audit_factor(value ? value->size() : 0);
-  const Verdict verdict = heard_                    ? judge(value, version)
-                          : differs(value, version) ? Verdict::news
-                                                    : Verdict::agrees;
-  if (verdict == Verdict::again) {
-    want_read(false);
-    return tells;
+
+  const Verdict verdict = judge(value, version);
+  if (verdict == Verdict::undecided) {
+    want_read();
+    return reports;
   }
-  if (verdict == Verdict::news) tell_change(tells, value, version, now);
-  if (needed_ > 0 && needed_ <= reads_) tell_current(tells, verdict, value, version);
-  settled_ = true;
-  after_gap_ = expects_change_ = false;
+  if (verdict == Verdict::changed) report_change(reports, value, version, now);
+  if (needed_ > 0 && needed_ <= reads_) report_current(reports, verdict, value, version);
+  basis_ = Basis::settled;
   sure_at_ = read_sent_;
-  if (std::exchange(again_, false)) want_read(true);
-  return tells;
+
+  // The next read: for a notification that this one may have missed, and for later watchers.
+  if (repeat) expect_change();
+  if (needed_ > reads_) want_read();
+  return reports;
 }
 
-// The first that is known of a key is no change, unless it may have changed while we were blind. A
-// change that nobody announced was missed.
-void WatchKey::tell_change(Tells& tells, const std::optional<std::string_view>& value,
-                           std::string_view version, Now now) {
-  const bool announced = after_gap_ || expects_change_;
-  if (held_ != Held::unknown && settled_ && !announced) {
+void WatchKey::report_gap(Reports& reports, Now until) {
+  if (!blind_since_) return;
+  WatchUpdate gap;
+  gap.kind = Kind::gap;
+  gap.from = *blind_since_;
+  gap.until = until;
+  reports.add(Audience::live, gap);
+  blind_since_.reset();
+  basis_ = Basis::missed;
+}
+
+// The first state that is known of a key is no change, unless a change was announced or missed.
+void WatchKey::report_change(Reports& reports, const std::optional<std::string_view>& value,
+                             std::string_view version, Now now) {
+  const bool known = held_ != Held::unknown;
+  if (known && basis_ == Basis::settled) {
     blind_since_ = sure_at_;
-    tell_gap(tells, now);
+    report_gap(reports, now);
   }
-  if (held_ != Held::unknown || announced) {
-    tells.add(To::live, news_of(value ? Kind::set : Kind::deleted, value, version));
+  if (known || basis_ == Basis::announced || basis_ == Basis::missed) {
+    reports.add(Audience::live, update_of(value ? Kind::set : Kind::deleted, value, version));
   }
   accept(value ? Held::present : Held::absent, version, value);
 }
 
-// What is newer than the read was told by a notification; its value is not kept.
-void WatchKey::tell_current(Tells& tells, Verdict verdict,
-                            const std::optional<std::string_view>& value,
-                            std::string_view version) {
+// A notification may have overtaken the read, and its value is not kept: unless it was a removal,
+// those who wait need another read.
+void WatchKey::report_current(Reports& reports, Verdict verdict,
+                              const std::optional<std::string_view>& value,
+                              std::string_view version) {
   const bool overtaken = verdict == Verdict::stale;
-  if (overtaken && held_ == Held::present) return want_read(false);
+  if (overtaken && held_ == Held::present) return want_read();
   needed_ = 0;
-  tells.add(To::waiting, overtaken ? news_of(Kind::current, std::nullopt, {})
-                                   : news_of(Kind::current, value, version));
+  reports.add(Audience::waiting, overtaken ? update_of(Kind::current, std::nullopt, {})
+                                           : update_of(Kind::current, value, version));
 }
 
 // ---- notifications
 
-// The first deletion of a key that is absent already changes nothing, but later ones are compared
-// with it.
+// A removal of a key that is absent already changes nothing, but its version counts: later
+// notifications are compared with it.
 void WatchKey::accept(Held held, std::string_view version,
                       const std::optional<std::string_view>& value) {
   held_ = held;
@@ -303,47 +328,56 @@ void WatchKey::accept(Held held, std::string_view version,
 }
 
 bool WatchKey::counts(const Notification& notification) const {
+  if (version_.empty() || !options_.controls.drop_stale) return true;
   const bool deletion = notification.kind == Notification::Kind::deleted;
-  if (version_.empty() || !options_.drop_stale) return true;
   const VersionOrder order = options_.compare(notification.version, version_);
   return order == VersionOrder::newer ||
          (deletion && order == VersionOrder::same && held_ != Held::absent);
 }
 
-WatchKey::Tells WatchKey::on_notification(const Notification& notification, Now now) {
-  Tells tells;
-  if (!wanted_ || (state_ != State::registering && state_ != State::registered)) return tells;
-  // It overtook the answer to our request: heard again from here on.
-  tell_gap(tells, now);
+WatchKey::Reports WatchKey::on_notification(const Notification& notification, Now now) {
+  Reports reports;
+  const bool listens =
+      registration_ == Registration::registering || registration_ == Registration::registered;
+  if (!wanted_ || !listens) return reports;
+  // While registering it has overtaken the answer: the gap ends here already.
+  report_gap(reports, now);
+
+  // Only a read can say what a notification means that has no place in the order, or no value.
+  // A read that is open may have come too early.
   const bool deletion = notification.kind == Notification::Kind::deleted;
+  const bool complete =
+      deletion || (notification.kind == Notification::Kind::set && notification.value);
   const bool placed =
       options_.compare(notification.version, notification.version) == VersionOrder::same &&
       !(version_.empty() && held_ == Held::present);
-  const bool told =
-      deletion || (notification.kind == Notification::Kind::set && notification.value);
   if (notification.kind == Notification::Kind::changed) {
-    tells.add(To::live, news_of(Kind::changed, std::nullopt, notification.version));
+    reports.add(Audience::live, update_of(Kind::changed, std::nullopt, notification.version));
   }
-  if (!placed || !told) {
-    // Only a read can say what it means. One that is open may have come too early.
-    again_ = open_ == Ask::read;
-    if (!again_) want_read(true);
-    return tells;
+  if (!placed || !complete) {
+    if (read_is_open()) {
+      reading_ = Reading::repeat;
+    } else {
+      expect_change();
+    }
+    return reports;
   }
+
+  // An old version is dropped. But before the first read after a gap versions may have started
+  // anew.
   if (!counts(notification)) {
-    // Before the first read after a gap, versions may have started anew.
-    const bool doubtful = !settled_ && after_gap_;
-    again_ = again_ || (doubtful && open_ == Ask::read);
-    return tells;
+    if (basis_ == Basis::missed && read_is_open()) reading_ = Reading::repeat;
+    return reports;
   }
-  const bool news = !deletion || held_ != Held::absent;
+
+  const bool is_change = !deletion || held_ != Held::absent;
   accept(deletion ? Held::absent : Held::present, notification.version, notification.value);
-  heard_ = true;
-  heard_set_ = heard_set_ || !deletion;
-  if (!news) return tells;
-  tells.add(To::live, deletion ? news_of(Kind::deleted, std::nullopt, notification.version)
-                               : news_of(Kind::set, notification.value, notification.version));
-  return tells;
+  heard_ = std::max(heard_, deletion ? Heard::deletion : Heard::set);
+  if (!is_change) return reports;
+  reports.add(Audience::live, deletion
+                                  ? update_of(Kind::deleted, std::nullopt, notification.version)
+                                  : update_of(Kind::set, notification.value, notification.version));
+  return reports;
 }
 
 }  // namespace sheaf::client::watch

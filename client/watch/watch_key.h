@@ -1,27 +1,53 @@
 #pragma once
 
-// One watched key on one node: what to ask of the store next, and what to tell those who watch.
-// Pure: it sees answers and notifications, and never a socket, a timer or a watcher.
+// WatchKey: one watched key on one node. It decides which request to send next, and what to report
+// to those who watch the key. It sees answers and notifications, and never a timer or a watcher.
 //
-// | state       | what happens                | then                          | next        |
-// |-------------|-----------------------------|-------------------------------|-------------|
-// | idle        | wanted, and the line is up  | asks to be told (watch)       | registering |
-// | registering | done                        | tells gap if blind; may read  | registered  |
-// | registering | refused                     | tells failed                  | refused     |
-// | refused     | retry time, somebody joins  | asks to be told               | registering |
-// | registered  | read wanted, or audit time  | asks for the value (read)     | registered  |
-// | registered  | not wanted any more         | asks for the end (unwatch)    | stopping    |
-// | stopping    | done or refused             |                               | idle        |
-// | any         | the line ends               | blind since its last proof    | idle        |
+// Pure: no socket, clock, entropy, thread or callback.
 //
-// How order is kept. A notification counts only if its version is newer than the newest known (of a
-// deletion: not older, for some stores give it the version of the value that is gone). One without
-// a version says nothing of its place: the key is read instead. A read that nothing interrupted is
-// the truth, whatever its version, because it began after everything known had happened; so a store
-// that lost its memory is believed. One during which a notification counted is compared with that,
-// and asked again if it cannot tell.
+// Two machines. The registration: whether the node sends notifications of the key.
 //
-// An audit read now and then finds what a broker dropped without a word; it is told with a gap.
+// | registration | input                        | then                          | next        |
+// |--------------|------------------------------|-------------------------------|-------------|
+// | offline      | the line is up               |                               | idle        |
+// | idle         | somebody watches             | sends watch                   | registering |
+// | registering  | done                         | reports the gap, if any; then | registered  |
+// |              |                              | wants a read                  |             |
+// | registering  | refused                      | reports failed                | refused     |
+// | registering  | lost                         |                               | idle        |
+// | refused      | retry time, somebody joins   | sends watch                   | registering |
+// | registered   | nobody watches any more      | sends unwatch                 | stopping    |
+// | stopping     | done, refused, lost          |                               | idle        |
+// | any          | the line is down             | a gap begins if it was        | offline     |
+// |              |                              | registered                    |             |
+//
+// The reading: whether the value has to be read. Reads are sent only while registered.
+//
+// | reading      | input                        | then                          | next        |
+// |--------------|------------------------------|-------------------------------|-------------|
+// | none         | somebody wants the value; a  |                               | wanted      |
+// |              | gap was reported; a          |                               |             |
+// |              | notification is not enough   |                               |             |
+// | none         | audit time                   | sends read                    | open        |
+// | wanted       | the time for it              | sends read                    | open        |
+// | open         | a notification without a     |                               | repeat      |
+// |              | known place                  |                               |             |
+// | open         | a value                      | reports what is new           | none        |
+// | repeat       | a value                      | reports what is new           | wanted      |
+// | open, repeat | a value that may be older    |                               | wanted      |
+// |              | than a notification; refused |                               |             |
+// |              | (after a while); lost        |                               |             |
+//
+// How order is kept. A notification counts only if its version is newer than the newest known one.
+// (That of a deletion may be equal: some stores give it the version of the value that is gone.) A
+// notification without a version says nothing about its place in the order: the key is read
+// instead. A read during which no notification counted is the truth, whatever its version, because
+// it began after everything known had happened; so a store that lost its memory is believed. A
+// read during which a notification counted is compared with that notification, and repeated if the
+// two cannot be compared.
+//
+// What a read finds may be no surprise: see Basis. A difference that nobody announced is reported
+// with a gap. That is how an audit, a read now and then, finds what a broker dropped silently.
 //
 // Thread rule: one thread at a time.
 
@@ -31,115 +57,135 @@
 #include <span>
 #include <string>
 
-#include "client/calls/watches.h"
+#include "client/calls/watch_update.h"
 #include "protocol/session.h"
 
 namespace sheaf::client::watch {
 
+// Rules that only tests switch off, to show what is lost then.
+struct WatchControls {
+  bool drop_stale = true;  // notifications with old versions do not count
+};
+
 struct WatchKeyOptions {
   protocol::CompareVersions compare = nullptr;
-  // Between reads without an occasion; of large values up to 60 times that.
+  // Between two reads without an occasion; for large values up to 60 times as long.
   std::chrono::nanoseconds audit = std::chrono::seconds(60);
   std::chrono::nanoseconds retry = std::chrono::seconds(10);  // after a refusal
-  std::uint64_t hash_seed = 0;  // of values that come without a version
-  // Off only in tests that show what this rule is for.
-  bool drop_stale = true;
+  std::uint64_t hash_seed = 0;  // for values that come without a version
+  WatchControls controls{};
 };
 
 class WatchKey {
  public:
-  enum class Ask : std::uint8_t { nothing, watch, read, unwatch };
-  // News and for whom: those who hear of changes, those who first want to know what the key holds
-  // (the news are `current`, and make them hear of changes), or both.
-  struct Tell {
-    enum class To : std::uint8_t { live, waiting, all };
-    To to = To::live;
-    calls::WatchNews news{};
+  enum class Request : std::uint8_t { none, watch, read, unwatch };
+  // Whom a report is for.
+  enum class Audience : std::uint8_t {
+    live,     // watchers that are notified of changes
+    waiting,  // watchers that wait for the current value; once they have it they are live
+    all
   };
-  class Tells {
+  struct Report {
+    Audience audience = Audience::live;
+    calls::WatchUpdate update{};
+  };
+  class Reports {
    public:
-    void add(Tell::To to, const calls::WatchNews& news) { tells_.at(size_++) = {to, news}; }
-    std::span<const Tell> list() const { return std::span(tells_).first(size_); }
+    void add(Audience audience, const calls::WatchUpdate& update) {
+      reports_.at(size_++) = {audience, update};
+    }
+    std::span<const Report> list() const { return std::span(reports_).first(size_); }
 
    private:
-    std::array<Tell, 3> tells_{};
+    std::array<Report, 3> reports_{};
     std::size_t size_ = 0;
   };
 
   explicit WatchKey(const WatchKeyOptions& options) : options_(options) {}
 
-  // Somebody watches. With `current` it waits for the read whose number is returned, or a later
-  // one.
+  // Somebody watches. With WatchStart::current the watcher waits for the read whose number is
+  // returned, or for a later one.
   std::uint64_t join(calls::WatchStart start);
   // Nobody watches any more: what was known is forgotten.
   void leave();
 
-  // What it wants to ask now; at most one question is open. asked() says that it was sent.
-  Ask next_ask(Now now) const;
-  void asked(Now now);
-  Ask open_question() const noexcept { return open_; }
+  // The request to send now; at most one is open. sent() says that it was sent.
+  Request next_request(Now now) const;
+  void sent(Now now);
+  Request open_request() const noexcept;
   Deadline poll_deadline() const;
-  // Nothing is registered and nothing asked: the object may go.
-  bool idle() const noexcept {
-    return !wanted_ && state_ != State::registered && open_ == Ask::nothing;
-  }
+  // Nobody watches, nothing is registered and no request is open: the object may go.
+  bool idle() const noexcept;
 
-  // The line.
+  // The line to the node.
   void on_line_up();
+  // All that happened before `proof` was received.
   void on_line_down(Now proof);
-  Tells on_line_failed(const Error& error);
+  Reports on_line_failed(const Error& error);
 
-  // How the open question ended. Views live as long as those of the arguments.
-  Tells on_watching(Now now);
-  Tells on_read(const std::optional<std::string_view>& value, std::string_view version, Now now);
+  // How the open request ended. Views in the reports live as long as those of the arguments.
+  Reports on_watching(Now now);
+  Reports on_read(const std::optional<std::string_view>& value, std::string_view version, Now now);
   void on_unwatched();
-  Tells on_refused(const Error& error, bool permanent, Now now);
+  Reports on_refused(const Error& error, bool permanent, Now now);
   void on_lost();  // no answer will come: the line ends
-  // The number of the read that is or was asked last.
+  // The number of the latest read.
   std::uint64_t reads() const noexcept { return reads_; }
 
-  Tells on_notification(const protocol::Notification& notification, Now now);
+  Reports on_notification(const protocol::Notification& notification, Now now);
 
  private:
-  enum class State : std::uint8_t { idle, registering, registered, refused, stopping };
+  enum class Registration : std::uint8_t {
+    offline,
+    idle,
+    registering,
+    registered,
+    refused,
+    stopping
+  };
+  enum class Reading : std::uint8_t { none, wanted, open, repeat };
+  // What it means if the next read finds another state than the known one.
+  enum class Basis : std::uint8_t {
+    first,      // no read has ended since the registration: the start, or a change
+    settled,    // a read has ended since: a change that nobody announced, so a gap
+    announced,  // a notification said so, but not what
+    missed      // it happened in a gap that has been reported
+  };
   enum class Held : std::uint8_t { unknown, absent, present };
-  enum class Verdict : std::uint8_t { stale, agrees, news, again };
+  enum class Heard : std::uint8_t { nothing, deletion, set };
+  enum class Verdict : std::uint8_t { stale, same, changed, undecided };
 
-  void tell_gap(Tells& tells, Now until);
+  bool read_is_open() const { return reading_ == Reading::open || reading_ == Reading::repeat; }
+  Deadline read_due() const { return reading_ == Reading::wanted ? read_at_ : audit_at_; }
+  void want_read();
+  void expect_change();
   bool counts(const protocol::Notification& notification) const;
   void accept(Held held, std::string_view version, const std::optional<std::string_view>& value);
   bool differs(const std::optional<std::string_view>& value, std::string_view version) const;
   Verdict judge(const std::optional<std::string_view>& value, std::string_view version) const;
-  void tell_change(Tells& tells, const std::optional<std::string_view>& value,
-                   std::string_view version, Now now);
-  void tell_current(Tells& tells, Verdict verdict, const std::optional<std::string_view>& value,
-                    std::string_view version);
-  void want_read(bool change_expected);
+  void report_gap(Reports& reports, Now until);
+  void report_change(Reports& reports, const std::optional<std::string_view>& value,
+                     std::string_view version, Now now);
+  void report_current(Reports& reports, Verdict verdict,
+                      const std::optional<std::string_view>& value, std::string_view version);
 
   WatchKeyOptions options_;
-  State state_ = State::idle;
-  Ask open_ = Ask::nothing;
-  bool wanted_ = false;
-  bool line_up_ = false;
-  bool failed_told_ = false;  // in this outage
+  bool wanted_ = false;  // somebody watches
+  Registration registration_ = Registration::offline;
+  Reading reading_ = Reading::none;
+  Basis basis_ = Basis::first;
+  bool outage_reported_ = false;  // this one
 
   // What is known of the key.
   Held held_ = Held::unknown;
-  std::string version_;  // the newest known; of the value, or of its removal
+  std::string version_;  // the newest known, of the value or of its removal
   std::uint64_t value_hash_ = 0;
+  std::optional<Now> blind_since_;  // a gap that has not been reported yet
+  Now sure_at_;                     // all that happened before is known, or in a reported gap
 
-  std::optional<Now> blind_since_;
-  bool after_gap_ = false;       // what the next read finds was missed in a gap that has been told
-  bool settled_ = false;         // a read has ended since the registration
-  bool expects_change_ = false;  // a notification could not be used: the read will differ
-  Now sure_at_;                  // all that happened before is known or was told as a gap
-
-  std::uint64_t reads_ = 0;   // begun
-  std::uint64_t needed_ = 0;  // the read that the latest of those who wait needs
-  bool read_wanted_ = false;
-  bool heard_ = false;      // during the open read a notification counted
-  bool heard_set_ = false;  // and it was a set
-  bool again_ = false;      // and one could not be placed
+  std::uint64_t reads_ = 0;       // begun
+  std::uint64_t needed_ = 0;      // the read that the latest waiting watcher needs
+  Heard heard_ = Heard::nothing;  // the notifications that counted during the open read
   Now read_sent_;
   Deadline retry_at_{0};
   Deadline read_at_{0};

@@ -12,40 +12,23 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::calls::WatchNews;
+using client::calls::WatchUpdate;
 using client::runtime::local_error;
 using std::chrono::system_clock;
 
 system_clock::time_point wall_time(Now now) { return system_clock::time_point(now.wall); }
 
-WatchEvent event_of(std::string_view key, const WatchNews& news) {
+WatchEvent event_of(std::string_view key, const WatchUpdate& update) {
   WatchEvent event;
+  event.kind = update.kind;
   event.key = key;
-  if (news.value) event.value = std::string(*news.value);
-  event.version.text = news.version;
-  switch (news.kind) {
-    case WatchNews::Kind::current:
-      event.kind = WatchEvent::Kind::current;
-      break;
-    case WatchNews::Kind::set:
-      event.kind = WatchEvent::Kind::set;
-      break;
-    case WatchNews::Kind::deleted:
-      event.kind = WatchEvent::Kind::deleted;
-      break;
-    case WatchNews::Kind::changed:
-      event.kind = WatchEvent::Kind::changed;
-      break;
-    case WatchNews::Kind::gap:
-      event.kind = WatchEvent::Kind::gap;
-      event.from = wall_time(news.from);
-      event.until = std::max(event.from, wall_time(news.until));
-      break;
-    case WatchNews::Kind::failed:
-      event.kind = WatchEvent::Kind::failed;
-      event.error = *news.error;
-      break;
+  if (update.value) event.value = std::string(*update.value);
+  event.version.text = update.version;
+  if (update.kind == WatchEvent::Kind::gap) {
+    event.from = wall_time(update.from);
+    event.until = std::max(event.from, wall_time(update.until));
   }
+  if (update.error != nullptr) event.error = *update.error;
   return event;
 }
 
@@ -91,8 +74,8 @@ void Watch::Session::end_watching(Now now) {
   for (const std::string& key : keys_) impl_->watches().remove(key, *this, now);
 }
 
-void Watch::Session::on_news(std::string_view key, const WatchNews& news, Now now) {
-  WatchEvent event = event_of(key, news);
+void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, Now now) {
+  WatchEvent event = event_of(key, update);
   const std::unique_lock lock(mutex_);
   if (stopped_) return;
   buffer_.push(std::move(event), wall_time(now));

@@ -18,7 +18,7 @@
 namespace sheaf {
 inline namespace v0 {
 
-// Thread rule: any thread; on_news, begin and end_watching under the baton.
+// Thread rule: any thread; on_update, begin and end_watching under the baton.
 class Watch::Session final : public std::enable_shared_from_this<Session>,
                              private client::calls::WatchSink {
  public:
@@ -43,7 +43,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   Result<std::optional<WatchEvent>> take(std::chrono::nanoseconds timeout);
 
  private:
-  void on_news(std::string_view key, const client::calls::WatchNews& news, Now now) override;
+  void on_update(std::string_view key, const client::calls::WatchUpdate& update, Now now) override;
   void push(WatchEvent event);
   void run();
   void run_one();

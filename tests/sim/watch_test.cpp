@@ -19,8 +19,8 @@ namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using client::calls::WatchNews;
 using client::calls::WatchStart;
+using client::calls::WatchUpdate;
 using protocol::VersionOrder;
 using protocol::statestore::compare_versions;
 
@@ -28,7 +28,7 @@ using protocol::statestore::compare_versions;
 class Watcher final : private client::calls::WatchSink {
  public:
   struct Heard {
-    WatchNews::Kind kind;
+    WatchEvent::Kind kind;
     std::optional<std::string> value;
     std::string version;
     Deadline from{0};
@@ -46,8 +46,8 @@ class Watcher final : private client::calls::WatchSink {
     client_.later([this, key](Now now) { client_.watches().remove(key, *this, now); });
   }
   const std::vector<Heard>& heard(const std::string& key) { return heard_[key]; }
-  std::vector<WatchNews::Kind> kinds(const std::string& key) {
-    std::vector<WatchNews::Kind> kinds;
+  std::vector<WatchEvent::Kind> kinds(const std::string& key) {
+    std::vector<WatchEvent::Kind> kinds;
     for (const Heard& heard : heard_[key]) kinds.push_back(heard.kind);
     return kinds;
   }
@@ -55,7 +55,7 @@ class Watcher final : private client::calls::WatchSink {
   std::optional<std::string> state(const std::string& key) {
     std::optional<std::string> value = "(nothing heard)";
     for (const Heard& heard : heard_[key]) {
-      using enum WatchNews::Kind;
+      using enum WatchEvent::Kind;
       if (heard.kind == current || heard.kind == set || heard.kind == deleted) value = heard.value;
     }
     return value;
@@ -78,25 +78,25 @@ class Watcher final : private client::calls::WatchSink {
   // Whether a gap of the key touches the time between the two.
   bool blind(const std::string& key, Deadline from, Deadline until) {
     return std::ranges::any_of(heard_[key], [&](const Heard& heard) {
-      return heard.kind == WatchNews::Kind::gap && heard.from <= until && from <= heard.until;
+      return heard.kind == WatchEvent::Kind::gap && heard.from <= until && from <= heard.until;
     });
   }
 
  private:
-  void on_news(std::string_view key, const WatchNews& news, Now now) override {
+  void on_update(std::string_view key, const WatchUpdate& update, Now now) override {
     std::optional<std::string> value;
-    if (news.value) value = std::string(*news.value);
-    heard_[std::string(key)].push_back({news.kind, value, std::string(news.version), news.from.mono,
-                                        news.until.mono, now.mono,
-                                        news.error != nullptr ? news.error->message() : ""});
+    if (update.value) value = std::string(*update.value);
+    heard_[std::string(key)].push_back({update.kind, value, std::string(update.version),
+                                        update.from.mono, update.until.mono, now.mono,
+                                        update.error != nullptr ? update.error->message() : ""});
   }
 
   StackClient& client_;
   std::map<std::string, std::vector<Heard>> heard_;
 };
 
-using Kinds = std::vector<WatchNews::Kind>;
-using enum WatchNews::Kind;
+using Kinds = std::vector<WatchEvent::Kind>;
+using enum WatchEvent::Kind;
 
 struct WatchStack : testing::Test {
   Stack stack{7, 1};
@@ -318,7 +318,7 @@ class WatchRun {
       : random_(seed ^ 0xa7c4), mix_(random_), stack_(seed, 2) {
     if (!drop_stale) mix_.mangle = true;
     for (unsigned i = 0; i < 2; ++i) set_faults(stack_.broker(i));
-    stack_.watching.key.drop_stale = drop_stale;
+    stack_.watching.key.controls.drop_stale = drop_stale;
     stack_.add_client();
     stack_.add_client();
     for (unsigned i = 0; i < 6; ++i) keys_.push_back("k" + std::to_string(i));

@@ -1,4 +1,4 @@
-// WatchKey by transcript: what it asks and tells, answer by answer.
+// WatchKey by transcript: what it sends and reports, answer by answer.
 
 #include "client/watch/watch_key.h"
 
@@ -10,52 +10,46 @@ namespace sheaf::client::watch {
 namespace {
 
 using namespace std::chrono_literals;
-using Ask = WatchKey::Ask;
+using Request = WatchKey::Request;
 using Kind = protocol::Notification::Kind;
 
-std::string_view name_of(calls::WatchNews::Kind kind) {
-  constexpr std::string_view names[] = {"current", "set", "deleted", "changed", "gap", "failed"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-// A key and the time; everything told is one line of `told`.
+// A key and the time; every report is one line of `reported`.
 class KeyTest : public testing::Test {
  protected:
-  void told_by(const WatchKey::Tells& tells) {
-    for (const auto& tell : tells.list()) {
-      std::string line(name_of(tell.news.kind));
-      if (tell.news.value) line += " " + std::string(*tell.news.value);
-      if (!tell.news.version.empty()) line += " @" + std::string(tell.news.version);
-      if (tell.news.kind == calls::WatchNews::Kind::gap) {
-        line += " " + std::to_string(tell.news.from.mono.count()) + "-" +
-                std::to_string(tell.news.until.mono.count());
+  void report(const WatchKey::Reports& reports) {
+    for (const auto& [audience, update] : reports.list()) {
+      std::string line(to_string(update.kind));
+      if (update.value) line += " " + std::string(*update.value);
+      if (!update.version.empty()) line += " @" + std::string(update.version);
+      if (update.kind == WatchEvent::Kind::gap) {
+        line += " " + std::to_string(update.from.mono.count()) + "-" +
+                std::to_string(update.until.mono.count());
       }
-      if (tell.to == WatchKey::Tell::To::waiting &&
-          tell.news.kind != calls::WatchNews::Kind::current) {
+      if (audience == WatchKey::Audience::waiting && update.kind != WatchEvent::Kind::current) {
         line += " (waiting)";
       }
-      told.push_back(line);
+      reported.push_back(line);
     }
   }
   Now now() const { return {Deadline(time), {}}; }
-  Ask ask() {
-    const Ask next = key.next_ask(now());
-    key.asked(now());
+  Request send() {
+    const Request next = key.next_request(now());
+    key.sent(now());
     return next;
   }
   void watching() {
-    ASSERT_EQ(ask(), Ask::watch);
-    told_by(key.on_watching(now()));
+    ASSERT_EQ(send(), Request::watch);
+    report(key.on_watching(now()));
   }
   void found(std::optional<std::string_view> value, std::string_view version = {}) {
-    told_by(key.on_read(value, version, now()));
+    report(key.on_read(value, version, now()));
   }
   void reads(std::optional<std::string_view> value, std::string_view version = {}) {
-    ASSERT_EQ(ask(), Ask::read);
+    ASSERT_EQ(send(), Request::read);
     found(value, version);
   }
   void notified(Kind kind, std::optional<std::string_view> value, std::string_view version) {
-    told_by(key.on_notification({kind, "key", value, version}, now()));
+    report(key.on_notification({kind, "key", value, version}, now()));
   }
   void set(std::string_view value, std::string_view version) {
     notified(Kind::set, value, version);
@@ -67,7 +61,7 @@ class KeyTest : public testing::Test {
     key.join(calls::WatchStart::current);
     watching();
     reads("a", "5:0:s");
-    told.clear();
+    reported.clear();
   }
   // The line goes at `from`, comes back and is registered again at `until`.
   void blind(int from, int until) {
@@ -77,31 +71,31 @@ class KeyTest : public testing::Test {
     time = until;
     watching();
   }
-  std::vector<std::string> take() { return std::exchange(told, {}); }
+  std::vector<std::string> take() { return std::exchange(reported, {}); }
   using Lines = std::vector<std::string>;
 
   int time = 1;
   WatchKey key{{.compare = protocol::statestore::compare_versions}};
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
 };
 
-TEST_F(KeyTest, RegistersThenReadsThenTellsWhatThereIs) {
-  EXPECT_EQ(ask(), Ask::nothing);
+TEST_F(KeyTest, RegistersThenReadsThenReportsWhatThereIs) {
+  EXPECT_EQ(send(), Request::none);
   EXPECT_EQ(key.join(calls::WatchStart::current), 1U);
-  EXPECT_EQ(ask(), Ask::nothing);  // no line
+  EXPECT_EQ(send(), Request::none);  // no line
   key.on_line_up();
   watching();
   EXPECT_EQ(take(), Lines{});
   reads("a", "5:0:s");
   EXPECT_EQ(take(), Lines{"current a @5:0:s"});
-  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(send(), Request::none);
 }
 
 TEST_F(KeyTest, AQuietWatcherIsNotReadFor) {
   key.on_line_up();
   key.join(calls::WatchStart::quiet);
   watching();
-  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(send(), Request::none);
   set("a", "5:0:s");
   EXPECT_EQ(take(), Lines{"set a @5:0:s"});
 }
@@ -138,9 +132,9 @@ TEST_F(KeyTest, ADeletionMayCarryAVersionOfItsOwn) {
 TEST_F(KeyTest, ANotificationOvertakesTheAnswerToItsRegistration) {
   key.on_line_up();
   key.join(calls::WatchStart::current);
-  ASSERT_EQ(ask(), Ask::watch);
+  ASSERT_EQ(send(), Request::watch);
   set("b", "6:0:s");
-  told_by(key.on_watching(now()));
+  report(key.on_watching(now()));
   reads("b", "6:0:s");
   EXPECT_EQ(take(), (Lines{"set b @6:0:s", "current b @6:0:s"}));  // for those who hear of changes
 }
@@ -148,18 +142,18 @@ TEST_F(KeyTest, ANotificationOvertakesTheAnswerToItsRegistration) {
 TEST_F(KeyTest, ANotificationThatOvertakesAReadIsNotUndoneByIt) {
   settle();
   key.join(calls::WatchStart::current);
-  ASSERT_EQ(ask(), Ask::read);
+  ASSERT_EQ(send(), Request::read);
   set("b", "6:0:s");
   found("a", "5:0:s");
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
-  reads("b", "6:0:s");  // whoever waits is told from a new read
+  reads("b", "6:0:s");  // whoever waits is reported from a new read
   EXPECT_EQ(take(), Lines{"current b @6:0:s"});
 }
 
 TEST_F(KeyTest, AbsentWhileASetWasHeardIsReadAgain) {
   settle();
   key.join(calls::WatchStart::current);
-  ASSERT_EQ(ask(), Ask::read);
+  ASSERT_EQ(send(), Request::read);
   set("b", "6:0:s");
   found(std::nullopt);
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
@@ -170,7 +164,7 @@ TEST_F(KeyTest, AbsentWhileASetWasHeardIsReadAgain) {
 TEST_F(KeyTest, AValueWhileADeletionWasHeardIsOfThePast) {
   settle();
   key.join(calls::WatchStart::current);
-  ASSERT_EQ(ask(), Ask::read);
+  ASSERT_EQ(send(), Request::read);
   deleted("6:0:s");
   found("a", "5:0:s");
   EXPECT_EQ(take(), (Lines{"deleted @6:0:s", "current"}));
@@ -179,7 +173,7 @@ TEST_F(KeyTest, AValueWhileADeletionWasHeardIsOfThePast) {
 TEST_F(KeyTest, WhoJoinsDuringAReadWaitsForTheNext) {
   settle();
   EXPECT_EQ(key.join(calls::WatchStart::current), 2U);
-  ASSERT_EQ(ask(), Ask::read);
+  ASSERT_EQ(send(), Request::read);
   EXPECT_EQ(key.join(calls::WatchStart::current), 3U);
   found("a", "5:0:s");
   EXPECT_EQ(take(), Lines{});
@@ -206,7 +200,7 @@ TEST_F(KeyTest, AGapLastsUntilARegistrationSucceeds) {
   time = 10;
   key.on_line_down(now());
   key.on_line_up();
-  ASSERT_EQ(ask(), Ask::watch);
+  ASSERT_EQ(send(), Request::watch);
   key.on_lost();
   time = 30;
   key.on_line_down(now());  // a proof that does not matter: nothing was registered
@@ -221,10 +215,10 @@ TEST_F(KeyTest, ANotificationEndsTheGapBeforeTheAnswerDoes) {
   time = 10;
   key.on_line_down(now());
   key.on_line_up();
-  ASSERT_EQ(ask(), Ask::watch);
+  ASSERT_EQ(send(), Request::watch);
   time = 12;
   set("c", "9:0:s");
-  told_by(key.on_watching(now()));
+  report(key.on_watching(now()));
   reads("c", "9:0:s");
   EXPECT_EQ(take(), (Lines{"gap 10-12", "set c @9:0:s"}));
 }
@@ -242,14 +236,14 @@ TEST_F(KeyTest, AfterAGapAnOlderVersionIsBelieved) {
 TEST_F(KeyTest, AnOlderNotificationDuringTheFirstReadAfterAGapIsLookedInto) {
   settle();
   blind(10, 20);
-  ASSERT_EQ(ask(), Ask::read);
+  ASSERT_EQ(send(), Request::read);
   set("c", "3:0:s");  // its place is not known yet
   found("b", "2:0:s");
   reads("c", "3:0:s");
   EXPECT_EQ(take(), (Lines{"gap 10-20", "set b @2:0:s", "set c @3:0:s"}));
 }
 
-TEST_F(KeyTest, WhatASetDoesNotTellIsRead) {
+TEST_F(KeyTest, WhatASetDoesNotCarryIsRead) {
   settle();
   notified(Kind::set, std::nullopt, "6:0:s");
   EXPECT_EQ(take(), Lines{});
@@ -269,7 +263,7 @@ TEST_F(KeyTest, WithoutAVersionOnlyAReadCounts) {
   settle();
   set("b", "");
   EXPECT_EQ(take(), Lines{});
-  ASSERT_EQ(ask(), Ask::read);
+  ASSERT_EQ(send(), Request::read);
   deleted("");  // may be after that read
   found("b", "6:0:s");
   reads(std::nullopt);
@@ -295,56 +289,68 @@ TEST_F(KeyTest, AnAuditFindsWhatNobodyAnnounced) {
   EXPECT_EQ(due, Deadline(1) + 60s);
   time = static_cast<int>(1);
   const Now later{due, {}};
-  ASSERT_EQ(key.next_ask(later), Ask::read);
-  key.asked(later);
-  told_by(key.on_read("b", "6:0:s", later));
+  ASSERT_EQ(key.next_request(later), Request::read);
+  key.sent(later);
+  report(key.on_read("b", "6:0:s", later));
   EXPECT_EQ(take(), (Lines{"gap 1-60000000001", "set b @6:0:s"}));
 }
 
-TEST_F(KeyTest, ARefusalIsToldAndTriedAgainUnlessItIsForGood) {
+TEST_F(KeyTest, ARefusalIsReportedAndTriedAgainUnlessItIsPermanent) {
   key.on_line_up();
   key.join(calls::WatchStart::current);
   Error error;
   error.outcome = Outcome::refused;
-  ASSERT_EQ(ask(), Ask::watch);
-  told_by(key.on_refused(error, false, now()));
+  ASSERT_EQ(send(), Request::watch);
+  report(key.on_refused(error, false, now()));
   EXPECT_EQ(take(), Lines{"failed"});
-  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(send(), Request::none);
   EXPECT_EQ(key.poll_deadline(), Deadline(1) + 10s);
   const Now later{key.poll_deadline(), {}};
-  ASSERT_EQ(key.next_ask(later), Ask::watch);
-  key.asked(later);
-  told_by(key.on_refused(error, true, later));
+  ASSERT_EQ(key.next_request(later), Request::watch);
+  key.sent(later);
+  report(key.on_refused(error, true, later));
   EXPECT_EQ(key.poll_deadline(), never);
   key.on_line_down(later);
   key.on_line_up();  // rights may have changed
-  EXPECT_EQ(ask(), Ask::watch);
+  EXPECT_EQ(send(), Request::watch);
 }
 
-TEST_F(KeyTest, AReadThatIsRefusedIsToldToThoseWhoWait) {
+TEST_F(KeyTest, AReadThatIsRefusedIsReportedToThoseWhoWait) {
   settle();
   Error error;
   error.outcome = Outcome::refused;
   key.join(calls::WatchStart::current);
   notified(Kind::set, std::nullopt, "6:0:s");
-  ASSERT_EQ(ask(), Ask::read);
-  told_by(key.on_refused(error, false, now()));
+  ASSERT_EQ(send(), Request::read);
+  report(key.on_refused(error, false, now()));
   EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
-  EXPECT_EQ(ask(), Ask::nothing);
+  EXPECT_EQ(send(), Request::none);
   EXPECT_EQ(key.poll_deadline(), Deadline(1) + 10s);
 }
 
-TEST_F(KeyTest, ANodeOutOfReachIsToldOnceInAnOutage) {
+TEST_F(KeyTest, WhatARefusedReadWasToFindIsNoGapWhenALaterReadFindsIt) {
+  settle();
+  notified(Kind::set, std::nullopt, "6:0:s");
+  ASSERT_EQ(send(), Request::read);
+  report(key.on_refused(Error(), false, now()));
+  EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
+  const Now later{key.poll_deadline(), {}};
+  key.sent(later);
+  report(key.on_read("b", "6:0:s", later));
+  EXPECT_EQ(take(), Lines{"set b @6:0:s"});
+}
+
+TEST_F(KeyTest, ANodeOutOfReachIsReportedOnceInAnOutage) {
   Error error;
   key.join(calls::WatchStart::current);
-  told_by(key.on_line_failed(error));
-  told_by(key.on_line_failed(error));
+  report(key.on_line_failed(error));
+  report(key.on_line_failed(error));
   EXPECT_EQ(take(), Lines{"failed"});
   key.on_line_up();
   watching();
   reads(std::nullopt);
   key.on_line_down(now());
-  told_by(key.on_line_failed(error));
+  report(key.on_line_failed(error));
   EXPECT_EQ(take(), (Lines{"current", "failed"}));
 }
 
@@ -354,7 +360,7 @@ TEST_F(KeyTest, TheLastToLeaveEndsTheRegistration) {
   EXPECT_FALSE(key.idle());
   set("b", "6:0:s");
   EXPECT_EQ(take(), Lines{});
-  ASSERT_EQ(ask(), Ask::unwatch);
+  ASSERT_EQ(send(), Request::unwatch);
   EXPECT_FALSE(key.idle());
   key.join(calls::WatchStart::current);  // comes back before the end is confirmed
   key.on_unwatched();
@@ -362,7 +368,7 @@ TEST_F(KeyTest, TheLastToLeaveEndsTheRegistration) {
   reads("b", "6:0:s");
   EXPECT_EQ(take(), Lines{"current b @6:0:s"});
   key.leave();
-  ASSERT_EQ(ask(), Ask::unwatch);
+  ASSERT_EQ(send(), Request::unwatch);
   key.on_unwatched();
   EXPECT_TRUE(key.idle());
 }
