@@ -9,8 +9,8 @@ GLOSSARY = "docs/glossary.md"
 
 # Pages that are not wrapped yet.
 WIDE_PAGES = {
-    "docs/lists.md", "docs/locks.md", "docs/wire/locators.md", "docs/wire/memcached.md",
-    "docs/wire/mosquitto.md", "docs/wire/statestore.md",
+    "docs/lists.md", "docs/locks.md", "docs/wire/memcached.md", "docs/wire/mosquitto.md",
+    "docs/wire/statestore.md",
 }
 
 # Words of our own, beside those of the field: each has a row in the glossary.
