@@ -94,13 +94,15 @@ void LockWorker::stand_still(std::chrono::nanoseconds time) {
   still_until_ = client_.loop().world().now().mono + time;
 }
 
-// At the client's next turn, which may be long after a halt.
+// At the client's next turn, which may be long after a halt. Never in the present one: what a turn
+// defers still runs in it, before the halt.
 void LockWorker::soon(std::function<void()> what) {
   if (options_.stand_still > 0 && random_.between(0, 1) < options_.stand_still) {
     stand_still(std::chrono::milliseconds(
         random_.below(static_cast<std::uint64_t>(options_.longest_still.count()))));
   }
-  client_.later([work = std::move(what)](Now) { work(); });
+  client_.loop().world().after(
+      0ns, [this, work = std::move(what)](Now) { client_.later([work](Now) { work(); }); });
 }
 
 void LockWorker::take() {
