@@ -47,22 +47,26 @@ enum class Condition : std::uint8_t {
   if_version           // set, remove: the key must still be at `version`
 };
 
-// Views are borrowed: `key` is copied by submit(), `value` and `keys` are borrowed until the
-// ticket's last event or cancel().
-struct Operation {
+// What an operation says beside its texts.
+struct OperationTerms {
   Verb verb = Verb::get;
   Condition condition = Condition::none;
-  std::string_view key;
-  std::span<const std::string_view> keys{};  // get_many
-  std::string_view value;            // set: the value; remove with if_value: the expected value
   std::chrono::milliseconds ttl{0};  // 0 = never expires
-  std::string_view fence;            // empty = none
   // Monotonic; message expiry and the like are derived from it.
   std::chrono::nanoseconds deadline{0};
-  std::string_view version;              // if_version: as a Reply told it; copied by submit()
   std::uint32_t flags = 0;               // set: kept beside the value
   std::uint64_t delta = 1;               // increment, decrement
   std::optional<std::uint64_t> initial;  // increment, decrement: of a key that is absent
+};
+
+// Views are borrowed: `key` and `version` are copied by submit(); `value` and `keys` must live
+// until the ticket's last event or cancel(). OwnedOperation keeps the texts, too.
+struct Operation : OperationTerms {
+  std::string_view key;
+  std::span<const std::string_view> keys{};  // get_many
+  std::string_view value;    // set: the value; remove with if_value: the expected value
+  std::string_view fence;    // empty = none
+  std::string_view version;  // if_version: as in a Reply
 };
 
 // Who may compute the value of a key that is absent or stale.

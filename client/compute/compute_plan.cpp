@@ -12,7 +12,7 @@ namespace {
 
 using protocol::Condition;
 using protocol::Lease;
-using protocol::Operation;
+using protocol::OwnedOperation;
 using protocol::Status;
 using protocol::Verb;
 using std::chrono::milliseconds;
@@ -34,24 +34,34 @@ std::string hex(std::uint64_t number) {
   return text;
 }
 
-Operation on_key(Verb verb, std::string_view key, Deadline due) {
-  Operation operation;
-  operation.verb = verb;
-  operation.key = key;
+OwnedOperation on_key(Verb verb, const std::string& key, Deadline due) {
+  OwnedOperation operation(verb, key);
   operation.deadline = due;
   return operation;
 }
 
-Operation remove_guard(const Terms& terms, std::string_view version, Deadline due) {
-  Operation operation = on_key(Verb::remove, terms.guard, due);
+OwnedOperation remove_guard(const Terms& terms, const std::string& version, Deadline due) {
+  OwnedOperation operation = on_key(Verb::remove, terms.guard, due);
   operation.condition = terms.versions ? Condition::if_version : Condition::if_value;
-  operation.version = terms.versions ? version : std::string_view();
-  operation.value = terms.versions ? std::string_view() : std::string_view(terms.holder);
+  if (terms.versions) {
+    operation.version = version;
+  } else {
+    operation.value = terms.holder;
+  }
   return operation;
 }
 
-// A guard whose version nobody told ends by itself.
-bool can_remove_guard(const Terms& terms, std::string_view version) {
+// Everything goes to the node of the value's key, or to a stand-in of that node.
+calls::Command command_of(const Terms& terms, const OwnedOperation& operation) {
+  calls::Command command;
+  command.operation = operation.view();
+  command.route = terms.key;
+  command.at_owner = false;
+  return command;
+}
+
+// A guard whose version is not known is left to end by itself.
+bool can_remove_guard(const Terms& terms, const std::string& version) {
   return !terms.versions || !version.empty();
 }
 
@@ -71,11 +81,27 @@ std::string guard_of(std::string_view key) {
 ClaimPlan::ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed)
     : terms_(std::move(terms)), started_(started), due_(due), random_(seed) {}
 
-void ClaimPlan::start(Now now) { begin(now); }
+void ClaimPlan::start(Now) { begin(); }
 
-void ClaimPlan::begin(Now) {
-  phase_ = terms_.leases ? Phase::leasing : Phase::reading;
+void ClaimPlan::begin() {
+  if (!terms_.leases) return ask(Phase::reading, on_key(Verb::get, terms_.key, due_));
+  OwnedOperation lease = on_key(Verb::lease, terms_.key, due_);
+  lease.ttl = terms_.lease;
+  ask(Phase::leasing, std::move(lease));
+}
+
+void ClaimPlan::ask(Phase phase, OwnedOperation operation) {
+  phase_ = phase;
+  operation_ = std::move(operation);
   wanted_ = true;
+}
+
+void ClaimPlan::set_guard() {
+  OwnedOperation guard = on_key(Verb::set, terms_.guard, due_);
+  guard.condition = Condition::if_absent;
+  guard.value = terms_.holder;
+  guard.ttl = terms_.lease;
+  ask(Phase::guarding, std::move(guard));
 }
 
 void ClaimPlan::finish(Out out) {
@@ -111,7 +137,7 @@ void ClaimPlan::on_lease(const socket::Completion& answer) {
     case Lease::none:
       if (there) return give(answer);
       terms_.leases = false;  // a server that keeps none
-      return begin(answer.now);
+      return begin();
   }
 }
 
@@ -120,7 +146,7 @@ void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
   if (!answer.answered) {
     if (phase_ == Phase::leasing && answer.outcome == Outcome::unsupported) {
       terms_.leases = false;
-      return begin(answer.now);
+      return begin();
     }
     return finish(Failure(runtime::make_error(answer, started_)));
   }
@@ -129,19 +155,14 @@ void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
     case Phase::leasing:
       return on_lease(answer);
     case Phase::reading:
-      if (there) return give(answer);
-      phase_ = Phase::guarding;
-      wanted_ = true;
-      return;
+      return there ? give(answer) : set_guard();
     case Phase::guarding:
       if (!there) return pause(answer.now);
       guard_version_ = answer.reply.version;
-      phase_ = Phase::rereading;
-      wanted_ = true;
-      return;
+      return ask(Phase::rereading, on_key(Verb::get, terms_.key, due_));
     case Phase::rereading: {
       if (there) {
-        let_go_ = can_remove_guard(terms_, guard_version_);
+        frees_guard_ = can_remove_guard(terms_, guard_version_);
         return give(answer);
       }
       Claim claim;
@@ -158,7 +179,7 @@ void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
 void ClaimPlan::on_deadline(Now now) {
   if (phase_ != Phase::waiting) return;
   if (now.mono < due_) {
-    if (now.mono >= wake_) begin(now);
+    if (now.mono >= wake_) begin();
     return;
   }
   Error error = runtime::local_error(Outcome::not_sent, Reason::timed_out,
@@ -177,27 +198,13 @@ Deadline ClaimPlan::poll_deadline() const {
 }
 
 bool ClaimPlan::poll_command(calls::Command& command) {
-  if (std::exchange(let_go_, false)) {
-    command = calls::Command{};
-    command.operation = remove_guard(terms_, guard_version_, due_);
-    command.route = terms_.key;
-    command.at_owner = false;
+  if (std::exchange(wanted_, false)) {
+    command = command_of(terms_, operation_);
     return true;
   }
-  if (!std::exchange(wanted_, false)) return false;
-  command = calls::Command{};
-  command.route = terms_.key;
-  command.at_owner = false;
-  if (phase_ == Phase::guarding) {
-    command.operation = on_key(Verb::set, terms_.guard, due_);
-    command.operation.condition = Condition::if_absent;
-    command.operation.value = terms_.holder;
-    command.operation.ttl = terms_.lease;
-  } else {
-    command.operation =
-        on_key(phase_ == Phase::leasing ? Verb::lease : Verb::get, terms_.key, due_);
-    if (phase_ == Phase::leasing) command.operation.ttl = terms_.lease;
-  }
+  if (!std::exchange(frees_guard_, false)) return false;
+  operation_ = remove_guard(terms_, guard_version_, due_);
+  command = command_of(terms_, operation_);
   return true;
 }
 
@@ -208,20 +215,38 @@ SettlePlan::SettlePlan(Terms terms, Right right, std::optional<std::string> valu
 
 void SettlePlan::start(Now) {
   if (!value_) return free();
-  phase_ = Phase::storing;
+  OwnedOperation store = on_key(Verb::set, terms_.key, due_);
+  store.condition = right_.by_lease ? Condition::if_version : Condition::if_absent;
+  if (right_.by_lease) store.version = right_.version;
+  store.value = std::move(*value_);
+  store.ttl = terms_.ttl;
+  ask(Phase::storing, std::move(store));
+}
+
+void SettlePlan::ask(Phase phase, OwnedOperation operation) {
+  phase_ = phase;
+  operation_ = std::move(operation);
   wanted_ = true;
 }
 
 // A lease that was used is gone; one that was not would keep others waiting.
 void SettlePlan::free() {
-  const bool can = right_.by_lease || can_remove_guard(terms_, right_.version);
-  phase_ = can ? Phase::freeing : Phase::done;
-  wanted_ = can;
+  if (right_.by_lease) {
+    OwnedOperation lease = on_key(Verb::remove, terms_.key, due_);
+    lease.condition = Condition::if_version;
+    lease.version = right_.version;
+    return ask(Phase::freeing, std::move(lease));
+  }
+  if (can_remove_guard(terms_, right_.version)) {
+    return ask(Phase::freeing, remove_guard(terms_, right_.version, due_));
+  }
+  phase_ = Phase::done;
 }
 
 void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
   if (phase_ == Phase::freeing) phase_ = Phase::done;
   if (phase_ != Phase::storing) return;
+  value_ = std::move(operation_.value);
   const bool stored = answer.answered && answer.reply.status == Status::done;
   if (stored) stored_.text = answer.reply.version;
   if (right_.by_lease && answer.answered) {
@@ -233,20 +258,7 @@ void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
 
 bool SettlePlan::poll_command(calls::Command& command) {
   if (!std::exchange(wanted_, false)) return false;
-  command = calls::Command{};
-  command.route = terms_.key;
-  command.at_owner = false;
-  if (phase_ == Phase::freeing && !right_.by_lease) {
-    command.operation = remove_guard(terms_, right_.version, due_);
-    return true;
-  }
-  command.operation = on_key(phase_ == Phase::freeing ? Verb::remove : Verb::set, terms_.key, due_);
-  command.operation.condition = right_.by_lease ? Condition::if_version : Condition::if_absent;
-  if (right_.by_lease) command.operation.version = right_.version;
-  if (phase_ == Phase::storing) {
-    command.operation.value = *value_;
-    command.operation.ttl = terms_.ttl;
-  }
+  command = command_of(terms_, operation_);
   return true;
 }
 

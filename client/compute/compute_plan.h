@@ -45,6 +45,7 @@
 
 #include "base/random.h"
 #include "client/calls/procedure.h"
+#include "protocol/owned_operation.h"
 
 namespace sheaf::client::compute {
 
@@ -89,7 +90,9 @@ class ClaimPlan final : public calls::Procedure {
 
  private:
   enum class Phase : std::uint8_t { idle, leasing, reading, guarding, rereading, waiting, done };
-  void begin(Now now);
+  void begin();
+  void ask(Phase phase, protocol::OwnedOperation operation);
+  void set_guard();
   void pause(Now now);
   void finish(Out out);
   void give(const socket::Completion& answer);
@@ -100,8 +103,9 @@ class ClaimPlan final : public calls::Procedure {
   Deadline due_;
   Random random_;
   Phase phase_ = Phase::idle;
-  bool wanted_ = false;  // the command of the phase has not been polled
-  bool let_go_ = false;  // the guard is removed, unheard
+  protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
+  bool wanted_ = false;
+  bool frees_guard_ = false;  // at the end; nobody waits for the answer
   unsigned pauses_ = 0;
   Deadline wake_ = never;
   std::string guard_version_;
@@ -125,13 +129,15 @@ class SettlePlan final : public calls::Procedure {
 
  private:
   enum class Phase : std::uint8_t { idle, storing, freeing, done };
+  void ask(Phase phase, protocol::OwnedOperation operation);
   void free();
 
   Terms terms_;
   Right right_;
-  std::optional<std::string> value_;
+  std::optional<std::string> value_;  // while storing it is in operation_
   Deadline due_;
   Phase phase_ = Phase::idle;
+  protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
   bool wanted_ = false;
   Version stored_;
 };

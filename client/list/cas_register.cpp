@@ -37,10 +37,8 @@ void CasRegister::open(Deadline until, Now now) {
 
 void CasRegister::send_get(Now now) {
   state_ = State::reading;
-  Flight flight;
-  flight.verb = Verb::get;
-  flight.key = keys_.head();
-  send(read, std::move(flight), now);
+  PendingOperation operation(Verb::get, keys_.head());
+  send(read, std::move(operation), now);
 }
 
 void CasRegister::on_head(const socket::Completion& answer) {
@@ -78,31 +76,29 @@ void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValu
   send_gets(get, std::move(gets), now);
   for (KeyAndValue& each : puts) {
     added_.push_back(each.key);
-    Flight flight;
-    flight.verb = Verb::set;
-    flight.condition = Condition::if_absent;
-    flight.key = std::move(each.key);
-    flight.value = std::move(each.value);
-    flight.ttl = options_.life;
-    flight.connection = bound();
-    flight.deadline = until;  // there may be many: the last ones leave late
-    send(put, std::move(flight), now);
+    PendingOperation operation(Verb::set, std::move(each.key));
+    operation.condition = Condition::if_absent;
+    operation.value = std::move(each.value);
+    operation.ttl = options_.life;
+    operation.connection = bound();
+    operation.deadline = until;  // there may be many: the last ones leave late
+    send(put, std::move(operation), now);
   }
 }
 
-void CasRegister::on_exchange(const Flight& flight, const socket::Completion& answer) {
+void CasRegister::on_exchange(const PendingOperation& operation, const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
   const bool done = answer.reply.status == Status::done;
-  if (flight.purpose == get && !done) trusted_ = false;  // the head may be an old one
-  if (flight.purpose == put && !done) {
-    std::erase(added_, flight.key);  // somebody else's
+  if (operation.purpose == get && !done) trusted_ = false;  // the head may be an old one
+  if (operation.purpose == put && !done) {
+    std::erase(added_, operation.key);  // somebody else's
     draw();
-    return lose(answer, "the key " + flight.key + " is there already");
+    return lose(answer, "the key " + operation.key + " is there already");
   }
-  if (flight.purpose == look && !done) return lose(answer, "what was added is gone");
+  if (operation.purpose == look && !done) return lose(answer, "what was added is gone");
   if (!answer.reply.version.empty()) versioned_ = true;
-  if (on_exchanged(flight, flight.purpose == get, answer)) {
-    on_all_exchanged(flight.purpose == look, answer);
+  if (on_exchanged(operation, operation.purpose == get, answer)) {
+    on_all_exchanged(operation.purpose == look, answer);
   }
 }
 
@@ -116,11 +112,10 @@ void CasRegister::on_all_exchanged(bool looked, const socket::Completion& answer
 
 // Old servers do not tell the version of what they store, those run with -C tell none at all.
 void CasRegister::look_for_versions(Now now) {
-  Flight flight;
-  flight.key = added_.front();
-  flight.connection = bound();
+  PendingOperation operation(Verb::get, added_.front());
+  operation.connection = bound();
   unanswered_ = 1;
-  send(look, std::move(flight), now);
+  send(look, std::move(operation), now);
 }
 
 void CasRegister::end_without_versions(const socket::Completion& answer) {
@@ -145,34 +140,31 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
   if (options_.touch_first) send_touches(until, now);
   next_head_ = std::move(head);
   next_head_.next = 0;
-  Flight flight;
-  flight.verb = Verb::set;
-  if (options_.compare) flight.condition = absent_ ? Condition::if_absent : Condition::if_version;
-  if (options_.compare && !absent_) flight.version = version_;
-  flight.key = keys_.head();
-  flight.value = encode_head(next_head_);
-  flight.connection = bound();
-  flight.deadline = until;
-  send(swap, std::move(flight), now);
+  PendingOperation operation(Verb::set, keys_.head());
+  if (options_.compare)
+    operation.condition = absent_ ? Condition::if_absent : Condition::if_version;
+  if (options_.compare && !absent_) operation.version = version_;
+  operation.value = encode_head(next_head_);
+  operation.connection = bound();
+  operation.deadline = until;
+  send(swap, std::move(operation), now);
 }
 
 void CasRegister::send_touches(Deadline until, Now now) {
   for (const std::string& key : added_) {
-    Flight flight;
-    flight.verb = Verb::touch;
-    flight.key = key;
-    flight.connection = bound();
-    flight.deadline = until;
-    send(touch, std::move(flight), now);
+    PendingOperation operation(Verb::touch, key);
+    operation.connection = bound();
+    operation.deadline = until;
+    send(touch, std::move(operation), now);
   }
 }
 
 // The commit is the last of them all on its connection. A touch that failed before it has left
 // keeps it from leaving; one that got lost beside it leaves the edit unknown.
-void CasRegister::on_commit(const Flight& flight, const socket::Completion& answer) {
-  if (flight.purpose == swap) return on_swapped(answer);
+void CasRegister::on_commit(const PendingOperation& operation, const socket::Completion& answer) {
+  if (operation.purpose == swap) return on_swapped(answer);
   if (!answer.answered) {
-    if (!swapped_ && flights_.drop_waiting() > 0) return fail(answer);
+    if (!swapped_ && pending_.drop_waiting() > 0) return fail(answer);
     Error error = runtime::make_error(answer, started_);
     error.outcome = Outcome::unknown;
     added_.clear();
@@ -224,7 +216,7 @@ void CasRegister::lose(const socket::Completion& answer, std::string text) {
 
 void CasRegister::close(Deadline until, Now) {
   event_ = {};
-  flights_.drop_waiting();
+  pending_.drop_waiting();
   if (state_ == State::closed) return;
   if (state_ != State::open || !added_.empty()) trusted_ = false;  // it did not end well
   sweeper_.discard(std::exchange(added_, {}), {{}, bound(), until});
@@ -233,15 +225,15 @@ void CasRegister::close(Deadline until, Now) {
   good_until_ = never;
 }
 
-void CasRegister::on_flight(const Flight& flight, const socket::Completion& answer) {
-  if (flight.attempt != attempt_) return;
+void CasRegister::on_reply_to(const PendingOperation& operation, const socket::Completion& answer) {
+  if (operation.attempt != attempt_) return;
   switch (state_) {
     case State::reading:
       return on_head(answer);
     case State::exchanging:
-      return on_exchange(flight, answer);
+      return on_exchange(operation, answer);
     case State::committing:
-      return on_commit(flight, answer);
+      return on_commit(operation, answer);
     case State::closed:
     case State::open:
       break;

@@ -64,14 +64,14 @@ class CasRegister final : public RegisterBase {
   enum class State : std::uint8_t { closed, reading, open, exchanging, committing };
   enum Purpose : unsigned { read, get, put, look, touch, swap };
 
-  void on_flight(const Flight& flight, const socket::Completion& answer) override;
+  void on_reply_to(const PendingOperation& operation, const socket::Completion& answer) override;
   void send_get(Now now);
   void look_for_versions(Now now);
   void send_touches(Deadline until, Now now);
   void on_head(const socket::Completion& answer);
-  void on_exchange(const Flight& flight, const socket::Completion& answer);
+  void on_exchange(const PendingOperation& operation, const socket::Completion& answer);
   void on_all_exchanged(bool looked, const socket::Completion& answer);
-  void on_commit(const Flight& flight, const socket::Completion& answer);
+  void on_commit(const PendingOperation& operation, const socket::Completion& answer);
   void on_swapped(const socket::Completion& answer);
   void on_committed(const socket::Completion& answer);
   void end_without_versions(const socket::Completion& answer);

@@ -23,7 +23,7 @@ Reader::Reader(Keys keys, bool items, std::int64_t first, std::int64_t last, con
       first_(first),
       last_(last),
       terms_(terms),
-      flights_(window, keys_.route()) {}
+      pending_(window, keys_.route()) {}
 
 std::unique_ptr<Reader> Reader::range(Keys keys, std::int64_t first, std::int64_t last,
                                       const ReadTerms& terms) {
@@ -42,21 +42,20 @@ std::unique_ptr<Reader> Reader::length(Keys keys, const ReadTerms& terms) {
 }
 
 void Reader::get(std::string key, std::size_t place, Now now) {
-  Flight flight;
-  flight.key = std::move(key);
-  flight.attempt = round_;
-  flight.place = place;
-  flight.connection = state_ == State::head ? 0 : connection_;
+  PendingOperation operation(protocol::Verb::get, std::move(key));
+  operation.attempt = round_;
+  operation.place = place;
+  operation.connection = state_ == State::head ? 0 : connection_;
   // Of many items the last leave late.
-  flight.deadline = state_ == State::items
-                        ? terms_.deadline
-                        : std::min(terms_.deadline, now.mono + terms_.step_timeout);
-  flights_.add(std::move(flight));
+  operation.deadline = state_ == State::items
+                           ? terms_.deadline
+                           : std::min(terms_.deadline, now.mono + terms_.step_timeout);
+  pending_.add(std::move(operation));
 }
 
 void Reader::read_head(Now now) {
   ++round_;
-  flights_.drop_waiting();
+  pending_.drop_waiting();
   state_ = State::head;
   get(keys_.head(), 0, now);
 }
@@ -193,16 +192,16 @@ void Reader::on_error(const socket::Completion& answer) {
 }
 
 void Reader::on_answer(unsigned id, const socket::Completion& answer) {
-  const std::unique_ptr<Flight> flight = flights_.answered(id);
-  if (flight == nullptr || flight->attempt != round_) return;
+  const std::unique_ptr<PendingOperation> operation = pending_.answered(id);
+  if (operation == nullptr || operation->attempt != round_) return;
   if (!answer.answered && state_ != State::done) return on_error(answer);
   switch (state_) {
     case State::head:
       return on_head(answer);
     case State::segments:
-      return on_segment(flight->place, answer);
+      return on_segment(operation->place, answer);
     case State::items:
-      return on_item(flight->place, answer);
+      return on_item(operation->place, answer);
     case State::done:
       return;
   }
@@ -216,7 +215,7 @@ void Reader::on_shutdown(Now now) {
 void Reader::fail(Error error, Now now) {
   error.elapsed = now.mono - terms_.started;
   ++round_;
-  flights_.drop_waiting();
+  pending_.drop_waiting();
   state_ = State::done;
   out_.emplace(Failure(std::move(error)));
 }

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "client/list/edit.h"
-#include "client/list/flights.h"
+#include "client/list/pending_operations.h"
 
 namespace sheaf::client::list {
 
@@ -62,7 +62,7 @@ class Reader final : public calls::Procedure {
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now) override {}
   void on_shutdown(Now now) override;
-  bool poll_command(calls::Command& command) override { return flights_.poll(command); }
+  bool poll_command(calls::Command& command) override { return pending_.poll(command); }
   Deadline poll_deadline() const override { return never; }
   bool done() const override { return out_.has_value(); }
 
@@ -90,7 +90,7 @@ class Reader final : public calls::Procedure {
   const std::int64_t first_;
   const std::int64_t last_;
   const ReadTerms terms_;
-  Flights flights_;
+  PendingOperations pending_;
   State state_ = State::head;
   std::uint64_t round_ = 0;
   unsigned lost_ = 0;  // connections

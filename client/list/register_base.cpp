@@ -28,9 +28,9 @@ bool RegisterBase::worth_another(const socket::Completion& answer) noexcept {
 RegisterBase::RegisterBase(Keys keys, std::chrono::milliseconds step_timeout)
     : keys_(std::move(keys)),
       step_timeout_(step_timeout),
-      flights_(window, keys_.route()),
+      pending_(window, keys_.route()),
       sweeper_(keys_) {
-  flights_.number_from(1, 2);
+  pending_.number_from(1, 2);
 }
 
 void RegisterBase::begin_attempt(Deadline until, Now now) {
@@ -39,36 +39,36 @@ void RegisterBase::begin_attempt(Deadline until, Now now) {
   until_ = until;
 }
 
-void RegisterBase::send(unsigned purpose, Flight flight, Now now) {
-  flight.purpose = purpose;
-  flight.attempt = attempt_;
-  if (flight.deadline == Deadline{0}) flight.deadline = std::min(until_, now.mono + step_timeout_);
-  flights_.add(std::move(flight));
+void RegisterBase::send(unsigned purpose, PendingOperation operation, Now now) {
+  operation.purpose = purpose;
+  operation.attempt = attempt_;
+  if (operation.deadline == Deadline{0})
+    operation.deadline = std::min(until_, now.mono + step_timeout_);
+  pending_.add(std::move(operation));
 }
 
 void RegisterBase::send_gets(unsigned purpose, std::vector<std::string> gets, Now now) {
   values_.assign(gets.size(), std::nullopt);
   for (std::size_t i = 0; i < gets.size(); ++i) {
-    Flight flight;
-    flight.key = std::move(gets[i]);
-    flight.connection = connection_;
-    flight.place = i;
-    send(purpose, std::move(flight), now);
+    PendingOperation operation(protocol::Verb::get, std::move(gets[i]));
+    operation.connection = connection_;
+    operation.place = i;
+    send(purpose, std::move(operation), now);
   }
 }
 
-bool RegisterBase::on_exchanged(const Flight& flight, bool is_get,
+bool RegisterBase::on_exchanged(const PendingOperation& operation, bool is_get,
                                 const socket::Completion& answer) {
   if (is_get && answer.reply.status == protocol::Status::done) {
-    values_[flight.place] = answer.reply.value;
+    values_[operation.place] = answer.reply.value;
   }
   return --unanswered_ == 0;
 }
 
 void RegisterBase::on_answer(unsigned id, const socket::Completion& answer) {
   if (sweeper_.on_answer(id, answer)) return;
-  const std::unique_ptr<Flight> flight = flights_.answered(id);
-  if (flight != nullptr) on_flight(*flight, answer);
+  const std::unique_ptr<PendingOperation> operation = pending_.answered(id);
+  if (operation != nullptr) on_reply_to(*operation, answer);
 }
 
 void RegisterBase::fail(const socket::Completion& answer) {

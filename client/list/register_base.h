@@ -25,7 +25,7 @@ class RegisterBase : public Register {
   Deadline good_until() const final { return good_until_; }
   void on_answer(unsigned id, const socket::Completion& answer) final;
   bool poll_command(calls::Command& command) final {
-    return flights_.poll(command) || sweeper_.poll(command);
+    return pending_.poll(command) || sweeper_.poll(command);
   }
 
  protected:
@@ -33,15 +33,16 @@ class RegisterBase : public Register {
 
   RegisterBase(Keys keys, std::chrono::milliseconds step_timeout);
 
-  // An answer to a flight of this attempt.
-  virtual void on_flight(const Flight& flight, const socket::Completion& answer) = 0;
+  // An answer to an operation; not always one of this attempt.
+  virtual void on_reply_to(const PendingOperation& operation, const socket::Completion& answer) = 0;
 
   // For this attempt; without a deadline it has the time of one step.
-  void send(unsigned purpose, Flight flight, Now now);
-  // One flight for each key; on_exchanged() takes the answers.
+  void send(unsigned purpose, PendingOperation operation, Now now);
+  // One operation for each key; on_exchanged() takes the answers.
   void send_gets(unsigned purpose, std::vector<std::string> gets, Now now);
   // Notes an answer; true if it was the last.
-  bool on_exchanged(const Flight& flight, bool is_get, const socket::Completion& answer);
+  bool on_exchanged(const PendingOperation& operation, bool is_get,
+                    const socket::Completion& answer);
   void begin_attempt(Deadline until, Now now);
   void tell_done() { event_ = {Kind::done, {}}; }
   // The connection or the fence is another one by then, or a time-out may have been an accident.
@@ -59,7 +60,7 @@ class RegisterBase : public Register {
 
   const Keys keys_;
   const std::chrono::milliseconds step_timeout_;
-  Flights flights_;
+  PendingOperations pending_;
   Sweeper sweeper_;
   RegisterEvent event_;
   std::uint64_t attempt_ = 0;  // answers for earlier ones are ignored

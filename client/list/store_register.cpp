@@ -29,13 +29,11 @@ void StoreRegister::open(Deadline until, Now now) {
 void StoreRegister::send_lock(Now now) {
   state_ = State::locking;
   asked_at_ = now.mono;
-  Flight flight;
-  flight.verb = Verb::set;
-  flight.condition = Condition::if_absent_or_equal;
-  flight.key = keys_.lock();
-  flight.value = nonce_;
-  flight.ttl = options_.lease;
-  send(lock, std::move(flight), now);
+  PendingOperation operation(Verb::set, keys_.lock());
+  operation.condition = Condition::if_absent_or_equal;
+  operation.value = nonce_;
+  operation.ttl = options_.lease;
+  send(lock, std::move(operation), now);
 }
 
 void StoreRegister::on_lock(const socket::Completion& answer) {
@@ -105,11 +103,9 @@ void StoreRegister::on_deadline(Now now) {
 void StoreRegister::send_get(Now now) {
   state_ = State::reading;
   forget_head();
-  Flight flight;
-  flight.verb = Verb::get;
-  flight.key = keys_.head();
-  flight.connection = connection_;
-  send(step, std::move(flight), now);
+  PendingOperation operation(Verb::get, keys_.head());
+  operation.connection = connection_;
+  send(step, std::move(operation), now);
 }
 
 void StoreRegister::forget_head() noexcept {
@@ -135,14 +131,12 @@ void StoreRegister::on_head(const socket::Completion& answer) {
 
 void StoreRegister::send_claim(Now now) {
   state_ = State::claiming;
-  Flight flight;
-  flight.verb = Verb::set;
-  flight.condition = absent_ ? Condition::if_absent : Condition::if_absent_or_equal;
-  flight.key = keys_.head();
-  flight.value = bytes_;
-  flight.fence = token_;
-  flight.connection = connection_;
-  send(step, std::move(flight), now);
+  PendingOperation operation(Verb::set, keys_.head());
+  operation.condition = absent_ ? Condition::if_absent : Condition::if_absent_or_equal;
+  operation.value = bytes_;
+  operation.fence = token_;
+  operation.connection = connection_;
+  send(step, std::move(operation), now);
 }
 
 void StoreRegister::on_claim(const socket::Completion& answer) {
@@ -167,20 +161,19 @@ void StoreRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndVa
   unanswered_ = gets.size() + puts.size();
   send_gets(get, std::move(gets), now);
   for (KeyAndValue& each : puts) {
-    Flight flight;
-    flight.verb = Verb::set;
-    flight.key = std::move(each.key);
-    flight.value = std::move(each.value);
-    flight.fence = token_;
-    flight.connection = connection_;
-    flight.deadline = until;  // there may be many: the last ones leave late
-    send(put, std::move(flight), now);
+    PendingOperation operation(Verb::set, std::move(each.key));
+    operation.value = std::move(each.value);
+    operation.fence = token_;
+    operation.connection = connection_;
+    operation.deadline = until;  // there may be many: the last ones leave late
+    send(put, std::move(operation), now);
   }
 }
 
-void StoreRegister::on_exchange(const Flight& flight, const socket::Completion& answer) {
+void StoreRegister::on_exchange(const PendingOperation& operation,
+                                const socket::Completion& answer) {
   if (!answer.answered) return fail(answer);
-  if (!on_exchanged(flight, flight.purpose == get, answer)) return;
+  if (!on_exchanged(operation, operation.purpose == get, answer)) return;
   state_ = State::open;
   tell_done();
 }
@@ -191,14 +184,12 @@ void StoreRegister::commit(Head head, Deadline until, Now now) {
   next_ = std::move(head);
   next_bytes_ = encode_head(next_);
   known_ = false;
-  Flight flight;
-  flight.verb = Verb::set;
-  flight.key = keys_.head();
-  flight.value = next_bytes_;
-  flight.fence = token_;
-  flight.connection = connection_;
-  flight.deadline = until;
-  send(step, std::move(flight), now);
+  PendingOperation operation(Verb::set, keys_.head());
+  operation.value = next_bytes_;
+  operation.fence = token_;
+  operation.connection = connection_;
+  operation.deadline = until;
+  send(step, std::move(operation), now);
 }
 
 void StoreRegister::on_commit(const socket::Completion& answer) {
@@ -216,25 +207,24 @@ void StoreRegister::on_commit(const socket::Completion& answer) {
 
 void StoreRegister::close(Deadline until, Now) {
   event_ = {};
-  flights_.drop_waiting();
+  pending_.drop_waiting();
   if (state_ == State::closed) return;
   state_ = State::closed;
   ++attempt_;
   good_until_ = never;
-  Flight flight;
-  flight.verb = Verb::remove;
-  flight.condition = Condition::if_value;
-  flight.key = keys_.lock();
-  flight.value = std::exchange(nonce_, {});
-  flight.deadline = until;
-  flight.purpose = release;
+  PendingOperation operation(Verb::remove, keys_.lock());
+  operation.condition = Condition::if_value;
+  operation.value = std::exchange(nonce_, {});
+  operation.deadline = until;
+  operation.purpose = release;
   ++releases_;
-  flights_.add_urgent(std::move(flight));
+  pending_.add_urgent(std::move(operation));
 }
 
-void StoreRegister::on_flight(const Flight& flight, const socket::Completion& answer) {
-  if (flight.purpose == release) return static_cast<void>(--releases_);
-  if (flight.attempt != attempt_) return;
+void StoreRegister::on_reply_to(const PendingOperation& operation,
+                                const socket::Completion& answer) {
+  if (operation.purpose == release) return static_cast<void>(--releases_);
+  if (operation.attempt != attempt_) return;
   switch (state_) {
     case State::locking:
       return on_lock(answer);
@@ -243,7 +233,7 @@ void StoreRegister::on_flight(const Flight& flight, const socket::Completion& an
     case State::claiming:
       return on_claim(answer);
     case State::exchanging:
-      return on_exchange(flight, answer);
+      return on_exchange(operation, answer);
     case State::committing:
       return on_commit(answer);
     case State::closed:

@@ -68,7 +68,7 @@ class StoreRegister final : public RegisterBase {
   };
   enum Purpose : unsigned { lock, step, get, put, release };
 
-  void on_flight(const Flight& flight, const socket::Completion& answer) override;
+  void on_reply_to(const PendingOperation& operation, const socket::Completion& answer) override;
   void send_lock(Now now);
   void send_get(Now now);
   void send_claim(Now now);
@@ -76,7 +76,7 @@ class StoreRegister final : public RegisterBase {
   void on_lock_taken(const socket::Completion& answer);
   void on_head(const socket::Completion& answer);
   void on_claim(const socket::Completion& answer);
-  void on_exchange(const Flight& flight, const socket::Completion& answer);
+  void on_exchange(const PendingOperation& operation, const socket::Completion& answer);
   void on_commit(const socket::Completion& answer);
   void opened();
   void wait(std::string_view version, Now now);

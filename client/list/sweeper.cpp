@@ -40,19 +40,17 @@ void Sweeper::forget_swept(std::vector<Garbage>& garbage) {
 void Sweeper::start_over() {
   give_up();
   swept_.clear();
-  flights_.drop_waiting();
+  pending_.drop_waiting();
 }
 
 void Sweeper::start(Verb verb, std::string key, Purpose purpose, const Terms& terms) {
-  Flight flight;
-  flight.verb = verb;
-  flight.key = std::move(key);
-  if (verb == Verb::remove) flight.fence = terms.fence;
-  flight.connection = terms.connection;
-  flight.deadline = terms.deadline;
-  flight.purpose = purpose;
-  flight.attempt = work_;
-  flights_.add(std::move(flight));
+  PendingOperation operation(verb, std::move(key));
+  if (verb == Verb::remove) operation.fence = terms.fence;
+  operation.connection = terms.connection;
+  operation.deadline = terms.deadline;
+  operation.purpose = purpose;
+  operation.attempt = work_;
+  pending_.add(std::move(operation));
 }
 
 void Sweeper::get_tree() { start(Verb::get, keys_.segment(trees_.back()), read_tree, terms_); }
@@ -77,10 +75,10 @@ void Sweeper::on_tree(const socket::Completion& answer) {
 }
 
 bool Sweeper::on_answer(unsigned id, const socket::Completion& answer) {
-  const std::unique_ptr<Flight> flight = flights_.answered(id);
-  if (flight == nullptr) return false;
-  const auto purpose = static_cast<Purpose>(flight->purpose);
-  if (purpose == leaf || flight->attempt != work_) return true;
+  const std::unique_ptr<PendingOperation> operation = pending_.answered(id);
+  if (operation == nullptr) return false;
+  const auto purpose = static_cast<Purpose>(operation->purpose);
+  if (purpose == leaf || operation->attempt != work_) return true;
   if (!answer.answered) return give_up(), true;
   if (purpose == read_tree) {
     on_tree(answer);

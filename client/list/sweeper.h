@@ -12,15 +12,15 @@
 #include <unordered_set>
 #include <vector>
 
-#include "client/list/flights.h"
 #include "client/list/format.h"
+#include "client/list/pending_operations.h"
 
 namespace sheaf::client::list {
 
 class Sweeper {
  public:
-  explicit Sweeper(const Keys& keys) : keys_(keys), flights_(window, keys.route()) {
-    flights_.number_from(2, 2);
+  explicit Sweeper(const Keys& keys) : keys_(keys), pending_(window, keys.route()) {
+    pending_.number_from(2, 2);
   }
 
   struct Terms {
@@ -38,8 +38,8 @@ class Sweeper {
   void start_over();
 
   bool on_answer(unsigned id, const socket::Completion& answer);
-  bool poll(calls::Command& command) { return flights_.poll(command); }
-  bool empty() const noexcept { return flights_.empty(); }
+  bool poll(calls::Command& command) { return pending_.poll(command); }
+  bool empty() const noexcept { return pending_.empty(); }
 
  private:
   using Verb = protocol::Verb;
@@ -54,7 +54,7 @@ class Sweeper {
   void give_up();
 
   const Keys& keys_;
-  Flights flights_;
+  PendingOperations pending_;
   Terms terms_;                 // of the trees in work
   std::vector<Id> trees_;       // in work or to be; the last one first
   std::uint64_t work_ = 0;      // numbers them: answers for trees given up are ignored
