@@ -13,23 +13,12 @@
 #include "base/clock.h"
 #include "base/intrusive_list.h"
 #include "protocol/session.h"
+#include "socket/completion.h"
 
 namespace sheaf::socket {
 
 class ClientSocket;
 class Request;
-
-// How a request ended. Views live during on_done.
-struct Completion {
-  bool answered = false;  // `reply` holds; its status is not `refused`
-  protocol::Reply reply;
-  Outcome outcome = Outcome::unknown;  // not answered
-  Reason reason = Reason::other;
-  std::string_view text;
-  std::string_view node;
-  std::uint64_t connection = 0;  // answered: which connection carried it; never used again
-  Now now;
-};
 
 class RequestSink {
  public:

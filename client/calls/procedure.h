@@ -8,13 +8,15 @@
 // poll_deadline, its watch to watched_key. No member calls back; after an input nothing happens
 // until the outputs have been polled.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <string_view>
 
 #include "base/clock.h"
 #include "protocol/operation.h"
-#include "socket/request.h"
+#include "socket/completion.h"
 
 namespace sheaf::client::calls {
 

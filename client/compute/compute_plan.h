@@ -33,6 +33,8 @@
 // or where nothing was stored) → done. A value is stored only if nobody stored another meanwhile:
 // a computation that outlived its lease changes nothing.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <chrono>

@@ -25,6 +25,8 @@
 // Everything of one attempt goes over the connection that answered its first request: a server that
 // has started again counts its versions from 1 again, so a version says nothing there.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include "base/random.h"

@@ -7,6 +7,8 @@
 // ids, and the new head names them. What the old head named and the new one does not is its
 // garbage, to be deleted after the next commit, so that readers of the old head may finish.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: pure functions and plain values.
 
 #include <optional>

@@ -22,6 +22,8 @@
 // Numbers are LEB128 without padding; ids in a row are differences to the one before, zigzag.
 // Parsers accept exactly what the writers write.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: pure functions and plain values.
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 // that their views point into. An answer finds its operation by the number of its command, also
 // when nobody waits for it any more.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <cstddef>

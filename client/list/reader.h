@@ -12,6 +12,8 @@
 // after it was seen. All reads of one round go over one connection: a store that has lost its
 // memory is another one.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <optional>

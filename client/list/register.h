@@ -14,6 +14,8 @@
 // It is pure, and is carried out as a Procedure is: its inputs and outputs are passed on by the
 // procedure that holds it.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <optional>

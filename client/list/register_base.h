@@ -3,6 +3,8 @@
 // RegisterBase: what the registers have in common: operations in flight that belong to an attempt,
 // reads and writes side by side, how an attempt ends, the sweeping behind a commit.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <algorithm>

@@ -22,6 +22,8 @@
 // Everything of one attempt goes over the connection that answered its lock: a store that has lost
 // its memory is another connection, so nothing of the old one can be mixed into the new one.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include "base/random.h"

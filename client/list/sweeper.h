@@ -6,6 +6,8 @@
 //
 // It is pure, and is carried out as part of a Procedure.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <string>

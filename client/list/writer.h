@@ -18,6 +18,8 @@
 // deadline comes before its commit was sent has no effect. A commit without an answer is `unknown`
 // for its edits, and never repeated.
 //
+// Pure: no socket, clock, entropy, thread or callback.
+//
 // Thread rule: one thread at a time; under the baton.
 
 #include <algorithm>

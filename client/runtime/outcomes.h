@@ -1,10 +1,12 @@
 #pragma once
 
 // From a completion below to a result above: the one place where outcomes become what users see.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <sheaf/options.h>
 
-#include "socket/request.h"
+#include "socket/completion.h"
 
 namespace sheaf::client::runtime {
 

@@ -1,0 +1,29 @@
+#pragma once
+
+// Completion: how a request ended.
+//
+// Pure: no socket, clock, entropy, thread or callback.
+//
+// Thread rule: a plain value.
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/clock.h"
+#include "protocol/operation.h"
+
+namespace sheaf::socket {
+
+// Views live while RequestSink::on_done runs.
+struct Completion {
+  bool answered = false;  // `reply` holds; its status is not `refused`
+  protocol::Reply reply;
+  Outcome outcome = Outcome::unknown;  // not answered
+  Reason reason = Reason::other;
+  std::string_view text;
+  std::string_view node;
+  std::uint64_t connection = 0;  // answered: which connection carried it; never used again
+  Now now;
+};
+
+}  // namespace sheaf::socket
