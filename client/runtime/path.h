@@ -2,7 +2,7 @@
 
 // Path: the way of requests from calls to servers and back: a loop, the lane that drives it, and a
 // cluster's connections, with the dialer and the sessions that they are made of. A client has one
-// for everything, and some more for large reads (side_paths.h).
+// for everything, and some more for large reads (bulk_connections.h).
 //
 // Thread rule: the accessors from any thread; what they give under the baton of lane().
 

@@ -306,6 +306,31 @@ class Pages(unittest.TestCase):
         self.assertEqual(list(words.wrapped_pages(wide, {"docs/a.md"})), [])
 
 
+class References(unittest.TestCase):
+    def problems(self, path, text):
+        others = {"node/line.h": "#pragma once\n", "include/sheaf/list.h": "#pragma once\n",
+                  "docs/lists.md": "# Lists\n\n## What is, not\n"}
+        return list(words.references(tree(**{path: text}, **others)))
+
+    def test_good_ones(self):
+        for path, text in (("README.md", "[a](docs/lists.md), [b](docs/lists.md#what-is-not)\n"),
+                           ("docs/a.md", "[a](lists.md) [b](../docs) [c](https://x.org/a.md)\n"),
+                           ("docs/a.md", "# Here\n[a](#here), `node/line.h`, `line.h`, `x`\n"),
+                           ("node/a.cpp", "// See node/line.h, sheaf/list.h and docs/lists.md.\n"),
+                           ("node/a.cpp", "// <string.h>, /proc/a.h and a.html\n"),
+                           ("node/a.cpp", "#include \"uv.h\"\n")):
+            self.assertEqual(self.problems(path, text), [], text)
+
+    def test_bad_ones(self):
+        for path, text in (("README.md", "[a](docs/list.md)\n"),
+                           ("README.md", "[a](docs/lists.md#what)\n"),
+                           ("docs/a.md", "[a](docs/lists.md)\n"), ("docs/a.md", "[a](#there)\n"),
+                           ("docs/a.md", "`node/lane.h`\n"), ("docs/a.md", "`lane.h`\n"),
+                           ("node/a.cpp", "f();  // see node/lane.h\n"),
+                           ("node/a.cpp", "// see lane.h, which\n")):
+            self.assertEqual(len(self.problems(path, text)), 1, text)
+
+
 class Words(unittest.TestCase):
     def retired(self, path, text):
         files = tree(**{path: text})

@@ -1,5 +1,6 @@
 """Rules about pages and words. Each takes the files and yields "path:line: what is wrong" lines."""
 
+import posixpath
 import re
 
 from source import PRODUCT
@@ -41,6 +42,43 @@ def wrapped_pages(files, exceptions=None):
         for number, text in enumerate(file.lines, 1):
             if len(text) > MAX_COLUMNS and not text.lstrip().startswith("|"):
                 yield "%s:%d: %d columns" % (file.path, number, len(text))
+
+
+LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)")
+NAMED_IN_PAGE = re.compile(r"`([\w./-]+\.(?:h|cpp|md|py|cmake|sh))`")
+NAMED_IN_COMMENT = re.compile(r"(?<![\w./<-])([\w-][\w/-]*\.(?:h|cpp|md|py))\b")
+
+
+def references(files):
+    """A file that a page or a comment names, and a heading that a link leads to, is there."""
+    known = {f.path: f for f in files}
+    names = {posixpath.basename(path) for path in known} | {
+        path[len("include/"):] for path in known if path.startswith("include/")}
+    for file in files:
+        for number, text in enumerate(file.lines, 1):
+            for name in named_files(file, text):
+                if name not in known and name not in names:
+                    yield "%s:%d: there is no %s" % (file.path, number, name)
+            for target, heading in LINK.findall(text) if file.path.endswith(".md") else []:
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), target))
+                page = known.get(path if target else file.path)
+                folder = any(other.startswith(path + "/") for other in known)
+                if page is None and not folder or heading and heading not in headings(page):
+                    yield "%s:%d: the link leads nowhere: %s" % (file.path, number, target)
+
+
+def named_files(file, text):
+    if file.path.endswith(".md"):
+        return NAMED_IN_PAGE.findall(text)
+    comment = text.find("//") if file.is_cpp else -1
+    return NAMED_IN_COMMENT.findall(text[comment:]) if comment >= 0 else []
+
+
+def headings(page):
+    """The anchors of a page's headings, as the usual renderers make them."""
+    lines = page.lines if page else []
+    found = [text.lstrip("#").strip().lower() for text in lines if text.startswith("#")]
+    return {re.sub(r"[^\w -]", "", text).replace(" ", "-") for text in found}
 
 
 def words_of(name):
@@ -111,4 +149,4 @@ def used_text(files):
     return re.sub(r"\s+", " ", " ".join(texts)).lower()
 
 
-RULES = [wrapped_pages, retired_words, glossary]
+RULES = [wrapped_pages, references, retired_words, glossary]
