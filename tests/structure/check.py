@@ -15,8 +15,9 @@ import rules  # noqa: E402
 import source  # noqa: E402
 import words  # noqa: E402
 
-# Compiled by builds of their own: the consumer test.
-OTHER_BUILDS = ["tests/consumer/"]
+# Compiled by builds of their own: the consumer test, and the fuzz targets (preset fuzz), all of
+# which a glob finds.
+OTHER_BUILDS = ["tests/consumer/", "tests/fuzz/"]
 
 
 def compiled_files(root, build):

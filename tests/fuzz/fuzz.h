@@ -1,0 +1,78 @@
+#pragma once
+
+// What all fuzz targets share. A target is one file in targets/, which defines run() and seeds();
+// main.cpp makes a program of it. A run that crashes, leaks, hangs or breaks an expectation is a
+// finding: libFuzzer then keeps the input.
+//
+// Thread rule: one thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_writer.h"
+
+namespace sheaf::fuzz {
+
+// One run with any bytes.
+void run(std::string_view bytes);
+// Inputs to begin with, so that the fuzzer need not guess the format: messages as they are sent.
+std::vector<std::string> seeds();
+
+// What must hold whatever the input is.
+inline void expect(bool holds, const char* what,
+                   std::source_location where = std::source_location::current()) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%u: not true: %s\n", where.file_name(), unsigned{where.line()}, what);
+  __builtin_trap();
+}
+
+// Takes an input apart from its front. What is missing at the end reads as zeros.
+class Input {
+ public:
+  explicit Input(std::string_view bytes) noexcept : left_(bytes) {}
+
+  bool done() const noexcept { return left_.empty(); }
+  std::uint8_t u8() noexcept {
+    const std::string_view one = text(1);
+    return one.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(one[0]);
+  }
+  std::uint64_t u64() noexcept {
+    std::uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) value = value << 8 | u8();
+    return value;
+  }
+  bool flag() noexcept { return (u8() & 1) != 0; }
+  // A byte with the size, then so many bytes.
+  std::string_view short_text() noexcept { return text(u8()); }
+  std::string_view text(std::size_t size) noexcept {
+    const std::string_view front = left_.substr(0, size);
+    left_.remove_prefix(front.size());
+    return front;
+  }
+  std::string_view rest() noexcept { return text(left_.size()); }
+
+ private:
+  std::string_view left_;
+};
+
+// ---- seeds
+
+// A text as short_text() reads it.
+inline std::string short_text(std::string_view text) {
+  return static_cast<char>(text.size()) + std::string(text);
+}
+
+template <class Packet, class... Form>
+std::string encoded(const Packet& packet, Form... form) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  static_cast<void>(packet.encode(out, form...));
+  return bytes;
+}
+
+}  // namespace sheaf::fuzz

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs one fuzz target: builds it, then gives it inputs until it finds something or the time is
+# over. An input that was a finding is left in build/fuzz/findings/; the same program reproduces it:
+# build/fuzz/tests/fuzz/fuzz_TARGET FILE. What the fuzzer has learned is kept in build/fuzz/corpus/.
+#
+#   tests/fuzz/run.sh mqtt5_packets            60 seconds
+#   tests/fuzz/run.sh mqtt5_packets 2h         2 hours; also s and m
+#   tests/fuzz/run.sh mqtt5_packets 5000000    so many executions
+#   tests/fuzz/run.sh                          the names of all targets
+#
+# The suite calls it as `run.sh --built BUILD TARGET 10s`: what is built there, with a fixed seed.
+set -eu
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=$here/../../build/fuzz
+seed=0 # drawn by libFuzzer
+
+if [ $# -eq 0 ]; then
+  for file in "$here"/targets/*.cpp; do basename "$file" .cpp; done
+  exit
+fi
+if [ "$1" = --built ]; then
+  build=$2 seed=1
+  shift 2
+else
+  cd "$here/../.."
+  cmake --preset fuzz >/dev/null
+  cmake --build --preset fuzz --target "fuzz_$1"
+fi
+target=$1
+
+case ${2:-60s} in
+  *s) limit=-max_total_time=${2%s} ;;
+  *m) limit=-max_total_time=$((${2%m} * 60)) ;;
+  *h) limit=-max_total_time=$((${2%h} * 3600)) ;;
+  *) limit=-runs=$2 ;;
+esac
+
+# A session is driven through each input several times over, so its inputs are short.
+length=4096
+case $target in *session | *host | *list_replies) length=1024 ;; esac
+
+mkdir -p "$build/corpus/$target" "$build/findings"
+export ASAN_OPTIONS=quarantine_size_mb=16
+exec "$build/tests/fuzz/fuzz_$target" "$limit" -seed="$seed" -max_len="$length" -timeout=10 \
+  -rss_limit_mb=512 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
+  "$build/corpus/$target" "$build/seeds/$target"
