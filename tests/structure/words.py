@@ -10,7 +10,7 @@ GLOSSARY = "docs/glossary.md"
 
 # Pages that are not wrapped yet.
 WIDE_PAGES = {
-    "docs/lists.md", "docs/locks.md", "docs/wire/memcached.md", "docs/wire/mosquitto.md",
+    "docs/lists.md", "docs/locks.md", "docs/wire/memcached.md",
     "docs/wire/statestore.md",
 }
 
