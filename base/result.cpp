@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kLongestText = 512;
 
-// The words between the outcome and the text. A local refusal's text says it all; elsewhere the
-// reason comes first, unless the text opens with the very same words.
+// The words between the outcome and the text. The text of a local refusal is enough; elsewhere the
+// reason comes first, unless the text begins with the same words.
 std::string_view reason_words(const Error& error) noexcept {
   const std::string_view words = to_string(error.reason);
   if (error.text.empty()) return words;

@@ -21,8 +21,8 @@ struct Job {
   unsigned threads = 1;
 };
 
-// The keys of one fleet, where each lives, and what each holds: its own key first, so that whoever
-// reads a value knows whether it is the right one.
+// The keys of one fleet, where each lives, and what each holds: its own key first, so that a
+// reader of a value knows whether it is the right one.
 //
 // Thread rule: immutable once made.
 class Data {

@@ -16,7 +16,7 @@ std::string text16(std::string_view text) {
          std::string(text);
 }
 
-// A packet of at most 16,383 bytes behind its fixed header.
+// A packet of at most 16,383 bytes after its fixed header.
 std::string packet(char first, const std::string& rest) {
   std::string out(1, first);
   if (rest.size() < 128) return out + static_cast<char>(rest.size()) + rest;
@@ -38,7 +38,7 @@ class GetConnection {
   void get(unsigned times) {
     std::string out;
     for (unsigned i = 0; i < times; ++i) out += request();
-    socket_.send_all(out + acks_);  // PUBACKs ride behind the requests
+    socket_.send_all(out + acks_);  // PUBACKs follow the requests
     acks_.clear();
     for (unsigned left = times; left > 0;) {
       if (take_packet()) --left;

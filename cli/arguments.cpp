@@ -49,8 +49,8 @@ struct Raw {
 
 constexpr const char* kGlobalGroup = "Global";
 
-// The global options stand in the footer, the same for the program and every command. (A group
-// without a name would hide them too, but from error sentences as well.)
+// The footer lists the global options, the same for the program and every command. (A group without
+// a name would hide them from the help too, but also from error sentences.)
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -101,7 +101,7 @@ class CommandLine {
   }
 
   std::string help() const { return app_.help(); }
-  // What is wrong with the words, after parse() threw.
+  // What is wrong with the command line, after parse() threw.
   std::string complaint(const CLI::ParseError& error) const;
   std::expected<Arguments, std::string> checked() const;
 

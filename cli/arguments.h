@@ -37,7 +37,7 @@ enum class Command : std::uint8_t {
   dev
 };
 
-// Options that stand before or after the command.
+// Options that may come before or after the command.
 struct GlobalArguments {
   std::string servers;                       // --servers URI, empty if not given.
   std::string config;                        // --config FILE, empty if not given.
@@ -99,7 +99,7 @@ struct EarlyExit {
   std::string text;
 };
 
-// `words` are the arguments behind the program's name; any bytes are allowed in keys and values.
+// `words` are the arguments after the program's name; any bytes are allowed in keys and values.
 std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace sheaf::cli

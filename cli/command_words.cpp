@@ -86,7 +86,7 @@ std::vector<std::string> guard_words(const std::vector<std::string>& words) {
   }
   if (end_of_options == words.end()) return out;
   for (auto word = std::next(end_of_options); word != words.end(); ++word) {
-    // "sheaf --json -- get KEY": the first word behind "--" is then the command.
+    // "sheaf --json -- get KEY": the first word after "--" is then the command.
     out.push_back(command_seen ? guarded(*word) : *word);
     command_seen = true;
   }

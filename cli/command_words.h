@@ -1,7 +1,7 @@
 #pragma once
 
-// Words of the command line: the commands' names, and a guard that keeps CLI11 from reading meaning
-// into keys and values ("++" ends a command for it, "[a,b]" is a list, "" is nothing).
+// Words of the command line: the commands' names, and a guard that keeps CLI11 from interpreting
+// keys and values ("++" ends a command for it, "[a,b]" is a list, "" is nothing).
 //
 // Thread rule: pure functions.
 
@@ -19,7 +19,7 @@ std::string_view command_word(Command command) noexcept;
 std::optional<Command> command_of(std::string_view word) noexcept;
 
 // Takes out the first "--" and puts one guard byte before every word that CLI11 must take as it is:
-// all behind "--" but the command's name, and any word that CLI11 would interpret.
+// all after "--" but the command's name, and any word that CLI11 would interpret.
 std::vector<std::string> guard_words(const std::vector<std::string>& words);
 // The word as the user gave it.
 std::string unguard(std::string_view word);

@@ -31,7 +31,7 @@ ExitCode complain_about(const Error& error);
 // The same for one key: the sentence begins with the key, and in `--json` mode its line goes to
 // `out`.
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error);
-// What was asked of the key did not hold: tells `what` and the key's owner, but not in `--json`
+// A condition on the key did not hold: prints `what` and the key's owner, but not in `--json`
 // mode.
 ExitCode negative(Context& context, std::string_view key, std::string_view what);
 
@@ -47,7 +47,7 @@ ExitCode run_locate(Context& context);
 ExitCode run_ring(Context& context);
 ExitCode run_nodes(Context& context);
 ExitCode run_stats(Context& context);
-// Runs until `signals` tell of the end.
+// Runs until `signals` report the end.
 ExitCode run_watch(Context& context, const Signals& signals);
 
 }  // namespace sheaf::cli

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// One line; words of a server that are not UTF-8 are shown with replacement characters.
+// One line. Text of a server that is not UTF-8 is shown with replacement characters.
 std::string line_of(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -230,8 +230,8 @@ std::string json_brokers(std::string_view uri, const char* what,
 
 namespace {
 
-// The object in `line`, or why it is none. A name that stands twice is refused: which of the two
-// was meant is anybody's guess.
+// The object in `line`, or why it is none. A name that appears twice is refused: nobody can know
+// which of the two was meant.
 std::expected<Json, std::string> parse_object(std::string_view line) {
   std::set<std::string, std::less<>> names;
   std::string twice;

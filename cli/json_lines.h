@@ -25,7 +25,7 @@ namespace sheaf::cli {
 
 // {"key":K,"value":V}, {"key":K,"value":null}
 std::string json_value(std::string_view key, const GetResult& value);
-// The same with "version" behind it when there is one: what `get` prints.
+// The same, then "version" when there is one: what `get` prints.
 std::string json_value_and_version(std::string_view key, const GetResult& value);
 // {"key":K,"error":"SENTENCE"}
 std::string json_error(std::string_view key, std::string_view sentence);
@@ -50,7 +50,7 @@ std::string json_item(std::string_view item);
 std::string json_location(std::string_view key, const Location& location);
 // {"node":N,"weight":W,"share":0.25,"keys":12}
 std::string json_share(const NodeShare& share);
-// {"node":N,"health":H,...}; times in milliseconds, null where the node did not tell.
+// {"node":N,"health":H,...}; times in milliseconds, null where the node did not answer.
 std::string json_report(const NodeReport& report);
 
 // {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".

@@ -16,7 +16,7 @@ namespace {
 struct Form {
   std::string_view word;
   ListAction action;
-  std::size_t least, most;  // words behind the name
+  std::size_t least, most;  // arguments after the name
   std::string_view wants;
 };
 

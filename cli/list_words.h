@@ -1,6 +1,6 @@
 #pragma once
 
-// The words behind `list`: which action, on which list, with what.
+// The arguments of `list`: which action, on which list, with what.
 //
 // Thread rule: pure functions and plain values.
 

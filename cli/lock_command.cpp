@@ -37,7 +37,7 @@ bool is_ignored(int number) {
 
 ExitCode code_of(int number) { return static_cast<ExitCode>(number); }
 
-// Filled in by callbacks of the client; wakes whoever polls its descriptor.
+// Filled in by callbacks of the client; wakes the thread that polls its descriptor.
 class Mailbox {
  public:
   Mailbox() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

@@ -16,7 +16,7 @@ std::string pool_text(const NodeStats& stats) {
          (stats.connections == 1 ? " connection" : " connections");
 }
 
-// "+12 ms": a clock is never told more exactly.
+// "+12 ms": a clock difference is never known more exactly.
 std::string difference_text(std::chrono::milliseconds difference) {
   constexpr std::chrono::milliseconds kLong = std::chrono::seconds(10);
   const auto size = std::chrono::abs(difference);

@@ -35,8 +35,8 @@ class Output {
   std::string buffer_;
 };
 
-// One sentence on standard error, after the program's name and with a full stop behind it; bytes
-// that could steer a terminal are escaped. Errors of standard error are ignored.
+// One sentence on standard error, after the program's name and with a full stop at its end. Bytes
+// that could control a terminal are escaped. Errors of standard error are ignored.
 void complain(std::string_view sentence);
 
 // Standard input, output and error exist afterwards, so that no socket of the client ever gets one

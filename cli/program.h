@@ -12,7 +12,7 @@
 
 namespace sheaf::cli {
 
-// `words`: the arguments behind the program's name. `in`: the descriptor of standard input.
+// `words`: the arguments after the program's name. `in`: the descriptor of standard input.
 // Output that could not be written makes every command end with ExitCode::failed.
 ExitCode run_program(const std::vector<std::string>& words, int in, Output& out);
 

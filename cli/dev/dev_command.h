@@ -11,8 +11,8 @@
 
 namespace sheaf::cli {
 
-// Prints the servers' URI alone on one line when all of them answer; everything else it has to say
-// goes to standard error. Ends on SIGINT, SIGTERM and SIGHUP; nothing is left behind then.
+// Prints the servers' URI alone on one line when all of them answer; everything else goes to
+// standard error. Ends on SIGINT, SIGTERM and SIGHUP; no process and no file remains then.
 ExitCode run_dev(const DevArguments& arguments, bool json, Output& out);
 
 }  // namespace sheaf::cli

@@ -12,8 +12,8 @@
 
 namespace sheaf::cli {
 
-// While it lives, SIGINT, SIGTERM, SIGHUP and SIGCHLD are held back and told by wait(). SIGINT and
-// SIGHUP stay ignored if the caller had them ignored (nohup, a shell's background job).
+// While it lives, SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked, and wait() returns them. SIGINT
+// and SIGHUP stay ignored if the caller had them ignored (nohup, a shell's background job).
 class Signals {
  public:
   Signals();

@@ -351,6 +351,14 @@ class Words(unittest.TestCase):
         self.assertFalse(self.retired("tests/watch_hub.cpp", "int hub;\n"))
         self.assertFalse(self.retired("docs/hub.md", "hub\n"))
 
+    def test_style_of_constants(self):
+        for text, good in (("constexpr int kMost = 1;\n", False), ("f(a, kA);\n", False),
+                           ("constexpr int most = 1;  // kMost\n", True),
+                           ("f(kept, Kind());\n", True)):
+            files = tree(**{"node/a.cpp": text})
+            self.assertEqual(not list(words.constants(files, ("base/",))), good, text)
+            self.assertEqual(list(words.constants(files, ("node/",))), [])
+
     def glossary(self, rows, code, own=("lane",)):
         start = "# Glossary\n\n| word | meaning |\n|---|---|\n"
         table = "".join("| %s | a thing |\n" % row for row in rows)

@@ -27,6 +27,10 @@ OWN_WORDS = [
 # of two is written with a blank.
 RETIRED_WORDS = ["courtesy"]
 
+# Folders that still have constants in another style than snake_case.
+OLD_CONSTANTS = ("base/", "bench/", "cli/", "client/", "cluster/", "protocol/", "samples/",
+                 "tests/")
+
 # Rows of the glossary whose words are on their way into the code.
 COMING_WORDS = {"idle hook", "pending operation", "promoted"}
 
@@ -107,6 +111,15 @@ def retired_words(files, retired=None):
                         file.path, number, name, " ".join(words))
 
 
+def constants(files, exceptions=None):
+    """Constants are in snake_case as everything else, without a prefix."""
+    exceptions = OLD_CONSTANTS if exceptions is None else exceptions
+    for file in (f for f in files if f.is_cpp and not f.path.startswith(exceptions)):
+        for number, text in enumerate(file.code.split("\n"), 1):
+            for name in re.findall(r"\bk[A-Z]\w*\b", text):
+                yield "%s:%d: %s: a constant is in snake_case" % (file.path, number, name)
+
+
 def glossary_rows(files):
     """(line, word) of each row; a row may have several words with commas between them."""
     for file in (f for f in files if f.path == GLOSSARY):
@@ -149,4 +162,4 @@ def used_text(files):
     return re.sub(r"\s+", " ", " ".join(texts)).lower()
 
 
-RULES = [wrapped_pages, references, retired_words, glossary]
+RULES = [wrapped_pages, references, retired_words, constants, glossary]
