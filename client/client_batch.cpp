@@ -2,6 +2,7 @@
 
 #include <sheaf/client.h>
 
+#include "base/read_clocks.h"
 #include "client/calls/batch_call.h"
 #include "client/calls/batch_memory.h"
 #include "client/calls/checks.h"
@@ -91,7 +92,7 @@ template <class Op, class Entry>
 Entries<Op> run_blocking(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
                          const Timeout& timeout, std::optional<Error> checked,
                          Entries<Op> used = {}) {
-  terms.started = socket::read_monotonic();
+  terms.started = read_monotonic();
   if (auto error = prepare(impl, terms, timeout, true, std::move(checked))) {
     return refuse_all<Op>(make_plan(impl, entries), *error);
   }
@@ -112,7 +113,7 @@ template <class Op, class Entry>
 void run_async(Client::Impl& impl, std::span<const Entry> entries, BatchTerms terms,
                const Timeout& timeout, std::optional<Error> checked,
                Receiver<Entries<Op>> receiver) {
-  terms.started = socket::read_monotonic();
+  terms.started = read_monotonic();
   if (auto error = prepare(impl, terms, timeout, false, std::move(checked))) {
     receiver.deliver(impl.dispatcher(), refuse_all<Op>(make_plan(impl, entries), *error));
     return;

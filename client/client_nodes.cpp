@@ -2,6 +2,7 @@
 
 #include <sheaf/client.h>
 
+#include "base/read_clocks.h"
 #include "client/calls/call.h"
 #include "client/calls/checks.h"
 #include "client/features.h"
@@ -116,7 +117,7 @@ class NodeQuestion final : public NodeRound {
 
 std::vector<NodeText> ask_nodes(Client::Impl& impl, protocol::Verb verb, std::string_view key,
                                 const Timeout& timeout) {
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   protocol::Operation operation;
   operation.verb = verb;
   operation.key = key;
@@ -179,7 +180,7 @@ std::vector<NodeText> Client::server_versions(Timeout timeout) {
 }
 
 std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   const bool clocks = client::supports(impl_->config().kind, Feature::clock);
   protocol::Operation operation;
   operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;

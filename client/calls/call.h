@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/read_clocks.h"
 #include "client/calls/checks.h"
 #include "client/client_impl.h"
 #include "client/runtime/outcomes.h"
@@ -140,7 +141,7 @@ inline std::optional<Error> prepare(const Client::Impl& impl, protocol::Operatio
 template <class Op>
 typename Op::Out call(Client::Impl& impl, protocol::Operation operation, const Timeout& timeout,
                       std::optional<Error> checked) {
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   if (auto error = prepare(impl, operation, started, timeout, true, std::move(checked))) {
     return Failure(std::move(*error));
   }
@@ -150,7 +151,7 @@ typename Op::Out call(Client::Impl& impl, protocol::Operation operation, const T
 template <class Op>
 void call_async(Client::Impl& impl, protocol::Operation operation, const Timeout& timeout,
                 std::optional<Error> checked, Receiver<typename Op::Out> receiver) {
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   if (auto error = prepare(impl, operation, started, timeout, false, std::move(checked))) {
     receiver.deliver(impl.dispatcher(), Failure(std::move(*error)));
     return;

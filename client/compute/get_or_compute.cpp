@@ -3,6 +3,7 @@
 
 #include <sheaf/client.h>
 
+#include "base/read_clocks.h"
 #include "client/calls/checks.h"
 #include "client/calls/procedure_call.h"
 #include "client/compute/compute_plan.h"
@@ -63,7 +64,7 @@ class Caller {
 
   Result<Value> run(const Client::Compute& compute) {
     SingleFlight::Seat seat(impl_.flights(), terms_.key);
-    switch (seat.wait(std::max(due_ - socket::read_monotonic(), Deadline(0)))) {
+    switch (seat.wait(std::max(due_ - read_monotonic(), Deadline(0)))) {
       case Turn::landed:
         return seat.value();
       case Turn::timed_out:
@@ -98,7 +99,7 @@ class Caller {
   }
 
   Value settle(Right right, std::optional<std::string> made) {
-    const Deadline due = impl_.deadline(socket::read_monotonic(), options_.timeout);
+    const Deadline due = impl_.deadline(read_monotonic(), options_.timeout);
     if (impl_.refusal(true)) return {std::move(made).value_or(std::string()), {}, 0};
     return BlockingProcedure<SettlePlan>(
                impl_, std::make_unique<SettlePlan>(terms_, std::move(right), std::move(made), due))
@@ -109,7 +110,7 @@ class Caller {
     Error error =
         client::runtime::local_error(Outcome::not_sent, Reason::timed_out,
                                      "another thread computes the value and was not done in time");
-    error.elapsed = socket::read_monotonic() - started_;
+    error.elapsed = read_monotonic() - started_;
     return Failure(std::move(error));
   }
 
@@ -125,7 +126,7 @@ class Caller {
 
 Result<Value> Client::get_or_compute(std::string_view key, const ComputeOptions& options,
                                      const Compute& compute) {
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   if (auto wrong = check(key, options, compute)) return Failure(std::move(*wrong));
   auto got = get(key, {options.timeout});
   if (!got) return Failure(std::move(got.error()));

@@ -2,6 +2,7 @@
 
 #include <sheaf/list.h>
 
+#include "base/read_clocks.h"
 #include "client/calls/checks.h"
 #include "client/calls/procedure_call.h"
 #include "client/features.h"
@@ -106,7 +107,7 @@ struct Access {
   Result<EditOutcome> edit(Edit edit) const {
     BlockingEdit call(impl, name);
     call.edit = std::move(edit);
-    call.started = socket::read_monotonic();
+    call.started = read_monotonic();
     call.deadline = deadline_of(impl, call.started, options.timeout);
     return call.wait();
   }
@@ -122,7 +123,7 @@ struct Access {
   Reader::Out read(const Make& make) const {
     if (auto error = refusal(true)) return Failure(std::move(*error));
     ReadTerms terms;
-    terms.started = socket::read_monotonic();
+    terms.started = read_monotonic();
     terms.deadline = deadline_of(impl, terms.started, options.timeout);
     terms.step_timeout = impl.config().timeout;
     Keys keys(name, client::list::ids_of(impl.config().kind));
@@ -159,7 +160,7 @@ void List::push_async(std::string_view value, PushCallback done) {
   if (auto error = Access{*impl_, name_, options_}.refusal(false, value)) {
     return receiver.deliver(impl_->dispatcher(), Failure(std::move(*error)));
   }
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   Edit edit{Edit::Kind::push, 0, {std::string(value)}};
   AsyncPush::begin(*impl_, name_, std::move(edit), started,
                    deadline_of(*impl_, started, options_.timeout), std::move(receiver));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/calls/checks.h"
 #include "client/lock/fenced_call.h"
@@ -109,13 +110,13 @@ void LockSession::on_doubt(Now now) {
 bool LockSession::held() const {
   if (impl_->refusal(false)) return false;
   const std::scoped_lock lock(mutex_);
-  return !released_ && socket::read_monotonic() < until_;
+  return !released_ && read_monotonic() < until_;
 }
 
 std::string LockSession::token() const {
   if (impl_->refusal(false)) return {};
   const std::scoped_lock lock(mutex_);
-  return !released_ && socket::read_monotonic() < until_ ? token_ : std::string();
+  return !released_ && read_monotonic() < until_ ? token_ : std::string();
 }
 
 void LockSession::on_loss(LockGuard::LossCallback lost) {
@@ -147,7 +148,7 @@ Result<bool> LockSession::release(const Timeout& timeout) {
   if (auto refused = impl_->refusal(true)) return Failure(std::move(*refused));
   if (auto error = calls::check_timeout(timeout)) return Failure(std::move(*error));
   if (!stop_believing()) return false;
-  return ReleaseCall(*this, impl_->deadline(socket::read_monotonic(), timeout)).wait();
+  return ReleaseCall(*this, impl_->deadline(read_monotonic(), timeout)).wait();
 }
 
 namespace {
@@ -209,7 +210,7 @@ FencedTerms LockSession::terms(std::string_view key, bool other_node,
                                const Timeout& timeout) const {
   FencedTerms terms;
   terms.key = key;
-  terms.started = socket::read_monotonic();
+  terms.started = read_monotonic();
   terms.deadline = impl_->deadline(terms.started, timeout);
   const cluster::Topology& topology = impl_->topology();
   terms.bound = (fenced_ && !other_node) || topology.owner(name_) == topology.owner(key);

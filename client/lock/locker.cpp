@@ -4,6 +4,7 @@
 #include <sheaf/locker.h>
 
 #include "base/random.h"
+#include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/calls/checks.h"
 #include "client/lock/lock_session.h"
@@ -162,7 +163,7 @@ Result<Locker::Session> Locker::prepare(const Request& request) const {
   if (auto error = client::calls::check_key(request.name)) return Failure(std::move(*error));
   if (auto error = client::calls::check_timeout(request.timeout)) return Failure(std::move(*error));
   const ClusterConfig& config = impl_->config();
-  const Deadline now = socket::read_monotonic();
+  const Deadline now = read_monotonic();
   LockTerms terms;
   terms.name = request.name;
   terms.nonce = options_.holder + ":" + Random(entropy()).hex(32);

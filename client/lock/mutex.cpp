@@ -8,6 +8,7 @@
 
 #include <sheaf/locker.h>
 
+#include "base/read_clocks.h"
 #include "client/client_impl.h"
 
 namespace sheaf {
@@ -92,9 +93,9 @@ void Mutex::lock() {
 bool Mutex::try_lock() { return try_lock_within(nanoseconds(0)); }
 
 bool Mutex::try_lock_within(nanoseconds time) {
-  const Deadline started = socket::read_monotonic();
+  const Deadline started = read_monotonic();
   if (!enter(std::max(time, nanoseconds(0)))) return false;
-  const nanoseconds left = time - (socket::read_monotonic() - started);
+  const nanoseconds left = time - (read_monotonic() - started);
   LockResult got = state_->locker.lock(state_->name, std::max(left, nanoseconds(0)));
   const bool locked = got && got->has_value();
   leave(locked ? std::move(*got) : std::nullopt);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/read_clocks.h"
 #include "socket/quiet_thread.h"
 
 namespace sheaf::socket {

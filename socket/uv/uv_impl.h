@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "base/read_clocks.h"
 #include "socket/timer_heap.h"
 #include "socket/uv/uv_loop.h"
 

@@ -6,35 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <mutex>
 #include <utility>
 
+#include "base/read_clocks.h"
 #include "socket/uv/uv_impl.h"
 
 namespace sheaf::socket {
 namespace {
 
-// It counts suspended time: a lease must not outlive a closed lid.
-constexpr clockid_t monotonic = CLOCK_BOOTTIME;
-
-std::chrono::nanoseconds read_clock(clockid_t id) noexcept {
-  timespec t{};
-  clock_gettime(id, &t);
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-}
-
 // After this many waits in a row that outlasted the spin budget, spin only every 64th wait.
 constexpr unsigned spin_patience = 4;
 
 }  // namespace
-
-Deadline read_monotonic() noexcept { return read_clock(monotonic); }
-
-Now read_clocks() noexcept {
-  return {read_monotonic(),
-          std::chrono::floor<std::chrono::milliseconds>(read_clock(CLOCK_REALTIME))};
-}
 
 std::string UvLoop::Impl::open() {
   if (const int error = uv_loop_init(&loop_); error != 0) return uv_strerror(error);

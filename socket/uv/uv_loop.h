@@ -84,9 +84,4 @@ class UvLoop final : public Loop {
   std::unique_ptr<Impl> impl_;
 };
 
-// The clocks of this machine, read now.
-Now read_clocks() noexcept;
-// The monotonic one alone.
-Deadline read_monotonic() noexcept;
-
 }  // namespace sheaf::socket

@@ -80,7 +80,8 @@ IMPURE_HEADERS = re.compile(
     r"|signal\.h|csignal|errno\.h|sys/.*|netinet/.*|arpa/.*|linux/.*)>")
 IMPURE_CODE = [
     (re.compile(r"\b(system|steady|high_resolution)_clock\b"), "asks a clock"),
-    (re.compile(r"\b(gettimeofday|clock_gettime|time)\s*\("), "asks a clock"),
+    (re.compile(r"\b(gettimeofday|clock_gettime|time|read_clocks|read_monotonic)\s*\("),
+     "asks a clock"),
     (re.compile(r"\b(random_device|getrandom)\b|\bentropy\s*\("), "draws entropy"),
     (re.compile(r"\bstd::(function|move_only_function)\b"), "takes a callback"),
     (re.compile(r"\bstd::(thread|jthread|mutex|atomic)\b"), "knows threads"),

@@ -106,8 +106,8 @@ class Pure(unittest.TestCase):
     MARKED = "// A thing.\n//\n" + rules.PURE_MARKER + "\n\n"
     BAD = ["#include <thread>", "#include <mutex>", "#include <sys/socket.h>",
            "#include <unistd.h>", "auto t = std::chrono::steady_clock::now();",
-           "std::random_device d;", "Seed s = entropy();", "std::function<void()> f;",
-           "std::atomic<int> a;", "const char* p = getenv(\"X\");"]
+           "Now n = read_clocks();", "std::random_device d;", "Seed s = entropy();",
+           "std::function<void()> f;", "std::atomic<int> a;", "const char* p = getenv(\"X\");"]
 
     def test_each_impurity_of_a_marked_file_is_found(self):
         for text in self.BAD:

@@ -11,6 +11,7 @@
 #include <functional>
 #include <string>
 
+#include "base/read_clocks.h"
 #include "socket/uv/uv_loop.h"
 
 namespace sheaf::socket {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/read_clocks.h"
 #include "tests/socket/uv/uv_fixture.h"
 
 namespace sheaf::socket {

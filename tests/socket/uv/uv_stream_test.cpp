@@ -8,6 +8,7 @@
 #include <csignal>
 #include <thread>
 
+#include "base/read_clocks.h"
 #include "tests/socket/uv/uv_fixture.h"
 
 namespace sheaf::socket {

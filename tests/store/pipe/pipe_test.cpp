@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "base/read_clocks.h"
 #include "socket/uv/uv_loop.h"
 #include "store/pipe/pipe_dialer.h"
 #include "tests/store/pipe/raw_client.h"
@@ -23,9 +24,9 @@ class Lane final : public Poster {
   void cancel(socket::Deferred& work) noexcept override { loop->dismiss(work); }
   // Turns until `done`; false after ten seconds.
   bool run(const std::function<bool()>& done) {
-    const Deadline end = socket::read_monotonic() + 10s;
+    const Deadline end = read_monotonic() + 10s;
     while (!done()) {
-      if (socket::read_monotonic() > end) return false;
+      if (read_monotonic() > end) return false;
       loop->turn(end);
     }
     return true;
