@@ -116,4 +116,50 @@ class Loop {
   virtual std::chrono::nanoseconds lateness() const = 0;
 };
 
+// How a turn waits for something to happen.
+enum class Wait : std::uint8_t {
+  sleep,  // in the kernel
+  spin,   // polls without sleeping first, if the loop spins at all and while it pays
+  // In the read of the only connection, which is less work for the kernel than to report that there
+  // are bytes and then to read them. The loop notices everything else, wake() and new work too,
+  // up to 20 ms late. It sleeps instead if there are more connections or if little time is left.
+  read,
+};
+
+// Who may have work for a loop that is about to wait. Called by the thread that turns the loop.
+class IdleHook {
+ public:
+  // Asked by a loop that polls without sleeping: is there work, so that it should end the turn?
+  virtual bool has_work() noexcept = 0;
+  // Asked before the loop sleeps. False: it ends the turn instead. True: new work calls wake().
+  virtual bool may_sleep() noexcept = 0;
+
+ protected:
+  ~IdleHook() = default;
+};
+
+// A loop that several threads take turns at driving, and that other threads give work to: what a
+// Lane needs of its loop.
+class DrivenLoop : public Loop {
+ public:
+  // Reads the clocks, for work that is done between turns.
+  virtual Now refresh() noexcept = 0;
+  // The turn in progress, or the next one, does not wait.
+  virtual void do_not_wait() noexcept = 0;
+  // How turns wait from now on. A new loop sleeps.
+  virtual void wait_by(Wait wait) noexcept = 0;
+  // Whether this loop polls without sleeping when it is asked to.
+  virtual bool spins() const noexcept = 0;
+  // Null: nobody. The hook outlives the turns in which it is asked.
+  virtual void set_idle_hook(IdleHook* hook) noexcept = 0;
+  // Any thread: wakes the loop, whose next turn runs the work as deferred work; once, even if it is
+  // posted again before that.
+  virtual void post(Deferred& work) noexcept = 0;
+  // When nobody can post the work any more: it will not be run.
+  virtual void cancel(Deferred& work) noexcept = 0;
+  // In a forked child: closes every descriptor and leaves the rest alone. The loop must be leaked
+  // afterwards.
+  virtual void close_descriptors() noexcept = 0;
+};
+
 }  // namespace sheaf::socket

@@ -34,9 +34,9 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
     return Failure(local_error(Outcome::overloaded, Reason::other,
                                "no event loop could be opened: " + loop.error()));
   }
-  std::unique_ptr<Path> path(new Path(std::move(*loop), grace));
-  auto dialer = make_dialer(config, *path->loop_);
+  auto dialer = make_dialer(config, **loop);
   if (!dialer) return Failure(std::move(dialer.error()));
+  std::unique_ptr<Path> path(new Path(std::move(*loop), grace));
   path->dialer_ = std::move(*dialer);
   path->sessions_ = std::move(sessions);
   path->loop_->refresh();

@@ -16,7 +16,7 @@
 #include "node/journal.h"
 #include "node/session_factory.h"
 #include "socket/lane/lane.h"
-#include "socket/uv/uv_loop.h"
+#include "socket/seam.h"
 
 namespace sheaf::client::runtime {
 
@@ -30,7 +30,7 @@ class Path {
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
-  socket::UvLoop& loop() noexcept { return *loop_; }
+  socket::DrivenLoop& loop() noexcept { return *loop_; }
   socket::Lane& lane() noexcept { return lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
   const node::SessionFactory& sessions() const noexcept { return *sessions_; }
@@ -45,10 +45,10 @@ class Path {
   static void abandon(std::unique_ptr<Path> path) noexcept;
 
  private:
-  Path(std::unique_ptr<socket::UvLoop> loop, std::chrono::milliseconds grace)
+  Path(std::unique_ptr<socket::DrivenLoop> loop, std::chrono::milliseconds grace)
       : loop_(std::move(loop)), lane_(*loop_, grace) {}
 
-  std::unique_ptr<socket::UvLoop> loop_;
+  std::unique_ptr<socket::DrivenLoop> loop_;
   std::unique_ptr<socket::Dialer> dialer_;
   std::unique_ptr<node::SessionFactory> sessions_;
   std::unique_ptr<cluster::ClientCluster> cluster_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checks.h"
 #include "base/read_clocks.h"
 #include "socket/quiet_thread.h"
 
@@ -32,7 +33,7 @@ bool Lane::drives_here() noexcept { return driving_thread; }
 
 Lane::~Lane() {
   stop();
-  loop_.set_guest(nullptr);
+  loop_.set_idle_hook(nullptr);
 }
 
 void Lane::start() {
@@ -44,19 +45,41 @@ void Lane::stop() noexcept {
   bool wake = false;
   {
     const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-    wake = std::exchange(asleep_, false);
+    wake = set_awake();
+    baton_ = Baton::stopped;
   }
   if (wake) loop_.wake();
   keeper_parker_.unpark();
   keeper_.join();
 }
 
-// Under mutex_. True if the driver must be woken.
+// True if the driver must be woken.
 bool Lane::enqueue(Task& task) noexcept {
   queue_.push_back(task);
   queued_.store(true, std::memory_order_relaxed);
-  return std::exchange(asleep_, false);
+  return set_awake();
+}
+
+// The driver is awake, or is being woken. True if it was asleep.
+bool Lane::set_awake() noexcept {
+  switch (baton_) {
+    case Baton::caller_asleep:
+      baton_ = Baton::caller;
+      return true;
+    case Baton::keeper_asleep:
+      baton_ = Baton::keeper;
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Its waiter is to be unparked when the lock is released.
+Lane::Waiter* Lane::promote_oldest() noexcept {
+  Waiter* const next = sleepers_.pop_front();
+  next->state_ = Waiter::State::promoted;
+  baton_ = Baton::caller;
+  return next;
 }
 
 void Lane::call(Task& task, Waiter& waiter) {
@@ -65,24 +88,27 @@ void Lane::call(Task& task, Waiter& waiter) {
   bool wake = false;
   {
     const std::scoped_lock lock(mutex_);
+    SHEAF_CHECK(baton_ != Baton::stopped);
     wake = enqueue(task);
-    sleep = driving_;
-    if (sleep) sleepers_.push_back(waiter);
-    if (!sleep) keeper_drives_ = false;
-    driving_ = true;
+    sleep = baton_ != Baton::free;
+    if (sleep) {
+      sleepers_.push_back(waiter);
+    } else {
+      baton_ = Baton::caller;
+    }
   }
   if (sleep) {
     if (wake) loop_.wake();
     if (loop_.spins()) waiter.parker_.yield(waiter.yields_);
     waiter.parker_.park();
-    if (!waiter.crowned_) return;
+    if (waiter.state_ == Waiter::State::waiting) return;
   }
   drive(waiter);
 }
 
 bool Lane::has_callers() noexcept {
   const std::scoped_lock lock(mutex_);
-  return !sleepers_.empty() || (driving_ && !keeper_drives_);
+  return !sleepers_.empty() || baton_ == Baton::caller || baton_ == Baton::caller_asleep;
 }
 
 void Lane::post(Task& task) {
@@ -91,8 +117,8 @@ void Lane::post(Task& task) {
   {
     const std::scoped_lock lock(mutex_);
     wake = enqueue(task);
-    keeper = !driving_;
-    if (keeper) driving_ = keeper_drives_ = keeper_called_ = true;
+    keeper = baton_ == Baton::free;
+    if (keeper) baton_ = Baton::called;
   }
   if (keeper) keeper_parker_.unpark();
   if (wake) loop_.wake();
@@ -100,16 +126,16 @@ void Lane::post(Task& task) {
 
 void Lane::finish(Waiter& waiter) noexcept {
   if (&waiter == driver_) {
-    waiter.done_ = true;
-    loop_.hurry();  // this turn need not wait
+    waiter.state_ = Waiter::State::done;
+    loop_.do_not_wait();
     return;
   }
   *answered_end_ = &waiter;
   answered_end_ = &waiter.next_answered_;
 }
 
-// The sleepers whose answers came in this turn. One that was let go may be gone at once.
-void Lane::let_go() noexcept {
+// The sleepers whose answers came in this turn. Each may be gone as soon as it is unparked.
+void Lane::wake_answered() noexcept {
   if (answered_ == nullptr) return;
   {
     const std::scoped_lock lock(mutex_);
@@ -128,7 +154,7 @@ void Lane::drive(Waiter& waiter) {
   driving_thread = true;
   driver_ = &waiter;
   loop_.wait_by(waiter.wait_);
-  while (!waiter.done_) turn(never);
+  while (waiter.state_ != Waiter::State::done) turn(never);
   driver_ = nullptr;
   driving_thread = false;
   pass_on();
@@ -138,15 +164,24 @@ void Lane::drive(Waiter& waiter) {
 void Lane::turn(Deadline until) {
   loop_.defer(*this);
   loop_.turn(until);
-  let_go();
+  wake_answered();
 }
 
-// Under the lock of enqueue(): either the work is seen here, or its poster sees a sleeper.
+// Under the lock of enqueue(): either the work is seen here, or whoever queues it sees a sleeper.
 bool Lane::may_sleep() noexcept {
   if (answered_ != nullptr) return false;
   const std::scoped_lock lock(mutex_);
-  asleep_ = queue_.empty() && !stopping_;
-  return asleep_;
+  if (!queue_.empty()) return false;
+  switch (baton_) {
+    case Baton::caller:
+      baton_ = Baton::caller_asleep;
+      return true;
+    case Baton::keeper:
+      baton_ = Baton::keeper_asleep;
+      return true;
+    default:  // stopped
+      return false;
+  }
 }
 
 void Lane::run_deferred(Now now) { drain(now); }
@@ -156,7 +191,7 @@ void Lane::drain(Now now) {
     Task* task = nullptr;
     {
       const std::scoped_lock lock(mutex_);
-      asleep_ = false;
+      set_awake();
       task = queue_.pop_front();
       if (queue_.empty()) queued_.store(false, std::memory_order_relaxed);
     }
@@ -165,20 +200,21 @@ void Lane::drain(Now now) {
   }
 }
 
-// Gives the baton on; `driving_` stays set when somebody takes it.
+// A caller gives the baton on, to the keeper or to the oldest sleeper, or lets it go free.
 void Lane::pass_on() {
   Waiter* next = nullptr;
   bool keeper = false;
   {
     const std::scoped_lock lock(mutex_);
-    if (sleepers_.size() > crowd_size || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
-      keeper = keeper_drives_ = keeper_called_ = true;
-      if (!sleepers_.empty()) crowd_until_ = loop_.now().mono + crowd_time;
+    const bool crowd = sleepers_.size() > crowd_size;
+    if (crowd || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
+      baton_ = Baton::called;
+      keeper = true;
+      if (crowd) crowd_until_ = loop_.now().mono + crowd_time;
     } else if (!sleepers_.empty()) {
-      next = sleepers_.pop_front();
-      next->crowned_ = true;
+      next = promote_oldest();
     } else {
-      driving_ = false;
+      baton_ = Baton::free;
       released_at_ = loop_.now().mono;
     }
   }
@@ -192,23 +228,19 @@ void Lane::keeper_main() {
     if (keeper_may_drive()) keeper_drive();
     {
       const std::scoped_lock lock(mutex_);
-      if (stopping_) return;
+      if (baton_ == Baton::stopped) return;
     }
     keeper_parker_.park_for(grace_);
   }
 }
 
-// True if the keeper now holds the baton: it was given, or has been lying about for the grace time.
+// True if the keeper now holds the baton: it was given, or it has been free for the grace time.
 bool Lane::keeper_may_drive() {
   const Deadline now = read_monotonic();
   const std::scoped_lock lock(mutex_);
-  if (stopping_) return false;
-  if (keeper_called_) {
-    keeper_called_ = false;
-    return true;
-  }
-  if (driving_ || now - released_at_ < grace_) return false;
-  driving_ = keeper_drives_ = true;
+  const bool left_free = baton_ == Baton::free && now - released_at_ >= grace_;
+  if (baton_ != Baton::called && !left_free) return false;
+  baton_ = Baton::keeper;
   return true;
 }
 
@@ -218,28 +250,23 @@ void Lane::keeper_drive() {
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
     loop_.wait_by(crowd ? Wait::spin : Wait::sleep);
-    if (crowd && loop_.spins()) sched_yield();  // who was let go may ask again first
+    if (crowd && loop_.spins()) sched_yield();  // those who were woken may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
   driving_thread = false;
 }
 
-// True if the keeper has given the baton away. A crowd that all was answered at once is still a
-// crowd, hence the time it is remembered.
+// True if the keeper no longer has the baton. Right after all of a crowd were answered nobody
+// sleeps, but most of them will be back soon; hence the time for which a crowd is remembered.
 bool Lane::step_down(Now now, Deadline& until) {
   Waiter* next = nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    if (stopping_) {
-      driving_ = false;
-      return true;
-    }
+    if (baton_ == Baton::stopped) return true;
     if (sleepers_.size() > crowd_size) crowd_until_ = now.mono + crowd_time;
     until = now.mono < crowd_until_ ? crowd_until_ : never;
     if (sleepers_.empty() || until != never) return false;
-    next = sleepers_.pop_front();
-    next->crowned_ = true;
-    keeper_drives_ = false;
+    next = promote_oldest();
   }
   next->parker_.unpark();
   return true;

@@ -1,21 +1,48 @@
 #pragma once
 
-// Lane: one loop and one baton. Who waits, drives: a blocking caller turns the loop until its own
-// answer is there, so that a lone caller pays no hop to another thread. A keeper thread drives when
-// nobody has called for a while and when a crowd waits.
+// Lane: the Leader/Followers pattern over one loop. The thread that holds the baton turns the loop
+// for everybody. A blocking caller that finds the baton free takes it and turns the loop until its
+// own answer is there, so a lone caller pays no hop to another thread. Callers that come meanwhile
+// queue their task and sleep. A keeper thread turns the loop when nobody has called for a while and
+// when a crowd waits: then many answers become one wake-up of many, and many requests one write.
 //
-//   baton     free -> a caller (call) or the keeper (post, grace time over)
-//             caller done -> the oldest sleeper, the keeper if a crowd waits or asynchronous work
-//             is in flight, else free keeper -> the oldest sleeper, once the crowd has gone
+//   state of the baton   meaning
+//   free                 nobody drives
+//   caller               a caller drives, or was promoted and is about to
+//   called               the keeper was given the baton and is about to drive
+//   keeper               the keeper drives
+//   caller_asleep,       as caller and keeper, but the driver sleeps in the loop or is about to:
+//   keeper_asleep        whoever has new work must wake the loop
+//   stopped              the lane has ended
 //
-// Everything below the client is touched only by the thread that holds the baton; it is handed over
-// under `mutex_`, which also guards the queue of posted tasks and the list of sleepers.
+//   from                 event                                                    to
+//   free                 call(): this caller drives                               caller
+//   free                 post(): the keeper is unparked                           called
+//   free                 the keeper looks, and the grace time is over             keeper
+//   called               the keeper looks                                         keeper
+//   caller, keeper       the loop is about to sleep and no task is queued         ..._asleep
+//   ..._asleep           call(), post(): they wake the loop; or the next turn     caller, keeper
+//   caller               its answer is there, and
+//                          a crowd sleeps, or nobody does but asynchronous
+//                          work is in flight or a task is queued                  called
+//                          somebody sleeps: the oldest sleeper is promoted        caller
+//                          nobody sleeps                                          free
+//   keeper               after a turn somebody sleeps, but no crowd: the oldest
+//                        sleeper is promoted                                      caller
+//   any                  stop()                                                   stopped
 //
-// What costs is waking: a driver that polls without sleeping is not woken for new work, it looks; a
-// driver that sleeps is woken once for all that is posted before it looks; those who sleep for
-// their answers are let go together, at the end of the turn, and the keeper lets them run before it
-// goes on, so that what they ask next is one write; and who waits for a brief answer gives the
-// processor to others a few times before it sleeps: on a busy machine it is often there then.
+// Thread rule: call(), post(), post_async() and the questions from any thread. Everything below the
+// client is touched only by the thread that holds the baton. The baton is handed over under
+// `mutex_`, which also guards the queue of tasks and the list of sleepers.
+//
+// Waking is what costs, so it is done as seldom as possible:
+//  - A driver that polls without sleeping is not woken for new work; it looks for it.
+//  - A driver that sleeps is woken once for all that is queued before it looks.
+//  - Sleepers whose answers came in one turn are woken together at its end, and the keeper lets
+//  them
+//    run before it goes on, so that what they ask next is one write.
+//  - A caller whose answer cannot be far gives the processor away a few times before it sleeps. On
+//    a busy machine the answer is often there then.
 
 #include <atomic>
 #include <mutex>
@@ -23,15 +50,15 @@
 
 #include "base/intrusive_list.h"
 #include "socket/lane/parker.h"
-#include "socket/uv/uv_loop.h"
+#include "socket/seam.h"
 
 namespace sheaf::socket {
 
-class Lane final : private Deferred, private SpinGuest {
+class Lane final : private Deferred, private IdleHook {
  public:
   static constexpr std::chrono::milliseconds usual_grace{5};
 
-  // Work to be run once under the baton. The poster keeps it alive until run() has begun.
+  // Work to be run once under the baton. Its poster keeps it alive until run() has begun.
   class Task : public ListHook<Task> {
    public:
     virtual void run(Now now) = 0;
@@ -43,28 +70,32 @@ class Lane final : private Deferred, private SpinGuest {
   // A blocking caller, on its own stack.
   class Waiter : public ListHook<Waiter> {
    public:
-    // `yields`: how often it gives the processor away before it sleeps. Pays where the answer may
-    // come in the time that a sleep and a wake take.
-    // `wait`: how the loop waits while this caller drives; Wait::read on lanes that others have
-    // seldom work for.
+    // `yields`: how often the caller gives the processor away before it sleeps. Pays where the
+    // answer may come in the time that a sleep and a wake take.
+    // `wait`: how the loop waits while this caller drives; Wait::read on lanes for which other
+    // threads seldom have work.
     explicit Waiter(unsigned yields = 0, Wait wait = Wait::spin) noexcept
         : yields_(yields), wait_(wait) {}
 
    private:
     friend class Lane;
+    enum class State : std::uint8_t {
+      waiting,   // sleeps; woken in this state, it has its answer
+      promoted,  // was woken to drive, and drives
+      done,      // drives and has its answer
+    };
     const unsigned yields_;
     const Wait wait_;
-    bool done_ = false;                // read by the thread that drives for it
-    bool crowned_ = false;             // woken to drive
+    State state_ = State::waiting;
     Waiter* next_answered_ = nullptr;  // under the baton
     Parker parker_;
   };
 
-  // The loop must outlive the lane. `grace`: the keeper drives when nobody has for so long, and
-  // looks so often. start() may throw std::system_error when no thread can be had.
-  explicit Lane(UvLoop& loop, std::chrono::milliseconds grace = usual_grace)
+  // The loop must outlive the lane. `grace`: the keeper drives when nobody has called for this
+  // long; it also looks this often. start() may throw std::system_error when no thread can be had.
+  explicit Lane(DrivenLoop& loop, std::chrono::milliseconds grace = usual_grace)
       : loop_(loop), grace_(grace) {
-    loop_.set_guest(this);
+    loop_.set_idle_hook(this);
   }
   ~Lane();
   Lane(const Lane&) = delete;
@@ -75,7 +106,7 @@ class Lane final : private Deferred, private SpinGuest {
   void call(Task& task, Waiter& waiter);
   // Any thread. Runs the task soon, on whichever thread drives.
   void post(Task& task);
-  // Asynchronous work: posts its task, and until async_end() the baton never rests.
+  // Asynchronous work: posts its task, and until async_end() the baton is never free.
   void post_async(Task& task) {
     ++async_;
     post(task);
@@ -96,13 +127,22 @@ class Lane final : private Deferred, private SpinGuest {
   void stop() noexcept;
 
  private:
-  static constexpr std::chrono::milliseconds crowd_time{5};  // a crowd is remembered so long
+  enum class Baton : std::uint8_t {
+    free,
+    caller,
+    caller_asleep,
+    called,
+    keeper,
+    keeper_asleep,
+    stopped,
+  };
+  static constexpr std::chrono::milliseconds crowd_time{5};  // a crowd is remembered for this long
   static constexpr unsigned crowd_size = 2;                  // sleepers beside the driver
 
   void drive(Waiter& waiter);
   void turn(Deadline until);
   void drain(Now now);
-  void let_go() noexcept;
+  void wake_answered() noexcept;
   void pass_on();
   bool keeper_may_drive();
   void keeper_main();
@@ -113,29 +153,28 @@ class Lane final : private Deferred, private SpinGuest {
     return answered_ != nullptr || queued_.load(std::memory_order_relaxed);
   }
   bool may_sleep() noexcept override;
+  // Under mutex_:
   bool enqueue(Task& task) noexcept;
+  bool set_awake() noexcept;
+  Waiter* promote_oldest() noexcept;
 
-  UvLoop& loop_;
+  DrivenLoop& loop_;
   const std::chrono::milliseconds grace_;
   std::thread keeper_;
   Parker keeper_parker_;
   std::atomic<unsigned> async_ = 0;
   // Under the baton:
   Waiter* driver_ = nullptr;    // the caller who drives; null: the keeper
-  Waiter* answered_ = nullptr;  // sleepers to be let go at the end of the turn, oldest first
+  Waiter* answered_ = nullptr;  // sleepers to be woken at the end of the turn, oldest first
   Waiter** answered_end_ = &answered_;
+  Deadline crowd_until_{0};
 
   std::mutex mutex_;
+  Baton baton_ = Baton::free;
   IntrusiveList<Task> queue_;
-  std::atomic<bool> queued_ = false;  // queue_ is not empty
+  std::atomic<bool> queued_ = false;  // queue_ is not empty; read without the lock
   IntrusiveList<Waiter> sleepers_;
-  bool driving_ = false;        // somebody holds the baton
-  bool asleep_ = false;         // in the loop, or about to be: wake it for new work
-  bool keeper_drives_ = false;  // or will, as soon as it wakes
-  bool keeper_called_ = false;  // the baton was given to the keeper
-  bool stopping_ = false;
-  Deadline released_at_{0};
-  Deadline crowd_until_{0};  // under the baton
+  Deadline released_at_{0};  // when the baton last became free
 };
 
 }  // namespace sheaf::socket

@@ -40,8 +40,8 @@ class UvLoop::Impl {
   void wake() noexcept;
   void defer(Deferred& work);
   void forget(Deferred& work) noexcept;
-  void summon(Deferred& work) noexcept;
-  void dismiss(Deferred& work) noexcept;
+  void post(Deferred& work) noexcept;
+  void cancel(Deferred& work) noexcept;
   void close_descriptors() noexcept;
 
   // First thing in every libuv callback: the turn's clock is read once, after the wait.
@@ -51,10 +51,10 @@ class UvLoop::Impl {
   TimerHeap& timers() { return timers_; }
   std::chrono::nanoseconds lateness() const { return lateness_; }
   Now refresh() { return now_ = read_clocks(); }
-  void hurry() { hurry_ = true; }
+  void do_not_wait() { do_not_wait_ = true; }
   bool spins() const { return spin_.enabled; }
   void wait_by(Wait wait) { wait_by_ = wait; }
-  void set_guest(SpinGuest* guest) { guest_ = guest; }
+  void set_idle_hook(IdleHook* hook) { hook_ = hook; }
 
   // Descriptors that a forked child must close.
   void track(int fd) { fds_.insert(fd); }
@@ -72,7 +72,7 @@ class UvLoop::Impl {
 
  private:
   void run_deferred();
-  void take_summoned();
+  void take_posted();
   void wait(Deadline until);
   void poll(uv_run_mode mode);
   bool spin(Deadline until);
@@ -80,12 +80,12 @@ class UvLoop::Impl {
   Readable* only_connection() const;
 
   SpinPolicy spin_;
-  SpinGuest* guest_ = nullptr;
+  IdleHook* hook_ = nullptr;
   bool open_ = false;
   Wait wait_by_ = Wait::sleep;
   bool events_ = false;       // something happened in this turn
   bool clock_read_ = false;   // now_ is of this turn
-  bool hurry_ = false;        // no waiting in this turn
+  bool do_not_wait_ = false;  // in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
   uv_loop_t loop_{};
   uv_timer_t* alarm_ = nullptr;  // ends the wait; fires nothing itself
@@ -95,9 +95,9 @@ class UvLoop::Impl {
   std::chrono::nanoseconds lateness_{0};
   TimerHeap timers_;
   std::vector<Deferred*> deferred_;
-  std::atomic<bool> any_summoned_ = false;
-  std::mutex summon_mutex_;
-  std::vector<Deferred*> summoned_;  // guarded by summon_mutex_
+  std::atomic<bool> any_posted_ = false;
+  std::mutex post_mutex_;
+  std::vector<Deferred*> posted_;  // guarded by post_mutex_
   std::set<int> fds_;
   std::vector<Readable*> connections_;
   Readable* unwatched_ = nullptr;  // one of them, which is read without having been told

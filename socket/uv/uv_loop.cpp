@@ -67,18 +67,18 @@ Now UvLoop::Impl::now_in_turn() {
 
 void UvLoop::Impl::turn(Deadline until) {
   now_ = read_clocks();
-  take_summoned();
+  take_posted();
   run_deferred();
   const Deadline expected = std::min(until, timers_.earliest());
   clock_read_ = false;
   events_ = false;
   wait(expected);
-  hurry_ = false;
+  do_not_wait_ = false;
   if (!clock_read_) now_ = read_clocks();
   clock_read_ = true;
   lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds{0});
   timers_.fire(now_);
-  take_summoned();
+  take_posted();
   run_deferred();
 }
 
@@ -90,12 +90,12 @@ void UvLoop::Impl::poll(uv_run_mode mode) {
 
 void UvLoop::Impl::wait(Deadline until) {
   const Deadline start = now_.mono;
-  if (until <= start || hurry_) {
+  if (until <= start || do_not_wait_) {
     poll(UV_RUN_NOWAIT);
     return;
   }
   if (spin(until)) return;
-  if (guest_ != nullptr && !guest_->may_sleep()) {
+  if (hook_ != nullptr && !hook_->may_sleep()) {
     poll(UV_RUN_NOWAIT);
     return;
   }
@@ -120,7 +120,7 @@ bool UvLoop::Impl::spin(Deadline until) {
   do {
     Readable* const only = only_connection();
     if (only == nullptr || !only->try_read(false)) poll(UV_RUN_NOWAIT);
-    if (events_ || (guest_ != nullptr && guest_->has_work())) {
+    if (events_ || (hook_ != nullptr && hook_->has_work())) {
       spin_misses_ = 0;
       return true;
     }
@@ -145,31 +145,31 @@ Readable* UvLoop::Impl::only_connection() const {
   return connections_.size() == 1 && dials_ == 0 ? connections_.front() : nullptr;
 }
 
-void UvLoop::Impl::summon(Deferred& work) noexcept {
+void UvLoop::Impl::post(Deferred& work) noexcept {
   {
-    const std::scoped_lock lock(summon_mutex_);
-    if (std::find(summoned_.begin(), summoned_.end(), &work) != summoned_.end()) return;
-    summoned_.push_back(&work);
-    any_summoned_.store(true, std::memory_order_release);
+    const std::scoped_lock lock(post_mutex_);
+    if (std::find(posted_.begin(), posted_.end(), &work) != posted_.end()) return;
+    posted_.push_back(&work);
+    any_posted_.store(true, std::memory_order_release);
   }
   wake();
 }
 
-void UvLoop::Impl::dismiss(Deferred& work) noexcept {
+void UvLoop::Impl::cancel(Deferred& work) noexcept {
   {
-    const std::scoped_lock lock(summon_mutex_);
-    std::erase(summoned_, &work);
+    const std::scoped_lock lock(post_mutex_);
+    std::erase(posted_, &work);
   }
   forget(work);
 }
 
-void UvLoop::Impl::take_summoned() {
-  if (!any_summoned_.load(std::memory_order_acquire)) return;
+void UvLoop::Impl::take_posted() {
+  if (!any_posted_.load(std::memory_order_acquire)) return;
   std::vector<Deferred*> taken;
   {
-    const std::scoped_lock lock(summon_mutex_);
-    taken.swap(summoned_);
-    any_summoned_.store(false, std::memory_order_relaxed);
+    const std::scoped_lock lock(post_mutex_);
+    taken.swap(posted_);
+    any_posted_.store(false, std::memory_order_relaxed);
   }
   for (Deferred* work : taken) defer(*work);
 }
@@ -234,12 +234,12 @@ void UvLoop::defer(Deferred& work) { impl_->defer(work); }
 void UvLoop::forget(Deferred& work) noexcept { impl_->forget(work); }
 std::chrono::nanoseconds UvLoop::lateness() const { return impl_->lateness(); }
 Now UvLoop::refresh() noexcept { return impl_->refresh(); }
-void UvLoop::hurry() noexcept { impl_->hurry(); }
-void UvLoop::summon(Deferred& work) noexcept { impl_->summon(work); }
-void UvLoop::dismiss(Deferred& work) noexcept { impl_->dismiss(work); }
+void UvLoop::do_not_wait() noexcept { impl_->do_not_wait(); }
+void UvLoop::post(Deferred& work) noexcept { impl_->post(work); }
+void UvLoop::cancel(Deferred& work) noexcept { impl_->cancel(work); }
 bool UvLoop::spins() const noexcept { return impl_->spins(); }
 void UvLoop::wait_by(Wait wait) noexcept { impl_->wait_by(wait); }
-void UvLoop::set_guest(SpinGuest* guest) noexcept { impl_->set_guest(guest); }
+void UvLoop::set_idle_hook(IdleHook* hook) noexcept { impl_->set_idle_hook(hook); }
 void UvLoop::close_descriptors() noexcept { impl_->close_descriptors(); }
 
 }  // namespace sheaf::socket

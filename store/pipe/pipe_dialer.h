@@ -15,9 +15,8 @@ namespace sheaf::store::pipe {
 
 class PipeDialer final : public socket::Dialer {
  public:
-  // The poster outlives everything that the dialer makes, as the loop does.
-  PipeDialer(socket::Loop& loop, Poster& poster, Engines engines)
-      : lane_(std::make_shared<PipeLane>(loop, poster, std::move(engines))) {}
+  PipeDialer(socket::DrivenLoop& loop, Engines engines)
+      : lane_(std::make_shared<PipeLane>(loop, std::move(engines))) {}
 
   std::unique_ptr<socket::Dial> dial(const socket::Endpoint& endpoint, Deadline deadline,
                                      socket::DialSink& dial_sink,

@@ -7,8 +7,8 @@
 
 namespace sheaf::store::pipe {
 
-PipeLane::PipeLane(socket::Loop& loop, Poster& poster, Engines engines)
-    : loop_(loop), poster_(poster), timer_(loop.timer(*this)) {
+PipeLane::PipeLane(socket::DrivenLoop& loop, Engines engines)
+    : loop_(loop), timer_(loop.timer(*this)) {
   for (auto& engine : engines) {
     SharedEngine::Guard(*engine, *this, loop_.now()).join();
     engines_.push_back({std::move(engine)});
@@ -20,8 +20,7 @@ PipeLane::~PipeLane() {
   for (const UsedEngine& used : engines_) {
     SharedEngine::Guard(*used.engine, *this, loop_.now()).leave();
   }
-  poster_.cancel(*this);
-  loop_.forget(*this);
+  loop_.cancel(*this);
 }
 
 SharedEngine* PipeLane::engine(std::size_t index) {
@@ -38,7 +37,7 @@ void PipeLane::take_over() noexcept {
     const std::scoped_lock lock(mutex_);
     takes_over_ = true;
   }
-  poster_.post(*this);
+  loop_.post(*this);
 }
 
 void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
@@ -52,7 +51,7 @@ void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
     if (std::ranges::find(own.mail_, &stream) != own.mail_.end()) return;
     own.mail_.push_back(&stream);
   }
-  own.poster_.post(own);
+  own.loop_.post(own);
 }
 
 void PipeLane::postpone(PipeStream& stream) {

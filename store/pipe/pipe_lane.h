@@ -10,19 +10,19 @@
 #include <mutex>
 #include <vector>
 
-#include "store/pipe/poster.h"
+#include "socket/seam.h"
 #include "store/pipe/registry.h"
 
 namespace sheaf::store::pipe {
 
 class PipeLane final : private socket::Deferred, private socket::TimerSink {
  public:
-  PipeLane(socket::Loop& loop, Poster& poster, Engines engines);
+  PipeLane(socket::DrivenLoop& loop, Engines engines);
   ~PipeLane();
   PipeLane(const PipeLane&) = delete;
   PipeLane& operator=(const PipeLane&) = delete;
 
-  socket::Loop& loop() { return loop_; }
+  socket::DrivenLoop& loop() { return loop_; }
   // Null if there is no such engine.
   SharedEngine* engine(std::size_t index);
   // The engine was used. Before this turn ends, the lane asks it for its next tick.
@@ -48,8 +48,7 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   void collect_mail();
   void arm(Now now);
 
-  socket::Loop& loop_;
-  Poster& poster_;
+  socket::DrivenLoop& loop_;
   std::vector<UsedEngine> engines_;
   std::vector<PipeStream*> postponed_;
   std::unique_ptr<socket::Timer> timer_;

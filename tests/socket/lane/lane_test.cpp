@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "socket/uv/uv_loop.h"
 
 namespace sheaf::socket {
 namespace {
@@ -146,7 +147,7 @@ TEST_F(LaneTest, PostedWorkRunsThoughNobodyCalls) {
 }
 
 // Answered by other work that was just posted, before the driver goes to sleep again.
-TEST_F(LaneTest, ACallerIsLetGoThoughTheDriverSleepsOn) {
+TEST_F(LaneTest, ACallerIsWokenThoughTheDriverSleepsOn) {
   std::binary_semaphore started(0);
   Lane::Waiter waiters[2];
   std::future<void> callers[2];

@@ -53,8 +53,8 @@ TEST_F(UvLoopTest, AWakeBeforeTheTurnIsNotLost) {
   EXPECT_LT(read_monotonic() - start, 10s);
 }
 
-TEST_F(UvLoopTest, HurryKeepsTheTurnFromWaiting) {
-  loop->hurry();
+TEST_F(UvLoopTest, DoNotWaitHoldsForTheNextTurn) {
+  loop->do_not_wait();
   const Deadline start = read_monotonic();
   loop->turn(start + 30s);
   EXPECT_LT(read_monotonic() - start, 10s);

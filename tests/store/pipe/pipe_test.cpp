@@ -18,10 +18,8 @@ using test::command;
 using test::RawClient;
 
 // A client's loop on whatever thread turns it.
-class Lane final : public Poster {
+class Lane {
  public:
-  void post(socket::Deferred& work) noexcept override { loop->summon(work); }
-  void cancel(socket::Deferred& work) noexcept override { loop->dismiss(work); }
   // Turns until `done`; false after ten seconds.
   bool run(const std::function<bool()>& done) {
     const Deadline end = read_monotonic() + 10s;
@@ -32,7 +30,7 @@ class Lane final : public Poster {
     return true;
   }
   void turn_once() {
-    loop->hurry();
+    loop->do_not_wait();
     loop->turn(never);
   }
 
@@ -48,9 +46,9 @@ Engines engines_of(std::string_view name, unsigned count = 1, const EngineOption
 // One client of one engine on its own loop.
 struct Party {
   explicit Party(std::string id, std::string_view engine = "shared", bool connected = true)
-      : dialer(std::make_unique<PipeDialer>(*lane.loop, lane, engines_of(engine))),
+      : dialer(std::make_unique<PipeDialer>(*lane.loop, engines_of(engine))),
         client(std::move(id)) {
-    client.on_event = [this] { lane.loop->hurry(); };
+    client.on_event = [this] { lane.loop->do_not_wait(); };
     if (connected) connect();
   }
   void connect() {
@@ -187,10 +185,10 @@ TEST(Pipe, AnExpiredKeyIsToldByTheLoopsTimerAlone) {
 
 TEST(Pipe, EachEngineHasItsOwnKeysAndItsOwnTimer) {
   Lane lane;
-  PipeDialer dialer(*lane.loop, lane, engines_of("several", 3));
+  PipeDialer dialer(*lane.loop, engines_of("several", 3));
   RawClient zero("c");
   RawClient two("c");
-  zero.on_event = two.on_event = [&] { lane.loop->hurry(); };
+  zero.on_event = two.on_event = [&] { lane.loop->do_not_wait(); };
   zero.dial(dialer, {"embedded", 0}, never);
   two.dial(dialer, {"embedded", 2}, never);
   EXPECT_TRUE(lane.run([&] { return zero.ready && two.ready; }));
