@@ -39,10 +39,20 @@ class InputBuffer {
     if (capacity_ - end_ < smallest_read && capacity_ < limit_) grow();
     return {bytes_.get() + end_, capacity_ - end_};
   }
-  void added(std::size_t size) noexcept { end_ += std::min(size, capacity_ - end_); }
+  void added(std::size_t size) noexcept {
+    end_ += std::min(size, capacity_ - end_);
+    pass_over();
+  }
 
   std::string_view data() const noexcept { return as_text({bytes_.get() + begin_, end_ - begin_}); }
   void consumed(std::size_t size) noexcept { begin_ += std::min(size, end_ - begin_); }
+  // Passes over the next `size` bytes, also those that have not come yet.
+  void skip(std::size_t size) noexcept {
+    skip_ += size;
+    pass_over();
+  }
+  // True while bytes to be skipped have not come. Then data() is empty.
+  bool skipping() const noexcept { return skip_ > 0; }
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t limit() const noexcept { return limit_; }
   // True if space() was empty because there is no memory.
@@ -52,6 +62,11 @@ class InputBuffer {
   static constexpr std::size_t smallest_read = 4 * 1024;  // below it a read is not worth its call
   static constexpr std::size_t kept_when_idle = 256 * 1024;  // what an idle connection may hold
 
+  void pass_over() noexcept {
+    const std::size_t here = std::min(skip_, end_ - begin_);
+    begin_ += here;
+    skip_ -= here;
+  }
   void release() noexcept {
     bytes_.reset();
     capacity_ = 0;
@@ -78,6 +93,7 @@ class InputBuffer {
   std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  std::size_t skip_ = 0;
 };
 
 }  // namespace sheaf::protocol

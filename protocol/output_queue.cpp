@@ -9,13 +9,14 @@
 namespace sheaf::protocol {
 namespace {
 
-constexpr std::size_t kKeptBytes = 256 * 1024;  // what an idle connection may hold on to
-constexpr std::size_t kSlackBytes = 64 * 1024;  // waste below this is not worth a copy
-constexpr std::size_t kSlackFrames = 64;
+constexpr std::size_t kept_when_idle = 256 * 1024;  // what an idle connection may hold on to
+constexpr std::size_t slack_bytes = 64 * 1024;      // waste below this is not worth a copy
+constexpr std::size_t slack_frames = 64;
 
 }  // namespace
 
-void OutputQueue::reserve(std::size_t bytes) {
+void OutputQueue::reserve(std::size_t owned, std::size_t value) {
+  const std::size_t bytes = owned + (value <= copy_limit ? value : 0);
   if (bytes_.capacity() - bytes_.size() < bytes) {
     bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
   }
@@ -26,6 +27,14 @@ void OutputQueue::borrow(std::string_view bytes) {
   SHEAF_CHECK(borrowed_.empty());
   borrowed_ = bytes;
   borrow_at_ = bytes_.size();
+}
+
+void OutputQueue::put_value(std::string_view value) {
+  if (value.size() <= copy_limit) {
+    bytes_.append(value);
+  } else {
+    borrow(value);
+  }
 }
 
 OutputQueue::FrameId OutputQueue::end() {
@@ -46,11 +55,11 @@ std::span<const Bytes> OutputQueue::parts() {
   std::size_t count = 0;
   std::size_t at = begin_;
   const auto add = [&](const char* data, std::size_t size) {
-    if (size == 0 || count > kParts) return;
+    if (size == 0 || count > max_parts) return;
     const Bytes part = as_bytes({data, size});
     if (count > 0 && parts_[count - 1].data() + parts_[count - 1].size() == part.data()) {
       parts_[count - 1] = {parts_[count - 1].data(), parts_[count - 1].size() + size};
-    } else if (count < kParts) {
+    } else if (count < max_parts) {
       parts_[count++] = part;
     } else {
       ++count;  // full: what follows must not be appended to the last part
@@ -62,7 +71,7 @@ std::span<const Bytes> OutputQueue::parts() {
     skip -= skipped;
     add(data + skipped, size - skipped);
   };
-  for (std::size_t i = first_; i < frames_.size() && count <= kParts; ++i) {
+  for (std::size_t i = first_; i < frames_.size() && count <= max_parts; ++i) {
     const Frame& frame = frames_[i];
     if (!frame.erased) {
       add_rest(bytes_.data() + at, frame.before);
@@ -71,7 +80,7 @@ std::span<const Bytes> OutputQueue::parts() {
     }
     at += frame.owned();
   }
-  return {parts_.data(), std::min(count, kParts)};
+  return {parts_.data(), std::min(count, max_parts)};
 }
 
 void OutputQueue::taken(std::size_t size) {
@@ -106,13 +115,13 @@ void OutputQueue::trim() {
   if (first_ == frames_.size()) {
     frames_.clear();
     first_ = 0;
-  } else if (first_ >= kSlackFrames && first_ > frames_.size() / 2) {
+  } else if (first_ >= slack_frames && first_ > frames_.size() / 2) {
     frames_.erase(frames_.begin(), frames_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
   }
   const bool nothing_left = begin_ == bytes_.size();
-  if (nothing_left && bytes_.capacity() > kKeptBytes) std::string().swap(bytes_);
-  if (nothing_left || (begin_ >= kSlackBytes && begin_ > bytes_.size() / 2)) {
+  if (nothing_left && bytes_.capacity() > kept_when_idle) std::string().swap(bytes_);
+  if (nothing_left || (begin_ >= slack_bytes && begin_ > bytes_.size() / 2)) {
     bytes_.erase(0, begin_);
     built_from_ -= begin_;
     begin_ = 0;
@@ -157,8 +166,8 @@ void OutputQueue::erase(FrameId id) {
   frame.borrowed = {};
   ++erased_frames_;
   erased_bytes_ += frame.before;
-  const bool many = erased_frames_ >= kSlackFrames && erased_frames_ > frames_.size() / 2;
-  const bool large = erased_bytes_ >= kSlackBytes && erased_bytes_ > bytes_.size() / 2;
+  const bool many = erased_frames_ >= slack_frames && erased_frames_ > frames_.size() / 2;
+  const bool large = erased_bytes_ >= slack_bytes && erased_bytes_ > bytes_.size() / 2;
   if (many || large) compact();
 }
 

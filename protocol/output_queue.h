@@ -1,11 +1,11 @@
 #pragma once
 
-// What a session wants to write: frames of owned bytes, each with at most one borrowed span (a
-// large value that is not copied). Small neighbours lie side by side, so that one write carries
-// many.
+// OutputQueue: what a session wants to write, as frames of owned bytes, each with at most one
+// borrowed span (a large value that is not copied). Small neighbours lie side by side, so that one
+// write carries many.
 //
-// A frame that has not begun can be erased: then nothing of it leaves. One that has begun goes out
-// whole or the connection ends.
+// A frame that has not begun can be erased: then nothing of it leaves. One that has begun leaves
+// whole, or the connection ends.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -32,16 +32,21 @@ class OutputQueue {
     written   // all have
   };
 
-  // Room for one more frame of `bytes` owned bytes. May throw std::bad_alloc; building it does not.
-  void reserve(std::size_t bytes);
+  // A value up to this size is copied; a larger one is written from where it lies.
+  static constexpr std::size_t copy_limit = 8 * 1024;
 
-  // Building a frame: append owned bytes to buffer(), call borrow() at most once where the borrowed
-  // bytes belong, then end().
+  // Room for one more frame of `owned` bytes around a value of `value` bytes. May throw
+  // std::bad_alloc; building it does not.
+  void reserve(std::size_t owned, std::size_t value = 0);
+
+  // Building a frame: append owned bytes to buffer(); call put_value() or borrow() at most once,
+  // where the value belongs; then end().
   std::string& buffer() noexcept { return bytes_; }
+  void put_value(std::string_view value);
   void borrow(std::string_view bytes);
   FrameId end();
 
-  // The next bytes to write, in at most kParts pieces; valid until the next call that changes.
+  // The next bytes to write, in a few pieces; valid until the next call that changes.
   std::span<const Bytes> parts();
   // The first `size` bytes of them were taken.
   void taken(std::size_t size);
@@ -61,13 +66,13 @@ class OutputQueue {
   std::size_t capacity() const noexcept { return bytes_.capacity(); }
 
  private:
-  static constexpr std::size_t kParts = 64;
+  static constexpr std::size_t max_parts = 64;
 
   struct Frame {
     FrameId id = 0;
     std::size_t before = 0;  // owned bytes before the borrowed ones
     std::string_view borrowed;
-    std::size_t after = 0;  // owned bytes behind them
+    std::size_t after = 0;  // owned bytes after them
     bool erased = false;
     std::size_t owned() const noexcept { return before + after; }
     std::size_t size() const noexcept { return before + borrowed.size() + after; }
@@ -90,7 +95,7 @@ class OutputQueue {
   std::size_t erased_frames_ = 0;
   std::size_t erased_bytes_ = 0;
   FrameId next_ = 1;
-  std::array<Bytes, kParts> parts_;
+  std::array<Bytes, max_parts> parts_;
 };
 
 }  // namespace sheaf::protocol

@@ -3,341 +3,265 @@
 #include "protocol/statestore/session.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/checks.h"
-#include "protocol/mqtt5/wire.h"
+#include "protocol/statestore/reason_codes.h"
 #include "protocol/statestore/topics.h"
 
 namespace sheaf::protocol::statestore {
 namespace {
 
-using namespace std::chrono_literals;
-using mqtt5::PropertyId;
-using mqtt5::PropertyWriter;
+using mqtt5::Frame;
+using mqtt5::FrameResult;
+using mqtt5::PacketType;
+using mqtt5::ReasonCode;
+using State = ConnectionLife::State;
 
-// The most that section 2.1.4 lets a packet have. Announced in full: a broker drops what is above
-// the announced limit without a word, which would look like a time-out.
-constexpr std::uint32_t kMaxPacket = mqtt5::kMaxVarint + 5;
+// Room for the head of a PUBLISH around a value: topic, correlation data and some properties.
+constexpr std::size_t longest_head = 192 * 1024;
 
-// How long PUBACKs wait for a request to travel with, while no reply is outstanding.
-constexpr Deadline kAckDelay = 20ms;
-constexpr std::size_t kAckSize = 4;                 // of DISCONNECT too
-constexpr const char* kNoMemory = "out of memory";  // short enough to need none
+LifeOptions life_options(const StoreSessionOptions& options) {
+  LifeOptions life;
+  life.input_limit = static_cast<std::size_t>(options.value_limit) + longest_head;
+  life.handshake_limit = options.handshake_limit;
+  life.keep_alive = options.keep_alive;
+  life.answer_limit = options.answer_limit;
+  life.silence = KeepAlive::Silence::of_either;
+  life.greeting = "the log-in";
+  life.no_op = "a PINGREQ";
+  return life;
+}
 
-constexpr std::uint16_t kReceiveMaximum = 65'535;
-
-std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(duration).count();
-  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(seconds, 1, 65'535));
+// What we never asked for: QoS 2 (we subscribe with 1) and topic aliases (we announce none).
+std::optional<mqtt5::ParseError> refusal_of(const mqtt5::Publish& publish) {
+  if (publish.qos > 1) {
+    return mqtt5::ParseError{ReasonCode::qos_not_supported, "PUBLISH with QoS 2"};
+  }
+  if (publish.properties.topic_alias) {
+    return mqtt5::ParseError{ReasonCode::topic_alias_invalid, "topic alias, and none was allowed"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 StoreSession::StoreSession(StoreSessionOptions options, HybridClock& clock)
-    : options_(std::move(options)),
-      clock_(clock),
-      random_(options_.seed),
-      server_packet_limit_(kMaxPacket),
-      input_(static_cast<std::size_t>(options_.value_limit) + kMaxHead),
-      requests_(options_.max_in_flight),
-      ping_interval_(options_.keep_alive) {
+    : SessionBase(life_options(options), options.max_in_flight),
+      options_(std::move(options)),
+      handshake_(options_, life()),
+      writer_(options_, handshake_.agreement(), clock, requests(), life().output()),
+      replies_(options_.value_limit, clock, life().counters()),
+      notifications_(options_.value_limit, clock, life().counters()),
+      acknowledgements_(options_.held_acks, life().output()) {
   SHEAF_CHECK(!options_.client_id.empty());
 }
 
-void StoreSession::start(Now now) {
-  SHEAF_CHECK(state_ == State::idle);
-  state_ = State::connecting;
-  handshake_due_ = now.mono + options_.handshake_limit;
-  last_sent_ = last_received_ = now.mono;
-  now_ = now;
-  if (options_.client_id.size() > kMaxClientId || options_.user.size() > mqtt5::kMaxString ||
-      options_.password.size() > mqtt5::kMaxString || !mqtt5::is_mqtt_string(options_.client_id) ||
-      !mqtt5::is_mqtt_string(options_.user)) {
-    return end(
-        {Reason::bad_configuration,
-         "user name, password or client ID is no MQTT string (UTF-8, at most 65535 bytes)", true},
-        std::nullopt);
-  }
-  guarded([this] { send_connect(); });
-}
+// ---- output
 
-template <class Action>
-void StoreSession::guarded(const Action& action) {
-  try {
-    action();
-  } catch (const std::bad_alloc&) {
-    end({Reason::out_of_memory, kNoMemory, false}, std::nullopt);
-  }
-}
-
-void StoreSession::send_connect() {
-  std::string raw;
-  ByteWriter to_raw(raw);
-  PropertyWriter properties(to_raw);
-  properties.u16(PropertyId::receive_maximum, kReceiveMaximum);
-  properties.u32(PropertyId::maximum_packet_size, kMaxPacket);
-
-  mqtt5::Connect connect;
-  connect.clean_start = true;  // and no session expiry: the session ends with the connection
-  connect.keep_alive = whole_seconds(options_.keep_alive);
-  connect.properties.raw = raw;
-  connect.client_id = options_.client_id;
-  if (!options_.user.empty()) connect.user = options_.user;
-  if (!options_.password.empty()) connect.password = options_.password;
-  ByteWriter out(output_.buffer());
-  connect.encode(out);
-  output_.end();
-}
-
-// After CONNACK, because the server may have assigned another client ID.
-void StoreSession::send_subscribe() {
-  const std::string& id = options_.client_id;
-  response_topic_ = response_topic(ResponseTopicForm::rust, id);
-  max_key_size_ = max_watched_key_size(id.size());
-  clock_key_ = "sheaf/clock/" + id;
-
-  fixed_properties_.clear();
-  ByteWriter to_fixed(fixed_properties_);
-  PropertyWriter fixed(to_fixed);
-  fixed.byte(PropertyId::payload_format, 0);
-  fixed.text(PropertyId::content_type, content_type);
-  fixed.text(PropertyId::response_topic, response_topic_);
-  fixed.user(property::protocol_version, protocol_version);
-  fixed.user(property::source_id, id);
-  fixed.user(property::partition, id);
-  fixed.user(property::high_priority, {});
-
-  std::string entries;
-  ByteWriter to_entries(entries);
-  mqtt5::Subscription{response_topic_, 1, false, false, 0}.encode(to_entries);
-  const std::string notifications = notification_filter(id);
-  mqtt5::Subscription{notifications, 1, false, false, 0}.encode(to_entries);
-  mqtt5::Subscribe subscribe;
-  subscribe.packet_id = kSubscribeId;
-  subscribe.entries = mqtt5::EntryList<mqtt5::Subscription>(entries);
-  ByteWriter out(output_.buffer());
-  subscribe.encode(out);
-  output_.end();
-}
-
-void StoreSession::send_pingreq(Now now) {
-  ByteWriter out(output_.buffer());
+OutputQueue::FrameId StoreSession::write_no_op() {
+  ByteWriter out(life().output().buffer());
   mqtt5::Pingreq{}.encode(out);
-  ping_ = output_.end();
-  ping_due_ = now.mono + options_.answer_limit;
+  return life().output().end();
 }
 
-std::span<std::byte> StoreSession::input_space() {
-  if (closed()) return {};
-  const std::span<std::byte> space = input_.space();
-  if (space.empty() && input_.capacity() < input_.limit()) {
-    end({Reason::out_of_memory, kNoMemory, false}, std::nullopt);
+std::size_t StoreSession::free_slots() const {
+  const std::size_t window = handshake_.agreement().window;
+  const std::size_t unacked = requests().unacked();
+  return std::min(requests().room(), window > unacked ? window - unacked : 0);
+}
+
+std::string StoreSession::farewell() const { return disconnect_packet(ReasonCode::success); }
+
+// PUBACKs that wait go after the requests that are queued: a broker takes one packet at a time, and
+// nobody waits for those. While a reply is outstanding the connection is busy anyway.
+void StoreSession::before_output() {
+  const bool idle = ready() && requests().waiting() == 0;
+  if (!idle || !acknowledgements_.may_wait()) acknowledgements_.flush();
+}
+
+// ---- packets
+
+Step StoreSession::next_step(Event& event) {
+  InputBuffer& input = life().input();
+  if (input.skipping()) return Step::need_input;
+  if (skipped_packet_ != 0) {
+    acknowledge(std::exchange(skipped_packet_, 0));
+    return Step::again;
   }
-  return space;
-}
-
-void StoreSession::on_input(std::size_t size, Now now) {
-  if (closed()) return;
-  input_.added(size);
-  now_ = now;
-  last_received_ = now.mono;
-  ping_.reset();  // any byte shows that the server lives
-}
-
-void StoreSession::on_output(std::size_t size, Now now) {
-  // The answer is owed from when the PINGREQ has left.
-  if (ping_ && output_.progress(*ping_) != OutputQueue::Progress::written) {
-    ping_due_ = now.mono + options_.answer_limit;
-  }
-  output_.taken(size);
-  forget_written_acks();
-  last_sent_ = now.mono;
-}
-
-void StoreSession::on_eof(Now) {
-  const bool known = state_ == State::subscribing || state_ == State::ready;
-  guarded([&] {
-    end({known ? Reason::connection_lost : Reason::connect_failed,
-         known ? "the server ended the connection"
-               : "the server ended the connection before it answered the log-in",
-         false},
-        std::nullopt);
-  });
-  output_.clear();
-}
-
-void StoreSession::close(Now) {
-  guarded([this] {
-    end({Reason::closed, "closed by this client", false}, mqtt5::ReasonCode::success);
-  });
-}
-
-Deadline StoreSession::next_ping() const noexcept {
-  return ping_ ? ping_due_ : std::min(last_sent_, last_received_) + ping_interval_;
-}
-
-std::optional<Deadline> StoreSession::poll_deadline() const {
-  switch (state_) {
-    case State::idle:
-    case State::closed:
-      return std::nullopt;
-    case State::connecting:
-    case State::subscribing:
-      return handshake_due_;
-    case State::ready:
+  const std::string_view data = input.data();
+  const FrameResult result = mqtt5::read_frame(data);
+  switch (result.state) {
+    case FrameResult::State::malformed:
+      return broken(life(), result.error);
+    case FrameResult::State::need_more:
+      if (result.frame.total_size > input.limit()) return on_oversized(result.frame, data, event);
+      return Step::need_input;
+    case FrameResult::State::frame:
       break;
   }
-  return acks_.empty() ? next_ping() : std::min(next_ping(), acks_due_);
+  input.consumed(result.frame.total_size);
+  return on_packet(result.frame, data.substr(0, result.frame.total_size), event);
 }
 
-void StoreSession::on_deadline(Now now) {
-  const auto due = poll_deadline();
-  if (due && now.mono >= *due) guarded([&] { on_due(now); });
-}
-
-void StoreSession::on_due(Now now) {
-  if (state_ != State::ready) {
-    return end({Reason::connect_failed, "the server did not answer the log-in in time", false},
-               std::nullopt);
-  }
-  if (!acks_.empty() && now.mono >= acks_due_) flush_acks();
-  if (now.mono < next_ping()) return;
-  if (ping_) {
-    return end({Reason::connection_lost, "the server did not answer a PINGREQ in time", false},
-               std::nullopt);
-  }
-  send_pingreq(now);
-}
-
-std::size_t StoreSession::room() const {
-  if (state_ != State::ready) return 0;
-  const std::size_t window =
-      server_window_ > requests_.unacked() ? server_window_ - requests_.unacked() : 0;
-  return std::min(requests_.room(), window);
-}
-
-Sent StoreSession::cancel(Ticket ticket, Now) {
-  PendingRequest* const request = requests_.find(ticket);
-  if (request == nullptr) return Sent::maybe;
-  const OutputQueue::FrameId frame = request->frame;
-  const Sent sent = request->sent;
-  requests_.answered(*request);
-  if (closed()) return sent;
-  const auto progress = output_.progress(frame);
-  if (progress == OutputQueue::Progress::waiting) {
-    output_.erase(frame);
-    requests_.acknowledged(*request);  // its packet identifier was never seen
-    return Sent::no;
-  }
-  if (output_.needs_borrowed(frame)) {
-    guarded([this] {
-      end({Reason::connection_lost, "a request was given up while its value was being sent", false},
-          std::nullopt);
-    });
-    return Sent::no;
-  }
-  return Sent::maybe;
-}
-
-bool StoreSession::holds_acks() const noexcept {
-  return state_ == State::ready && requests_.waiting() == 0 && output_.empty() &&
-         acks_.size() < options_.held_acks * kAckSize;
-}
-
-// Without memory they wait for the next time.
-void StoreSession::flush_acks() {
-  if (acks_.empty()) return;
-  try {
-    output_.reserve(acks_.size());
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-  output_.buffer().append(acks_);
-  AckMark& mark = ack_marks_[ack_marks_[0].count > 0 ? 1 : 0];
-  mark = {output_.end(), mark.count + acks_.size() / kAckSize};
-  acks_.clear();
-}
-
-void StoreSession::forget_written_acks() noexcept {
-  for (std::size_t i = 0; i < ack_marks_.size(); ++i) {
-    if (ack_marks_[0].count == 0) return;
-    if (output_.progress(ack_marks_[0].frame) != OutputQueue::Progress::written) return;
-    ack_marks_[0] = std::exchange(ack_marks_[1], {});
-  }
-}
-
-std::span<const Bytes> StoreSession::poll_output() {
-  if (!acks_.empty() && !holds_acks()) flush_acks();
-  return output_.parts();
-}
-
-// Every request that is still waiting fails from here on. A frame that is half written cannot be
-// followed by a DISCONNECT; what has not begun never leaves.
-void StoreSession::end(CloseReason reason, std::optional<mqtt5::ReasonCode> disconnect) {
-  if (closed()) return;
-  const bool greeted = state_ == State::subscribing || state_ == State::ready;
-  state_ = State::closed;
-  close_reason_ = std::move(reason);
-  for (auto* request = requests_.next_waiting(0); request != nullptr;
-       request = requests_.next_waiting(request->slot + 1)) {
-    const bool whole = output_.progress(request->frame) == OutputQueue::Progress::written;
-    request->sent = whole ? Sent::maybe : Sent::no;
-  }
-  const bool can_speak = greeted && disconnect && !output_.half_written();
-  output_.clear();
-  acks_.clear();
-  if (!can_speak) return;
-  try {
-    output_.reserve(kAckSize);
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-  ByteWriter out(output_.buffer());
-  mqtt5::Disconnect{*disconnect, {}}.encode(out);
-  output_.end();
-}
-
-bool StoreSession::next_failure(Event& event) {
-  if (PendingRequest* const request = requests_.next_waiting(next_failed_)) {
-    next_failed_ = request->slot + 1;
-    event = {Event::Kind::failed, request->ticket(), {}, request->sent};
-    requests_.answered(*request);
-    return true;
-  }
-  if (closed_told_) return false;
-  closed_told_ = true;
-  event = {Event::Kind::closed, {}, {}, Sent::no};
-  return true;
-}
-
-bool StoreSession::poll_event(Event& event) {
-  while (!closed()) {
-    Step step = Step::again;
-    guarded([&] { step = next_packet(event); });
-    switch (step) {
-      case Step::need_input:
-        return false;
-      case Step::event:
-        return true;
-      case Step::again:
-        break;
+Step StoreSession::on_packet(const Frame& frame, std::string_view packet, Event& event) {
+  if (!ready()) return on_handshake(frame, packet, event);
+  switch (frame.type) {
+    case PacketType::publish:
+      return on_publish(frame, packet, event);
+    case PacketType::puback:
+      return on_puback(frame, packet, event);
+    case PacketType::disconnect:
+      return on_disconnect(frame, packet);
+    case PacketType::pingresp: {
+      const auto pingresp = mqtt5::Pingresp::parse(frame, packet);
+      return pingresp ? Step::again : broken(life(), pingresp.error());
     }
+    default:
+      return out_of_place(life(), frame.type);
   }
-  return next_failure(event);
+}
+
+Step StoreSession::on_handshake(const Frame& frame, std::string_view packet, Event& event) {
+  if (frame.type == PacketType::disconnect) return on_disconnect(frame, packet);
+  if (life().state() == State::greeting) {
+    if (frame.type == PacketType::connack) return handshake_.on_connack(frame, packet);
+    return out_of_place(life(), frame.type);
+  }
+  if (frame.type == PacketType::publish) return on_publish(frame, packet, event);
+  if (frame.type != PacketType::suback) return out_of_place(life(), frame.type);
+  const Step step = handshake_.on_suback(frame, packet, event);
+  if (step == Step::event) writer_.start();
+  return step;
+}
+
+Step StoreSession::on_disconnect(const Frame& frame, std::string_view packet) {
+  const auto disconnect = mqtt5::Disconnect::parse(frame, packet);
+  if (!disconnect) return broken(life(), disconnect.error());
+  return life().end_with(
+      reason_of_disconnect(disconnect->code),
+      sentence("the server ended the connection", disconnect->code, disconnect->properties),
+      is_permanent(disconnect->code));
+}
+
+// ---- PUBLISH: replies and notifications
+
+Step StoreSession::on_publish(const Frame& frame, std::string_view packet, Event& event) {
+  const auto publish = mqtt5::Publish::parse(frame, packet);
+  if (!publish) return broken(life(), publish.error());
+  if (const auto refusal = refusal_of(*publish)) return broken(life(), *refusal);
+  if (publish->qos == 1) acknowledge(publish->packet_id);
+  if (closed()) return Step::again;
+  if (in_notification_tree(publish->topic)) return on_notification(*publish, true, event);
+  PendingRequest* const request = pair(*publish);
+  if (request == nullptr) return Step::again;
+  return on_reply(*request, *publish, event);
+}
+
+// A PUBLISH that no buffer may hold. Its head is enough to pair it; its payload is skipped, and it
+// is acknowledged after that.
+Step StoreSession::on_oversized(const Frame& frame, std::string_view buffered, Event& event) {
+  const bool expected = life().state() == State::ready || life().state() == State::accepted;
+  if (frame.type != PacketType::publish || !expected) {
+    return broken(life(), "the packet is larger than any expected one",
+                  ReasonCode::packet_too_large);
+  }
+  const auto head = mqtt5::Publish::parse_head(frame, buffered);
+  if (!head) return broken(life(), head.error());
+  const std::size_t head_size = buffered.size() - (*head ? (*head)->payload.size() : 0);
+  if (head_size > longest_head) {
+    return broken(life(), "the head of a PUBLISH is larger than 192 KiB",
+                  ReasonCode::packet_too_large);
+  }
+  if (!*head) return Step::need_input;
+  const mqtt5::Publish& publish = **head;
+  if (const auto refusal = refusal_of(publish)) return broken(life(), *refusal);
+  life().input().skip(frame.total_size);
+  skipped_packet_ = publish.packet_id;
+  if (in_notification_tree(publish.topic)) return on_notification(publish, false, event);
+  PendingRequest* const request = pair(publish);
+  if (request == nullptr) return Step::again;
+  return refuse(*request, Reason::too_large, "the value is above value_limit", event);
+}
+
+// The request that this is the reply to. Null: nobody waits for it, or it cannot be a reply, and
+// the connection has ended.
+PendingRequest* StoreSession::pair(const mqtt5::Publish& publish) {
+  PendingRequest* const request =
+      publish.topic == handshake_.agreement().response_topic
+          ? requests().find(publish.properties.correlation_data.value_or(std::string_view{}))
+          : nullptr;
+  if (request == nullptr) {
+    ++life().counters().late_replies;
+    return nullptr;
+  }
+  if (!life().has_left(request->frame)) {
+    broken(life(), "reply to a request that has not been sent", ReasonCode::protocol_error);
+    return nullptr;
+  }
+  return request;
+}
+
+Step StoreSession::on_reply(PendingRequest& request, const mqtt5::Publish& publish, Event& event) {
+  const auto reply = replies_.read(request.question, publish, life().last_input().wall);
+  if (reply) return answer(request, *reply, event);
+  const Fault& fault = reply.error();
+  if (fault.malformed()) return broken(life(), fault.text, ReasonCode::payload_format_invalid);
+  return refuse(request, fault.reason, fault.text, event);
+}
+
+Step StoreSession::on_notification(const mqtt5::Publish& publish, bool whole, Event& event) {
+  const std::string& client_id = handshake_.agreement().client_id;
+  if (ready() && notifications_.read(publish, whole, client_id, life().last_input().wall, event)) {
+    return Step::event;
+  }
+  ++life().counters().bad_notifications;
+  return Step::again;
 }
 
 void StoreSession::acknowledge(std::uint16_t packet_id) {
-  if (acks_.empty()) acks_due_ = now_.mono + kAckDelay;
-  ByteWriter out(acks_);
-  mqtt5::Puback{packet_id, mqtt5::ReasonCode::success, {}}.encode(out);
-  // Section 4.9. The marks count up to twice what is there, hence the factor.
-  const std::size_t unsent = ack_marks_[0].count + ack_marks_[1].count + acks_.size() / kAckSize;
-  if (unsent > 2 * kReceiveMaximum) {
-    broken("more messages than Receive Maximum allows",
-           mqtt5::ReasonCode::receive_maximum_exceeded);
+  if (acknowledgements_.add(packet_id, life().last_input().mono)) return;
+  broken(life(), "more messages than Receive Maximum allows", ReasonCode::receive_maximum_exceeded);
+}
+
+// ---- PUBACK
+
+Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event& event) {
+  const auto puback = mqtt5::Puback::parse(frame, packet);
+  if (!puback) return broken(life(), puback.error());
+  PendingRequest* const request = requests().find_packet(puback->packet_id);
+  if (request == nullptr) {  // doubled on its way: it frees nothing and says nothing
+    ++life().counters().late_replies;
+    return Step::again;
   }
+  if (!life().has_left(request->frame)) {
+    return broken(life(), "PUBACK for nothing that was sent", ReasonCode::protocol_error);
+  }
+  const bool refused = request->waiting && is_error(puback->code);
+  if (refused) {
+    const std::string_view text = puback->properties.reason_string.value_or(std::string_view{});
+    refuse(*request, reason_of_puback(puback->code), text.empty() ? to_string(puback->code) : text,
+           event);
+  }
+  requests().acknowledged(*request);
+  return refused ? Step::event : Step::again;
+}
+
+// ---- how a request ends
+
+Step StoreSession::answer(PendingRequest& request, const Reply& reply, Event& event) {
+  event = {Event::Kind::reply, request.ticket, reply, Sent::maybe};
+  requests().answered(request);
+  return Step::event;
+}
+
+Step StoreSession::refuse(PendingRequest& request, Reason reason, std::string_view text,
+                          Event& event) {
+  Reply reply;
+  reply.status = Status::refused;
+  reply.reason = reason;
+  reply.text = text;
+  return answer(request, reply, event);
 }
 
 }  // namespace sheaf::protocol::statestore

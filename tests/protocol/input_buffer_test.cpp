@@ -68,5 +68,23 @@ TEST(InputBuffer, TakesNoMoreAtFirstThanItIsAskedTo) {
   EXPECT_EQ(bounded.space().size(), 100u);
 }
 
+TEST(InputBuffer, PassesOverWhatIsHereAndWhatIsStillToCome) {
+  InputBuffer buffer(1 << 20);
+  put(buffer, "head, and some");
+  buffer.consumed(6);
+  buffer.skip(100'000);
+  EXPECT_TRUE(buffer.skipping());
+  EXPECT_EQ(buffer.data(), "");
+  put(buffer, std::string(100'000 - 8, 'x'));
+  EXPECT_FALSE(buffer.skipping());
+  EXPECT_EQ(buffer.data(), "");
+  EXPECT_LE(buffer.capacity(), 64u * 1024) << "what is skipped is not kept";
+  put(buffer, "next");
+  EXPECT_EQ(buffer.data(), "next");
+  buffer.skip(2);
+  EXPECT_FALSE(buffer.skipping());
+  EXPECT_EQ(buffer.data(), "xt");
+}
+
 }  // namespace
 }  // namespace sheaf::protocol

@@ -1,6 +1,6 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include "protocol/statestore/client_requests.h"
+#include "protocol/statestore/request_table.h"
 
 #include <bit>
 
@@ -11,7 +11,7 @@ namespace sheaf::protocol::statestore {
 RequestTable::RequestTable(std::uint32_t capacity)
     : capacity_(capacity),
       mask_(std::bit_ceil(2 * std::size_t{capacity}) - 1),
-      index_(mask_ + 1, kNone) {
+      index_(mask_ + 1, no_slot) {
   SHEAF_CHECK(capacity >= 1 && capacity <= 65'534);
 }
 
@@ -21,11 +21,11 @@ PendingRequest& RequestTable::add(const Correlation& correlation, Question quest
     if (slots_.size() == slots_.capacity()) slots_.reserve(2 * slots_.capacity() + 8);
     free_.reserve(slots_.capacity());  // so that release() never allocates
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back().slot = free_.back();
+    slots_.emplace_back().ticket.slot = free_.back();
   }
   PendingRequest& request = slots_[free_.back()];
   free_.pop_back();
-  ++request.generation;
+  ++request.ticket.generation;
   request.correlation = correlation;
   request.question = question;
   request.waiting = request.unacked = true;
@@ -40,14 +40,14 @@ PendingRequest& RequestTable::add(const Correlation& correlation, Question quest
 PendingRequest* RequestTable::find(Ticket ticket) noexcept {
   if (ticket.slot >= slots_.size()) return nullptr;
   PendingRequest& request = slots_[ticket.slot];
-  return request.waiting && request.generation == ticket.generation ? &request : nullptr;
+  return request.waiting && request.ticket == ticket ? &request : nullptr;
 }
 
 PendingRequest* RequestTable::find(std::string_view token) noexcept {
   if (token.size() != Correlation::size) return nullptr;
   Correlation correlation;
   std::memcpy(&correlation, token.data(), sizeof correlation);
-  for (std::size_t at = home(correlation); index_[at] != kNone; at = (at + 1) & mask_) {
+  for (std::size_t at = home(correlation); index_[at] != no_slot; at = (at + 1) & mask_) {
     PendingRequest& request = slots_[index_[at]];
     if (request.correlation == correlation) return &request;
   }
@@ -60,11 +60,20 @@ PendingRequest* RequestTable::find_packet(std::uint16_t id) noexcept {
   return request.unacked ? &request : nullptr;
 }
 
-PendingRequest* RequestTable::next_waiting(std::uint32_t slot) noexcept {
-  for (; slot < slots_.size(); ++slot) {
-    if (slots_[slot].waiting) return &slots_[slot];
+OpenRequest* RequestTable::next(std::size_t& position) noexcept {
+  for (; position < slots_.size(); ++position) {
+    if (slots_[position].waiting) return &slots_[position];
   }
   return nullptr;
+}
+
+void RequestTable::abandon(OpenRequest& request) noexcept {
+  answered(static_cast<PendingRequest&>(request));
+}
+
+void RequestTable::drop(OpenRequest& request) noexcept {
+  answered(static_cast<PendingRequest&>(request));
+  acknowledged(static_cast<PendingRequest&>(request));  // the server never saw its identifier
 }
 
 void RequestTable::answered(PendingRequest& request) noexcept {
@@ -84,26 +93,26 @@ void RequestTable::acknowledged(PendingRequest& request) noexcept {
 
 void RequestTable::release(PendingRequest& request) noexcept {
   --used_;
-  free_.push_back(request.slot);
+  free_.push_back(request.ticket.slot);
 }
 
 void RequestTable::index(const PendingRequest& request) noexcept {
   std::size_t at = home(request.correlation);
-  while (index_[at] != kNone) at = (at + 1) & mask_;
-  index_[at] = request.slot;
+  while (index_[at] != no_slot) at = (at + 1) & mask_;
+  index_[at] = request.ticket.slot;
 }
 
 // Moves later entries of the run back into the hole, so that no search ends at it too early.
 void RequestTable::unindex(const PendingRequest& request) noexcept {
   std::size_t hole = home(request.correlation);
-  while (index_[hole] != request.slot) hole = (hole + 1) & mask_;
-  for (std::size_t at = (hole + 1) & mask_; index_[at] != kNone; at = (at + 1) & mask_) {
+  while (index_[hole] != request.ticket.slot) hole = (hole + 1) & mask_;
+  for (std::size_t at = (hole + 1) & mask_; index_[at] != no_slot; at = (at + 1) & mask_) {
     const std::size_t from_home = (at - home(slots_[index_[at]].correlation)) & mask_;
     if (from_home < ((at - hole) & mask_)) continue;
     index_[hole] = index_[at];
     hole = at;
   }
-  index_[hole] = kNone;
+  index_[hole] = no_slot;
 }
 
 }  // namespace sheaf::protocol::statestore

@@ -1,7 +1,9 @@
 #pragma once
 
-// The publishes of one connection that are not over: each may wait for its reply, for its PUBACK,
-// or for both. Found by ticket, by packet identifier and by all 16 bytes of correlation data.
+// RequestTable: the requests of one connection that are not over. Each may wait for its reply, for
+// the PUBACK of its PUBLISH, or for both. A request is found by its ticket, by its packet
+// identifier and by all 16 bytes of its correlation data; nothing else pairs a reply with it.
+//
 // No allocation once it has grown to the number of requests that are in flight together.
 //
 // Thread rule: one thread at a time.
@@ -13,8 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/output_queue.h"
-#include "protocol/session.h"
+#include "protocol/open_requests.h"
 
 namespace sheaf::protocol::statestore {
 
@@ -33,22 +34,17 @@ static_assert(sizeof(Correlation) == Correlation::size);
 // What was asked, so that the reply is read as the answer to it.
 enum class Question : std::uint8_t { get, set, del, vdel, probe, clock, watch, unwatch };
 
-struct PendingRequest {
+struct PendingRequest : OpenRequest {
   Correlation correlation;
-  OutputQueue::FrameId frame = 0;
-  std::uint32_t slot = 0;
-  std::uint32_t generation = 0;
   Question question = Question::get;
   bool waiting = false;  // its caller is owed an event
   bool unacked = false;  // its packet identifier is taken
-  Sent sent = Sent::no;  // set when the session ends
 
-  Ticket ticket() const noexcept { return {slot, generation}; }
-  // Section 2.2.1: not zero, not of another unacknowledged publish.
-  std::uint16_t packet_id() const noexcept { return static_cast<std::uint16_t>(slot + 1); }
+  // Section 2.2.1: not zero, not of another unacknowledged PUBLISH.
+  std::uint16_t packet_id() const noexcept { return static_cast<std::uint16_t>(ticket.slot + 1); }
 };
 
-class RequestTable {
+class RequestTable final : public OpenRequests {
  public:
   // `capacity` <= 65,534, so that one packet identifier remains for SUBSCRIBE.
   explicit RequestTable(std::uint32_t capacity);
@@ -57,22 +53,24 @@ class RequestTable {
   // throws std::bad_alloc.
   PendingRequest& add(const Correlation& correlation, Question question);
 
-  PendingRequest* find(Ticket ticket) noexcept;            // waiting
+  PendingRequest* find(Ticket ticket) noexcept override;   // waiting
   PendingRequest* find(std::string_view token) noexcept;   // waiting
   PendingRequest* find_packet(std::uint16_t id) noexcept;  // unacked
-  // The next one that is waiting, from `slot` on; for the end of a session.
-  PendingRequest* next_waiting(std::uint32_t slot) noexcept;
 
   // Each frees the slot if the other has happened too.
   void answered(PendingRequest& request) noexcept;
   void acknowledged(PendingRequest& request) noexcept;
 
   std::size_t room() const noexcept { return capacity_ - used_; }
-  std::size_t waiting() const noexcept { return waiting_; }
   std::size_t unacked() const noexcept { return unacked_; }
 
+  std::size_t waiting() const noexcept override { return waiting_; }
+  OpenRequest* next(std::size_t& position) noexcept override;
+  void abandon(OpenRequest& request) noexcept override;
+  void drop(OpenRequest& request) noexcept override;
+
  private:
-  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
+  static constexpr std::uint32_t no_slot = static_cast<std::uint32_t>(-1);
 
   std::size_t home(const Correlation& correlation) const noexcept {
     return static_cast<std::size_t>(correlation.high) & mask_;  // random already

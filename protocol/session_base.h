@@ -1,0 +1,132 @@
+#pragma once
+
+// SessionBase: a session of any protocol, less what the protocol itself is. It keeps the contract
+// of Session (session.h) by a ConnectionLife. A protocol adds how it greets, how it writes a
+// request, what its input means, and its no-op.
+//
+// `Requests` is the protocol's table of open requests; it derives from OpenRequests and pairs
+// replies.
+//
+// Input is parsed when events are polled: one message gives at most one event, and views in it stay
+// valid until the next input or command.
+//
+// Without memory a submit is refused, and everything else ends the connection; nothing is thrown.
+//
+// Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstddef>
+#include <expected>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "protocol/connection_life.h"
+#include "protocol/refusals.h"
+#include "protocol/session.h"
+
+namespace sheaf::protocol {
+
+template <class Requests>
+class SessionBase : public Session {
+ public:
+  // ---- inputs
+  std::span<std::byte> input_space() final { return life_.input_space(); }
+  void on_input(std::size_t size, Now now) final { life_.on_input(size, now); }
+  void on_output(std::size_t size, Now now) final { life_.on_output(size, now); }
+  void on_eof(Now) final { life_.on_eof(); }
+  void on_deadline(Now now) final {
+    const auto due = poll_deadline();
+    if (!due || now.mono < *due) return;
+    life_.guarded([&] {
+      if (!life_.check_handshake()) return;
+      if (now.mono >= own_deadline()) on_own_deadline();
+      if (life_.ask_no_op(now)) life_.keep_alive().asked(write_no_op(), now.mono);
+    });
+  }
+
+  // ---- commands
+  void start(Now now) final {
+    life_.start(now);
+    life_.guarded([this] { greet(); });
+  }
+  std::expected<Ticket, LocalError> submit(const Operation& operation, Now now) final {
+    try {
+      if (const auto reason = life_.not_ready()) return std::unexpected(not_ready(*reason));
+      if (room() == 0) return std::unexpected(no_room());
+      return write(operation, now);
+    } catch (const std::bad_alloc&) {
+      return std::unexpected(no_memory());
+    }
+  }
+  Sent cancel(Ticket ticket, Now) final { return life_.cancel(ticket); }
+  void close(Now) final {
+    life_.guarded([this] { life_.end({Reason::closed, "closed by this client"}, farewell()); });
+  }
+
+  // ---- outputs
+  std::span<const Bytes> poll_output() final {
+    if (!life_.closed()) before_output();
+    return life_.output().parts();
+  }
+  bool poll_event(Event& event) final {
+    while (life_.parses()) {
+      Step step = Step::again;
+      life_.guarded([&] { step = next_step(event); });
+      if (step == Step::event) return true;
+      if (step == Step::need_input) return false;
+    }
+    return life_.next_failure(event);
+  }
+  std::optional<Deadline> poll_deadline() const final {
+    return life_.poll_deadline(own_deadline());
+  }
+
+  // ---- queries
+  std::size_t room() const final { return life_.not_ready() ? 0 : free_slots(); }
+  std::size_t in_flight() const final { return life_.closed() ? 0 : requests_.waiting(); }
+  bool ready() const final { return life_.ready(); }
+  bool closed() const final { return life_.closed(); }
+  const CloseReason& close_reason() const final { return life_.close_reason(); }
+  const Counters& counters() const final { return life_.counters(); }
+
+  // Memory held for input and output, for tests of bounds.
+  std::size_t input_capacity() const noexcept { return life_.input().capacity(); }
+  std::size_t output_capacity() const noexcept { return life_.output().capacity(); }
+
+ protected:
+  // `arguments` are those of Requests.
+  template <class... Arguments>
+  explicit SessionBase(const LifeOptions& options, Arguments... arguments)
+      : requests_(arguments...), life_(options, requests_) {}
+
+  // ---- what a protocol adds. If memory ends in write(), it must have changed nothing; if it ends
+  // in another one, the connection ends.
+  virtual void greet() = 0;
+  // Queues the whole of a request, or refuses it.
+  virtual std::expected<Ticket, LocalError> write(const Operation& operation, Now now) = 0;
+  virtual OutputQueue::FrameId write_no_op() = 0;
+  // The next message of the input and what it does.
+  virtual Step next_step(Event& event) = 0;
+  // Requests that may be submitted now; asked while the connection is ready.
+  virtual std::size_t free_slots() const = 0;
+
+  // What only some protocols have: bytes to end with, work that waits for a moment while the
+  // connection is ready, and work that waits for the next output.
+  virtual std::string farewell() const { return {}; }
+  virtual Deadline own_deadline() const { return never; }
+  virtual void on_own_deadline() {}
+  virtual void before_output() {}
+
+  ConnectionLife& life() noexcept { return life_; }
+  const ConnectionLife& life() const noexcept { return life_; }
+  Requests& requests() noexcept { return requests_; }
+  const Requests& requests() const noexcept { return requests_; }
+
+ private:
+  Requests requests_;
+  ConnectionLife life_;
+};
+
+}  // namespace sheaf::protocol

@@ -1,0 +1,153 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/statestore/handshake.h"
+
+#include <algorithm>
+
+#include "protocol/mqtt5/wire.h"
+#include "protocol/statestore/acknowledgements.h"
+#include "protocol/statestore/reason_codes.h"
+#include "protocol/statestore/topics.h"
+
+namespace sheaf::protocol::statestore {
+namespace {
+
+using mqtt5::PropertyId;
+using mqtt5::PropertyWriter;
+using mqtt5::ReasonCode;
+
+// The most that section 2.1.4 lets a packet have. Announced in full: a broker drops what is above
+// the announced limit without a word, which would look like a time-out.
+constexpr std::uint32_t longest_packet = mqtt5::kMaxVarint + 5;
+constexpr std::uint16_t subscribe_id = 65'535;   // never that of a request
+constexpr std::size_t longest_client_id = 4096;  // so that topics built of it are topics
+
+std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(duration).count();
+  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(seconds, 1, 65'535));
+}
+
+}  // namespace
+
+Handshake::Handshake(const StoreSessionOptions& options, ConnectionLife& life)
+    : options_(options), life_(life), agreement_{options.client_id, {}, longest_packet} {}
+
+// ---- CONNECT
+
+bool Handshake::acceptable_credentials() const {
+  return options_.client_id.size() <= longest_client_id &&
+         options_.user.size() <= mqtt5::kMaxString &&
+         options_.password.size() <= mqtt5::kMaxString &&
+         mqtt5::is_mqtt_string(options_.client_id) && mqtt5::is_mqtt_string(options_.user);
+}
+
+void Handshake::begin() {
+  if (!acceptable_credentials()) {
+    return life_.end(
+        {Reason::bad_configuration,
+         "user name, password or client ID is no MQTT string (UTF-8, at most 65535 bytes)", true});
+  }
+  std::string raw;
+  ByteWriter to_raw(raw);
+  PropertyWriter properties(to_raw);
+  properties.u16(PropertyId::receive_maximum, receive_maximum);
+  properties.u32(PropertyId::maximum_packet_size, longest_packet);
+
+  mqtt5::Connect connect;
+  connect.clean_start = true;  // and no session expiry: the session ends with the connection
+  connect.keep_alive = whole_seconds(options_.keep_alive);
+  connect.properties.raw = raw;
+  connect.client_id = options_.client_id;
+  if (!options_.user.empty()) connect.user = options_.user;
+  if (!options_.password.empty()) connect.password = options_.password;
+  ByteWriter out(life_.output().buffer());
+  connect.encode(out);
+  life_.output().end();
+}
+
+// ---- CONNACK
+
+Step Handshake::on_connack(const mqtt5::Frame& frame, std::string_view packet) {
+  const auto connack = mqtt5::Connack::parse(frame, packet);
+  if (!connack) return broken(life_, connack.error());
+  if (is_error(connack->code)) {
+    return life_.end_with(
+        is_about_identity(connack->code) ? Reason::authentication : Reason::connect_failed,
+        sentence("the server refused the connection", connack->code, connack->properties),
+        is_permanent(connack->code));
+  }
+  // Section 3.2.2.1.1: there was a clean start.
+  if (connack->session_present) {
+    return broken(life_, "the server resumed a session after a clean start",
+                  ReasonCode::protocol_error);
+  }
+  if (!agree(connack->properties)) return Step::again;
+  life_.accept();
+  const std::size_t before = life_.output().size();
+  subscribe();
+  if (life_.output().size() - before > agreement_.packet_limit) {
+    life_.end({Reason::connect_failed, "the server's Maximum Packet Size is too small to subscribe",
+               true});
+  }
+  return Step::again;
+}
+
+bool Handshake::agree(const mqtt5::Properties& limits) {
+  if (limits.maximum_qos == 0) {
+    life_.end({Reason::connect_failed,
+               "the server does not offer QoS 1, which the state store needs", true});
+    return false;
+  }
+  if (limits.assigned_client_id) agreement_.client_id = *limits.assigned_client_id;
+  const std::string& id = agreement_.client_id;
+  if (id.size() > longest_client_id || !response_topic_allowed(id)) {
+    broken(life_, "the server assigned a client ID that fits no topic", ReasonCode::protocol_error);
+    return false;
+  }
+  if (limits.receive_maximum) agreement_.window = *limits.receive_maximum;
+  if (limits.maximum_packet_size) agreement_.packet_limit = *limits.maximum_packet_size;
+  if (limits.server_keep_alive.value_or(0) > 0) {
+    life_.keep_alive().shorten(std::chrono::seconds(*limits.server_keep_alive));
+  }
+  return true;
+}
+
+// After CONNACK, because the server may have assigned another client ID.
+void Handshake::subscribe() {
+  const std::string& id = agreement_.client_id;
+  agreement_.response_topic = response_topic(ResponseTopicForm::rust, id);
+  std::string entries;
+  ByteWriter to_entries(entries);
+  mqtt5::Subscription{agreement_.response_topic, 1, false, false, 0}.encode(to_entries);
+  const std::string notifications = notification_filter(id);
+  mqtt5::Subscription{notifications, 1, false, false, 0}.encode(to_entries);
+  mqtt5::Subscribe subscribe;
+  subscribe.packet_id = subscribe_id;
+  subscribe.entries = mqtt5::EntryList<mqtt5::Subscription>(entries);
+  ByteWriter out(life_.output().buffer());
+  subscribe.encode(out);
+  life_.output().end();
+}
+
+// ---- SUBACK
+
+Step Handshake::on_suback(const mqtt5::Frame& frame, std::string_view packet, Event& event) {
+  const auto suback = mqtt5::Suback::parse(frame, packet);
+  if (!suback) return broken(life_, suback.error());
+  if (suback->packet_id != subscribe_id || suback->codes.size() != 2) {
+    return broken(life_, "SUBACK does not answer our SUBSCRIBE", ReasonCode::protocol_error);
+  }
+  const ReasonCode code = suback->code(0);
+  if (is_error(code)) {
+    const bool forbidden = code == ReasonCode::not_authorized;
+    life_.end({forbidden ? Reason::not_authorized : Reason::connect_failed,
+               sentence("the server refused the subscription to replies", code, suback->properties),
+               forbidden},
+              disconnect_packet(ReasonCode::success));
+    return Step::again;
+  }
+  agreement_.notifications = !is_error(suback->code(1));
+  return life_.become_ready(event);
+}
+
+}  // namespace sheaf::protocol::statestore
