@@ -1,8 +1,8 @@
-// BinarySession: from received bytes to replies, and what each reply does.
-//
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include "protocol/memcached/binary_session.h"
+
+#include <utility>
 
 #include "base/text.h"
 #include "protocol/memcached/meta_lines.h"
@@ -38,7 +38,7 @@ Reason reason_of(StatusCode status) noexcept {
   }
 }
 
-// Behind these the server closes, or reads the next request from its middle (an opcode that it does
+// After these the server closes, or reads the next request from its middle (an opcode that it does
 // not know makes it swallow key and extras twice).
 bool ends_connection(StatusCode status) noexcept {
   return status == StatusCode::invalid_arguments || status == StatusCode::auth_error ||
@@ -73,63 +73,70 @@ std::optional<Status> result_of(const Pending& request, StatusCode status) noexc
   return std::nullopt;
 }
 
-// Where a failure keeps its words.
+// The text of a failure is where others have a value.
 std::string_view text_of(const Header& header, std::string_view packet) noexcept {
   return packet.substr(packet.size() - header.value_length());
 }
 
 }  // namespace
 
-BinarySession::Step BinarySession::next_step(Event& event) {
-  if (skip_ > 0) return skip_bytes();
-  const std::string_view data = input_.data();
+void BinarySession::greet() {
+  if (auto text = bad_binary_credentials(options())) {
+    return life().end({Reason::bad_configuration, std::move(*text), true});
+  }
+  writer_.write_version();
+}
+
+Step BinarySession::next_reply(Event& event) {
+  const std::string_view data = life().input().data();
   ByteReader reader(data);
   const auto header = Header::parse(reader, Magic::reply);
   if (!header && header.error() == PacketError::bad_magic && options().only_version) {
     return on_text_greeting();
   }
   if (!header) return on_header_error(header.error());
-  Pending* const request = queue_.due();
+  Pending* const request = requests().due();
   if (request == nullptr) return broken("a reply to nothing that was asked");
   const std::uint32_t index = header->opaque - request->opaque;  // of a key of get_many
-  const bool part = request->question == Question::many && index < request->opaques - 1;
-  if (index >= request->opaques || (part && index < request->at)) {
+  const bool item = request->question == Question::many && index < request->opaques - 1;
+  if (index >= request->opaques || (item && index < request->at)) {
     return broken("a reply to nothing that is due");
   }
-  if (header->opcode != (part ? Opcode::get_quiet : request->opcode)) {
+  if (header->opcode != (item ? Opcode::get_quiet : request->opcode)) {
     return broken("a reply with the opcode of another request");
   }
   const bool good = header->status() == StatusCode::success;
-  if (!may_answer(*request, part || !good)) return Step::again;
-  if (good && (part || request->question == Question::get) &&
+  if (!answers().may_come(*request, item || !good)) return Step::again;
+  if (good && (item || request->question == Question::get) &&
       header->value_length() > options().value_limit) {
     return on_oversized(*request, *header, event);
   }
-  if (header->packet_length() > input_.limit()) return broken("a reply longer than any expected");
+  if (header->packet_length() > life().input().limit())
+    return broken("a reply longer than any expected");
   if (data.size() < header->packet_length()) return Step::need_input;
-  input_.consumed(header->packet_length());
+  life().input().consumed(header->packet_length());
   const std::string_view packet = data.substr(0, header->packet_length());
-  if (part) return on_part(*request, *header, packet, event);
+  if (item) return on_item(*request, *header, packet, event);
   return on_packet(*request, *header, packet, event);
 }
 
-BinarySession::Step BinarySession::on_header_error(PacketError error) {
+Step BinarySession::on_header_error(PacketError error) {
   if (error == PacketError::incomplete) return Step::need_input;
   if (error == PacketError::too_many_connections) {
-    return end_with(is(State::ready) ? Reason::connection_lost : Reason::connect_failed,
-                    "the server has too many open connections");
+    return life().end_with(ready() ? Reason::connection_lost : Reason::connect_failed,
+                           "the server has too many open connections");
   }
-  return broken(to_string(error));
+  return broken(error);
 }
 
-BinarySession::Step BinarySession::on_packet(Pending& request, const Header& header,
-                                             std::string_view packet, Event& event) {
+Step BinarySession::on_packet(Pending& request, const Header& header, std::string_view packet,
+                              Event& event) {
   const bool good = header.status() == StatusCode::success;
-  if (good && is(State::ready)) return on_success(request, packet, event);
+  if (good && ready()) return on_success(request, packet, event);
   ByteReader reader(packet);
-  if (const auto reply = parse_reply(reader); !reply) return broken(to_string(reply.error()));
+  if (const auto reply = parse_reply(reader); !reply) return broken(reply.error());
   const std::string_view text = text_of(header, packet);
-  if (is(State::greeting)) return on_greeting(request, header, text, event);
+  if (!ready()) return on_greeting(request, header, text, event);
   if (request.question == Question::many) {
     return broken(sentence("a refused no-op", header.status(), text));
   }
@@ -138,9 +145,9 @@ BinarySession::Step BinarySession::on_packet(Pending& request, const Header& hea
 
 // ---- greeting
 
-// A server that has read VERSION and the line end behind it as a command.
-BinarySession::Step BinarySession::on_text_greeting() {
-  const std::string_view data = input_.data();
+// A server that has read VERSION and the line end after it as a command.
+Step BinarySession::on_text_greeting() {
+  const std::string_view data = life().input().data();
   const std::size_t end = data.substr(0, max_reply_line).find("\r\n");
   if (end == std::string_view::npos) {
     return data.size() < max_reply_line ? Step::need_input
@@ -149,134 +156,137 @@ BinarySession::Step BinarySession::on_text_greeting() {
   const auto line = ReplyLine::parse(data.substr(0, end)).value_or(ReplyLine{});
   if (line.code == ReplyLine::Code::client_error && line.text.starts_with("unauthenticated")) {
     learn_dialect(Dialect::text_and_log_in);
-    return end_with(Reason::connect_failed, "the server speaks text and wants a log-in (-Y)");
+    return life().end_with(Reason::connect_failed,
+                           "the server speaks text and wants a log-in (-Y)");
   }
   if (line.code == ReplyLine::Code::error || line.code == ReplyLine::Code::client_error) {
     learn_dialect(Dialect::text);
-    return end_with(Reason::connect_failed, "the server speaks text only");
+    return life().end_with(Reason::connect_failed, "the server speaks text only");
   }
   return on_header_error(PacketError::bad_magic);
 }
 
-BinarySession::Step BinarySession::on_greeting(Pending& request, const Header& header,
-                                               std::string_view text, Event& event) {
+Step BinarySession::on_greeting(Pending& request, const Header& header, std::string_view text,
+                                Event& event) {
   const Question question = request.question;
-  queue_.finish(request);
+  requests().finish(request);
   if (question == Question::version) return on_version(header, text, event);
   const StatusCode status = header.status();
-  if (status == StatusCode::success) return become_ready(event);
+  if (status == StatusCode::success) return life().become_ready(event);
   if (question == Question::probe && status == StatusCode::auth_error) {
-    return end_with(Reason::authentication, "the server wants a user name and a password", true);
+    return life().end_with(Reason::authentication, "the server wants a user name and a password",
+                           true);
   }
   if (question == Question::probe) {
-    return end_with(Reason::connect_failed, sentence("the server refused a no-op", status, text));
+    return life().end_with(Reason::connect_failed,
+                           sentence("the server refused a no-op", status, text));
   }
   if (status == StatusCode::unknown_command) {
-    return end_with(Reason::authentication,
-                    "the server knows no log-in (SASL is off), but a user name is configured",
-                    true);
+    return life().end_with(
+        Reason::authentication,
+        "the server knows no log-in (SASL is off), but a user name is configured", true);
   }
-  return end_with(Reason::authentication, sentence("the server refused the log-in", status, text),
-                  true);
+  return life().end_with(Reason::authentication,
+                         sentence("the server refused the log-in", status, text), true);
 }
 
-BinarySession::Step BinarySession::on_version(const Header& header, std::string_view text,
-                                              Event& event) {
+Step BinarySession::on_version(const Header& header, std::string_view text, Event& event) {
   if (header.status() != StatusCode::success) {
-    return end_with(Reason::connect_failed,
-                    sentence("the server does not tell its version", header.status(), text));
+    return life().end_with(Reason::connect_failed,
+                           sentence("the server does not tell its version", header.status(), text));
   }
   learn_version(text);
-  if (options().only_version) return become_ready(event);
+  if (options().only_version) return life().become_ready(event);
   if (has_credentials()) {
-    write_login();
+    writer_.write_login();
   } else {
-    write_probe();
+    writer_.write_no_op();
   }
   return Step::again;
 }
 
 // ---- replies
 
-BinarySession::Step BinarySession::on_failure(Pending& request, StatusCode status,
-                                              std::string_view text, Event& event) {
+Step BinarySession::on_failure(Pending& request, StatusCode status, std::string_view text,
+                               Event& event) {
   if (const auto result = result_of(request, status)) {
     Reply reply;
     reply.status = *result;
-    return answer(request, reply, event);
+    return answers().answer(request, reply, event);
   }
-  const std::string_view words = text.empty() ? to_string(status) : text;
-  if (ends_connection(status)) return refuse_and_end(request, reason_of(status), words, event);
+  const std::string_view why = text.empty() ? to_string(status) : text;
+  if (ends_connection(status)) {
+    return answers().refuse_and_end(request, reason_of(status), why, event);
+  }
   if (request.question == Question::stats && status == StatusCode::key_not_found) {
-    return refuse(request, Reason::bad_argument, "no such group of statistics", event);
+    return answers().refuse(request, Reason::bad_argument, "no such group of statistics", event);
   }
-  return refuse(request, reason_of(status), words, event);
+  return answers().refuse(request, reason_of(status), why, event);
 }
 
-BinarySession::Step BinarySession::on_success(Pending& request, std::string_view packet,
-                                              Event& event) {
+Step BinarySession::on_success(Pending& request, std::string_view packet, Event& event) {
   ByteReader reader(packet);
   Reply reply;
   switch (request.question) {
     case Question::get: {
       const auto got = GetReply::parse(reader);
-      if (!got) return broken(to_string(got.error()));
+      if (!got) return broken(got.error());
       reply.value = got->value;
       reply.flags = got->flags;
-      reply.version = version_text(got->cas);
-      return answer(request, reply, event);
+      reply.version = answers().version_text(got->cas);
+      return answers().answer(request, reply, event);
     }
     case Question::touch: {
       const auto touched = TouchReply::parse(reader);
-      if (!touched) return broken(to_string(touched.error()));
+      if (!touched) return broken(touched.error());
       reply.flags = touched->flags;
-      reply.version = version_text(touched->cas);
-      return answer(request, reply, event);
+      reply.version = answers().version_text(touched->cas);
+      return answers().answer(request, reply, event);
     }
     case Question::arithmetic: {
       const auto counted = ArithmeticReply::parse(reader);
-      if (!counted) return broken(to_string(counted.error()));
+      if (!counted) return broken(counted.error());
       reply.number = counted->number;
-      reply.version = version_text(counted->cas);
-      return answer(request, reply, event);
+      reply.version = answers().version_text(counted->cas);
+      return answers().answer(request, reply, event);
     }
     case Question::version: {
       const auto version = TextReply::parse(reader);
-      if (!version) return broken(to_string(version.error()));
+      if (!version) return broken(version.error());
       reply.value = version->text;
-      return answer(request, reply, event);
+      return answers().answer(request, reply, event);
     }
     case Question::stats: {
       const auto stat = StatReply::parse(reader);
-      if (!stat) return broken(to_string(stat.error()));
-      if (stat->last()) return end_stats(request, event);
-      return add_stat(request, stat->name, stat->value);
+      if (!stat) return broken(stat.error());
+      if (stat->last()) return answers().end_stats(request, event);
+      return answers().add_stat(request, stat->name, stat->value);
     }
     default: {
       const auto plain = PlainReply::parse(reader);
-      if (!plain) return broken(to_string(plain.error()));
-      reply.version = version_text(plain->cas);
-      return answer(request, reply, event);
+      if (!plain) return broken(plain.error());
+      reply.version = answers().version_text(plain->cas);
+      return answers().answer(request, reply, event);
     }
   }
 }
 
 // Of get_many: the reply to one of its keys.
-BinarySession::Step BinarySession::on_part(Pending& request, const Header& header,
-                                           std::string_view packet, Event& event) {
+Step BinarySession::on_item(Pending& request, const Header& header, std::string_view packet,
+                            Event& event) {
   const std::uint32_t index = header.opaque - request.opaque;
   request.at = index + 1;
   Reply reply;
   ByteReader reader(packet);
   if (header.status() == StatusCode::success) {
     const auto got = GetReply::parse(reader);
-    if (!got) return broken(to_string(got.error()));
+    if (!got) return broken(got.error());
     reply.value = got->value;
     reply.flags = got->flags;
-    reply.version = version_text(got->cas);
-    return tell(request, index, reply, event);
+    reply.version = answers().version_text(got->cas);
+    return answers().item(request, index, reply, event);
   }
-  if (const auto parsed = parse_reply(reader); !parsed) return broken(to_string(parsed.error()));
+  if (const auto parsed = parse_reply(reader); !parsed) return broken(parsed.error());
   const StatusCode status = header.status();
   const std::string_view text = text_of(header, packet);
   if (ends_connection(status)) return broken(sentence("a refused get", status, text));
@@ -287,21 +297,20 @@ BinarySession::Step BinarySession::on_part(Pending& request, const Header& heade
     reply.reason = reason_of(status);
     reply.text = text.empty() ? to_string(status) : text;
   }
-  return tell(request, index, reply, event);
+  return answers().item(request, index, reply, event);
 }
 
 // A value that we do not take: its head decides, its bytes pass by.
-BinarySession::Step BinarySession::on_oversized(Pending& request, const Header& header,
-                                                Event& event) {
+Step BinarySession::on_oversized(Pending& request, const Header& header, Event& event) {
   if (header.extra_length != GetReply::extra_size || header.key_length != 0) {
-    return broken(to_string(PacketError::bad_shape));
+    return broken(PacketError::bad_shape);
   }
-  input_.consumed(Header::wire_size);
-  skip_ = header.total_body_length;
-  if (request.question != Question::many) return answer(request, too_large_reply(), event);
+  life().input().skip(Header::wire_size + header.total_body_length);
+  if (request.question != Question::many)
+    return answers().answer(request, Answers::above_value_limit(), event);
   const std::uint32_t index = header.opaque - request.opaque;
   request.at = index + 1;
-  return tell(request, index, too_large_reply(), event);
+  return answers().item(request, index, Answers::above_value_limit(), event);
 }
 
 }  // namespace sheaf::protocol::memcached

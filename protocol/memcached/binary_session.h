@@ -1,7 +1,7 @@
 #pragma once
 
-// The client's end of one connection in memcached's binary protocol. See session.h for what it does
-// as every session of memcached.
+// BinarySession: the client's end of one connection in memcached's binary protocol. See session.h
+// for what it does as every session of memcached.
 //
 // greeting: VERSION; then SASL PLAIN with credentials (the password goes only to a server that has
 // answered in binary), without them a NO-OP, which a server that wants a log-in refuses.
@@ -9,55 +9,59 @@
 // get_many goes as quiet gets, each with an opaque of its own, closed by a NO-OP: hits answer, and
 // only the NO-OP's reply says that all others are misses.
 //
-// A server that speaks text only says nothing to a packet: it waits for the end of a line. With
+// A server that speaks text only does not answer a packet: it waits for the end of a line. With
 // only_version a line end follows VERSION, so that every server answers at once; dialect() then
-// tells what it is.
+// says what it speaks.
 //
-// What the server closes behind ends the connection at once: invalid arguments, a refused log-in,
-// an opcode that it does not know. Leases are the meta protocol's; the stub that holds one reads as
-// an empty value here, and counts as present.
+// Errors after which the server closes end the connection at once: invalid arguments, a refused
+// log-in, an opcode that it does not know. Leases are the meta protocol's; the stub that holds one
+// reads as an empty value here, and counts as present.
 //
+// Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <expected>
+#include <string_view>
+#include <utility>
+
+#include "protocol/memcached/binary_writer.h"
 #include "protocol/memcached/replies.h"
-#include "protocol/memcached/requests.h"
 #include "protocol/memcached/session.h"
 
 namespace sheaf::protocol::memcached {
 
 class BinarySession final : public MemcachedSession {
  public:
-  explicit BinarySession(SessionOptions options) : MemcachedSession(std::move(options)) {}
+  explicit BinarySession(SessionOptions options)
+      : MemcachedSession(std::move(options)),
+        writer_(this->options(), server(), requests(), life().output()) {}
 
  private:
-  std::optional<std::string> bad_credentials() const override;
   void greet() override;
-  std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override;
-  void write_probe() override;
-  Step next_step(Event& event) override;
+  std::expected<Ticket, LocalError> write_request(const Operation& operation, Now now) override {
+    return writer_.write(operation, now);
+  }
+  OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
+  Step next_reply(Event& event) override;
 
-  // binary_submit.cpp: from an operation to its packet
-  Pending& write_bare(Opcode opcode, Question question, bool with_ticket);
-  Ticket write_get(const Operation& operation, std::uint32_t expiry);
-  Ticket write_touch(const Operation& operation, std::uint32_t expiry);
-  Ticket write_set(const Operation& operation, std::uint32_t expiry);
-  Ticket write_append(const Operation& operation);
-  Ticket write_remove(const Operation& operation);
-  Ticket write_arithmetic(const Operation& operation, std::uint32_t expiry);
-  Ticket write_stats(const Operation& operation);
-  std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
-
-  // binary_session.cpp: from received bytes to replies
   Step on_header_error(PacketError error);
-  Step on_text_greeting();
   Step on_packet(Pending& request, const Header& header, std::string_view packet, Event& event);
+
+  // ---- greeting
+  Step on_text_greeting();
   Step on_greeting(Pending& request, const Header& header, std::string_view text, Event& event);
   Step on_version(const Header& header, std::string_view text, Event& event);
+
+  // ---- replies
   Step on_failure(Pending& request, StatusCode status, std::string_view text, Event& event);
   Step on_success(Pending& request, std::string_view packet, Event& event);
-  Step on_part(Pending& request, const Header& header, std::string_view packet, Event& event);
+  Step on_item(Pending& request, const Header& header, std::string_view packet, Event& event);
   Step on_oversized(Pending& request, const Header& header, Event& event);
-  void write_login();
+
+  Step broken(std::string_view what) { return life().broken(what); }
+  Step broken(PacketError error) { return life().broken(to_string(error)); }
+
+  BinaryWriter writer_;
 };
 
 }  // namespace sheaf::protocol::memcached

@@ -1,76 +1,70 @@
 #pragma once
 
-// The client's end of one connection in memcached's meta protocol, which is text. See session.h for
-// what it does as every session of memcached.
+// MetaSession: the client's end of one connection in memcached's meta protocol, which is text. See
+// session.h for what it does as every session of memcached.
 //
 // greeting: `version`. A server that answers it wants no log-in, and the password is not sent to it
 // (it would be stored as a value). One that answers "unauthenticated" gets the log-in, a classic
 // `set` whose value is user and password, and is asked again.
 //
 // Replies come in order and carry the opaque of their request; both are checked. Errors carry
-// none: SERVER_ERROR belongs to the oldest request, every other error line says that client and
-// server have lost each other and ends the connection, but for one: a number that is none. Many
-// keys at once go as lists, whose replies carry their keys: see meta_list.cpp.
+// none: SERVER_ERROR belongs to the oldest request; every other error line but one (a number that
+// is none) says that client and server have lost each other, and ends the connection. Many keys at
+// once go as lists, whose replies carry their keys: see meta_list_reader.h.
 //
+// Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <cstddef>
 #include <expected>
-#include <optional>
-#include <span>
 #include <string_view>
+#include <utility>
 
+#include "protocol/memcached/meta_input.h"
 #include "protocol/memcached/meta_lines.h"
+#include "protocol/memcached/meta_list_reader.h"
+#include "protocol/memcached/meta_writer.h"
 #include "protocol/memcached/session.h"
 
 namespace sheaf::protocol::memcached {
 
 class MetaSession final : public MemcachedSession {
  public:
-  explicit MetaSession(SessionOptions options) : MemcachedSession(std::move(options)) {}
+  explicit MetaSession(SessionOptions options)
+      : MemcachedSession(std::move(options)),
+        writer_(this->options(), requests(), life().output()),
+        input_(this->options().value_limit, life()),
+        list_reader_(server(), life(), requests(), answers(), input_) {}
 
  private:
-  std::optional<std::string> bad_credentials() const override;
   void greet() override;
-  std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override;
-  void write_probe() override;
-  Step next_step(Event& event) override;
-
-  // meta_submit.cpp: from an operation to its line
-  Pending& write_line(std::string_view line, Question question, bool with_ticket);
-  Ticket write_stats(std::string_view group);
-  Ticket write_get(const Operation& operation, std::uint32_t expiry);
-  Ticket write_set(const Operation& operation, std::uint32_t expiry);
-  Ticket write_remove(const Operation& operation);
-  Ticket write_arithmetic(const Operation& operation, std::uint32_t expiry);
-  void write_login();
-
-  // meta_session.cpp: from received bytes to replies
-  std::expected<std::string_view, Step> first_line(std::string_view data);
+  std::expected<Ticket, LocalError> write_request(const Operation& operation, Now now) override {
+    return writer_.write(operation, now);
+  }
+  OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
+  Step next_reply(Event& event) override;
+  // A line, with or without a request that is due; `size` is that of the whole line.
   Step on_line(Pending* request, const ReplyLine& line, std::size_t size, Event& event);
+
+  // ---- greeting
   Step on_greeting(const ReplyLine& line, Event& event);
   Step on_version(std::string_view text, Event& event);
   Step on_refused_greeting(Question question, const ReplyLine& line);
+
+  // ---- replies
   Step on_error(Pending* request, const ReplyLine& line, Event& event);
   Step on_value(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
   Step on_number(Pending& request, const ReplyLine& line, std::string_view value, Event& event);
   Step on_result(Pending& request, const ReplyLine& line, Event& event);
   Step on_text(Pending& request, const ReplyLine& line, Event& event);
-  bool has_its_opaque(const Pending& request, const ReplyLine& line) const;
-  std::expected<std::optional<std::string_view>, Step> take_value(std::size_t value,
-                                                                  std::size_t line);
-  bool read_get(const ReplyLine& line, std::string_view value, Reply& reply);
-  Step skip_line_end();
+  Step on_stats(Pending& request, const ReplyLine& line, Event& event);
 
-  // meta_list.cpp: get_many
-  std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
-  Step on_first_of_many(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
-  Step on_list(Pending& request, std::string_view line, std::size_t size, Event& event);
-  Step on_list_end(Pending& request, std::size_t size, Event& event);
-  bool begins_reply(const Pending& request, const ReplyLine& line) const;
-  Step on_listed(Pending& request, const ListedHead& head, std::size_t size, Event& event);
+  Step broken(std::string_view what) { return life().broken(what); }
 
+  MetaWriter writer_;
+  MetaInput input_;
+  MetaListReader list_reader_;
   bool logged_in_ = false;
-  bool skip_line_end_ = false;  // behind a value that was skipped
 };
 
 }  // namespace sheaf::protocol::memcached

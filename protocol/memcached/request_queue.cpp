@@ -77,16 +77,16 @@ bool RequestQueue::only_own() const noexcept {
   return true;
 }
 
-const Pending* RequestQueue::behind(const Pending& request) const noexcept {
+const Pending* RequestQueue::after(const Pending& request) const noexcept {
   for (std::uint32_t sequence = request.sequence + 1; sequence != next_; ++sequence) {
     if (at(sequence).state != Pending::State::over) return &at(sequence);
   }
   return nullptr;
 }
 
-Pending* RequestQueue::next_waiting(std::uint32_t& sequence) noexcept {
-  for (; sequence != next_; ++sequence) {
-    Pending& request = at(sequence);
+OpenRequest* RequestQueue::next(std::size_t& position) noexcept {
+  for (; position < size(); ++position) {
+    Pending& request = at(first_ + static_cast<std::uint32_t>(position));
     if (request.state == Pending::State::waiting) return &request;
   }
   return nullptr;

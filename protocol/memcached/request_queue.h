@@ -1,9 +1,9 @@
 #pragma once
 
-// The requests of one connection whose replies have not all come, in the order they were written.
-// memcached answers in that order, and every request carries an opaque of its own, or a range of
-// them: a reply must be for the oldest one that owes a reply, by both. A cancelled request stays
-// until its reply has passed, so that its reply can be nobody else's.
+// RequestQueue: the requests of one connection whose replies have not all come, in the order they
+// were written. memcached answers in that order, and every request carries an opaque of its own, or
+// a range of them: a reply must be for the oldest request that owes one, by both. A cancelled
+// request stays until its reply has passed, so that its reply can be nobody else's.
 //
 // No allocation once it has grown to the number of requests that are in flight together.
 //
@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "protocol/memcached/header.h"
-#include "protocol/output_queue.h"
-#include "protocol/session.h"
+#include "protocol/open_requests.h"
 
 namespace sheaf::protocol::memcached {
 
@@ -37,7 +36,8 @@ enum class Question : std::uint8_t {
   login  // of the session itself, without a ticket
 };
 
-struct Pending {
+// `acts_early` is that of get_many, and of a request that was refused before it had left whole.
+struct Pending : OpenRequest {
   enum class State : std::uint8_t {
     waiting,    // its caller is owed an event
     forgotten,  // cancelled, or nobody's: the reply is still to come
@@ -47,20 +47,17 @@ struct Pending {
   std::uint32_t sequence = 0;  // its place in the queue
   std::uint32_t opaque = 0;    // the first of its own
   std::uint32_t opaques = 1;
-  Ticket ticket;
-  OutputQueue::FrameId frame = 0;
   State state = State::over;
   Question question = Question::get;
   Opcode opcode = Opcode::no_op;  // binary
   bool by_version = false;        // there was a condition on the version
-  Sent sent = Sent::no;           // set when the session ends
-  // many: keys before this one have been passed; stats in meta: the no-op is answered
+  // many: keys before this one have been passed; stats in meta: 1 after the no-op is answered
   std::uint32_t at = 0;
-  bool missed = false;                       // many, in meta: some of those were not told
+  bool missed = false;                       // many, in meta: some of those had no item
   std::span<const std::string_view> keys{};  // many; there only while it is waiting
 };
 
-class RequestQueue {
+class RequestQueue final : public OpenRequests {
  public:
   explicit RequestQueue(std::uint32_t first_opaque) noexcept : next_opaque_(first_opaque) {}
 
@@ -70,29 +67,28 @@ class RequestQueue {
   // waiting, else forgotten.
   Pending& add(Question question, bool with_ticket, std::uint32_t opaques = 1) noexcept;
 
-  Pending* find(Ticket ticket) noexcept;           // waiting
+  Pending* find(Ticket ticket) noexcept override;  // waiting
   Pending* find(std::uint32_t sequence) noexcept;  // not over
 
   // The oldest request that owes a reply, null if none does.
   Pending* due() noexcept;
-  // The next one behind it that owes a reply, null if none does.
-  const Pending* behind(const Pending& request) const noexcept;
-  Pending& last() noexcept { return at(next_ - 1); }
-  std::uint32_t first() const noexcept { return first_; }
-  // The next one that is waiting, from `sequence` on, which is moved there; for the end of a
-  // session.
-  Pending* next_waiting(std::uint32_t& sequence) noexcept;
+  // The next one after it that owes a reply, null if none does.
+  const Pending* after(const Pending& request) const noexcept;
 
-  // The caller has got its event, or is not there any more. The slot is free.
+  // The caller has its event, or wants none any more. The slot is free.
   void forget(Pending& request) noexcept;
   // No reply will come (any more).
   void finish(Pending& request) noexcept;
 
-  // Requests in the queue, those that are over behind one that is not included.
+  // Requests in the queue, with those that are over but stand after one that is not.
   std::size_t size() const noexcept { return next_ - first_; }
-  std::size_t waiting() const noexcept { return waiting_; }
   // True if no reply is owed to anybody who ever had a ticket: what is out is the session's own.
   bool only_own() const noexcept;
+
+  std::size_t waiting() const noexcept override { return waiting_; }
+  OpenRequest* next(std::size_t& position) noexcept override;
+  void abandon(OpenRequest& request) noexcept override { forget(static_cast<Pending&>(request)); }
+  void drop(OpenRequest& request) noexcept override { finish(static_cast<Pending&>(request)); }
 
  private:
   struct Slot {

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/session.h"
+#include "protocol/refusals.h"
 
 namespace sheaf::protocol::memcached {
 
@@ -77,12 +77,5 @@ bool needs_key(Verb verb) noexcept;
 
 // What neither protocol has words for, and what contradicts itself.
 std::optional<LocalError> bad_combination(const Operation& operation);
-
-// ---- refusals
-
-LocalError invalid(std::string text);
-LocalError unsupported(std::string text);
-LocalError too_large(std::string_view what, std::uint64_t size, std::string_view limit_name,
-                     std::uint64_t limit);
 
 }  // namespace sheaf::protocol::memcached

@@ -1,9 +1,8 @@
-// BinarySession: from an operation to the bytes of its packet.
-//
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include "protocol/memcached/binary_writer.h"
+
 #include "base/checks.h"
-#include "protocol/memcached/binary_session.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
@@ -24,10 +23,10 @@ void encode_head(const Packet& packet, OutputQueue& output) {
 
 }  // namespace
 
-std::optional<std::string> BinarySession::bad_credentials() const {
+std::optional<std::string> bad_binary_credentials(const SessionOptions& options) {
   constexpr std::size_t longest = 1024;
-  const std::string& user = options().user;
-  const std::string& password = options().password;
+  const std::string& user = options.user;
+  const std::string& password = options.password;
   if (user.empty() && !password.empty()) return "there is a password without a user name";
   if (user.size() > longest || password.size() > longest) {
     return "user name or password is longer than 1024 bytes";
@@ -38,40 +37,49 @@ std::optional<std::string> BinarySession::bad_credentials() const {
   return std::nullopt;
 }
 
-// ---- greeting and no-ops
+void BinaryWriter::reserve(std::size_t bytes, std::size_t value) {
+  queue_.reserve(1);
+  output_.reserve(bytes, value);
+}
 
-Pending& BinarySession::write_bare(Opcode opcode, Question question, bool with_ticket) {
-  reserve(1, Header::wire_size);
+// ---- requests of the session itself
+
+Pending& BinaryWriter::write_bare(Opcode opcode, Question question, bool with_ticket) {
+  reserve(Header::wire_size);
   Pending& request = queue_.add(question, with_ticket);
   request.opcode = opcode;
   encode(BareRequest{opcode, request.opaque}, output_);
-  put_frame(request);
+  request.frame = output_.end();
   return request;
 }
 
-void BinarySession::greet() {
+// Alone it is followed by a line end: a server that knows text only then answers a command that it
+// does not understand, instead of waiting for the end of its line.
+void BinaryWriter::write_version() {
   write_bare(Opcode::version, Question::version, false);
-  if (!options().only_version) return;
-  reserve(0, 1);
+  if (!options_.only_version) return;
+  output_.reserve(1);
   output_.buffer().append(1, '\n');
   output_.end();
 }
 
-void BinarySession::write_probe() { write_bare(Opcode::no_op, Question::probe, false); }
+OutputQueue::FrameId BinaryWriter::write_no_op() {
+  return write_bare(Opcode::no_op, Question::probe, false).frame;
+}
 
-void BinarySession::write_login() {
+void BinaryWriter::write_login() {
   std::string data(1, '\0');
-  data.append(options().user).append(1, '\0').append(options().password);
-  reserve(1, Header::wire_size + mechanism.size() + data.size());
+  data.append(options_.user).append(1, '\0').append(options_.password);
+  reserve(Header::wire_size + mechanism.size() + data.size());
   Pending& request = queue_.add(Question::login, false);
   request.opcode = Opcode::sasl_auth;
   encode(SaslRequest{request.opcode, request.opaque, mechanism, data}, output_);
-  put_frame(request);
+  request.frame = output_.end();
 }
 
 // ---- requests
 
-std::expected<Ticket, LocalError> BinarySession::write(const Operation& operation, Now now) {
+std::expected<Ticket, LocalError> BinaryWriter::write(const Operation& operation, Now now) {
   const Verb verb = operation.verb;
   if (verb == Verb::lease) {
     return std::unexpected(unsupported("leases need memcached's meta protocol"));
@@ -79,8 +87,7 @@ std::expected<Ticket, LocalError> BinarySession::write(const Operation& operatio
   if (needs_key(verb)) {
     if (auto error = check_binary_key(operation.key)) return std::unexpected(std::move(*error));
   }
-  if ((verb == Verb::touch || verb == Verb::get_and_touch) &&
-      server_version().value_or(ServerVersion{}) < touch_since) {
+  if ((verb == Verb::touch || verb == Verb::get_and_touch) && !server_.at_least(touch_since)) {
     return std::unexpected(unsupported("touch needs memcached 1.4.8"));
   }
   const auto expiry = expiry_of(operation.ttl, now, last_second_binary);
@@ -115,8 +122,8 @@ std::expected<Ticket, LocalError> BinarySession::write(const Operation& operatio
   }
 }
 
-Ticket BinarySession::write_get(const Operation& operation, std::uint32_t expiry) {
-  reserve(1, max_head);
+Ticket BinaryWriter::write_get(const Operation& operation, std::uint32_t expiry) {
+  reserve(max_head);
   Pending& request = queue_.add(Question::get, true);
   if (operation.verb == Verb::get) {
     request.opcode = Opcode::get;
@@ -125,42 +132,42 @@ Ticket BinarySession::write_get(const Operation& operation, std::uint32_t expiry
     request.opcode = Opcode::get_and_touch;
     encode(TouchRequest{request.opcode, request.opaque, expiry, operation.key}, output_);
   }
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-// One opaque for each key, and one for the NO-OP behind them.
-std::expected<Ticket, LocalError> BinarySession::write_many(
-    std::span<const std::string_view> keys) {
+// One opaque for each key, and one for the NO-OP after them.
+std::expected<Ticket, LocalError> BinaryWriter::write_many(std::span<const std::string_view> keys) {
   std::size_t bytes = Header::wire_size;
   for (const std::string_view key : keys) {
     if (auto error = check_binary_key(key)) return std::unexpected(std::move(*error));
     bytes += Header::wire_size + key.size();
   }
   const auto count = static_cast<std::uint32_t>(keys.size());
-  reserve(1, bytes);
+  reserve(bytes);
   Pending& request = queue_.add(Question::many, true, count + 1);
+  request.acts_early = true;
   request.opcode = Opcode::no_op;
   std::uint32_t opaque = request.opaque;
   for (const std::string_view key : keys) {
     encode(GetRequest{Opcode::get_quiet, opaque++, key}, output_);
   }
   encode(BareRequest{Opcode::no_op, opaque}, output_);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket BinarySession::write_touch(const Operation& operation, std::uint32_t expiry) {
-  reserve(1, max_head);
+Ticket BinaryWriter::write_touch(const Operation& operation, std::uint32_t expiry) {
+  reserve(max_head);
   Pending& request = queue_.add(Question::touch, true);
   request.opcode = Opcode::touch;
   encode(TouchRequest{request.opcode, request.opaque, expiry, operation.key}, output_);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket BinarySession::write_set(const Operation& operation, std::uint32_t expiry) {
-  reserve(1, max_head, operation.value.size());
+Ticket BinaryWriter::write_set(const Operation& operation, std::uint32_t expiry) {
+  reserve(max_head, operation.value.size());
   Pending& request = queue_.add(Question::store, true);
   request.opcode = operation.condition == Condition::if_absent    ? Opcode::add
                    : operation.condition == Condition::if_present ? Opcode::replace
@@ -169,33 +176,33 @@ Ticket BinarySession::write_set(const Operation& operation, std::uint32_t expiry
   encode_head(SetRequest{request.opcode, request.opaque, cas_of(operation), operation.flags, expiry,
                          operation.key, operation.value},
               output_);
-  put_value(operation.value);
-  put_frame(request);
+  output_.put_value(operation.value);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket BinarySession::write_append(const Operation& operation) {
-  reserve(1, max_head, operation.value.size());
+Ticket BinaryWriter::write_append(const Operation& operation) {
+  reserve(max_head, operation.value.size());
   Pending& request = queue_.add(Question::append, true);
   request.opcode = operation.verb == Verb::append ? Opcode::append : Opcode::prepend;
   encode_head(AppendRequest{request.opcode, request.opaque, 0, operation.key, operation.value},
               output_);
-  put_value(operation.value);
-  put_frame(request);
+  output_.put_value(operation.value);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket BinarySession::write_remove(const Operation& operation) {
-  reserve(1, max_head);
+Ticket BinaryWriter::write_remove(const Operation& operation) {
+  reserve(max_head);
   Pending& request = queue_.add(Question::remove, true);
   request.opcode = Opcode::remove;
   encode(RemoveRequest{request.opcode, request.opaque, cas_of(operation), operation.key}, output_);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket BinarySession::write_arithmetic(const Operation& operation, std::uint32_t expiry) {
-  reserve(1, max_head);
+Ticket BinaryWriter::write_arithmetic(const Operation& operation, std::uint32_t expiry) {
+  reserve(max_head);
   Pending& request = queue_.add(Question::arithmetic, true);
   request.opcode = operation.verb == Verb::increment ? Opcode::increment : Opcode::decrement;
   ArithmeticRequest packet{
@@ -206,16 +213,16 @@ Ticket BinarySession::write_arithmetic(const Operation& operation, std::uint32_t
     packet.expiry = expiry;
   }
   encode(packet, output_);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket BinarySession::write_stats(const Operation& operation) {
-  reserve(1, max_head);
+Ticket BinaryWriter::write_stats(const Operation& operation) {
+  reserve(max_head);
   Pending& request = queue_.add(Question::stats, true);
   request.opcode = Opcode::stat;
   encode(StatRequest{request.opaque, operation.key}, output_);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 

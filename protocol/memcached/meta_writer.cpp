@@ -1,8 +1,9 @@
-// MetaSession: from an operation to the bytes of its line.
-//
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include "protocol/memcached/meta_session.h"
+#include "protocol/memcached/meta_writer.h"
+
+#include "protocol/memcached/meta_lines.h"
+#include "protocol/memcached/rules.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
@@ -18,10 +19,10 @@ MetaSet::Mode mode_of(const Operation& operation) noexcept {
 }  // namespace
 
 // The server reads the log-in as "user password".
-std::optional<std::string> MetaSession::bad_credentials() const {
+std::optional<std::string> bad_meta_credentials(const SessionOptions& options) {
   constexpr std::size_t longest = 1024;
-  const std::string& user = options().user;
-  const std::string& password = options().password;
+  const std::string& user = options.user;
+  const std::string& password = options.password;
   if (user.empty() && !password.empty()) return "there is a password without a user name";
   if (user.size() > longest || password.size() > longest) {
     return "user name or password is longer than 1024 bytes";
@@ -35,22 +36,29 @@ std::optional<std::string> MetaSession::bad_credentials() const {
   return std::nullopt;
 }
 
-// ---- greeting and no-ops
+void MetaWriter::reserve(std::size_t bytes, std::size_t value) {
+  queue_.reserve(1);
+  output_.reserve(bytes, value);
+}
 
-Pending& MetaSession::write_line(std::string_view line, Question question, bool with_ticket) {
-  reserve(1, line.size());
+// ---- requests of the session itself
+
+Pending& MetaWriter::write_line(std::string_view line, Question question, bool with_ticket) {
+  reserve(line.size());
   Pending& request = queue_.add(question, with_ticket);
   output_.buffer().append(line);
-  put_frame(request);
+  request.frame = output_.end();
   return request;
 }
 
-void MetaSession::greet() { write_line("version\r\n", Question::version, false); }
+void MetaWriter::write_version() { write_line("version\r\n", Question::version, false); }
 
-void MetaSession::write_probe() { write_line(meta_no_op, Question::probe, false); }
+OutputQueue::FrameId MetaWriter::write_no_op() {
+  return write_line(meta_no_op, Question::probe, false).frame;
+}
 
-void MetaSession::write_login() {
-  const std::string both = options().user + ' ' + options().password;
+void MetaWriter::write_login() {
+  const std::string both = options_.user + ' ' + options_.password;
   std::string line = "set login 0 0 " + std::to_string(both.size());
   line.append(line_end).append(both).append(line_end);
   write_line(line, Question::login, false);
@@ -58,7 +66,7 @@ void MetaSession::write_login() {
 
 // ---- requests
 
-std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation, Now now) {
+std::expected<Ticket, LocalError> MetaWriter::write(const Operation& operation, Now now) {
   if (needs_key(operation.verb)) {
     if (auto error = check_meta_key(operation.key)) return std::unexpected(std::move(*error));
   }
@@ -92,18 +100,18 @@ std::expected<Ticket, LocalError> MetaSession::write(const Operation& operation,
   }
 }
 
-// Its answer has no opaque and may be END alone: the answer to the no-op in front keeps that from
+// Its answer has no opaque and may be END alone: the answer to a no-op before it keeps that from
 // being taken for the end of a list that was lost.
-Ticket MetaSession::write_stats(std::string_view group) {
+Ticket MetaWriter::write_stats(std::string_view group) {
   std::string line(meta_no_op);
   line.append("stats");
   if (!group.empty()) line.append(1, ' ').append(group);
   return write_line(line.append(line_end), Question::stats, true).ticket;
 }
 
-Ticket MetaSession::write_get(const Operation& operation, std::uint32_t expiry) {
+Ticket MetaWriter::write_get(const Operation& operation, std::uint32_t expiry) {
   const Verb verb = operation.verb;
-  reserve(1, max_request_line);
+  reserve(max_request_line);
   Pending& request = queue_.add(verb == Verb::touch ? Question::touch : Question::get, true);
   MetaGet line{.key = operation.key, .opaque = request.opaque};
   line.value = verb != Verb::touch;
@@ -111,12 +119,12 @@ Ticket MetaSession::write_get(const Operation& operation, std::uint32_t expiry) 
   if (verb == Verb::lease) line.lease = expiry;
   ByteWriter out(output_.buffer());
   line.encode(out);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket MetaSession::write_set(const Operation& operation, std::uint32_t expiry) {
-  reserve(1, max_request_line, operation.value.size());
+Ticket MetaWriter::write_set(const Operation& operation, std::uint32_t expiry) {
+  reserve(max_request_line, operation.value.size());
   const bool stores = operation.verb == Verb::set;
   Pending& request = queue_.add(stores ? Question::store : Question::append, true);
   MetaSet line{.key = operation.key, .size = operation.value.size(), .opaque = request.opaque};
@@ -127,23 +135,23 @@ Ticket MetaSession::write_set(const Operation& operation, std::uint32_t expiry) 
   request.by_version = line.cas != 0;
   ByteWriter out(output_.buffer());
   line.encode(out);
-  put_value(operation.value);
+  output_.put_value(operation.value);
   out.bytes(line_end);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket MetaSession::write_remove(const Operation& operation) {
-  reserve(1, max_request_line);
+Ticket MetaWriter::write_remove(const Operation& operation) {
+  reserve(max_request_line);
   Pending& request = queue_.add(Question::remove, true);
   ByteWriter out(output_.buffer());
   MetaRemove{operation.key, request.opaque, cas_of(operation)}.encode(out);
-  put_frame(request);
+  request.frame = output_.end();
   return request.ticket;
 }
 
-Ticket MetaSession::write_arithmetic(const Operation& operation, std::uint32_t expiry) {
-  reserve(1, max_request_line);
+Ticket MetaWriter::write_arithmetic(const Operation& operation, std::uint32_t expiry) {
+  reserve(max_request_line);
   Pending& request = queue_.add(Question::arithmetic, true);
   const MetaArithmetic line{.key = operation.key,
                             .opaque = request.opaque,
@@ -153,7 +161,35 @@ Ticket MetaSession::write_arithmetic(const Operation& operation, std::uint32_t e
                             .expiry = expiry};
   ByteWriter out(output_.buffer());
   line.encode(out);
-  put_frame(request);
+  request.frame = output_.end();
+  return request.ticket;
+}
+
+// Two lines that are answered in one go; see meta_list_reader.h.
+std::expected<Ticket, LocalError> MetaWriter::write_many(std::span<const std::string_view> keys) {
+  constexpr std::string_view list_command = "gets";
+  std::size_t bytes = max_request_line;
+  for (const std::string_view key : keys) {
+    if (!is_listable_key(key)) {
+      return std::unexpected(unsupported("a key with blanks or control characters in a list"));
+    }
+    bytes += key.size() + 1;
+  }
+  reserve(bytes + list_command.size() + line_end.size());
+  Pending& request = queue_.add(Question::many, true);
+  request.acts_early = true;
+  request.keys = keys;
+  ByteWriter out(output_.buffer());
+  MetaGet{.key = keys.front(), .opaque = request.opaque}.encode(out);
+  if (keys.size() > 1) {
+    out.bytes(list_command);
+    for (const std::string_view key : keys.subspan(1)) {
+      out.u8(' ');
+      out.bytes(key);
+    }
+    out.bytes(line_end);
+  }
+  request.frame = output_.end();
   return request.ticket;
 }
 

@@ -1,0 +1,54 @@
+#pragma once
+
+// MetaWriter: from an operation to the bytes of its line in memcached's meta protocol.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "protocol/memcached/request_queue.h"
+#include "protocol/memcached/session_options.h"
+
+namespace sheaf::protocol::memcached {
+
+// What keeps user and password from being sent; nothing if they can be.
+std::optional<std::string> bad_meta_credentials(const SessionOptions& options);
+
+class MetaWriter {
+ public:
+  // All outlive it.
+  MetaWriter(const SessionOptions& options, RequestQueue& queue, OutputQueue& output) noexcept
+      : options_(options), queue_(queue), output_(output) {}
+
+  // ---- requests of the session itself, without a ticket
+  void write_version();
+  void write_login();
+  OutputQueue::FrameId write_no_op();
+
+  // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
+  std::expected<Ticket, LocalError> write(const Operation& operation, Now now);
+
+ private:
+  Pending& write_line(std::string_view line, Question question, bool with_ticket);
+  Ticket write_stats(std::string_view group);
+  Ticket write_get(const Operation& operation, std::uint32_t expiry);
+  Ticket write_set(const Operation& operation, std::uint32_t expiry);
+  Ticket write_remove(const Operation& operation);
+  Ticket write_arithmetic(const Operation& operation, std::uint32_t expiry);
+  std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
+
+  // Room for one request of `bytes` around a value of `value` bytes.
+  void reserve(std::size_t bytes, std::size_t value = 0);
+
+  const SessionOptions& options_;
+  RequestQueue& queue_;
+  OutputQueue& output_;
+};
+
+}  // namespace sheaf::protocol::memcached

@@ -1,0 +1,33 @@
+#pragma once
+
+// What a session has learned about the server at the other end.
+//
+// Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+#include <optional>
+
+#include "protocol/memcached/rules.h"
+
+namespace sheaf::protocol::memcached {
+
+// What a server turned out to speak.
+enum class Dialect : std::uint8_t {
+  unknown,         // it has not answered yet; to the wrong protocol it never does
+  this_one,        // it has answered in the protocol of the session
+  text,            // text, and not binary
+  text_and_log_in  // text after a log-in (-Y), and not binary
+};
+
+struct ServerFacts {
+  std::optional<ServerVersion>
+      version;  // none before the server has named it, or if it is unreadable
+  Dialect dialect = Dialect::unknown;
+
+  bool at_least(const ServerVersion& wanted) const noexcept {
+    return version.value_or(ServerVersion{}) >= wanted;
+  }
+};
+
+}  // namespace sheaf::protocol::memcached
