@@ -1,7 +1,5 @@
 #include "base/random.h"
 
-#include <sys/random.h>
-
 #include <bit>
 #include <cstring>
 
@@ -70,17 +68,6 @@ std::string Random::hex(std::size_t size) {
   std::string text(size, '0');
   for (char& c : text) c = "0123456789abcdef"[u32() & 15];
   return text;
-}
-
-Seed entropy() noexcept {
-  Seed seed{};
-  auto* at = reinterpret_cast<std::byte*>(seed.data());
-  std::size_t have = 0;
-  while (have < sizeof seed) {
-    const ssize_t got = getrandom(at + have, sizeof seed - have, 0);
-    if (got > 0) have += static_cast<std::size_t>(got);
-  }
-  return seed;
 }
 
 }  // namespace sheaf

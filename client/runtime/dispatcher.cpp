@@ -1,9 +1,5 @@
 #include "client/runtime/dispatcher.h"
 
-#include <pthread.h>
-
-#include "socket/quiet_thread.h"
-
 namespace sheaf::client::runtime {
 
 Dispatcher::Dispatcher(Executor executor) : state_(std::make_shared<State>()) {
@@ -29,7 +25,7 @@ void Dispatcher::post(Job job) {
 
 void Dispatcher::start() {
   if (state_->executor) return;
-  thread_ = socket::start_quiet_thread([state = state_] { main(state); });
+  thread_ = QuietThread("sheaf-callbacks", [state = state_] { main(state); });
 }
 
 // Runs the oldest job with the lock released. What a job throws ends with it: one faulty callback
@@ -56,7 +52,6 @@ bool Dispatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
 }
 
 void Dispatcher::main(const std::shared_ptr<State>& state) {
-  pthread_setname_np(pthread_self(), "sheaf-callbacks");
   std::unique_lock lock(state->mutex);
   for (;;) {
     while (run_one(*state, lock)) {
@@ -67,7 +62,7 @@ void Dispatcher::main(const std::shared_ptr<State>& state) {
 }
 
 void Dispatcher::abandon() noexcept {
-  static_cast<void>(new std::thread(std::move(thread_)));
+  static_cast<void>(new QuietThread(std::move(thread_)));
   static_cast<void>(new std::shared_ptr<State>(std::move(state_)));
 }
 

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/quiet_thread.h"
+
 namespace sheaf::client::runtime {
 
 class Dispatcher {
@@ -51,7 +53,7 @@ class Dispatcher {
   static void main(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;
-  std::thread thread_;
+  QuietThread thread_;
 };
 
 }  // namespace sheaf::client::runtime

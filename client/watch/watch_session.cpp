@@ -1,12 +1,9 @@
 #include "client/watch/watch_session.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 
 #include "client/runtime/outcomes.h"
 #include "client/watch/watch_hub.h"
-#include "socket/quiet_thread.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -131,7 +128,6 @@ bool Watch::Session::call_one(std::unique_lock<std::mutex>& lock) {
 }
 
 void Watch::Session::run() {
-  pthread_setname_np(pthread_self(), "sheaf-watch");
   std::unique_lock lock(mutex_);
   for (;;) {
     while (call_one(lock)) {
@@ -151,7 +147,7 @@ void Watch::Session::run_one() {
 
 void Watch::Session::start() {
   if (!callback_ || executor_) return;
-  thread_ = socket::start_quiet_thread([self = shared_from_this()] { self->run(); });
+  thread_ = QuietThread("sheaf-watch", [self = shared_from_this()] { self->run(); });
 }
 
 void Watch::Session::stop() noexcept {
@@ -159,7 +155,7 @@ void Watch::Session::stop() noexcept {
   const auto refused = impl_->refusal(false);
   if (refused && refused->reason == Reason::forked) {
     // The thread is not here, and nobody will let go of the mutex.
-    static_cast<void>(new std::thread(std::move(thread_)));
+    static_cast<void>(new QuietThread(std::move(thread_)));
     static_cast<void>(new std::shared_ptr<Session>(shared_from_this()));
     return;
   }

@@ -11,6 +11,7 @@
 
 #include <sheaf/watch.h>
 
+#include "base/quiet_thread.h"
 #include "client/calls/watches.h"
 #include "client/client_impl.h"
 #include "client/watch/watch_buffer.h"
@@ -62,7 +63,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   bool scheduled_ = false;  // a task of the executor is on its way
   bool calling_ = false;
   std::thread::id caller_;
-  std::thread thread_;
+  QuietThread thread_;
 };
 
 }  // namespace v0

@@ -1,14 +1,12 @@
 #include "socket/lane/lane.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/checks.h"
 #include "base/read_clocks.h"
-#include "socket/quiet_thread.h"
 
 namespace sheaf::socket {
 namespace {
@@ -37,7 +35,7 @@ Lane::~Lane() {
 }
 
 void Lane::start() {
-  keeper_ = start_quiet_thread([this] { keeper_main(); });
+  keeper_ = QuietThread("sheaf-keeper", [this] { keeper_main(); });
 }
 
 void Lane::stop() noexcept {
@@ -223,7 +221,6 @@ void Lane::pass_on() {
 }
 
 void Lane::keeper_main() {
-  pthread_setname_np(pthread_self(), "sheaf-keeper");
   for (;;) {
     if (keeper_may_drive()) keeper_drive();
     {
@@ -250,7 +247,7 @@ void Lane::keeper_drive() {
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
     loop_.wait_by(crowd ? Wait::spin : Wait::sleep);
-    if (crowd && loop_.spins()) sched_yield();  // those who were woken may ask again first
+    if (crowd && loop_.spins()) yield_processor();  // those who were woken may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
   driving_thread = false;

@@ -46,10 +46,10 @@
 
 #include <atomic>
 #include <mutex>
-#include <thread>
 
 #include "base/intrusive_list.h"
-#include "socket/lane/parker.h"
+#include "base/parker.h"
+#include "base/quiet_thread.h"
 #include "socket/seam.h"
 
 namespace sheaf::socket {
@@ -160,7 +160,7 @@ class Lane final : private Deferred, private IdleHook {
 
   DrivenLoop& loop_;
   const std::chrono::milliseconds grace_;
-  std::thread keeper_;
+  QuietThread keeper_;
   Parker keeper_parker_;
   std::atomic<unsigned> async_ = 0;
   // Under the baton:

@@ -1,4 +1,4 @@
-#include "socket/lane/parker.h"
+#include "base/parker.h"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <ctime>
 
-namespace sheaf::socket {
+namespace sheaf {
 namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
@@ -47,4 +47,4 @@ void Parker::unpark() noexcept {
   }
 }
 
-}  // namespace sheaf::socket
+}  // namespace sheaf

@@ -1,6 +1,6 @@
 #pragma once
 
-// A place where one thread sleeps until another lets it go; no lost wake-ups, no spurious returns.
+// A place where one thread sleeps until another wakes it. No wake-up is lost and none is spurious.
 //
 // Thread rule: one thread parks; any thread unparks.
 
@@ -8,11 +8,11 @@
 #include <chrono>
 #include <cstdint>
 
-namespace sheaf::socket {
+namespace sheaf {
 
 class Parker {
  public:
-  // Gives the processor away that often, as long as unpark() has not been called since the last
+  // Gives the processor away up to `times` times, until unpark() has been called since the last
   // park(). Never sleeps.
   void yield(unsigned times) noexcept;
   // Sleeps until unpark() has been called since the last park().
@@ -30,4 +30,4 @@ class Parker {
   std::atomic<std::uint32_t> state_{empty};
 };
 
-}  // namespace sheaf::socket
+}  // namespace sheaf

@@ -1,11 +1,11 @@
-#include "socket/lane/parker.h"
+#include "base/parker.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <thread>
 
-namespace sheaf::socket {
+namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
@@ -64,4 +64,4 @@ TEST(Parker, EachPermitLetsOneSleeperGo) {
 }
 
 }  // namespace
-}  // namespace sheaf::socket
+}  // namespace sheaf

@@ -1,0 +1,40 @@
+#include "base/quiet_thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+namespace sheaf {
+namespace {
+
+// New threads begin with the signal mask of the thread that starts them.
+class AllBlocked {
+ public:
+  AllBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old_);
+  }
+  ~AllBlocked() { pthread_sigmask(SIG_SETMASK, &old_, nullptr); }
+  AllBlocked(const AllBlocked&) = delete;
+  AllBlocked& operator=(const AllBlocked&) = delete;
+
+ private:
+  sigset_t old_;
+};
+
+}  // namespace
+
+QuietThread::QuietThread(const char* name, std::function<void()> main) {
+  const AllBlocked blocked;
+  thread_ = std::thread([name, main = std::move(main)] {
+    pthread_setname_np(pthread_self(), name);
+    main();
+  });
+}
+
+void QuietThread::join() { thread_.join(); }
+
+void yield_processor() noexcept { sched_yield(); }
+
+}  // namespace sheaf
