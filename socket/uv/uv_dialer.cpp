@@ -2,12 +2,14 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "socket/uv/uv_impl.h"
+#include "socket/uv/uv_loop.h"
 #include "socket/uv/uv_resolver.h"
+#include "socket/uv/uv_stream.h"
 
 namespace sheaf::socket {
 namespace {
@@ -30,17 +32,17 @@ void prepare(int fd) noexcept {
 // Resolve, then try each address in turn until one accepts or the deadline comes.
 class UvDial final : public Dial, private ResolveSink, private TimerSink, private Deferred {
  public:
-  UvDial(UvLoop::Impl& loop, UvResolver& resolver, const Endpoint& endpoint, Deadline deadline,
+  UvDial(UvLoop& loop, UvResolver& resolver, const Endpoint& endpoint, Deadline deadline,
          DialSink& dial_sink, StreamSink& stream_sink)
       : loop_(loop), dial_sink_(dial_sink), stream_sink_(stream_sink) {
-    timer_ = loop_.timers().make(*this);
+    timer_ = loop_.timer(*this);
     timer_->set(deadline);
     lookup_ = resolver.resolve(endpoint, *this);
-    loop_.dial_begins();  // nothing may throw behind it
+    loop_.direct_reads().dial_begins();  // nothing after this may throw
   }
   ~UvDial() override {
     loop_.forget(*this);
-    loop_.dial_ends();
+    loop_.direct_reads().dial_ends();
     drop();
   }
   UvDial(const UvDial&) = delete;
@@ -65,7 +67,7 @@ class UvDial final : public Dial, private ResolveSink, private TimerSink, privat
   void on_writable();
   void drop() noexcept;
 
-  UvLoop::Impl& loop_;
+  UvLoop& loop_;
   DialSink& dial_sink_;
   StreamSink& stream_sink_;
   std::unique_ptr<Timer> timer_;
@@ -74,7 +76,7 @@ class UvDial final : public Dial, private ResolveSink, private TimerSink, privat
   std::size_t next_ = 0;
   std::string last_error_ = "no address";
   int fd_ = -1;
-  uv_poll_t* poll_ = nullptr;
+  PollHandle poll_;
 };
 
 void UvDial::connect_next() {
@@ -103,10 +105,8 @@ bool UvDial::begin(const Address& address) {
     return false;
   }
   loop_.track(fd_);
-  poll_ = new uv_poll_t;
-  uv_poll_init(loop_.raw(), poll_, fd_);
-  poll_->data = this;
-  uv_poll_start(poll_, UV_WRITABLE, [](uv_poll_t* handle, int, int) {
+  poll_ = make_poll(loop_.raw(), fd_, this);
+  uv_poll_start(poll_.get(), UV_WRITABLE, [](uv_poll_t* handle, int, int) {
     static_cast<UvDial*>(handle->data)->on_writable();
   });
   return true;
@@ -122,7 +122,7 @@ void UvDial::on_writable() {
     connect_next();
     return;
   }
-  // uv_poll allows one handle for a descriptor: ours is closed before the stream's begins.
+  // One descriptor has one handle: this one is closed before the stream makes its own.
   const int fd = fd_;
   fd_ = -1;
   loop_.untrack(fd);
@@ -132,11 +132,7 @@ void UvDial::on_writable() {
 }
 
 void UvDial::drop() noexcept {
-  if (poll_ != nullptr) {
-    uv_poll_stop(poll_);
-    close_and_delete(poll_);
-    poll_ = nullptr;
-  }
+  poll_.reset();
   if (fd_ >= 0) {
     loop_.untrack(fd_);
     close(fd_);
@@ -146,19 +142,19 @@ void UvDial::drop() noexcept {
 
 class TcpDialer final : public Dialer {
  public:
-  explicit TcpDialer(UvLoop::Impl& loop) : loop_(loop), resolver_(loop) {}
+  explicit TcpDialer(UvLoop& loop) : loop_(loop), resolver_(loop) {}
   std::unique_ptr<Dial> dial(const Endpoint& endpoint, Deadline deadline, DialSink& dial_sink,
                              StreamSink& stream_sink) override {
     return std::make_unique<UvDial>(loop_, resolver_, endpoint, deadline, dial_sink, stream_sink);
   }
 
  private:
-  UvLoop::Impl& loop_;
+  UvLoop& loop_;
   UvResolver resolver_;
 };
 
 }  // namespace
 
-std::unique_ptr<Dialer> UvLoop::tcp_dialer() { return std::make_unique<TcpDialer>(*impl_); }
+std::unique_ptr<Dialer> UvLoop::tcp_dialer() { return std::make_unique<TcpDialer>(*this); }
 
 }  // namespace sheaf::socket

@@ -1,16 +1,23 @@
 #pragma once
 
-// The production loop and dialer: libuv's uv_poll on sockets of ours. libuv's own stream writes
-// raise SIGPIPE and its timers fire before reads, so neither is used.
+// The production loop and dialer: libuv's uv_poll on sockets of the library's own. libuv's stream
+// writes raise SIGPIPE and its timers fire before reads, so neither is used.
 //
-// Thread rule: as Loop; wake() alone may come from any thread.
+// Thread rule: as DrivenLoop; only wake() and post() may come from any thread.
 
-#include <cstdint>
+#include <atomic>
 #include <expected>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "base/read_clocks.h"
 #include "socket/seam.h"
+#include "socket/timer_heap.h"
+#include "socket/uv/direct_reads.h"
+#include "socket/uv/uv_handles.h"
 
 namespace sheaf::socket {
 
@@ -20,28 +27,27 @@ struct SpinPolicy {
   std::chrono::nanoseconds budget{50'000};  // at most this long, only while it pays
 };
 
-// The longest wait in a read (Wait::read).
-inline constexpr std::chrono::milliseconds longest_read{20};
-
 class UvLoop final : public DrivenLoop {
  public:
   // Fails when descriptors are exhausted; the text says so.
   static std::expected<std::unique_ptr<UvLoop>, std::string> create(SpinPolicy spin);
   ~UvLoop() override;
+  UvLoop(const UvLoop&) = delete;
+  UvLoop& operator=(const UvLoop&) = delete;
 
-  Now now() const override;
+  Now now() const override { return now_; }
   void turn(Deadline until) override;
   void wake() noexcept override;
-  std::unique_ptr<Timer> timer(TimerSink& sink) override;
+  std::unique_ptr<Timer> timer(TimerSink& sink) override { return timers_.make(sink); }
   void defer(Deferred& work) override;
   void forget(Deferred& work) noexcept override;
-  std::chrono::nanoseconds lateness() const override;
+  std::chrono::nanoseconds lateness() const override { return lateness_; }
 
-  Now refresh() noexcept override;
-  void do_not_wait() noexcept override;
-  void wait_by(Wait wait) noexcept override;
-  bool spins() const noexcept override;
-  void set_idle_hook(IdleHook* hook) noexcept override;
+  Now refresh() noexcept override { return now_ = read_clocks(); }
+  void do_not_wait() noexcept override { do_not_wait_ = true; }
+  void wait_by(Wait wait) noexcept override { wait_by_ = wait; }
+  bool spins() const noexcept override { return spin_.enabled; }
+  void set_idle_hook(IdleHook* hook) noexcept override { hook_ = hook; }
   void post(Deferred& work) noexcept override;
   void cancel(Deferred& work) noexcept override;
   void close_descriptors() noexcept override;
@@ -49,11 +55,48 @@ class UvLoop final : public DrivenLoop {
   // TCP: resolves names (libuv's pool threads, only for names), connects, TCP_NODELAY, keep-alive.
   std::unique_ptr<Dialer> tcp_dialer();
 
-  class Impl;
+  // ---- for the other files of this folder
+
+  // The first thing in every libuv callback: the clock of the turn is read once, after the wait.
+  Now now_in_turn();
+  uv_loop_s* raw() noexcept { return loop_.get(); }
+  DirectReads& direct_reads() noexcept { return direct_reads_; }
+  // Descriptors that a forked child must close.
+  void track(int fd) { fds_.insert(fd); }
+  void untrack(int fd) { fds_.erase(fd); }
 
  private:
-  explicit UvLoop(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit UvLoop(SpinPolicy spin);
+  std::string open();  // empty on success
+  bool shut();
+  void run_deferred();
+  void take_posted();
+  void wait(Deadline until);
+  bool spin(Deadline until);
+  bool wait_in_read(Deadline until);
+  void sleep(Deadline until);
+  void poll(bool sleep);
+
+  SpinPolicy spin_;
+  IdleHook* hook_ = nullptr;
+  Wait wait_by_ = Wait::sleep;
+  bool events_ = false;       // something happened in this turn
+  bool clock_read_ = false;   // now_ is of this turn
+  bool do_not_wait_ = false;  // in this turn
+  unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
+  std::unique_ptr<uv_loop_s> loop_;
+  TimerHandle alarm_;  // ends the wait; fires nothing itself
+  PollHandle waker_;
+  int wake_fd_ = -1;
+  Now now_;
+  std::chrono::nanoseconds lateness_{0};
+  TimerHeap timers_;
+  std::vector<Deferred*> deferred_;
+  std::atomic<bool> any_posted_ = false;
+  std::mutex post_mutex_;
+  std::vector<Deferred*> posted_;  // guarded by post_mutex_
+  std::set<int> fds_;
+  DirectReads direct_reads_;
 };
 
 }  // namespace sheaf::socket

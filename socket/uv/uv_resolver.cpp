@@ -3,12 +3,12 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <uv.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/text.h"
-#include "socket/uv/uv_impl.h"
 
 namespace sheaf::socket {
 namespace {
@@ -55,7 +55,7 @@ struct UvResolver::Query {
 
 class UvResolver::Waiter final : public Lookup, private Deferred {
  public:
-  Waiter(UvLoop::Impl& loop, std::shared_ptr<Query> query, ResolveSink& sink)
+  Waiter(UvLoop& loop, std::shared_ptr<Query> query, ResolveSink& sink)
       : loop_(loop), query_(std::move(query)), sink_(sink) {
     if (query_ != nullptr) query_->waiters.push_back(this);
   }
@@ -75,7 +75,7 @@ class UvResolver::Waiter final : public Lookup, private Deferred {
  private:
   void run_deferred(Now) override { sink_.on_resolved(std::move(addresses_), std::move(error_)); }
 
-  UvLoop::Impl& loop_;
+  UvLoop& loop_;
   std::shared_ptr<Query> query_;
   ResolveSink& sink_;
   std::vector<Address> addresses_;

@@ -1,8 +1,8 @@
 #pragma once
 
 // Names to addresses, by libuv's pool. One look-up in flight for a name, however many ask; when a
-// look-up fails, the addresses of the last good one serve (a name server's outage is not ours).
-// A numeric address needs no look-up.
+// look-up fails, the addresses of the last good one serve (an outage of the name server is not the
+// library's). A numeric address needs no look-up.
 //
 // Thread rule: belongs to one loop.
 
@@ -40,7 +40,7 @@ class Lookup {
 
 class UvResolver {
  public:
-  explicit UvResolver(UvLoop::Impl& loop) : loop_(loop) {}
+  explicit UvResolver(UvLoop& loop) : loop_(loop) {}
   ~UvResolver();
   UvResolver(const UvResolver&) = delete;
   UvResolver& operator=(const UvResolver&) = delete;
@@ -54,7 +54,7 @@ class UvResolver {
   void start(Query& query);
   void finish(Query& query, const std::vector<Address>& found, const std::string& error);
 
-  UvLoop::Impl& loop_;
+  UvLoop& loop_;
   std::map<std::string, std::shared_ptr<Query>> queries_;  // by host:port; kept for the last answer
 };
 

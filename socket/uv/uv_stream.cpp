@@ -1,15 +1,15 @@
-#include <fcntl.h>
+#include "socket/uv/uv_stream.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
-
-#include "socket/uv/uv_impl.h"
 
 namespace sheaf::socket {
 namespace {
@@ -20,21 +20,17 @@ constexpr int max_reads_per_turn = 16;
 
 class UvStream final : public Stream, private Deferred, private Readable {
  public:
-  UvStream(UvLoop::Impl& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
-    auto poll = std::make_unique<uv_poll_t>();
+  UvStream(UvLoop& loop, int fd, StreamSink& sink) : loop_(loop), fd_(fd), sink_(sink) {
     loop_.track(fd_);
-    loop_.add(*this);  // nothing may throw behind it
-    poll_ = poll.release();
-    uv_poll_init(loop_.raw(), poll_, fd_);
-    poll_->data = this;
+    poll_ = make_poll(loop_.raw(), fd_, this);
+    loop_.direct_reads().add(*this);  // nothing after this may throw
     listen();
   }
   ~UvStream() override {
     if (guard_ != nullptr) *guard_ = true;
     loop_.forget(*this);
-    uv_poll_stop(poll_);
-    close_and_delete(poll_);
-    loop_.remove(*this);
+    poll_.reset();
+    loop_.direct_reads().remove(*this);
     loop_.untrack(fd_);
     close(fd_);
   }
@@ -46,7 +42,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
  private:
   void listen() {
     const int events = writing_ ? UV_READABLE | UV_WRITABLE : UV_READABLE;
-    uv_poll_start(poll_, events, [](uv_poll_t* handle, int status, int ready) {
+    uv_poll_start(poll_.get(), events, [](uv_poll_t* handle, int status, int ready) {
       static_cast<UvStream*>(handle->data)->on_ready(status, ready);
     });
   }
@@ -57,18 +53,17 @@ class UvStream final : public Stream, private Deferred, private Readable {
   void watch() override {
     if (!ended_) listen();
   }
-  bool let_read_wait();
   ssize_t receive(std::span<std::byte> space, bool waiting) const;
   bool read_all(const bool& gone, bool waiting = false);
   int pending_error(int otherwise) const noexcept;
   void end(int error);
   void run_deferred(Now now) override;
 
-  UvLoop::Impl& loop_;
+  UvLoop& loop_;
   int fd_;
   StreamSink& sink_;
-  uv_poll_t* poll_ = nullptr;
-  bool* guard_ = nullptr;  // set while a callback runs: told when the sink destroys this stream
+  PollHandle poll_;
+  bool* guard_ = nullptr;  // while a callback runs: becomes true if the sink destroys this stream
   bool writing_ = false;   // waits for writability
   bool blocks_ = false;    // calls without MSG_DONTWAIT wait for `longest_read`
   bool wrote_ = false;     // since the last read: the ACK rode along
@@ -149,24 +144,20 @@ void UvStream::on_ready(int status, int ready) {
 }
 
 bool UvStream::try_read(bool wait) {
-  if (ended_ || writing_ || write_error_ != 0 || (wait && !let_read_wait())) return false;
-  if (wait && loop_.is_watched(*this)) {  // one less to be told, for the kernel
-    uv_poll_stop(poll_);
-    loop_.leave_unwatched(*this);
+  if (ended_ || writing_ || write_error_ != 0) return false;
+  if (wait) {
+    blocks_ = blocks_ || let_reads_wait(fd_);
+    if (!blocks_) return false;
+    // The kernel need not report to libuv what the read itself will see.
+    if (loop_.direct_reads().is_watched(*this)) {
+      uv_poll_stop(poll_.get());
+      loop_.direct_reads().leave_unwatched(*this);
+    }
   }
   bool gone = false;
   guard_ = &gone;
   if (read_all(gone, wait)) guard_ = nullptr;
   return true;
-}
-
-bool UvStream::let_read_wait() {
-  if (blocks_) return true;
-  constexpr timeval limit{0, std::chrono::microseconds(longest_read).count()};
-  if (setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0) return false;
-  const int flags = fcntl(fd_, F_GETFL);
-  blocks_ = flags >= 0 && fcntl(fd_, F_SETFL, flags & ~O_NONBLOCK) == 0;
-  return blocks_;
 }
 
 // `waiting`: for bytes, until a signal or its limit ends it, with an error as if there were none.
@@ -211,13 +202,13 @@ int UvStream::pending_error(int otherwise) const noexcept {
 void UvStream::end(int error) {
   ended_ = true;
   error_ = error;
-  uv_poll_stop(poll_);
+  uv_poll_stop(poll_.get());
   loop_.defer(*this);
 }
 
-// After the turn's reads and writes: reports the end, or acknowledges at once what no write of ours
-// has acknowledged, while an answer is due. Without it a broker with Nagle's algorithm on holds the
-// reply behind its PUBACK for 40 ms.
+// After the turn's reads and writes: reports the end, or acknowledges at once what no write has
+// acknowledged, while an answer is due. Otherwise a broker with Nagle's algorithm on would hold the
+// reply that follows its PUBACK for 40 ms.
 void UvStream::run_deferred(Now now) {
   if (ended_) {
     sink_.on_closed(error_, now);
@@ -230,7 +221,7 @@ void UvStream::run_deferred(Now now) {
 
 }  // namespace
 
-std::unique_ptr<Stream> make_uv_stream(UvLoop::Impl& loop, int fd, StreamSink& sink) {
+std::unique_ptr<Stream> make_uv_stream(UvLoop& loop, int fd, StreamSink& sink) {
   return std::make_unique<UvStream>(loop, fd, sink);
 }
 
