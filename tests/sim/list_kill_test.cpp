@@ -1,12 +1,11 @@
-// A writer that is killed after each single one of its requests, and a store that loses its memory:
-// the list reads at once, and can be written when the lock's lease has ended. On memcached what a
-// writer adds has a life of a minute: after it the list still has all that it names.
+// A writer that is killed after each single one of its requests: the list reads at once, and can be
+// written when the lock's lease has ended. On memcached what a writer adds has a life of a minute:
+// after it the list still has all that it names.
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
 
-#include "tests/sim/kit/seeds.h"
 #include "tests/sim/list_world.h"
 
 namespace sheaf::sim {
@@ -54,10 +53,6 @@ Items many(const std::string& prefix, int count) {
   return items;
 }
 
-EndpointKind kind(Ids ids) {
-  return ids == Ids::drawn ? EndpointKind::memcached : EndpointKind::state_store;
-}
-
 // One edit by a writer that is killed after `most` requests. False: it was done before.
 class KillRun {
  public:
@@ -67,7 +62,7 @@ class KillRun {
         edit_(std::move(edit)),
         after_(after),
         most_(most),
-        stack_(1, 1, kind(ids)) {
+        stack_(1, 1, kind_of(ids)) {
     rules_.ids = ids;
     rules_.writer.plan.tail = tail;
   }
@@ -140,11 +135,7 @@ class ListKill : public testing::TestWithParam<Ids> {
                        std::size_t tail = 0);
 };
 
-std::string name_of(const testing::TestParamInfo<Ids>& test) {
-  return test.param == Ids::drawn ? "Memcached" : "StateStore";
-}
-constexpr Ids all_ids[] = {Ids::counted, Ids::drawn};
-INSTANTIATE_TEST_SUITE_P(On, ListKill, testing::ValuesIn(all_ids), name_of);
+INSTANTIATE_TEST_SUITE_P(On, ListKill, both_kinds, name_of);
 
 // Kills after the first, the second, ... request, until there is none left to kill after.
 void ListKill::kill_everywhere(const Items& before, const Edit& edit, const Items& after,
@@ -193,101 +184,6 @@ TEST_P(ListKill, AfterManyRequestsOfAPushOfMany) {
   const Items pushed = many("p", 600);
   after.insert(after.end(), pushed.begin(), pushed.end());
   kill_everywhere(before, Edit{Edit::Kind::push, 0, pushed}, after, 100);
-}
-
-class ListRestart : public testing::TestWithParam<Ids> {};
-INSTANTIATE_TEST_SUITE_P(On, ListRestart, testing::ValuesIn(all_ids), name_of);
-
-// What readers saw while the store lost its memory again and again.
-struct Seen {
-  unsigned good = 0;
-  unsigned torn = 0;  // an item twice, or something that the head names is missing
-  std::string what;
-};
-
-void restart_again_and_again(std::uint64_t seed, const ListRules& rules, Seen& seen) {
-  Random random(seed);
-  std::vector<std::unique_ptr<SimRead>> reads;
-  std::vector<std::unique_ptr<SimWriter>> writers;
-  Stack stack(seed, 1, kind(rules.ids));
-  for (unsigned w = 0; w < 2; ++w) {
-    writers.push_back(std::make_unique<SimWriter>(stack.add_client(), rules, seed * 8 + w));
-  }
-  StackClient& reader = stack.add_client();
-  unsigned number = 0;
-  for (int step = 0; step < 120; ++step) {
-    for (const auto& writer : writers) {
-      if (random.below(2) == 0) writer->push(std::to_string(number++), 300ms);
-    }
-    reads.push_back(std::make_unique<SimRead>(reader, rules, 300ms));
-    if (stack.broker(0).serving() && random.below(25) == 0) {
-      stack.broker(0).crash();
-      const auto down = std::chrono::milliseconds(random.below(3) * random.below(200));
-      stack.world.after(down, [&](Now) { stack.broker(0).restart(); });
-    }
-    stack.world.run_for(std::chrono::milliseconds(random.below(60)));
-  }
-  stack.world.run_for(3s);
-  for (const auto& read : reads) {
-    ASSERT_TRUE(read->out);
-    if (!*read->out) {
-      if (read->out->error().outcome != Outcome::refused) continue;
-      ++seen.torn;
-      seen.what = "seed " + std::to_string(seed) + ": " + read->out->error().message();
-      continue;
-    }
-    const Items& items = (*read->out)->items;
-    ++(std::set<std::string>(items.begin(), items.end()).size() == items.size() ? seen.good
-                                                                                : seen.torn);
-  }
-}
-
-// A memory-only store that restarts has lost the list; whoever still knows the old head must not
-// bring it back without what it names. Readers see a list that was pushed since, or an error.
-TEST_P(ListRestart, AStoreThatLostItsMemoryNeverHasATornList) {
-  ListRules rules;
-  rules.ids = GetParam();
-  Seen seen;
-  const std::uint64_t seeds = seeds_to_run(60);
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) restart_again_and_again(seed, rules, seen);
-  EXPECT_EQ(seen.torn, 0u) << seen.what;
-  EXPECT_GT(seen.good, seeds * 50) << "of 120 reads each";
-}
-
-// One writer knows a head of version 2; then the server starts again, and another writer makes a
-// head that has version 2 as well. What the first one pushes next: the list, or why it cannot be
-// read.
-std::string after_a_restart(bool same_connection) {
-  ListRules rules;
-  rules.ids = Ids::drawn;
-  rules.cas.same_connection = same_connection;
-  std::unique_ptr<SimRead> read;
-  std::vector<std::unique_ptr<SimWriter>> writers;
-  Stack stack(1, 1, EndpointKind::memcached);
-  for (unsigned w = 0; w < 2; ++w) {
-    writers.push_back(std::make_unique<SimWriter>(stack.add_client(), rules, w));
-  }
-  const auto push = [&](unsigned writer, const std::string& value) {
-    const SimEdit& edit = writers[writer]->push(value, 2s);
-    stack.world.run_for(2s);
-    return edit.outcome && edit.outcome->has_value();
-  };
-  EXPECT_TRUE(push(0, "before"));
-  stack.broker(0).crash();
-  stack.broker(0).restart();
-  EXPECT_TRUE(push(1, "theirs"));
-  EXPECT_TRUE(push(0, "ours"));
-  read = std::make_unique<SimRead>(stack.client(1), rules, 1s);
-  stack.world.run_for(1s);
-  if (!*read->out) return read->out->error().text;
-  std::string all;
-  for (const std::string& item : (*read->out)->items) all += item + " ";
-  return all;
-}
-
-TEST(ListVersions, OneOfBeforeARestartIsNotComparedWithOneOfAfterIt) {
-  EXPECT_EQ(after_a_restart(true), "theirs ours ");
-  EXPECT_NE(after_a_restart(false).find("damaged"), std::string::npos) << "the control";
 }
 
 }  // namespace

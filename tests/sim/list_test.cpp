@@ -40,10 +40,6 @@ ListRules brisk_memcached_rules() {
   return rules;
 }
 
-EndpointKind kind(const ListRules& rules) {
-  return rules.ids == Ids::drawn ? EndpointKind::memcached : EndpointKind::state_store;
-}
-
 // What a run of one seed came to.
 struct Findings {
   bool lost = false;
@@ -64,7 +60,7 @@ class ListRun {
 
   // `takes`: every third edit takes the first item out.
   ListRun(std::uint64_t seed, const ListRules& rules, bool takes = false)
-      : random_(seed ^ 0x115), rules_(rules), takes_(takes), stack_(seed, 1, kind(rules)) {
+      : random_(seed ^ 0x115), rules_(rules), takes_(takes), stack_(seed, 1, kind_of(rules.ids)) {
     mix_ = random_.below(64);
     stack_.config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
     stack_.config.busy_timeout = 500ms;

@@ -4,6 +4,8 @@
 //
 // Thread rule: one thread.
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <functional>
 #include <memory>
@@ -26,6 +28,17 @@ struct ListRules {
   client::list::WriterOptions writer;
   std::string name = "jobs";
 };
+
+// The kind of endpoint where a list finds its ids in this way.
+inline EndpointKind kind_of(client::list::Ids ids) {
+  return ids == client::list::Ids::drawn ? EndpointKind::memcached : EndpointKind::state_store;
+}
+// Suites that run on both kinds, and what they are called.
+inline const auto both_kinds =
+    testing::Values(client::list::Ids::counted, client::list::Ids::drawn);
+inline std::string name_of(const testing::TestParamInfo<client::list::Ids>& test) {
+  return test.param == client::list::Ids::drawn ? "Memcached" : "StateStore";
+}
 
 // An edit on its way, and how it ended.
 struct SimEdit : client::list::EditRequest {

@@ -247,6 +247,22 @@ TEST(ListEdit, AClearedListKeepsItsTreesInTheGarbageUntilSomebodySawThemGone) {
   EXPECT_EQ(model.head.garbage[0].kind, Garbage::Kind::tree);
 }
 
+TEST(ListEdit, AClearNamesEverySegmentAndEveryItemOfTheTailAsGarbage) {
+  Model model;
+  Edit push;
+  push.values.assign(600, "x");
+  model.apply({push});
+  for (int i = 0; i < 10; ++i) model.apply({Edit{Edit::Kind::push, 0, {"y"}}});
+  std::vector<Garbage> all;
+  for (const SegmentRef& segment : model.head.segments) {
+    all.push_back({Garbage::Kind::tree, segment.id});
+  }
+  for (const Id id : model.head.tail) all.push_back({Garbage::Kind::item, id});
+  ASSERT_EQ(all.size(), 3u + 10u);
+  model.apply({Edit{Edit::Kind::clear, 0, {}}});
+  EXPECT_EQ(model.head.garbage, all);
+}
+
 Edit drop(Id segment, std::vector<Id> items) {
   Edit edit;
   edit.kind = Edit::Kind::drop;

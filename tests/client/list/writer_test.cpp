@@ -1,0 +1,153 @@
+// Transcripts of a writer over the register of the state store.
+
+#include "client/list/writer.h"
+
+#include <gtest/gtest.h>
+
+#include "client/list/store_register.h"
+#include "tests/client/list/wire.h"
+
+namespace sheaf::client::list {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::Condition;
+using protocol::Status;
+using protocol::Verb;
+
+class ListWriter : public testing::Test {
+ protected:
+  void add(EditRequest& request, Edit edit, std::chrono::milliseconds timeout = 5s) {
+    request.edit = std::move(edit);
+    request.started = now.mono;
+    request.deadline = now.mono + timeout;
+    writer.add(request, now);
+  }
+  const calls::Command& ask_for_lock() { return wire.wants(Verb::set, keys.lock()); }
+  // Takes the lock of a list whose head is `head`.
+  void open(const Head& head, std::uint64_t connection = 7) {
+    wire.answer(ask_for_lock(), Status::done, "token", {}, connection);
+    wire.answer(wire.wants(Verb::get, keys.head()), Status::done, "v", encode_head(head),
+                connection);
+    wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v", {}, connection);
+  }
+  void expect_expired(const EditRequest& request) {
+    ASSERT_EQ(writer.poll_ended(), &request);
+    ASSERT_FALSE(request.outcome->has_value());
+    EXPECT_EQ(request.outcome->error().outcome, Outcome::not_sent);
+    EXPECT_EQ(request.outcome->error().reason, Reason::timed_out);
+  }
+  void expect_lock_released() {
+    EXPECT_EQ(wire.wants(Verb::remove, keys.lock()).operation.condition, Condition::if_value);
+    wire.wants_nothing();
+  }
+
+  Keys keys{"jobs"};
+  Writer writer{
+      keys, std::make_unique<StoreRegister>(keys, StoreRegisterOptions{}, Seed{}), {}, Seed{}};
+  Wire<Writer> wire{writer};
+  Now& now = wire.now;
+};
+
+Head one_segment() {
+  Head head;
+  head.revision = 1;
+  head.next = 9;
+  head.segments = {{5, 2}};
+  return head;
+}
+
+TEST_F(ListWriter, AnEditThatExpiresWhileItsHeadIsReadGivesTheLockBack) {
+  EditRequest push;
+  add(push, {Edit::Kind::push, 0, {"x"}}, 100ms);
+  wire.answer(ask_for_lock(), Status::done, "token");
+  const calls::Command& read = wire.wants(Verb::get, keys.head());
+  wire.wait();
+  expect_expired(push);
+  expect_lock_released();
+  wire.answer(read, Status::absent);
+  wire.wants_nothing();
+}
+
+TEST_F(ListWriter, AnEditThatExpiresWhileASegmentIsReadGivesTheLockBack) {
+  EditRequest insert;
+  add(insert, {Edit::Kind::insert, 1, {"x"}}, 100ms);
+  open(one_segment());
+  wire.wants(Verb::get, keys.segment(5));
+  wire.wait();
+  expect_expired(insert);
+  expect_lock_released();
+}
+
+TEST_F(ListWriter, AnEditThatExpiresWhileItsItemIsStoredGivesTheLockBackAndCommitsNothing) {
+  EditRequest push;
+  add(push, {Edit::Kind::push, 0, {"x"}}, 100ms);
+  open(one_segment());
+  const calls::Command& item = wire.wants(Verb::set, keys.item(9));
+  wire.wait();
+  expect_expired(push);
+  expect_lock_released();
+  wire.answer(item, Status::done, "v");
+  wire.wants_nothing();
+}
+
+// Of two edits in work one expires: the other begins again with a lock of its own.
+TEST_F(ListWriter, AnEditBesideOneThatExpiresBeginsAgain) {
+  EditRequest brief;
+  EditRequest patient;
+  add(brief, {Edit::Kind::push, 0, {"x"}}, 100ms);
+  add(patient, {Edit::Kind::push, 0, {"y"}}, 5s);
+  open(one_segment());
+  wire.wants(Verb::set, keys.item(9));
+  wire.wants(Verb::set, keys.item(10));
+  wire.wait();
+  expect_expired(brief);
+  EXPECT_EQ(writer.poll_ended(), nullptr);
+  wire.wants(Verb::remove, keys.lock());
+  ask_for_lock();
+}
+
+// The store has lost its memory, and another segment has the number of one that this writer knows.
+TEST_F(ListWriter, ASegmentOfAnEarlierConnectionIsReadAgain) {
+  EditRequest first;
+  add(first, {Edit::Kind::insert, 1, {"x"}});
+  open(one_segment());
+  wire.answer(wire.wants(Verb::get, keys.segment(5)), Status::done, "v", encode_segment({1, 2}));
+  wire.answer(wire.wants(Verb::set, keys.item(9)), Status::done, "v");
+  const calls::Command& written = wire.wants(Verb::set, keys.segment(10));
+  EXPECT_EQ(written.operation.value, encode_segment({1, 9, 2}));
+  wire.answer(written, Status::done, "v");
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v");
+  ASSERT_EQ(writer.poll_ended(), &first);
+  wire.answer(wire.wants(Verb::remove, keys.lock()), Status::done);
+
+  EditRequest second;
+  add(second, {Edit::Kind::insert, 1, {"y"}});
+  Head head;
+  head.revision = 1;
+  head.next = 12;
+  head.segments = {{10, 3}};
+  open(head, 8);
+  wire.answer(wire.wants(Verb::get, keys.segment(10)), Status::done, "v", encode_segment({7, 8, 9}),
+              8);
+  wire.wants(Verb::set, keys.item(12));
+  EXPECT_EQ(wire.wants(Verb::set, keys.segment(13)).operation.value, encode_segment({7, 12, 8, 9}));
+}
+
+TEST_F(ListWriter, TheItemThatARemoveReturnsMayBeEmpty) {
+  EditRequest remove;
+  add(remove, {Edit::Kind::remove, 0, {}});
+  Head head;
+  head.revision = 1;
+  head.next = 9;
+  head.tail = {8};
+  open(head);
+  wire.answer(wire.wants(Verb::get, keys.item(8)), Status::done, "v", "");
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v");
+  ASSERT_EQ(writer.poll_ended(), &remove);
+  ASSERT_TRUE(remove.outcome->has_value());
+  EXPECT_EQ((*remove.outcome)->removed, "");
+}
+
+}  // namespace
+}  // namespace sheaf::client::list
