@@ -13,10 +13,7 @@ LARGE_CLASSES = {
     "sheaf::client::list::Writer": 44,
     "sheaf::client::lock::LockPlan": 36,
     "sheaf::node::ClientNode": 49,
-    "sheaf::protocol::memcached::MemcachedSession": 56,
-    "sheaf::protocol::statestore::StoreSession": 59,
     "sheaf::socket::ClientSocket": 37,
-    "sheaf::socket::UvLoop::Impl": 37,
 }
 
 # Classes whose members are defined in more than one .cpp, and in how many.
@@ -24,9 +21,6 @@ SPREAD_CLASSES = {
     "sheaf::Client": 7,
     "sheaf::ClusterConfig": 2,
     "sheaf::node::ClientNode": 2,
-    "sheaf::protocol::memcached::BinarySession": 2,
-    "sheaf::protocol::memcached::MetaSession": 3,
-    "sheaf::protocol::statestore::StoreSession": 4,
     "sheaf::socket::UvLoop": 2,
     "sheaf::store::Engine::State": 2,
     "sheaf::store::server::ServerSession": 2,
