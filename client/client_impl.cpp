@@ -9,13 +9,13 @@
 #include "base/random.h"
 #include "client/compute/single_flight.h"
 #include "client/list/board.h"
-#include "client/runtime/memcached_sessions.h"
 #include "client/runtime/outcomes.h"
-#include "client/runtime/store_sessions.h"
 #include "client/watch/watch_hub.h"
 #include "client/watch/watch_session.h"
 #include "cluster/config_check.h"
+#include "protocol/memcached/sessions.h"
 #include "protocol/statestore/clock.h"
+#include "protocol/statestore/sessions.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -89,11 +89,11 @@ Result<void> Client::Impl::open() {
 }
 
 Result<void> Client::Impl::open_paths(Random& random) {
-  std::unique_ptr<node::SessionFactory> sessions;
+  std::unique_ptr<protocol::SessionFactory> sessions;
   if (config_.kind == EndpointKind::memcached) {
-    sessions = std::make_unique<client::runtime::MemcachedSessions>(config_);
+    sessions = std::make_unique<protocol::memcached::MemcachedSessions>(config_);
   } else {
-    sessions = std::make_unique<client::runtime::StoreSessions>(config_, random.fork());
+    sessions = std::make_unique<protocol::statestore::StoreSessions>(config_, random.fork());
   }
   config_.password.clear();  // the sessions keep the only copy
   auto path =

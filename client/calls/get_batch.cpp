@@ -64,7 +64,7 @@ void Batch<runtime::GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run ru
   const std::uint32_t end = run.first + run.count;
   for (std::uint32_t place = run.first; place < end;) {
     std::uint32_t next = place;
-    while (next < end && path().sessions().lists(keys_[next])) ++next;
+    while (next < end && path().sessions().takes_batches(keys_[next])) ++next;
     if (next == place) {
       start_alone(node, place++);
     } else {

@@ -3,7 +3,7 @@
 // A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot go so
 // goes alone:
 //
-// - a key that the protocol does not list (SessionFactory::lists),
+// - a key that the protocol does not list (SessionFactory::takes_batches),
 // - a key of which only a get of it alone tells whether it is there (protocol::Reply::unsure),
 // - keys of a node that is down while other nodes stand in for it, each for its own keys.
 //

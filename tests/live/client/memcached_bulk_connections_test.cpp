@@ -11,8 +11,8 @@
 
 #include "base/read_clocks.h"
 #include "client/runtime/bulk_connections.h"
-#include "client/runtime/memcached_sessions.h"
 #include "cluster/topology.h"
+#include "protocol/memcached/sessions.h"
 #include "tests/live/client/memcached_fleet.h"
 #include "tests/support/event_logs.h"
 
@@ -231,7 +231,7 @@ class LentPaths : public testing::Test {
   LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
     paths.emplace(2, 1, [this] {
       auto path = client::runtime::Path::open(
-          config_, topology_, std::make_unique<client::runtime::MemcachedSessions>(config_),
+          config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_),
           journal_, Random(1).fork());
       if (!path) return std::unique_ptr<client::runtime::Path>();
       (*path)->lane().start();
