@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sheaf/async.h>
+
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,8 +167,8 @@ TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   for (int i = 0; i < 1'000; ++i) {
     const std::string value = std::to_string(i);
     std::promise<bool> stored;
-    fleet.client->set_async(mine, value, {.timeout = 20s},
-                            [&](Result<SetResult> set) { stored.set_value(set.has_value()); });
+    fleet.client->async().set(mine, value, {.timeout = 20s},
+                              [&](Result<SetResult> set) { stored.set_value(set.has_value()); });
     const auto all = fleet.client->get_many(keys, {.timeout = 20s});
     ASSERT_TRUE(stored.get_future().get());
     ASSERT_EQ(all.front().result.value().value().data, value);
