@@ -14,6 +14,7 @@
 
 #include <sheaf/client.h>
 
+#include "protocol/statestore/clock.h"
 #include "tests/contract/endpoints.h"
 
 #ifdef SHEAF_TEST_BROKERS
@@ -187,40 +188,72 @@ TEST_P(WatchContract, CallbacksComeOneAfterAnotherAndNoneAfterTheWatchHasGone) {
   EXPECT_EQ(calls, before);
 }
 
-TEST_P(WatchContract, AWatchMayEndItselfInItsCallback) {
+TEST_P(WatchContract, AWatchMayEndItselfInItsCallbackAndNoFurtherOneRuns) {
   for (int round = 0; round < 10; ++round) {
     std::optional<Watch> watch;
+    std::atomic<int> calls = 0;
     std::latch made(1);
     std::latch gone(1);
     watch = client
-                ->watch(Keys{"k"}, {},
+                ->watch(Keys{"a", "b"}, {},  // two events wait at once: what each key holds
                         [&](const WatchEvent&) {
+                          if (++calls > 1) return;
                           made.wait();
                           watch.reset();
                           gone.count_down();
                         })
                 .value();
+    Watch witness = client->watch("b").value();
+    next(witness);
     made.count_down();
     gone.wait();
+    EXPECT_FALSE(watch.has_value());
+    const std::string value = std::to_string(round);
+    client->set("b", value).value();
+    until_value(witness, "b", value);
+    EXPECT_EQ(calls, 1);
   }
 }
 
+// Each watch of a key that one thread alone writes sees what that thread had written before, what
+// it writes then, and nothing else. The versions of every key rise.
 TEST_P(WatchContract, ManyThreadsWatchAndWriteAtOnce) {
+  constexpr int rounds = 10;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {
       const std::string own = "own/" + std::to_string(t);
-      for (int round = 0; round < 10; ++round) {
+      std::optional<std::string> before;
+      for (int round = 0; round < rounds; ++round) {
         const std::vector<std::string_view> keys{"shared", own};
         Watch watch = client->watch(keys).value();
+        if (round % 2 == 1) until_value(watch, own, before);  // so the change comes as one
         const std::string value = std::to_string(t) + "/" + std::to_string(round);
         client->set("shared", value).value();
         client->set(own, value).value();
-        until_value(watch, own, value);
+        std::map<std::string, std::string> newest;
+        for (bool found = false; !found;) {
+          const WatchEvent event = next(watch);
+          if (event.kind == Kind::gap) continue;
+          const std::string known = std::exchange(newest[event.key], event.version.text);
+          if (!known.empty()) {
+            EXPECT_EQ(protocol::statestore::compare_versions(known, event.version.text),
+                      protocol::VersionOrder::older)
+                << event.key << " " << known << " then " << event.version.text;
+          }
+          if (event.key != own) continue;
+          found = event.value == value;
+          EXPECT_TRUE(found || event.value == before) << event.value.value_or("nothing");
+        }
+        before = value;
       }
     });
   }
   for (auto& thread : threads) thread.join();
+  for (int t = 0; t < 4; ++t) {
+    const std::string last = std::to_string(t) + "/" + std::to_string(rounds - 1);
+    EXPECT_EQ(client->get("own/" + std::to_string(t)).value()->data, last);
+  }
 }
 
 TEST(WatchArguments, AreChecked) {
