@@ -3,7 +3,6 @@
 #include <mutex>
 #include <stdexcept>
 
-#include <sheaf/async.h>
 #include <sheaf/client.h>
 
 #include "bench/measure.h"
@@ -56,7 +55,7 @@ void run_async(sheaf::Client& client, const std::function<bool()>& stop, Samples
   while (!stop()) {
     window.enter();
     const auto start = std::chrono::steady_clock::now();
-    client.async().get(key, {}, [&, start](sheaf::Result<sheaf::GetResult> got) {
+    client.get_async(key, {}, [&, start](sheaf::Result<sheaf::GetResult> got) {
       window.leave(std::chrono::steady_clock::now() - start, got.has_value(), out);
     });
   }

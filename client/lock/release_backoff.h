@@ -1,11 +1,8 @@
 #pragma once
 
-// ReleaseBackoff: a client that has just released a lock lets the others come first. It waits about
-// one round trip before it asks for the same lock again. Otherwise the next request of the client
-// that released it always arrives first, and starves the others, which must be notified before they
-// ask.
-//
-// Pure: no socket, clock, entropy, thread or callback.
+// Who has just released a lock lets the others come first: the client waits about one round trip
+// before it asks for that lock again. Without it the releaser, whose next request is the first to
+// arrive, starves the others, who must hear of the release before they ask.
 //
 // Thread rule: under the baton of one lane.
 
@@ -20,13 +17,13 @@ namespace sheaf::client::lock {
 
 class ReleaseBackoff {
  public:
-  // The caller draws `factor` from 0.5 .. 1.5, so that clients do not keep step.
+  // `factor`, 0.5 .. 1.5, is drawn by the caller, so that clients do not keep step.
   void released(std::string_view lock, std::chrono::nanoseconds round_trip, double factor, Now now);
-  // The moment from which on this client may ask for the lock; it may have passed.
+  // When this client may ask for the lock; not after `now`: at once.
   Deadline may_ask(std::string_view lock) const;
 
  private:
-  std::map<std::string, Deadline, std::less<>> not_before_;  // removed once they have passed
+  std::map<std::string, Deadline, std::less<>> not_before_;  // those that have passed are swept
 };
 
 }  // namespace sheaf::client::lock

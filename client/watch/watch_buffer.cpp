@@ -1,5 +1,3 @@
-// Pure: no socket, clock, entropy, thread or callback.
-
 #include "client/watch/watch_buffer.h"
 
 #include <algorithm>
@@ -9,8 +7,7 @@ namespace sheaf::client::watch {
 
 using Kind = WatchEvent::Kind;
 
-// While keys wait in slots, every event goes to a slot: a key's events must not overtake each
-// other, and no key may starve.
+// While slots wait, everything goes there: a key must not overtake itself, and none may starve.
 void WatchBuffer::push(WatchEvent event, Time now) {
   if (waiting_.empty() && events_.size() < limit_) {
     events_.push_back(std::move(event));
@@ -43,7 +40,7 @@ void WatchBuffer::fold(Slot& slot, WatchEvent event, Time now) {
       slot.failed = std::move(event);
       return;
     case Kind::changed:
-      if (slot.state) return lose(slot, event.key, now);  // a new state follows, if there is one
+      if (slot.state) return lose(slot, event.key, now);  // what it holds follows if it is another
       break;
     case Kind::current:
     case Kind::set:

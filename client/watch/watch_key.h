@@ -11,14 +11,10 @@
 // |--------------|------------------------------|-------------------------------|-------------|
 // | offline      | the line is up               |                               | idle        |
 // | idle         | somebody watches             | sends watch                   | registering |
-// | registering  | a notification overtakes     | reports the gap, if any       | confirmed   |
-// |              | the answer                   |                               |             |
-// | registering, | done                         | reports the gap, if any; then | registered  |
-// | confirmed    |                              | wants a read                  |             |
-// | registering, | refused                      | reports failed                | refused     |
-// | confirmed    |                              |                               |             |
+// | registering  | done                         | reports the gap, if any; then | registered  |
+// |              |                              | wants a read                  |             |
+// | registering  | refused                      | reports failed                | refused     |
 // | registering  | lost                         |                               | idle        |
-// | confirmed    | lost                         |                               | registered  |
 // | refused      | retry time, somebody joins   | sends watch                   | registering |
 // | registered   | nobody watches any more      | sends unwatch                 | stopping    |
 // | stopping     | done, refused, lost          |                               | idle        |
@@ -143,7 +139,6 @@ class WatchKey {
     offline,
     idle,
     registering,
-    confirmed,
     registered,
     refused,
     stopping

@@ -37,7 +37,9 @@ class MemcachedSession : public SessionBase<RequestQueue> {
  public:
   bool clean() const final { return ready() && requests().only_own(); }
 
-  const ServerFacts& server() const noexcept { return server_; }
+  // What the server calls itself; nothing before it has said so, or if its text is no version.
+  const std::optional<ServerVersion>& server_version() const noexcept { return server_.version; }
+  Dialect dialect() const noexcept { return server_.dialect; }
 
  protected:
   explicit MemcachedSession(SessionOptions options);
@@ -55,6 +57,7 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   void learn_dialect(Dialect dialect) noexcept { server_.dialect = dialect; }
 
   const SessionOptions& options() const noexcept { return options_; }
+  const ServerFacts& server() const noexcept { return server_; }
   bool has_credentials() const noexcept { return !options_.user.empty(); }
   Answers& answers() noexcept { return answers_; }
 

@@ -35,9 +35,9 @@ case ${2:-60s} in
   *) limit=-runs=$2 ;;
 esac
 
-# A session is driven through each input several times over, so its inputs are short.
+# What keeps a state takes a step for every few bytes, so its inputs are short.
 length=4096
-case $target in *session | *host | *list_replies) length=1024 ;; esac
+case $target in *session | *host | *list_replies | engine_requests) length=1024 ;; esac
 
 mkdir -p "$build/corpus/$target" "$build/findings"
 export ASAN_OPTIONS=quarantine_size_mb=16

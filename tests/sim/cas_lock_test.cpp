@@ -13,7 +13,7 @@ namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using client::lock::LockControls;
+using client::lock::CasRules;
 
 constexpr auto length = 30s;
 
@@ -83,9 +83,9 @@ TEST(CasLocks, NeverTwoBelieveAndNoIncrementIsLostForEverySeed) {
   EXPECT_GT(counted, 5000u);
 }
 
-bool two_believe(LockControls controls) {
+bool two_believe(CasRules rules) {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
-    CasWorld world(seed, controls);
+    CasWorld world(seed, rules);
     world.run(length);
     if (world.pairs_of_believers() > 0) return true;
   }

@@ -29,10 +29,10 @@ struct CasCounter {
   unsigned begun = 0;
 };
 
-// What they do by themselves.
+// How they do it.
 struct CasHabits {
-  bool check = true;    // ask whether they hold the lock: see LockControls
-  bool compare = true;  // write only over what they have read
+  bool check = true;    // see FencedTerms
+  bool compare = true;  // what is written with what was read
 };
 
 // One client: its connection, its clock, the lock it takes again and again.
@@ -110,8 +110,7 @@ struct CasFaults {
 
 class CasWorld {
  public:
-  explicit CasWorld(std::uint64_t seed, client::lock::LockControls controls = {},
-                    CasHabits habits = {});
+  explicit CasWorld(std::uint64_t seed, client::lock::CasRules rules = {}, CasHabits habits = {});
   ~CasWorld();
 
   void run(std::chrono::nanoseconds time);
@@ -139,7 +138,7 @@ class CasWorld {
   }
 
   Random random;
-  const client::lock::LockControls controls;
+  const client::lock::CasRules rules;
   const CasHabits habits;
   CasCounter counter;
   CasFaults faults;

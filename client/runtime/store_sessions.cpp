@@ -1,13 +1,14 @@
-// Pure: no socket, clock, entropy, thread or callback.
-
-#include "protocol/statestore/sessions.h"
+#include "client/runtime/store_sessions.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "protocol/statestore/session.h"
 
-namespace sheaf::protocol::statestore {
+namespace sheaf::client::runtime {
+
+using protocol::statestore::HybridClock;
+using protocol::statestore::StoreSession;
+using protocol::statestore::StoreSessionOptions;
 
 StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
     : config_(config), random_(seed), client_id_(config.client_id + "-" + random_.hex(16)) {
@@ -16,7 +17,7 @@ StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
   }
 }
 
-std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
+std::unique_ptr<protocol::Session> StoreSessions::make(unsigned node, Now) {
   StoreSessionOptions options;
   options.client_id = client_id_ + "-" + std::to_string(made_++);
   options.user = config_.user;
@@ -29,4 +30,4 @@ std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
   return std::make_unique<StoreSession>(std::move(options), *clocks_[node]);
 }
 
-}  // namespace sheaf::protocol::statestore
+}  // namespace sheaf::client::runtime

@@ -1,6 +1,8 @@
-#include "client/runtime/features.h"
+#include "client/features.h"
 
-namespace sheaf::client::runtime {
+#include "client/client_impl.h"
+
+namespace sheaf {
 namespace {
 
 bool store_has(Feature feature) noexcept {
@@ -51,7 +53,7 @@ bool memcached_has(Feature feature) noexcept {
 
 }  // namespace
 
-bool supports(EndpointKind kind, Feature feature) noexcept {
+bool client::supports(EndpointKind kind, Feature feature) noexcept {
   switch (kind) {
     case EndpointKind::state_store:
     case EndpointKind::embedded:
@@ -64,9 +66,6 @@ bool supports(EndpointKind kind, Feature feature) noexcept {
   return false;
 }
 
-}  // namespace sheaf::client::runtime
-
-namespace sheaf {
 inline namespace v0 {
 
 std::string_view to_string(Feature feature) noexcept {
@@ -103,6 +102,10 @@ std::string_view to_string(Feature feature) noexcept {
       return "locks";
   }
   return "unknown";
+}
+
+bool Client::supports(Feature feature) const noexcept {
+  return client::supports(impl_->config().kind, feature);
 }
 
 }  // namespace v0

@@ -1,0 +1,126 @@
+#pragma once
+
+// Drives a client session with an input: a script of steps, then the bytes of the server. Checks
+// the contract of protocol/session.h on the way: every request gets exactly one last event, items
+// ascend, nothing comes after the end, and what a request borrows is not touched after its end.
+//
+//   input   number of steps u8, steps, bytes of the server
+//   step    action u8, argument u8
+//
+// Each input is played twice, with the server's bytes in pieces as the script says and one by one:
+// both make the same events.
+//
+// Thread rule: one thread.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "protocol/session.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace sheaf::fuzz {
+
+class SessionDrive {
+ public:
+  enum class Action : std::uint8_t { feed, submit, take_output, answer, cancel, pass_time, end };
+  static constexpr std::uint8_t all = 255;  // argument of feed, take_output
+
+  // What a request borrows, in memory of its own that ends with the request.
+  struct Request {
+    std::string key;
+    std::string value;
+    std::vector<std::string> names;
+    std::vector<std::string_view> keys;
+    std::uint32_t next_item = 0;
+  };
+
+  // `piece`: how many bytes of the server are given at once.
+  SessionDrive(protocol::Session& session, std::size_t piece) : session_(session), piece_(piece) {}
+  virtual ~SessionDrive() = default;
+  SessionDrive(const SessionDrive&) = delete;
+  SessionDrive& operator=(const SessionDrive&) = delete;
+
+  // The whole life of the session.
+  void play(std::string_view bytes);
+  // All events, and the number of bytes that were written.
+  const std::string& transcript() const { return transcript_; }
+
+ protected:
+  // For servers that answer what they were asked: hears what the session has written, and turns
+  // bytes of the input into an answer.
+  virtual void on_written(std::string_view) {}
+  virtual std::string answer(std::uint8_t, std::string_view text) { return std::string(text); }
+
+  const Now& now() const { return now_; }
+
+ private:
+  using Name = std::pair<std::uint32_t, std::uint32_t>;
+
+  void step(Action action, std::uint8_t argument, Input& server);
+  void feed(std::string_view bytes);
+  void submit(std::uint8_t argument);
+  void take_output(std::size_t most);
+  void cancel(std::uint8_t argument);
+  void pass_time(std::uint8_t argument);
+  void poll();
+  void check(const protocol::Event& event);
+  void note(const protocol::Event& event);
+
+  protocol::Session& session_;
+  std::size_t piece_;
+  Now now_{std::chrono::hours(1), std::chrono::milliseconds(1'700'000'000'000)};
+  std::map<Name, std::unique_ptr<Request>> open_;
+  bool ready_ = false;
+  bool over_ = false;
+  std::string transcript_;
+};
+
+// Plays `bytes` with two sessions. `drive(piece)` plays them with pieces of that size and returns
+// the transcript.
+template <class Drive>
+void play_twice(const Drive& drive) {
+  const std::string at_once = drive(static_cast<std::size_t>(-1));
+  const std::string one_by_one = drive(1);
+  if (getenv("FP")) std::fprintf(stderr, "TR %s\n", at_once.c_str());
+  if (at_once != one_by_one) {
+    std::fprintf(stderr, "at once:\n%s\none by one:\n%s\n", at_once.c_str(), one_by_one.c_str());
+  }
+  expect(at_once == one_by_one, "single bytes make the same events as all at once");
+}
+
+// ---- seeds
+
+class Script {
+ public:
+  using Action = SessionDrive::Action;
+
+  Script& feed(std::uint8_t size = SessionDrive::all) { return add(Action::feed, size); }
+  Script& submit(protocol::Verb verb, unsigned variant = 0) {
+    return add(Action::submit, static_cast<unsigned>(verb) + 17 * variant);
+  }
+  Script& take_output(std::uint8_t size = SessionDrive::all) {
+    return add(Action::take_output, size);
+  }
+  Script& answer(std::uint8_t argument) { return add(Action::answer, argument); }
+  Script& cancel(std::uint8_t number) { return add(Action::cancel, number); }
+  Script& pass_time(std::uint8_t power) { return add(Action::pass_time, power); }
+  Script& end() { return add(Action::end, 0); }
+
+  // The input: these steps, and what the server says meanwhile.
+  std::string with(std::string_view server) const {
+    return static_cast<char>(steps_.size() / 2) + steps_ + std::string(server);
+  }
+
+ private:
+  Script& add(Action action, unsigned argument) {
+    steps_.push_back(static_cast<char>(action));
+    steps_.push_back(static_cast<char>(argument));
+    return *this;
+  }
+
+  std::string steps_;
+};
+
+}  // namespace sheaf::fuzz

@@ -1,0 +1,68 @@
+// A session of memcached's meta protocol and a server that says anything.
+
+#include "protocol/memcached/meta_session.h"
+#include "tests/fuzz/session_drive.h"
+
+namespace sheaf::fuzz {
+
+using namespace protocol::memcached;
+
+// A flag: whether to log in. Then what the drive reads.
+void run(std::string_view bytes) {
+  Input input(bytes);
+  SessionOptions options;
+  options.value_limit = 20'000;
+  options.max_in_flight = 20;
+  if (input.flag()) options.user = "ann";
+  const std::string_view played = input.rest();
+  play_twice([&](std::size_t piece) {
+    MetaSession session(options);
+    SessionDrive drive(session, piece);
+    drive.play(played);
+    expect(session.input_capacity() < 300'000, "the input buffer is bounded");
+    return drive.transcript();
+  });
+}
+
+std::vector<std::string> seeds() {
+  using protocol::Verb;
+  const std::string greeting = "VERSION 1.6.18\r\n";
+  const Script ready = Script().take_output().feed(16);
+  const auto talk = [&](const Script& script, std::string_view answers) {
+    return '\0' + script.with(greeting + std::string(answers));
+  };
+  return {talk(Script(ready).submit(Verb::get).submit(Verb::get, 1).take_output(),
+               "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\n"),
+          talk(Script(ready)
+                   .submit(Verb::set, 2)
+                   .submit(Verb::remove)
+                   .submit(Verb::increment)
+                   .take_output(),
+               "SERVER_ERROR object too large for cache\r\nHD O3\r\nVA 2 c3 O4\r\n12\r\n"),
+          talk(Script(ready)
+                   .submit(Verb::lease, 2)
+                   .submit(Verb::touch, 2)
+                   .submit(Verb::get_and_touch, 2)
+                   .take_output(),
+               "VA 0 W f0 c7 O2\r\n\r\nHD O3\r\nVA 1 X Z f0 c7 O4\r\nA\r\n"),
+          talk(Script(ready)
+                   .submit(Verb::stats)
+                   .take_output()
+                   .feed(21)
+                   .pass_time(13)
+                   .pass_time(13)
+                   .take_output(),
+               "STAT pid 1\r\nEND\r\nMN\r\nMN\r\n"),
+          talk(Script(ready)
+                   .submit(Verb::append, 2)
+                   .submit(Verb::prepend, 4)
+                   .take_output(10)
+                   .cancel(0)
+                   .take_output(),
+               "HD O2\r\nNS O3\r\n"),
+          '\0' + Script().take_output().with("ERROR Too many open connections\r\n"),
+          '\1' + Script().take_output().feed(30).take_output().feed(8).take_output().with(
+                     "CLIENT_ERROR unauthenticated\r\nSTORED\r\n" + greeting)};
+}
+
+}  // namespace sheaf::fuzz
