@@ -134,6 +134,65 @@ TEST_F(ListWriter, ASegmentOfAnEarlierConnectionIsReadAgain) {
   EXPECT_EQ(wire.wants(Verb::set, keys.segment(13)).operation.value, encode_segment({7, 12, 8, 9}));
 }
 
+// The head may have been an old one, whose segments were deleted meanwhile.
+TEST_F(ListWriter, ASegmentThatIsMissingIsLookedForOnceMoreAndThenIsAnError) {
+  EditRequest insert;
+  add(insert, {Edit::Kind::insert, 1, {"x"}});
+  open(one_segment());
+  wire.answer(wire.wants(Verb::get, keys.segment(5)), Status::absent);
+  wire.answer(wire.wants(Verb::remove, keys.lock()), Status::done);
+  EXPECT_EQ(writer.poll_ended(), nullptr);
+  wire.answer(ask_for_lock(), Status::done, "token");
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v");  // the head is known
+  wire.answer(wire.wants(Verb::get, keys.segment(5)), Status::absent);
+  ASSERT_EQ(writer.poll_ended(), &insert);
+  EXPECT_EQ(insert.outcome->error().reason, Reason::incomplete);
+  expect_lock_released();
+}
+
+TEST_F(ListWriter, APushGoesOnAfterASegmentThatStaysMissing) {
+  EditRequest push;
+  add(push, {Edit::Kind::push, 0, std::vector<std::string>(40, "x")});
+  open(one_segment());
+  wire.answer(wire.wants(Verb::get, keys.segment(5)), Status::absent);
+  wire.answer(wire.wants(Verb::remove, keys.lock()), Status::done);
+  wire.answer(ask_for_lock(), Status::done, "token");
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v");
+  wire.answer(wire.wants(Verb::get, keys.segment(5)), Status::absent);
+  for (Id id = 9; id < 49; ++id) {
+    wire.answer(wire.wants(Verb::set, keys.item(id)), Status::done, "v");
+  }
+  wire.answer(wire.wants(Verb::set, keys.segment(49)), Status::done, "v");
+  const calls::Command& commit = wire.wants(Verb::set, keys.head());
+  EXPECT_EQ(parse_head(commit.operation.value)->segments,
+            (std::vector<SegmentRef>{{5, 2}, {49, 40}}));
+  wire.answer(commit, Status::done, "v");
+  ASSERT_EQ(writer.poll_ended(), &push);
+  EXPECT_EQ(push.outcome->value().length, 42u);
+}
+
+// One of several edits may be what the store refuses; the others must not suffer from it.
+TEST_F(ListWriter, AfterARefusalTheEditsOfAGroupAreTriedOneByOne) {
+  EditRequest good;
+  EditRequest bad;
+  add(good, {Edit::Kind::push, 0, {"x"}});
+  add(bad, {Edit::Kind::push, 0, {"y"}});
+  open(one_segment());
+  wire.answer(wire.wants(Verb::set, keys.item(9)), Status::done, "v");
+  wire.fail(wire.wants(Verb::set, keys.item(10)), Outcome::refused, Reason::other);
+  wire.answer(wire.wants(Verb::remove, keys.lock()), Status::done);
+  wire.answer(ask_for_lock(), Status::done, "token");
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v");
+  wire.answer(wire.wants(Verb::set, keys.item(9)), Status::done, "v");
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "v");
+  ASSERT_EQ(writer.poll_ended(), &good);
+  EXPECT_TRUE(good.outcome->has_value());
+  wire.fail(wire.wants(Verb::set, keys.item(10)), Outcome::refused, Reason::other);
+  ASSERT_EQ(writer.poll_ended(), &bad);
+  EXPECT_EQ(bad.outcome->error().outcome, Outcome::refused);
+  expect_lock_released();
+}
+
 TEST_F(ListWriter, TheItemThatARemoveReturnsMayBeEmpty) {
   EditRequest remove;
   add(remove, {Edit::Kind::remove, 0, {}});
