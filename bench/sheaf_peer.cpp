@@ -3,6 +3,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include <sheaf/async.h>
 #include <sheaf/client.h>
 
 #include "bench/measure.h"
@@ -55,7 +56,7 @@ void run_async(sheaf::Client& client, const std::function<bool()>& stop, Samples
   while (!stop()) {
     window.enter();
     const auto start = std::chrono::steady_clock::now();
-    client.get_async(key, {}, [&, start](sheaf::Result<sheaf::GetResult> got) {
+    client.async().get(key, {}, [&, start](sheaf::Result<sheaf::GetResult> got) {
       window.leave(std::chrono::steady_clock::now() - start, got.has_value(), out);
     });
   }

@@ -1,35 +1,20 @@
+// The members of Client: each hands its arguments to the room that carries them out.
+
+#include <sheaf/async.h>
 #include <sheaf/client.h>
 
+#include "client/calls/batch_call.h"
 #include "client/calls/call.h"
-#include "client/calls/checks.h"
+#include "client/calls/node_calls.h"
 #include "client/client_impl.h"
+#include "client/runtime/features.h"
 
 namespace sheaf {
 inline namespace v0 {
-namespace {
 
-using client::calls::call;
-using client::calls::call_async;
-using client::calls::first_of;
-using client::calls::promised;
-using client::runtime::GetOp;
-using client::runtime::RemoveOp;
-using client::runtime::SetOp;
-
-std::optional<Error> check_set(std::string_view key, std::string_view value,
-                               const SetOptions& options, const ClusterConfig& config) {
-  return first_of(client::calls::check_key(key), client::calls::check_value(value, config),
-                  client::calls::check_ttl(options.ttl));
-}
-
-std::optional<Error> check_remove(std::string_view key, const RemoveOptions& options,
-                                  const ClusterConfig& config) {
-  return first_of(
-      client::calls::check_key(key),
-      client::calls::check_value(options.if_value.value_or(std::string_view{}), config));
-}
-
-}  // namespace
+using protocol::Verb;
+namespace calls = client::calls;
+namespace runtime = client::runtime;
 
 Client::Client(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Client::Client(Client&&) noexcept = default;
@@ -55,64 +40,134 @@ Result<Client> Client::open(ClusterConfig config, ClientOptions options) {
   return Client(std::move(*impl));
 }
 
+const ClusterConfig& Client::config() const noexcept { return impl_->config(); }
+
 Result<GetResult> Client::get(std::string_view key, const GetOptions& options) {
-  return call<GetOp>(*impl_, client::calls::get_operation(key), options.timeout,
-                     client::calls::check_key(key));
-}
-
-void Client::get_async(std::string_view key, const GetOptions& options, GetCallback done) {
-  call_async<GetOp>(*impl_, client::calls::get_operation(key), options.timeout,
-                    client::calls::check_key(key), {std::move(done)});
-}
-
-std::future<Result<GetResult>> Client::get_future(std::string_view key, const GetOptions& options) {
-  auto [receiver, future] = promised<Result<GetResult>>();
-  call_async<GetOp>(*impl_, client::calls::get_operation(key), options.timeout,
-                    client::calls::check_key(key), std::move(receiver));
-  return std::move(future);
+  return calls::call<runtime::GetOp>(impl_->context(), calls::get_request(key, options));
 }
 
 Result<SetResult> Client::set(std::string_view key, std::string_view value,
                               const SetOptions& options) {
-  return call<SetOp>(*impl_, client::calls::set_operation(key, value, options, impl_->config()),
-                     options.timeout, check_set(key, value, options, impl_->config()));
-}
-
-void Client::set_async(std::string_view key, std::string_view value, const SetOptions& options,
-                       SetCallback done) {
-  call_async<SetOp>(*impl_, client::calls::set_operation(key, value, options, impl_->config()),
-                    options.timeout, check_set(key, value, options, impl_->config()),
-                    {std::move(done)});
-}
-
-std::future<Result<SetResult>> Client::set_future(std::string_view key, std::string_view value,
-                                                  const SetOptions& options) {
-  auto [receiver, future] = promised<Result<SetResult>>();
-  call_async<SetOp>(*impl_, client::calls::set_operation(key, value, options, impl_->config()),
-                    options.timeout, check_set(key, value, options, impl_->config()),
-                    std::move(receiver));
-  return std::move(future);
+  return calls::call<runtime::SetOp>(impl_->context(),
+                                     calls::set_request(key, value, options, impl_->config()));
 }
 
 Result<RemoveResult> Client::remove(std::string_view key, const RemoveOptions& options) {
-  return call<RemoveOp>(*impl_, client::calls::remove_operation(key, options), options.timeout,
-                        check_remove(key, options, impl_->config()));
+  return calls::call<runtime::RemoveOp>(impl_->context(),
+                                        calls::remove_request(key, options, impl_->config()));
 }
 
-void Client::remove_async(std::string_view key, const RemoveOptions& options, RemoveCallback done) {
-  call_async<RemoveOp>(*impl_, client::calls::remove_operation(key, options), options.timeout,
-                       check_remove(key, options, impl_->config()), {std::move(done)});
+Result<bool> Client::append(std::string_view key, std::string_view value,
+                            const EditOptions& options) {
+  return calls::call<runtime::DoneOp>(
+      impl_->context(), calls::edit_request(Verb::append, key, value, options, impl_->config()));
 }
 
-std::future<Result<RemoveResult>> Client::remove_future(std::string_view key,
-                                                        const RemoveOptions& options) {
-  auto [receiver, future] = promised<Result<RemoveResult>>();
-  call_async<RemoveOp>(*impl_, client::calls::remove_operation(key, options), options.timeout,
-                       check_remove(key, options, impl_->config()), std::move(receiver));
-  return std::move(future);
+Result<bool> Client::prepend(std::string_view key, std::string_view value,
+                             const EditOptions& options) {
+  return calls::call<runtime::DoneOp>(
+      impl_->context(), calls::edit_request(Verb::prepend, key, value, options, impl_->config()));
 }
 
-const ClusterConfig& Client::config() const noexcept { return impl_->config(); }
+Result<CountResult> Client::increment(std::string_view key, std::uint64_t delta,
+                                      const CountOptions& options) {
+  return calls::call<runtime::CountOp>(
+      impl_->context(),
+      calls::count_request(Verb::increment, key, delta, options, impl_->config()));
+}
+
+Result<CountResult> Client::decrement(std::string_view key, std::uint64_t delta,
+                                      const CountOptions& options) {
+  return calls::call<runtime::CountOp>(
+      impl_->context(),
+      calls::count_request(Verb::decrement, key, delta, options, impl_->config()));
+}
+
+Result<bool> Client::touch(std::string_view key, const TouchOptions& options) {
+  return calls::call<runtime::DoneOp>(
+      impl_->context(), calls::touch_request(Verb::touch, key, options, impl_->config()));
+}
+
+Result<GetResult> Client::get_and_touch(std::string_view key, const TouchOptions& options) {
+  return calls::call<runtime::GetOp>(
+      impl_->context(), calls::touch_request(Verb::get_and_touch, key, options, impl_->config()));
+}
+
+Result<Value> Client::get_or_compute(std::string_view key, const ComputeOptions& options,
+                                     const Compute& compute) {
+  return client::compute::get_or_compute(impl_->computations(), key, options, compute);
+}
+
+std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
+                                                   const BatchOptions& options) {
+  return calls::call_batch<runtime::GetOp>(impl_->context(),
+                                           calls::keys_request(Verb::get, keys, options));
+}
+
+std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
+                                                   const BatchOptions& options,
+                                                   std::vector<KeyResult<GetResult>>&& used) {
+  return calls::call_batch<runtime::GetOp>(
+      impl_->context(), calls::keys_request(Verb::get, keys, options), std::move(used));
+}
+
+std::vector<KeyResult<SetResult>> Client::set_many(std::span<const SetItem> items,
+                                                   const BatchSetOptions& options) {
+  return calls::call_batch<runtime::SetOp>(impl_->context(),
+                                           calls::items_request(items, options, impl_->config()));
+}
+
+std::vector<KeyResult<RemoveResult>> Client::remove_many(std::span<const std::string_view> keys,
+                                                         const BatchOptions& options) {
+  return calls::call_batch<runtime::RemoveOp>(impl_->context(),
+                                              calls::keys_request(Verb::remove, keys, options));
+}
+
+Result<Watch> Client::watch(std::string_view key, const WatchOptions& options) {
+  return watch(std::span(&key, 1), options);
+}
+
+Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options) {
+  return watch(keys, options, {});
+}
+
+Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options,
+                            WatchCallback callback) {
+  auto session =
+      client::watch::open_session(Impl::watches(impl_), keys, options, std::move(callback));
+  if (!session) return Failure(std::move(session.error()));
+  return Watch(std::move(*session));
+}
+
+bool Client::supports(Feature feature) const noexcept {
+  return runtime::supports(impl_->config().kind, feature);
+}
+
+Result<Location> Client::locate(std::string_view key) const {
+  return calls::locate(impl_->context(), key);
+}
+
+std::vector<NodeStats> Client::stats() const { return calls::node_stats(impl_->context()); }
+
+std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
+  return calls::check_nodes(impl_->context(), timeout);
+}
+
+std::vector<NodeText> Client::server_stats(std::string_view group, Timeout timeout) {
+  return calls::ask_for_texts(impl_->context(), Verb::stats, group, timeout);
+}
+
+std::vector<NodeText> Client::server_versions(Timeout timeout) {
+  return calls::ask_for_texts(impl_->context(), Verb::server_version, {}, timeout);
+}
+
+AsyncClient Client::async() const { return {impl_, {}}; }
+
+FutureClient Client::futures() const { return FutureClient(impl_); }
+
+std::shared_ptr<client::lock::LockService> Client::locks() const { return Impl::locks(impl_); }
+
+std::shared_ptr<client::list::ListService> Client::lists() const { return Impl::lists(impl_); }
 
 }  // namespace v0
 }  // namespace sheaf

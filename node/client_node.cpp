@@ -281,7 +281,7 @@ void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, 
   }
   const auto gone = take_out(socket);
   retire(socket);
-  if (why.other_way) {
+  if (why.renegotiates) {
     reconnect_at_ = now.mono;
   } else if (!shut_down_ && why.reason != Reason::closed && why.reason != Reason::node_down) {
     note_failure(why);

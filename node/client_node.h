@@ -20,9 +20,9 @@
 #include "node/health.h"
 #include "node/journal.h"
 #include "node/pool_plan.h"
-#include "node/session_factory.h"
 #include "node/socket_lease.h"
 #include "node/window.h"
+#include "protocol/session_factory.h"
 #include "socket/client_socket.h"
 
 namespace sheaf::node {
@@ -46,7 +46,7 @@ struct NodeOptions {
 struct NodeParts {
   socket::Loop& loop;
   socket::Dialer& dialer;
-  SessionFactory& sessions;
+  protocol::SessionFactory& sessions;
   Journal& journal;
 };
 

@@ -39,7 +39,7 @@ struct CloseReason {
   Reason reason = Reason::connection_lost;  // closed = on our own wish
   std::string text;                         // one sentence, the peer's words escaped
   bool permanent = false;                   // trying again soon is useless (wrong password, ...)
-  bool other_way = false;  // the next connection will try another protocol: no fault of the node
+  bool renegotiates = false;  // the next connection goes another way: no fault of the node
 };
 
 // A change of a watched key, told by the server unasked: late, twice or out of order. Only its

@@ -1,18 +1,19 @@
 #pragma once
 
-// A batch under the baton: feeds every node's window from a plan, all nodes at once, and collects
-// one outcome for each distinct key. Blocking and asynchronous batches differ in how they end
-// (batch_call.h); gets, in that many of them may go as one request (get_batch.h).
+// A batch as a Work: feeds every node's window from a plan, all nodes at once, and collects one
+// outcome for each distinct key. Gets are a class of their own (get_batch.h): many of them may go
+// as one request.
 //
-// Thread rule: made by the caller; from begin() to its end under the baton.
+// Thread rule: as Work.
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "client/calls/checks.h"
-#include "client/client_impl.h"
+#include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
 #include "cluster/batch_plan.h"
 
@@ -24,6 +25,12 @@ struct BatchTerms {
   Deadline started{0};
 };
 
+// Where a batch runs: on the client's own path, or on a bulk connection.
+struct BatchGround {
+  runtime::Context& context;
+  runtime::Path& path;
+};
+
 // What every batch does: starts what its nodes have room for, at the beginning and whenever a
 // request ends, until there is nothing left.
 class BatchFeed {
@@ -32,8 +39,8 @@ class BatchFeed {
   BatchFeed& operator=(const BatchFeed&) = delete;
 
  protected:
-  BatchFeed(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan)
-      : impl_(impl), path_(path), plan_(std::move(plan)) {}
+  BatchFeed(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan)
+      : end_(end), ground_(ground), plan_(std::move(plan)) {}
   ~BatchFeed() = default;
 
   // May end the batch before it returns.
@@ -44,13 +51,10 @@ class BatchFeed {
   }
   // Starts what the node has room for.
   virtual void feed(std::uint32_t node) = 0;
-  // Once; the object may be destroyed in it.
-  virtual void on_batch_done() = 0;
-  // Whether the baton is with the caller who waits for this batch.
-  virtual bool caller_drives() noexcept { return false; }
 
-  Client::Impl& impl() noexcept { return impl_; }
-  runtime::Path& path() noexcept { return path_; }
+  const WorkEnd& end() const noexcept { return end_; }
+  const ClusterConfig& config() const noexcept { return ground_.context.config(); }
+  runtime::Path& path() noexcept { return ground_.path; }
   cluster::BatchPlan& plan() noexcept { return plan_; }
   Now now() const noexcept { return now_; }
 
@@ -60,23 +64,25 @@ class BatchFeed {
     feeding_ = true;
     for (const std::uint32_t node : nodes) feed(node);
     feeding_ = false;
-    if (plan_.unfinished() == 0) on_batch_done();
+    if (plan_.unfinished() == 0) end_.ended();
   }
 
-  Client::Impl& impl_;
-  runtime::Path& path_;
+  WorkEnd& end_;
+  BatchGround ground_;
   cluster::BatchPlan plan_;
   Now now_;
   bool feeding_ = false;
 };
 
+// Sets and removes: one request for each key.
 template <class Op>
-class Batch : protected BatchFeed, private socket::RequestSink {
+class KeyBatch final : private BatchFeed, private socket::RequestSink {
  public:
   using Entry = KeyResult<typename Op::Out::value_type>;
+  using Out = std::vector<Entry>;
 
-  Batch(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan, const BatchTerms& terms)
-      : BatchFeed(impl, path, std::move(plan)),
+  KeyBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan, const BatchTerms& terms)
+      : BatchFeed(end, ground, std::move(plan)),
         started_(terms.started),
         requests_(new socket::Request[this->plan().size()]) {
     results_.reserve(this->plan().size());
@@ -90,13 +96,15 @@ class Batch : protected BatchFeed, private socket::RequestSink {
     }
   }
 
- protected:
-  ~Batch() = default;
-
-  // The caller's keys will not outlive the call.
-  void own_keys() noexcept {}
-
-  std::vector<Entry> take_results() noexcept { return std::move(results_); }
+  // The keys are copies already.
+  void own() {
+    for (std::uint32_t i = 0; i < plan().size(); ++i) {
+      std::string_view& value = requests_[i].operation.value;
+      value = values_.emplace_back(value);
+    }
+  }
+  void start(Now now) { begin(now); }
+  Out take() noexcept { return std::move(results_); }
 
  private:
   void feed(std::uint32_t node) override {
@@ -111,7 +119,7 @@ class Batch : protected BatchFeed, private socket::RequestSink {
   }
   std::optional<Error> check(const protocol::Operation& operation) {
     if (auto error = check_key(operation.key)) return error;
-    return check_value(operation.value, impl().config());
+    return check_value(operation.value, config());
   }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
     const auto index = static_cast<std::uint32_t>(&request - requests_.get());
@@ -123,6 +131,7 @@ class Batch : protected BatchFeed, private socket::RequestSink {
   Deadline started_;
   std::unique_ptr<socket::Request[]> requests_;
   std::vector<Entry> results_;
+  std::deque<std::string> values_;  // own()
 };
 
 }  // namespace sheaf::client::calls

@@ -1,76 +1,92 @@
 #pragma once
 
-// Batches as blocking and as asynchronous calls.
+// Batches as calls.
 
-#include <deque>
+#include <memory>
+#include <utility>
 
+#include "client/calls/admit.h"
 #include "client/calls/batch.h"
-#include "client/calls/call.h"
+#include "client/calls/batch_memory.h"
 #include "client/calls/get_batch.h"
+#include "client/calls/requests.h"
 
 namespace sheaf::client::calls {
 
+// The Work that carries out a batch of Op.
 template <class Op>
-class BlockingBatch final : private socket::Lane::Task, public Batch<Op> {
- public:
-  using Out = std::vector<typename Batch<Op>::Entry>;
-
-  // `used`: of a batch of gets, see GetAnswers.
-  BlockingBatch(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan,
-                const BatchTerms& terms, auto&&... used)
-      : Batch<Op>(impl, path, std::move(plan), terms, std::forward<decltype(used)>(used)...),
-        waiter_(yields_before_sleep(this->plan().size(), this->plan().nodes().size()),
-                wait_on(impl, path)) {}
-
-  Out wait() {
-    this->path().lane().call(*this, waiter_);
-    return this->take_results();
-  }
-
- private:
-  // A side path is its caller's alone. Beside such callers none spins: no processor is idle.
-  static socket::Wait wait_on(Client::Impl& impl, const runtime::Path& path) noexcept {
-    if (&path != &impl.path()) return socket::Wait::read;
-    const bool beside = impl.bulk() != nullptr && impl.bulk()->in_use();
-    return beside ? socket::Wait::sleep : socket::Wait::spin;
-  }
-  void run(Now now) override { this->begin(now); }
-  bool caller_drives() noexcept override { return this->path().lane().drives(waiter_); }
-  void on_batch_done() override { this->path().lane().finish(waiter_); }
-
-  socket::Lane::Waiter waiter_;
+struct BatchOf {
+  using type = KeyBatch<Op>;
 };
-
-// Owns copies of all values; the plan copies the keys.
+template <>
+struct BatchOf<runtime::GetOp> {
+  using type = GetBatch;
+};
 template <class Op>
-class AsyncBatch final : private socket::Lane::Task, public Batch<Op> {
- public:
-  using Out = std::vector<typename Batch<Op>::Entry>;
+using Batch = typename BatchOf<Op>::type;
 
-  AsyncBatch(Client::Impl& impl, std::unique_ptr<std::deque<std::string>> values,
-             cluster::BatchPlan plan, const BatchTerms& terms, Receiver<Out> receiver)
-      : Batch<Op>(impl, impl.path(), std::move(plan), terms),
-        values_(std::move(values)),
-        receiver_(std::move(receiver)) {
-    this->own_keys();
+template <class Entry>
+cluster::BatchPlan make_plan(const runtime::Context& context, std::span<const Entry> entries,
+                             std::pmr::memory_resource& memory = *std::pmr::new_delete_resource()) {
+  const ClusterConfig& config = context.config();
+  return {context.topology(),
+          entries,
+          {config.max_in_flight, config.max_bytes_in_flight, context.hash_seed()},
+          memory};
+}
+
+// Ends every key with the same error.
+template <class Op>
+typename Batch<Op>::Out refuse_all(const cluster::BatchPlan& plan, const Error& error) {
+  typename Batch<Op>::Out entries;
+  for (std::uint32_t i = 0; i < plan.size(); ++i) {
+    entries.push_back({std::string(plan.item(i).key), Failure(error)});
   }
+  return entries;
+}
 
-  // From here on it owns itself.
-  static void post(std::unique_ptr<AsyncBatch> batch) {
-    Client::Impl& impl = batch->impl();
-    impl.lane().post_async(*batch.release());
+// Runs a batch of gets that was admitted for a caller who waits; of one node's keys maybe on a
+// bulk connection. `used`: see GetAnswers.
+GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
+                            const BatchTerms& terms, GetBatch::Out&& used);
+// How the caller of a batch waits on the client's own path.
+HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept;
+
+// `used`: of gets, see GetAnswers.
+template <class Op, class Entry>
+typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry> request,
+                                   typename Batch<Op>::Out&& used = {}) {
+  const auto admitted = admit(context, Form::blocking, request.timeout, std::move(request.wrong));
+  if (!admitted) return refuse_all<Op>(make_plan(context, request.entries), admitted.error());
+  if (request.entries.empty()) return {};
+  request.operation.deadline = admitted->deadline;
+  BatchMemory memory(request.entries.size());
+  const BatchTerms terms{request.operation, admitted->started};
+  auto plan = make_plan(context, request.entries, *memory);
+  if constexpr (std::is_same_v<Op, runtime::GetOp>) {
+    return wait_for_gets(context, std::move(plan), terms, std::move(used));
+  } else {
+    const HowToWait how = on_own_path(context, plan);
+    return Blocking<Batch<Op>>(context.lane(), how, BatchGround{context, context.path()},
+                               std::move(plan), terms)
+        .wait();
   }
+}
 
- private:
-  void run(Now now) override { this->begin(now); }
-  void on_batch_done() override {
-    const std::unique_ptr<AsyncBatch> self(this);
-    this->impl().lane().async_end();
-    receiver_.deliver(this->impl().dispatcher(), this->take_results());
+template <class Op, class Entry>
+void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
+                      Receiver<typename Batch<Op>::Out> receiver) {
+  const auto admitted =
+      admit(context, Form::asynchronous, request.timeout, std::move(request.wrong));
+  if (!admitted) {
+    auto refused = refuse_all<Op>(make_plan(context, request.entries), admitted.error());
+    return receiver.deliver(context.dispatcher(), std::move(refused));
   }
-
-  std::unique_ptr<std::deque<std::string>> values_;
-  Receiver<Out> receiver_;
-};
+  if (request.entries.empty()) return receiver.deliver(context.dispatcher(), {});
+  request.operation.deadline = admitted->deadline;
+  const BatchTerms terms{request.operation, admitted->started};
+  Detached<Batch<Op>>::begin(context, std::move(receiver), BatchGround{context, context.path()},
+                             make_plan(context, request.entries), terms);
+}
 
 }  // namespace sheaf::client::calls

@@ -1,13 +1,15 @@
 #pragma once
 
-// What a call refuses before anything is started, and how a checked call becomes an Operation.
+// What a call refuses before anything is started.
+//
+// Thread rule: any thread.
 
+#include <chrono>
 #include <optional>
+#include <string_view>
 
 #include <sheaf/cluster_config.h>
 #include <sheaf/options.h>
-
-#include "protocol/operation.h"
 
 namespace sheaf::client::calls {
 
@@ -17,17 +19,7 @@ std::optional<Error> check_value(std::string_view value, const ClusterConfig& co
 std::optional<Error> check_ttl(const std::optional<Ttl>& ttl);
 std::optional<Error> check_timeout(const Timeout& timeout);
 
-// Views into the arguments. Nothing is checked here.
-protocol::Operation get_operation(std::string_view key);
-protocol::Operation set_operation(std::string_view key, std::string_view value,
-                                  const SetOptions& options, const ClusterConfig& config);
-protocol::Operation remove_operation(std::string_view key, const RemoveOptions& options);
-
-protocol::Operation edit_operation(protocol::Verb verb, std::string_view key,
-                                   std::string_view value);
-protocol::Operation count_operation(protocol::Verb verb, std::string_view key, std::uint64_t delta,
-                                    const CountOptions& options, const ClusterConfig& config);
-protocol::Operation touch_operation(protocol::Verb verb, std::string_view key,
-                                    const TouchOptions& options, const ClusterConfig& config);
+// What an operation sends: the caller's time to live, else the cluster's `default_ttl`; 0 = none.
+std::chrono::milliseconds effective_ttl(const std::optional<Ttl>& ttl, const ClusterConfig& config);
 
 }  // namespace sheaf::client::calls

@@ -10,9 +10,9 @@ constexpr std::uint32_t most_keys = 256;
 
 }  // namespace
 
-Batch<runtime::GetOp>::Batch(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan,
-                             const BatchTerms& terms, std::vector<Entry> used)
-    : BatchFeed(impl, path, std::move(plan)),
+GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
+                   const BatchTerms& terms, std::vector<Entry> used)
+    : BatchFeed(end, ground, std::move(plan)),
       terms_(terms),
       answers_(this->plan(), std::move(used)),
       keys_(this->plan().memory()),
@@ -25,21 +25,21 @@ Batch<runtime::GetOp>::Batch(Client::Impl& impl, runtime::Path& path, cluster::B
   }
 }
 
-void Batch<runtime::GetOp>::own_keys() {
+void GetBatch::own() {
   answers_.make_entries();
   for (std::uint32_t place = 0; place < plan().size(); ++place) keys_[place] = answers_.key(place);
 }
 
-void Batch<runtime::GetOp>::begin(Now now) {
-  const bool caller_drives = this->caller_drives();  // then the batch is there to the turn's end
-  BatchFeed::begin(now);
+void GetBatch::start(Now now) {
+  const bool caller_drives = end().caller_drives();  // then the batch lives to the turn's end
+  begin(now);
   if (caller_drives) path().loop().defer(*this);  // behind the sockets, which write first
 }
 
-void Batch<runtime::GetOp>::run_deferred(Now) { answers_.make_entries(); }
+void GetBatch::run_deferred(Now) { answers_.make_entries(); }
 
 // What the node has room for, and the keys that are to be asked for alone.
-void Batch<runtime::GetOp>::feed(std::uint32_t node) {
+void GetBatch::feed(std::uint32_t node) {
   start_runs(node);
   while (!alone_.empty()) {
     const std::uint32_t place = alone_.back();
@@ -50,21 +50,21 @@ void Batch<runtime::GetOp>::feed(std::uint32_t node) {
   }
 }
 
-void Batch<runtime::GetOp>::start_runs(std::uint32_t node) {
+void GetBatch::start_runs(std::uint32_t node) {
   for (;;) {
     const bool scatters = path().cluster().scatters(node);
     const auto run = plan().next_run(node, scatters ? 1 : most_keys);
     if (run.count == 0) return;
-    start(node, run);
+    start_run(node, run);
   }
 }
 
 // In pieces of keys that may stand together.
-void Batch<runtime::GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run run) {
+void GetBatch::start_run(std::uint32_t node, cluster::BatchPlan::Run run) {
   const std::uint32_t end = run.first + run.count;
   for (std::uint32_t place = run.first; place < end;) {
     std::uint32_t next = place;
-    while (next < end && path().sessions().lists(keys_[next])) ++next;
+    while (next < end && path().sessions().takes_batches(keys_[next])) ++next;
     if (next == place) {
       start_alone(node, place++);
     } else {
@@ -75,7 +75,7 @@ void Batch<runtime::GetOp>::start(std::uint32_t node, cluster::BatchPlan::Run ru
 }
 
 // A bad key spoils itself only.
-void Batch<runtime::GetOp>::start_alone(std::uint32_t node, std::uint32_t place) {
+void GetBatch::start_alone(std::uint32_t node, std::uint32_t place) {
   if (auto error = check_key(keys_[place])) {
     answers_.fail(place, std::move(*error));
     plan().done(plan().at(place));
@@ -84,8 +84,7 @@ void Batch<runtime::GetOp>::start_alone(std::uint32_t node, std::uint32_t place)
   }
 }
 
-void Batch<runtime::GetOp>::start_part(std::uint32_t node, std::uint32_t first,
-                                       std::uint32_t count) {
+void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count) {
   if (idle_parts_.empty()) idle_parts_.push_back(&parts_.emplace_back());
   Part& part = *idle_parts_.back();
   idle_parts_.pop_back();
@@ -102,8 +101,8 @@ void Batch<runtime::GetOp>::start_part(std::uint32_t node, std::uint32_t first,
   path().cluster().start_at(node, part, now());
 }
 
-void Batch<runtime::GetOp>::on_item(socket::Request& request, std::uint32_t index,
-                                    const protocol::Reply& reply, Now now) {
+void GetBatch::on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
+                       Now now) {
   const Part& part = static_cast<Part&>(request);
   SHEAF_CHECK(index < part.count);
   const std::uint32_t place = part.first + index;
@@ -122,8 +121,7 @@ void Batch<runtime::GetOp>::on_item(socket::Request& request, std::uint32_t inde
   }
 }
 
-void Batch<runtime::GetOp>::on_done(socket::Request& request,
-                                    const socket::Completion& completion) {
+void GetBatch::on_done(socket::Request& request, const socket::Completion& completion) {
   Part& part = static_cast<Part&>(request);
   unanswered_ |= !completion.answered && completion.outcome != Outcome::refused;
   if (part.count == 1) {
@@ -138,9 +136,9 @@ void Batch<runtime::GetOp>::on_done(socket::Request& request,
 
 // Keys that were not told: absent if the request was answered; if it was not even sent, and other
 // nodes stand in for this one, each key finds its own.
-void Batch<runtime::GetOp>::end_part(const Part& part, const socket::Completion& completion) {
+void GetBatch::end_part(const Part& part, const socket::Completion& completion) {
   const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent &&
-                        impl().config().failover == FailoverMode::rehash;
+                        config().failover == FailoverMode::rehash;
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
     if (answers_.told(place)) {
       plan().done(plan().at(place));
@@ -155,7 +153,7 @@ void Batch<runtime::GetOp>::end_part(const Part& part, const socket::Completion&
   }
 }
 
-void Batch<runtime::GetOp>::end_alone(std::uint32_t place, const socket::Completion& completion) {
+void GetBatch::end_alone(std::uint32_t place, const socket::Completion& completion) {
   if (completion.answered) {
     answers_.tell(place, completion.reply);
   } else {

@@ -3,13 +3,13 @@
 // A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot go so
 // goes alone:
 //
-// - a key that the protocol does not list (SessionFactory::lists),
+// - a key that the protocol does not list (SessionFactory::takes_batches),
 // - a key of which only a get of it alone tells whether it is there (protocol::Reply::unsure),
 // - keys of a node that is down while other nodes stand in for it, each for its own keys.
 //
 // A request of many keys that fails fails those that were not told; the others keep their values.
 //
-// Thread rule: as Batch.
+// Thread rule: as Work.
 
 #include <deque>
 
@@ -18,26 +18,20 @@
 
 namespace sheaf::client::calls {
 
-template <>
-class Batch<runtime::GetOp>
-    : protected BatchFeed, private socket::RequestSink, private socket::Deferred {
+class GetBatch final : private BatchFeed, private socket::RequestSink, private socket::Deferred {
  public:
   using Entry = KeyResult<GetResult>;
+  using Out = std::vector<Entry>;
 
   // `used`: see GetAnswers.
-  Batch(Client::Impl& impl, runtime::Path& path, cluster::BatchPlan plan, const BatchTerms& terms,
-        std::vector<Entry> used = {});
+  GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan, const BatchTerms& terms,
+           std::vector<Entry> used = {});
 
-  // Afterwards: whether a request ended without an answer.
+  void own();
+  void start(Now now);
+  Out take() { return answers_.take(); }
+  // After the end: whether a request ended without an answer.
   bool unanswered() const noexcept { return unanswered_; }
-
- protected:
-  ~Batch() = default;
-
-  void begin(Now now);
-  void own_keys();
-  // Once, at the end; on any thread.
-  std::vector<Entry> take_results() { return answers_.take(); }
 
  private:
   // A request for the keys at the places first .. first + count - 1.
@@ -48,7 +42,7 @@ class Batch<runtime::GetOp>
 
   void feed(std::uint32_t node) override;
   void start_runs(std::uint32_t node);
-  void start(std::uint32_t node, cluster::BatchPlan::Run run);
+  void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
   void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);
   void start_alone(std::uint32_t node, std::uint32_t place);
   void end_alone(std::uint32_t place, const socket::Completion& completion);

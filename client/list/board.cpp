@@ -91,8 +91,8 @@ class Board::Entry final : public calls::ProcedureOwner {
   calls::ProcedureRun* run_ = nullptr;
 };
 
-Board::Board(calls::ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed)
-    : host_(host), lane_(lane), config_(config), random_(seed) {}
+Board::Board(calls::ProcedureHost& host, const ClusterConfig& config, Seed seed)
+    : host_(host), config_(config), random_(seed) {}
 
 Board::~Board() = default;
 
@@ -144,7 +144,7 @@ void Board::make_room(Now now) {
   if (oldest != nullptr) oldest->retire(now);
 }
 
-void Board::close(socket::Lane::Waiter& waiter, Now now) {
+void Board::close(calls::WorkEnd& end, Now now) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) names.push_back(name);
   for (const std::string& name : names) {
@@ -152,7 +152,7 @@ void Board::close(socket::Lane::Waiter& waiter, Now now) {
       found->second->shut_down(now);
     }
   }
-  closing_ = &waiter;
+  closing_ = &end;
   finish_closing();
 }
 
@@ -160,7 +160,7 @@ void Board::finish_closing() {
   if (closing_ == nullptr) return;
   const bool busy =
       std::ranges::any_of(entries_, [](const auto& each) { return each.second->letting_go(); });
-  if (!busy) lane_.finish(*std::exchange(closing_, nullptr));
+  if (!busy) std::exchange(closing_, nullptr)->ended();
 }
 
 }  // namespace sheaf::client::list

@@ -13,8 +13,8 @@
 
 #include "base/random.h"
 #include "client/calls/procedure_host.h"
+#include "client/calls/work.h"
 #include "client/list/writer.h"
-#include "socket/lane/lane.h"
 
 namespace sheaf::client::list {
 
@@ -35,7 +35,7 @@ std::optional<Error> check_name(std::string_view name, const ClusterConfig& conf
 
 class Board {
  public:
-  Board(calls::ProcedureHost& host, socket::Lane& lane, const ClusterConfig& config, Seed seed);
+  Board(calls::ProcedureHost& host, const ClusterConfig& config, Seed seed);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -43,9 +43,9 @@ class Board {
   // The call ends by on_ended, at the latest at its deadline; maybe before this returns.
   void submit(const std::string& name, EditCall& call, Now now);
 
-  // Ends every edit and gives the lists free; `waiter` is finished when that is done, after a tenth
-  // of a second at the latest. The last call.
-  void close(socket::Lane::Waiter& waiter, Now now);
+  // Ends every edit and gives the lists free; `end` hears when that is done, after a tenth of a
+  // second at the latest. The last call.
+  void close(calls::WorkEnd& end, Now now);
 
  private:
   class Entry;
@@ -57,12 +57,11 @@ class Board {
   void finish_closing();
 
   calls::ProcedureHost& host_;
-  socket::Lane& lane_;
   const ClusterConfig& config_;
   Random random_;
   std::map<std::string, std::unique_ptr<Entry>> entries_;
   std::uint64_t uses_ = 0;
-  socket::Lane::Waiter* closing_ = nullptr;
+  calls::WorkEnd* closing_ = nullptr;
 };
 
 }  // namespace sheaf::client::list

@@ -5,9 +5,10 @@
 #include "base/read_clocks.h"
 #include "client/calls/checks.h"
 #include "client/calls/procedure_call.h"
-#include "client/features.h"
-#include "client/list/board.h"
+#include "client/list/list_service.h"
 #include "client/list/reader.h"
+#include "client/runtime/features.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -17,6 +18,7 @@ using client::calls::Receiver;
 using client::list::Edit;
 using client::list::EditOutcome;
 using client::list::Keys;
+using client::list::ListService;
 using client::list::Reader;
 using client::list::ReadTerms;
 using client::runtime::local_error;
@@ -26,90 +28,93 @@ constexpr std::size_t part_bytes = 4u << 20;
 constexpr std::int64_t scanned_items = 2'000;  // by one read of drop_holes
 constexpr int timeouts = 5;                    // of the cluster, for one edit or read
 
-std::optional<Error> check_list(const Client::Impl& impl, const std::string& name,
+std::optional<Error> check_list(const ClusterConfig& config, const std::string& name,
                                 const ListOptions& options) {
-  const EndpointKind kind = impl.config().kind;
-  if (!client::supports(kind, Feature::lists)) {
+  const EndpointKind kind = config.kind;
+  if (!client::runtime::supports(kind, Feature::lists)) {
     return local_error(Outcome::unsupported, Reason::other,
                        "lists need a state store (mqtt:// or embedded://) or memcached://; this "
                        "endpoint is " +
                            std::string(to_string(kind)) + "://");
   }
-  if (auto error = client::list::check_name(name, impl.config())) return error;
+  if (auto error = client::list::check_name(name, config)) return error;
   return client::calls::check_timeout(options.timeout);
 }
 
-Deadline deadline_of(const Client::Impl& impl, Deadline started, const Timeout& timeout) {
+Deadline deadline_of(const ClusterConfig& config, Deadline started, const Timeout& timeout) {
   if (timeout) return started + *timeout;
-  return started + std::min<std::chrono::nanoseconds>(timeouts * impl.config().timeout,
-                                                      std::chrono::hours(24));
+  return started +
+         std::min<std::chrono::nanoseconds>(timeouts * config.timeout, std::chrono::hours(24));
 }
 
-// An edit whose caller waits.
-class BlockingEdit final : public client::list::EditCall, private socket::Lane::Task {
+// An edit as a Work.
+class RunEdit final : private client::list::EditCall {
  public:
-  BlockingEdit(Client::Impl& impl, const std::string& name) : impl_(impl), name_(name) {}
-  Result<EditOutcome> wait() {
-    impl_.lane().call(*this, waiter_);
-    return std::move(*outcome);
+  using Out = Result<EditOutcome>;
+
+  RunEdit(client::calls::WorkEnd& end, ListService& service, std::string_view list_name,
+          Edit the_edit, Deadline began, Deadline last)
+      : end_(end), service_(service), name_(list_name) {
+    edit = std::move(the_edit);
+    started = began;
+    deadline = last;
   }
 
- private:
-  void run(Now now) override { impl_.lists().submit(name_, *this, now); }
-  void on_ended() override { impl_.lane().finish(waiter_); }
+  void own() {}  // all of it is a copy
+  void start(Now now) { service_.board.submit(name_, *this, now); }
+  Out take() { return std::move(*outcome); }
 
-  Client::Impl& impl_;
-  const std::string& name_;
-  socket::Lane::Waiter waiter_;
+ private:
+  void on_ended() override { end_.ended(); }
+
+  client::calls::WorkEnd& end_;
+  ListService& service_;
+  std::string name_;
 };
 
-// A push that owns itself until its callback has been handed on.
-class AsyncPush final : public client::list::EditCall, private socket::Lane::Task {
+// A push, which comes to the list's new length.
+class RunPush final : private client::calls::WorkEnd {
  public:
-  static void begin(Client::Impl& impl, std::string name, Edit edit, Deadline started,
-                    Deadline deadline, Receiver<Result<std::uint64_t>> receiver) {
-    auto* push = new AsyncPush(impl, std::move(name), std::move(receiver));
-    push->edit = std::move(edit);
-    push->started = started;
-    push->deadline = deadline;
-    impl.lane().post_async(*push);
+  using Out = Result<std::uint64_t>;
+
+  template <class... Args>
+  explicit RunPush(client::calls::WorkEnd& end, Args&&... args)
+      : end_(end), edit_(static_cast<WorkEnd&>(*this), std::forward<Args>(args)...) {}
+
+  void own() {}
+  void start(Now now) { edit_.start(now); }
+  Out take() {
+    return edit_.take().transform([](const EditOutcome& done) { return done.length; });
   }
 
  private:
-  AsyncPush(Client::Impl& impl, std::string name, Receiver<Result<std::uint64_t>> receiver)
-      : impl_(impl), name_(std::move(name)), receiver_(std::move(receiver)) {}
-  void run(Now now) override { impl_.lists().submit(name_, *this, now); }
-  void on_ended() override {
-    const std::unique_ptr<AsyncPush> self(this);
-    impl_.lane().async_end();
-    receiver_.deliver(impl_.dispatcher(), std::move(*outcome).transform(
-                                              [](const EditOutcome& done) { return done.length; }));
-  }
+  void ended() override { end_.ended(); }
 
-  Client::Impl& impl_;
-  std::string name_;
-  Receiver<Result<std::uint64_t>> receiver_;
+  client::calls::WorkEnd& end_;
+  RunEdit edit_;
 };
 
 // A list's edits and reads, once the arguments have been checked.
 struct Access {
-  Client::Impl& impl;
+  ListService& service;
   const std::string& name;
   const ListOptions& options;
 
+  const ClusterConfig& config() const noexcept { return service.context.config(); }
+
   // Why the call cannot start; `value`: an item to be written.
   std::optional<Error> refusal(bool blocking, std::optional<std::string_view> value = {}) const {
-    if (auto refused = impl.refusal(blocking)) return refused;
-    if (auto error = check_list(impl, name, options)) return error;
-    return value ? client::calls::check_value(*value, impl.config()) : std::nullopt;
+    if (auto refused = service.context.refusal(blocking)) return refused;
+    if (auto error = check_list(config(), name, options)) return error;
+    return value ? client::calls::check_value(*value, config()) : std::nullopt;
   }
 
   Result<EditOutcome> edit(Edit edit) const {
-    BlockingEdit call(impl, name);
-    call.edit = std::move(edit);
-    call.started = read_monotonic();
-    call.deadline = deadline_of(impl, call.started, options.timeout);
-    return call.wait();
+    const Deadline started = read_monotonic();
+    const Deadline deadline = deadline_of(config(), started, options.timeout);
+    return client::calls::Blocking<RunEdit>(service.context.lane(), {}, service, name,
+                                            std::move(edit), started, deadline)
+        .wait();
   }
   Result<EditOutcome> edit_checked(Edit::Kind kind, std::int64_t index,
                                    std::optional<std::string_view> value) const {
@@ -124,10 +129,11 @@ struct Access {
     if (auto error = refusal(true)) return Failure(std::move(*error));
     ReadTerms terms;
     terms.started = read_monotonic();
-    terms.deadline = deadline_of(impl, terms.started, options.timeout);
-    terms.step_timeout = impl.config().timeout;
-    Keys keys(name, client::list::ids_of(impl.config().kind));
-    return client::calls::BlockingProcedure<Reader>(impl, make(std::move(keys), terms)).wait();
+    terms.deadline = deadline_of(config(), terms.started, options.timeout);
+    terms.step_timeout = config().timeout;
+    Keys keys(name, client::list::ids_of(config().kind));
+    return client::calls::run_procedure(service.context, service.procedures,
+                                        make(std::move(keys), terms));
   }
 };
 
@@ -147,31 +153,32 @@ std::vector<Edit> drops(const std::vector<client::list::Hole>& holes) {
 }  // namespace
 
 List::List(Client& client, std::string name, ListOptions options)
-    : impl_(client.impl_), name_(std::move(name)), options_(options) {}
+    : service_(client.lists()), name_(std::move(name)), options_(options) {}
 
 Result<std::uint64_t> List::push(std::string_view value) {
-  return Access{*impl_, name_, options_}
+  return Access{*service_, name_, options_}
       .edit_checked(Edit::Kind::push, 0, value)
       .transform([](const EditOutcome& done) { return done.length; });
 }
 
 void List::push_async(std::string_view value, PushCallback done) {
   Receiver<Result<std::uint64_t>> receiver{std::move(done)};
-  if (auto error = Access{*impl_, name_, options_}.refusal(false, value)) {
-    return receiver.deliver(impl_->dispatcher(), Failure(std::move(*error)));
+  if (auto error = Access{*service_, name_, options_}.refusal(false, value)) {
+    return receiver.deliver(service_->context.dispatcher(), Failure(std::move(*error)));
   }
   const Deadline started = read_monotonic();
   Edit edit{Edit::Kind::push, 0, {std::string(value)}};
-  AsyncPush::begin(*impl_, name_, std::move(edit), started,
-                   deadline_of(*impl_, started, options_.timeout), std::move(receiver));
+  client::calls::Detached<RunPush>::begin(
+      service_->context, std::move(receiver), *service_, name_, std::move(edit), started,
+      deadline_of(service_->context.config(), started, options_.timeout));
 }
 
 PushManyResult List::push_many(std::span<const std::string_view> values) {
-  const Access access{*impl_, name_, options_};
+  const Access access{*service_, name_, options_};
   PushManyResult result;
   result.error = access.refusal(true);
   for (const std::string_view value : values) {
-    if (!result.error) result.error = client::calls::check_value(value, impl_->config());
+    if (!result.error) result.error = client::calls::check_value(value, service_->context.config());
   }
   while (!result.error && result.pushed < values.size()) {
     Edit part;
@@ -197,7 +204,7 @@ PushManyResult List::push_many(std::span<const std::string_view> values) {
 }
 
 Result<std::optional<std::uint64_t>> List::insert(std::int64_t index, std::string_view value) {
-  return Access{*impl_, name_, options_}
+  return Access{*service_, name_, options_}
       .edit_checked(Edit::Kind::insert, index, value)
       .transform([](const EditOutcome& done) {
         return done.found ? std::optional(done.length) : std::nullopt;
@@ -205,25 +212,25 @@ Result<std::optional<std::uint64_t>> List::insert(std::int64_t index, std::strin
 }
 
 Result<bool> List::update(std::int64_t index, std::string_view value) {
-  return Access{*impl_, name_, options_}
+  return Access{*service_, name_, options_}
       .edit_checked(Edit::Kind::update, index, value)
       .transform([](const EditOutcome& done) { return done.found; });
 }
 
 Result<std::optional<std::string>> List::remove(std::int64_t index) {
-  return Access{*impl_, name_, options_}
+  return Access{*service_, name_, options_}
       .edit_checked(Edit::Kind::remove, index, std::nullopt)
       .transform([](EditOutcome done) { return std::move(done.removed); });
 }
 
 Result<void> List::clear() {
-  auto done = Access{*impl_, name_, options_}.edit_checked(Edit::Kind::clear, 0, std::nullopt);
+  auto done = Access{*service_, name_, options_}.edit_checked(Edit::Kind::clear, 0, std::nullopt);
   if (!done) return Failure(std::move(done.error()));
   return {};
 }
 
 Result<std::vector<std::string>> List::range(std::int64_t first, std::int64_t last) const {
-  return Access{*impl_, name_, options_}
+  return Access{*service_, name_, options_}
       .read([&](Keys keys, const ReadTerms& terms) {
         return Reader::range(std::move(keys), first, last, terms);
       })
@@ -231,7 +238,7 @@ Result<std::vector<std::string>> List::range(std::int64_t first, std::int64_t la
 }
 
 Result<std::uint64_t> List::length() const {
-  return Access{*impl_, name_, options_}
+  return Access{*service_, name_, options_}
       .read(
           [](Keys keys, const ReadTerms& terms) { return Reader::length(std::move(keys), terms); })
       .transform([](const client::list::ReadOutcome& read) { return read.length; });
@@ -239,7 +246,7 @@ Result<std::uint64_t> List::length() const {
 
 Result<std::vector<std::optional<std::string>>> List::range_with_holes(std::int64_t first,
                                                                        std::int64_t last) const {
-  auto read = Access{*impl_, name_, options_}.read([&](Keys keys, const ReadTerms& terms) {
+  auto read = Access{*service_, name_, options_}.read([&](Keys keys, const ReadTerms& terms) {
     return Reader::with_holes(std::move(keys), first, last, terms);
   });
   if (!read) return Failure(std::move(read.error()));
@@ -251,7 +258,7 @@ Result<std::vector<std::optional<std::string>>> List::range_with_holes(std::int6
 }
 
 Result<std::uint64_t> List::drop_holes() {
-  const Access access{*impl_, name_, options_};
+  const Access access{*service_, name_, options_};
   std::uint64_t dropped = 0;
   for (std::int64_t first = 0;;) {
     auto read = access.read([&](Keys keys, const ReadTerms& terms) {

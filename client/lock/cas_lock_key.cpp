@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/lock/cas_lock_key.h"
 
 #include <utility>
@@ -10,6 +12,13 @@ using protocol::Condition;
 using protocol::Status;
 using protocol::Verb;
 using End = KeyAnswer::End;
+
+namespace {
+
+// An answer that took longer may come from a server that was stopped meanwhile.
+constexpr std::chrono::milliseconds slow_answer{100};
+
+}  // namespace
 
 std::chrono::seconds item_life(std::chrono::milliseconds lease,
                                std::chrono::seconds grace) noexcept {
@@ -24,12 +33,12 @@ Error no_versions(std::string_view node) {
   return error;
 }
 
-void CasLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) {
-  if (in_flight_ && writes()) {  // it may be executed yet
+void CasLockKey::begin(Request request, Deadline deadline, std::uint64_t connection, Now now) {
+  if (in_flight_ && writes()) {  // that may still be executed
     certain_ = false;
     may_be_ours_ = true;
   }
-  deed_ = deed;
+  request_ = request;
   deadline_ = deadline;
   connection_ = connection;
   begun_at_ = now.mono;
@@ -37,10 +46,17 @@ void CasLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection, N
   go(first(), now);
 }
 
+// To renew and to release, the version must be certain on the connection that is to carry them.
 CasLockKey::Step CasLockKey::first() const {
-  if (deed_ == Deed::take) return Step::adding;
   const bool usable = certain_ && connection_ != 0 && connection_ == version_connection_;
-  if (deed_ == Deed::keep) return usable || !rules_.compare ? Step::swapping : Step::looking;
+  switch (request_) {
+    case Request::acquire:
+      return Step::adding;
+    case Request::renew:
+      return usable || !controls_.compare ? Step::swapping : Step::looking;
+    case Request::release:
+      break;
+  }
   return usable ? Step::removing : Step::looking;
 }
 
@@ -72,11 +88,11 @@ protocol::Operation CasLockKey::operation() {
   } else {
     operation.verb = Verb::set;
     operation.value = item_.nonce;
-    operation.ttl = item_life(item_.lease, rules_.grace);
+    operation.ttl = item_life(item_.lease, controls_.grace);
   }
   if (step_ == Step::adding) {
     operation.condition = Condition::if_absent;
-  } else if (step_ == Step::removing ? !version_.empty() : rules_.compare) {
+  } else if (step_ == Step::removing ? !version_.empty() : controls_.compare) {
     operation.condition = Condition::if_version;
     operation.version = compared_[id_] = version_;
   }
@@ -94,7 +110,7 @@ std::optional<KeyAnswer> CasLockKey::on_answer(unsigned id, const socket::Comple
     }
     return failed(runtime::make_error(answer, begun_at_), answer);
   }
-  connection_ = answer.connection;  // what follows compares what this connection tells
+  connection_ = answer.connection;  // later steps compare the versions that it returns
   switch (step_) {
     case Step::adding:
       return on_added(answer);
@@ -114,12 +130,12 @@ std::optional<KeyAnswer> CasLockKey::on_stored(const socket::Completion& answer)
   may_be_ours_ = true;
   stored_at_ = sent_at_;
   note(answer);
-  const bool slow = answer.now.mono - sent_at_ > rules_.slow;
+  const bool slow = answer.now.mono - sent_at_ > slow_answer;
   if (certain_ && slow && !std::exchange(repeated_, true)) {
     go(Step::swapping, answer.now);
     return std::nullopt;
   }
-  if (certain_ || deed_ == Deed::keep) return ended(End::done, answer);
+  if (certain_ || request_ == Request::renew) return ended(End::done, answer);
   stored_ = true;
   go(Step::looking, answer.now);
   return std::nullopt;
@@ -134,27 +150,27 @@ std::optional<KeyAnswer> CasLockKey::on_added(const socket::Completion& answer) 
 
 std::optional<KeyAnswer> CasLockKey::on_looked(const socket::Completion& answer) {
   const bool there = answer.reply.status == Status::done;
-  if (!there && deed_ == Deed::take) {
+  if (!there && request_ == Request::acquire) {
     stored_ = false;
     go(Step::adding, answer.now);
     return std::nullopt;
   }
   if (!there) return ended(End::gone, answer);
   if (answer.reply.value != item_.nonce) {
-    return ended(deed_ == Deed::give_back ? End::gone : End::taken, answer);
+    return ended(request_ == Request::release ? End::gone : End::taken, answer);
   }
   note(answer);
-  // Without versions nobody gets a lock there, so what stands is only ours to take away.
-  if (!certain_ && deed_ != Deed::give_back) return failed(no_versions(answer.node), answer);
+  // A server without versions grants no locks. Our own item there is only to be removed.
+  if (!certain_ && request_ != Request::release) return failed(no_versions(answer.node), answer);
   if (stored_) return ended(End::done, answer);
-  go(deed_ == Deed::give_back ? Step::removing : Step::swapping, answer.now);
+  go(request_ == Request::release ? Step::removing : Step::swapping, answer.now);
   return std::nullopt;
 }
 
 std::optional<KeyAnswer> CasLockKey::on_swapped(const socket::Completion& answer) {
   if (answer.reply.status == Status::done) return on_stored(answer);
   certain_ = false;
-  if (deed_ == Deed::take) {
+  if (request_ == Request::acquire) {
     go(Step::adding, answer.now);
     return std::nullopt;
   }
@@ -165,11 +181,11 @@ std::optional<KeyAnswer> CasLockKey::on_removed(const socket::Completion& answer
   if (answer.reply.status == Status::done) return ended(End::done, answer);
   certain_ = false;
   if (answer.reply.status == Status::absent) return ended(End::gone, answer);
-  go(Step::looking, answer.now);  // a renewal of ours may have passed on another connection
+  go(Step::looking, answer.now);  // an own renewal may have come by another connection
   return std::nullopt;
 }
 
-// Servers before 1.6.13 do not tell the version of what they have stored.
+// Servers before 1.6.13 do not return the version of what they have stored.
 void CasLockKey::note(const socket::Completion& answer) {
   version_ = answer.reply.version;
   version_connection_ = answer.connection;
@@ -178,23 +194,23 @@ void CasLockKey::note(const socket::Completion& answer) {
 
 KeyAnswer CasLockKey::ended(End end, const socket::Completion& answer) {
   step_ = Step::idle;
-  KeyAnswer told;
-  told.end = end;
-  told.sent_at = stored_at_;
-  told.version = version_;
-  told.connection = answer.connection;
-  told.node = answer.node;
-  return told;
+  KeyAnswer outcome;
+  outcome.end = end;
+  outcome.sent_at = stored_at_;
+  outcome.version = version_;
+  outcome.connection = answer.connection;
+  outcome.node = answer.node;
+  return outcome;
 }
 
 KeyAnswer CasLockKey::failed(Error error, const socket::Completion& answer) {
   step_ = Step::idle;
   if (stored_ && error.outcome == Outcome::not_sent) error.outcome = Outcome::unknown;
-  KeyAnswer told;
-  told.node = answer.node;
-  told.error = std::move(error);
-  told.in_question = may_be_ours_;
-  return told;
+  KeyAnswer outcome;
+  outcome.node = answer.node;
+  outcome.error = std::move(error);
+  outcome.in_question = may_be_ours_;
+  return outcome;
 }
 
 }  // namespace sheaf::client::lock

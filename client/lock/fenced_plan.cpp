@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/lock/fenced_plan.h"
 
 #include "base/text.h"
@@ -24,11 +26,12 @@ Error too_many_noted() {
 
 void FencedPlan::start(Now now) { enter(first(), now); }
 
-// Every request is checked: between two of them the lock may have been lost.
+// Each request is checked, because the lock may have been lost since the one before.
 void FencedPlan::enter(Step step, Now now) {
   step_ = step;
   if (step == Step::over) return;
-  if (terms_.check && !tenure_->usable(now)) return fail(not_held(tenure_->name, tenure_->loss));
+  if (terms_.controls.check && !tenure_->usable(now))
+    return fail(not_held(tenure_->name, tenure_->loss));
   if (now.mono >= terms_.deadline) {
     return fail(runtime::local_error(Outcome::not_sent, Reason::timed_out,
                                      "the key was written by others again and again"));
@@ -110,10 +113,10 @@ FencedPlan::Step FencedRead::on_reply(const socket::Completion& answer) {
   if (reply.status == Status::done) {
     tenure_->noted.erase(terms_.key);
     result_ = Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
-    return terms_.claim ? Step::writing : Step::over;
+    return terms_.controls.claim ? Step::writing : Step::over;
   }
   result_.reset();
-  if (!terms_.claim) return Step::over;
+  if (!terms_.controls.claim) return Step::over;
   if (!tenure_->note(terms_.key, {}, answer.connection)) error_ = too_many_noted();
   return Step::over;
 }
@@ -145,7 +148,7 @@ Operation write_operation(const FencedTerms& terms, SetCondition condition) {
   return operation;
 }
 
-// Of if_version the store knows nothing; the fence is the better version.
+// The state store has no if_version and refuses it; the fence is better than a version.
 Operation FencedWrite::operation() {
   Operation operation = write_operation(terms_, condition_);
   operation.fence = fence();
@@ -155,7 +158,7 @@ Operation FencedWrite::operation() {
   return operation;
 }
 
-// Stored or not, the key exists now: what was read of it holds no more.
+// Stored or not, the key exists now: the note that it is absent is out of date.
 FencedPlan::Step FencedWrite::on_reply(const socket::Completion& answer) {
   tenure_->noted.erase(terms_.key);
   result_ = {answer.reply.status == Status::done, Version{std::string(answer.reply.version)}};

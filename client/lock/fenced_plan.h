@@ -1,13 +1,15 @@
 #pragma once
 
-// Fenced operations: reads and writes of what a lock protects, as pure procedures. Each goes over
-// the lock's own connection and carries its token.
+// FencedPlan: a guard's read, write or remove of a key that a lock protects, as a procedure. Its
+// requests go over the lock's own connection and carry the lock's token.
 //
 // A token protects only what was claimed with it: the store raises a key's fence when a write
-// carries a token, never at a GET. So a read claims the key: it writes back what it has read, if
-// the key still holds that, with the token. From then on every older token is refused, and what was
-// read is what a following write replaces. An absent key cannot be claimed: its next write must
-// find it absent still.
+// carries a token, never at a GET. So a read claims the key: it writes back the value that it has
+// read, with the token, if the key still holds that value. From then on the store refuses every
+// older token, and a later write replaces exactly what was read. An absent key cannot be claimed:
+// the next write of it is carried out only if it is still absent.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 //
 // | step    | input                | then                              | next    |
 // |---------|----------------------|-----------------------------------|---------|
@@ -18,6 +20,8 @@
 // | writing | :-1                  | read: again; write: not stored    |         |
 // | any     | lock not held        | refused before anything is sent   | over    |
 // | any     | not answered         | the error                         | over    |
+//
+// Thread rule: one thread at a time; under the baton.
 
 #include <memory>
 #include <string>
@@ -25,11 +29,12 @@
 #include <sheaf/options.h>
 
 #include "client/calls/procedure.h"
+#include "client/lock/lock_controls.h"
 #include "client/lock/tenure.h"
 
 namespace sheaf::client::lock {
 
-// One fenced operation, apart from what it does.
+// What all guards' operations have in common.
 struct FencedTerms {
   std::string key;
   std::string value;                 // write
@@ -37,10 +42,7 @@ struct FencedTerms {
   Deadline started{0};
   Deadline deadline{0};
   bool bound = true;  // to the lock's connection; false: the key may live on another node
-  // What makes it safe; tests switch them off to see that something is lost then.
-  bool check = true;  // that the lock is held, by our own clock
-  bool claim = true;
-  bool token = true;
+  LockControls controls{};
 };
 
 class FencedPlan : public calls::Procedure {
@@ -55,7 +57,7 @@ class FencedPlan : public calls::Procedure {
   bool poll_command(calls::Command& command) final;
   Deadline poll_deadline() const final;
   bool done() const final { return step_ == Step::over; }
-  // Done: one of its writes may or may not land, now or later.
+  // Done: one of its writes has no answer, and may still be executed.
   bool in_doubt() const noexcept { return in_doubt_; }
 
  protected:
@@ -68,11 +70,11 @@ class FencedPlan : public calls::Procedure {
   virtual protocol::Operation operation() = 0;  // of the present step; without deadline
   // The step that follows an answer.
   virtual Step on_reply(const socket::Completion& answer) = 0;
-  // Whether what is written carries the token: a write without an answer then wants a new one.
+  // Whether writes carry the token: then a write without an answer needs a new token.
   virtual bool token_counts() const { return true; }
-  // What carries the present step; 0 = any.
+  // The connection for the present step; 0 = any.
   virtual std::uint64_t connection() const { return terms_.bound ? tenure_->connection : 0; }
-  std::string_view fence() const { return terms_.token ? std::string_view(token_) : ""; }
+  std::string_view fence() const { return terms_.controls.token ? std::string_view(token_) : ""; }
 
   std::shared_ptr<Tenure> tenure_;
   FencedTerms terms_;
@@ -83,17 +85,17 @@ class FencedPlan : public calls::Procedure {
   void enter(Step step, Now now);
   void fail(Error error);
 
-  std::string token_;  // of this operation; the tenure's may change meanwhile
+  std::string token_;  // of this operation: that of the tenure may change meanwhile
   bool want_ = false;
   bool in_doubt_ = false;
 };
 
-// A plan of a kind, with what it comes to.
+// A plan of one kind with its result.
 template <class Plan, class T>
 class PlanFor : public Plan {
  public:
   using Out = Result<T>;
-  // Done.
+  // Once done().
   Out take_out() {
     if (this->error_) return Failure(std::move(*this->error_));
     return std::move(result_);
@@ -101,7 +103,7 @@ class PlanFor : public Plan {
 
  protected:
   using Plan::Plan;
-  T result_{};  // unless there is an error
+  T result_{};  // if there is no error
 };
 
 class FencedRead final : public PlanFor<FencedPlan, GetResult> {
@@ -140,11 +142,11 @@ class FencedRemove final : public PlanFor<FencedPlan, RemoveResult> {
   std::optional<std::string> if_value_;
 };
 
-// The error of an operation that needs a lock that is not held (any more).
+// The error of an operation whose lock is not held (any more).
 Error not_held(std::string_view lock, std::string_view why);
-// What a write asks for, apart from what makes it safe. Views into the terms.
+// A write without its token or version. Views into the terms.
 protocol::Operation write_operation(const FencedTerms& terms, SetCondition condition);
-// The error of a read that cannot be noted.
+// The error of a read for which there is no room to note it.
 Error too_many_noted();
 
 }  // namespace sheaf::client::lock

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/lock/lock_key.h"
 
 #include <utility>
@@ -6,8 +8,8 @@
 
 namespace sheaf::client::lock {
 
-void StoreLockKey::begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) {
-  deed_ = deed;
+void StoreLockKey::begin(Request request, Deadline deadline, std::uint64_t connection, Now now) {
+  request_ = request;
   deadline_ = deadline;
   connection_ = connection;
   sent_at_ = now.mono;
@@ -24,7 +26,7 @@ bool StoreLockKey::poll_command(calls::Command& command) {
   operation.key = item_.name;
   operation.value = item_.nonce;
   operation.deadline = deadline_;
-  if (deed_ == Deed::give_back) {
+  if (request_ == Request::release) {
     operation.verb = protocol::Verb::remove;
     operation.condition = protocol::Condition::if_value;
   } else {
@@ -48,7 +50,7 @@ std::optional<KeyAnswer> StoreLockKey::on_answer(unsigned id, const socket::Comp
   } else if (answer.reply.status == protocol::Status::done) {
     end.end = KeyAnswer::End::done;
   } else {
-    end.end = deed_ == Deed::give_back ? KeyAnswer::End::gone : KeyAnswer::End::taken;
+    end.end = request_ == Request::release ? KeyAnswer::End::gone : KeyAnswer::End::taken;
   }
   return end;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
-// LockKey: how a lock's key is taken, kept and given back at one kind of endpoint. Pure. LockPlan
-// says when; what is asked of the endpoint, and what its answers mean, stands here.
+// LockKey: how a lock's key is acquired, renewed and released at one kind of endpoint. LockPlan
+// decides when; a LockKey knows the commands and what their answers mean.
 //
-// A deed is begun, then poll_command and on_answer alternate until on_answer tells its end. A deed
-// that is begun while another is under way replaces it; what was sent may still be carried out.
+// A request is begun; then poll_command and on_answer alternate until on_answer returns the end of
+// the request. A request that is begun while another is under way replaces it; what was sent may
+// still be executed.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 //
 // Thread rule: one thread at a time; under the baton.
 
@@ -21,64 +24,64 @@
 
 namespace sheaf::client::lock {
 
-// What a lock's key holds while it is held.
+// What a lock's key holds while the lock is held.
 struct LockItem {
   std::string name;
-  std::string nonce;  // nobody else's, and of this acquisition only
+  std::string nonce;  // of this acquisition only; nobody else has it
   std::chrono::milliseconds lease{10'000};
 };
 
-// How a deed ended. Views live as long as the answer that ended it.
+// How a request ended. Views live as long as the answer that ended it.
 struct KeyAnswer {
   enum class End : std::uint8_t {
-    done,   // taken; kept; removed
-    taken,  // another has it
-    gone,   // nobody has it: it is not ours (any more)
+    done,   // acquired, renewed, removed
+    taken,  // another holder has the key
+    gone,   // nobody has the key, so it is not ours (any more)
     failed  // not answered, or refused: see error
   };
   End end = End::failed;
-  Deadline sent_at{0};           // taken, kept: the key lives a lease from here on, at least
-  std::string_view version;      // taken, kept; may be empty
-  std::uint64_t connection = 0;  // not failed: which carried it
+  Deadline sent_at{0};           // done: from this moment on the key lives for a lease at least
+  std::string_view version;      // done, unless released; may be empty
+  std::uint64_t connection = 0;  // not failed: the one that carried it
   std::string_view node;
   std::optional<Error> error;
-  bool in_question = false;  // failed: it may have been carried out
+  bool in_question = false;  // failed: it may have been executed
 };
 
 class LockKey {
  public:
-  enum class Deed : std::uint8_t { take, keep, give_back };
+  enum class Request : std::uint8_t { acquire, renew, release };
 
   virtual ~LockKey() = default;
 
-  // What the deed sends goes on `connection` only (0 = any), and is over by the deadline.
-  virtual void begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) = 0;
-  // Its id is one that no other command of this object has.
+  // The request is sent on `connection` only (0 = any), and ends by the deadline.
+  virtual void begin(Request request, Deadline deadline, std::uint64_t connection, Now now) = 0;
+  // No two commands of this object have the same id.
   virtual bool poll_command(calls::Command& command) = 0;
-  // The end of the deed, if this answer was its last.
+  // The end of the request, if this answer was its last.
   virtual std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) = 0;
   // Whether changes of the key can be watched.
   virtual bool watchable() const noexcept = 0;
 };
 
-// The state store compares values: one command for each deed, safe to repeat.
+// The state store compares values: one command for each request, safe to repeat.
 //
-// | deed      | command                        | done | taken | gone                 |
-// |-----------|--------------------------------|------|-------|----------------------|
-// | take      | SET name nonce NEX PX lease    | +OK  | :-1   |                      |
-// | keep      | the same                       | +OK  | :-1   |                      |
-// | give back | VDEL name nonce                | :1   |       | :0, :-1              |
+// | request | command                        | done | taken | gone    |
+// |---------|--------------------------------|------|-------|---------|
+// | acquire | SET name nonce NEX PX lease    | +OK  | :-1   |         |
+// | renew   | the same                       | +OK  | :-1   |         |
+// | release | VDEL name nonce                | :1   |       | :0, :-1 |
 class StoreLockKey final : public LockKey {
  public:
   explicit StoreLockKey(LockItem item) : item_(std::move(item)) {}
-  void begin(Deed deed, Deadline deadline, std::uint64_t connection, Now now) override;
+  void begin(Request request, Deadline deadline, std::uint64_t connection, Now now) override;
   bool poll_command(calls::Command& command) override;
   std::optional<KeyAnswer> on_answer(unsigned id, const socket::Completion& answer) override;
   bool watchable() const noexcept override { return true; }
 
  private:
   LockItem item_;
-  Deed deed_ = Deed::take;
+  Request request_ = Request::acquire;
   Deadline deadline_{0};
   std::uint64_t connection_ = 0;
   Deadline sent_at_{0};

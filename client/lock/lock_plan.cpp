@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/lock/lock_plan.h"
 
 #include <algorithm>
@@ -10,11 +12,11 @@ namespace sheaf::client::lock {
 namespace {
 
 using namespace std::chrono_literals;
-using Deed = LockKey::Deed;
+using Request = LockKey::Request;
 using End = KeyAnswer::End;
 using std::chrono::nanoseconds;
 
-// Asking again would meet the same answer.
+// Whether a repetition would get the same answer.
 bool is_final(Outcome outcome) {
   switch (outcome) {
     case Outcome::refused:
@@ -37,7 +39,7 @@ Error lock_error(Outcome outcome, Reason reason, std::string_view node, std::str
 }
 
 std::unique_ptr<LockKey> key_for(const LockTerms& terms) {
-  if (terms.by_version) return std::make_unique<CasLockKey>(terms);
+  if (terms.by_version) return std::make_unique<CasLockKey>(terms, terms.controls);
   return std::make_unique<StoreLockKey>(terms);
 }
 
@@ -56,7 +58,8 @@ LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
   tenure_->name = terms_.name;
 }
 
-// A third of the lease leaves time for a second try; half the belief does for very short leases.
+// A third of the lease leaves time for a second attempt. For very short leases half the belief is
+// less than that.
 nanoseconds LockPlan::renew_interval() const {
   return std::min({nanoseconds(terms_.lease) / 3, belief() / 2, terms_.idle_timeout / 2});
 }
@@ -85,7 +88,7 @@ void LockPlan::ask(Now now) {
   asked_at_ = now.mono;
   const nanoseconds limit = std::min(terms_.attempt_timeout, belief());
   ask_deadline_ = std::min(now.mono + limit, terms_.wait_until);
-  key_->begin(Deed::take, ask_deadline_, 0, now);
+  key_->begin(Request::acquire, ask_deadline_, 0, now);
 }
 
 void LockPlan::rest(Now now) {
@@ -93,7 +96,7 @@ void LockPlan::rest(Now now) {
   phase_ = Phase::waiting;
   const auto jitter = static_cast<int>(800 + random_.below(401));
   const nanoseconds usual = nanoseconds(poll_interval) * jitter / 1000;
-  // Who cannot watch asks more often at first: many locks are held for a moment.
+  // Where nothing can be watched, the first polls come sooner: many locks are held for a moment.
   const nanoseconds soon = nanoseconds(first_poll) * (1 << std::min(polls_, 4u));
   const bool asks_soon = !denied_ || (polls_ > 0 && !key_->watchable());
   poll_at_ = now.mono + (asks_soon ? std::min(soon, usual) : usual);
@@ -136,7 +139,7 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
   ++tenure_->changes;
 }
 
-// An attempt that had little time says nothing about a node that answered before.
+// If an attempt had little time, its failure says nothing about a node that answered before.
 void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
   const Error& error = *answer.error;
   if (answer.in_question) in_question_ = true;
@@ -169,7 +172,7 @@ void LockPlan::give_up(std::optional<Error> why, Now now) {
 void LockPlan::renew(Now now) {
   renewing_ = true;
   const Deadline deadline = std::min(now.mono + renew_timeout(), tenure_->until);
-  key_->begin(Deed::keep, deadline, terms_.bound ? tenure_->connection : 0, now);
+  key_->begin(Request::renew, deadline, terms_.controls.bound ? tenure_->connection : 0, now);
 }
 
 void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
@@ -185,7 +188,7 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
                 false, now);
   }
   const bool failed = answer.end == End::failed;
-  if (failed && answer.error->reason == Reason::connection_lost && terms_.bound) {
+  if (failed && answer.error->reason == Reason::connection_lost && terms_.controls.bound) {
     return on_connection_ended(tenure_->connection, now);
   }
   if (now.mono >= tenure_->until) {
@@ -216,7 +219,7 @@ void LockPlan::on_doubt(Now now) {
 }
 
 void LockPlan::on_connection_ended(std::uint64_t connection, Now now) {
-  if (!connected_ || connection != tenure_->connection || !terms_.bound) return;
+  if (!connected_ || connection != tenure_->connection || !terms_.controls.bound) return;
   connected_ = false;
   if (phase_ != Phase::held) return;
   lose(lock_error(Outcome::unknown, Reason::connection_lost, {},
@@ -242,7 +245,7 @@ void LockPlan::lose(Error why, bool may_be_ours, Now now) {
   }
 }
 
-// ---- giving back
+// ---- release
 
 void LockPlan::release(Deadline report_by, Now now) {
   if (phase_ != Phase::held) {
@@ -255,7 +258,7 @@ void LockPlan::release(Deadline report_by, Now now) {
   if (!renewing_) begin_freeing(now);
 }
 
-// What was asked for may be executed as long as its lease would last.
+// An attempt in question may still be executed, and then lasts for a lease.
 void LockPlan::begin_freeing(Now now) {
   phase_ = Phase::freeing;
   free_until_ = now.mono + terms_.lease;
@@ -265,8 +268,8 @@ void LockPlan::begin_freeing(Now now) {
 void LockPlan::free(Now now) {
   free_at_ = never;
   free_sent_ = now.mono;
-  free_bound_ = connected_;  // behind what was sent before
-  key_->begin(Deed::give_back, std::min(now.mono + terms_.attempt_timeout, free_until_),
+  free_bound_ = connected_;  // so it is executed after what was sent before
+  key_->begin(Request::release, std::min(now.mono + terms_.attempt_timeout, free_until_),
               connected_ ? tenure_->connection : 0, now);
 }
 
@@ -285,7 +288,7 @@ void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
   if (over) {
     phase_ = Phase::over;
   } else {
-    // Without the connection it was bound to, it goes on another, soon.
+    // If its connection has ended, another one carries the next attempt, soon.
     const bool unbound = std::exchange(free_bound_, false);
     free_at_ = now.mono + (unbound ? nanoseconds(1ms) : nanoseconds(poll_interval));
   }

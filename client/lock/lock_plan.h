@@ -1,36 +1,44 @@
 #pragma once
 
-// LockPlan: one lock from the first request for it to the last: asks, waits, keeps it by renewals,
-// notices its loss, gives it back. Pure.
+// LockPlan: one lock from the first request for it to the last one. It acquires the lock, or waits
+// for it; it renews the lock, notices its loss, and releases it.
 //
-// How the key is taken, kept and given back at the endpoint is the LockKey's matter.
+// How the key is acquired, renewed and released at the endpoint is up to the LockKey.
 //
-// | phase   | input                        | then                            | next    |
-// |---------|------------------------------|---------------------------------|---------|
-// | waiting | poll, hint                   | take                            | asking  |
-// | waiting | wait is over                 | settled: not acquired, or error | leaving |
-// | asking  | done in time                 | settled: acquired               | held    |
-// | asking  | done after our own lease     | take again                      | asking  |
-// | asking  | taken by another             |                                 | waiting |
-// | asking  | no answer                    | the attempt is in question      | waiting |
-// | asking  | refused by the store         | settled: error                  | leaving |
-// | held    | renewal is due               | keep, same connection           | held    |
-// | held    | done in time                 | held for another lease          | held    |
-// | held    | taken by another, gone       | lost                            | over    |
-// | held    | done too late, lease over    | lost                            | freeing |
-// | held    | connection ended             | lost                            | freeing |
-// | held    | release()                    | once no renewal is in flight    | freeing |
-// | freeing | start                        | give back                       | freeing |
-// | freeing | answered, or one lease later |                                 | over    |
-// | any     | on_shutdown()                | lost, not acquired              | over    |
+// Pure: no socket, clock, entropy, thread or callback.
+//
+// | phase     | input                        | then                          | next      |
+// |-----------|------------------------------|-------------------------------|-----------|
+// | waiting   | poll time, hint              | acquire                       | asking    |
+// | waiting   | the wait is over             | settled: not acquired, error  | leaving   |
+// | asking    | done in time                 | settled: acquired             | held      |
+// | asking    | done after our own lease     | acquire again                 | asking    |
+// | asking    | taken by another             |                               | waiting   |
+// | asking    | no answer                    | the attempt is in question    | waiting   |
+// | asking    | refused by the store         | settled: error                | leaving   |
+// | held      | a renewal is due             | renew, same connection        | held      |
+// | held      | done in time                 | held for another lease        | held      |
+// | held      | taken by another, gone       | lost                          | over      |
+// | held      | done too late, lease over    | lost                          | freeing   |
+// | held      | the connection ended         | lost                          | freeing   |
+// | held      | release(), no renewal open   |                               | freeing   |
+// | held      | release(), a renewal is open |                               | releasing |
+// | releasing | the renewal ended            |                               | freeing   |
+// | freeing   | start; no answer, and a      | release                       | freeing   |
+// |           | while later                  |                               |           |
+// | freeing   | answered, or one lease later |                               | over      |
+// | any       | on_shutdown()                | lost, not acquired            | over      |
 //
 // leaving = freeing if an attempt is in question, else over. Without patience (try_lock) a lock
 // that is taken and most failures settle at once.
 //
-// Two rules keep two from believing at once. The belief ends a lease, less an allowance for clocks
-// that drift, after the moment before the request that took or kept the key was sent. And it ends
-// with the connection that carried the acquiring one: a store that lost its memory ends every
-// connection, and a renewal on a new one could take back a lock that another held meanwhile.
+// Two rules keep two clients from believing in the lock at once. The belief ends a lease, less an
+// allowance for clocks that drift, after the moment *before* the request that acquired or renewed
+// the key was sent. And it ends with the connection that carried the acquiring request: a store
+// that lost its memory ends every connection, and a renewal on a new connection could take back a
+// lock that another client held meanwhile.
+//
+// Thread rule: one thread at a time; under the baton.
 
 #include <memory>
 #include <optional>
@@ -39,6 +47,7 @@
 
 #include "base/random.h"
 #include "client/calls/procedure.h"
+#include "client/lock/lock_controls.h"
 #include "client/lock/lock_key.h"
 #include "client/lock/release_backoff.h"
 #include "client/lock/tenure.h"
@@ -46,16 +55,15 @@
 namespace sheaf::client::lock {
 
 struct LockTerms : LockItem {
-  bool by_version = false;  // the endpoint compares versions, not values
+  bool by_version = false;  // the endpoint compares versions instead of values
   std::chrono::nanoseconds attempt_timeout = std::chrono::seconds(1);  // of each request
-  // A connection of the pool that carries nothing for so long may be closed as idle.
+  // A pooled connection that carries nothing for this long may be closed as idle.
   std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);
   bool patient = false;        // waits for the lock while another holds it
   Deadline wait_until{never};  // gives up then
-  // Patient: gives up with the last error when nothing has been answered for so long.
+  // Patient: gives up with the last error when nothing has been answered for this long.
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
-  // The tenure ends with its connection; tests switch it off to see that two believe then.
-  bool bound = true;
+  LockControls controls{};
 };
 
 class LockPlan final : public calls::Procedure {
@@ -64,10 +72,10 @@ class LockPlan final : public calls::Procedure {
   // The first poll comes sooner: a release may fall between the refusal and the watch.
   static constexpr std::chrono::milliseconds first_poll{25};
 
-  // How much shorter than the lease our belief is: 1 % for clocks that drift, and 50 ms.
+  // How much shorter than the lease the belief is: 1 % for clocks that drift, and 50 ms.
   static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
 
-  // The release_backoff is the client's and outlives the plan. Without a key, that of the terms.
+  // The release backoff is the client's and outlives the plan. Without a key the terms choose one.
   LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
            std::unique_ptr<LockKey> key = nullptr);
 
@@ -77,7 +85,7 @@ class LockPlan final : public calls::Procedure {
   void on_hint(Now now) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
   void on_shutdown(Now now) override;
-  // Gives the lock back, or stops freeing it unheard; `report_by`: freed() is there by then.
+  // Releases the lock. freed() has a value by `report_by` at the latest.
   void release(Deadline report_by, Now now);
   // A fenced write ended without an answer.
   void on_doubt(Now now);
@@ -90,12 +98,12 @@ class LockPlan final : public calls::Procedure {
   // Whether it has been decided if the lock was got.
   bool settled() const noexcept { return settled_; }
   bool acquired() const noexcept { return acquired_; }
-  // Settled, not acquired: why; none = another holds it.
+  // Settled, not acquired: why; none = another client holds the lock.
   const std::optional<Error>& failure() const noexcept { return failure_; }
-  // Acquired and then lost without release(): why.
+  // Why the lock was lost, if it was, without release().
   const std::optional<Error>& loss() const noexcept { return loss_; }
-  // After release(): whether the lock was still ours, or why that is not known. The plan goes on
-  // trying.
+  // After release(): whether the lock was still ours, or why that is not known; then the plan goes
+  // on trying.
   const std::optional<Result<bool>>& freed() const noexcept { return freed_; }
   const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }
 
@@ -137,17 +145,17 @@ class LockPlan final : public calls::Procedure {
   Deadline asked_at_{0};
   Deadline ask_deadline_{0};
   Deadline poll_at_ = never;
-  Deadline heard_at_{0};      // or since when nothing was heard
+  Deadline heard_at_{0};      // the latest answer; before the first one: the start
   bool heard_ = false;        // an attempt was answered
-  bool denied_ = false;       // another holds it
-  unsigned polls_ = 0;        // that found it held
+  bool denied_ = false;       // another client holds the lock
+  unsigned polls_ = 0;        // attempts that found it held
   bool hinted_ = false;       // while asking
-  bool in_question_ = false;  // an attempt may have got the lock
+  bool in_question_ = false;  // an attempt may have acquired the lock
 
   // Held.
   Deadline renew_at_ = never;
   bool renewing_ = false;
-  bool connected_ = false;  // the acquiring connection lives
+  bool connected_ = false;  // the connection that acquired it lives
   std::string trouble_;     // why the last renewal failed
 
   // Freeing.
@@ -155,7 +163,7 @@ class LockPlan final : public calls::Procedure {
   Deadline free_until_{0};
   Deadline free_at_ = never;
   Deadline report_by_ = never;
-  bool free_bound_ = false;  // to the acquiring connection
+  bool free_bound_ = false;  // to the connection that acquired the lock
 };
 
 }  // namespace sheaf::client::lock

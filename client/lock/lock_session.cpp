@@ -5,45 +5,48 @@
 #include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/calls/checks.h"
-#include "client/lock/fenced_call.h"
+#include "client/calls/work.h"
+#include "client/lock/fenced_operation.h"
 #include "client/lock/versioned_plan.h"
 #include "client/runtime/outcomes.h"
 #include "cluster/locator.h"
 
 namespace sheaf::client::lock {
 
-// A release that somebody waits for, on that caller's stack.
-class LockSession::ReleaseCall final : private socket::Lane::Task {
+// A release as a Work.
+class LockSession::Release final {
  public:
-  ReleaseCall(LockSession& session, Deadline deadline) : session_(session), deadline_(deadline) {}
-  Result<bool> wait() {
-    session_.impl_->lane().call(*this, waiter_);
-    return std::move(result_);
-  }
-  void finish(Result<bool> result) {
-    result_ = std::move(result);
-    session_.impl_->lane().finish(waiter_);  // the caller may be gone from here on
-  }
+  using Out = Result<bool>;
 
- private:
-  void run(Now now) override {
+  Release(calls::WorkEnd& end, LockSession& session, Deadline deadline)
+      : end_(end), session_(session), deadline_(deadline) {}
+
+  void own() {}
+  void start(Now now) {
     if (session_.plan_ == nullptr) return finish(false);
     session_.releasing_.push_back(this);
     session_.plan_->release(deadline_, now);
     session_.run_->resume(now);
   }
+  void finish(Out result) {
+    result_ = std::move(result);
+    end_.ended();
+  }
+  Out take() { return std::move(result_); }
 
+ private:
+  calls::WorkEnd& end_;
   LockSession& session_;
   Deadline deadline_;
-  socket::Lane::Waiter waiter_;
-  Result<bool> result_{false};
+  Out result_{false};
 };
 
-LockSession::LockSession(std::shared_ptr<Client::Impl> impl, LockTerms terms)
-    : impl_(std::move(impl)),
+LockSession::LockSession(std::shared_ptr<LockService> service, LockTerms terms)
+    : service_(std::move(service)),
+      context_(service_->context),
       name_(terms.name),
       fenced_(!terms.by_version),
-      starting_(std::make_unique<LockPlan>(std::move(terms), impl_->release_backoff(), entropy())),
+      starting_(std::make_unique<LockPlan>(std::move(terms), service_->backoff, entropy())),
       tenure_(starting_->tenure()) {}
 
 // ---- under the baton
@@ -52,7 +55,7 @@ void LockSession::begin(std::function<void()> settled, Now now) {
   settled_ = std::move(settled);
   self_ = shared_from_this();
   plan_ = starting_.get();
-  impl_->procedures().run(std::move(starting_), *this, now);
+  service_->procedures.run(std::move(starting_), *this, now);
 }
 
 void LockSession::on_progress(calls::ProcedureRun& run, Now now) {
@@ -65,7 +68,7 @@ void LockSession::on_progress(calls::ProcedureRun& run, Now now) {
     std::exchange(settled_, nullptr)();
   }
   if (plan_->freed()) {
-    for (ReleaseCall* call : std::exchange(releasing_, {})) call->finish(*plan_->freed());
+    for (Release* call : std::exchange(releasing_, {})) call->finish(*plan_->freed());
   }
   if (plan_->done()) {
     run_ = nullptr;
@@ -87,7 +90,7 @@ void LockSession::publish() {
     loss_ = plan_->loss();
     lost = std::exchange(on_loss_, nullptr);
   }
-  if (lost) impl_->dispatcher().post([lost = std::move(lost), why = *loss_] { lost(why); });
+  if (lost) context_.dispatcher().post([lost = std::move(lost), why = *loss_] { lost(why); });
 }
 
 void LockSession::tell_listeners(Now now) {
@@ -108,20 +111,20 @@ void LockSession::on_doubt(Now now) {
 
 // In a forked child the mutex may be held for ever: refusal() comes first.
 bool LockSession::held() const {
-  if (impl_->refusal(false)) return false;
+  if (context_.refusal(false)) return false;
   const std::scoped_lock lock(mutex_);
   return !released_ && read_monotonic() < until_;
 }
 
 std::string LockSession::token() const {
-  if (impl_->refusal(false)) return {};
+  if (context_.refusal(false)) return {};
   const std::scoped_lock lock(mutex_);
   return !released_ && read_monotonic() < until_ ? token_ : std::string();
 }
 
 void LockSession::on_loss(LockGuard::LossCallback lost) {
-  const Client::Impl::Entry entry(*impl_);
-  const bool closed = impl_->refusal(false).has_value();
+  const runtime::Context::Entry entry(context_);
+  const bool closed = context_.refusal(false).has_value();
   Error why;
   {
     const std::scoped_lock lock(mutex_);
@@ -134,7 +137,7 @@ void LockSession::on_loss(LockGuard::LossCallback lost) {
   }
   if (!lost) return;
   if (closed) return lost(why);  // no dispatcher runs any more
-  impl_->dispatcher().post([lost = std::move(lost), why] { lost(why); });
+  context_.dispatcher().post([lost = std::move(lost), why] { lost(why); });
 }
 
 bool LockSession::stop_believing() {
@@ -144,44 +147,25 @@ bool LockSession::stop_believing() {
 }
 
 Result<bool> LockSession::release(const Timeout& timeout) {
-  const Client::Impl::Entry entry(*impl_);
-  if (auto refused = impl_->refusal(true)) return Failure(std::move(*refused));
+  const runtime::Context::Entry entry(context_);
+  if (auto refused = context_.refusal(true)) return Failure(std::move(*refused));
   if (auto error = calls::check_timeout(timeout)) return Failure(std::move(*error));
   if (!stop_believing()) return false;
-  return ReleaseCall(*this, impl_->deadline(read_monotonic(), timeout)).wait();
+  return calls::Blocking<Release>(context_.lane(), {}, *this,
+                                  context_.deadline(read_monotonic(), timeout))
+      .wait();
 }
 
-namespace {
-
-// Releases without a caller that waits; owns itself.
-class PostedRelease final : private socket::Lane::Task {
- public:
-  PostedRelease(std::shared_ptr<LockSession> session, std::function<void(Now)> release)
-      : session_(std::move(session)), release_(std::move(release)) {
-    session_->impl().lane().post(*this);
-  }
-
- private:
-  void run(Now now) override {
-    const std::unique_ptr<PostedRelease> self(this);
-    release_(now);
-  }
-  std::shared_ptr<LockSession> session_;
-  std::function<void(Now)> release_;
-};
-
-}  // namespace
-
 void LockSession::drop() noexcept {
-  const Client::Impl::Entry entry(*impl_);
-  const auto refused = impl_->refusal(true);
+  const runtime::Context::Entry entry(context_);
+  const auto refused = context_.refusal(true);
   if (!refused) {
     static_cast<void>(release({}));
   } else if (refused->reason == Reason::wrong_thread && stop_believing()) {
-    new PostedRelease(shared_from_this(), [this](Now now) {
-      if (plan_ == nullptr) return;
-      plan_->release(now.mono, now);
-      run_->resume(now);
+    calls::post(context_.lane(), [self = shared_from_this()](Now now) {
+      if (self->plan_ == nullptr) return;
+      self->plan_->release(now.mono, now);
+      self->run_->resume(now);
     });
   }
 }
@@ -190,11 +174,11 @@ void LockSession::drop() noexcept {
 
 std::optional<Error> LockSession::refusal(std::string_view key, bool other_node,
                                           const Timeout& timeout) const {
-  if (auto refused = impl_->refusal(true)) return refused;
+  if (auto refused = context_.refusal(true)) return refused;
   if (auto error = calls::check_key(key)) return error;
   if (auto error = calls::check_timeout(timeout)) return error;
   if (!fenced_) return std::nullopt;  // each key has a version of its own
-  const cluster::Topology& topology = impl_->topology();
+  const cluster::Topology& topology = context_.topology();
   const std::uint32_t home = topology.owner(name_);
   const std::uint32_t there = topology.owner(key);
   if (home == there || other_node) return std::nullopt;
@@ -211,8 +195,8 @@ FencedTerms LockSession::terms(std::string_view key, bool other_node,
   FencedTerms terms;
   terms.key = key;
   terms.started = read_monotonic();
-  terms.deadline = impl_->deadline(terms.started, timeout);
-  const cluster::Topology& topology = impl_->topology();
+  terms.deadline = context_.deadline(terms.started, timeout);
+  const cluster::Topology& topology = context_.topology();
   terms.bound = (fenced_ && !other_node) || topology.owner(name_) == topology.owner(key);
   return terms;
 }
@@ -220,7 +204,7 @@ FencedTerms LockSession::terms(std::string_view key, bool other_node,
 template <class Fenced, class Versioned, class... More>
 typename Fenced::Out LockSession::carry_out(FencedTerms wanted, More... more) {
   const auto carried = [&]<class P>(std::unique_ptr<P> plan) {
-    return FencedCall<P>(*this, std::move(plan)).wait();
+    return calls::Blocking<FencedOperation<P>>(context_.lane(), {}, *this, std::move(plan)).wait();
   };
   if (fenced_) {
     return carried(std::make_unique<Fenced>(tenure_, std::move(wanted), std::move(more)...));
@@ -229,35 +213,36 @@ typename Fenced::Out LockSession::carry_out(FencedTerms wanted, More... more) {
 }
 
 Result<GetResult> LockSession::read(std::string_view key, const FencedReadOptions& options) {
-  const Client::Impl::Entry entry(*impl_);
+  const runtime::Context::Entry entry(context_);
   if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
   if (auto error = calls::check_ttl(options.ttl)) return Failure(*error);
   if (!held()) return Failure(not_held(name_, {}));
   FencedTerms wanted = terms(key, options.other_node, options.timeout);
-  wanted.ttl = calls::set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
+  wanted.ttl = calls::effective_ttl(options.ttl, context_.config());
   return carry_out<FencedRead, VersionedRead>(std::move(wanted));
 }
 
 Result<SetResult> LockSession::write(std::string_view key, std::string_view value,
                                      const FencedWriteOptions& options) {
-  const Client::Impl::Entry entry(*impl_);
+  const runtime::Context::Entry entry(context_);
   if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
-  if (auto error = calls::check_value(value, impl_->config())) return Failure(*error);
+  if (auto error = calls::check_value(value, context_.config())) return Failure(*error);
   if (auto error = calls::check_ttl(options.ttl)) return Failure(*error);
   if (!held()) return Failure(not_held(name_, {}));
   FencedTerms wanted = terms(key, options.other_node, options.timeout);
   wanted.value = value;
-  wanted.ttl = calls::set_operation(key, {}, {.ttl = options.ttl}, impl_->config()).ttl;
+  wanted.ttl = calls::effective_ttl(options.ttl, context_.config());
   return carry_out<FencedWrite, VersionedWrite>(std::move(wanted), options.condition);
 }
 
 Result<RemoveResult> LockSession::remove(std::string_view key, const FencedRemoveOptions& options) {
-  const Client::Impl::Entry entry(*impl_);
+  const runtime::Context::Entry entry(context_);
   if (auto error = refusal(key, options.other_node, options.timeout)) return Failure(*error);
   if (!held()) return Failure(not_held(name_, {}));
   std::optional<std::string> expected;
   if (options.if_value) {
-    if (auto error = calls::check_value(*options.if_value, impl_->config())) return Failure(*error);
+    if (auto error = calls::check_value(*options.if_value, context_.config()))
+      return Failure(*error);
     expected = *options.if_value;
   }
   return carry_out<FencedRemove, VersionedRemove>(terms(key, options.other_node, options.timeout),

@@ -14,9 +14,9 @@
 
 #include <sheaf/locker.h>
 
-#include "client/client_impl.h"
 #include "client/lock/fenced_plan.h"
 #include "client/lock/lock_plan.h"
+#include "client/lock/lock_service.h"
 
 namespace sheaf::client::lock {
 
@@ -33,7 +33,7 @@ class TenureListener {
 class LockSession final : public std::enable_shared_from_this<LockSession>,
                           private calls::ProcedureOwner {
  public:
-  LockSession(std::shared_ptr<Client::Impl> impl, LockTerms terms);
+  LockSession(std::shared_ptr<LockService> service, LockTerms terms);
 
   // Starts to ask; `settled` is called once, under the baton, when it is decided.
   void begin(std::function<void()> settled, Now now);
@@ -41,7 +41,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   bool acquired() const noexcept { return acquired_; }
   const std::optional<Error>& failure() const noexcept { return failure_; }
 
-  Client::Impl& impl() const noexcept { return *impl_; }
+  LockService& service() const noexcept { return *service_; }
   const std::string& name() const noexcept { return name_; }
   bool held() const;
   std::string token() const;
@@ -62,7 +62,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   void on_doubt(Now now);
 
  private:
-  class ReleaseCall;
+  class Release;
   void on_progress(calls::ProcedureRun& run, Now now) override;
   void publish();
   void tell_listeners(Now now);
@@ -73,7 +73,8 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   template <class Fenced, class Versioned, class... More>
   typename Fenced::Out carry_out(FencedTerms wanted, More... more);
 
-  const std::shared_ptr<Client::Impl> impl_;
+  const std::shared_ptr<LockService> service_;
+  runtime::Context& context_;
   const std::string name_;
   const bool fenced_;  // else advisory
 
@@ -86,7 +87,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   std::function<void()> settled_;
   bool acquired_ = false;
   std::optional<Error> failure_;
-  std::vector<ReleaseCall*> releasing_;
+  std::vector<Release*> releasing_;
   std::vector<TenureListener*> listeners_;
   unsigned told_changes_ = 0;
 

@@ -7,6 +7,7 @@
 #include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/calls/checks.h"
+#include "client/calls/work.h"
 #include "client/lock/lock_session.h"
 #include "client/runtime/outcomes.h"
 
@@ -14,8 +15,10 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
+using client::lock::LockService;
 using client::lock::LockSession;
 using client::lock::LockTerms;
+using client::runtime::Context;
 using client::runtime::local_error;
 
 constexpr std::size_t kLongestHolder = 256;
@@ -43,41 +46,23 @@ LockStrength strength_of(const ClusterConfig& config) noexcept {
   return store ? LockStrength::fenced : LockStrength::advisory;
 }
 
-// Decides on an acquisition that somebody waits for.
-class BlockingAcquire final : private socket::Lane::Task {
+// An acquisition as a Work; its session says how it ended.
+class Acquire {
  public:
-  explicit BlockingAcquire(LockSession& session) : session_(session) {}
-  void wait() { session_.impl().lane().call(*this, waiter_); }
+  using Out = std::shared_ptr<LockSession>;
+
+  Acquire(client::calls::WorkEnd& end, std::shared_ptr<LockSession> session)
+      : end_(end), session_(std::move(session)) {}
+
+  void own() {}  // a session owns what it needs
+  void start(Now now) {
+    session_->begin([this] { end_.ended(); }, now);
+  }
+  Out take() { return std::move(session_); }
 
  private:
-  void run(Now now) override {
-    session_.begin([this] { session_.impl().lane().finish(waiter_); }, now);
-  }
-  LockSession& session_;
-  socket::Lane::Waiter waiter_;
-};
-
-// The same, for a callback; owns itself.
-class AsyncAcquire final : private socket::Lane::Task {
- public:
-  AsyncAcquire(std::shared_ptr<LockSession> session, std::function<void()> settled)
-      : session_(std::move(session)), settled_(std::move(settled)) {
-    session_->impl().lane().post_async(*this);
-  }
-
- private:
-  void run(Now now) override {
-    const std::unique_ptr<AsyncAcquire> self(this);
-    Client::Impl& impl = session_->impl();
-    session_->begin(
-        [&impl, settled = std::move(settled_)] {
-          impl.lane().async_end();
-          settled();
-        },
-        now);
-  }
+  client::calls::WorkEnd& end_;
   std::shared_ptr<LockSession> session_;
-  std::function<void()> settled_;
 };
 
 }  // namespace
@@ -107,9 +92,10 @@ const std::string& LockGuard::name() const noexcept {
 }
 
 LockStrength LockGuard::strength() const noexcept {
-  return session_ != nullptr ? strength_of(session_->impl().config()) : LockStrength::advisory;
+  return session_ != nullptr ? strength_of(session_->service().context.config())
+                             : LockStrength::advisory;
 }
-LockStrength Locker::strength() const noexcept { return strength_of(impl_->config()); }
+LockStrength Locker::strength() const noexcept { return strength_of(service_->context.config()); }
 
 bool LockGuard::held() const noexcept { return session_ != nullptr && session_->held(); }
 
@@ -153,16 +139,17 @@ struct Locker::Request {
 };
 
 Locker::Locker(Client& client, LockerOptions options)
-    : impl_(client.impl_), options_(std::move(options)) {
-  if (options_.holder.empty()) options_.holder = impl_->config().client_id;
+    : service_(client.locks()), options_(std::move(options)) {
+  if (options_.holder.empty()) options_.holder = service_->context.config().client_id;
 }
 
 Result<Locker::Session> Locker::prepare(const Request& request) const {
-  if (auto refused = impl_->refusal(request.blocking)) return Failure(std::move(*refused));
+  if (auto refused = service_->context.refusal(request.blocking))
+    return Failure(std::move(*refused));
   if (auto error = check_options(options_)) return Failure(std::move(*error));
   if (auto error = client::calls::check_key(request.name)) return Failure(std::move(*error));
   if (auto error = client::calls::check_timeout(request.timeout)) return Failure(std::move(*error));
-  const ClusterConfig& config = impl_->config();
+  const ClusterConfig& config = service_->context.config();
   const Deadline now = read_monotonic();
   LockTerms terms;
   terms.name = request.name;
@@ -175,15 +162,15 @@ Result<Locker::Session> Locker::prepare(const Request& request) const {
   terms.patience = request.patience;
   terms.wait_until = request.patient
                          ? now + std::min<std::chrono::nanoseconds>(request.wait, max_wait)
-                         : impl_->deadline(now, request.timeout);
-  return std::make_shared<LockSession>(impl_, std::move(terms));
+                         : service_->context.deadline(now, request.timeout);
+  return std::make_shared<LockSession>(service_, std::move(terms));
 }
 
 LockResult Locker::run(const Request& request) const {
-  const Client::Impl::Entry entry(*impl_);
+  const Context::Entry entry(service_->context);
   auto session = prepare(request);
   if (!session) return Failure(std::move(session.error()));
-  BlockingAcquire(**session).wait();
+  client::calls::Blocking<Acquire>(service_->context.lane(), {}, *session).wait();
   if ((*session)->acquired()) return std::optional<LockGuard>(LockGuard(std::move(*session)));
   if (const auto& failure = (*session)->failure()) return Failure(*failure);
   return std::optional<LockGuard>();
@@ -191,23 +178,20 @@ LockResult Locker::run(const Request& request) const {
 
 // The guard travels in a shared pointer, for jobs of the dispatcher are copyable.
 void Locker::run_async(const Request& request, LockCallback done) const {
-  const Client::Impl::Entry entry(*impl_);
+  const Context::Entry entry(service_->context);
   auto session = prepare(request);
   if (!session) {
-    impl_->dispatcher().post(
+    service_->context.dispatcher().post(
         [done = std::move(done), error = std::move(session.error())] { done(Failure(error)); });
     return;
   }
-  auto settled = [session = *session, done = std::move(done)] {
-    std::shared_ptr<LockGuard> guard;
-    if (session->acquired()) guard.reset(new LockGuard(session));
-    session->impl().dispatcher().post([guard, failure = session->failure(), done] {
-      if (guard != nullptr) return done(std::optional<LockGuard>(std::move(*guard)));
-      if (failure) return done(Failure(*failure));
-      done(std::optional<LockGuard>());
-    });
-  };
-  new AsyncAcquire(std::move(*session), std::move(settled));
+  client::calls::Receiver<Session> receiver{[done = std::move(done)](Session ended) {
+    if (ended->acquired()) return done(std::optional<LockGuard>(LockGuard(std::move(ended))));
+    if (const auto& failure = ended->failure()) return done(Failure(*failure));
+    done(std::optional<LockGuard>());
+  }};
+  client::calls::Detached<Acquire>::begin(service_->context, std::move(receiver),
+                                          std::move(*session));
 }
 
 LockResult Locker::try_lock(std::string_view name, Timeout timeout) {

@@ -9,7 +9,7 @@
 #include <sheaf/locker.h>
 
 #include "base/read_clocks.h"
-#include "client/client_impl.h"
+#include "client/lock/lock_service.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -37,8 +37,8 @@ std::errc errc_of(const Error& error) noexcept {
 }  // namespace
 
 struct Mutex::State {
-  State(Client& client, std::string lock_name, LockerOptions options)
-      : locker(client, std::move(options)), name(std::move(lock_name)) {}
+  State(Locker its_locker, std::string lock_name)
+      : locker(std::move(its_locker)), name(std::move(lock_name)) {}
 
   Locker locker;
   const std::string name;
@@ -49,7 +49,7 @@ struct Mutex::State {
 };
 
 Mutex::Mutex(Client& client, std::string name, LockerOptions options)
-    : state_(std::make_unique<State>(client, std::move(name), std::move(options))) {}
+    : state_(std::make_unique<State>(Locker(client, std::move(options)), std::move(name))) {}
 Mutex::~Mutex() = default;
 
 // Waits for the other threads of this object; no time = for ever.
@@ -79,7 +79,7 @@ void Mutex::lock() {
   enter(std::nullopt);
   Locker& locker = state_->locker;
   const nanoseconds patience =
-      std::max<nanoseconds>(locker.options_.lease, locker.impl_->config().timeout);
+      std::max<nanoseconds>(locker.options_.lease, locker.service_->context.config().timeout);
   for (;;) {
     LockResult got = locker.lock_patiently(state_->name, patience);
     if (!got) {

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/lock/release_backoff.h"
 
 namespace sheaf::client::lock {

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/lock/versioned_plan.h"
 
 #include "client/lock/cas_lock_key.h"
@@ -14,7 +16,8 @@ const Tenure::Noted* VersionedPlan::noted() const {
   return found == tenure_->noted.end() ? nullptr : &found->second;
 }
 
-// A read, and what compares nothing, goes where the lock is if its key lives there too.
+// A read, and a write that compares nothing, use the connection of the lock if the key lives on the
+// same node.
 std::uint64_t VersionedPlan::connection() const {
   const Tenure::Noted* const note = step_ == Step::writing ? noted() : nullptr;
   if (note != nullptr && !note->absent()) return note->connection;
@@ -68,8 +71,8 @@ Operation VersionedWrite::operation() {
   return operation;
 }
 
-// A server that does not tell the new version leaves the old one noted: the next write finds
-// another, and the key must be read. Beyond the limit of notes a write is not noted.
+// If the server does not return the new version, the old one stays noted: the next write is not
+// stored, and the key must be read. Beyond the limit of notes a write is not noted.
 FencedPlan::Step VersionedWrite::on_reply(const socket::Completion& answer) {
   const protocol::Reply& reply = answer.reply;
   result_ = {reply.status == Status::done, Version{std::string(reply.version)}};

@@ -1,24 +1,29 @@
 #pragma once
 
-// A guard's read, write and remove where nobody compares tokens: under an advisory lock. What is
-// compared is the version of the key itself, as the guard has read it, so a holder that was stopped
-// past its lease overwrites nothing that it has not read.
+// VersionedPlan: a guard's read, write or remove where nobody compares tokens: under an advisory
+// lock. It compares the version of the key itself, as the guard has read it. So a holder that was
+// stopped past its lease overwrites nothing that it has not read.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 //
 // | operation | the key is noted | sends                         | notes afterwards             |
 // |-----------|------------------|-------------------------------|------------------------------|
 // | read      |                  | get                           | its version, or absent       |
 // | write     | at a version     | set if version, on the        | stored: the new version, if  |
-// |           |                  | connection that told it       | told; not stored: nothing    |
+// |           |                  | connection that returned it   | any; not stored: nothing     |
 // | write     | as absent        | set if absent                 | the same                     |
 // | write     | not              | set                           | stored: the new version      |
 // | remove    | at a version     | remove if version, likewise   | absent; not removed: nothing |
-// | remove    | as absent        | get: there again? not removed | there: nothing               |
+// | remove    | as absent        | get: if it exists again, not  | exists: nothing              |
+// |           |                  | removed                       |                              |
 // | remove    | not              | remove                        | nothing                      |
 // | any       |                  | without an answer             | what was noted before        |
 //
-// So a write that may still land cannot be overwritten by the next one unseen, nor land on top of
-// it: both compare the version from before. And a version is compared only where it was told: a
-// server that has restarted counts from 1 again.
+// A write without an answer may still be executed. The next write compares the same version, so
+// neither can overwrite the other: the one that comes second is not stored. A version is compared
+// only on the connection that returned it: a server that has restarted counts from 1 again.
+//
+// Thread rule: one thread at a time; under the baton.
 
 #include "client/lock/fenced_plan.h"
 
@@ -30,13 +35,14 @@ class VersionedPlan : public FencedPlan {
   bool token_counts() const final { return false; }
   std::uint64_t connection() const final;
   const Tenure::Noted* noted() const;
-  // Compares with what is noted.
+  // Adds the condition that the key is still as it is noted.
   void compare(protocol::Operation& operation);
-  // What was compared did not hold. What another thread has noted since stays.
+  // Drops the note that was compared, because it did not hold. A note that another thread has made
+  // since stays.
   void forget();
 
  private:
-  std::string version_;  // compared; the command borrows it, and the note may change
+  std::string version_;  // the one compared: the command has a view of it, and the note may change
 };
 
 class VersionedRead final : public PlanFor<VersionedPlan, GetResult> {

@@ -2,34 +2,67 @@
 
 namespace sheaf::client::runtime {
 
-Dispatcher::Dispatcher(Executor executor) : state_(std::make_shared<State>()) {
+Dispatcher::Dispatcher(Executor executor, ExceptionHandler handler)
+    : state_(std::make_shared<State>()) {
   state_->executor = std::move(executor);
+  state_->handler = std::move(handler);
 }
 
 Dispatcher::~Dispatcher() { close(); }
 
-void Dispatcher::post(Job job) {
-  std::unique_lock lock(state_->mutex);
-  state_->jobs.push_back(std::move(job));
-  if (state_->executor) {
-    lock.unlock();
-    state_->executor([state = state_] {
-      std::unique_lock inner(state->mutex);
-      state->changed.wait(inner, [&] { return !state->running; });
-      run_one(*state, inner);
-    });
-    return;
+bool Dispatcher::post(Job&& job) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    if (state_->closing) return false;
+    state_->jobs.push_back(std::move(job));
   }
-  state_->changed.notify_one();
+  if (has_executor()) {
+    announce(state_);
+  } else {
+    state_->changed.notify_one();
+  }
+  return true;
 }
 
 void Dispatcher::start() {
-  if (state_->executor) return;
+  if (has_executor()) return;
   thread_ = QuietThread("sheaf-callbacks", [state = state_] { main(state); });
 }
 
-// Runs the oldest job with the lock released. What a job throws ends with it: one faulty callback
-// must not stop the others.
+void Dispatcher::run_guarded(const State& state, const Job& code) noexcept {
+  try {
+    code();
+  } catch (...) {
+    if (!state.handler) std::terminate();
+    state.handler(std::current_exception());
+  }
+}
+
+void Dispatcher::execute(const State& state, Job task) noexcept {
+  run_guarded(state, [&] { state.executor(std::move(task)); });
+}
+
+void Dispatcher::announce(const std::shared_ptr<State>& state) noexcept {
+  execute(*state, [state] { run_task(state); });
+}
+
+// A task of the executor: one job, unless one runs on another thread.
+void Dispatcher::run_task(const std::shared_ptr<State>& state) {
+  std::unique_lock lock(state->mutex);
+  if (state->running && state->runner != std::this_thread::get_id()) {
+    state->announce_next = true;
+    return;
+  }
+  const bool outermost = !state->running;
+  run_one(*state, lock);
+  // Tasks that found this job running have gone: one for the next job, and that one for its next.
+  const bool next = outermost && state->announce_next && !state->jobs.empty();
+  if (outermost && !next) state->announce_next = false;
+  lock.unlock();
+  if (next) announce(state);
+}
+
+// Runs the oldest job with the lock released.
 bool Dispatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
   if (state.jobs.empty()) return false;
   Job job = std::move(state.jobs.front());
@@ -39,10 +72,7 @@ bool Dispatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
   state.running = true;
   state.runner = std::this_thread::get_id();
   lock.unlock();
-  try {
-    job();
-  } catch (...) {  // NOLINT(bugprone-empty-catch)
-  }
+  run_guarded(state, job);
   job = nullptr;
   lock.lock();
   state.running = !outermost;

@@ -1,12 +1,18 @@
 #pragma once
 
 // Dispatcher: runs callbacks and log records, one after another, never under the baton: on a thread
-// of its own, or on the user's executor.
+// of its own, or as tasks of the user's executor.
 //
-// Thread rule: post() from any thread. close() once, from any thread, a running callback included.
+// On an executor it is a strand: each job is announced by one task. A task that finds a job running
+// on another thread returns at once, and the thread that ends that job announces the next; so no
+// thread of the executor ever waits. A task on the very thread that runs a job, because the job
+// turns the executor's loop, runs the next job at once.
+//
+// Thread rule: post() from any thread. close() once, from any thread, a running job included.
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,8 +26,10 @@ class Dispatcher {
  public:
   using Job = std::function<void()>;
   using Executor = std::function<void(Job)>;
+  using ExceptionHandler = std::function<void(std::exception_ptr)>;
 
-  explicit Dispatcher(Executor executor);
+  // `handler` gets what a job or the executor throws; without one it ends the process.
+  Dispatcher(Executor executor, ExceptionHandler handler);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -29,9 +37,13 @@ class Dispatcher {
   // Before the first post. Without an executor it starts the thread; throws std::system_error when
   // none can be had.
   void start();
-  void post(Job job);
-  // The user's executor; empty if there is none.
-  const Executor& executor() const noexcept { return state_->executor; }
+  // False after close(): the job is still the caller's.
+  bool post(Job&& job);
+  bool has_executor() const noexcept { return state_->executor != nullptr; }
+  // Calls the executor; what that throws goes to the handler.
+  void execute(Job task) const noexcept { execute(*state_, std::move(task)); }
+  // Runs user code; what it throws goes to the handler.
+  void run_guarded(const Job& code) const noexcept { run_guarded(*state_, code); }
   // Runs what is queued and waits for what runs, except for the job that calls this. Then no job of
   // this dispatcher runs or will run.
   void close() noexcept;
@@ -45,11 +57,17 @@ class Dispatcher {
     std::condition_variable changed;
     std::deque<Job> jobs;
     Executor executor;
+    ExceptionHandler handler;
     bool closing = false;
-    bool running = false;  // a job is being run
+    bool running = false;        // a job is being run
+    bool announce_next = false;  // a task came while one ran
     std::thread::id runner;
   };
+  static void execute(const State& state, Job task) noexcept;
+  static void run_guarded(const State& state, const Job& code) noexcept;
   static bool run_one(State& state, std::unique_lock<std::mutex>& lock);
+  static void announce(const std::shared_ptr<State>& state) noexcept;
+  static void run_task(const std::shared_ptr<State>& state);
   static void main(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;

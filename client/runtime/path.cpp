@@ -26,7 +26,7 @@ class RunCall final : private socket::Lane::Task {
 
 Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
                                          std::shared_ptr<const cluster::Topology> topology,
-                                         std::unique_ptr<node::SessionFactory> sessions,
+                                         std::unique_ptr<protocol::SessionFactory> sessions,
                                          node::Journal& journal, const Seed& seed,
                                          std::chrono::milliseconds grace) {
   auto loop = socket::UvLoop::create({config.spin});

@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "cluster/client_cluster.h"
 #include "node/journal.h"
-#include "node/session_factory.h"
+#include "protocol/session_factory.h"
 #include "socket/lane/lane.h"
 #include "socket/seam.h"
 
@@ -25,7 +25,7 @@ class Path {
   // The journal outlives it. start() of its lane is left to the caller; `grace` is the lane's.
   static Result<std::unique_ptr<Path>> open(
       const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
-      std::unique_ptr<node::SessionFactory> sessions, node::Journal& journal, const Seed& seed,
+      std::unique_ptr<protocol::SessionFactory> sessions, node::Journal& journal, const Seed& seed,
       std::chrono::milliseconds grace = socket::Lane::usual_grace);
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
@@ -33,7 +33,7 @@ class Path {
   socket::DrivenLoop& loop() noexcept { return *loop_; }
   socket::Lane& lane() noexcept { return lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
-  const node::SessionFactory& sessions() const noexcept { return *sessions_; }
+  const protocol::SessionFactory& sessions() const noexcept { return *sessions_; }
 
   // Runs `task` under the baton and returns when it has run.
   void run(const std::function<void(Now)>& task);
@@ -50,7 +50,7 @@ class Path {
 
   std::unique_ptr<socket::DrivenLoop> loop_;
   std::unique_ptr<socket::Dialer> dialer_;
-  std::unique_ptr<node::SessionFactory> sessions_;
+  std::unique_ptr<protocol::SessionFactory> sessions_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   socket::Lane lane_;
 };

@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "client/watch/watch_buffer.h"
 
 #include <algorithm>
@@ -7,7 +9,8 @@ namespace sheaf::client::watch {
 
 using Kind = WatchEvent::Kind;
 
-// While slots wait, everything goes there: a key must not overtake itself, and none may starve.
+// While keys wait in slots, every event goes to a slot: a key's events must not overtake each
+// other, and no key may starve.
 void WatchBuffer::push(WatchEvent event, Time now) {
   if (waiting_.empty() && events_.size() < limit_) {
     events_.push_back(std::move(event));
@@ -40,7 +43,7 @@ void WatchBuffer::fold(Slot& slot, WatchEvent event, Time now) {
       slot.failed = std::move(event);
       return;
     case Kind::changed:
-      if (slot.state) return lose(slot, event.key, now);  // what it holds follows if it is another
+      if (slot.state) return lose(slot, event.key, now);  // a new state follows, if there is one
       break;
     case Kind::current:
     case Kind::set:

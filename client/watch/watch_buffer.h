@@ -1,9 +1,12 @@
 #pragma once
 
-// The events of one watch that wait to be taken. Bounded: beyond `limit` only the newest state of
-// each key is kept, and where something was left out a gap says so. Memory: limit + 3 for each key.
+// WatchBuffer: the events of one watch that wait to be taken. Beyond `limit` events only the newest
+// state of each key is kept, and a gap says where events were left out. So it holds at most `limit`
+// events and three for each key.
 //
-// Thread rule: one thread at a time. Pure: the time is an argument.
+// Pure: no socket, clock, entropy, thread or callback.
+//
+// Thread rule: one thread at a time.
 
 #include <deque>
 #include <map>
@@ -16,24 +19,23 @@ namespace sheaf::client::watch {
 
 class WatchBuffer {
  public:
-  using Time = std::chrono::system_clock::time_point;
+  using Time = decltype(WatchEvent::from);
 
   explicit WatchBuffer(std::size_t limit) : limit_(limit) {}
 
   void push(WatchEvent event, Time now);
   std::optional<WatchEvent> pop(Time now);
   bool empty() const noexcept { return events_.empty() && waiting_.empty(); }
-  // How many events are held.
-  std::size_t size() const noexcept;
+  std::size_t size() const noexcept;  // in events
 
  private:
-  // What is kept of a key while the queue is full.
+  // What is kept for a key while the queue is full.
   struct Slot {
-    std::optional<WatchEvent> state;  // the newest
-    Time arrived;                     // of it
+    std::optional<WatchEvent> state;  // the newest one
+    Time arrived;                     // when the newest state came
     std::optional<WatchEvent> failed;
-    std::optional<WatchEvent> gap;  // from the first that was left out
-    bool lost = false;              // something was left out here
+    std::optional<WatchEvent> gap;  // begins at the first event that was left out
+    bool lost = false;              // events were left out here
   };
 
   void fold(Slot& slot, WatchEvent event, Time now);

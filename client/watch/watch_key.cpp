@@ -75,6 +75,7 @@ bool WatchKey::idle() const noexcept {
 WatchKey::Request WatchKey::open_request() const noexcept {
   switch (registration_) {
     case Registration::registering:
+    case Registration::confirmed:
       return Request::watch;
     case Registration::stopping:
       return Request::unwatch;
@@ -100,6 +101,7 @@ WatchKey::Request WatchKey::next_request(Now now) const {
       return now.mono >= read_due() ? Request::read : Request::none;
     case Registration::offline:
     case Registration::registering:
+    case Registration::confirmed:
     case Registration::stopping:
       break;
   }
@@ -216,6 +218,9 @@ void WatchKey::on_lost() {
       reading_ = wanted_ ? Reading::wanted : Reading::none;
       break;
     case Request::watch:
+      registration_ =
+          registration_ == Registration::confirmed ? Registration::registered : Registration::idle;
+      break;
     case Request::unwatch:
       registration_ = Registration::idle;
       break;
@@ -265,7 +270,7 @@ WatchKey::Reports WatchKey::on_read(const std::optional<std::string_view>& value
 
   const Verdict verdict = judge(value, version);
   if (verdict == Verdict::undecided) {
-    want_read();
+    repeat ? expect_change() : want_read();
     return reports;
   }
   if (verdict == Verdict::changed) report_change(reports, value, version, now);
@@ -337,10 +342,12 @@ bool WatchKey::counts(const Notification& notification) const {
 
 WatchKey::Reports WatchKey::on_notification(const Notification& notification, Now now) {
   Reports reports;
+  if (!wanted_) return reports;
+  // One that overtakes the answer to the registration proves it: the gap ends here already.
+  if (registration_ == Registration::registering) registration_ = Registration::confirmed;
   const bool listens =
-      registration_ == Registration::registering || registration_ == Registration::registered;
-  if (!wanted_ || !listens) return reports;
-  // While registering it has overtaken the answer: the gap ends here already.
+      registration_ == Registration::confirmed || registration_ == Registration::registered;
+  if (!listens) return reports;
   report_gap(reports, now);
 
   // Only a read can say what a notification means that has no place in the order, or no value.

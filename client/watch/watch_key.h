@@ -11,10 +11,14 @@
 // |--------------|------------------------------|-------------------------------|-------------|
 // | offline      | the line is up               |                               | idle        |
 // | idle         | somebody watches             | sends watch                   | registering |
-// | registering  | done                         | reports the gap, if any; then | registered  |
-// |              |                              | wants a read                  |             |
-// | registering  | refused                      | reports failed                | refused     |
+// | registering  | a notification overtakes     | reports the gap, if any       | confirmed   |
+// |              | the answer                   |                               |             |
+// | registering, | done                         | reports the gap, if any; then | registered  |
+// | confirmed    |                              | wants a read                  |             |
+// | registering, | refused                      | reports failed                | refused     |
+// | confirmed    |                              |                               |             |
 // | registering  | lost                         |                               | idle        |
+// | confirmed    | lost                         |                               | registered  |
 // | refused      | retry time, somebody joins   | sends watch                   | registering |
 // | registered   | nobody watches any more      | sends unwatch                 | stopping    |
 // | stopping     | done, refused, lost          |                               | idle        |
@@ -139,6 +143,7 @@ class WatchKey {
     offline,
     idle,
     registering,
+    confirmed,
     registered,
     refused,
     stopping

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
-#include "client/watch/watch_hub.h"
+#include "client/watch/watch_service.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -29,32 +30,15 @@ WatchEvent event_of(std::string_view key, const WatchUpdate& update) {
   return event;
 }
 
-// Ends a session under the baton, whenever that is free.
-class Leave final : private socket::Lane::Task {
- public:
-  static void begin(Client::Impl& impl, std::shared_ptr<Watch::Session> session) {
-    impl.lane().post(*new Leave(impl, std::move(session)));
-  }
-
- private:
-  Leave(Client::Impl& impl, std::shared_ptr<Watch::Session> session)
-      : impl_(impl), session_(std::move(session)) {}
-  void run(Now now) override {
-    const std::unique_ptr<Leave> self(this);
-    impl_.watch_roster().remove(session_, now);
-  }
-  Client::Impl& impl_;
-  std::shared_ptr<Watch::Session> session_;
-};
-
 }  // namespace
 
-Watch::Session::Session(std::shared_ptr<Client::Impl> impl, std::vector<std::string> keys,
-                        const WatchOptions& options, WatchCallback callback)
-    : impl_(std::move(impl)),
+Watch::Session::Session(std::shared_ptr<client::watch::WatchService> service,
+                        std::vector<std::string> keys, const WatchOptions& options,
+                        WatchCallback callback)
+    : service_(std::move(service)),
       keys_(std::move(keys)),
       callback_(std::move(callback)),
-      executor_(impl_->dispatcher().executor()),
+      on_executor_(service_->context.dispatcher().has_executor()),
       buffer_(options.queue_limit) {}
 
 Watch::Session::~Session() = default;
@@ -63,12 +47,12 @@ Watch::Session::~Session() = default;
 
 void Watch::Session::begin(Now now) {
   for (const std::string& key : keys_) {
-    impl_->watches().add(key, *this, client::calls::WatchStart::current, now);
+    service_->hub.add(key, *this, client::calls::WatchStart::current, now);
   }
 }
 
 void Watch::Session::end_watching(Now now) {
-  for (const std::string& key : keys_) impl_->watches().remove(key, *this, now);
+  for (const std::string& key : keys_) service_->hub.remove(key, *this, now);
 }
 
 void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, Now now) {
@@ -77,9 +61,13 @@ void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, 
   if (stopped_) return;
   buffer_.push(std::move(event), wall_time(now));
   changed_.notify_all();
-  if (!callback_ || !executor_ || scheduled_) return;
+  if (!callback_ || !on_executor_ || scheduled_) return;
   scheduled_ = true;
-  executor_([self = shared_from_this()] { self->run_one(); });
+  schedule();
+}
+
+void Watch::Session::schedule() {
+  service_->context.dispatcher().execute([self = shared_from_this()] { self->run_one(); });
 }
 
 void Watch::Session::finish() {
@@ -92,7 +80,8 @@ void Watch::Session::finish() {
 
 Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds timeout) {
   // In a forked child the mutex may be held for ever.
-  if (auto refused = impl_->refusal(false); refused && refused->reason == Reason::forked) {
+  if (auto refused = service_->context.refusal(false);
+      refused && refused->reason == Reason::forked) {
     return Failure(std::move(*refused));
   }
   if (callback_) {
@@ -109,7 +98,7 @@ Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds 
   return std::optional<WatchEvent>();
 }
 
-// Takes one event and calls back without the lock. What a callback throws ends with it.
+// Takes one event and calls back without the lock.
 bool Watch::Session::call_one(std::unique_lock<std::mutex>& lock) {
   if (stopped_) return false;
   const auto event = buffer_.pop(system_clock::now());
@@ -117,10 +106,7 @@ bool Watch::Session::call_one(std::unique_lock<std::mutex>& lock) {
   calling_ = true;
   caller_ = std::this_thread::get_id();
   lock.unlock();
-  try {
-    callback_(*event);
-  } catch (...) {  // NOLINT(bugprone-empty-catch)
-  }
+  service_->context.dispatcher().run_guarded([&] { callback_(*event); });
   lock.lock();
   calling_ = false;
   changed_.notify_all();
@@ -142,24 +128,28 @@ void Watch::Session::run_one() {
   std::unique_lock lock(mutex_);
   call_one(lock);
   scheduled_ = !stopped_ && !buffer_.empty();
-  if (scheduled_) executor_([self = shared_from_this()] { self->run_one(); });
+  if (scheduled_) schedule();
 }
 
 void Watch::Session::start() {
-  if (!callback_ || executor_) return;
+  if (!callback_ || on_executor_) return;
   thread_ = QuietThread("sheaf-watch", [self = shared_from_this()] { self->run(); });
 }
 
 void Watch::Session::stop() noexcept {
-  const Client::Impl::Entry entry(*impl_);
-  const auto refused = impl_->refusal(false);
+  const client::runtime::Context::Entry entry(service_->context);
+  const auto refused = service_->context.refusal(false);
   if (refused && refused->reason == Reason::forked) {
     // The thread is not here, and nobody will let go of the mutex.
     static_cast<void>(new QuietThread(std::move(thread_)));
     static_cast<void>(new std::shared_ptr<Session>(shared_from_this()));
     return;
   }
-  if (!refused) Leave::begin(*impl_, shared_from_this());
+  if (!refused) {
+    client::calls::post(service_->context.lane(), [self = shared_from_this()](Now now) {
+      self->service_->roster.remove(self, now);
+    });
+  }
   std::unique_lock lock(mutex_);
   stopped_ = true;
   changed_.notify_all();

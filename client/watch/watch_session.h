@@ -13,17 +13,19 @@
 
 #include "base/quiet_thread.h"
 #include "client/calls/watches.h"
-#include "client/client_impl.h"
 #include "client/watch/watch_buffer.h"
 
 namespace sheaf {
+namespace client::watch {
+struct WatchService;
+}
 inline namespace v0 {
 
 // Thread rule: any thread; on_update, begin and end_watching under the baton.
 class Watch::Session final : public std::enable_shared_from_this<Session>,
                              private client::calls::WatchSink {
  public:
-  Session(std::shared_ptr<Client::Impl> impl, std::vector<std::string> keys,
+  Session(std::shared_ptr<client::watch::WatchService> service, std::vector<std::string> keys,
           const WatchOptions& options, WatchCallback callback);
   ~Session();
   Session(const Session&) = delete;
@@ -48,12 +50,13 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   void push(WatchEvent event);
   void run();
   void run_one();
+  void schedule();
   bool call_one(std::unique_lock<std::mutex>& lock);
 
-  const std::shared_ptr<Client::Impl> impl_;
+  const std::shared_ptr<client::watch::WatchService> service_;
   const std::vector<std::string> keys_;
   const WatchCallback callback_;
-  const std::function<void(std::function<void()>)> executor_;  // none: a thread of our own
+  const bool on_executor_;  // else on a thread of our own
 
   std::mutex mutex_;
   std::condition_variable changed_;

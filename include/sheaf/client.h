@@ -5,8 +5,8 @@
 /// first.
 
 #include <cstdint>
+#include <exception>
 #include <functional>
-#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,14 +23,28 @@
 #include <sheaf/watch.h>
 
 namespace sheaf {
+namespace client::lock {
+struct LockService;
+}
+namespace client::list {
+struct ListService;
+}
 inline namespace v0 {
+
+class AsyncClient;
+class FutureClient;
 
 /// What the application supplies to a client beside the configuration.
 struct ClientOptions {
-  LogSink log;  ///< Receives log records; none = they are only counted.
+  LogSink log{};  ///< Receives log records; none = they are only counted.
   /// Runs callbacks and log records; none = one thread of the client's own. It must run every task
-  /// exactly once, one after another or side by side, and must not run it inside this call.
-  std::function<void(std::function<void()>)> executor;
+  /// exactly once, one after another or side by side, and must not run it inside this call. No task
+  /// waits for another: callbacks of one client run one after another all the same. What is still
+  /// queued when the client is destroyed runs on the destroying thread.
+  std::function<void(std::function<void()>)> executor{};
+  /// Receives what a callback, the log sink or the executor throws, on the thread that caught it;
+  /// must not throw itself. None = such an exception ends the process (std::terminate).
+  std::function<void(std::exception_ptr)> on_exception{};
 };
 
 /// Where a key lives, and why.
@@ -62,22 +76,6 @@ class SHEAF_API Client {
  public:
   /// Makes the value of a key that is absent; see get_or_compute.
   using Compute = std::function<std::string()>;
-  /// Receives what get would return; runs on the dispatcher, exactly once.
-  using GetCallback = std::function<void(Result<GetResult>)>;
-  /// Receives what set would return; runs on the dispatcher, exactly once.
-  using SetCallback = std::function<void(Result<SetResult>)>;
-  /// Receives what remove would return; runs on the dispatcher, exactly once.
-  using RemoveCallback = std::function<void(Result<RemoveResult>)>;
-  /// Receives what append, prepend or touch would return; runs on the dispatcher, exactly once.
-  using DoneCallback = std::function<void(Result<bool>)>;
-  /// Receives what increment or decrement would return; runs on the dispatcher, exactly once.
-  using CountCallback = std::function<void(Result<CountResult>)>;
-  /// Receives what get_many would return; runs on the dispatcher, exactly once.
-  using GetManyCallback = std::function<void(std::vector<KeyResult<GetResult>>)>;
-  /// Receives what set_many would return; runs on the dispatcher, exactly once.
-  using SetManyCallback = std::function<void(std::vector<KeyResult<SetResult>>)>;
-  /// Receives what remove_many would return; runs on the dispatcher, exactly once.
-  using RemoveManyCallback = std::function<void(std::vector<KeyResult<RemoveResult>>)>;
 
   /// Opens a client. Does not wait for servers: operations connect on demand, within their
   /// deadline. Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,
@@ -92,67 +90,36 @@ class SHEAF_API Client {
 
   /// Reads a key. A missing key is an empty optional, never an error.
   Result<GetResult> get(std::string_view key, const GetOptions& options = {});
-  /// The same; the callback runs on the dispatcher, exactly once.
-  void get_async(std::string_view key, const GetOptions& options, GetCallback done);
-  std::future<Result<GetResult>> get_future(std::string_view key, const GetOptions& options = {});
 
   /// Writes a key.
   Result<SetResult> set(std::string_view key, std::string_view value,
                         const SetOptions& options = {});
-  void set_async(std::string_view key, std::string_view value, const SetOptions& options,
-                 SetCallback done);
-  std::future<Result<SetResult>> set_future(std::string_view key, std::string_view value,
-                                            const SetOptions& options = {});
 
   /// Removes a key.
   Result<RemoveResult> remove(std::string_view key, const RemoveOptions& options = {});
-  void remove_async(std::string_view key, const RemoveOptions& options, RemoveCallback done);
-  std::future<Result<RemoveResult>> remove_future(std::string_view key,
-                                                  const RemoveOptions& options = {});
 
   /// Puts bytes behind a value. False: the key is absent and stays so. Not safe to repeat after
   /// `unknown`. memcached; elsewhere Outcome::unsupported.
   Result<bool> append(std::string_view key, std::string_view value,
                       const EditOptions& options = {});
-  void append_async(std::string_view key, std::string_view value, const EditOptions& options,
-                    DoneCallback done);
-  std::future<Result<bool>> append_future(std::string_view key, std::string_view value,
-                                          const EditOptions& options = {});
   /// Puts bytes before a value; as append.
   Result<bool> prepend(std::string_view key, std::string_view value,
                        const EditOptions& options = {});
-  void prepend_async(std::string_view key, std::string_view value, const EditOptions& options,
-                     DoneCallback done);
-  std::future<Result<bool>> prepend_future(std::string_view key, std::string_view value,
-                                           const EditOptions& options = {});
 
   /// Adds to a decimal number of 64 bits, modulo 2^64. Returns the new number, nothing if the key
   /// is absent and no `initial` was given. Errors: Reason::wrong_type. Not safe to repeat after
   /// `unknown`. memcached; elsewhere Outcome::unsupported.
   Result<CountResult> increment(std::string_view key, std::uint64_t delta = 1,
                                 const CountOptions& options = {});
-  void increment_async(std::string_view key, std::uint64_t delta, const CountOptions& options,
-                       CountCallback done);
-  std::future<Result<CountResult>> increment_future(std::string_view key, std::uint64_t delta = 1,
-                                                    const CountOptions& options = {});
   /// Takes from a decimal number, down to 0; as increment.
   Result<CountResult> decrement(std::string_view key, std::uint64_t delta = 1,
                                 const CountOptions& options = {});
-  void decrement_async(std::string_view key, std::uint64_t delta, const CountOptions& options,
-                       CountCallback done);
-  std::future<Result<CountResult>> decrement_future(std::string_view key, std::uint64_t delta = 1,
-                                                    const CountOptions& options = {});
 
   /// Gives a key a new time to live. False: the key is absent. memcached; elsewhere
   /// Outcome::unsupported.
   Result<bool> touch(std::string_view key, const TouchOptions& options = {});
-  void touch_async(std::string_view key, const TouchOptions& options, DoneCallback done);
-  std::future<Result<bool>> touch_future(std::string_view key, const TouchOptions& options = {});
   /// Reads a key and gives it a new time to live, at once; as touch.
   Result<GetResult> get_and_touch(std::string_view key, const TouchOptions& options = {});
-  void get_and_touch_async(std::string_view key, const TouchOptions& options, GetCallback done);
-  std::future<Result<GetResult>> get_and_touch_future(std::string_view key,
-                                                      const TouchOptions& options = {});
 
   /// Reads a key; if it is absent, computes and stores it, while everybody else who misses it waits
   /// for that value: one thread of this client computes, and one process of all. `compute` runs on
@@ -177,26 +144,14 @@ class SHEAF_API Client {
   std::vector<KeyResult<GetResult>> get_many(std::span<const std::string_view> keys,
                                              const BatchOptions& options,
                                              std::vector<KeyResult<GetResult>>&& used);
-  void get_many_async(std::span<const std::string_view> keys, const BatchOptions& options,
-                      GetManyCallback done);
-  std::future<std::vector<KeyResult<GetResult>>> get_many_future(
-      std::span<const std::string_view> keys, const BatchOptions& options = {});
 
   /// Writes many keys, all nodes in parallel; of a key given twice the last value is written.
   std::vector<KeyResult<SetResult>> set_many(std::span<const SetItem> items,
                                              const BatchSetOptions& options = {});
-  void set_many_async(std::span<const SetItem> items, const BatchSetOptions& options,
-                      SetManyCallback done);
-  std::future<std::vector<KeyResult<SetResult>>> set_many_future(
-      std::span<const SetItem> items, const BatchSetOptions& options = {});
 
   /// Removes many keys, all nodes in parallel; a key given twice is removed once.
   std::vector<KeyResult<RemoveResult>> remove_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options = {});
-  void remove_many_async(std::span<const std::string_view> keys, const BatchOptions& options,
-                         RemoveManyCallback done);
-  std::future<std::vector<KeyResult<RemoveResult>>> remove_many_future(
-      std::span<const std::string_view> keys, const BatchOptions& options = {});
 
   /// Watches keys: each is told once as it is (`current`), then every change. Returns at once; that
   /// a node is not reached is told as an event. A key given twice is watched once. Errors:
@@ -208,6 +163,11 @@ class SHEAF_API Client {
   /// or as tasks of the executor. After the client was closed none comes any more.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
                       WatchCallback callback);
+
+  /// The asynchronous forms of these members, with callbacks or for coroutines: sheaf/async.h.
+  AsyncClient async() const;
+  /// The same with futures: sheaf/async.h.
+  FutureClient futures() const;
 
   /// Whether the endpoint can do this. Pure: connects to nothing. README.md has the table.
   bool supports(Feature feature) const noexcept;
@@ -237,6 +197,8 @@ class SHEAF_API Client {
   friend class Locker;
   friend class List;
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
+  std::shared_ptr<client::lock::LockService> locks() const;
+  std::shared_ptr<client::list::ListService> lists() const;
   std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it
 };
 

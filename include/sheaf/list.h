@@ -104,7 +104,7 @@ class SHEAF_API List {
   const std::string& name() const noexcept { return name_; }
 
  private:
-  std::shared_ptr<Client::Impl> impl_;
+  std::shared_ptr<client::list::ListService> service_;
   std::string name_;
   ListOptions options_;
 };

@@ -22,7 +22,7 @@
 namespace sheaf {
 namespace client::lock {
 class LockSession;
-}
+}  // namespace client::lock
 inline namespace v0 {
 
 /// What a lock of this endpoint promises.
@@ -213,7 +213,7 @@ class SHEAF_API Locker {
   LockResult lock_patiently(std::string_view name, std::chrono::nanoseconds patience);
   void run_async(const Request& request, LockCallback done) const;
 
-  std::shared_ptr<Client::Impl> impl_;
+  std::shared_ptr<client::lock::LockService> service_;
   LockerOptions options_;
 };
 

@@ -37,9 +37,7 @@ class MemcachedSession : public SessionBase<RequestQueue> {
  public:
   bool clean() const final { return ready() && requests().only_own(); }
 
-  // What the server calls itself; nothing before it has said so, or if its text is no version.
-  const std::optional<ServerVersion>& server_version() const noexcept { return server_.version; }
-  Dialect dialect() const noexcept { return server_.dialect; }
+  const ServerFacts& server() const noexcept { return server_; }
 
  protected:
   explicit MemcachedSession(SessionOptions options);
@@ -57,7 +55,6 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   void learn_dialect(Dialect dialect) noexcept { server_.dialect = dialect; }
 
   const SessionOptions& options() const noexcept { return options_; }
-  const ServerFacts& server() const noexcept { return server_; }
   bool has_credentials() const noexcept { return !options_.user.empty(); }
   Answers& answers() noexcept { return answers_; }
 

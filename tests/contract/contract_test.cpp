@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include <sheaf/async.h>
 #include <sheaf/client.h>
 
 #include "base/random.h"
@@ -158,7 +159,7 @@ TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
   const SetOptions own{.ttl = 1h};
   brief.set(keys[0], "x").value();
   for (const auto& item : brief.set_many(many)) item.result.value();
-  brief.set_future(keys[3], "x").get().value();
+  brief.futures().set(keys[3], "x").get().value();
   brief.set(keys[4], "x", {.condition = SetCondition::if_absent}).value();
   brief.set("own", "x", own).value();
   const auto end = std::chrono::steady_clock::now() + 10s;
@@ -341,31 +342,31 @@ TEST_P(Contract, ABadKeyInABatchSpoilsItselfOnly) {
 }
 
 TEST_P(Contract, CallbackAndFutureFormsEndLikeBlockingOnes) {
-  ASSERT_TRUE(client->set_future("async", "v").get().value().stored);
+  ASSERT_TRUE(client->futures().set("async", "v").get().value().stored);
   std::latch done(4);
-  client->get_async("async", {}, [&](Result<GetResult> got) {
+  client->async().get("async", {}, [&](Result<GetResult> got) {
     EXPECT_EQ(got.value()->data, "v");
     done.count_down();
   });
-  client->set_async("async2", "w", {}, [&](Result<SetResult> set) {
+  client->async().set("async2", "w", {}, [&](Result<SetResult> set) {
     EXPECT_TRUE(set.value().stored);
     EXPECT_EQ(client->get("async2").value()->data, "w");  // a blocking call from a callback
     done.count_down();
   });
-  client->remove_async("async3", {}, [&](Result<RemoveResult> removed) {
+  client->async().remove("async3", {}, [&](Result<RemoveResult> removed) {
     EXPECT_EQ(removed.value(), RemoveResult::absent);
     done.count_down();
   });
   const std::string_view keys[] = {"async", "async4"};
-  client->get_many_async(keys, {}, [&](std::vector<KeyResult<GetResult>> got) {
+  client->async().get_many(keys, {}, [&](std::vector<KeyResult<GetResult>> got) {
     EXPECT_EQ(got.size(), 2u);
     done.count_down();
   });
   done.wait();
-  EXPECT_EQ(client->get_many_future(keys).get().size(), 2u);
-  EXPECT_EQ(client->get_future("async").get().value()->data, "v");
-  EXPECT_EQ(client->remove_future("async").get().value(), RemoveResult::removed);
-  EXPECT_EQ(client->get_future("").get().error().outcome, Outcome::invalid);
+  EXPECT_EQ(client->futures().get_many(keys).get().size(), 2u);
+  EXPECT_EQ(client->futures().get("async").get().value()->data, "v");
+  EXPECT_EQ(client->futures().remove("async").get().value(), RemoveResult::removed);
+  EXPECT_EQ(client->futures().get("").get().error().outcome, Outcome::invalid);
 }
 
 TEST_P(Contract, TemporaryKeysAndValuesMayDieAfterAnAsynchronousCall) {
@@ -375,7 +376,7 @@ TEST_P(Contract, TemporaryKeysAndValuesMayDieAfterAnAsynchronousCall) {
     const std::string value(20'000, static_cast<char>('a' + i % 26));
     SetOptions options;
     options.timeout = 10s;
-    writes.push_back(client->set_future(key, value, options));
+    writes.push_back(client->futures().set(key, value, options));
   }
   for (auto& write : writes) {
     const auto result = write.get();

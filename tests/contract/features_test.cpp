@@ -1,6 +1,6 @@
 // README.md's table of what each kind of endpoint supports says what Client::supports says.
 
-#include "client/features.h"
+#include "client/runtime/features.h"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(Features, TheTableInTheReadmeIsTrue) {
     ASSERT_NE(row, rows.end()) << "no row: " << name;
     ASSERT_GE(row->second.size(), std::size(kinds)) << name;
     for (std::size_t i = 0; i < std::size(kinds); ++i) {
-      EXPECT_EQ(row->second[i].starts_with("yes"), client::supports(kinds[i], feature))
+      EXPECT_EQ(row->second[i].starts_with("yes"), client::runtime::supports(kinds[i], feature))
           << name << ", " << to_string(kinds[i]);
     }
   }

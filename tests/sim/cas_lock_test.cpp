@@ -13,7 +13,7 @@ namespace sheaf::sim {
 namespace {
 
 using namespace std::chrono_literals;
-using client::lock::CasRules;
+using client::lock::LockControls;
 
 constexpr auto length = 30s;
 
@@ -83,9 +83,9 @@ TEST(CasLocks, NeverTwoBelieveAndNoIncrementIsLostForEverySeed) {
   EXPECT_GT(counted, 5000u);
 }
 
-bool two_believe(CasRules rules) {
+bool two_believe(LockControls controls) {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
-    CasWorld world(seed, rules);
+    CasWorld world(seed, controls);
     world.run(length);
     if (world.pairs_of_believers() > 0) return true;
   }

@@ -90,9 +90,9 @@ void CasLocker::begin() {
   terms.attempt_timeout = 300ms;
   terms.wait_until = world_.now.mono + 3s;
   Run& run = *runs_.emplace_back(std::make_unique<Run>());
-  auto lock =
-      std::make_unique<LockPlan>(terms, release_backoff_, world_.random.fork(),
-                                 std::make_unique<client::lock::CasLockKey>(terms, world_.rules));
+  auto lock = std::make_unique<LockPlan>(
+      terms, release_backoff_, world_.random.fork(),
+      std::make_unique<client::lock::CasLockKey>(terms, world_.controls));
   run.lock = lock.get();
   tenure_ = lock->tenure();
   run.plan = std::move(lock);
@@ -147,7 +147,7 @@ client::lock::FencedTerms CasLocker::terms(std::string value) const {
   terms.value = std::move(value);
   terms.started = world_.now.mono;
   terms.deadline = world_.now.mono + 300ms;
-  terms.check = world_.habits.check;
+  terms.controls.check = world_.habits.check;
   return terms;
 }
 
@@ -268,8 +268,8 @@ void CasLocker::answer(const std::shared_ptr<Sent>& sent, const socket::Completi
 
 // ---- the world
 
-CasWorld::CasWorld(std::uint64_t seed, client::lock::CasRules with, CasHabits how)
-    : random(seed ^ 0xca5), rules(with), habits(how), clock(random.between(0.98, 1.0)) {
+CasWorld::CasWorld(std::uint64_t seed, client::lock::LockControls with, CasHabits how)
+    : random(seed ^ 0xca5), controls(with), habits(how), clock(random.between(0.98, 1.0)) {
   now.mono = 0s;
   const auto half = [&] { return random.below(2) == 0; };
   faults = {half(), half(), half(), random.below(3) == 0};

@@ -29,10 +29,10 @@ struct CasCounter {
   unsigned begun = 0;
 };
 
-// How they do it.
+// What they do by themselves.
 struct CasHabits {
-  bool check = true;    // see FencedTerms
-  bool compare = true;  // what is written with what was read
+  bool check = true;    // ask whether they hold the lock: see LockControls
+  bool compare = true;  // write only over what they have read
 };
 
 // One client: its connection, its clock, the lock it takes again and again.
@@ -110,7 +110,8 @@ struct CasFaults {
 
 class CasWorld {
  public:
-  explicit CasWorld(std::uint64_t seed, client::lock::CasRules rules = {}, CasHabits habits = {});
+  explicit CasWorld(std::uint64_t seed, client::lock::LockControls controls = {},
+                    CasHabits habits = {});
   ~CasWorld();
 
   void run(std::chrono::nanoseconds time);
@@ -138,7 +139,7 @@ class CasWorld {
   }
 
   Random random;
-  const client::lock::CasRules rules;
+  const client::lock::LockControls controls;
   const CasHabits habits;
   CasCounter counter;
   CasFaults faults;

@@ -265,7 +265,7 @@ TEST(Locks, NeverTwoBelieversAndNoAcknowledgedIncrementIsLostForEverySeed) {
 
 WorkerOptions careless() {
   WorkerOptions options;
-  options.check = false;
+  options.controls.check = false;
   return options;
 }
 
@@ -312,13 +312,13 @@ LockMix halts() {
 TEST(Locks, WithoutTheClaimAcknowledgedIncrementsAreLost) {
   EXPECT_EQ(seeds_that_lose(sleepy(), halts()), 0u) << "with it none is";
   WorkerOptions options = sleepy();
-  options.claim = false;
+  options.controls.claim = false;
   EXPECT_GE(seeds_that_lose(options, halts()), control_seeds * 3 / 4);
 }
 
 TEST(Locks, WithoutTheTokenAcknowledgedIncrementsAreLost) {
   WorkerOptions options = sleepy();
-  options.token = false;
+  options.controls.token = false;
   EXPECT_GE(seeds_that_lose(options, halts()), control_seeds * 3 / 4);
 }
 
@@ -331,7 +331,7 @@ TEST(Locks, WithoutTheBondToTheConnectionTwoBelieveAfterARestart) {
   options.lease = 5s;
   options.linger = 1;
   for (const bool bound : {true, false}) {
-    options.bound = bound;
+    options.controls.bound = bound;
     unsigned both = 0;
     for (std::uint64_t seed = 1; seed <= control_seeds; ++seed) {
       LockRun run(seed, options, mix);

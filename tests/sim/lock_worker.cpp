@@ -112,7 +112,7 @@ void LockWorker::take() {
   terms.lease = options_.lease;
   terms.patient = random_.below(4) != 0;
   terms.attempt_timeout = 200ms;
-  terms.bound = options_.bound;
+  terms.controls = options_.controls;
   terms.wait_until = client_.loop().world().now().mono + 3s;
   auto plan = std::make_unique<LockPlan>(std::move(terms), release_backoff_, random_.fork());
   tenure_ = plan->tenure();
@@ -145,9 +145,7 @@ client::lock::FencedTerms LockWorker::terms() const {
   terms.key = counter_.key;
   terms.started = client_.loop().now().mono;
   terms.deadline = terms.started + 500ms;
-  terms.check = options_.check;
-  terms.claim = options_.claim;
-  terms.token = options_.token;
+  terms.controls = options_.controls;
   return terms;
 }
 

@@ -31,10 +31,7 @@ struct WorkerOptions {
   double stand_still = 0;  // chance, after the grant and after the read
   std::chrono::milliseconds longest_still{900};
   double linger = 0.1;  // chance to keep the lock for up to two leases before it reads
-  bool bound = true;    // see LockTerms
-  bool check = true;    // see FencedTerms
-  bool claim = true;
-  bool token = true;
+  client::lock::LockControls controls{};
 };
 
 class LockWorker final {

@@ -45,8 +45,6 @@ ROOMS = {
 }
 # Includes against the arrows of rooms that are still there: file, included file.
 OLD_ROOM_INCLUDES = [
-    (r"client/(calls|lock|list|watch|compute)/.*", r"client/client_impl\.h"),
-    (r"client/list/list\.cpp", r"client/features\.h"),
     (r"socket/lane/lane\.h", r"socket/uv/uv_loop\.h"),
 ]
 

@@ -6,7 +6,7 @@
 #include "client/lock/cas_lock_key.h"
 #include "client/lock/lock_plan.h"
 #include "client/lock/versioned_plan.h"
-#include "tests/contract/lock_fixtures.h"
+#include "tests/client/lock/lock_fixtures.h"
 
 namespace sheaf::client::lock {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "client/lock/fenced_plan.h"
-#include "tests/contract/lock_fixtures.h"
+#include "tests/client/lock/lock_fixtures.h"
 
 namespace sheaf::client::lock {
 namespace {

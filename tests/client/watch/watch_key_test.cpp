@@ -223,6 +223,25 @@ TEST_F(KeyTest, ANotificationEndsTheGapBeforeTheAnswerDoes) {
   EXPECT_EQ(take(), (Lines{"gap 10-12", "set c @9:0:s"}));
 }
 
+// The notification shows that the node has registered the key, though its answer never comes.
+TEST_F(KeyTest, ARegistrationThatWasCutOffAfterItsFirstNotificationLeavesAGap) {
+  settle();
+  time = 10;
+  key.on_line_down(now());
+  key.on_line_up();
+  ASSERT_EQ(send(), Request::watch);
+  time = 12;
+  set("c", "9:0:s");
+  time = 13;
+  key.on_lost();
+  key.on_line_down(now());
+  key.on_line_up();
+  time = 20;
+  watching();
+  reads("d", "11:0:s");
+  EXPECT_EQ(take(), (Lines{"gap 10-12", "set c @9:0:s", "gap 13-20", "set d @11:0:s"}));
+}
+
 // The store lost its memory and its clock went back: what it says now holds.
 TEST_F(KeyTest, AfterAGapAnOlderVersionIsBelieved) {
   settle();
@@ -268,6 +287,17 @@ TEST_F(KeyTest, WithoutAVersionOnlyAReadCounts) {
   found("b", "6:0:s");
   reads(std::nullopt);
   EXPECT_EQ(take(), (Lines{"set b @6:0:s", "deleted"}));
+}
+
+TEST_F(KeyTest, WhatANotificationAnnouncedIsNoGapHoweverManyReadsItTakes) {
+  settle();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(send(), Request::read);
+  set("b", "6:0:s");
+  set("c", "");         // announces a change
+  found(std::nullopt);  // older than "b", or not: the read is repeated
+  reads("c", "7:0:s");
+  EXPECT_EQ(take(), (Lines{"set b @6:0:s", "set c @7:0:s", "current c @7:0:s"}));
 }
 
 TEST_F(KeyTest, ValuesWithoutVersionsAreComparedAsBytes) {

@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include <sheaf/async.h>
 #include <sheaf/client.h>
 
 #include "tests/contract/endpoints.h"
@@ -95,10 +96,10 @@ TEST_P(MemcachedBatch, ManyThreadsAtOnceGetTheirOwn) {
 
 TEST_P(MemcachedBatch, AsyncAndFutureFormsGetThemToo) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
-  auto future = client->get_many_future(views, {.timeout = 20s});
+  auto future = client->futures().get_many(views, {.timeout = 20s});
   std::promise<std::vector<KeyResult<GetResult>>> promise;
-  client->get_many_async(views, {.timeout = 20s},
-                         [&](auto all) { promise.set_value(std::move(all)); });
+  client->async().get_many(views, {.timeout = 20s},
+                           [&](auto all) { promise.set_value(std::move(all)); });
   expect_all(future.get());
   expect_all(promise.get_future().get());
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sheaf/async.h>
+
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,8 +13,8 @@
 
 #include "base/read_clocks.h"
 #include "client/runtime/bulk_connections.h"
-#include "client/runtime/memcached_sessions.h"
 #include "cluster/topology.h"
+#include "protocol/memcached/sessions.h"
 #include "tests/live/client/memcached_fleet.h"
 #include "tests/support/event_logs.h"
 
@@ -165,8 +167,8 @@ TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   for (int i = 0; i < 1'000; ++i) {
     const std::string value = std::to_string(i);
     std::promise<bool> stored;
-    fleet.client->set_async(mine, value, {.timeout = 20s},
-                            [&](Result<SetResult> set) { stored.set_value(set.has_value()); });
+    fleet.client->async().set(mine, value, {.timeout = 20s},
+                              [&](Result<SetResult> set) { stored.set_value(set.has_value()); });
     const auto all = fleet.client->get_many(keys, {.timeout = 20s});
     ASSERT_TRUE(stored.get_future().get());
     ASSERT_EQ(all.front().result.value().value().data, value);
@@ -231,7 +233,7 @@ class LentPaths : public testing::Test {
   LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
     paths.emplace(2, 1, [this] {
       auto path = client::runtime::Path::open(
-          config_, topology_, std::make_unique<client::runtime::MemcachedSessions>(config_),
+          config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_),
           journal_, Random(1).fork());
       if (!path) return std::unique_ptr<client::runtime::Path>();
       (*path)->lane().start();

@@ -90,21 +90,21 @@ TEST(LogIn, ABinaryVersionTellsSaslFromText) {
   const MemcachedProcess sasl(with_users(MemcachedOptions::LogIn::sasl));
   const Connection<BinarySession> answered(sasl.port(), probe);
   EXPECT_TRUE(answered.session.ready());
-  EXPECT_EQ(answered.session.dialect(), Dialect::this_one);
-  EXPECT_TRUE(answered.session.server_version().has_value());
+  EXPECT_EQ(answered.session.server().dialect, Dialect::this_one);
+  EXPECT_TRUE(answered.session.server().version.has_value());
   const MemcachedProcess text(with_users(MemcachedOptions::LogIn::text));
   const Connection<BinarySession> asked(text.port(), probe);
   EXPECT_TRUE(asked.session.closed());
-  EXPECT_EQ(asked.session.dialect(), Dialect::text_and_log_in);
+  EXPECT_EQ(asked.session.server().dialect, Dialect::text_and_log_in);
   MemcachedOptions ascii;
   ascii.arguments = {"-B", "ascii"};
   const MemcachedProcess only_text(ascii);
   const Connection<BinarySession> shouted(only_text.port(), probe);
-  EXPECT_EQ(shouted.session.dialect(), Dialect::text);
+  EXPECT_EQ(shouted.session.server().dialect, Dialect::text);
   const MemcachedProcess open;
   const Connection<MetaSession> version(open.port(), probe);
   EXPECT_TRUE(version.session.ready());
-  EXPECT_TRUE(version.session.server_version().has_value());
+  EXPECT_TRUE(version.session.server().version.has_value());
 }
 
 // Such a server says nothing at all: only the deadline ends it.

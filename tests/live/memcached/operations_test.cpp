@@ -41,7 +41,7 @@ TYPED_TEST(Operations, TheServerTellsItsVersion) {
   ASSERT_TRUE(this->connection.session.ready()) << this->connection.session.close_reason().text;
   const Seen version = this->run(operation(Verb::server_version));
   EXPECT_EQ(version.status, Status::done);
-  EXPECT_EQ(ServerVersion::parse(version.value), this->connection.session.server_version());
+  EXPECT_EQ(ServerVersion::parse(version.value), this->connection.session.server().version);
   EXPECT_EQ(this->run(operation(Verb::probe)).status, Status::done);
 }
 

@@ -32,7 +32,7 @@ TEST(BinaryGreeting, WithoutCredentialsVersionThenANoOp) {
   EXPECT_FALSE(wire.session.ready());
   wire.feed(binary_no_op(2));
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
-  EXPECT_EQ(wire.session.server_version(), (ServerVersion{1, 6, 18}));
+  EXPECT_EQ(wire.session.server().version, (ServerVersion{1, 6, 18}));
   EXPECT_EQ(wire.session.room(), 512u);
   EXPECT_TRUE(wire.session.clean());
 }
@@ -104,11 +104,11 @@ TEST(BinaryGreeting, OnlyTheVersionAsksNothingElseAndTakesNoRequests) {
   EXPECT_EQ(wire.take(), encoded(BareRequest{Opcode::version, 1}) + "\n");
   wire.feed(binary_version(1, "1.4.5_4_gaa7839e"));
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
-  EXPECT_EQ(wire.session.server_version(), (ServerVersion{1, 4, 5}));
+  EXPECT_EQ(wire.session.server().version, (ServerVersion{1, 4, 5}));
   EXPECT_EQ(wire.take(), "");
   EXPECT_EQ(wire.refusal(get("k")).outcome, Outcome::overloaded);
   EXPECT_FALSE(wire.session.poll_deadline().has_value());
-  EXPECT_EQ(wire.session.dialect(), Dialect::this_one);
+  EXPECT_EQ(wire.session.server().dialect, Dialect::this_one);
 }
 
 TEST(BinaryGreeting, AServerThatSpeaksTextIsFoundOutByTheLineEnd) {
@@ -133,7 +133,7 @@ TEST(BinaryGreeting, AServerThatSpeaksTextIsFoundOutByTheLineEnd) {
     wire.session.start(wire.now());
     wire.take();
     wire.feed(item.answer, 1);
-    EXPECT_EQ(wire.session.dialect(), item.dialect);
+    EXPECT_EQ(wire.session.server().dialect, item.dialect);
     EXPECT_EQ(wire.session.close_reason().text, item.text);
     EXPECT_EQ(wire.next().kind, Event::Kind::closed);
   }

@@ -22,7 +22,7 @@ TEST(MetaGreeting, TheVersionComesFirst) {
   EXPECT_EQ(wire.take(), "version\r\n");
   wire.feed("VERSION 1.6.18\r\n", 1);
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
-  EXPECT_EQ(wire.session.server_version(), (ServerVersion{1, 6, 18}));
+  EXPECT_EQ(wire.session.server().version, (ServerVersion{1, 6, 18}));
   EXPECT_EQ(wire.take(), "");
 }
 
@@ -44,7 +44,7 @@ TEST(MetaGreeting, AnOldServerHasNoMeta) {
   wire.take();
   wire.feed("VERSION 1.4.25\r\n");
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
-  EXPECT_EQ(wire.session.server_version(), (ServerVersion{1, 4, 25}));
+  EXPECT_EQ(wire.session.server().version, (ServerVersion{1, 4, 25}));
 }
 
 TEST(MetaGreeting, LogInGoesOnlyToAServerThatAsksForIt) {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "client/calls/procedure_host.h"
-#include "client/runtime/memcached_sessions.h"
-#include "client/runtime/store_sessions.h"
 #include "client/watch/watch_hub.h"
 #include "cluster/client_cluster.h"
+#include "protocol/memcached/sessions.h"
+#include "protocol/statestore/sessions.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_memcached.h"
 #include "tests/sim/kit/sim_network.h"
@@ -51,13 +51,13 @@ class Op final : private socket::RequestSink {
 };
 
 // The real sessions, with a bug planted if asked for.
-class Sessions final : public node::SessionFactory {
+class Sessions final : public protocol::SessionFactory {
  public:
   Sessions(const ClusterConfig& config, const Seed& seed, Bug bug) : bug_(bug) {
     if (config.kind == EndpointKind::memcached) {
-      real_ = std::make_unique<client::runtime::MemcachedSessions>(config);
+      real_ = std::make_unique<protocol::memcached::MemcachedSessions>(config);
     } else {
-      real_ = std::make_unique<client::runtime::StoreSessions>(config, seed);
+      real_ = std::make_unique<protocol::statestore::StoreSessions>(config, seed);
     }
   }
   std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
@@ -67,7 +67,7 @@ class Sessions final : public node::SessionFactory {
   }
 
  private:
-  std::unique_ptr<node::SessionFactory> real_;
+  std::unique_ptr<protocol::SessionFactory> real_;
   Bug bug_;
 };
 

@@ -1,8 +1,6 @@
-#include "client/features.h"
+#include "client/runtime/features.h"
 
-#include "client/client_impl.h"
-
-namespace sheaf {
+namespace sheaf::client::runtime {
 namespace {
 
 bool store_has(Feature feature) noexcept {
@@ -53,7 +51,7 @@ bool memcached_has(Feature feature) noexcept {
 
 }  // namespace
 
-bool client::supports(EndpointKind kind, Feature feature) noexcept {
+bool supports(EndpointKind kind, Feature feature) noexcept {
   switch (kind) {
     case EndpointKind::state_store:
     case EndpointKind::embedded:
@@ -66,6 +64,9 @@ bool client::supports(EndpointKind kind, Feature feature) noexcept {
   return false;
 }
 
+}  // namespace sheaf::client::runtime
+
+namespace sheaf {
 inline namespace v0 {
 
 std::string_view to_string(Feature feature) noexcept {
@@ -102,10 +103,6 @@ std::string_view to_string(Feature feature) noexcept {
       return "locks";
   }
   return "unknown";
-}
-
-bool Client::supports(Feature feature) const noexcept {
-  return client::supports(impl_->config().kind, feature);
 }
 
 }  // namespace v0

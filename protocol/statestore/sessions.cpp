@@ -1,14 +1,13 @@
-#include "client/runtime/store_sessions.h"
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/statestore/sessions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/statestore/session.h"
 
-namespace sheaf::client::runtime {
-
-using protocol::statestore::HybridClock;
-using protocol::statestore::StoreSession;
-using protocol::statestore::StoreSessionOptions;
+namespace sheaf::protocol::statestore {
 
 StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
     : config_(config), random_(seed), client_id_(config.client_id + "-" + random_.hex(16)) {
@@ -17,7 +16,7 @@ StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
   }
 }
 
-std::unique_ptr<protocol::Session> StoreSessions::make(unsigned node, Now) {
+std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
   StoreSessionOptions options;
   options.client_id = client_id_ + "-" + std::to_string(made_++);
   options.user = config_.user;
@@ -30,4 +29,4 @@ std::unique_ptr<protocol::Session> StoreSessions::make(unsigned node, Now) {
   return std::make_unique<StoreSession>(std::move(options), *clocks_[node]);
 }
 
-}  // namespace sheaf::client::runtime
+}  // namespace sheaf::protocol::statestore

@@ -5,8 +5,8 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/feature.h>
 
-namespace sheaf::client {
+namespace sheaf::client::runtime {
 
 bool supports(EndpointKind kind, Feature feature) noexcept;
 
-}  // namespace sheaf::client
+}  // namespace sheaf::client::runtime

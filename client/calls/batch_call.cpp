@@ -1,0 +1,43 @@
+#include "client/calls/batch_call.h"
+
+namespace sheaf::client::calls {
+namespace {
+
+using runtime::BulkConnections;
+
+// A path for many keys of one node, while that node is up and others are at work.
+BulkConnections::Lease bulk_connection(runtime::Context& context, const cluster::BatchPlan& plan,
+                                       Deadline now) {
+  BulkConnections* const bulk = context.bulk();
+  if (bulk == nullptr || plan.size() < BulkConnections::fewest_keys || plan.nodes().size() != 1)
+    return {};
+  if (context.lane().has_async() || !(context.lane().has_callers() || bulk->in_use())) return {};
+  const std::uint32_t node = plan.nodes().front();
+  if (context.cluster().node(node).last_health() != NodeHealth::up) return {};
+  return bulk->borrow(node, now);
+}
+
+}  // namespace
+
+// Beside callers of bulk connections none spins: no processor is idle.
+HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept {
+  HowToWait how = HowToWait::for_keys(plan.size(), plan.nodes().size());
+  if (context.bulk() != nullptr && context.bulk()->in_use()) how.wait = socket::Wait::sleep;
+  return how;
+}
+
+GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
+                            const BatchTerms& terms, GetBatch::Out&& used) {
+  const BulkConnections::Lease lease = bulk_connection(context, plan, terms.started);
+  const std::uint32_t node = plan.nodes().front();
+  runtime::Path& path = lease ? *lease : context.path();
+  HowToWait how = on_own_path(context, plan);
+  if (lease) how.wait = socket::Wait::read;  // the connection is this caller's alone
+  Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
+                           std::move(used));
+  auto entries = batch.wait();
+  if (lease && batch.work().unanswered()) lease.distrust(node);
+  return entries;
+}
+
+}  // namespace sheaf::client::calls

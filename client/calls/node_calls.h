@@ -1,0 +1,24 @@
+#pragma once
+
+// Calls that are about nodes instead of keys; see the members of Client of the same names.
+//
+// Thread rule: any thread; all but locate() block.
+
+#include <string_view>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#include "client/runtime/context.h"
+#include "protocol/operation.h"
+
+namespace sheaf::client::calls {
+
+Result<Location> locate(const runtime::Context& context, std::string_view key);
+std::vector<NodeStats> node_stats(runtime::Context& context);
+std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout);
+// Asks every server for some text about itself.
+std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
+                                    std::string_view key, const Timeout& timeout);
+
+}  // namespace sheaf::client::calls

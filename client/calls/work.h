@@ -1,0 +1,130 @@
+#pragma once
+
+// The two ways to wait for a Work: something that is done under the baton and ends once, as an
+// operation, a batch or a procedure.
+//
+//   Blocking   a caller waits for it; both live on that caller's stack
+//   Detached   a Receiver gets its outcome; it owns itself until then
+//
+// A Work is made with a WorkEnd& as its first argument, and has
+//   using Out                what it comes to
+//   void start(Now)          under the baton, once; it may end before start() returns
+//   void own()               copies what its maker lent it; called before start() if it is detached
+//   Out take()               once, after the end
+// It calls WorkEnd::ended() once, as the last thing that it does: it may be gone afterwards.
+//
+// Thread rule: made by the caller, then under the baton; take() of a Blocking by the caller.
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "client/calls/receiver.h"
+#include "client/runtime/context.h"
+
+namespace sheaf::client::calls {
+
+class WorkEnd {
+ public:
+  // Under the baton.
+  virtual void ended() = 0;
+  // Whether the baton is with the very caller who waits: then the work lives to the end of the
+  // turn in which it ends.
+  virtual bool caller_drives() const noexcept { return false; }
+
+ protected:
+  ~WorkEnd() = default;
+};
+
+// How a caller waits. The number of yields was found by measurement (docs/design): the more keys,
+// the later the answer; and who asks several nodes waits for the slowest.
+struct HowToWait {
+  unsigned yields = 0;  // how often the caller gives the processor away before it sleeps
+  socket::Wait wait = socket::Wait::spin;
+
+  static constexpr HowToWait for_keys(std::size_t keys, std::size_t nodes) noexcept {
+    return {nodes > 1 ? 0 : static_cast<unsigned>(16 / (1 + keys / 16))};
+  }
+};
+
+template <class Work>
+class Blocking final : private socket::Lane::Task, private WorkEnd {
+ public:
+  using Out = typename Work::Out;
+
+  template <class... Args>
+  explicit Blocking(socket::Lane& lane, HowToWait how, Args&&... args)
+      : lane_(lane),
+        waiter_(how.yields, how.wait),
+        work_(static_cast<WorkEnd&>(*this), std::forward<Args>(args)...) {}
+
+  Out wait() {
+    lane_.call(*this, waiter_);
+    return work_.take();
+  }
+  const Work& work() const noexcept { return work_; }
+
+ private:
+  void run(Now now) override { work_.start(now); }
+  void ended() override { lane_.finish(waiter_); }
+  bool caller_drives() const noexcept override { return lane_.drives(waiter_); }
+
+  socket::Lane& lane_;
+  socket::Lane::Waiter waiter_;
+  Work work_;
+};
+
+template <class Work>
+class Detached final : private socket::Lane::Task, private WorkEnd {
+ public:
+  using Out = typename Work::Out;
+
+  template <class... Args>
+  static void begin(runtime::Context& context, Receiver<Out> receiver, Args&&... args) {
+    auto* detached = new Detached(context, std::move(receiver), std::forward<Args>(args)...);
+    detached->work_.own();
+    context.lane().post_async(*detached);
+  }
+
+ private:
+  template <class... Args>
+  Detached(runtime::Context& context, Receiver<Out> receiver, Args&&... args)
+      : context_(context),
+        receiver_(std::move(receiver)),
+        work_(static_cast<WorkEnd&>(*this), std::forward<Args>(args)...) {}
+
+  void run(Now now) override { work_.start(now); }
+  void ended() override {
+    const std::unique_ptr<Detached> self(this);
+    context_.lane().async_end();
+    receiver_.deliver(context_.dispatcher(), work_.take());
+  }
+
+  runtime::Context& context_;
+  Receiver<Out> receiver_;
+  Work work_;
+};
+
+// A function that is run under the baton for nobody who waits; it owns itself until then.
+template <class Function>
+class Posted final : private socket::Lane::Task {
+ public:
+  static void post(socket::Lane& lane, Function function) {
+    lane.post(*new Posted(std::move(function)));
+  }
+
+ private:
+  explicit Posted(Function function) : function_(std::move(function)) {}
+  void run(Now now) override {
+    const std::unique_ptr<Posted> self(this);
+    function_(now);
+  }
+  Function function_;
+};
+
+template <class Function>
+void post(socket::Lane& lane, Function&& function) {
+  Posted<std::decay_t<Function>>::post(lane, std::forward<Function>(function));
+}
+
+}  // namespace sheaf::client::calls

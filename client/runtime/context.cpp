@@ -1,0 +1,125 @@
+#include "client/runtime/context.h"
+
+#include <pthread.h>
+
+#include <utility>
+
+#include "client/runtime/outcomes.h"
+#include "cluster/config_check.h"
+#include "protocol/memcached/sessions.h"
+#include "protocol/statestore/sessions.h"
+
+namespace sheaf::client::runtime {
+namespace {
+
+// Counts forks on the child's side: cheaper than asking for the process number at every call.
+std::atomic<unsigned>& fork_count() noexcept {
+  static std::atomic<unsigned> count = 0;
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++fork_count(); });
+  static_cast<void>(registered);
+  return count;
+}
+
+}  // namespace
+
+Context::Context(ClusterConfig config, ClientOptions options)
+    : config_(std::move(config)),
+      fork_generation_(fork_count()),
+      dispatcher_(std::move(options.executor), std::move(options.on_exception)),
+      journal_(std::move(options.log), config_.log_keys, dispatcher_),
+      bulk_journal_(journal_) {}
+
+Result<void> Context::open(Random& random) {
+  if (auto wrong = cluster::check_config(config_)) {
+    return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
+  }
+  hash_seed_ = random.u64();
+  topology_ = cluster::Topology::make(config_);
+  return open_paths(random);
+}
+
+Result<void> Context::open_paths(Random& random) {
+  std::unique_ptr<protocol::SessionFactory> sessions;
+  if (config_.kind == EndpointKind::memcached) {
+    sessions = std::make_unique<protocol::memcached::MemcachedSessions>(config_);
+  } else {
+    sessions = std::make_unique<protocol::statestore::StoreSessions>(config_, random.fork());
+  }
+  config_.password.clear();  // the sessions keep the only copy
+  auto path = Path::open(config_, topology_, std::move(sessions), journal_, random.fork());
+  if (!path) return Failure(std::move(path.error()));
+  path_ = std::move(*path);
+  make_bulk_connections(random);
+  return {};
+}
+
+// Only where a protocol reads many keys with one request, and where two paths cannot disagree on
+// who stands in for a node.
+void Context::make_bulk_connections(Random& random) {
+  const bool useful =
+      path_->sessions().another() != nullptr && config_.failover == FailoverMode::owner;
+  if (!useful || config_.batch_connections == 0) return;
+  const auto open_one = [this, seeds = std::make_shared<Random>(random.fork())] {
+    ClusterConfig config = config_;
+    config.pool_min = 0;  // a node is connected to when it is first wanted
+    config.pool_max = 1;
+    config.spin = false;  // beside other drivers no processor is idle
+    auto path = Path::open(config, topology_, path_->sessions().another(), bulk_journal_,
+                           seeds->fork(), BulkConnections::grace);
+    if (!path) return std::unique_ptr<Path>();
+    (*path)->lane().start();
+    return std::move(*path);
+  };
+  bulk_ = std::make_unique<BulkConnections>(config_.batch_connections,
+                                            static_cast<unsigned>(config_.nodes.size()), open_one);
+}
+
+void Context::start() {
+  dispatcher_.start();
+  lane().start();
+}
+
+std::optional<Error> Context::refusal(bool blocking) const {
+  if (forked()) {
+    return local_error(Outcome::invalid, Reason::forked,
+                       "the process forked after the client was opened; open a new one");
+  }
+  if (closing_) return local_error(Outcome::shutdown, Reason::closed, "the client is closing");
+  if (blocking && socket::Lane::drives_here()) {
+    return local_error(Outcome::invalid, Reason::wrong_thread,
+                       "a blocking call from a thread that drives a client");
+  }
+  return std::nullopt;
+}
+
+Deadline Context::deadline(Deadline started, const Timeout& timeout) const {
+  return started + timeout.value_or(config_.timeout);
+}
+
+std::vector<NodeStats> Context::stats() {
+  std::vector<NodeStats> stats;
+  path_->run([&](Now) { stats = cluster().stats(); });
+  if (bulk_ != nullptr) bulk_->add_to(stats);
+  return stats;
+}
+
+bool Context::forked() const noexcept { return fork_generation_ != fork_count(); }
+
+void Context::refuse_calls() noexcept {
+  closing_ = true;
+  if (bulk_ != nullptr) bulk_->close();
+}
+
+void Context::wait_for_entries() noexcept {
+  while (const unsigned entered = entered_) entered_.wait(entered);
+}
+
+// The objects are leaked: a thread of the parent may hold their mutexes for ever.
+void Context::abandon() noexcept {
+  if (bulk_ != nullptr) bulk_->abandon();
+  Path::abandon(std::move(path_));
+  static_cast<void>(bulk_.release());
+  dispatcher_.abandon();
+}
+
+}  // namespace sheaf::client::runtime

@@ -1,0 +1,100 @@
+#pragma once
+
+// Context: what calls and features need of their client: its configuration, its ways to the
+// servers, its dispatcher, and whether a call may start now. It knows nothing of calls and
+// features; Client::Impl puts it together with them.
+//
+// Ownership, and so the order of destruction: bulk connections before the path, the path before the
+// dispatcher.
+//
+// Thread rule: any thread, except that what lane() guards is touched under its baton.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#include "base/random.h"
+#include "client/runtime/bulk_connections.h"
+#include "client/runtime/dispatcher.h"
+#include "client/runtime/event_log.h"
+#include "client/runtime/path.h"
+#include "cluster/topology.h"
+
+namespace sheaf::client::runtime {
+
+class Context {
+ public:
+  Context(ClusterConfig config, ClientOptions options);
+  ~Context() = default;
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  // Checks the configuration and makes the paths. May throw std::bad_alloc and std::system_error.
+  Result<void> open(Random& random);
+  // Starts the threads of the dispatcher and the lane. May throw std::system_error.
+  void start();
+
+  const ClusterConfig& config() const noexcept { return config_; }
+  const cluster::Topology& topology() const noexcept { return *topology_; }
+  const std::shared_ptr<const cluster::Topology>& shared_topology() const noexcept {
+    return topology_;
+  }
+  Path& path() noexcept { return *path_; }
+  socket::Lane& lane() noexcept { return path_->lane(); }
+  cluster::ClientCluster& cluster() noexcept { return path_->cluster(); }
+  BulkConnections* bulk() noexcept { return bulk_.get(); }  // null: has none
+  Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  // For hash tables that hold keys of others' choosing.
+  std::uint64_t hash_seed() const noexcept { return hash_seed_; }
+
+  // Why no operation can start now: the process forked, the client closes, or (blocking calls) this
+  // thread drives a client.
+  std::optional<Error> refusal(bool blocking) const;
+  // The absolute deadline of an operation that starts at `started`; the timeout was checked.
+  Deadline deadline(Deadline started, const Timeout& timeout) const;
+  // What was counted on all connections. Blocks.
+  std::vector<NodeStats> stats();
+
+  // A call of a handle that may outlive the Client. It is made before refusal() is asked: closing
+  // waits for the calls that were not refused.
+  class Entry {
+   public:
+    explicit Entry(Context& context) noexcept : context_(context) { ++context_.entered_; }
+    ~Entry() {
+      --context_.entered_;
+      context_.entered_.notify_all();
+    }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    Context& context_;
+  };
+
+  // Closing, in this order; Client::Impl ends calls and features in between.
+  bool forked() const noexcept;      // in a forked child: abandon(), and nothing else
+  void refuse_calls() noexcept;      // refusal() says so from now on
+  void wait_for_entries() noexcept;  // until every call of a handle has returned
+  void abandon() noexcept;           // closes descriptors and leaves the rest behind
+
+ private:
+  Result<void> open_paths(Random& random);
+  void make_bulk_connections(Random& random);
+
+  ClusterConfig config_;
+  const unsigned fork_generation_;
+  std::atomic<bool> closing_ = false;
+  std::atomic<unsigned> entered_ = 0;
+  std::uint64_t hash_seed_ = 0;
+  Dispatcher dispatcher_;
+  LogJournal journal_;
+  KeyJournal bulk_journal_;
+  std::shared_ptr<const cluster::Topology> topology_;
+  std::unique_ptr<Path> path_;
+  std::unique_ptr<BulkConnections> bulk_;
+};
+
+}  // namespace sheaf::client::runtime

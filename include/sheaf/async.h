@@ -1,0 +1,203 @@
+#pragma once
+
+/// @file
+/// The asynchronous forms of Client: callbacks and coroutines (AsyncClient), futures
+/// (FutureClient). None of them blocks; each may be called from any thread, a callback included.
+
+#include <coroutine>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/client.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// Resumes a coroutine where the application wants it: called once for each `co_await`, on the
+/// dispatcher, and must see to it that `waiting.resume()` is called once. None: the coroutine is
+/// resumed on the dispatcher itself.
+using ResumeHook = std::function<void(std::coroutine_handle<> waiting)>;
+
+/// What an asynchronous call returns to `co_await`, in a coroutine of any type. Nothing is sent
+/// before it is awaited. It owns copies of what the call was given.
+///
+/// Thread rule: one thread; await it at most once.
+/// Lifetime: the coroutine must live until it is resumed, which happens by the deadline at the
+/// latest; a stop token in the options ends the wait sooner.
+template <class Out>
+class [[nodiscard]] Awaitable {
+ public:
+  /// Starts the call; `done` gets its outcome once.
+  using Start = std::function<void(std::function<void(Out)> done)>;
+
+  /// Made by AsyncClient, AsyncLocker and AsyncList.
+  Awaitable(Start start, ResumeHook hook) : start_(std::move(start)), hook_(std::move(hook)) {}
+
+  /// As every awaitable: it always suspends.
+  bool await_ready() const noexcept { return false; }
+  /// As every awaitable: starts the call. The coroutine may go on before this returns.
+  void await_suspend(std::coroutine_handle<> waiting) {
+    const Start start = std::move(start_);  // this object may be gone before start() returns
+    start([this, waiting](Out out) {
+      out_.emplace(std::move(out));
+      if (!hook_) return waiting.resume();
+      const ResumeHook hook = std::move(hook_);
+      hook(waiting);
+    });
+  }
+  /// As every awaitable: what the blocking form would return.
+  Out await_resume() { return std::move(*out_); }
+
+ private:
+  Start start_;
+  ResumeHook hook_;
+  std::optional<Out> out_;
+};
+
+/// The callback and coroutine forms of Client. Each member comes twice: with a callback, which runs
+/// on the dispatcher exactly once, and without one, to be awaited. Arguments and errors are those
+/// of the blocking member of the same name. Views are copied before the call returns.
+///
+/// Thread rule: any thread may call any member at any time.
+/// Lifetime: cheap to copy; may outlive the Client: calls then end with Outcome::shutdown, and
+/// their callbacks run on the calling thread.
+class SHEAF_API AsyncClient {
+ public:
+  /// Receives the outcome of a call.
+  template <class Out>
+  using Callback = std::function<void(Out)>;
+  using Gets = std::vector<KeyResult<GetResult>>;        ///< What get_many comes to.
+  using Sets = std::vector<KeyResult<SetResult>>;        ///< What set_many comes to.
+  using Removes = std::vector<KeyResult<RemoveResult>>;  ///< What remove_many comes to.
+
+  /// The same client; its coroutines are resumed by the hook.
+  AsyncClient resume_by(ResumeHook hook) const { return {impl_, std::move(hook)}; }
+
+  /// See Client::get.
+  void get(std::string_view key, const GetOptions& options, Callback<Result<GetResult>> done) const;
+  Awaitable<Result<GetResult>> get(std::string_view key, const GetOptions& options = {}) const;
+
+  /// See Client::set.
+  void set(std::string_view key, std::string_view value, const SetOptions& options,
+           Callback<Result<SetResult>> done) const;
+  Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
+                                   const SetOptions& options = {}) const;
+
+  /// See Client::remove.
+  void remove(std::string_view key, const RemoveOptions& options,
+              Callback<Result<RemoveResult>> done) const;
+  Awaitable<Result<RemoveResult>> remove(std::string_view key,
+                                         const RemoveOptions& options = {}) const;
+
+  /// See Client::append.
+  void append(std::string_view key, std::string_view value, const EditOptions& options,
+              Callback<Result<bool>> done) const;
+  Awaitable<Result<bool>> append(std::string_view key, std::string_view value,
+                                 const EditOptions& options = {}) const;
+  /// See Client::prepend.
+  void prepend(std::string_view key, std::string_view value, const EditOptions& options,
+               Callback<Result<bool>> done) const;
+  Awaitable<Result<bool>> prepend(std::string_view key, std::string_view value,
+                                  const EditOptions& options = {}) const;
+
+  /// See Client::increment.
+  void increment(std::string_view key, std::uint64_t delta, const CountOptions& options,
+                 Callback<Result<CountResult>> done) const;
+  Awaitable<Result<CountResult>> increment(std::string_view key, std::uint64_t delta = 1,
+                                           const CountOptions& options = {}) const;
+  /// See Client::decrement.
+  void decrement(std::string_view key, std::uint64_t delta, const CountOptions& options,
+                 Callback<Result<CountResult>> done) const;
+  Awaitable<Result<CountResult>> decrement(std::string_view key, std::uint64_t delta = 1,
+                                           const CountOptions& options = {}) const;
+
+  /// See Client::touch.
+  void touch(std::string_view key, const TouchOptions& options, Callback<Result<bool>> done) const;
+  Awaitable<Result<bool>> touch(std::string_view key, const TouchOptions& options = {}) const;
+  /// See Client::get_and_touch.
+  void get_and_touch(std::string_view key, const TouchOptions& options,
+                     Callback<Result<GetResult>> done) const;
+  Awaitable<Result<GetResult>> get_and_touch(std::string_view key,
+                                             const TouchOptions& options = {}) const;
+
+  /// See Client::get_many.
+  void get_many(std::span<const std::string_view> keys, const BatchOptions& options,
+                Callback<Gets> done) const;
+  Awaitable<Gets> get_many(std::span<const std::string_view> keys,
+                           const BatchOptions& options = {}) const;
+  /// See Client::set_many.
+  void set_many(std::span<const SetItem> items, const BatchSetOptions& options,
+                Callback<Sets> done) const;
+  Awaitable<Sets> set_many(std::span<const SetItem> items,
+                           const BatchSetOptions& options = {}) const;
+  /// See Client::remove_many.
+  void remove_many(std::span<const std::string_view> keys, const BatchOptions& options,
+                   Callback<Removes> done) const;
+  Awaitable<Removes> remove_many(std::span<const std::string_view> keys,
+                                 const BatchOptions& options = {}) const;
+
+ private:
+  friend class Client;
+  AsyncClient(std::shared_ptr<Client::Impl> impl, ResumeHook hook) noexcept
+      : impl_(std::move(impl)), hook_(std::move(hook)) {}
+  std::shared_ptr<Client::Impl> impl_;
+  ResumeHook hook_;
+};
+
+/// The future forms of Client. A future becomes ready on a thread of the library, by the deadline
+/// at the latest; its destructor does not wait. Arguments and errors are those of the blocking
+/// member of the same name. Views are copied before the call returns.
+///
+/// Thread rule and lifetime: as AsyncClient.
+class SHEAF_API FutureClient {
+ public:
+  /// See Client::get.
+  std::future<Result<GetResult>> get(std::string_view key, const GetOptions& options = {}) const;
+  /// See Client::set.
+  std::future<Result<SetResult>> set(std::string_view key, std::string_view value,
+                                     const SetOptions& options = {}) const;
+  /// See Client::remove.
+  std::future<Result<RemoveResult>> remove(std::string_view key,
+                                           const RemoveOptions& options = {}) const;
+  /// See Client::append.
+  std::future<Result<bool>> append(std::string_view key, std::string_view value,
+                                   const EditOptions& options = {}) const;
+  /// See Client::prepend.
+  std::future<Result<bool>> prepend(std::string_view key, std::string_view value,
+                                    const EditOptions& options = {}) const;
+  /// See Client::increment.
+  std::future<Result<CountResult>> increment(std::string_view key, std::uint64_t delta = 1,
+                                             const CountOptions& options = {}) const;
+  /// See Client::decrement.
+  std::future<Result<CountResult>> decrement(std::string_view key, std::uint64_t delta = 1,
+                                             const CountOptions& options = {}) const;
+  /// See Client::touch.
+  std::future<Result<bool>> touch(std::string_view key, const TouchOptions& options = {}) const;
+  /// See Client::get_and_touch.
+  std::future<Result<GetResult>> get_and_touch(std::string_view key,
+                                               const TouchOptions& options = {}) const;
+  /// See Client::get_many.
+  std::future<AsyncClient::Gets> get_many(std::span<const std::string_view> keys,
+                                          const BatchOptions& options = {}) const;
+  /// See Client::set_many.
+  std::future<AsyncClient::Sets> set_many(std::span<const SetItem> items,
+                                          const BatchSetOptions& options = {}) const;
+  /// See Client::remove_many.
+  std::future<AsyncClient::Removes> remove_many(std::span<const std::string_view> keys,
+                                                const BatchOptions& options = {}) const;
+
+ private:
+  friend class Client;
+  explicit FutureClient(std::shared_ptr<Client::Impl> impl) noexcept : impl_(std::move(impl)) {}
+  std::shared_ptr<Client::Impl> impl_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,49 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/memcached/negotiation.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+// Whether a connection has ended because the server may speak something else. One that has told its
+// version has understood us, and means what it said then; unless it is too old for meta.
+bool not_understood(Way way, const CloseReason& reason, const ServerFacts& server) noexcept {
+  if (reason.reason == Reason::closed || reason.reason == Reason::timed_out) return false;
+  if (reason.permanent && reason.reason == Reason::authentication) return false;
+  return !server.version || (way == Way::meta && !server.at_least(meta_since));
+}
+
+}  // namespace
+
+Way Negotiation::after(Way way) const noexcept {
+  switch (way) {
+    case Way::question:
+      return Way::question;
+    case Way::meta:
+      return with_password_ ? Way::question : Way::binary;
+    case Way::binary:
+      return first();
+  }
+  return first();
+}
+
+void Negotiation::on_answer(Dialect answered) noexcept {
+  next_ = answered == Dialect::this_one ? Way::binary : Way::meta;
+}
+
+void Negotiation::on_ready(Way way) noexcept {
+  next_ = way;
+  proven_ = true;
+}
+
+bool Negotiation::on_end(Way way, const CloseReason& reason, const ServerFacts& server) noexcept {
+  if (way == Way::question || !not_understood(way, reason, server)) return false;
+  if (way != next_) return true;
+  const bool excused = proven_ || !other_failed_;
+  next_ = after(way);
+  proven_ = false;
+  other_failed_ = !other_failed_;
+  return excused;
+}
+
+}  // namespace sheaf::protocol::memcached

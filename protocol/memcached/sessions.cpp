@@ -1,0 +1,64 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/memcached/sessions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/memcached/binary_session.h"
+#include "protocol/memcached/meta_session.h"
+#include "protocol/memcached/negotiating_session.h"
+#include "protocol/memcached/rules.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+SessionOptions session_options(const ClusterConfig& config) {
+  SessionOptions options;
+  options.user = config.user;
+  options.password = config.password;
+  options.keep_alive = config.keep_alive;
+  options.handshake_limit =
+      std::max(config.connect_timeout, config.timeout);  // sockets are stricter
+  options.value_limit = config.value_limit;
+  options.item_size = config.item_size;
+  options.max_in_flight = config.max_in_flight;
+  return options;
+}
+
+std::unique_ptr<MemcachedSession> session_in(Way way, SessionOptions options) {
+  options.only_version = way == Way::question;
+  if (way == Way::meta) return std::make_unique<MetaSession>(std::move(options));
+  return std::make_unique<BinarySession>(std::move(options));
+}
+
+}  // namespace
+
+MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {
+  for (std::size_t i = 0; i < config.nodes.size(); ++i) {
+    negotiations_.push_back(std::make_unique<Negotiation>(!config.user.empty()));
+  }
+}
+
+std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
+  SessionOptions options = session_options(config_);
+  if (config_.protocol != MemcachedProtocol::automatic) {
+    const bool binary = config_.protocol == MemcachedProtocol::binary;
+    return session_in(binary ? Way::binary : Way::meta, std::move(options));
+  }
+  Negotiation& negotiation = *negotiations_[node];
+  // A server may say nothing at all to the wrong protocol: then there is time for another way.
+  if (!negotiation.proven()) options.handshake_limit = config_.connect_timeout * 3 / 4;
+  return std::make_unique<NegotiatingSession>(session_in(negotiation.next(), std::move(options)),
+                                              negotiation);
+}
+
+std::unique_ptr<SessionFactory> MemcachedSessions::another() const {
+  return std::make_unique<MemcachedSessions>(config_);
+}
+
+bool MemcachedSessions::takes_batches(std::string_view key) const noexcept {
+  return is_listable_key(key);
+}
+
+}  // namespace sheaf::protocol::memcached

@@ -1,0 +1,29 @@
+#pragma once
+
+// SessionFactory: makes the session of each connection of a cluster, in the protocol of its
+// servers. It is all that nodes and clusters know of a protocol.
+//
+// Thread rule: belongs to one lane; members say what may be called from any thread.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <memory>
+#include <string_view>
+
+#include "base/clock.h"
+#include "protocol/session.h"
+
+namespace sheaf::protocol {
+
+class SessionFactory {
+ public:
+  virtual ~SessionFactory() = default;
+  // `node` is the index of the node in the topology. What its sessions share lives in the factory,
+  // which outlives them.
+  virtual std::unique_ptr<Session> make(unsigned node, Now now) = 0;
+  // The same sessions for another lane, if it may have some; else null. Any thread.
+  virtual std::unique_ptr<SessionFactory> another() const { return nullptr; }
+  // Whether its sessions take this key as one of get_many's. Any thread.
+  virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
+};
+
+}  // namespace sheaf::protocol

@@ -1,0 +1,155 @@
+// The sessions of a cluster, and how they find out which protocol its servers speak.
+
+#include "protocol/memcached/sessions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/protocol/memcached/session_harness.h"
+
+namespace sheaf::protocol::memcached {
+namespace {
+
+class Negotiating : public testing::Test {
+ protected:
+  static ClusterConfig cluster(std::string user) {
+    ClusterConfig config;
+    config.kind = EndpointKind::memcached;
+    config.nodes = {{.host = "one"}, {.host = "two"}};
+    config.user = std::move(user);
+    config.password = config.user.empty() ? "" : "secret";
+    return config;
+  }
+
+  // A new connection, and what it writes first.
+  std::string begin(unsigned node = 0) {
+    session = sessions->make(node, now);
+    session->start(now);
+    return written();
+  }
+  std::string written() {
+    std::string bytes;
+    for (const Bytes part : session->poll_output()) bytes += as_text(part);
+    session->on_output(bytes.size(), now);
+    return bytes;
+  }
+  // The last event that the bytes lead to.
+  Event feed(std::string_view bytes) {
+    const std::span<std::byte> space = session->input_space();
+    std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), space.begin());
+    session->on_input(bytes.size(), now);
+    return last_event();
+  }
+  Event last_event() {
+    Event event;
+    event.kind = Event::Kind::item;  // none
+    while (session->poll_event(event)) {
+    }
+    return event;
+  }
+  void expect_end(bool renegotiates) {
+    EXPECT_TRUE(session->closed());
+    EXPECT_EQ(session->close_reason().renegotiates, renegotiates) << session->close_reason().text;
+  }
+  static bool is_binary(std::string_view bytes) { return bytes.starts_with('\x80'); }
+
+  Now now{1h, 1'700'000'000'000ms};
+  ClusterConfig config = cluster("");
+  std::unique_ptr<SessionFactory> sessions = std::make_unique<MemcachedSessions>(config);
+  std::unique_ptr<Session> session;
+};
+
+TEST_F(Negotiating, AServerThatKnowsNoMetaIsSpokenToInBinaryFromThenOn) {
+  EXPECT_EQ(begin(), "version\r\n");
+  EXPECT_EQ(session->poll_deadline(), now.mono + config.connect_timeout * 3 / 4);
+  session->on_eof(now);
+  EXPECT_EQ(last_event().kind, Event::Kind::closed);
+  expect_end(true);
+  EXPECT_TRUE(is_binary(begin()));
+  feed(binary_version(1));
+  written();
+  EXPECT_EQ(feed(binary_no_op(2)).kind, Event::Kind::ready);
+  EXPECT_TRUE(session->ready());
+  session->on_eof(now);
+  last_event();
+  expect_end(false);
+  EXPECT_TRUE(is_binary(begin()));
+  EXPECT_GT(*session->poll_deadline(), now.mono + config.connect_timeout * 3 / 4) << "proven";
+  EXPECT_EQ(begin(1), "version\r\n") << "another server";
+}
+
+TEST_F(Negotiating, ASilentServerIsToBlameAfterBothWays) {
+  for (const bool renegotiates : {true, false}) {
+    begin();
+    now.mono = *session->poll_deadline();
+    session->on_deadline(now);
+    EXPECT_EQ(last_event().kind, Event::Kind::closed);
+    expect_end(renegotiates);
+  }
+}
+
+TEST_F(Negotiating, APasswordIsShownOnlyAfterTheServerHasAnsweredAQuestion) {
+  config = cluster("user");
+  sessions = std::make_unique<MemcachedSessions>(config);
+  const std::string question = begin();
+  EXPECT_TRUE(is_binary(question));
+  EXPECT_TRUE(question.ends_with('\n'));
+  EXPECT_EQ(feed("CLIENT_ERROR unauthenticated\r\n").kind, Event::Kind::closed);
+  expect_end(true);
+  EXPECT_EQ(session->close_reason().text, "it was found out which log-in the server takes");
+  EXPECT_EQ(begin(), "version\r\n");
+  feed("CLIENT_ERROR unauthenticated\r\n");
+  EXPECT_EQ(written(), "set login 0 0 11\r\nuser secret\r\n");
+}
+
+TEST_F(Negotiating, AServerThatAnswersAQuestionInBinaryTakesSasl) {
+  config = cluster("user");
+  sessions = std::make_unique<MemcachedSessions>(config);
+  begin();
+  EXPECT_EQ(feed(binary_version(1)).kind, Event::Kind::closed);
+  EXPECT_FALSE(session->ready());
+  EXPECT_EQ(session->room(), 0u);
+  expect_end(true);
+  EXPECT_TRUE(is_binary(begin()));
+  feed(binary_version(1));
+  EXPECT_NE(written().find("PLAIN"), std::string::npos);
+}
+
+TEST_F(Negotiating, AQuestionWithoutAnAnswerIsTheServersFault) {
+  config = cluster("user");
+  sessions = std::make_unique<MemcachedSessions>(config);
+  begin();
+  session->on_eof(now);
+  EXPECT_EQ(last_event().kind, Event::Kind::closed);
+  expect_end(false);
+  EXPECT_TRUE(begin().ends_with('\n')) << "it is asked again";
+}
+
+TEST_F(Negotiating, AConfiguredProtocolIsNotNegotiated) {
+  config.protocol = MemcachedProtocol::binary;
+  sessions = std::make_unique<MemcachedSessions>(config);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(is_binary(begin()));
+    session->on_eof(now);
+    last_event();
+    expect_end(false);
+  }
+}
+
+TEST_F(Negotiating, SessionsForAnotherLaneNegotiateForThemselves) {
+  begin();
+  session->on_eof(now);
+  last_event();
+  const auto lane = sessions->another();
+  ASSERT_NE(lane, nullptr);
+  sessions->make(0, now);
+  const auto other = lane->make(0, now);
+  other->start(now);
+  EXPECT_EQ(as_text(other->poll_output()[0]), "version\r\n");
+  EXPECT_TRUE(sessions->takes_batches("key"));
+  EXPECT_FALSE(sessions->takes_batches("a key"));
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::memcached
