@@ -43,11 +43,6 @@ ROOMS = {
     "protocol/mqtt5": ["protocol"],
     "protocol/statestore": ["protocol", "protocol/mqtt5"],
 }
-# Includes against the arrows of rooms that are still there: file, included file.
-OLD_ROOM_INCLUDES = [
-    (r"socket/lane/lane\.h", r"socket/uv/uv_loop\.h"),
-]
-
 # Public headers that are values: any layer may use them. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "export", "list_options", "log", "options", "result", "stats",
                  "value", "version"}
@@ -134,9 +129,7 @@ def rooms_allow(path, target):
     room, other = room_of(path), room_of(target)
     if room == other or layer_of(path) != layer_of(target) or room not in ROOMS:
         return True
-    return other in ROOMS[room] or any(
-        re.fullmatch(by, path) and re.fullmatch(included, target)
-        for by, included in OLD_ROOM_INCLUDES)
+    return other in ROOMS[room]
 
 
 def third_parties(files):

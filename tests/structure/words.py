@@ -16,18 +16,18 @@ WIDE_PAGES = {
 
 # Words of our own, beside those of the field: each has a row in the glossary.
 OWN_WORDS = [
-    "baton", "bulk connection", "claim", "crowd", "drive", "event log", "gap", "head", "hole",
-    "idle hook", "join", "keeper", "lane", "leader", "linger", "listener", "park", "path",
-    "pending operation", "plan", "probe", "procedure", "promoted", "ramp", "register", "registry",
-    "release backoff", "rest", "runtime", "seam", "segment", "sink", "slot", "tenure", "turn",
-    "window",
+    "baton", "bulk connection", "claim", "context", "crowd", "drive", "event log", "gap",
+    "head", "hole", "idle hook", "join", "keeper", "lane", "leader", "linger", "listener",
+    "park", "path", "pending operation", "plan", "probe", "procedure", "promoted", "ramp",
+    "receiver", "register", "registry", "release backoff", "rest", "runtime", "seam", "segment",
+    "sink", "slot", "tenure", "turn", "window", "work",
 ]
 
 # Words that were replaced by those of the field. No identifier and no file name has them; a word
 # of two is written with a blank.
 RETIRED_WORDS = [
-    "courtesy", "crowned", "dismiss", "guest", "hurry", "news", "spell", "spelled", "summon",
-    "summoned", "summoner",
+    "courtesy", "crowned", "deed", "dismiss", "finding session", "guest", "hurry", "looked at",
+    "news", "other way", "side path", "spell", "spelled", "summon", "summoned", "summoner",
 ]
 
 # Folders that still have constants in another style than snake_case.
