@@ -68,22 +68,28 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
   Path& path() noexcept { return *path_; }
   std::unique_ptr<Path> take_path() noexcept { return std::move(path_); }
   // Under the owner's mutex.
-  bool ready(std::uint32_t node) const noexcept { return ready_[node]; }
-  void forget(std::uint32_t node) noexcept { ready_[node] = false; }
+  bool ready(std::uint32_t node) const noexcept {
+    owner_.mutex_.assert_held();
+    return ready_[node];
+  }
+  void forget(std::uint32_t node) noexcept {
+    owner_.mutex_.assert_held();
+    ready_[node] = false;
+  }
 
  private:
   void on_connection_ready(unsigned node, Now) override {
-    const std::scoped_lock lock(owner_.mutex_);
+    const sync::MutexLock lock(owner_.mutex_);
     ready_[node] = true;
     owner_.next_attempt_[node] = {};
   }
   void on_connection_ended(std::uint64_t connection, Now) override {
-    const std::scoped_lock lock(owner_.mutex_);
+    const sync::MutexLock lock(owner_.mutex_);
     forget(node::ClientNode::index_of(connection));
   }
 
   BulkConnections& owner_;
-  std::vector<bool> ready_;  // by node
+  std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node
   std::unique_ptr<Path> path_;
 };
 
@@ -115,7 +121,7 @@ BulkConnections::Side* BulkConnections::take(std::uint32_t node) {
 BulkConnections::Lease BulkConnections::borrow(std::uint32_t node, Deadline now) {
   Side* cold = nullptr;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     if (Side* const side = take(node)) return {*this, *side};
     if (now < next_attempt_[node]) return {};
     if (!free_.empty()) {
@@ -139,7 +145,7 @@ BulkConnections::Side* BulkConnections::add_side() {
   } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): it goes without
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no thread to be had
   }
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   opening_ = false;
   if (side == nullptr) return nullptr;
   free_.insert(free_.begin(), side.get());
@@ -149,18 +155,18 @@ BulkConnections::Side* BulkConnections::add_side() {
 }
 
 void BulkConnections::give_back(Side& side) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   free_.push_back(&side);  // has room for all
   --lent_;
 }
 
 void BulkConnections::distrust(Side& side, std::uint32_t node) {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   side.forget(node);
 }
 
 std::vector<BulkConnections::Side*> BulkConnections::all() {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   std::vector<Side*> all;
   for (const auto& side : sides_) all.push_back(side.get());
   return all;
@@ -177,7 +183,7 @@ void BulkConnections::add_to(std::vector<NodeStats>& stats) {
 
 void BulkConnections::close() noexcept {
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     if (std::exchange(closed_, true)) return;
   }
   for (Side* const side : all()) {

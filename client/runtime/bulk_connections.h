@@ -23,12 +23,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include <sheaf/stats.h>
 
+#include "base/mutex.h"
 #include "client/runtime/path.h"
 
 namespace sheaf::client::runtime {
@@ -82,12 +82,11 @@ class BulkConnections {
   // Ends everything; nothing is lent any more.
   void close() noexcept;
   // In a forked child.
-  void abandon() noexcept;
+  void abandon() noexcept SHEAF_UNCHECKED;
 
  private:
   Side* add_side();
-  // Under the mutex.
-  Side* take(std::uint32_t node);
+  Side* take(std::uint32_t node) SHEAF_REQUIRES(mutex_);
   void give_back(Side& side) noexcept;
   void distrust(Side& side, std::uint32_t node);
   std::vector<Side*> all();
@@ -95,15 +94,15 @@ class BulkConnections {
   const unsigned limit_;
   const unsigned nodes_;
   const Open open_;
-  std::mutex mutex_;
+  sync::Mutex mutex_;
   // Never moved, for a forked child looks at them without the lock.
-  std::vector<std::unique_ptr<Side>> sides_;
+  std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
   std::atomic<unsigned> made_ = 0;  // of sides_
   std::atomic<unsigned> lent_ = 0;
-  std::vector<Side*> free_;             // the last one was used last
-  std::vector<Deadline> next_attempt_;  // by node: to connect one more
-  bool opening_ = false;
-  bool closed_ = false;
+  std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the last one was used last
+  std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more
+  bool opening_ SHEAF_GUARDED_BY(mutex_) = false;
+  bool closed_ SHEAF_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sheaf::client::runtime

@@ -42,7 +42,7 @@ void Lane::stop() noexcept {
   if (!keeper_.joinable()) return;
   bool wake = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     wake = set_awake();
     baton_ = Baton::stopped;
   }
@@ -85,7 +85,7 @@ void Lane::call(Task& task, Waiter& waiter) {
   bool sleep = false;
   bool wake = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     SHEAF_CHECK(baton_ != Baton::stopped);
     wake = enqueue(task);
     sleep = baton_ != Baton::free;
@@ -105,7 +105,7 @@ void Lane::call(Task& task, Waiter& waiter) {
 }
 
 bool Lane::has_callers() noexcept {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   return !sleepers_.empty() || baton_ == Baton::caller || baton_ == Baton::caller_asleep;
 }
 
@@ -113,7 +113,7 @@ void Lane::post(Task& task) {
   bool keeper = false;
   bool wake = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     wake = enqueue(task);
     keeper = baton_ == Baton::free;
     if (keeper) baton_ = Baton::called;
@@ -136,7 +136,7 @@ void Lane::finish(Waiter& waiter) noexcept {
 void Lane::wake_answered() noexcept {
   if (answered_ == nullptr) return;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     if (sleepers_.size() > crowd_size) crowd_until_ = loop_.now().mono + crowd_time;
     for (Waiter* waiter = answered_; waiter != nullptr; waiter = waiter->next_answered_) {
       sleepers_.remove(*waiter);
@@ -168,7 +168,7 @@ void Lane::turn(Deadline until) {
 // Under the lock of enqueue(): either the work is seen here, or whoever queues it sees a sleeper.
 bool Lane::may_sleep() noexcept {
   if (answered_ != nullptr) return false;
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   if (!queue_.empty()) return false;
   switch (baton_) {
     case Baton::caller:
@@ -188,7 +188,7 @@ void Lane::drain(Now now) {
   for (;;) {
     Task* task = nullptr;
     {
-      const std::scoped_lock lock(mutex_);
+      const sync::MutexLock lock(mutex_);
       set_awake();
       task = queue_.pop_front();
       if (queue_.empty()) queued_.store(false, std::memory_order_relaxed);
@@ -203,7 +203,7 @@ void Lane::pass_on() {
   Waiter* next = nullptr;
   bool keeper = false;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     const bool crowd = sleepers_.size() > crowd_size;
     if (crowd || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
       baton_ = Baton::called;
@@ -224,7 +224,7 @@ void Lane::keeper_main() {
   for (;;) {
     if (keeper_may_drive()) keeper_drive();
     {
-      const std::scoped_lock lock(mutex_);
+      const sync::MutexLock lock(mutex_);
       if (baton_ == Baton::stopped) return;
     }
     keeper_parker_.park_for(grace_);
@@ -234,7 +234,7 @@ void Lane::keeper_main() {
 // True if the keeper now holds the baton: it was given, or it has been free for the grace time.
 bool Lane::keeper_may_drive() {
   const Deadline now = read_monotonic();
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   const bool left_free = baton_ == Baton::free && now - released_at_ >= grace_;
   if (baton_ != Baton::called && !left_free) return false;
   baton_ = Baton::keeper;
@@ -258,7 +258,7 @@ void Lane::keeper_drive() {
 bool Lane::step_down(Now now, Deadline& until) {
   Waiter* next = nullptr;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     if (baton_ == Baton::stopped) return true;
     if (sleepers_.size() > crowd_size) crowd_until_ = now.mono + crowd_time;
     until = now.mono < crowd_until_ ? crowd_until_ : never;

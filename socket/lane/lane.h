@@ -45,9 +45,9 @@
 //    a busy machine the answer is often there then.
 
 #include <atomic>
-#include <mutex>
 
 #include "base/intrusive_list.h"
+#include "base/mutex.h"
 #include "base/parker.h"
 #include "base/quiet_thread.h"
 #include "socket/seam.h"
@@ -153,10 +153,9 @@ class Lane final : private Deferred, private IdleHook {
     return answered_ != nullptr || queued_.load(std::memory_order_relaxed);
   }
   bool may_sleep() noexcept override;
-  // Under mutex_:
-  bool enqueue(Task& task) noexcept;
-  bool set_awake() noexcept;
-  Waiter* promote_oldest() noexcept;
+  bool enqueue(Task& task) noexcept SHEAF_REQUIRES(mutex_);
+  bool set_awake() noexcept SHEAF_REQUIRES(mutex_);
+  Waiter* promote_oldest() noexcept SHEAF_REQUIRES(mutex_);
 
   DrivenLoop& loop_;
   const std::chrono::milliseconds grace_;
@@ -169,12 +168,12 @@ class Lane final : private Deferred, private IdleHook {
   Waiter** answered_end_ = &answered_;
   Deadline crowd_until_{0};
 
-  std::mutex mutex_;
-  Baton baton_ = Baton::free;
-  IntrusiveList<Task> queue_;
-  std::atomic<bool> queued_ = false;  // queue_ is not empty; read without the lock
-  IntrusiveList<Waiter> sleepers_;
-  Deadline released_at_{0};  // when the baton last became free
+  sync::Mutex mutex_;
+  Baton baton_ SHEAF_GUARDED_BY(mutex_) = Baton::free;
+  IntrusiveList<Task> queue_ SHEAF_GUARDED_BY(mutex_);
+  IntrusiveList<Waiter> sleepers_ SHEAF_GUARDED_BY(mutex_);
+  Deadline released_at_ SHEAF_GUARDED_BY(mutex_){0};  // when the baton last became free
+  std::atomic<bool> queued_ = false;                  // queue_ is not empty; read without the lock
 };
 
 }  // namespace sheaf::socket

@@ -20,10 +20,13 @@ constexpr unsigned spin_patience = 4;
 // A name is still being looked up by a thread of libuv's pool, which will touch the loop. It can
 // neither be cancelled nor waited for in bounded time, so the loop is kept for ever.
 void abandon(std::unique_ptr<uv_loop_t> loop) {
-  static std::mutex mutex;
-  static auto* const abandoned = new std::vector<std::unique_ptr<uv_loop_t>>;
-  const std::scoped_lock lock(mutex);
-  abandoned->push_back(std::move(loop));
+  struct Abandoned {
+    sync::Mutex mutex;
+    std::vector<std::unique_ptr<uv_loop_t>> loops SHEAF_GUARDED_BY(mutex);
+  };
+  static auto* const abandoned = new Abandoned;
+  const sync::MutexLock lock(abandoned->mutex);
+  abandoned->loops.push_back(std::move(loop));
 }
 
 }  // namespace
@@ -108,10 +111,14 @@ void UvLoop::wait(Deadline until) {
     poll(false);
     return;
   }
-  if (!wait_in_read(until)) sleep(until);
+  sleep(until);
 }
 
 void UvLoop::sleep(Deadline until) {
+  if (wait_by_ == Wait::read && direct_reads_.wait(until - now_.mono)) {
+    if (!events_) poll(false);
+    return;
+  }
   if (until != never) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now_.mono);
     uv_update_time(loop_.get());
@@ -142,16 +149,9 @@ bool UvLoop::spin(Deadline until) {
   return false;
 }
 
-// True if it has waited there.
-bool UvLoop::wait_in_read(Deadline until) {
-  if (wait_by_ != Wait::read || !direct_reads_.wait(until - now_.mono)) return false;
-  if (!events_) poll(false);
-  return true;
-}
-
 void UvLoop::post(Deferred& work) noexcept {
   {
-    const std::scoped_lock lock(post_mutex_);
+    const sync::MutexLock lock(post_mutex_);
     if (std::find(posted_.begin(), posted_.end(), &work) != posted_.end()) return;
     posted_.push_back(&work);
     any_posted_.store(true, std::memory_order_release);
@@ -161,7 +161,7 @@ void UvLoop::post(Deferred& work) noexcept {
 
 void UvLoop::cancel(Deferred& work) noexcept {
   {
-    const std::scoped_lock lock(post_mutex_);
+    const sync::MutexLock lock(post_mutex_);
     std::erase(posted_, &work);
   }
   forget(work);
@@ -171,7 +171,7 @@ void UvLoop::take_posted() {
   if (!any_posted_.load(std::memory_order_acquire)) return;
   std::vector<Deferred*> taken;
   {
-    const std::scoped_lock lock(post_mutex_);
+    const sync::MutexLock lock(post_mutex_);
     taken.swap(posted_);
     any_posted_.store(false, std::memory_order_relaxed);
   }

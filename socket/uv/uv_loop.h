@@ -8,11 +8,11 @@
 #include <atomic>
 #include <expected>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/read_clocks.h"
 #include "socket/seam.h"
 #include "socket/timer_heap.h"
@@ -73,7 +73,6 @@ class UvLoop final : public DrivenLoop {
   void take_posted();
   void wait(Deadline until);
   bool spin(Deadline until);
-  bool wait_in_read(Deadline until);
   void sleep(Deadline until);
   void poll(bool sleep);
 
@@ -93,8 +92,8 @@ class UvLoop final : public DrivenLoop {
   TimerHeap timers_;
   std::vector<Deferred*> deferred_;
   std::atomic<bool> any_posted_ = false;
-  std::mutex post_mutex_;
-  std::vector<Deferred*> posted_;  // guarded by post_mutex_
+  sync::Mutex post_mutex_;
+  std::vector<Deferred*> posted_ SHEAF_GUARDED_BY(post_mutex_);
   std::set<int> fds_;
   DirectReads direct_reads_;
 };

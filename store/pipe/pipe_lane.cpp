@@ -34,7 +34,7 @@ void PipeLane::touch(std::size_t index) {
 
 void PipeLane::take_over() noexcept {
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     takes_over_ = true;
   }
   loop_.post(*this);
@@ -47,7 +47,7 @@ void PipeLane::announce(PipeStream& stream, PipeLane& driver) {
     return;
   }
   {
-    const std::scoped_lock lock(own.mutex_);
+    const sync::MutexLock lock(own.mutex_);
     if (std::ranges::find(own.mail_, &stream) != own.mail_.end()) return;
     own.mail_.push_back(&stream);
   }
@@ -62,7 +62,7 @@ void PipeLane::postpone(PipeStream& stream) {
 void PipeLane::forget(PipeStream& stream) noexcept {
   loop_.forget(stream);
   std::erase(postponed_, &stream);
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   std::erase(mail_, &stream);
 }
 
@@ -83,7 +83,7 @@ void PipeLane::on_timer(Now now) {
 }
 
 void PipeLane::collect_mail() {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   for (PipeStream* stream : mail_) loop_.defer(*stream);
   mail_.clear();
   if (!std::exchange(takes_over_, false)) return;

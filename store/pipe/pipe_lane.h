@@ -7,9 +7,9 @@
 // Thread rule: under the loop's baton. take_over() and announce() may be called by any thread that
 // holds an engine's Guard.
 
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "socket/seam.h"
 #include "store/pipe/registry.h"
 
@@ -52,9 +52,9 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   std::vector<UsedEngine> engines_;
   std::vector<PipeStream*> postponed_;
   std::unique_ptr<socket::Timer> timer_;
-  std::mutex mutex_;
-  std::vector<PipeStream*> mail_;  // guarded by mutex_, as the next one
-  bool takes_over_ = false;        // take_over() was called
+  sync::Mutex mutex_;
+  std::vector<PipeStream*> mail_ SHEAF_GUARDED_BY(mutex_);
+  bool takes_over_ SHEAF_GUARDED_BY(mutex_) = false;  // take_over() was called
 };
 
 }  // namespace sheaf::store::pipe

@@ -1,8 +1,9 @@
 #include "store/pipe/registry.h"
 
 #include <map>
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace sheaf::store::pipe {
 namespace {
@@ -10,8 +11,8 @@ namespace {
 using Key = std::pair<std::string, unsigned>;
 
 struct Registry {
-  std::mutex mutex;
-  std::map<Key, std::weak_ptr<SharedEngine>> engines;
+  sync::Mutex mutex;
+  std::map<Key, std::weak_ptr<SharedEngine>> engines SHEAF_GUARDED_BY(mutex);
 };
 
 // Never destroyed: clients may outlive every static object.
@@ -26,7 +27,7 @@ std::expected<Engines, std::string> open_engines(std::string_view name, unsigned
                                                  const EngineOptions& options) {
   Registry& all = registry();
   Engines opened;
-  const std::scoped_lock lock(all.mutex);
+  const sync::MutexLock lock(all.mutex);
   std::erase_if(all.engines, [](const auto& entry) { return entry.second.expired(); });
   for (unsigned index = 0; index < count; ++index) {
     std::weak_ptr<SharedEngine>& known = all.engines[Key(name, index)];

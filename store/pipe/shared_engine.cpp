@@ -21,7 +21,8 @@ SharedEngine::SharedEngine(const EngineOptions& options)
     : options_(options), host_(host_options(options)) {}
 
 SharedEngine::Guard::Guard(SharedEngine& engine, PipeLane& lane, Now now)
-    : engine_(engine), lane_(lane), lock_(engine.mutex_), now_(now) {
+    : engine_(engine), lane_(lane), now_(now) {
+  engine_.mutex_.lock();
   now_.mono = engine_.last_ = std::max(engine_.last_, now.mono);
 }
 
@@ -30,20 +31,27 @@ SharedEngine::Guard::~Guard() {
     const auto found = engine_.streams_.find(ready);
     if (found != engine_.streams_.end()) PipeLane::announce(*found->second, lane_);
   }
+  engine_.mutex_.unlock();
 }
 
 void SharedEngine::Guard::add(server::Host::Connection& connection, PipeStream& stream) {
+  engine_.mutex_.assert_held();
   engine_.streams_.emplace(&connection, &stream);
 }
 
 void SharedEngine::Guard::remove(server::Host::Connection& connection) {
+  engine_.mutex_.assert_held();
   engine_.streams_.erase(&connection);
   engine_.host_.release(connection);
 }
 
-void SharedEngine::Guard::join() { engine_.lanes_.push_back(&lane_); }
+void SharedEngine::Guard::join() {
+  engine_.mutex_.assert_held();
+  engine_.lanes_.push_back(&lane_);
+}
 
 void SharedEngine::Guard::leave() {
+  engine_.mutex_.assert_held();
   std::erase(engine_.lanes_, &lane_);
   if (!engine_.lanes_.empty()) engine_.lanes_.front()->take_over();
 }

@@ -8,10 +8,10 @@
 //
 // Thread rule: any thread, through Guard.
 
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "store/server/host.h"
 
 namespace sheaf::store::pipe {
@@ -28,14 +28,14 @@ class SharedEngine {
   const EngineOptions& options() const { return options_; }
 
   // Exclusive use of the engine by a lane. The destructor announces the streams that became ready.
-  class Guard {
+  class SHEAF_SCOPED_CAPABILITY Guard {
    public:
-    Guard(SharedEngine& engine, PipeLane& lane, Now now);
-    ~Guard();
+    Guard(SharedEngine& engine, PipeLane& lane, Now now) SHEAF_ACQUIRE(engine.mutex_);
+    ~Guard() SHEAF_RELEASE();
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
-    server::Host& host() { return engine_.host_; }
+    server::Host& host() SHEAF_UNCHECKED { return engine_.host_; }
     // The engine's time. The times of two lanes differ by up to a turn; the engine's never goes
     // back.
     Now now() const { return now_; }
@@ -49,17 +49,16 @@ class SharedEngine {
    private:
     SharedEngine& engine_;
     PipeLane& lane_;
-    std::scoped_lock<std::mutex> lock_;
     Now now_;
   };
 
  private:
   const EngineOptions options_;
-  std::mutex mutex_;
-  server::Host host_;
-  Deadline last_{0};
-  std::unordered_map<server::Host::Connection*, PipeStream*> streams_;
-  std::vector<PipeLane*> lanes_;
+  sync::Mutex mutex_;
+  server::Host host_ SHEAF_GUARDED_BY(mutex_);
+  Deadline last_ SHEAF_GUARDED_BY(mutex_){0};
+  std::unordered_map<server::Host::Connection*, PipeStream*> streams_ SHEAF_GUARDED_BY(mutex_);
+  std::vector<PipeLane*> lanes_ SHEAF_GUARDED_BY(mutex_);
 };
 
 }  // namespace sheaf::store::pipe

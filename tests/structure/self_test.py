@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Shows that every structure rule can fail: each is fed a small bad tree, and a good one."""
 
+import json
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -12,6 +14,7 @@ import check  # noqa: E402
 import classes  # noqa: E402
 import rules  # noqa: E402
 import source  # noqa: E402
+import thread_safety  # noqa: E402
 import words  # noqa: E402
 
 
@@ -380,6 +383,52 @@ class Words(unittest.TestCase):
         self.assertEqual(list(words.glossary(files, ["lane"])), [])
         files = tree(**{words.GLOSSARY: "| lane | a lane |\n", "tests/a.cpp": "Lane lane;\n"})
         self.assertTrue(list(words.glossary(files, ["lane"])))
+
+
+CLANG = shutil.which("clang++-19")
+
+
+@unittest.skipUnless(CLANG, "clang++-19 is not installed")
+class ThreadSafety(unittest.TestCase):
+    ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    HEADER = """#pragma once
+#include "base/mutex.h"
+struct A {
+  sheaf::sync::Mutex mutex;
+  int a SHEAF_GUARDED_BY(mutex) = 0;
+  void add() SHEAF_REQUIRES(mutex) { ++a; }
+  %s
+};
+"""
+    LOCKED = "void f(A& a) { const sheaf::sync::MutexLock lock(a.mutex); a.add(); ++a.a; }\n"
+
+    def messages(self, text, member=""):
+        """What is found in a tree of this text and of a class with this member more."""
+        with tempfile.TemporaryDirectory() as root:
+            files = {"socket/a.h": self.HEADER % member,
+                     "socket/a.cpp": '#include "socket/a.h"\n' + text}
+            for path in ("base/mutex.h", "base/clock.h"):
+                with open(os.path.join(self.ROOT, path), encoding="utf-8") as real:
+                    files[path] = real.read()
+            entry = {"directory": root, "file": "socket/a.cpp", "command": "g++ -I" + root}
+            files["compile_commands.json"] = json.dumps([entry])
+            for path, content in files.items():
+                os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+                with open(os.path.join(root, path), "w", encoding="utf-8") as out:
+                    out.write(content)
+            results = thread_safety.run(root, root, CLANG)
+            return "".join(text for _, code, text in results if code != 0)
+
+    def test_what_is_guarded_needs_its_mutex(self):
+        self.assertEqual(self.messages(self.LOCKED), "")
+        self.assertIn("requires holding mutex", self.messages("void f(A& a) { ++a.a; }\n"))
+        self.assertIn("requires holding mutex", self.messages("void f(A& a) { a.add(); }\n"))
+        self.assertIn("was not held", self.messages("void f(A& a) { a.mutex.unlock(); }\n"))
+        self.assertIn("still held", self.messages("void f(A& a) { a.mutex.lock(); }\n"))
+
+    def test_functions_in_headers_count(self):
+        found = self.messages(self.LOCKED, "int get() { return a; }")
+        self.assertIn("requires holding mutex", found)
 
 
 class WholeTree(unittest.TestCase):
