@@ -1,6 +1,6 @@
 #pragma once
 
-// A protocol-neutral operation and its reply. Sessions encode what their protocol has and refuse
+// A protocol-neutral operation and its reply. A session encodes what its protocol has, and refuses
 // the rest as `unsupported` before a byte is written.
 //
 // Pure: no socket, clock, entropy, thread or callback.
@@ -21,18 +21,18 @@ enum class Verb : std::uint8_t {
   set,
   remove,
   probe,  // the protocol's own no-op that proves that the store answers; needs no key
-  clock,  // asks the node's clock; needs no key; unsupported where the endpoint does not tell
+  clock,  // asks the node's clock; needs no key; unsupported where the endpoint has none
   // From the answer on, each change of the key comes as a notification on this connection, while it
-  // lives; unsupported where the endpoint does not tell.
+  // lives; unsupported where the endpoint sends none.
   watch,
   unwatch,         // ends that; absent: it was not watched
-  append,          // `value` behind the present one; not_stored: there is none
+  append,          // `value` after the present one; not_stored: there is none
   prepend,         // before it
   increment,       // adds `delta` to a decimal number; absent, unless `initial` creates it
   decrement,       // takes `delta` away, down to 0
   touch,           // gives the key the time to live `ttl`
   get_and_touch,   // both at once
-  lease,           // get; who first finds the key absent wins the right to compute it, for `ttl`
+  lease,           // get; the first who finds the key absent may compute it, for `ttl`
   server_version,  // `value` is the server's version; needs no key
   stats            // of the group named by `key` (empty: general); `value` is lines "NAME VALUE\n"
 };
@@ -89,13 +89,13 @@ struct Reply {
   Reason reason = Reason::other;                         // refused only
   std::string_view value;                                // get
   std::string_view version;                              // raw text, empty if none or unusable
-  std::string_view text;                                 // refused: the server's words
+  std::string_view text;                                 // refused: the server's text
   std::uint32_t flags = 0;                               // memcached
   std::optional<std::chrono::milliseconds> server_wall;  // clock
   std::optional<std::uint64_t> number;                   // increment, decrement: the new value
   Lease lease = Lease::none;                             // get, lease
   bool stale = false;   // get, lease: the value is there but somebody called it out of date
-  bool unsure = false;  // of a key of get_many: only a get of it alone tells whether it is there
+  bool unsure = false;  // of a key of get_many: only a get of it alone shows whether it is there
 };
 
 }  // namespace sheaf::protocol

@@ -37,18 +37,18 @@ struct LocalError {
 // Why a session ended.
 struct CloseReason {
   Reason reason = Reason::connection_lost;  // closed = on our own wish
-  std::string text;                         // one sentence, the peer's words escaped
+  std::string text;                         // one sentence; text of the peer is escaped
   bool permanent = false;                   // trying again soon is useless (wrong password, ...)
   bool renegotiates = false;  // the next connection goes another way: no fault of the node
 };
 
-// A change of a watched key, told by the server unasked: late, twice or out of order. Only its
-// version says whether it is news.
+// A change of a watched key, which the server reports by itself. It may come late, twice or out of
+// order: only its version says whether it is new.
 struct Notification {
   enum class Kind : std::uint8_t {
-    set,      // written; `value` empty: not told, ask for it
+    set,      // written; without `value`: ask for it
     deleted,  // removed, or its life is over
-    changed   // the server's words cannot be read, or are new to us
+    changed   // the server's message cannot be read, or is of a new kind
   };
   Kind kind = Kind::changed;
   std::string_view key;
@@ -56,7 +56,7 @@ struct Notification {
   std::string_view version{};  // raw text, empty if none or unusable
 };
 
-// How one version text stands to another. Unknown: one of them is none, or not comparable.
+// How one version text compares with another. Unknown: one is none, or they cannot be compared.
 enum class VersionOrder : std::uint8_t { older, same, newer, unknown };
 using CompareVersions = VersionOrder (*)(std::string_view, std::string_view) noexcept;
 
@@ -66,9 +66,9 @@ enum class Sent : std::uint8_t { no, maybe };
 struct Event {
   enum class Kind : std::uint8_t {
     ready,        // the handshake is done; once
-    item,         // get_many: what there is to say of the key with `index`, which ascends
+    item,         // get_many: what is known of the key at `index`, which ascends
     reply,        // `ticket` is answered; get_many: keys without an item are absent
-    failed,       // `ticket` will never be answered: the session closed; `sent` tells what is known
+    failed,       // `ticket` will never be answered: the session closed; `sent` is what is known
     closed,       // after every failed; last event; close_reason() says why
     notification  // a watched key changed
   };
@@ -83,7 +83,7 @@ struct Event {
 struct Counters {
   std::uint64_t late_replies = 0;       // nobody waited for them (any more); dropped
   std::uint64_t bad_timestamps = 0;     // result kept, version reported as absent
-  std::uint64_t bad_notifications = 0;  // not ours, or unreadable: dropped, or told as `changed`
+  std::uint64_t bad_notifications = 0;  // foreign: dropped; unreadable: an event `changed`
 };
 
 class Session {

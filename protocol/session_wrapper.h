@@ -1,9 +1,9 @@
 #pragma once
 
-// A session in front of another one of the same contract: passes everything on, but for what a
-// class derived from it does differently.
+// SessionWrapper: a session around another one of the same contract. It passes everything on,
+// except what a class derived from it does differently.
 //
-// Thread rule: that of the session behind it.
+// Thread rule: that of the session in it.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <memory>

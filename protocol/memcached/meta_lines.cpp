@@ -79,7 +79,7 @@ std::string_view take_word(std::string_view& line) noexcept {
   return word;
 }
 
-// A blank and a number from `at` on, which moves behind them.
+// A blank and a number from `at` on, which moves past them.
 template <class Number>
 bool take_listed(std::string_view text, std::size_t& at, Number& number) noexcept {
   constexpr auto safe = static_cast<std::size_t>(std::numeric_limits<Number>::digits10);

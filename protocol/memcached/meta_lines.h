@@ -118,7 +118,7 @@ struct ReplyLine {
   static std::optional<ReplyLine> parse(std::string_view line) noexcept;
 };
 
-// What is behind VALUE in the answer to `gets`: KEY FLAGS SIZE CAS.
+// What follows VALUE in the answer to `gets`: KEY FLAGS SIZE CAS.
 struct ListedHead {
   std::string_view key;
   std::uint32_t flags = 0;

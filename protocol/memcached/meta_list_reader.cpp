@@ -67,7 +67,7 @@ Step MetaListReader::on_value(Pending& request, const ListedHead& head, std::siz
     reply.value = **value;
     reply.flags = head.flags;
     reply.version = answers_.version_text(head.cas);
-    // It may be the stub that holds somebody's lease: only mg tells.
+    // It may be the stub that holds somebody's lease: only mg shows that.
     reply.unsure = reply.value.empty();
   } else {
     reply = Answers::above_value_limit();

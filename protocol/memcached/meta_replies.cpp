@@ -21,7 +21,7 @@ std::string_view name_of(Code code) noexcept {
 bool has_its_opaque(const Pending& request, const ReplyLine& line,
                     const ServerFacts& server) noexcept {
   if (line.opaque) return *line.opaque == request.opaque;
-  return line.code == Code::miss && !server.at_least(misses_tell_opaque_since);
+  return line.code == Code::miss && !server.at_least(misses_have_opaque_since);
 }
 
 bool read_get(const ReplyLine& line, std::string_view value, Answers& answers, Reply& reply) {

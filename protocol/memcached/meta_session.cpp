@@ -172,8 +172,8 @@ Step MetaSession::on_result(Pending& request, const ReplyLine& line, Event& even
   Reply reply;
   reply.status = *status;
   const bool stored = request.question == Question::store || request.question == Question::append;
-  const bool tells = !stored || server().at_least(store_tells_cas_since);
-  if (*status == Status::done && tells) {
+  const bool has_version = !stored || server().at_least(stores_return_cas_since);
+  if (*status == Status::done && has_version) {
     reply.version = answers().version_text(line.cas.value_or(0));
     reply.flags = line.flags.value_or(0);
   }

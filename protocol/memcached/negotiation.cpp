@@ -5,8 +5,8 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// Whether a connection has ended because the server may speak something else. One that has told its
-// version has understood us, and means what it said then; unless it is too old for meta.
+// Whether a connection has ended because the server may speak something else. One that has named
+// its version has understood us and means what it answered, unless it is too old for meta.
 bool not_understood(Way way, const CloseReason& reason, const ServerFacts& server) noexcept {
   if (reason.reason == Reason::closed || reason.reason == Reason::timed_out) return false;
   if (reason.permanent && reason.reason == Reason::authentication) return false;

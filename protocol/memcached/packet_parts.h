@@ -35,7 +35,7 @@ inline Parsed<Parts> read_parts(ByteReader& in, Magic magic) {
   return parts;
 }
 
-// Runs `build` on the parts of the packet and moves the reader behind it if all is well.
+// Runs `build` on the parts of the packet and moves the reader past it if all is well.
 template <class T, class Build>
 Parsed<T> take(ByteReader& in, Magic magic, Build build) {
   ByteReader ahead = in;
@@ -46,7 +46,7 @@ Parsed<T> take(ByteReader& in, Magic magic, Build build) {
   return packet;
 }
 
-// The header of a packet with `rest` bytes behind extras and key.
+// The header of a packet with `rest` bytes after extras and key.
 inline Encoded write_header(ByteWriter& out, Header header, std::size_t extras,
                             std::string_view key, std::uint64_t rest) {
   const std::uint64_t body = extras + key.size() + rest;

@@ -3,8 +3,8 @@
 // Replies of memcached's binary protocol, one struct for each shape. As in requests.h: views into
 // the caller's bytes, parse() moves the reader only on success, encode() writes all or nothing.
 //
-// With any status but success, `text` holds the server's words and nothing else came; only reads
-// that tell the key have the key then, and no text.
+// With any status but success, `text` holds the server's text and nothing else came; only reads
+// that return the key have the key then, and no text.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.

@@ -54,7 +54,7 @@ struct SetRequest {
   std::string_view value{};
 
   Encoded encode(ByteWriter& out) const;
-  // All but the value, which the caller sends behind it without a copy.
+  // All but the value, which the caller sends after it without a copy.
   Encoded encode_head(ByteWriter& out) const;
   static Parsed<SetRequest> parse(ByteReader& in);
   friend bool operator==(const SetRequest&, const SetRequest&) = default;

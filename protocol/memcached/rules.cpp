@@ -13,7 +13,7 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// Of an item in a 64-bit server: its header, the CAS, and the line end behind the value.
+// Of an item in a 64-bit server: its header, the CAS, and the line end after the value.
 constexpr std::size_t item_overhead = 48 + 8 + 2;
 
 // The number at the front, which is taken off.

@@ -29,8 +29,9 @@ struct ServerVersion {
   friend auto operator<=>(const ServerVersion&, const ServerVersion&) = default;
 };
 inline constexpr ServerVersion meta_since{1, 6, 10};
-inline constexpr ServerVersion store_tells_cas_since{1, 6, 13};  // meta; before it the `c` is wrong
-inline constexpr ServerVersion misses_tell_opaque_since{1, 6, 18};  // meta
+// Meta; an older server returns a wrong `c`.
+inline constexpr ServerVersion stores_return_cas_since{1, 6, 13};
+inline constexpr ServerVersion misses_have_opaque_since{1, 6, 18};  // meta
 inline constexpr ServerVersion touch_since{1, 4, 8};                // binary
 
 // ---- time to live
@@ -41,7 +42,7 @@ inline constexpr std::int64_t last_second_binary = 0xffff'fffe;  // one below "d
 inline constexpr std::int64_t last_second_meta = 0x7fff'ffff;
 
 // 0: never; to 30 days: seconds from now, rounded up; above: seconds since the Unix epoch. Refused
-// if it is negative or ends behind `last_second`.
+// if it is negative or ends after `last_second`.
 std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl, Now now,
                                                    std::int64_t last_second);
 
@@ -61,7 +62,7 @@ bool is_listable_key(std::string_view key) noexcept;
 // The longest value of an item: the server counts its own bookkeeping, the key and the flags, too.
 std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t flags) noexcept;
 
-// A version as a Reply tells it; nothing if it is none. 0 is no version: it compares with nothing.
+// A version as a Reply has it; nothing if it is none. 0 is no version: it compares with nothing.
 std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept;
 
 // The version that must still be the item's; 0: any.
@@ -75,7 +76,7 @@ bool is_stats_group(std::string_view group) noexcept;
 // Whether an operation is about one key, its `key`.
 bool needs_key(Verb verb) noexcept;
 
-// What neither protocol has words for, and what contradicts itself.
+// Why an operation is refused that neither protocol has, or that contradicts itself.
 std::optional<LocalError> bad_combination(const Operation& operation);
 
 }  // namespace sheaf::protocol::memcached

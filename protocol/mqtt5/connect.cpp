@@ -8,34 +8,34 @@
 namespace sheaf::protocol::mqtt5 {
 namespace {
 
-constexpr std::string_view kName = "MQTT";
-constexpr std::uint8_t kVersion = 5;
+constexpr std::string_view protocol_name = "MQTT";
+constexpr std::uint8_t protocol_level = 5;
 
 // Bits of the connect flags, section 3.1.2.3.
-constexpr std::uint8_t kReserved = 1;
-constexpr std::uint8_t kCleanStart = 2;
-constexpr std::uint8_t kWillFlag = 4;
-constexpr std::uint8_t kWillRetain = 32;
-constexpr std::uint8_t kPassword = 64;
-constexpr std::uint8_t kUser = 128;
+constexpr std::uint8_t reserved_flag = 1;
+constexpr std::uint8_t clean_start_flag = 2;
+constexpr std::uint8_t will_flag = 4;
+constexpr std::uint8_t will_retain_flag = 32;
+constexpr std::uint8_t password_flag = 64;
+constexpr std::uint8_t user_flag = 128;
 
 std::uint8_t flags_of(const Connect& connect) noexcept {
   unsigned flags = 0;
-  if (connect.clean_start) flags |= kCleanStart;
+  if (connect.clean_start) flags |= clean_start_flag;
   if (connect.will) {
-    flags |= kWillFlag | static_cast<unsigned>(connect.will->qos << 3);
-    if (connect.will->retain) flags |= kWillRetain;
+    flags |= will_flag | static_cast<unsigned>(connect.will->qos << 3);
+    if (connect.will->retain) flags |= will_retain_flag;
   }
-  if (connect.password) flags |= kPassword;
-  if (connect.user) flags |= kUser;
+  if (connect.password) flags |= password_flag;
+  if (connect.user) flags |= user_flag;
   return static_cast<std::uint8_t>(flags);
 }
 
 void check_flags(Cursor& in, std::uint8_t flags) noexcept {
   const unsigned qos = (flags >> 3) & 3U;
-  if ((flags & kReserved) != 0) in.fail("reserved connect flag is set");
+  if ((flags & reserved_flag) != 0) in.fail("reserved connect flag is set");
   if (qos == 3) in.fail("will with QoS 3");
-  if ((flags & kWillFlag) == 0 && (qos != 0 || (flags & kWillRetain) != 0)) {
+  if ((flags & will_flag) == 0 && (qos != 0 || (flags & will_retain_flag) != 0)) {
     in.fail("will flags without a will");
   }
 }
@@ -43,7 +43,7 @@ void check_flags(Cursor& in, std::uint8_t flags) noexcept {
 Connect::Will parse_will(Cursor& in, std::uint8_t flags) noexcept {
   Connect::Will will;
   will.qos = (flags >> 3) & 3;
-  will.retain = (flags & kWillRetain) != 0;
+  will.retain = (flags & will_retain_flag) != 0;
   will.properties = Properties::parse_will(in);
   will.topic = in.string();
   will.payload = in.binary();
@@ -76,22 +76,22 @@ Parsed<Connect> Connect::parse(const Frame& frame, std::string_view packet) noex
   Cursor in(packet.substr(frame.header_size));
   Connect connect;
   const std::string_view name = in.string();
-  if (!in.failed() && name != kName) {
+  if (!in.failed() && name != protocol_name) {
     in.fail("protocol name is not MQTT", ReasonCode::unsupported_protocol_version);
   }
   const std::uint8_t version = in.u8();
-  if (!in.failed() && version != kVersion) {
+  if (!in.failed() && version != protocol_level) {
     in.fail("protocol version is not 5", ReasonCode::unsupported_protocol_version);
   }
   const std::uint8_t flags = in.u8();
   check_flags(in, flags);
-  connect.clean_start = (flags & kCleanStart) != 0;
+  connect.clean_start = (flags & clean_start_flag) != 0;
   connect.keep_alive = in.u16();
   connect.properties = Properties::parse(in, PacketType::connect);
   connect.client_id = in.string();
-  if ((flags & kWillFlag) != 0) connect.will = parse_will(in, flags);
-  if ((flags & kUser) != 0) connect.user = in.string();
-  if ((flags & kPassword) != 0) connect.password = in.binary();
+  if ((flags & will_flag) != 0) connect.will = parse_will(in, flags);
+  if ((flags & user_flag) != 0) connect.user = in.string();
+  if ((flags & password_flag) != 0) connect.password = in.binary();
   in.refuse_rest();
   if (in.failed()) return std::unexpected(in.error());
   return connect;
@@ -99,7 +99,8 @@ Parsed<Connect> Connect::parse(const Frame& frame, std::string_view packet) noex
 
 void Connect::encode(ByteWriter& out) const {
   const auto string_size = [](std::string_view text) { return 2 + text.size(); };
-  std::size_t size = string_size(kName) + 4 + properties.encoded_size() + string_size(client_id);
+  std::size_t size =
+      string_size(protocol_name) + 4 + properties.encoded_size() + string_size(client_id);
   if (will) {
     size += will->properties.encoded_size() + string_size(will->topic) + string_size(will->payload);
   }
@@ -108,8 +109,8 @@ void Connect::encode(ByteWriter& out) const {
 
   out.u8(static_cast<unsigned>(PacketType::connect) << 4);
   write_varint(out, size);
-  write_string(out, kName);
-  out.u8(kVersion);
+  write_string(out, protocol_name);
+  out.u8(protocol_level);
   out.u8(flags_of(*this));
   out.u16(keep_alive);
   properties.encode(out);

@@ -9,7 +9,7 @@
 namespace sheaf::protocol::mqtt5 {
 namespace {
 
-constexpr std::array<std::string_view, 16> kNames{
+constexpr std::array<std::string_view, 16> names{
     "reserved packet", "CONNECT",  "CONNACK",    "PUBLISH", "PUBACK",      "PUBREC",
     "PUBREL",          "PUBCOMP",  "SUBSCRIBE",  "SUBACK",  "UNSUBSCRIBE", "UNSUBACK",
     "PINGREQ",         "PINGRESP", "DISCONNECT", "AUTH"};
@@ -34,7 +34,7 @@ FrameResult malformed(std::string_view text) noexcept {
 }  // namespace
 
 std::string_view to_string(PacketType type) noexcept {
-  return kNames[static_cast<std::uint8_t>(type) & 15];
+  return names[static_cast<std::uint8_t>(type) & 15];
 }
 
 FrameResult read_frame(std::string_view buffered) noexcept {

@@ -16,15 +16,15 @@ constexpr std::uint32_t bit(PacketType type) noexcept {
   return 1U << static_cast<std::uint8_t>(type);
 }
 // Packet type 0 is reserved; here its bit stands for the will of a CONNECT.
-constexpr std::uint32_t kWill = 1;
-constexpr std::uint32_t kMessage = kWill | bit(PacketType::publish);
-constexpr std::uint32_t kLogin = bit(PacketType::connect) | bit(PacketType::connack);
-constexpr std::uint32_t kConnect = bit(PacketType::connect);
-constexpr std::uint32_t kConnack = bit(PacketType::connack);
-constexpr std::uint32_t kAnswers = kConnack | bit(PacketType::puback) | bit(PacketType::pubrec) |
-                                   bit(PacketType::pubrel) | bit(PacketType::pubcomp) |
-                                   bit(PacketType::suback) | bit(PacketType::unsuback) |
-                                   bit(PacketType::disconnect) | bit(PacketType::auth);
+constexpr std::uint32_t in_will = 1;
+constexpr std::uint32_t in_message = in_will | bit(PacketType::publish);
+constexpr std::uint32_t in_login = bit(PacketType::connect) | bit(PacketType::connack);
+constexpr std::uint32_t in_connect = bit(PacketType::connect);
+constexpr std::uint32_t in_connack = bit(PacketType::connack);
+constexpr std::uint32_t in_answers =
+    in_connack | bit(PacketType::puback) | bit(PacketType::pubrec) | bit(PacketType::pubrel) |
+    bit(PacketType::pubcomp) | bit(PacketType::suback) | bit(PacketType::unsuback) |
+    bit(PacketType::disconnect) | bit(PacketType::auth);
 
 struct Rule {
   Kind kind = Kind::none;
@@ -34,36 +34,36 @@ struct Rule {
 // Section 2.2.2.2, table 2-4.
 constexpr std::array<Rule, 43> make_rules() noexcept {
   std::array<Rule, 43> rules{};
-  rules[1] = {Kind::flag, kMessage};
-  rules[2] = {Kind::u32, kMessage};
-  rules[3] = {Kind::string, kMessage};
-  rules[8] = {Kind::string, kMessage};
-  rules[9] = {Kind::binary, kMessage};
+  rules[1] = {Kind::flag, in_message};
+  rules[2] = {Kind::u32, in_message};
+  rules[3] = {Kind::string, in_message};
+  rules[8] = {Kind::string, in_message};
+  rules[9] = {Kind::binary, in_message};
   rules[11] = {Kind::varint, bit(PacketType::publish) | bit(PacketType::subscribe)};
-  rules[17] = {Kind::u32, kLogin | bit(PacketType::disconnect)};
-  rules[18] = {Kind::string, kConnack};
-  rules[19] = {Kind::u16, kConnack};
-  rules[21] = {Kind::string, kLogin | bit(PacketType::auth)};
-  rules[22] = {Kind::binary, kLogin | bit(PacketType::auth)};
-  rules[23] = {Kind::flag, kConnect};
-  rules[24] = {Kind::u32, kWill};
-  rules[25] = {Kind::flag, kConnect};
-  rules[26] = {Kind::string, kConnack};
-  rules[28] = {Kind::string, kConnack | bit(PacketType::disconnect)};
-  rules[31] = {Kind::string, kAnswers};
-  rules[33] = {Kind::u16, kLogin};
-  rules[34] = {Kind::u16, kLogin};
+  rules[17] = {Kind::u32, in_login | bit(PacketType::disconnect)};
+  rules[18] = {Kind::string, in_connack};
+  rules[19] = {Kind::u16, in_connack};
+  rules[21] = {Kind::string, in_login | bit(PacketType::auth)};
+  rules[22] = {Kind::binary, in_login | bit(PacketType::auth)};
+  rules[23] = {Kind::flag, in_connect};
+  rules[24] = {Kind::u32, in_will};
+  rules[25] = {Kind::flag, in_connect};
+  rules[26] = {Kind::string, in_connack};
+  rules[28] = {Kind::string, in_connack | bit(PacketType::disconnect)};
+  rules[31] = {Kind::string, in_answers};
+  rules[33] = {Kind::u16, in_login};
+  rules[34] = {Kind::u16, in_login};
   rules[35] = {Kind::u16, bit(PacketType::publish)};
-  rules[36] = {Kind::flag, kConnack};
-  rules[37] = {Kind::flag, kConnack};
+  rules[36] = {Kind::flag, in_connack};
+  rules[37] = {Kind::flag, in_connack};
   rules[38] = {Kind::pair, 0xFFFF};
-  rules[39] = {Kind::u32, kLogin};
-  rules[40] = {Kind::flag, kConnack};
-  rules[41] = {Kind::flag, kConnack};
-  rules[42] = {Kind::flag, kConnack};
+  rules[39] = {Kind::u32, in_login};
+  rules[40] = {Kind::flag, in_connack};
+  rules[41] = {Kind::flag, in_connack};
+  rules[42] = {Kind::flag, in_connack};
   return rules;
 }
-constexpr auto kRules = make_rules();
+constexpr auto rules_by_id = make_rules();
 
 struct Property {
   PropertyId id{};
@@ -74,7 +74,7 @@ struct Property {
 Property read_one(Cursor& in, std::uint32_t packet) noexcept {
   const std::uint8_t id = in.u8();
   Property property{static_cast<PropertyId>(id), 0, {}};
-  const Rule rule = id < kRules.size() ? kRules[id] : Rule{};
+  const Rule rule = id < rules_by_id.size() ? rules_by_id[id] : Rule{};
   if (rule.kind == Kind::none) {
     in.fail("unknown property");
   } else if ((rule.packets & packet) == 0) {
@@ -223,7 +223,7 @@ void store_number(Properties& out, const Property& property) noexcept {
 }
 
 void store(Properties& out, const Property& property) noexcept {
-  switch (kRules[static_cast<std::uint8_t>(property.id)].kind) {
+  switch (rules_by_id[static_cast<std::uint8_t>(property.id)].kind) {
     case Kind::flag:
       return store_flag(out, property.id, property.number != 0);
     case Kind::string:
@@ -295,7 +295,7 @@ UserProperties::Iterator& UserProperties::Iterator::operator++() noexcept {
       end_ = in.failed();
       return *this;
     }
-    in.view(skip_size(id < kRules.size() ? kRules[id].kind : Kind::none, in));
+    in.view(skip_size(id < rules_by_id.size() ? rules_by_id[id].kind : Kind::none, in));
     if (in.failed()) break;
   }
   end_ = true;
@@ -312,7 +312,7 @@ std::optional<std::string_view> UserProperties::find(std::string_view name) cons
 Properties Properties::parse(Cursor& in, PacketType packet) noexcept {
   return parse_block(in, bit(packet));
 }
-Properties Properties::parse_will(Cursor& in) noexcept { return parse_block(in, kWill); }
+Properties Properties::parse_will(Cursor& in) noexcept { return parse_block(in, in_will); }
 
 void Properties::encode(ByteWriter& out) const {
   write_varint(out, raw.size());

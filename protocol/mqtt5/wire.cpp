@@ -9,12 +9,12 @@
 namespace sheaf::protocol::mqtt5 {
 namespace {
 
-constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101;
-constexpr std::uint64_t kHighBits = 0x80 * kOnes;
+constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
+constexpr std::uint64_t high_bits = 0x80 * ones;
 
 // Not zero exactly if one of the eight bytes is.
 constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
-  return (word - kOnes) & ~word & kHighBits;
+  return (word - ones) & ~word & high_bits;
 }
 
 // The OR of `test` over all eight-byte words; the last one is filled up with `fill`.
@@ -36,13 +36,13 @@ std::uint64_t over_words(std::string_view text, char fill, Test test) noexcept {
 bool is_mqtt_string(std::string_view text) noexcept {
   // Nearly every string on the wire is ASCII without U+0000: one pass settles those.
   const std::uint64_t odd = over_words(
-      text, ' ', [](std::uint64_t word) { return (word & kHighBits) | zero_bytes(word); });
+      text, ' ', [](std::uint64_t word) { return (word & high_bits) | zero_bytes(word); });
   return odd == 0 || (text.find('\0') == std::string_view::npos && is_utf8(text));
 }
 
 bool has_wildcard(std::string_view topic) noexcept {
   return over_words(topic, ' ', [](std::uint64_t word) {
-           return zero_bytes(word ^ ('+' * kOnes)) | zero_bytes(word ^ ('#' * kOnes));
+           return zero_bytes(word ^ ('+' * ones)) | zero_bytes(word ^ ('#' * ones));
          }) != 0;
 }
 

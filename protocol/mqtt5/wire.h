@@ -15,8 +15,8 @@
 
 namespace sheaf::protocol::mqtt5 {
 
-inline constexpr std::uint32_t kMaxVarint = 268'435'455;  // section 1.5.5
-inline constexpr std::size_t kMaxString = 65'535;         // section 1.5.4
+inline constexpr std::uint32_t max_varint = 268'435'455;  // section 1.5.5
+inline constexpr std::size_t max_string = 65'535;         // section 1.5.4
 
 // Section 1.5.4: well-formed UTF-8 without U+0000.
 bool is_mqtt_string(std::string_view text) noexcept;
@@ -28,7 +28,7 @@ constexpr std::size_t varint_size(std::size_t value) noexcept {
 }
 
 inline void write_varint(ByteWriter& out, std::size_t value) {
-  SHEAF_CHECK(value <= kMaxVarint);
+  SHEAF_CHECK(value <= max_varint);
   while (value >= 128) {
     out.u8(static_cast<std::uint8_t>(value | 0x80));
     value >>= 7;
@@ -38,7 +38,7 @@ inline void write_varint(ByteWriter& out, std::size_t value) {
 
 // A string or binary data: two bytes of length, then the bytes.
 inline void write_string(ByteWriter& out, std::string_view text) {
-  SHEAF_CHECK(text.size() <= kMaxString);
+  SHEAF_CHECK(text.size() <= max_string);
   out.u16(static_cast<std::uint16_t>(text.size()));
   out.bytes(text);
 }

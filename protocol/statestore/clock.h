@@ -40,10 +40,10 @@ struct Timestamp {
 // the node is longer than max_node_size.
 std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept;
 
-// How version `a` stands to version `b`.
+// How version `a` compares with version `b`.
 VersionOrder compare_versions(std::string_view a, std::string_view b) noexcept;
 
-// More than max_drift ahead of `wall`. Being behind is always fine.
+// More than max_drift ahead of `wall`. Being too old is always fine.
 bool too_far_ahead(const Timestamp& timestamp, std::chrono::milliseconds wall) noexcept;
 
 enum class TimestampForm : std::uint8_t {

@@ -19,7 +19,7 @@ struct Row {
 };
 
 // In the order of StoreError. A stem is what all wordings of an error have in common.
-constexpr std::array kRows{
+constexpr std::array rows{
     Row{"the request timestamp is too far in the future; ensure that the client and broker system "
         "clocks are synchronized",
         "timestamp is too far in the future", Reason::clock_skew},
@@ -40,16 +40,16 @@ constexpr std::array kRows{
     Row{"malformed timestamp", "malformed timestamp", Reason::timestamp_malformed},
     Row{"the key length is zero", "key length is zero", Reason::key_empty},
 };
-static_assert(kRows.size() == static_cast<std::size_t>(StoreError::key_empty) + 1);
+static_assert(rows.size() == static_cast<std::size_t>(StoreError::key_empty) + 1);
 
 // The longest text is well below; a hostile peer may send megabytes.
-constexpr std::size_t kLongestText = 512;
+constexpr std::size_t longest_text = 512;
 
-const Row& row(StoreError error) noexcept { return kRows[static_cast<std::size_t>(error)]; }
+const Row& row(StoreError error) noexcept { return rows[static_cast<std::size_t>(error)]; }
 
-bool contains_ignoring_case(std::string_view words, std::string_view stem) noexcept {
-  for (std::size_t at = 0; at + stem.size() <= words.size(); ++at) {
-    if (equals_ignoring_case(words.substr(at, stem.size()), stem)) return true;
+bool contains_ignoring_case(std::string_view text, std::string_view stem) noexcept {
+  for (std::size_t at = 0; at + stem.size() <= text.size(); ++at) {
+    if (equals_ignoring_case(text.substr(at, stem.size()), stem)) return true;
   }
   return false;
 }
@@ -60,13 +60,12 @@ std::string_view text_of(StoreError error) noexcept { return row(error).text; }
 
 Reason reason_of(StoreError error) noexcept { return row(error).reason; }
 
-Reason reason_of(std::string_view words) noexcept {
-  words = words.substr(0, kLongestText);
+Reason reason_of(std::string_view text) noexcept {
+  text = text.substr(0, longest_text);
   // The stem of timestamp_skew is part of fencing_skew's, so that one is asked first.
-  if (contains_ignoring_case(words, row(StoreError::fencing_skew).stem))
-    return Reason::fencing_skew;
-  for (const Row& candidate : kRows) {
-    if (contains_ignoring_case(words, candidate.stem)) return candidate.reason;
+  if (contains_ignoring_case(text, row(StoreError::fencing_skew).stem)) return Reason::fencing_skew;
+  for (const Row& candidate : rows) {
+    if (contains_ignoring_case(text, candidate.stem)) return candidate.reason;
   }
   return Reason::other;
 }

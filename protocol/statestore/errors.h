@@ -27,13 +27,13 @@ enum class StoreError : std::uint8_t {
   key_empty
 };
 
-// The words behind `-ERR `, as the store sends them.
+// The text after `-ERR `, as the store sends it.
 std::string_view text_of(StoreError error) noexcept;
 Reason reason_of(StoreError error) noexcept;
 
-// The reason that a server's words name: found by their stems in any case, because the wording has
-// changed over the years ("the requested timestamp", "a lower version that"). Reason::other if
-// none.
-Reason reason_of(std::string_view words) noexcept;
+// The reason that an error text of a server names: found by their stems in any case, because the
+// wording has changed over the years ("the requested timestamp", "a lower version that").
+// Reason::other if none.
+Reason reason_of(std::string_view text) noexcept;
 
 }  // namespace sheaf::protocol::statestore

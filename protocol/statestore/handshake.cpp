@@ -18,7 +18,7 @@ using mqtt5::ReasonCode;
 
 // The most that section 2.1.4 lets a packet have. Announced in full: a broker drops what is above
 // the announced limit without a word, which would look like a time-out.
-constexpr std::uint32_t longest_packet = mqtt5::kMaxVarint + 5;
+constexpr std::uint32_t longest_packet = mqtt5::max_varint + 5;
 constexpr std::uint16_t subscribe_id = 65'535;   // never that of a request
 constexpr std::size_t longest_client_id = 4096;  // so that topics built of it are topics
 
@@ -36,8 +36,8 @@ Handshake::Handshake(const StoreSessionOptions& options, ConnectionLife& life)
 
 bool Handshake::acceptable_credentials() const {
   return options_.client_id.size() <= longest_client_id &&
-         options_.user.size() <= mqtt5::kMaxString &&
-         options_.password.size() <= mqtt5::kMaxString &&
+         options_.user.size() <= mqtt5::max_string &&
+         options_.password.size() <= mqtt5::max_string &&
          mqtt5::is_mqtt_string(options_.client_id) && mqtt5::is_mqtt_string(options_.user);
 }
 

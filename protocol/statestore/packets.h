@@ -22,7 +22,7 @@
 
 namespace sheaf::protocol::statestore {
 
-// How a store spells its replies and notifications; clients read both.
+// In which form a store writes its replies and notifications; clients read both.
 enum class Spelling : std::uint8_t {
   sdk,  // what the real store sends: `:-1`, `DELETE`, `-ERR x`
   page  // what the protocol page prints: `-1`, `DEL`, and `-ERR: x` to KEYNOTIFY
@@ -86,10 +86,10 @@ using Request = std::variant<SetRequest, GetRequest, DelRequest, VdelRequest, Ke
 
 struct RequestError {
   StoreError error = StoreError::syntax;
-  bool to_keynotify = false;  // the page spells such errors in its own way
+  bool to_keynotify = false;  // the page has a form of its own for such errors
 };
 
-// For a store: an array of bulk strings and nothing behind it; verbs and options in any case; SET's
+// For a store: an array of bulk strings and nothing after it; verbs and options in any case; SET's
 // options in either order. Errors, in this order: syntax (framing), unknown_command,
 // wrong_arguments, syntax (options), key_empty.
 std::expected<Request, RequestError> parse_request(std::string_view payload) noexcept;
@@ -99,7 +99,7 @@ std::expected<Request, RequestError> parse_request(std::string_view payload) noe
 // Why a reply has no result: the store refused, or (protocol_error) it cannot be read.
 struct Fault {
   Reason reason = Reason::protocol_error;
-  std::string_view text{};  // the store's words, or what is wrong; bytes of the peer, unescaped
+  std::string_view text{};  // the store's text, or what is wrong; bytes of the peer, unescaped
 
   bool malformed() const noexcept { return reason == Reason::protocol_error; }
 };

@@ -8,19 +8,20 @@
 namespace sheaf::protocol::statestore {
 namespace {
 
-constexpr std::string_view kOk = "+OK\r\n";
-constexpr std::string_view kAbsent = "$-1\r\n";
-constexpr std::string_view kMinusOne = ":-1\r\n";
-constexpr std::string_view kPageMinusOne = "-1\r\n";  // would be an error line in RESP
-constexpr std::string_view kNull = "_\r\n";
-constexpr std::string_view kErrorMark = "-ERR";
+constexpr std::string_view ok_line = "+OK\r\n";
+constexpr std::string_view absent_line = "$-1\r\n";
+constexpr std::string_view minus_one = ":-1\r\n";
+constexpr std::string_view page_minus_one = "-1\r\n";  // would be an error line in RESP
+constexpr std::string_view null_line = "_\r\n";
+constexpr std::string_view error_mark = "-ERR";
 
-constexpr std::string_view kNotify = "NOTIFY";
-constexpr std::string_view kSet = "SET";
-constexpr std::string_view kValue = "VALUE";
-constexpr std::string_view kDelete = "DELETE";
-constexpr std::string_view kPageDelete = "DEL";
-constexpr std::string_view kExpired = "EXPIRED";  // named by an error text of .NET, sent by nobody
+constexpr std::string_view notify_name = "NOTIFY";
+constexpr std::string_view set_name = "SET";
+constexpr std::string_view value_name = "VALUE";
+constexpr std::string_view delete_name = "DELETE";
+constexpr std::string_view page_delete_name = "DEL";
+constexpr std::string_view expired_name =
+    "EXPIRED";  // named by an error text of .NET, sent by nobody
 
 template <class... Literals>
 bool is_one_of(std::string_view payload, Literals... literals) noexcept {
@@ -30,31 +31,31 @@ bool is_one_of(std::string_view payload, Literals... literals) noexcept {
 Fault malformed(std::string_view what) noexcept { return {Reason::protocol_error, what}; }
 
 // `-ERR` or `-ERR:` where a blank or the end follows; else the dash alone.
-std::size_t error_mark_size(std::string_view words) noexcept {
-  if (!equals_ignoring_case(words.substr(0, kErrorMark.size()), kErrorMark)) return 1;
-  const std::string_view behind = words.substr(kErrorMark.size());
-  if (behind.starts_with(':')) return kErrorMark.size() + 1;
-  return behind.empty() || behind.starts_with(' ') ? kErrorMark.size() : 1;
+std::size_t error_mark_size(std::string_view text) noexcept {
+  if (!equals_ignoring_case(text.substr(0, error_mark.size()), error_mark)) return 1;
+  const std::string_view rest = text.substr(error_mark.size());
+  if (rest.starts_with(':')) return error_mark.size() + 1;
+  return rest.empty() || rest.starts_with(' ') ? error_mark.size() : 1;
 }
 
 // What is left when no answer of the request fits: an error line in one of its spellings
-// (`-ERR x`, `-ERR: x`, each with or without CRLF, or another word), or nonsense.
+// (`-ERR x`, `-ERR: x`, each with or without CRLF, or another mark), or nonsense.
 Fault fault_of(std::string_view payload) noexcept {
-  if (!payload.starts_with('-') || is_one_of(payload, kPageMinusOne, "-1")) {
+  if (!payload.starts_with('-') || is_one_of(payload, page_minus_one, "-1")) {
     return malformed("the payload is no answer to this request");
   }
-  std::string_view words = payload;
-  if (words.ends_with(crlf)) words.remove_suffix(crlf.size());
-  if (words.find_first_of(crlf) != std::string_view::npos) {
+  std::string_view text = payload;
+  if (text.ends_with(crlf)) text.remove_suffix(crlf.size());
+  if (text.find_first_of(crlf) != std::string_view::npos) {
     return malformed("the error is more than one line");
   }
-  words.remove_prefix(error_mark_size(words));
-  const std::size_t first = words.find_first_not_of(' ');
-  words.remove_prefix(first == std::string_view::npos ? words.size() : first);
-  return {reason_of(words), words};
+  text.remove_prefix(error_mark_size(text));
+  const std::size_t first = text.find_first_not_of(' ');
+  text.remove_prefix(first == std::string_view::npos ? text.size() : first);
+  return {reason_of(text), text};
 }
 
-// `:n` and nothing behind it.
+// `:n` and nothing after it.
 std::optional<std::uint64_t> whole_number(std::string_view payload) noexcept {
   PayloadReader in(payload);
   const auto number = in.take_number(':');
@@ -63,7 +64,7 @@ std::optional<std::uint64_t> whole_number(std::string_view payload) noexcept {
 }
 
 void append_minus_one(ByteWriter& out, Spelling spelling) {
-  out.bytes(spelling == Spelling::sdk ? kMinusOne : kPageMinusOne);
+  out.bytes(spelling == Spelling::sdk ? minus_one : page_minus_one);
 }
 
 void append_number(ByteWriter& out, std::uint64_t number) {
@@ -76,15 +77,15 @@ void append_number(ByteWriter& out, std::uint64_t number) {
 
 void SetReply::encode(ByteWriter& out, Spelling spelling) const {
   if (applied) {
-    out.bytes(kOk);
+    out.bytes(ok_line);
   } else {
     append_minus_one(out, spelling);
   }
 }
 
 Parsed<SetReply> SetReply::parse(std::string_view payload) noexcept {
-  if (payload == kOk) return SetReply{true};
-  if (is_one_of(payload, kMinusOne, kPageMinusOne, kAbsent, kNull)) return SetReply{false};
+  if (payload == ok_line) return SetReply{true};
+  if (is_one_of(payload, minus_one, page_minus_one, absent_line, null_line)) return SetReply{false};
   return std::unexpected(fault_of(payload));
 }
 
@@ -92,12 +93,12 @@ void GetReply::encode(ByteWriter& out) const {
   if (value) {
     append_bulk(out, *value);
   } else {
-    out.bytes(kAbsent);
+    out.bytes(absent_line);
   }
 }
 
 Parsed<GetReply> GetReply::parse(std::string_view payload) noexcept {
-  if (is_one_of(payload, kAbsent, kNull, kMinusOne)) return GetReply{};
+  if (is_one_of(payload, absent_line, null_line, minus_one)) return GetReply{};
   PayloadReader in(payload);
   const auto size = in.take_number('$');
   if (!size) return std::unexpected(fault_of(payload));
@@ -126,7 +127,7 @@ void VdelReply::encode(ByteWriter& out, Spelling spelling) const {
 }
 
 Parsed<VdelReply> VdelReply::parse(std::string_view payload) noexcept {
-  if (is_one_of(payload, kMinusOne, kPageMinusOne)) return VdelReply{Result::differs};
+  if (is_one_of(payload, minus_one, page_minus_one)) return VdelReply{Result::differs};
   if (const auto number = whole_number(payload)) {
     return VdelReply{*number > 0 ? Result::removed : Result::absent};
   }
@@ -135,20 +136,20 @@ Parsed<VdelReply> VdelReply::parse(std::string_view payload) noexcept {
 
 void KeyNotifyReply::encode(ByteWriter& out) const {
   if (done) {
-    out.bytes(kOk);
+    out.bytes(ok_line);
   } else {
     append_number(out, 0);
   }
 }
 
 Parsed<KeyNotifyReply> KeyNotifyReply::parse(std::string_view payload) noexcept {
-  if (payload == kOk) return KeyNotifyReply{true};
+  if (payload == ok_line) return KeyNotifyReply{true};
   if (whole_number(payload) == 0u) return KeyNotifyReply{false};
   return std::unexpected(fault_of(payload));
 }
 
 void ErrorReply::encode(ByteWriter& out, Spelling spelling) const {
-  out.bytes(kErrorMark);
+  out.bytes(error_mark);
   out.bytes(spelling == Spelling::page && to_keynotify ? ": " : " ");
   out.bytes(text_of(error));
   out.bytes(crlf);
@@ -156,29 +157,29 @@ void ErrorReply::encode(ByteWriter& out, Spelling spelling) const {
 
 void Notification::encode(ByteWriter& out, Spelling spelling) const {
   append_array_head(out, value ? 4 : 2);
-  append_bulk(out, kNotify);
+  append_bulk(out, notify_name);
   if (value) {
-    append_bulk(out, kSet);
-    append_bulk(out, kValue);
+    append_bulk(out, set_name);
+    append_bulk(out, value_name);
     append_bulk(out, *value);
   } else {
-    append_bulk(out, spelling == Spelling::sdk ? kDelete : kPageDelete);
+    append_bulk(out, spelling == Spelling::sdk ? delete_name : page_delete_name);
   }
 }
 
 Parsed<Notification> Notification::parse(std::string_view payload) noexcept {
   const auto array = BulkArray::parse(payload);
-  if (!array || array->count < 2 || !equals_ignoring_case(array->items[0], kNotify)) {
+  if (!array || array->count < 2 || !equals_ignoring_case(array->items[0], notify_name)) {
     return std::unexpected(malformed("the payload is no notification"));
   }
   const std::string_view operation = array->items[1];
-  if (equals_ignoring_case(operation, kSet)) {
+  if (equals_ignoring_case(operation, set_name)) {
     if (array->count == 4) return Notification{Operation::set, array->items[3]};
     if (array->count == 2) return Notification{Operation::set, std::nullopt};
   }
   if (array->count == 2) {
-    for (const std::string_view word : {kDelete, kPageDelete, kExpired}) {
-      if (equals_ignoring_case(operation, word)) return Notification{Operation::removed, {}};
+    for (const std::string_view name : {delete_name, page_delete_name, expired_name}) {
+      if (equals_ignoring_case(operation, name)) return Notification{Operation::removed, {}};
     }
   }
   return Notification{Operation::unknown, std::nullopt};

@@ -14,15 +14,15 @@ namespace {
 using Arguments = std::span<const std::string_view>;
 using ParsedRequest = std::expected<Request, RequestError>;
 
-constexpr std::string_view kSet = "SET";
-constexpr std::string_view kGet = "GET";
-constexpr std::string_view kDel = "DEL";
-constexpr std::string_view kVdel = "VDEL";
-constexpr std::string_view kKeyNotify = "KEYNOTIFY";
-constexpr std::string_view kIfAbsent = "NX";
-constexpr std::string_view kIfAbsentOrEqual = "NEX";
-constexpr std::string_view kExpiry = "PX";
-constexpr std::string_view kStop = "STOP";
+constexpr std::string_view set_verb = "SET";
+constexpr std::string_view get_verb = "GET";
+constexpr std::string_view del_verb = "DEL";
+constexpr std::string_view vdel_verb = "VDEL";
+constexpr std::string_view keynotify_verb = "KEYNOTIFY";
+constexpr std::string_view if_absent_option = "NX";
+constexpr std::string_view if_absent_or_equal_option = "NEX";
+constexpr std::string_view expiry_option = "PX";
+constexpr std::string_view stop_option = "STOP";
 
 void append_one_key(ByteWriter& out, std::string_view verb, std::string_view key) {
   append_array_head(out, 2);
@@ -41,10 +41,10 @@ std::optional<std::chrono::milliseconds> parse_expiry(std::string_view text) noe
   return std::chrono::milliseconds(static_cast<std::int64_t>(*number));
 }
 
-// The options behind the value, in any order, none twice, not both conditions.
+// The options after the value, in any order, none twice, not both conditions.
 bool parse_options(Arguments options, SetRequest& request) noexcept {
   for (std::size_t i = 0; i < options.size(); ++i) {
-    if (equals_ignoring_case(options[i], kExpiry)) {
+    if (equals_ignoring_case(options[i], expiry_option)) {
       if (request.expiry.count() != 0 || i + 1 == options.size()) return false;
       const auto expiry = parse_expiry(options[++i]);
       if (!expiry) return false;
@@ -52,9 +52,9 @@ bool parse_options(Arguments options, SetRequest& request) noexcept {
       continue;
     }
     if (request.condition != SetCondition::none) return false;
-    if (equals_ignoring_case(options[i], kIfAbsent)) {
+    if (equals_ignoring_case(options[i], if_absent_option)) {
       request.condition = SetCondition::if_absent;
-    } else if (equals_ignoring_case(options[i], kIfAbsentOrEqual)) {
+    } else if (equals_ignoring_case(options[i], if_absent_or_equal_option)) {
       request.condition = SetCondition::if_absent_or_equal;
     } else {
       return false;
@@ -83,9 +83,9 @@ ParsedRequest parse_key_notify(const BulkArray& array) noexcept {
   if (array.count < 2 || array.count > 3) return refuse(StoreError::wrong_arguments, true);
   KeyNotifyRequest request{array.items[1]};
   if (array.count == 3) {
-    request.stop = equals_ignoring_case(array.items[2], kStop);
+    request.stop = equals_ignoring_case(array.items[2], stop_option);
     // GET was an option in 2024 ("send me the value"); notifications carry the value anyway.
-    if (!request.stop && !equals_ignoring_case(array.items[2], kGet)) {
+    if (!request.stop && !equals_ignoring_case(array.items[2], get_verb)) {
       return refuse(StoreError::syntax, true);
     }
   }
@@ -108,10 +108,10 @@ struct VerbRow {
   std::string_view verb;
   ParsedRequest (*parse)(const BulkArray&) noexcept;
 };
-constexpr std::array kVerbs{
-    VerbRow{kGet, parse_plain<GetRequest>}, VerbRow{kSet, parse_set},
-    VerbRow{kDel, parse_plain<DelRequest>}, VerbRow{kVdel, parse_plain<VdelRequest>},
-    VerbRow{kKeyNotify, parse_key_notify},
+constexpr std::array verbs{
+    VerbRow{get_verb, parse_plain<GetRequest>}, VerbRow{set_verb, parse_set},
+    VerbRow{del_verb, parse_plain<DelRequest>}, VerbRow{vdel_verb, parse_plain<VdelRequest>},
+    VerbRow{keynotify_verb, parse_key_notify},
 };
 
 }  // namespace
@@ -125,7 +125,7 @@ void SetRequest::encode(ByteWriter& out) const {
 void SetRequest::encode_head(ByteWriter& out) const {
   const std::size_t condition_size = condition == SetCondition::none ? 0 : 1;
   append_array_head(out, 3 + condition_size + (milliseconds_of(*this) > 0 ? 2 : 0));
-  append_bulk(out, kSet);
+  append_bulk(out, set_verb);
   append_bulk(out, key);
   append_bulk_head(out, value.size());
 }
@@ -133,11 +133,11 @@ void SetRequest::encode_head(ByteWriter& out) const {
 // The condition first: the order of all SDKs.
 void SetRequest::encode_tail(ByteWriter& out) const {
   out.bytes(crlf);
-  if (condition == SetCondition::if_absent) append_bulk(out, kIfAbsent);
-  if (condition == SetCondition::if_absent_or_equal) append_bulk(out, kIfAbsentOrEqual);
+  if (condition == SetCondition::if_absent) append_bulk(out, if_absent_option);
+  if (condition == SetCondition::if_absent_or_equal) append_bulk(out, if_absent_or_equal_option);
   const std::uint64_t milliseconds = milliseconds_of(*this);
   if (milliseconds == 0) return;
-  append_bulk(out, kExpiry);
+  append_bulk(out, expiry_option);
   std::size_t digits = 1;
   for (std::uint64_t left = milliseconds; left >= 10; left /= 10) ++digits;
   append_bulk_head(out, digits);
@@ -145,9 +145,9 @@ void SetRequest::encode_tail(ByteWriter& out) const {
   out.bytes(crlf);
 }
 
-void GetRequest::encode(ByteWriter& out) const { append_one_key(out, kGet, key); }
+void GetRequest::encode(ByteWriter& out) const { append_one_key(out, get_verb, key); }
 
-void DelRequest::encode(ByteWriter& out) const { append_one_key(out, kDel, key); }
+void DelRequest::encode(ByteWriter& out) const { append_one_key(out, del_verb, key); }
 
 void VdelRequest::encode(ByteWriter& out) const {
   encode_head(out);
@@ -157,7 +157,7 @@ void VdelRequest::encode(ByteWriter& out) const {
 
 void VdelRequest::encode_head(ByteWriter& out) const {
   append_array_head(out, 3);
-  append_bulk(out, kVdel);
+  append_bulk(out, vdel_verb);
   append_bulk(out, key);
   append_bulk_head(out, value.size());
 }
@@ -166,15 +166,15 @@ void VdelRequest::encode_tail(ByteWriter& out) const { out.bytes(crlf); }
 
 void KeyNotifyRequest::encode(ByteWriter& out) const {
   append_array_head(out, stop ? 3 : 2);
-  append_bulk(out, kKeyNotify);
+  append_bulk(out, keynotify_verb);
   append_bulk(out, key);
-  if (stop) append_bulk(out, kStop);
+  if (stop) append_bulk(out, stop_option);
 }
 
 std::expected<Request, RequestError> parse_request(std::string_view payload) noexcept {
   const auto array = BulkArray::parse(payload);
   if (!array || array->count == 0) return refuse(StoreError::syntax);
-  for (const VerbRow& row : kVerbs) {
+  for (const VerbRow& row : verbs) {
     if (equals_ignoring_case(array->items[0], row.verb)) return row.parse(*array);
   }
   return refuse(StoreError::unknown_command);

@@ -229,7 +229,7 @@ void RequestWriter::encode_remove(const Operation& operation, Draft& draft) {
 
 std::optional<LocalError> RequestWriter::stamp(const Operation& operation, Draft& draft, Now now) {
   draft.fence = operation.fence;
-  if (draft.fence.size() > mqtt5::kMaxString || !mqtt5::is_mqtt_string(draft.fence)) {
+  if (draft.fence.size() > mqtt5::max_string || !mqtt5::is_mqtt_string(draft.fence)) {
     return invalid("the fencing token is no text of at most 65535 bytes");
   }
   if (draft.question == Question::clock) {

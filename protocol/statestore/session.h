@@ -18,7 +18,7 @@
 // | any      | anything else       | DISCONNECT, events failed, closed         | closed   |
 // | any      | close()             | DISCONNECT, events failed, closed         | closed   |
 //
-// The topic tells replies and notifications apart, whatever is subscribed: stores push.
+// Replies and notifications differ by their topic, whatever is subscribed: stores push.
 //
 // A reply belongs to a request if it comes on our response topic and carries all 16 bytes of the
 // request's correlation data; nothing else pairs them. What contradicts that (a reply or PUBACK for

@@ -10,13 +10,13 @@
 namespace sheaf::protocol::statestore {
 namespace {
 
-constexpr std::string_view kClients = "clients/";
-constexpr std::string_view kNotify = "/command/notify/";
+constexpr std::string_view clients_root = "clients/";
+constexpr std::string_view notify_levels = "/command/notify/";
 
 }  // namespace
 
 std::string response_topic(ResponseTopicForm form, std::string_view client_id) {
-  std::string topic(kClients);
+  std::string topic(clients_root);
   if (form == ResponseTopicForm::go) {
     hex_append(topic, client_id);
   } else {
@@ -46,7 +46,7 @@ void append_notification_topic(std::string& out, std::string_view client_id, std
   out.append(notification_root);
   out.push_back('/');
   hex_append(out, client_id);
-  out.append(kNotify);
+  out.append(notify_levels);
   hex_append(out, key);
 }
 
@@ -60,15 +60,17 @@ std::optional<NotificationTopic> parse_notification_topic(std::string_view topic
   if (!topic.starts_with('/')) return std::nullopt;
   topic.remove_prefix(1);
   const std::size_t end = topic.find('/');
-  if (end == std::string_view::npos || !topic.substr(end).starts_with(kNotify)) return std::nullopt;
+  if (end == std::string_view::npos || !topic.substr(end).starts_with(notify_levels))
+    return std::nullopt;
   auto client_id = hex_decode(topic.substr(0, end));
-  auto key = hex_decode(topic.substr(end + kNotify.size()));
+  auto key = hex_decode(topic.substr(end + notify_levels.size()));
   if (!client_id || !key || client_id->empty() || key->empty()) return std::nullopt;
   return NotificationTopic{std::move(*client_id), std::move(*key)};
 }
 
 std::size_t max_watched_key_size(std::size_t client_id_size) noexcept {
-  constexpr std::size_t both = (max_topic_size - notification_root.size() - 1 - kNotify.size()) / 2;
+  constexpr std::size_t both =
+      (max_topic_size - notification_root.size() - 1 - notify_levels.size()) / 2;
   return client_id_size < both ? both - client_id_size : 0;
 }
 
@@ -88,8 +90,8 @@ bool response_topic_allowed(std::string_view topic) noexcept {
 }
 
 bool is_own_response_topic(std::string_view topic, std::string_view client_id) {
-  if (client_id.empty() || !topic.starts_with(kClients)) return false;
-  topic.remove_prefix(kClients.size());
+  if (client_id.empty() || !topic.starts_with(clients_root)) return false;
+  topic.remove_prefix(clients_root.size());
   if (topic.starts_with(client_id) && topic.substr(client_id.size()).starts_with('/')) return true;
   const std::size_t end = topic.find('/');
   if (end == std::string_view::npos || end != 2 * client_id.size()) return false;

@@ -31,7 +31,7 @@ TEST(Mqtt5Frame, TellsHowManyBytesAreMissing) {
 TEST(Mqtt5Frame, LargestLengthIsReadAndALongerOneIsMalformed) {
   const FrameResult largest = read_frame("\x30\xFF\xFF\xFF\x7F"sv);
   EXPECT_EQ(largest.state, State::need_more);
-  EXPECT_EQ(largest.frame.total_size, 5U + kMaxVarint);
+  EXPECT_EQ(largest.frame.total_size, 5U + max_varint);
   EXPECT_EQ(read_frame("\x30\xFF\xFF\xFF\xFF"sv).state, State::malformed);
 }
 

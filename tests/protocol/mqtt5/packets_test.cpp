@@ -194,7 +194,7 @@ class Generator {
       case 39:
         return writer.u32(property, 1 + random_.u32() / 2);
       case 11:
-        return writer.varint(property, 1 + random_.u32() % kMaxVarint);
+        return writer.varint(property, 1 + random_.u32() % max_varint);
       case 38:
         return writer.user(text(0, 9), text(0, 200));
       case 9:

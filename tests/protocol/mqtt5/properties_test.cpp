@@ -270,7 +270,7 @@ TEST(Mqtt5Properties, UserPropertiesAreFoundBetweenAllOthers) {
 
 TEST(Mqtt5Properties, NumbersOfVariableLengthAreReadToTheLimit) {
   for (const std::uint32_t value :
-       {0U, 127U, 128U, 16'383U, 16'384U, 2'097'151U, 2'097'152U, kMaxVarint}) {
+       {0U, 127U, 128U, 16'383U, 16'384U, 2'097'151U, 2'097'152U, max_varint}) {
     std::string bytes;
     ByteWriter out(bytes);
     write_varint(out, value);
