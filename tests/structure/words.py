@@ -9,10 +9,7 @@ MAX_COLUMNS = 100
 GLOSSARY = "docs/glossary.md"
 
 # Pages that are not wrapped yet.
-WIDE_PAGES = {
-    "docs/lists.md", "docs/locks.md", "docs/wire/memcached.md",
-    "docs/wire/statestore.md",
-}
+WIDE_PAGES = {"docs/lists.md", "docs/locks.md"}
 
 # Words of our own, beside those of the field: each has a row in the glossary.
 OWN_WORDS = [
