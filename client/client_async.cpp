@@ -96,6 +96,16 @@ void AsyncClient::remove_many(std::span<const std::string_view> keys, const Batc
 
 // ---- coroutines: an awaitable owns what it was given
 
+Awaitable<Result<SetResult>> AsyncClient::set(std::string_view key, std::string_view value) const {
+  const SetOptions options;
+  return set(key, value, options);
+}
+
+Awaitable<Result<RemoveResult>> AsyncClient::remove(std::string_view key) const {
+  const RemoveOptions options;
+  return remove(key, options);
+}
+
 Awaitable<Result<GetResult>> AsyncClient::get(std::string_view key,
                                               const GetOptions& options) const {
   return {[self = *this, key = std::string(key), options](auto done) {

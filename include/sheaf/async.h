@@ -87,14 +87,23 @@ class SHEAF_API AsyncClient {
   /// See Client::set.
   void set(std::string_view key, std::string_view value, const SetOptions& options,
            Callback<Result<SetResult>> done) const;
+  Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value) const;
   Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
-                                   const SetOptions& options = {}) const;
+                                   const SetOptions& options) const;
 
   /// See Client::remove.
   void remove(std::string_view key, const RemoveOptions& options,
               Callback<Result<RemoveResult>> done) const;
+  Awaitable<Result<RemoveResult>> remove(std::string_view key) const;
+  Awaitable<Result<RemoveResult>> remove(std::string_view key, const RemoveOptions& options) const;
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+  /// g++ 12 destroys a temporary of an aggregate type twice when it stands in a `co_await`
+  /// expression: there, name the options.
+  Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
+                                   SetOptions&& options) const = delete;
   Awaitable<Result<RemoveResult>> remove(std::string_view key,
-                                         const RemoveOptions& options = {}) const;
+                                         RemoveOptions&& options) const = delete;
+#endif
 
   /// See Client::append.
   void append(std::string_view key, std::string_view value, const EditOptions& options,
