@@ -48,11 +48,11 @@ Client::Impl::Impl(ClusterConfig config, ClientOptions options)
 Result<void> Client::Impl::open() {
   Random random(entropy());
   if (auto opened = context_.open(random); !opened) return opened;
-  client::watch::WatchHubOptions watching;
+  client::watch::WatchRegistryOptions watching;
   watching.key.compare = protocol::statestore::compare_versions;
   watches_ = std::make_unique<client::watch::WatchService>(context_, random.fork(), watching);
-  procedures_ = std::make_unique<client::calls::ProcedureHost>(context_.path().loop(),
-                                                               context_.cluster(), &watches_->hub);
+  procedures_ = std::make_unique<client::calls::ProcedureHost>(
+      context_.path().loop(), context_.cluster(), &watches_->registry);
   computations_ =
       std::make_unique<client::compute::ComputeService>(context_, *procedures_, random.fork());
   locks_ = std::make_unique<client::lock::LockService>(context_, *procedures_);
@@ -78,15 +78,15 @@ void Client::Impl::shut_down() noexcept {
     client::runtime::Path& path = context_.path();
     client::calls::Blocking<CloseLists>(path.lane(), {}, lists_->board).wait();
     path.run([this](Now now) {
-      watches_->roster.shut_down(now);
+      watches_->sessions.shut_down(now);
       procedures_->shut_down(now);
-      watches_->hub.shut_down(now);
+      watches_->registry.shut_down(now);
       context_.cluster().shut_down(now);
     });
     // Calls of handles end now; what they have posted meanwhile is run before the lane stops.
     context_.wait_for_entries();
     path.run([](Now) {});
-    path.stop([this] { return context_.cluster().empty() && watches_->hub.empty(); });
+    path.stop([this] { return context_.cluster().empty() && watches_->registry.empty(); });
   }
   context_.dispatcher().close();
 }

@@ -57,7 +57,7 @@ Result<std::shared_ptr<Watch::Session>> open_session(const std::shared_ptr<Watch
     auto session =
         std::make_shared<Watch::Session>(service, each_once(keys), options, std::move(callback));
     session->start();
-    context.path().run([&](Now now) { service->roster.add(session, now); });
+    context.path().run([&](Now now) { service->sessions.add(session, now); });
     return session;
   } catch (const std::system_error& error) {
     return Failure(

@@ -2,7 +2,7 @@
 
 // WatchService: what the watches of one client share.
 //
-// Thread rule: any thread, but hub and roster under the baton.
+// Thread rule: any thread, but both registries under the baton.
 // Lifetime: watches share the client's, and may outlive the Client.
 
 #include <memory>
@@ -10,18 +10,18 @@
 #include <string_view>
 
 #include "client/runtime/context.h"
-#include "client/watch/watch_hub.h"
+#include "client/watch/watch_registry.h"
 #include "client/watch/watch_session.h"
 
 namespace sheaf::client::watch {
 
 struct WatchService {
-  WatchService(runtime::Context& its_context, Seed seed, const WatchHubOptions& options)
-      : context(its_context), hub(context.path().loop(), context.cluster(), seed, options) {}
+  WatchService(runtime::Context& its_context, Seed seed, const WatchRegistryOptions& options)
+      : context(its_context), registry(context.path().loop(), context.cluster(), seed, options) {}
 
   runtime::Context& context;
-  WatchHub hub;
-  WatchRoster roster;
+  WatchRegistry registry;
+  SessionRegistry sessions;
 };
 
 // As Client::watch.

@@ -47,12 +47,12 @@ Watch::Session::~Session() = default;
 
 void Watch::Session::begin(Now now) {
   for (const std::string& key : keys_) {
-    service_->hub.add(key, *this, client::calls::WatchStart::current, now);
+    service_->registry.add(key, *this, client::calls::WatchStart::current, now);
   }
 }
 
 void Watch::Session::end_watching(Now now) {
-  for (const std::string& key : keys_) service_->hub.remove(key, *this, now);
+  for (const std::string& key : keys_) service_->registry.remove(key, *this, now);
 }
 
 void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, Now now) {
@@ -147,7 +147,7 @@ void Watch::Session::stop() noexcept {
   }
   if (!refused) {
     client::calls::post(service_->context.lane(), [self = shared_from_this()](Now now) {
-      self->service_->roster.remove(self, now);
+      self->service_->sessions.remove(self, now);
     });
   }
   std::unique_lock lock(mutex_);
@@ -213,17 +213,17 @@ const std::vector<std::string>& Watch::keys() const noexcept {
 
 namespace sheaf::client::watch {
 
-void WatchRoster::add(std::shared_ptr<Watch::Session> session, Now now) {
+void SessionRegistry::add(std::shared_ptr<Watch::Session> session, Now now) {
   if (shut_down_) return session->finish();
   session->begin(now);
   sessions_.insert(std::move(session));
 }
 
-void WatchRoster::remove(const std::shared_ptr<Watch::Session>& session, Now now) {
+void SessionRegistry::remove(const std::shared_ptr<Watch::Session>& session, Now now) {
   if (sessions_.erase(session) > 0) session->end_watching(now);
 }
 
-void WatchRoster::shut_down(Now now) {
+void SessionRegistry::shut_down(Now now) {
   shut_down_ = true;
   for (const auto& session : std::exchange(sessions_, {})) {
     session->end_watching(now);

@@ -1,8 +1,8 @@
 #pragma once
 
-// What stands behind a Watch: its queue, filled under the baton and drained by the user's thread or
-// by its own runner; and the roster of all sessions of a client, which keeps them alive while news
-// may come.
+// Watch::Session: the inside of a Watch. Its queue is filled under the baton, and drained by the
+// user's thread or by a thread that runs the callbacks.
+// SessionRegistry: all sessions of a client. It keeps them alive while updates may come.
 
 #include <condition_variable>
 #include <mutex>
@@ -74,14 +74,14 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
 
 namespace sheaf::client::watch {
 
-// Thread rule: under the baton.
-class WatchRoster {
+// See above. Thread rule: under the baton.
+class SessionRegistry {
  public:
   using Sessions = std::set<std::shared_ptr<Watch::Session>>;
 
   void add(std::shared_ptr<Watch::Session> session, Now now);
   void remove(const std::shared_ptr<Watch::Session>& session, Now now);
-  // No news follow.
+  // No update follows.
   void shut_down(Now now);
 
  private:

@@ -21,7 +21,7 @@ void Op::on_done(socket::Request&, const socket::Completion& completion) {
 }
 
 StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
-                         std::uint64_t seed, Bug bug, client::watch::WatchHubOptions watching,
+                         std::uint64_t seed, Bug bug, client::watch::WatchRegistryOptions watching,
                          node::Journal* events)
     : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork(), bug) {
   cluster_ = std::make_unique<cluster::ClientCluster>(
@@ -29,8 +29,8 @@ StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConf
       node::NodeParts{loop_, *dialer_, sessions_, events != nullptr ? *events : no_events_},
       Random(seed + 1).fork());
   watching.key.compare = protocol::statestore::compare_versions;
-  watches_ = std::make_unique<client::watch::WatchHub>(loop_, *cluster_, Random(seed + 2).fork(),
-                                                       watching);
+  watches_ = std::make_unique<client::watch::WatchRegistry>(loop_, *cluster_,
+                                                            Random(seed + 2).fork(), watching);
   procedures_ = std::make_unique<client::calls::ProcedureHost>(loop_, *cluster_, watches_.get());
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/calls/procedure_host.h"
-#include "client/watch/watch_hub.h"
+#include "client/watch/watch_registry.h"
 #include "cluster/client_cluster.h"
 #include "protocol/memcached/sessions.h"
 #include "protocol/statestore/sessions.h"
@@ -74,7 +74,7 @@ class Sessions final : public protocol::SessionFactory {
 class StackClient final : private socket::Deferred {
  public:
   StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
-              Bug bug = Bug::none, client::watch::WatchHubOptions watching = {},
+              Bug bug = Bug::none, client::watch::WatchRegistryOptions watching = {},
               node::Journal* events = nullptr);
   ~StackClient();
   StackClient(const StackClient&) = delete;
@@ -94,7 +94,7 @@ class StackClient final : private socket::Deferred {
   SimLoop& loop() { return loop_; }
   cluster::ClientCluster& cluster() { return *cluster_; }
   client::calls::ProcedureHost& procedures() { return *procedures_; }
-  client::watch::WatchHub& watches() { return *watches_; }
+  client::watch::WatchRegistry& watches() { return *watches_; }
   const std::deque<Op>& operations() const { return operations_; }
   bool all_ended() const;
   // Drops what has ended; references to it die.
@@ -111,7 +111,7 @@ class StackClient final : private socket::Deferred {
   Sessions sessions_;
   test::NoEvents no_events_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
-  std::unique_ptr<client::watch::WatchHub> watches_;
+  std::unique_ptr<client::watch::WatchRegistry> watches_;
   std::unique_ptr<client::calls::ProcedureHost> procedures_;
   std::deque<Op> operations_;
   std::vector<Op*> starting_;
@@ -137,9 +137,9 @@ class Stack {
 
   SimWorld world;
   ClusterConfig config;
-  Bug bug = Bug::none;                      // of clients added from here on
-  client::watch::WatchHubOptions watching;  // likewise
-  node::Journal* events = nullptr;          // likewise; outlives them
+  Bug bug = Bug::none;                           // of clients added from here on
+  client::watch::WatchRegistryOptions watching;  // likewise
+  node::Journal* events = nullptr;               // likewise; outlives them
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers

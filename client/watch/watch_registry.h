@@ -1,6 +1,6 @@
 #pragma once
 
-// WatchHub: all that a client watches. It registers each key once with its node, however many
+// WatchRegistry: all that a client watches. It registers each key once with its node, however many
 // sinks watch it. Per node it has one connection (node/watch_line.h), per key one pure machine
 // (client/watch/watch_key.h), which decides on requests and reports. It carries requests, answers
 // and notifications between them.
@@ -21,18 +21,20 @@
 
 namespace sheaf::client::watch {
 
-struct WatchHubOptions {
+struct WatchRegistryOptions {
   WatchKeyOptions key;
   node::WatchLineOptions line;
 };
 
-class WatchHub final : public calls::Watches, private socket::Deferred, private socket::TimerSink {
+class WatchRegistry final : public calls::Watches,
+                            private socket::Deferred,
+                            private socket::TimerSink {
  public:
-  WatchHub(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
-           const WatchHubOptions& options);
-  ~WatchHub();
-  WatchHub(const WatchHub&) = delete;
-  WatchHub& operator=(const WatchHub&) = delete;
+  WatchRegistry(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
+                const WatchRegistryOptions& options);
+  ~WatchRegistry();
+  WatchRegistry(const WatchRegistry&) = delete;
+  WatchRegistry& operator=(const WatchRegistry&) = delete;
 
   void add(std::string_view key, calls::WatchSink& sink, calls::WatchStart start, Now now) override;
   void remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept override;
@@ -54,7 +56,7 @@ class WatchHub final : public calls::Watches, private socket::Deferred, private 
 
   socket::Loop& loop_;
   cluster::ClientCluster& cluster_;
-  WatchHubOptions options_;
+  WatchRegistryOptions options_;
   Random random_;
   bool shut_down_ = false;
   std::vector<std::unique_ptr<Side>> sides_;  // by node; null: no key was ever watched there

@@ -1,4 +1,4 @@
-#include "client/watch/watch_hub.h"
+#include "client/watch/watch_registry.h"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ protocol::Verb verb_of(WatchKey::Request request) {
 }  // namespace
 
 // One key, its watchers, and its one request.
-class WatchHub::Entry final : public ListHook<Entry>, private socket::RequestSink {
+class WatchRegistry::Entry final : public ListHook<Entry>, private socket::RequestSink {
  public:
   struct Watcher {
     calls::WatchSink* sink = nullptr;  // null: removed during a notification
@@ -76,10 +76,11 @@ class WatchHub::Entry final : public ListHook<Entry>, private socket::RequestSin
 };
 
 // What is watched on one node.
-class WatchHub::Side final : private node::WatchLineOwner {
+class WatchRegistry::Side final : private node::WatchLineOwner {
  public:
-  Side(WatchHub& hub, node::ClientNode& node)
-      : hub_(hub), line(node, hub.loop_, *this, hub.random_.fork(), hub.options_.line) {}
+  Side(WatchRegistry& registry, node::ClientNode& node)
+      : registry_(registry),
+        line(node, registry.loop_, *this, registry.random_.fork(), registry.options_.line) {}
 
   Entry& entry(std::string_view key);
   Entry* find(std::string_view key);
@@ -90,7 +91,7 @@ class WatchHub::Side final : private node::WatchLineOwner {
   void wake(Now now);
   Deadline next() const { return deadlines_.next(); }
   std::size_t keys() const { return entries_.size(); }
-  bool closing() const { return hub_.shut_down_; }
+  bool closing() const { return registry_.shut_down_; }
 
  private:
   void on_line_up(Now now) override;
@@ -101,7 +102,7 @@ class WatchHub::Side final : private node::WatchLineOwner {
   template <class Change>
   void for_each(const Change& change);
 
-  WatchHub& hub_;
+  WatchRegistry& registry_;
   std::map<std::string_view, std::unique_ptr<Entry>> entries_;  // named by the entry's own key
   IntrusiveList<Entry> sending_;                                // keys with a request to send
   node::DeadlineQueue<Entry, &Entry::deadline_place> deadlines_;
@@ -112,7 +113,7 @@ class WatchHub::Side final : private node::WatchLineOwner {
 
 // ---- a key
 
-void WatchHub::Entry::notify(const WatchKey::Reports& reports, Now now) {
+void WatchRegistry::Entry::notify(const WatchKey::Reports& reports, Now now) {
   if (side_.closing()) return;
   notifying = true;
   for (const WatchKey::Report& report : reports.list()) notify(report, now);
@@ -121,7 +122,7 @@ void WatchHub::Entry::notify(const WatchKey::Reports& reports, Now now) {
 }
 
 // Watchers may come and go meanwhile. Those that come are not notified.
-void WatchHub::Entry::notify(const WatchKey::Report& report, Now now) {
+void WatchRegistry::Entry::notify(const WatchKey::Report& report, Now now) {
   const std::size_t count = watchers.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Watcher watcher = watchers[i];
@@ -136,7 +137,7 @@ void WatchHub::Entry::notify(const WatchKey::Report& report, Now now) {
   }
 }
 
-bool WatchHub::Entry::remove(const calls::WatchSink& sink) {
+bool WatchRegistry::Entry::remove(const calls::WatchSink& sink) {
   const auto at = std::ranges::find(watchers, &sink, &Watcher::sink);
   if (at == watchers.end()) return false;
   if (notifying) {
@@ -147,7 +148,7 @@ bool WatchHub::Entry::remove(const calls::WatchSink& sink) {
   return true;
 }
 
-void WatchHub::Entry::on_done(socket::Request&, const socket::Completion& completion) {
+void WatchRegistry::Entry::on_done(socket::Request&, const socket::Completion& completion) {
   const Now now = completion.now;
   if (!completion.answered) {
     if (completion.outcome != Outcome::refused) return machine.on_lost();  // the line ends next
@@ -177,17 +178,17 @@ void WatchHub::Entry::on_done(socket::Request&, const socket::Completion& comple
 
 // ---- a node
 
-WatchHub::Entry* WatchHub::Side::find(std::string_view key) {
+WatchRegistry::Entry* WatchRegistry::Side::find(std::string_view key) {
   const auto at = entries_.find(key);
   return at != entries_.end() ? at->second.get() : nullptr;
 }
 
-WatchHub::Entry& WatchHub::Side::entry(std::string_view key) {
+WatchRegistry::Entry& WatchRegistry::Side::entry(std::string_view key) {
   if (Entry* const known = find(key)) return *known;
   // Audits are spread, so that keys that were watched together are not always read together.
-  WatchKeyOptions options = hub_.options_.key;
+  WatchKeyOptions options = registry_.options_.key;
   options.audit = std::chrono::nanoseconds(static_cast<std::int64_t>(
-      hub_.random_.between(0.75, 1.25) * static_cast<double>(options.audit.count())));
+      registry_.random_.between(0.75, 1.25) * static_cast<double>(options.audit.count())));
   auto made = std::make_unique<Entry>(*this, key, options);
   Entry& entry = *made;
   entries_.emplace(entry.key, std::move(made));
@@ -195,10 +196,10 @@ WatchHub::Entry& WatchHub::Side::entry(std::string_view key) {
   return entry;
 }
 
-void WatchHub::Side::update(Entry& entry, Now now) {
+void WatchRegistry::Side::update(Entry& entry, Now now) {
   if (entry.notifying) return;  // done after the notification
   deadlines_.remove(entry);
-  if (hub_.shut_down_) return;
+  if (registry_.shut_down_) return;
   if (!entry.watched() && entry.machine.idle()) {
     sending_.remove(entry);
     entries_.erase(entries_.find(entry.key));
@@ -207,14 +208,14 @@ void WatchHub::Side::update(Entry& entry, Now now) {
   }
   if (entry.machine.next_request(now) != WatchKey::Request::none) {
     if (!entry.linked()) sending_.push_back(entry);
-    hub_.loop_.defer(hub_);
+    registry_.loop_.defer(registry_);
   } else if (const Deadline due = entry.machine.poll_deadline(); due != never) {
     deadlines_.push(entry, due);
-    hub_.arm();
+    registry_.arm();
   }
 }
 
-void WatchHub::Side::pump(Now now) {
+void WatchRegistry::Side::pump(Now now) {
   while (line.room() > 0) {
     Entry* const entry = sending_.pop_front();
     if (entry == nullptr) return;
@@ -234,34 +235,35 @@ void WatchHub::Side::pump(Now now) {
   }
 }
 
-void WatchHub::Side::wake(Now now) {
+void WatchRegistry::Side::wake(Now now) {
   while (Entry* const entry = deadlines_.pop_due(now.mono)) update(*entry, now);
 }
 
 // A change may remove its own entry, and adds or removes no other.
 template <class Change>
-void WatchHub::Side::for_each(const Change& change) {
+void WatchRegistry::Side::for_each(const Change& change) {
   for (auto at = entries_.begin(); at != entries_.end();) {
     Entry& entry = *(at++)->second;
     change(entry);
   }
 }
 
-void WatchHub::Side::on_line_up(Now now) {
+void WatchRegistry::Side::on_line_up(Now now) {
   for_each([&](Entry& entry) {
     entry.machine.on_line_up();
     update(entry, now);
   });
 }
 
-void WatchHub::Side::on_line_notification(const protocol::Notification& notification, Now now) {
+void WatchRegistry::Side::on_line_notification(const protocol::Notification& notification,
+                                               Now now) {
   Entry* const entry = find(notification.key);
   if (entry == nullptr) return;
   entry->notify(entry->machine.on_notification(notification, now), now);
   update(*entry, now);
 }
 
-void WatchHub::Side::on_line_down(Now proof, Now now) {
+void WatchRegistry::Side::on_line_down(Now proof, Now now) {
   for_each([&](Entry& entry) {
     entry.machine.on_line_down(proof);
     update(entry, now);
@@ -269,7 +271,7 @@ void WatchHub::Side::on_line_down(Now proof, Now now) {
 }
 
 // Sinks may add and remove watches during the notification: so the keys are copied first.
-void WatchHub::Side::on_line_failed(const protocol::CloseReason& why, Now now) {
+void WatchRegistry::Side::on_line_failed(const protocol::CloseReason& why, Now now) {
   const Error error{Outcome::not_sent, why.reason, line.identity(), {}, why.text};
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) names.emplace_back(name);
@@ -283,8 +285,8 @@ void WatchHub::Side::on_line_failed(const protocol::CloseReason& why, Now now) {
 
 // ---- all nodes
 
-WatchHub::WatchHub(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
-                   const WatchHubOptions& options)
+WatchRegistry::WatchRegistry(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
+                             const WatchRegistryOptions& options)
     : loop_(loop),
       cluster_(cluster),
       options_(options),
@@ -295,16 +297,17 @@ WatchHub::WatchHub(socket::Loop& loop, cluster::ClientCluster& cluster, Seed see
   options_.key.hash_seed = random_.u64();
 }
 
-WatchHub::~WatchHub() { loop_.forget(*this); }
+WatchRegistry::~WatchRegistry() { loop_.forget(*this); }
 
-WatchHub::Side& WatchHub::side_of(std::string_view key) {
+WatchRegistry::Side& WatchRegistry::side_of(std::string_view key) {
   const unsigned node = cluster_.topology().owner(key);
   auto& side = sides_[node];
   if (side == nullptr) side = std::make_unique<Side>(*this, cluster_.node(node));
   return *side;
 }
 
-void WatchHub::add(std::string_view key, calls::WatchSink& sink, calls::WatchStart start, Now now) {
+void WatchRegistry::add(std::string_view key, calls::WatchSink& sink, calls::WatchStart start,
+                        Now now) {
   if (shut_down_) return;
   Side& side = side_of(key);
   Entry& entry = side.entry(key);
@@ -313,7 +316,7 @@ void WatchHub::add(std::string_view key, calls::WatchSink& sink, calls::WatchSta
   side.update(entry, now);
 }
 
-void WatchHub::remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept {
+void WatchRegistry::remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept {
   if (shut_down_) return;
   Side& side = side_of(key);
   Entry* const entry = side.find(key);
@@ -322,20 +325,20 @@ void WatchHub::remove(std::string_view key, calls::WatchSink& sink, Now now) noe
   side.update(*entry, now);
 }
 
-void WatchHub::run_deferred(Now now) {
+void WatchRegistry::run_deferred(Now now) {
   for (const auto& side : sides_) {
     if (side != nullptr && !shut_down_) side->pump(now);
   }
 }
 
-void WatchHub::on_timer(Now now) {
+void WatchRegistry::on_timer(Now now) {
   for (const auto& side : sides_) {
     if (side != nullptr) side->wake(now);
   }
   arm();
 }
 
-void WatchHub::arm() {
+void WatchRegistry::arm() {
   Deadline next = never;
   for (const auto& side : sides_) {
     if (side != nullptr) next = std::min(next, side->next());
@@ -347,7 +350,7 @@ void WatchHub::arm() {
   }
 }
 
-void WatchHub::shut_down(Now now) {
+void WatchRegistry::shut_down(Now now) {
   shut_down_ = true;
   timer_->cancel();
   for (const auto& side : sides_) {
@@ -355,12 +358,12 @@ void WatchHub::shut_down(Now now) {
   }
 }
 
-bool WatchHub::empty() const {
+bool WatchRegistry::empty() const {
   return std::ranges::all_of(
       sides_, [](const auto& side) { return side == nullptr || side->line.empty(); });
 }
 
-std::size_t WatchHub::keys() const {
+std::size_t WatchRegistry::keys() const {
   std::size_t keys = 0;
   for (const auto& side : sides_) keys += side != nullptr ? side->keys() : 0;
   return keys;
