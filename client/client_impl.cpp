@@ -17,13 +17,14 @@ using client::runtime::local_error;
 class CloseLists {
  public:
   struct Out {};
-  CloseLists(client::calls::WorkEnd& end, client::list::Board& lists) : end_(end), lists_(lists) {}
+  CloseLists(client::calls::WorkEnd& end, client::list::ListRegistry& lists)
+      : end_(end), lists_(lists) {}
   void start(Now now) { lists_.close(end_, now); }
   Out take() { return {}; }
 
  private:
   client::calls::WorkEnd& end_;
-  client::list::Board& lists_;
+  client::list::ListRegistry& lists_;
 };
 
 }  // namespace
@@ -76,7 +77,7 @@ void Client::Impl::shut_down() noexcept {
   context_.refuse_calls();
   if (lists_ != nullptr) {
     client::runtime::Path& path = context_.path();
-    client::calls::Blocking<CloseLists>(path.lane(), {}, lists_->board).wait();
+    client::calls::Blocking<CloseLists>(path.lane(), {}, lists_->registry).wait();
     path.run([this](Now now) {
       watches_->sessions.shut_down(now);
       procedures_->shut_down(now);

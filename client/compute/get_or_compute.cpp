@@ -1,5 +1,5 @@
-// get_or_compute: the thread that asks, the flight it shares with others of its process, and the
-// plans that agree with other processes.
+// get_or_compute: the thread that asks, the single flight that it shares with other threads of its
+// process, and the plans that agree with other processes.
 
 #include "base/read_clocks.h"
 #include "client/calls/call.h"
@@ -10,7 +10,7 @@
 namespace sheaf::client::compute {
 namespace {
 
-using Turn = SingleFlight::Seat::Turn;
+using Turn = SingleFlight::Waiter::Turn;
 using Compute = std::function<std::string()>;
 
 constexpr std::chrono::milliseconds longest_lease = std::chrono::hours(24);
@@ -56,17 +56,17 @@ class Caller {
   }
 
   Result<Value> run(const Compute& compute) {
-    SingleFlight::Seat seat(service_.single_flight, terms_.key);
-    switch (seat.wait(std::max(due_ - read_monotonic(), Deadline(0)))) {
-      case Turn::landed:
-        return seat.value();
+    SingleFlight::Waiter waiter(service_.single_flight, terms_.key);
+    switch (waiter.wait(std::max(due_ - read_monotonic(), Deadline(0)))) {
+      case Turn::finished:
+        return waiter.value();
       case Turn::timed_out:
         return timed_out();
-      case Turn::pilot:
+      case Turn::leader:
         break;
     }
     auto value = lead(compute);
-    if (value) seat.land(*value);
+    if (value) waiter.finish(*value);
     return value;
   }
 

@@ -7,44 +7,47 @@ Seed SingleFlight::seed() {
   return random_.fork();
 }
 
-SingleFlight::Seat::Seat(SingleFlight& flights, std::string_view key)
+// Under the mutex. Another flight of the same key may have begun since.
+void SingleFlight::forget(const std::string& key, const std::shared_ptr<Flight>& flight) {
+  const auto found = flights_.find(key);
+  if (found != flights_.end() && found->second == flight) flights_.erase(found);
+}
+
+SingleFlight::Waiter::Waiter(SingleFlight& flights, std::string_view key)
     : flights_(flights), key_(key) {
   const std::scoped_lock lock(flights_.mutex_);
   auto& flight = flights_.flights_[key_];
   if (flight == nullptr) flight = std::make_shared<Flight>();
   flight_ = flight;
-  ++flight_->seats;
+  ++flight_->waiters;
 }
 
-SingleFlight::Seat::~Seat() {
+// If there is no leader now, one of the others is woken to be it. That holds also when this waiter
+// had only timed out: it may be the one that was woken.
+SingleFlight::Waiter::~Waiter() {
   const std::scoped_lock lock(flights_.mutex_);
-  if (pilot_) flight_->piloted = false;
-  if (--flight_->seats == 0) {
-    const auto found = flights_.flights_.find(key_);
-    if (found != flights_.flights_.end() && found->second == flight_) {
-      flights_.flights_.erase(found);
-    }
-  } else if (!flight_->piloted) {
-    // Also by one whose time was over: it may be the one that was woken to be the pilot.
+  if (leader_) flight_->led = false;
+  if (--flight_->waiters == 0) {
+    flights_.forget(key_, flight_);
+  } else if (!flight_->led) {
     flight_->changed.notify_one();
   }
 }
 
-SingleFlight::Seat::Turn SingleFlight::Seat::wait(std::chrono::nanoseconds time) {
+SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(std::chrono::nanoseconds time) {
   std::unique_lock lock(flights_.mutex_);
-  const auto over = [this] { return flight_->landed != nullptr || !flight_->piloted; };
+  const auto over = [this] { return flight_->value != nullptr || !flight_->led; };
   if (!flight_->changed.wait_for(lock, time, over)) return Turn::timed_out;
-  if (flight_->landed != nullptr) return Turn::landed;
-  flight_->piloted = pilot_ = true;
-  return Turn::pilot;
+  if (flight_->value != nullptr) return Turn::finished;
+  flight_->led = leader_ = true;
+  return Turn::leader;
 }
 
-void SingleFlight::Seat::land(const Value& value) {
-  auto landed = std::make_shared<const Value>(value);
+void SingleFlight::Waiter::finish(const Value& value) {
+  auto finished = std::make_shared<const Value>(value);
   const std::scoped_lock lock(flights_.mutex_);
-  flight_->landed = std::move(landed);
-  const auto found = flights_.flights_.find(key_);
-  if (found != flights_.flights_.end() && found->second == flight_) flights_.flights_.erase(found);
+  flight_->value = std::move(finished);
+  flights_.forget(key_, flight_);
   flight_->changed.notify_all();
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
-// SingleFlight: single flight in the process. Of the threads of a client that miss one key, one
-// goes on (the pilot) while the others wait for the value, each until its own deadline. A pilot
-// that leaves without a value gives its seat to one that waits.
+// SingleFlight: the single-flight pattern in one process. Of the threads of a client that miss the
+// same key, the leader goes on while the others wait for its value, each until its own deadline. If
+// a leader leaves without a value, one of those who wait becomes the leader.
 //
-// A value is given only to those who had boarded before it landed, and whoever boards has found
-// the key absent by itself: nobody gets what was out of date when it asked.
+// A value goes only to those who had joined before the leader finished, and each of them has found
+// the key absent by itself: nobody gets a value that was out of date when it asked.
 //
-// Thread rule: any thread; a Seat belongs to one.
+// Thread rule: any thread; a Waiter belongs to one.
 
 #include <condition_variable>
 #include <cstdint>
@@ -31,48 +31,50 @@ class SingleFlight {
   SingleFlight(const SingleFlight&) = delete;
   SingleFlight& operator=(const SingleFlight&) = delete;
 
-  // A seed for one pilot.
+  // A seed for one leader.
   Seed seed();
 
-  class Seat;
+  class Waiter;
 
  private:
+  // What those who wait for one key share.
   struct Flight {
     std::condition_variable changed;
-    bool piloted = false;
-    std::shared_ptr<const Value> landed;
-    std::uint32_t seats = 0;
+    bool led = false;
+    std::shared_ptr<const Value> value;
+    std::uint32_t waiters = 0;
   };
+  void forget(const std::string& key, const std::shared_ptr<Flight>& flight);
 
   std::mutex mutex_;
   Random random_;
   std::map<std::string, std::shared_ptr<Flight>, std::less<>> flights_;
 };
 
-// A caller's place in the flight of a key; leaving it is the destructor's.
-class SingleFlight::Seat {
+// A caller that has joined those who wait for a key, until its destructor.
+class SingleFlight::Waiter {
  public:
-  Seat(SingleFlight& flights, std::string_view key);
-  ~Seat();
-  Seat(const Seat&) = delete;
-  Seat& operator=(const Seat&) = delete;
+  Waiter(SingleFlight& flights, std::string_view key);
+  ~Waiter();
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
 
   enum class Turn : std::uint8_t {
-    pilot,     // go on alone; the others wait
-    landed,    // value() is there
+    leader,    // go on alone; the others wait
+    finished,  // value() is there
     timed_out  // the time is over
   };
   // Waits for one of these, at most `time`.
   Turn wait(std::chrono::nanoseconds time);
-  // As pilot: gives all who wait the value. Whoever boards from now on begins anew.
-  void land(const Value& value);
-  const Value& value() const { return *flight_->landed; }
+  // The leader gives the value to all who wait. Whoever joins from now on begins anew.
+  void finish(const Value& value);
+  const Value& value() const { return *flight_->value; }
 
  private:
   SingleFlight& flights_;
   std::string key_;
   std::shared_ptr<Flight> flight_;
-  bool pilot_ = false;
+  bool leader_ = false;
 };
 
 }  // namespace sheaf::client::compute

@@ -61,7 +61,7 @@ class RunEdit final : private client::list::EditCall {
   }
 
   void own() {}  // all of it is a copy
-  void start(Now now) { service_.board.submit(name_, *this, now); }
+  void start(Now now) { service_.registry.submit(name_, *this, now); }
   Out take() { return std::move(*outcome); }
 
  private:

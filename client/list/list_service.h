@@ -2,11 +2,11 @@
 
 // ListService: what the lists of one client share.
 //
-// Thread rule: any thread, but the board under the baton.
+// Thread rule: any thread, but the registry under the baton.
 // Lifetime: lists share the client's, and may outlive the Client.
 
 #include "client/calls/procedure_host.h"
-#include "client/list/board.h"
+#include "client/list/list_registry.h"
 #include "client/runtime/context.h"
 
 namespace sheaf::client::list {
@@ -15,11 +15,11 @@ struct ListService {
   ListService(runtime::Context& its_context, calls::ProcedureHost& its_procedures, Seed seed)
       : context(its_context),
         procedures(its_procedures),
-        board(procedures, context.config(), seed) {}
+        registry(procedures, context.config(), seed) {}
 
   runtime::Context& context;
   calls::ProcedureHost& procedures;
-  Board board;
+  ListRegistry registry;
 };
 
 }  // namespace sheaf::client::list

@@ -64,7 +64,7 @@ class Writer final : public calls::Procedure {
   // The next request that has ended; null if there is none.
   EditRequest* poll_ended() { return edits_.poll_ended(); }
   // The register is closed, but the request that says so to the store is in flight.
-  bool letting_go() const noexcept { return register_->closing(); }
+  bool releasing() const noexcept { return register_->closing(); }
   // Nothing is wanted or in flight, and no edit waits.
   bool idle() const noexcept { return state_ == State::idle && !edits_.waiting(); }
   // It will not be used again: done as soon as it is idle.

@@ -1,4 +1,4 @@
-#include "client/list/board.h"
+#include "client/list/list_registry.h"
 
 #include <algorithm>
 #include <utility>
@@ -44,16 +44,16 @@ std::uint64_t head_limit(const ClusterConfig& config, const Keys& keys) {
 
 }  // namespace
 
-class Board::Entry final : public calls::ProcedureOwner {
+class ListRegistry::Entry final : public calls::ProcedureOwner {
  public:
-  Entry(Board& board, std::string name) : board_(board), name_(std::move(name)) {}
+  Entry(ListRegistry& registry, std::string name) : registry_(registry), name_(std::move(name)) {}
 
   void start(std::unique_ptr<Writer> writer, Now now) {
     writer_ = writer.get();
-    board_.host_.run(std::move(writer), *this, now);
+    registry_.host_.run(std::move(writer), *this, now);
   }
   void submit(EditCall& call, Now now) {
-    last_use = ++board_.uses_;
+    last_use = ++registry_.uses_;
     writer_->add(call, now);
     run_->resume(now);
   }
@@ -66,7 +66,7 @@ class Board::Entry final : public calls::ProcedureOwner {
     run_->resume(now);
   }
   bool idle() const { return writer_->idle(); }
-  bool letting_go() const { return writer_->letting_go(); }
+  bool releasing() const { return writer_->releasing(); }
 
   std::uint64_t last_use = 0;
 
@@ -77,26 +77,26 @@ class Board::Entry final : public calls::ProcedureOwner {
     while (EditRequest* request = writer_->poll_ended()) {
       static_cast<EditCall*>(request)->on_ended();
     }
-    Board& board = board_;
-    if (writer_->done() && !writer_->letting_go()) {
+    ListRegistry& registry = registry_;
+    if (writer_->done() && !writer_->releasing()) {
       run.let_go();
-      board.entries_.erase(std::string(name_));
+      registry.entries_.erase(std::string(name_));
     }
-    board.finish_closing();
+    registry.finish_closing();
   }
 
-  Board& board_;
+  ListRegistry& registry_;
   const std::string name_;
   Writer* writer_ = nullptr;
   calls::ProcedureRun* run_ = nullptr;
 };
 
-Board::Board(calls::ProcedureHost& host, const ClusterConfig& config, Seed seed)
+ListRegistry::ListRegistry(calls::ProcedureHost& host, const ClusterConfig& config, Seed seed)
     : host_(host), config_(config), random_(seed) {}
 
-Board::~Board() = default;
+ListRegistry::~ListRegistry() = default;
 
-void Board::submit(const std::string& name, EditCall& call, Now now) {
+void ListRegistry::submit(const std::string& name, EditCall& call, Now now) {
   if (Entry* entry = find_or_make(name, now)) return entry->submit(call, now);
   call.outcome.emplace(
       Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
@@ -104,7 +104,7 @@ void Board::submit(const std::string& name, EditCall& call, Now now) {
 }
 
 // Null while the client closes: a writer that is started then ends at once.
-Board::Entry* Board::find_or_make(const std::string& name, Now now) {
+ListRegistry::Entry* ListRegistry::find_or_make(const std::string& name, Now now) {
   auto found = entries_.find(name);
   if (found == entries_.end()) {
     make_room(now);
@@ -121,7 +121,7 @@ Board::Entry* Board::find_or_make(const std::string& name, Now now) {
   return found == entries_.end() ? nullptr : found->second.get();
 }
 
-std::unique_ptr<Register> Board::make_register(const Keys& keys) {
+std::unique_ptr<Register> ListRegistry::make_register(const Keys& keys) {
   if (keys.ids() == Ids::drawn) {
     CasRegisterOptions options;
     options.step_timeout = config_.timeout;
@@ -132,11 +132,11 @@ std::unique_ptr<Register> Board::make_register(const Keys& keys) {
   return std::make_unique<StoreRegister>(keys, options, random_.fork());
 }
 
-void Board::make_room(Now now) {
+void ListRegistry::make_room(Now now) {
   if (entries_.size() < most_entries) return;
   Entry* oldest = nullptr;
   for (const auto& [name, entry] : entries_) {
-    const bool candidate = entry->idle() && !entry->letting_go();
+    const bool candidate = entry->idle() && !entry->releasing();
     if (candidate && (oldest == nullptr || entry->last_use < oldest->last_use)) {
       oldest = entry.get();
     }
@@ -144,7 +144,7 @@ void Board::make_room(Now now) {
   if (oldest != nullptr) oldest->retire(now);
 }
 
-void Board::close(calls::WorkEnd& end, Now now) {
+void ListRegistry::close(calls::WorkEnd& end, Now now) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : entries_) names.push_back(name);
   for (const std::string& name : names) {
@@ -156,10 +156,10 @@ void Board::close(calls::WorkEnd& end, Now now) {
   finish_closing();
 }
 
-void Board::finish_closing() {
+void ListRegistry::finish_closing() {
   if (closing_ == nullptr) return;
   const bool busy =
-      std::ranges::any_of(entries_, [](const auto& each) { return each.second->letting_go(); });
+      std::ranges::any_of(entries_, [](const auto& each) { return each.second->releasing(); });
   if (!busy) std::exchange(closing_, nullptr)->ended();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Board: the writers of a client, one for each list that it has changed lately. All List objects of
-// the client meet here.
+// ListRegistry: the writers of a client, one for each list that it has changed lately. All List
+// objects of the client share them.
 //
 // Thread rule: under the baton.
 
@@ -33,17 +33,17 @@ Ids ids_of(EndpointKind kind) noexcept;
 // What is wrong with a list's name there.
 std::optional<Error> check_name(std::string_view name, const ClusterConfig& config);
 
-class Board {
+class ListRegistry {
  public:
-  Board(calls::ProcedureHost& host, const ClusterConfig& config, Seed seed);
-  ~Board();
-  Board(const Board&) = delete;
-  Board& operator=(const Board&) = delete;
+  ListRegistry(calls::ProcedureHost& host, const ClusterConfig& config, Seed seed);
+  ~ListRegistry();
+  ListRegistry(const ListRegistry&) = delete;
+  ListRegistry& operator=(const ListRegistry&) = delete;
 
-  // The call ends by on_ended, at the latest at its deadline; maybe before this returns.
+  // The call ends by on_ended, at the latest at its deadline, perhaps before this returns.
   void submit(const std::string& name, EditCall& call, Now now);
 
-  // Ends every edit and gives the lists free; `end` hears when that is done, after a tenth of a
+  // Ends every edit and releases the lists; `end` hears when that is done, after a tenth of a
   // second at the latest. The last call.
   void close(calls::WorkEnd& end, Now now);
 
