@@ -21,7 +21,7 @@ using client::lock::LockTerms;
 using client::runtime::Context;
 using client::runtime::local_error;
 
-constexpr std::size_t kLongestHolder = 256;
+constexpr std::size_t longest_holder = 256;
 
 std::optional<Error> bad(std::string text) {
   return local_error(Outcome::invalid, Reason::bad_argument, std::move(text));
@@ -32,9 +32,9 @@ std::optional<Error> check_options(const LockerOptions& options) {
     return bad("the lease is " + format_duration(options.lease) + "; it must be " +
                format_duration(Locker::min_lease) + " to " + format_duration(Locker::max_lease));
   }
-  if (options.holder.size() > kLongestHolder) {
+  if (options.holder.size() > longest_holder) {
     return bad("the holder's name has " + std::to_string(options.holder.size()) +
-               " bytes; at most " + std::to_string(kLongestHolder) + " are allowed");
+               " bytes; at most " + std::to_string(longest_holder) + " are allowed");
   }
   return std::nullopt;
 }
