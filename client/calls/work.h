@@ -36,8 +36,8 @@ class WorkEnd {
   ~WorkEnd() = default;
 };
 
-// How a caller waits. The number of yields was found by measurement (docs/design): the more keys,
-// the later the answer; and who asks several nodes waits for the slowest.
+// How a caller waits. The number of yields was found by measurement (docs/design/0010-spinning.md):
+// the more keys, the later the answer; and who asks several nodes waits for the slowest.
 struct HowToWait {
   unsigned yields = 0;  // how often the caller gives the processor away before it sleeps
   socket::Wait wait = socket::Wait::spin;

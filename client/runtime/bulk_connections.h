@@ -37,7 +37,7 @@ class BulkConnections {
   class Side;
 
  public:
-  // The fewest keys of a batch that is worth a path (docs/performance.md).
+  // The fewest keys of a batch that is worth a path (docs/design/0011-bulk-connections.md).
   static constexpr std::size_t fewest_keys = 8;
   // Of their lanes: nothing comes on them unasked, so their keepers need not look often.
   static constexpr std::chrono::milliseconds grace{50};

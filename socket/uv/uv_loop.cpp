@@ -132,7 +132,7 @@ void UvLoop::sleep(Deadline until) {
 }
 
 // Polls without sleeping, giving the processor away between tries: a reply that comes within the
-// budget is had without a wake, which costs more than the request (docs/performance.md).
+// budget is had without a wake, which costs more than the request (docs/design/0010-spinning.md).
 bool UvLoop::spin(Deadline until) {
   if (!spin_.enabled || wait_by_ != Wait::spin) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;

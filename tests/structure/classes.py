@@ -40,6 +40,11 @@ KINDS_COMPARED = {
     "cluster": 8,
 }
 
+# Rules that only tests switch off are fields of a struct XControls, which others have by the name
+# `controls`.
+CONTROL_SET = re.compile(r"\b\w*[cC]ontrols_?\s*(?:\.|->)\s*\w+\s*=(?!=)"
+                         r"|\.controls\s*=|\b\w+Controls\s*\{\s*\.")
+
 MEMBER = re.compile(r"((?:\w+(?:<[^<>]*>)?::)+)(?:~?\w+|operator.*)\s*$", re.S)
 
 
@@ -108,4 +113,12 @@ def kind_comparisons(files, exceptions=None):
                 yield place + "only the table of endpoint kinds compares them"
 
 
-RULES = [class_sizes, class_files, kind_comparisons]
+def controls(files):
+    """Only tests switch off a rule to show what is lost without it."""
+    for file in product(files):
+        for match in CONTROL_SET.finditer(file.code):
+            line = file.code.count("\n", 0, match.start()) + 1
+            yield "%s:%d: only tests set a control" % (file.path, line)
+
+
+RULES = [class_sizes, class_files, kind_comparisons, controls]

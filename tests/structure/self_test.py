@@ -272,6 +272,16 @@ class Classes(unittest.TestCase):
         self.assertEqual(list(classes.kind_comparisons(bad, {"node": 1})), [])
 
 
+    def test_controls_are_for_tests(self):
+        for text in ("terms.controls.claim = false;", "f({.controls = off});",
+                     "controls_.token =\n    false;", "f(LockControls{.claim = false});"):
+            self.assertTrue(run(classes.controls, "client/lock/a.cpp", text + "\n"), text)
+            self.assertFalse(run(classes.controls, "tests/sim/a.cpp", text + "\n"), text)
+        for text in ("struct LockControls {\n  bool claim = true;\n};", "LockControls controls{};",
+                     "if (terms_.controls.claim == on) f();", "f(terms.controls);"):
+            self.assertFalse(run(classes.controls, "client/lock/a.h", text + "\n"), text)
+
+
 class PublicComments(unittest.TestCase):
     HEADER = "#pragma once\n/// @file\n/// A.\nnamespace sheaf {\n%s\n}\n"
 
