@@ -172,6 +172,17 @@ class ListRun {
     for (const auto& read : reads_) check(*read, read == reads_.back());
   }
 
+  // Takes of writers that never came back: they may have been carried out.
+  unsigned open_takes() const {
+    unsigned open = 0;
+    for (const auto& writer : all_) {
+      for (const SimEdit& edit : writer->edits()) {
+        if (edit.edit.kind == Edit::Kind::remove && !edit.outcome) ++open;
+      }
+    }
+    return open;
+  }
+
   void check(const SimRead& read, bool last) {
     if (!read.out) return void(findings_.stuck = true);
     if (!*read.out) {
@@ -199,7 +210,8 @@ class ListRun {
       missing += item + " ";
       ++misses;
     }
-    if (takes_ && last ? misses > unknown_takes_ : !takes_ && misses > 0) {
+    const unsigned may_be_taken = unknown_takes_ + open_takes();
+    if (takes_ && last ? misses > may_be_taken : !takes_ && misses > 0) {
       note(last ? findings_.lost : findings_.torn, missing);
     }
     if (!last) return;
