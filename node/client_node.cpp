@@ -186,7 +186,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.text = text;
   completion.node = options_.identity;
   completion.now = now;
-  if (parts_.journal.listening()) log(request, completion);
+  if (parts_.events.listening()) log(request, completion);
   owner_.on_request_done(request);
   request.sink->on_done(request, completion);
 }
@@ -207,7 +207,7 @@ void ClientNode::log(const Request& request, const Completion& completion) {
   record.node = options_.identity;
   record.operation = protocol::to_string(request.operation.verb);
   const auto& keys = request.operation.keys;
-  record.key = parts_.journal.show_key(keys.empty() ? request.operation.key : keys.front());
+  record.key = parts_.events.show_key(keys.empty() ? request.operation.key : keys.front());
   record.outcome = completion.outcome;
   record.text = to_string(completion.reason);
   if (!completion.text.empty()) record.text.append(": ").append(completion.text);
@@ -215,7 +215,7 @@ void ClientNode::log(const Request& request, const Completion& completion) {
     record.text.append(" (and ").append(std::to_string(keys.size() - 1)).append(" other keys)");
   }
   if (request.submitted_at.count() > 0) record.elapsed = completion.now.mono - request.submitted_at;
-  parts_.journal.record(std::move(record));
+  parts_.events.record(std::move(record));
 }
 
 // ---- events of sockets

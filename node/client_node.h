@@ -18,7 +18,7 @@
 #include "base/random.h"
 #include "node/backoff.h"
 #include "node/health.h"
-#include "node/journal.h"
+#include "node/event_log.h"
 #include "node/pool_plan.h"
 #include "node/socket_lease.h"
 #include "node/window.h"
@@ -47,7 +47,7 @@ struct NodeParts {
   socket::Loop& loop;
   socket::Dialer& dialer;
   protocol::SessionFactory& sessions;
-  Journal& journal;
+  EventLog& events;
 };
 
 class NodeOwner {

@@ -215,7 +215,7 @@ void ClientNode::drop_pool(Now now) {
 void ClientNode::log_health() {
   if (health_.state() == reported_) return;
   reported_ = health_.state();
-  if (!parts_.journal.listening()) return;
+  if (!parts_.events.listening()) return;
   LogRecord record;
   const bool down = health_.state() == NodeHealth::down;
   record.level = down ? LogLevel::error : LogLevel::info;
@@ -223,7 +223,7 @@ void ClientNode::log_health() {
   record.operation = "health";
   record.text = to_string(health_.state());
   if (down && !last_failure_.empty()) record.text += ": " + last_failure_;
-  parts_.journal.record(std::move(record));
+  parts_.events.record(std::move(record));
 }
 
 }  // namespace sheaf::node

@@ -26,8 +26,8 @@ Context::Context(ClusterConfig config, ClientOptions options)
     : config_(std::move(config)),
       fork_generation_(fork_count()),
       dispatcher_(std::move(options.executor), std::move(options.on_exception)),
-      journal_(std::move(options.log), config_.log_keys, dispatcher_),
-      bulk_journal_(journal_) {}
+      events_(std::move(options.log), config_.log_keys, dispatcher_),
+      key_events_(events_) {}
 
 Result<void> Context::open(Random& random) {
   if (auto wrong = cluster::check_config(config_)) {
@@ -46,7 +46,7 @@ Result<void> Context::open_paths(Random& random) {
     sessions = std::make_unique<protocol::statestore::StoreSessions>(config_, random.fork());
   }
   config_.password.clear();  // the sessions keep the only copy
-  auto path = Path::open(config_, topology_, std::move(sessions), journal_, random.fork());
+  auto path = Path::open(config_, topology_, std::move(sessions), events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
   make_bulk_connections(random);
@@ -64,7 +64,7 @@ void Context::make_bulk_connections(Random& random) {
     config.pool_min = 0;  // a node is connected to when it is first wanted
     config.pool_max = 1;
     config.spin = false;  // beside other drivers no processor is idle
-    auto path = Path::open(config, topology_, path_->sessions().another(), bulk_journal_,
+    auto path = Path::open(config, topology_, path_->sessions().another(), key_events_,
                            seeds->fork(), BulkConnections::grace);
     if (!path) return std::unique_ptr<Path>();
     (*path)->lane().start();

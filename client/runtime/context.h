@@ -90,8 +90,8 @@ class Context {
   std::atomic<unsigned> entered_ = 0;
   std::uint64_t hash_seed_ = 0;
   Dispatcher dispatcher_;
-  LogJournal journal_;
-  KeyJournal bulk_journal_;
+  EventForwarder events_;
+  KeyEvents key_events_;
   std::shared_ptr<const cluster::Topology> topology_;
   std::unique_ptr<Path> path_;
   std::unique_ptr<BulkConnections> bulk_;

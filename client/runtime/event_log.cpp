@@ -7,12 +7,12 @@
 
 namespace sheaf::client::runtime {
 
-LogJournal::LogJournal(LogSink sink, bool show_keys, Dispatcher& dispatcher)
+EventForwarder::EventForwarder(LogSink sink, bool show_keys, Dispatcher& dispatcher)
     : sink_(sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr),
       show_keys_(show_keys),
       dispatcher_(dispatcher) {}
 
-void LogJournal::record(LogRecord record) {
+void EventForwarder::record(LogRecord record) {
   if (!listening()) return;
   if (queued_->load(std::memory_order_relaxed) >= max_queued) {
     ++dropped_;
@@ -28,7 +28,7 @@ void LogJournal::record(LogRecord record) {
   });
 }
 
-std::string LogJournal::show_key(std::string_view key) const {
+std::string EventForwarder::show_key(std::string_view key) const {
   if (key.empty()) return {};
   if (show_keys_) return printable(key, 64);
   char text[20];

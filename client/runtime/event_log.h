@@ -9,13 +9,13 @@
 #include <memory>
 
 #include "client/runtime/dispatcher.h"
-#include "node/journal.h"
+#include "node/event_log.h"
 
 namespace sheaf::client::runtime {
 
-class LogJournal final : public node::Journal {
+class EventForwarder final : public node::EventLog {
  public:
-  LogJournal(LogSink sink, bool show_keys, Dispatcher& dispatcher);
+  EventForwarder(LogSink sink, bool show_keys, Dispatcher& dispatcher);
 
   bool listening() const noexcept override { return sink_ != nullptr; }
   void record(LogRecord record) override;
@@ -33,18 +33,18 @@ class LogJournal final : public node::Journal {
 
 // Takes only what concerns a key, for paths that are not the client's own: of the nodes that one
 // speaks.
-class KeyJournal final : public node::Journal {
+class KeyEvents final : public node::EventLog {
  public:
-  explicit KeyJournal(node::Journal& journal) : journal_(journal) {}
+  explicit KeyEvents(node::EventLog& events) : events_(events) {}
 
-  bool listening() const noexcept override { return journal_.listening(); }
+  bool listening() const noexcept override { return events_.listening(); }
   void record(LogRecord record) override {
-    if (!record.key.empty()) journal_.record(std::move(record));
+    if (!record.key.empty()) events_.record(std::move(record));
   }
-  std::string show_key(std::string_view key) const override { return journal_.show_key(key); }
+  std::string show_key(std::string_view key) const override { return events_.show_key(key); }
 
  private:
-  node::Journal& journal_;
+  node::EventLog& events_;
 };
 
 }  // namespace sheaf::client::runtime

@@ -27,7 +27,7 @@ class RunCall final : private socket::Lane::Task {
 Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
                                          std::shared_ptr<const cluster::Topology> topology,
                                          std::unique_ptr<protocol::SessionFactory> sessions,
-                                         node::Journal& journal, const Seed& seed,
+                                         node::EventLog& events, const Seed& seed,
                                          std::chrono::milliseconds grace) {
   auto loop = socket::UvLoop::create({config.spin});
   if (!loop) {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
   path->dialer_ = std::move(*dialer);
   path->sessions_ = std::move(sessions);
   path->loop_->refresh();
-  const node::NodeParts parts{*path->loop_, *path->dialer_, *path->sessions_, journal};
+  const node::NodeParts parts{*path->loop_, *path->dialer_, *path->sessions_, events};
   path->cluster_ =
       std::make_unique<cluster::ClientCluster>(config, std::move(topology), parts, seed);
   return path;

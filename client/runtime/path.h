@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "cluster/client_cluster.h"
-#include "node/journal.h"
+#include "node/event_log.h"
 #include "protocol/session_factory.h"
 #include "socket/lane/lane.h"
 #include "socket/seam.h"
@@ -22,10 +22,10 @@ namespace sheaf::client::runtime {
 
 class Path {
  public:
-  // The journal outlives it. start() of its lane is left to the caller; `grace` is the lane's.
+  // The event log outlives it. start() of its lane is left to the caller; `grace` is the lane's.
   static Result<std::unique_ptr<Path>> open(
       const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
-      std::unique_ptr<protocol::SessionFactory> sessions, node::Journal& journal, const Seed& seed,
+      std::unique_ptr<protocol::SessionFactory> sessions, node::EventLog& events, const Seed& seed,
       std::chrono::milliseconds grace = socket::Lane::usual_grace);
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;

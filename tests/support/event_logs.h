@@ -6,18 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include "node/journal.h"
+#include "node/event_log.h"
 
 namespace sheaf::test {
 
-class NoEvents final : public node::Journal {
+class NoEvents final : public node::EventLog {
  public:
   bool listening() const noexcept override { return false; }
   void record(LogRecord) override {}
   std::string show_key(std::string_view) const override { return {}; }
 };
 
-class RecordedEvents final : public node::Journal {
+class RecordedEvents final : public node::EventLog {
  public:
   bool listening() const noexcept override { return true; }
   void record(LogRecord record) override { records.push_back(std::move(record)); }

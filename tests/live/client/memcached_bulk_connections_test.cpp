@@ -225,7 +225,7 @@ class LentPaths : public testing::Test {
   test::MemcachedProcess server_;
   ClusterConfig config_;
   std::shared_ptr<const cluster::Topology> topology_;
-  test::NoEvents journal_;
+  test::NoEvents events_;
 
  protected:
   using Paths = client::runtime::BulkConnections;
@@ -234,7 +234,7 @@ class LentPaths : public testing::Test {
     paths.emplace(2, 1, [this] {
       auto path = client::runtime::Path::open(
           config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_),
-          journal_, Random(1).fork());
+          events_, Random(1).fork());
       if (!path) return std::unique_ptr<client::runtime::Path>();
       (*path)->lane().start();
       return std::move(*path);

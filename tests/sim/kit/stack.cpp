@@ -22,7 +22,7 @@ void Op::on_done(socket::Request&, const socket::Completion& completion) {
 
 StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
                          std::uint64_t seed, Bug bug, client::watch::WatchRegistryOptions watching,
-                         node::Journal* events)
+                         node::EventLog* events)
     : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork(), bug) {
   cluster_ = std::make_unique<cluster::ClientCluster>(
       config, cluster::Topology::make(config),

@@ -75,7 +75,7 @@ class StackClient final : private socket::Deferred {
  public:
   StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
               Bug bug = Bug::none, client::watch::WatchRegistryOptions watching = {},
-              node::Journal* events = nullptr);
+              node::EventLog* events = nullptr);
   ~StackClient();
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
@@ -137,9 +137,9 @@ class Stack {
 
   SimWorld world;
   ClusterConfig config;
-  Bug bug = Bug::none;                           // of clients added from here on
+  Bug bug = Bug::none;                      // of clients added from here on
   client::watch::WatchRegistryOptions watching;  // likewise
-  node::Journal* events = nullptr;               // likewise; outlives them
+  node::EventLog* events = nullptr;          // likewise; outlives them
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers
