@@ -8,6 +8,9 @@ namespace {
 // A time-out that our own process slept through says nothing about the node.
 constexpr std::chrono::milliseconds own_pause{50};
 
+// Nodes know of a part of what they were given to start.
+Request& ours(node::Request& request) noexcept { return static_cast<Request&>(request); }
+
 node::NodeOptions node_options(const ClusterConfig& config, unsigned index) {
   const NodeConfig& from = config.nodes[index];
   node::NodeOptions options;
@@ -42,26 +45,27 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
 
 ClientCluster::~ClientCluster() = default;
 
-void ClientCluster::start(socket::Request& request, Now now) {
-  start_at(topology_->owner(request.place()), request, now);
+void ClientCluster::start(Request& request, Now now) {
+  start_at(topology_->owner(request.route_or_key()), request, now);
 }
 
-void ClientCluster::start_at(unsigned owner, socket::Request& request, Now now) {
+void ClientCluster::start_at(unsigned owner, Request& request, Now now) {
   start_on(home_of(owner, request), request, now);
 }
 
 // The owner, or while it is down who stands in for it.
-unsigned ClientCluster::home_of(unsigned owner, const socket::Request& request) const noexcept {
+unsigned ClientCluster::home_of(unsigned owner, const Request& request) const noexcept {
   if (!rehash_ || request.at_owner || takes(owner) || !may_rehash()) return owner;
-  return topology_->locator().stand_in(request.place(), *this);
+  return topology_->locator().stand_in(request.route_or_key(), *this);
 }
 
 // Requests that waited for a node when it was found to be down need not fail with it.
-bool ClientCluster::reroute(socket::Request& request, Now now) {
+bool ClientCluster::reroute(node::Request& lost, Now now) {
+  Request& request = ours(lost);
   if (request.operation.key.empty()) return false;  // it was for that node, not for a key
-  const unsigned home = home_of(request.node, request);
-  if (home == request.node || !takes(home)) return false;
-  request.node = home;
+  const unsigned home = home_of(request.node_, request);
+  if (home == request.node_ || !takes(home)) return false;
+  request.node_ = home;
   nodes_[home]->start(request, now);
   return true;
 }
@@ -71,8 +75,9 @@ bool ClientCluster::may_rehash() const noexcept {
   return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, nodes_.size() / 3);
 }
 
-void ClientCluster::start_on(unsigned node, socket::Request& request, Now now) {
-  request.node = node;
+void ClientCluster::start_on(unsigned node, Request& request, Now now) {
+  request.node_ = node;
+  request.started_at = now.mono;
   deadlines_.push(request, request.operation.deadline);
   nodes_[node]->start(request, now);
   arm();
@@ -86,7 +91,7 @@ node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
   return acquire_node(key).acquire();
 }
 
-void ClientCluster::on_request_done(socket::Request& request) { deadlines_.remove(request); }
+void ClientCluster::on_request_done(node::Request& request) { deadlines_.remove(ours(request)); }
 
 void ClientCluster::on_connection_ready(unsigned node, Now now) {
   if (listener_ != nullptr) listener_->on_connection_ready(node, now);
@@ -106,8 +111,8 @@ void ClientCluster::arm() {
 
 void ClientCluster::on_timer(Now now) {
   const bool late = loop_.lateness() > own_pause;
-  while (socket::Request* request = deadlines_.pop_due(now.mono)) {
-    nodes_[request->node]->expire(*request, late, now);
+  while (Request* const request = deadlines_.pop_due(now.mono)) {
+    nodes_[request->node_]->expire(*request, late, now);
   }
   armed_ = never;
   arm();

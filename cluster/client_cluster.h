@@ -15,9 +15,9 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/stats.h>
 
+#include "cluster/request.h"
 #include "cluster/topology.h"
 #include "node/client_node.h"
-#include "node/deadline_queue.h"
 
 namespace sheaf::cluster {
 
@@ -42,14 +42,14 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   ClientCluster& operator=(const ClientCluster&) = delete;
 
   // Routes by the operation's key. The request may end before start() returns.
-  void start(socket::Request& request, Now now);
+  void start(Request& request, Now now);
   // The same, for who knows the owner already.
-  void start_at(unsigned owner, socket::Request& request, Now now);
+  void start_at(unsigned owner, Request& request, Now now);
   // True while requests for this owner's keys may go to other nodes, each key to its own: requests
   // of many keys must not be started then.
   bool scatters(unsigned owner) const noexcept { return rehash_ && !takes(owner); }
   // To a given node, whatever the key.
-  void start_on(unsigned node, socket::Request& request, Now now);
+  void start_on(unsigned node, Request& request, Now now);
 
   // The owner of a key.
   node::ClientNode& acquire_node(std::string_view key);
@@ -70,12 +70,12 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
 
  private:
   void on_timer(Now now) override;
-  void on_request_done(socket::Request& request) override;
+  void on_request_done(node::Request& request) override;
   void on_connection_ready(unsigned node, Now now) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
   bool takes(std::uint32_t node) const noexcept override { return nodes_[node]->usable(); }
-  bool reroute(socket::Request& request, Now now) override;
-  unsigned home_of(unsigned owner, const socket::Request& request) const noexcept;
+  bool reroute(node::Request& request, Now now) override;
+  unsigned home_of(unsigned owner, const Request& request) const noexcept;
   bool may_rehash() const noexcept;
   void arm();
 
@@ -83,7 +83,7 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   bool rehash_;
   std::shared_ptr<const Topology> topology_;
   std::vector<std::unique_ptr<node::ClientNode>> nodes_;
-  node::DeadlineQueue<socket::Request, &socket::Request::deadline_place> deadlines_;
+  DeadlineHeap<Request> deadlines_;
   ConnectionListener* listener_ = nullptr;
   Deadline armed_ = never;
   std::unique_ptr<socket::Timer> timer_;

@@ -12,7 +12,13 @@ using protocol::Sent;
 using protocol::Status;
 using socket::ClientSocket;
 using socket::Completion;
-using socket::Request;
+
+namespace {
+
+// All requests on the pool's sockets have come through start().
+Request& ours(socket::Request& request) noexcept { return static_cast<Request&>(request); }
+
+}  // namespace
 
 SocketLease::SocketLease(ClientNode& node, ClientSocket& socket) noexcept
     : node_(&node), socket_(&socket) {
@@ -45,7 +51,7 @@ ClientNode::~ClientNode() = default;
 // ---- requests
 
 void ClientNode::start(Request& request, Now now) {
-  request.items = 0;
+  request.items_ = 0;
   stats_.requests += request.width();
   if (shut_down_) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
@@ -113,7 +119,7 @@ void ClientNode::pump(Now now) {
   if (pumping_) return;  // a completion started another request: the outer loop takes it
   pumping_ = true;
   bound_window(now);
-  while (Request* request = waiting_.front()) {
+  while (auto* const request = static_cast<Request*>(waiting_.front())) {
     // Submitting may end the request, whose owner may then start others: it leaves the list first.
     const bool room =
         window_.fits(request->cost(), request->width()) && socket_for(*request) != nullptr;
@@ -125,7 +131,7 @@ void ClientNode::pump(Now now) {
 }
 
 void ClientNode::expire(Request& request, bool late, Now now) {
-  stats_.timed_out += request.open();
+  stats_.timed_out += request.unanswered();
   if (waiting_.contains(request)) {
     waiting_.remove(request);
     const bool connected = std::ranges::any_of(pool_, [](const auto& s) { return s->ready(); });
@@ -144,7 +150,7 @@ void ClientNode::expire(Request& request, bool late, Now now) {
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
-  stats_.replies += request.open();
+  stats_.replies += request.unanswered();
   const auto trip = now.mono - request.submitted_at;
   stats_.round_trip += stats_.round_trip.count() == 0 ? trip : (trip - stats_.round_trip) / 8;
   if (reply.status == Status::refused) {
@@ -166,16 +172,16 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   if (outcome == Outcome::not_sent && owner_.reroute(request, now)) return;
   switch (outcome) {
     case Outcome::refused:
-      stats_.refused += request.open();
+      stats_.refused += request.unanswered();
       break;
     case Outcome::not_sent:
-      stats_.not_sent += request.open();
+      stats_.not_sent += request.unanswered();
       break;
     case Outcome::unknown:
-      stats_.unknown += request.open();
+      stats_.unknown += request.unanswered();
       break;
     case Outcome::overloaded:
-      stats_.overloaded += request.open();
+      stats_.overloaded += request.unanswered();
       break;
     default:
       break;
@@ -194,7 +200,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
 void ClientNode::fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now) {
   // Only those that wait now: a completion may start new ones.
   for (unsigned left = waiting_.size(); left > 0; --left) {
-    Request* request = waiting_.pop_front();
+    auto* const request = static_cast<Request*>(waiting_.pop_front());
     if (request == nullptr) break;
     fail(*request, outcome, reason, text, now);
   }
@@ -214,7 +220,7 @@ void ClientNode::log(const Request& request, const Completion& completion) {
   if (keys.size() > 1) {
     record.text.append(" (and ").append(std::to_string(keys.size() - 1)).append(" other keys)");
   }
-  if (request.submitted_at.count() > 0) record.elapsed = completion.now.mono - request.submitted_at;
+  record.elapsed = completion.now.mono - request.started_at;
   parts_.events.record(std::move(record));
 }
 
@@ -234,7 +240,7 @@ void ClientNode::on_socket_ready(ClientSocket& socket, Now now) {
   pump(now);
 }
 
-void ClientNode::on_socket_reply(ClientSocket& socket, Request& request, const Reply& reply,
+void ClientNode::on_socket_reply(ClientSocket& socket, socket::Request& request, const Reply& reply,
                                  Now now) {
   if (&request == &probe_request_) {
     end_probe(reply.status != Status::refused, false, now);
@@ -242,29 +248,30 @@ void ClientNode::on_socket_reply(ClientSocket& socket, Request& request, const R
   }
   window_.release(request.cost(), request.width());
   health_.on_answer(now);
-  answer(socket, request, reply, now);
+  answer(socket, ours(request), reply, now);
   give_back(socket);
   if (pool_.size() > options_.pool.min) arm(now.mono + options_.pool.idle_timeout);
   if (!waiting_.empty()) pump(now);
 }
 
-void ClientNode::on_socket_item(Request& request, std::uint32_t index, const Reply& reply,
+void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, const Reply& reply,
                                 Now now) {
-  ++request.items;
+  ++ours(request).items_;
   ++stats_.replies;
   if (reply.status == Status::refused) ++stats_.refused;
   request.sink->on_item(request, index, reply, now);
 }
 
-void ClientNode::on_socket_failed(ClientSocket& socket, Request& request, Sent sent, Now now) {
+void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request, Sent sent,
+                                  Now now) {
   if (&request == &probe_request_) return;  // on_socket_closed follows
   window_.release(request.cost(), request.width());
   const CloseReason& why = socket.close_reason();
   if (shut_down_ && sent == Sent::no) {
-    fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
+    fail(ours(request), Outcome::shutdown, Reason::closed, "the client is closing", now);
   } else {
-    fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason, why.text,
-         now);
+    fail(ours(request), sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason,
+         why.text, now);
   }
   give_back(socket);
 }

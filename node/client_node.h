@@ -17,9 +17,10 @@
 
 #include "base/random.h"
 #include "node/backoff.h"
-#include "node/health.h"
 #include "node/event_log.h"
+#include "node/health.h"
 #include "node/pool_plan.h"
+#include "node/request.h"
 #include "node/socket_lease.h"
 #include "node/window.h"
 #include "protocol/session_factory.h"
@@ -53,9 +54,9 @@ struct NodeParts {
 class NodeOwner {
  public:
   // Before the request's sink is told: the cluster takes it off its deadline queue.
-  virtual void on_request_done(socket::Request& request) = 0;
+  virtual void on_request_done(Request& request) = 0;
   // A request that was not sent: true if the owner starts it elsewhere instead of failing it.
-  virtual bool reroute(socket::Request& request, Now now) = 0;
+  virtual bool reroute(Request& request, Now now) = 0;
   // A connection of the pool is ready.
   virtual void on_connection_ready(unsigned /*node*/, Now) {}
   // A connection of the pool that was ready is gone, and all that was on it has ended.
@@ -76,9 +77,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   ClientNode& operator=(const ClientNode&) = delete;
 
   // Takes the request; may end it before it returns.
-  void start(socket::Request& request, Now now);
+  void start(Request& request, Now now);
   // Its deadline has come. `late`: our own process was not running, the node is not to blame.
-  void expire(socket::Request& request, bool late, Now now);
+  void expire(Request& request, bool late, Now now);
   // Opens a connection if there is none, as if a request waited, and not to a node that is down.
   // The owner is told when one is ready, or that one is.
   void connect(Now now);
@@ -123,20 +124,19 @@ class ClientNode final : private socket::ClientSocketOwner,
 
   // Requests.
   void bound_window(Now now);
-  bool try_submit(socket::Request& request, Now now);
+  bool try_submit(Request& request, Now now);
   void pump(Now now);
-  void end_loan(socket::ClientSocket& socket, const socket::Request& request) noexcept;
-  void answer(const socket::ClientSocket& socket, socket::Request& request,
-              const protocol::Reply& reply, Now now);
-  void fail(socket::Request& request, Outcome outcome, Reason reason, std::string_view text,
-            Now now);
+  void end_loan(socket::ClientSocket& socket, const Request& request) noexcept;
+  void answer(const socket::ClientSocket& socket, Request& request, const protocol::Reply& reply,
+              Now now);
+  void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now);
   void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
-  void log(const socket::Request& request, const socket::Completion& completion);
+  void log(const Request& request, const socket::Completion& completion);
 
   // Pool.
   socket::ClientSocket* best_socket() const;
-  socket::ClientSocket* socket_for(const socket::Request& request) const;
-  bool has_lost(const socket::Request& request) const;
+  socket::ClientSocket* socket_for(const Request& request) const;
+  bool has_lost(const Request& request) const;
   void give_back(socket::ClientSocket& socket) noexcept;
   void maintain(Now now);
   void arm(Deadline at);

@@ -29,7 +29,7 @@ ClientSocket* ClientNode::best_socket() const {
 
 // One key, one connection, while the pool stays as it is: so operations on a key leave in the order
 // in which they were started. Null if that connection has no room.
-ClientSocket* ClientNode::socket_for(const socket::Request& request) const {
+ClientSocket* ClientNode::socket_for(const Request& request) const {
   if (request.only_on != 0) {
     const auto at = std::ranges::find(pool_, request.only_on, [](const auto& s) { return s->id; });
     return at != pool_.end() && (*at)->room() > 0 ? at->get() : nullptr;
@@ -46,7 +46,7 @@ ClientSocket* ClientNode::socket_for(const socket::Request& request) const {
 }
 
 // It may only go on a connection that is no longer there.
-bool ClientNode::has_lost(const socket::Request& request) const {
+bool ClientNode::has_lost(const Request& request) const {
   return request.only_on != 0 && std::ranges::none_of(pool_, [&](const auto& socket) {
            return socket->id == request.only_on && socket->ready();
          });

@@ -10,7 +10,6 @@ using protocol::CloseReason;
 using protocol::Sent;
 using socket::ClientSocket;
 using socket::Completion;
-using socket::Request;
 
 namespace {
 
@@ -80,7 +79,7 @@ std::size_t WatchLine::room() const {
   return room > 0 && probe_sent_ == never ? room - 1 : room;
 }
 
-std::expected<void, protocol::LocalError> WatchLine::submit(Request& request, Now now) {
+std::expected<void, protocol::LocalError> WatchLine::submit(socket::Request& request, Now now) {
   SHEAF_CHECK(up());
   request.operation.deadline = now.mono + options_.answer;
   auto submitted = socket_->submit(request, now);
@@ -100,7 +99,7 @@ void WatchLine::on_socket_ready(ClientSocket& socket, Now now) {
   owner_.on_line_up(now);
 }
 
-void WatchLine::on_socket_reply(ClientSocket& socket, Request& request,
+void WatchLine::on_socket_reply(ClientSocket& socket, socket::Request& request,
                                 const protocol::Reply& reply, Now now) {
   const auto ago = std::chrono::ceil<std::chrono::milliseconds>(now.mono - request.submitted_at);
   if (&socket == socket_.get() && request.submitted_at > proof_.mono) {
@@ -126,7 +125,8 @@ void WatchLine::on_socket_reply(ClientSocket& socket, Request& request,
   if (&socket == socket_.get()) owner_.on_line_room(now);
 }
 
-void WatchLine::on_socket_failed(ClientSocket& socket, Request& request, Sent sent, Now now) {
+void WatchLine::on_socket_failed(ClientSocket& socket, socket::Request& request, Sent sent,
+                                 Now now) {
   if (&request == &probe_) return;
   const CloseReason& why = socket.close_reason();
   Completion completion;

@@ -84,7 +84,7 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
   KeyBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan, const BatchTerms& terms)
       : BatchFeed(end, ground, std::move(plan)),
         started_(terms.started),
-        requests_(new socket::Request[this->plan().size()]) {
+        requests_(new cluster::Request[this->plan().size()]) {
     results_.reserve(this->plan().size());
     for (std::uint32_t i = 0; i < this->plan().size(); ++i) {
       const auto& item = this->plan().item(i);
@@ -122,14 +122,15 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
     return check_value(operation.value, config());
   }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
-    const auto index = static_cast<std::uint32_t>(&request - requests_.get());
+    const auto index =
+        static_cast<std::uint32_t>(&static_cast<cluster::Request&>(request) - requests_.get());
     results_[index].result = Op::convert(completion, started_);
     plan().done(index);
     go_on(plan().item(index).node, completion.now);
   }
 
   Deadline started_;
-  std::unique_ptr<socket::Request[]> requests_;
+  std::unique_ptr<cluster::Request[]> requests_;
   std::vector<Entry> results_;
   std::deque<std::string> values_;  // own()
 };

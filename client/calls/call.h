@@ -39,7 +39,7 @@ class OneOperation final : private socket::RequestSink {
   runtime::Context& context_;
   Deadline started_;
   std::optional<protocol::OwnedOperation> owned_;
-  socket::Request request_;
+  cluster::Request request_;
   std::optional<Out> out_;
 };
 

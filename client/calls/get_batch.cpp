@@ -115,7 +115,7 @@ void GetBatch::on_item(socket::Request& request, std::uint32_t index, const prot
     refused.outcome = Outcome::refused;
     refused.reason = reply.reason;
     refused.text = reply.text;
-    refused.node = path().cluster().node(request.node).options().identity;
+    refused.node = path().cluster().node(part.node()).options().identity;
     refused.now = now;
     answers_.fail(place, runtime::make_error(refused, terms_.started));
   }

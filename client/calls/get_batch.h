@@ -35,7 +35,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
 
  private:
   // A request for the keys at the places first .. first + count - 1.
-  struct Part final : socket::Request {
+  struct Part final : cluster::Request {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };

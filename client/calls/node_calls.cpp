@@ -11,7 +11,7 @@ namespace sheaf::client::calls {
 namespace {
 
 // The same question to every node, once, in parallel, as a Work. Answers is what becomes of them:
-//   Answers(const ClusterConfig&), on_answer(const socket::Request&, const socket::Completion&,
+//   Answers(const ClusterConfig&), on_answer(const cluster::Request&, const socket::Completion&,
 //   Deadline started), Out take()
 template <class Answers>
 class NodeRound final : private socket::RequestSink {
@@ -25,7 +25,7 @@ class NodeRound final : private socket::RequestSink {
         started_(started),
         answers_(context.config()),
         count_(static_cast<unsigned>(context.config().nodes.size())),
-        requests_(new socket::Request[count_]) {
+        requests_(new cluster::Request[count_]) {
     for (unsigned i = 0; i < count_; ++i) {
       requests_[i].operation = operation;
       requests_[i].sink = this;
@@ -40,7 +40,7 @@ class NodeRound final : private socket::RequestSink {
 
  private:
   void on_done(socket::Request& request, const socket::Completion& completion) override {
-    answers_.on_answer(request, completion, started_);
+    answers_.on_answer(static_cast<cluster::Request&>(request), completion, started_);
     if (--left_ == 0) end_.ended();
   }
 
@@ -50,7 +50,7 @@ class NodeRound final : private socket::RequestSink {
   Answers answers_;
   unsigned count_;
   unsigned left_ = 0;
-  std::unique_ptr<socket::Request[]> requests_;
+  std::unique_ptr<cluster::Request[]> requests_;
 };
 
 // For its clock, or where the endpoint has none to tell, whether it answers.
@@ -59,9 +59,9 @@ class Reports {
   using Out = std::vector<NodeReport>;
   explicit Reports(const ClusterConfig& config) : reports_(config.nodes.size()) {}
 
-  void on_answer(const socket::Request& request, const socket::Completion& completion,
+  void on_answer(const cluster::Request& request, const socket::Completion& completion,
                  Deadline started) {
-    NodeReport& report = reports_[request.node];
+    NodeReport& report = reports_[request.node()];
     if (!completion.answered) {
       report.error = runtime::make_error(completion, started);
       return;
@@ -90,9 +90,9 @@ class Texts {
     }
   }
 
-  void on_answer(const socket::Request& request, const socket::Completion& completion,
+  void on_answer(const cluster::Request& request, const socket::Completion& completion,
                  Deadline started) {
-    Result<std::string>& text = texts_[request.node].text;
+    Result<std::string>& text = texts_[request.node()].text;
     if (completion.answered) {
       text = std::string(completion.reply.value);
     } else {

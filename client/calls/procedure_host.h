@@ -51,7 +51,7 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
 
  private:
   friend class ProcedureHost;
-  struct Slot final : socket::Request {
+  struct Slot final : cluster::Request {
     unsigned id = 0;
   };
 

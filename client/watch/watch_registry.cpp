@@ -41,7 +41,13 @@ protocol::Verb verb_of(WatchKey::Request request) {
 }  // namespace
 
 // One key, its watchers, and its one request.
+<<<<<<< HEAD:client/watch/watch_registry.cpp
 class WatchRegistry::Entry final : public ListHook<Entry>, private socket::RequestSink {
+=======
+class WatchRegistry::Entry final : public ListHook<Entry>,
+                              public DeadlineHook<Entry>,
+                              private socket::RequestSink {
+>>>>>>> 34194cb (A request grows by layer, and deadlines are one heap in base/):client/watch/watch_hub.cpp
  public:
   struct Watcher {
     calls::WatchSink* sink = nullptr;  // null: removed during a notification
@@ -72,7 +78,6 @@ class WatchRegistry::Entry final : public ListHook<Entry>, private socket::Reque
   socket::Request request;
   std::vector<Watcher> watchers;
   bool notifying = false;
-  std::size_t deadline_place = socket::Request::no_place;
 };
 
 // What is watched on one node.
@@ -105,7 +110,7 @@ class WatchRegistry::Side final : private node::WatchLineOwner {
   WatchRegistry& registry_;
   std::map<std::string_view, std::unique_ptr<Entry>> entries_;  // named by the entry's own key
   IntrusiveList<Entry> sending_;                                // keys with a request to send
-  node::DeadlineQueue<Entry, &Entry::deadline_place> deadlines_;
+  DeadlineHeap<Entry> deadlines_;
 
  public:
   node::WatchLine line;

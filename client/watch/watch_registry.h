@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "base/deadline_heap.h"
 #include "base/intrusive_list.h"
 #include "client/calls/watches.h"
 #include "client/watch/watch_key.h"
 #include "cluster/client_cluster.h"
-#include "node/deadline_queue.h"
 #include "node/watch_line.h"
 
 namespace sheaf::client::watch {

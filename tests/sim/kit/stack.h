@@ -47,7 +47,7 @@ class Op final : private socket::RequestSink {
  private:
   friend class StackClient;
   void on_done(socket::Request& request, const socket::Completion& completion) override;
-  socket::Request request_;
+  cluster::Request request_;
 };
 
 // The real sessions, with a bug planted if asked for.
@@ -139,7 +139,7 @@ class Stack {
   ClusterConfig config;
   Bug bug = Bug::none;                      // of clients added from here on
   client::watch::WatchRegistryOptions watching;  // likewise
-  node::EventLog* events = nullptr;          // likewise; outlives them
+  node::EventLog* events = nullptr;         // likewise; outlives them
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers

@@ -1,0 +1,30 @@
+#pragma once
+
+// Request: a request as a cluster sees it. It adds to the node's part which node shall have it and
+// when it ends at the latest. Whoever submits to a cluster makes one of these.
+//
+// Thread rule: touched only under the lane's baton, from start to on_done.
+
+#include <string_view>
+
+#include "base/deadline_heap.h"
+#include "node/request.h"
+
+namespace sheaf::cluster {
+
+class Request : public node::Request, public DeadlineHook<Request> {
+ public:
+  std::string_view route;  // the text that decides its node; empty: the key
+  bool at_owner = false;   // for the owner of its key only, whatever the failover mode
+
+  // The node that has it: index in the topology.
+  unsigned node() const noexcept { return node_; }
+  // The text that decides its node.
+  std::string_view route_or_key() const noexcept { return route.empty() ? operation.key : route; }
+
+ private:
+  friend class ClientCluster;
+  unsigned node_ = 0;
+};
+
+}  // namespace sheaf::cluster

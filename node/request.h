@@ -1,0 +1,25 @@
+#pragma once
+
+// Request: a request as a node sees it. It adds to the socket's part what decides which connection
+// may carry it and what is counted and logged when it ends.
+//
+// Thread rule: touched only under the lane's baton, from start to on_done.
+
+#include "socket/request.h"
+
+namespace sheaf::node {
+
+class Request : public socket::Request {
+ public:
+  std::uint64_t only_on = 0;  // the connection that must carry it, else it is not sent; 0 = any
+  Deadline started_at{0};     // when whoever starts it did so; log records measure from here
+
+  // How many operations on keys have no answer yet.
+  std::uint32_t unanswered() const noexcept { return width() - items_; }
+
+ private:
+  friend class ClientNode;
+  std::uint32_t items_ = 0;  // keys of get_many that have been answered by themselves
+};
+
+}  // namespace sheaf::node
