@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "node/node_records.h"
 #include "node/ramp.h"
 
 namespace sheaf::node {
@@ -15,21 +16,13 @@ using socket::Completion;
 
 namespace {
 
+// How often requests that wait for a returning node's growing window look again.
+constexpr std::chrono::milliseconds ramp_step{20};
+
 // All requests on the pool's sockets have come through start().
 Request& ours(socket::Request& request) noexcept { return static_cast<Request&>(request); }
 
 }  // namespace
-
-SocketLease::SocketLease(ClientNode& node, ClientSocket& socket) noexcept
-    : node_(&node), socket_(&socket) {
-  ++socket.leases;
-}
-
-void SocketLease::give_back() noexcept {
-  if (socket_ != nullptr) node_->give_back(*socket_);
-  node_ = nullptr;
-  socket_ = nullptr;
-}
 
 ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed)
     : options_(std::move(options)),
@@ -37,12 +30,13 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
       owner_(owner),
       random_(seed),
       health_(random_.fork()),
-      window_(options_.max_in_flight, options_.max_bytes_in_flight),
+      queue_({options_.max_in_flight, options_.max_bytes_in_flight, options_.max_waiting}),
+      maker_(options_, parts_),
+      pool_(options_.pool, maker_, parts_.loop, *this, random_.fork()),
+      prober_(maker_, *this, options_.connect_timeout),
       timer_(parts_.loop.timer(*this)) {
   stats_.node = options_.identity;
   stats_.weight = options_.weight;
-  probe_request_.sink = this;
-  probe_request_.operation.verb = protocol::Verb::probe;
   maintain(parts_.loop.now());
 }
 
@@ -58,7 +52,7 @@ void ClientNode::start(Request& request, Now now) {
     return;
   }
   if (!health_.usable()) {
-    fail(request, Outcome::not_sent, last_reason_, last_failure_, now);
+    fail(request, Outcome::not_sent, failure_.reason(), failure_.text(), now);
     return;
   }
   if (request.operation.deadline <= now.mono) {
@@ -66,65 +60,50 @@ void ClientNode::start(Request& request, Now now) {
     fail(request, Outcome::not_sent, Reason::timed_out, "no room before the deadline", now);
     return;
   }
-  if (waiting_.empty() && try_submit(request, now)) return;
-  if (waiting_.size() >= options_.max_waiting) {
+  const bool first = queue_.empty();
+  if (first && try_submit(request, now)) return;
+  if (!queue_.push(request)) {
     fail(request, Outcome::overloaded, Reason::queue_full,
          "max_waiting (" + std::to_string(options_.max_waiting) + ") requests wait for this node",
          now);
     return;
   }
-  const bool first = waiting_.empty();
-  waiting_.push_back(request);
   if (first || pool_.size() < options_.pool.max) maintain(now);
-}
-
-// A node that has come back gets a part of its window that grows; what does not fit waits.
-void ClientNode::bound_window(Now now) {
-  const std::uint64_t full = options_.max_in_flight;
-  const bool ramp = health_.state() == NodeHealth::recovering;
-  window_.set_bounds(ramp ? ramp_limit(full, health_.since(), health_.ramp(), now) : full,
-                     options_.max_bytes_in_flight);
 }
 
 // False: no room yet. True: the request is on a socket, or has ended because the session refused
 // it.
 bool ClientNode::try_submit(Request& request, Now now) {
-  if (has_lost(request)) {
+  if (pool_.has_lost(request)) {
     fail(request, Outcome::not_sent, Reason::connection_lost,
          "the connection that this request belongs to has ended", now);
     return true;
   }
-  bound_window(now);
-  if (!window_.fits(request.cost(), request.width())) return false;
-  ClientSocket* const socket = socket_for(request);
+  open_window(now);
+  if (!queue_.has_room_for(request)) return false;
+  ClientSocket* const socket = pool_.socket_for(request);
   if (socket == nullptr) return false;
-  const SocketLease lease(*this, *socket);
+  const SocketLease lease(pool_, *socket);
   if (auto submitted = lease->submit(request, now); !submitted) {
     const protocol::LocalError error = std::move(submitted.error());
     fail(request, error.outcome, error.reason, error.text, now);
     return true;
   }
-  ++lease->leases;  // the request's own loan, until end_loan()
-  window_.admit(request.cost(), request.width());
+  pool_.lend(*socket);  // to the request; it is given back when the request ends
+  queue_.admit(request);
   arm(now.mono + options_.pool.busy_timeout);
   return true;
-}
-
-void ClientNode::end_loan(ClientSocket& socket, const Request& request) noexcept {
-  window_.release(request.cost(), request.width());
-  give_back(socket);
 }
 
 void ClientNode::pump(Now now) {
   if (pumping_) return;  // a completion started another request: the outer loop takes it
   pumping_ = true;
-  bound_window(now);
-  while (auto* const request = static_cast<Request*>(waiting_.front())) {
-    // Submitting may end the request, whose owner may then start others: it leaves the list first.
-    const bool room =
-        window_.fits(request->cost(), request->width()) && socket_for(*request) != nullptr;
-    if (!room && !has_lost(*request)) break;
-    waiting_.remove(*request);
+  open_window(now);
+  while (Request* request = queue_.front()) {
+    // Submitting may end the request, whose owner may then start others: it leaves the queue first.
+    const bool room = queue_.has_room_for(*request) && pool_.socket_for(*request) != nullptr;
+    if (!room && !pool_.has_lost(*request)) break;
+    queue_.remove(*request);
     try_submit(*request, now);
   }
   pumping_ = false;
@@ -132,21 +111,21 @@ void ClientNode::pump(Now now) {
 
 void ClientNode::expire(Request& request, bool late, Now now) {
   stats_.timed_out += request.unanswered();
-  if (waiting_.contains(request)) {
-    waiting_.remove(request);
-    const bool connected = std::ranges::any_of(pool_, [](const auto& s) { return s->ready(); });
+  if (queue_.contains(request)) {
+    queue_.remove(request);
     fail(request, Outcome::not_sent, Reason::timed_out,
-         connected ? "no room on the node" : "no connection yet", now);
+         pool_.any_ready() ? "no room on the node" : "no connection yet", now);
     return;
   }
   ClientSocket& socket = *request.socket;
   const Sent sent = socket.cancel(request, now);
   health_.on_timeout(request.submitted_at, socket.last_received(), late, now);
-  end_loan(socket, request);
+  queue_.release(request);
+  pool_.give_back(socket);
   fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, Reason::timed_out, {},
        now);
   act(now);
-  if (!waiting_.empty()) pump(now);
+  if (!queue_.empty()) pump(now);
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
@@ -192,48 +171,27 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.text = text;
   completion.node = options_.identity;
   completion.now = now;
-  if (parts_.events.listening()) log(request, completion);
+  if (parts_.events.listening()) {
+    parts_.events.record(record_of(request, completion, parts_.events));
+  }
   owner_.on_request_done(request);
   request.sink->on_done(request, completion);
 }
 
 void ClientNode::fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now) {
   // Only those that wait now: a completion may start new ones.
-  for (unsigned left = waiting_.size(); left > 0; --left) {
-    auto* const request = static_cast<Request*>(waiting_.pop_front());
+  for (unsigned left = queue_.size(); left > 0; --left) {
+    Request* request = queue_.pop();
     if (request == nullptr) break;
     fail(*request, outcome, reason, text, now);
   }
 }
 
-void ClientNode::log(const Request& request, const Completion& completion) {
-  LogRecord record;
-  const bool lost = completion.outcome == Outcome::unknown;
-  record.level = lost ? LogLevel::error : LogLevel::warning;
-  record.node = options_.identity;
-  record.operation = protocol::to_string(request.operation.verb);
-  const auto& keys = request.operation.keys;
-  record.key = parts_.events.show_key(keys.empty() ? request.operation.key : keys.front());
-  record.outcome = completion.outcome;
-  record.text = to_string(completion.reason);
-  if (!completion.text.empty()) record.text.append(": ").append(completion.text);
-  if (keys.size() > 1) {
-    record.text.append(" (and ").append(std::to_string(keys.size() - 1)).append(" other keys)");
-  }
-  record.elapsed = completion.now.mono - request.started_at;
-  parts_.events.record(std::move(record));
-}
+// ---- events of the pool's sockets
 
-// ---- events of sockets
-
-void ClientNode::on_socket_ready(ClientSocket& socket, Now now) {
-  ++stats_.connects;
-  last_failure_.clear();
-  if (&socket == probe_.get()) {
-    if (!socket.submit(probe_request_, now)) end_probe(false, true, now);
-    return;
-  }
-  backoff_.on_ready(now);
+void ClientNode::on_socket_ready(ClientSocket&, Now now) {
+  failure_.clear();
+  pool_.on_ready(now);
   health_.on_ready(now);
   act(now);
   owner_.on_connection_ready(options_.index, now);
@@ -242,16 +200,12 @@ void ClientNode::on_socket_ready(ClientSocket& socket, Now now) {
 
 void ClientNode::on_socket_reply(ClientSocket& socket, socket::Request& request, const Reply& reply,
                                  Now now) {
-  if (&request == &probe_request_) {
-    end_probe(reply.status != Status::refused, false, now);
-    return;
-  }
-  window_.release(request.cost(), request.width());
+  queue_.release(ours(request));
   health_.on_answer(now);
   answer(socket, ours(request), reply, now);
-  give_back(socket);
+  pool_.give_back(socket);
   if (pool_.size() > options_.pool.min) arm(now.mono + options_.pool.idle_timeout);
-  if (!waiting_.empty()) pump(now);
+  if (!queue_.empty()) pump(now);
 }
 
 void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, const Reply& reply,
@@ -264,8 +218,7 @@ void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, c
 
 void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request, Sent sent,
                                   Now now) {
-  if (&request == &probe_request_) return;  // on_socket_closed follows
-  window_.release(request.cost(), request.width());
+  queue_.release(ours(request));
   const CloseReason& why = socket.close_reason();
   if (shut_down_ && sent == Sent::no) {
     fail(ours(request), Outcome::shutdown, Reason::closed, "the client is closing", now);
@@ -273,27 +226,14 @@ void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request
     fail(ours(request), sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason,
          why.text, now);
   }
-  give_back(socket);
+  pool_.give_back(socket);
 }
 
 void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, Now now) {
   const bool was_ready = socket.was_ready();
-  if (&socket == probe_.get()) {
-    if (!was_ready) ++stats_.connect_failures;
-    note_failure(why);
-    retire(socket);
-    const auto gone = std::move(probe_);
-    end_probe(false, why.permanent, now);
-    return;
-  }
-  const auto gone = take_out(socket);
-  retire(socket);
-  if (why.renegotiates) {
-    reconnect_at_ = now.mono;
-  } else if (!shut_down_ && why.reason != Reason::closed && why.reason != Reason::node_down) {
-    note_failure(why);
-    ++(was_ready ? stats_.connections_lost : stats_.connect_failures);
-    reconnect_at_ = backoff_.on_failed(now, random_);
+  const auto gone = pool_.on_closed(socket, why, now);
+  if (!shut_down_ && is_failure(why)) {
+    failure_.note(why);
     if (!was_ready) health_.on_connect_failed(socket.created(), why.permanent, now);
   }
   act(now);
@@ -301,19 +241,103 @@ void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, 
   if (was_ready) owner_.on_connection_ended(gone->id, now);
 }
 
-// What users read in `not_sent` errors while the node is down.
-void ClientNode::note_failure(const CloseReason& why) {
-  if (why.reason == Reason::closed) return;
-  last_failure_ = why.text;
-  last_reason_ = why.reason == Reason::authentication ? why.reason : Reason::node_down;
+// ---- connections
+
+SocketLease ClientNode::acquire() {
+  ClientSocket* const socket = pool_.least_loaded();
+  return socket != nullptr ? SocketLease(pool_, *socket) : SocketLease();
+}
+
+std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOwner& owner,
+                                                          Now now) {
+  return maker_.make(owner, needs().connect_timeout, now);
+}
+
+PoolNeeds ClientNode::needs() const noexcept {
+  const bool first = health_.state() == NodeHealth::connecting;
+  return {queue_.size(), health_.usable(),
+          first ? options_.first_connect_timeout : options_.connect_timeout};
+}
+
+void ClientNode::connect(Now now) {
+  if (shut_down_ || !health_.usable()) return;
+  if (pool_.any_ready()) return owner_.on_connection_ready(options_.index, now);
+  pool_.open_first(needs(), now);
+  maintain(now);
+}
+
+// A node that has come back gets a part of its window that grows; what does not fit waits.
+void ClientNode::open_window(Now now) {
+  const std::uint64_t full = options_.max_in_flight;
+  const bool ramp = health_.state() == NodeHealth::recovering;
+  queue_.narrow(ramp ? ramp_limit(full, health_.since(), health_.ramp(), now) : full);
+}
+
+// Looks after the pool, and sets the timer to what comes next.
+void ClientNode::maintain(Now now) {
+  if (shut_down_) return;
+  armed_ = std::min({pool_.maintain(needs(), now), health_.poll_deadline(), prober_.deadline()});
+  if (health_.state() == NodeHealth::recovering && !queue_.empty()) {
+    armed_ = std::min(armed_, now.mono + ramp_step);
+  }
+  timer_->set(armed_);
+}
+
+// At the latest then, the pool is looked at again. Most requests find an earlier setting and cost
+// nothing here.
+void ClientNode::arm(Deadline at) {
+  if (at >= armed_) return;
+  armed_ = at;
+  timer_->set(at);
 }
 
 void ClientNode::on_timer(Now now) {
   armed_ = never;
-  if (probe_deadline_ <= now.mono) end_probe(false, false, now);
+  prober_.on_deadline(now);
   act(now);
   maintain(now);
-  if (!waiting_.empty()) pump(now);
+  if (!queue_.empty()) pump(now);
+}
+
+// ---- health
+
+// Carries out what the health machine asks for, and reports a change.
+void ClientNode::act(Now now) {
+  if (shut_down_) return;
+  for (;;) {
+    switch (health_.next_action(now)) {
+      case HealthAction::none:
+        report_health();
+        arm(now.mono);  // the next turn plans anew
+        return;
+      case HealthAction::start_probe:
+        prober_.ask(now.mono + health_.probe_timeout(), now);
+        break;
+      case HealthAction::connect_pool:
+        prober_.close(now);
+        pool_.skip_backoff(now);
+        maintain(now);
+        break;
+      case HealthAction::drop_pool:  // its connections are worth nothing, and nobody waits for it
+        pool_.abort_all(Reason::node_down, failure_.text(), now);
+        fail_waiting(Outcome::not_sent, failure_.reason(), failure_.text(), now);
+        break;
+    }
+  }
+}
+
+void ClientNode::on_probe_result(bool good, const CloseReason* why, Now now) {
+  if (why != nullptr) failure_.note(*why);
+  health_.on_probe_result(good, why != nullptr && why->permanent, now);
+  act(now);
+}
+
+void ClientNode::report_health() {
+  if (health_.state() == reported_) return;
+  reported_ = health_.state();
+  if (parts_.events.listening()) {
+    parts_.events.record(record_of(options_.identity, health_.state(), failure_.text()));
+  }
 }
 
 // ---- shutting down, statistics
@@ -322,8 +346,8 @@ void ClientNode::shut_down(Now now) {
   shut_down_ = true;
   timer_->cancel();
   fail_waiting(Outcome::shutdown, Reason::closed, "the client is closing", now);
-  for (const auto& socket : pool_) socket->close(now);
-  if (probe_ != nullptr) probe_->close(now);
+  pool_.close_all(now);
+  prober_.close(now);
 }
 
 NodeStats ClientNode::stats() const {
@@ -331,15 +355,9 @@ NodeStats ClientNode::stats() const {
   stats.health = health_.state();
   stats.downs = health_.downs();
   stats.probes = health_.probes();
-  stats.waiting = waiting_.size();
-  for (const auto& socket : pool_) {
-    stats.connections += socket->ready() ? 1 : 0;
-    stats.in_flight += socket->in_flight();
-    stats.bytes_sent += socket->bytes_sent();
-    stats.bytes_received += socket->bytes_received();
-    stats.late_replies += socket->counters().late_replies;
-    stats.bad_timestamps += socket->counters().bad_timestamps;
-  }
+  stats.waiting = queue_.size();
+  pool_.add_to(stats);
+  prober_.add_to(stats);
   return stats;
 }
 

@@ -1,30 +1,29 @@
 #pragma once
 
-// A pooled socket on loan: move-only; its end gives the socket back. A socket may be lent many
-// times at once; when the last loan ends and the socket is not as good as new, it is closed, never
-// kept.
+// SocketLease: a pooled socket on loan. Move-only; its end gives the socket back.
 //
-// Lifetime: ends before the node that lent it. Thread rule: under the lane's baton.
+// Lifetime: ends before the pool that lent it. Thread rule: under the lane's baton.
 
 #include <utility>
 
-#include "socket/client_socket.h"
+#include "node/socket_pool.h"
 
 namespace sheaf::node {
-
-class ClientNode;
 
 class SocketLease {
  public:
   SocketLease() = default;
-  SocketLease(ClientNode& node, socket::ClientSocket& socket) noexcept;
+  SocketLease(SocketPool& pool, socket::ClientSocket& socket) noexcept
+      : pool_(&pool), socket_(&socket) {
+    pool.lend(socket);
+  }
   SocketLease(SocketLease&& other) noexcept
-      : node_(std::exchange(other.node_, nullptr)),
+      : pool_(std::exchange(other.pool_, nullptr)),
         socket_(std::exchange(other.socket_, nullptr)) {}
   SocketLease& operator=(SocketLease&& other) noexcept {
     if (this != &other) {
       give_back();
-      node_ = std::exchange(other.node_, nullptr);
+      pool_ = std::exchange(other.pool_, nullptr);
       socket_ = std::exchange(other.socket_, nullptr);
     }
     return *this;
@@ -34,10 +33,14 @@ class SocketLease {
   explicit operator bool() const noexcept { return socket_ != nullptr; }
   socket::ClientSocket& operator*() const noexcept { return *socket_; }
   socket::ClientSocket* operator->() const noexcept { return socket_; }
-  void give_back() noexcept;
+  void give_back() noexcept {
+    if (socket_ != nullptr) pool_->give_back(*socket_);
+    pool_ = nullptr;
+    socket_ = nullptr;
+  }
 
  private:
-  ClientNode* node_ = nullptr;
+  SocketPool* pool_ = nullptr;
   socket::ClientSocket* socket_ = nullptr;
 };
 

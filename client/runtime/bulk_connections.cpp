@@ -85,7 +85,7 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
   }
   void on_connection_ended(std::uint64_t connection, Now) override {
     const sync::MutexLock lock(owner_.mutex_);
-    forget(node::ClientNode::index_of(connection));
+    forget(node::SocketMaker::node_of(connection));
   }
 
   BulkConnections& owner_;

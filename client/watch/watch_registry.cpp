@@ -41,13 +41,9 @@ protocol::Verb verb_of(WatchKey::Request request) {
 }  // namespace
 
 // One key, its watchers, and its one request.
-<<<<<<< HEAD:client/watch/watch_registry.cpp
-class WatchRegistry::Entry final : public ListHook<Entry>, private socket::RequestSink {
-=======
 class WatchRegistry::Entry final : public ListHook<Entry>,
-                              public DeadlineHook<Entry>,
-                              private socket::RequestSink {
->>>>>>> 34194cb (A request grows by layer, and deadlines are one heap in base/):client/watch/watch_hub.cpp
+                                   public DeadlineHook<Entry>,
+                                   private socket::RequestSink {
  public:
   struct Watcher {
     calls::WatchSink* sink = nullptr;  // null: removed during a notification

@@ -137,9 +137,9 @@ class Stack {
 
   SimWorld world;
   ClusterConfig config;
-  Bug bug = Bug::none;                      // of clients added from here on
+  Bug bug = Bug::none;                           // of clients added from here on
   client::watch::WatchRegistryOptions watching;  // likewise
-  node::EventLog* events = nullptr;         // likewise; outlives them
+  node::EventLog* events = nullptr;              // likewise; outlives them
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers

@@ -1,0 +1,38 @@
+#pragma once
+
+// What a node is made from: its options and the parts that it shares with the other nodes of its
+// lane.
+
+#include <string>
+
+#include "node/event_log.h"
+#include "node/pool_plan.h"
+#include "protocol/session_factory.h"
+#include "socket/seam.h"
+
+namespace sheaf::node {
+
+struct NodeOptions {
+  std::string identity;  // host:port as configured
+  socket::Endpoint endpoint;
+  unsigned index = 0;  // in the topology
+  std::uint32_t weight = 1;
+  std::chrono::milliseconds connect_timeout{500};
+  // The first attempt may take as long as an operation may: to fail the requests that wait for it
+  // any sooner would help nobody.
+  std::chrono::milliseconds first_connect_timeout{1'000};
+  PoolBounds pool;
+  std::uint32_t max_in_flight = 1'024;
+  std::uint64_t max_bytes_in_flight = 8u << 20;
+  std::uint32_t max_waiting = 65'536;
+};
+
+// All of them outlive the node.
+struct NodeParts {
+  socket::Loop& loop;
+  socket::Dialer& dialer;
+  protocol::SessionFactory& sessions;
+  EventLog& events;
+};
+
+}  // namespace sheaf::node

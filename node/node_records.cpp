@@ -1,0 +1,35 @@
+#include "node/node_records.h"
+
+namespace sheaf::node {
+
+LogRecord record_of(const Request& request, const socket::Completion& completion,
+                    const EventLog& log) {
+  LogRecord record;
+  const bool lost = completion.outcome == Outcome::unknown;
+  record.level = lost ? LogLevel::error : LogLevel::warning;
+  record.node = completion.node;
+  record.operation = protocol::to_string(request.operation.verb);
+  const auto& keys = request.operation.keys;
+  record.key = log.show_key(keys.empty() ? request.operation.key : keys.front());
+  record.outcome = completion.outcome;
+  record.text = to_string(completion.reason);
+  if (!completion.text.empty()) record.text.append(": ").append(completion.text);
+  if (keys.size() > 1) {
+    record.text.append(" (and ").append(std::to_string(keys.size() - 1)).append(" other keys)");
+  }
+  record.elapsed = completion.now.mono - request.started_at;
+  return record;
+}
+
+LogRecord record_of(std::string_view node, NodeHealth health, std::string_view failure) {
+  LogRecord record;
+  const bool down = health == NodeHealth::down;
+  record.level = down ? LogLevel::error : LogLevel::info;
+  record.node = node;
+  record.operation = "health";
+  record.text = to_string(health);
+  if (down && !failure.empty()) record.text.append(": ").append(failure);
+  return record;
+}
+
+}  // namespace sheaf::node

@@ -1,0 +1,23 @@
+#pragma once
+
+// The log records of a node.
+//
+// Thread rule: as EventLog.
+
+#include <string_view>
+
+#include <sheaf/stats.h>
+
+#include "node/event_log.h"
+#include "node/request.h"
+
+namespace sheaf::node {
+
+// A request that did not get the answer it asked for.
+LogRecord record_of(const Request& request, const socket::Completion& completion,
+                    const EventLog& log);
+
+// The node's health has changed. `failure`: why it is down, if anything is known.
+LogRecord record_of(std::string_view node, NodeHealth health, std::string_view failure);
+
+}  // namespace sheaf::node

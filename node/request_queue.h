@@ -1,0 +1,60 @@
+#pragma once
+
+// RequestQueue: the requests of a node that wait for room, in the order of their start, and how
+// much of the node's window the requests on its connections take.
+//
+//   waiting --next()--> admitted (counted in the window) --release()--> gone
+//
+// It asks nothing of a connection and keeps no time. Thread rule: one thread at a time. Lifetime:
+// it borrows the requests.
+
+#include <cstdint>
+
+#include "base/intrusive_list.h"
+#include "node/request.h"
+#include "node/window.h"
+
+namespace sheaf::node {
+
+struct QueueBounds {
+  std::uint32_t max_in_flight = 1;  // operations on keys
+  std::uint64_t max_bytes = 1;
+  std::uint32_t max_waiting = 1;  // requests
+};
+
+class RequestQueue {
+ public:
+  explicit RequestQueue(const QueueBounds& bounds) noexcept
+      : bounds_(bounds), window_(bounds.max_in_flight, bounds.max_bytes) {}
+
+  // Those that wait.
+  bool empty() const noexcept { return waiting_.empty(); }
+  unsigned size() const noexcept { return waiting_.size(); }
+  bool contains(const Request& request) const noexcept { return waiting_.contains(request); }
+  Request* front() const noexcept { return static_cast<Request*>(waiting_.front()); }
+  // False: as many wait as may.
+  bool push(Request& request) noexcept;
+  void remove(Request& request) noexcept { waiting_.remove(request); }
+  Request* pop() noexcept { return static_cast<Request*>(waiting_.pop_front()); }
+
+  // The window. Those that are in it stay when it is narrowed.
+  bool has_room_for(const Request& request) const noexcept {
+    return window_.fits(request.cost(), request.width());
+  }
+  void admit(const Request& request) noexcept { window_.admit(request.cost(), request.width()); }
+  void release(const Request& request) noexcept {
+    window_.release(request.cost(), request.width());
+  }
+  // Opens it for at most so many operations; bytes as ever.
+  void narrow(std::uint64_t operations) noexcept {
+    window_.set_bounds(operations, bounds_.max_bytes);
+  }
+  const QueueBounds& bounds() const noexcept { return bounds_; }
+
+ private:
+  QueueBounds bounds_;
+  Window window_;
+  IntrusiveList<socket::Request> waiting_;
+};
+
+}  // namespace sheaf::node

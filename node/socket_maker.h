@@ -1,0 +1,36 @@
+#pragma once
+
+// SocketMaker: makes all connections to one node, those of its pool, of its prober and of watch
+// lines, and gives each a number that is never used again.
+//
+// Lifetime: outlived by the options and parts it is made from. Thread rule: belongs to one lane.
+
+#include <memory>
+
+#include "node/node_options.h"
+#include "socket/client_socket.h"
+
+namespace sheaf::node {
+
+class SocketMaker {
+ public:
+  SocketMaker(const NodeOptions& options, const NodeParts& parts) noexcept
+      : options_(options), parts_(parts) {}
+
+  // Begins to dial. The session must be ready within `timeout`.
+  std::unique_ptr<socket::ClientSocket> make(socket::ClientSocketOwner& owner,
+                                             std::chrono::nanoseconds timeout, Now now);
+  // The node to which a connection leads.
+  static unsigned node_of(std::uint64_t connection) noexcept {
+    return static_cast<unsigned>(connection >> number_bits) - 1;
+  }
+
+ private:
+  static constexpr unsigned number_bits = 40;  // of a connection's number; the others: node + 1
+
+  const NodeOptions& options_;
+  NodeParts parts_;
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace sheaf::node

@@ -1,0 +1,131 @@
+#include "node/socket_pool.h"
+
+#include <algorithm>
+
+#include "base/checks.h"
+#include "base/hash.h"
+
+namespace sheaf::node {
+
+using socket::ClientSocket;
+
+// ---- picking
+
+ClientSocket* SocketPool::least_loaded() const {
+  ClientSocket* best = nullptr;
+  for (const auto& socket : sockets_) {
+    if (socket->room() == 0) continue;
+    if (best == nullptr || socket->in_flight() < best->in_flight()) best = socket.get();
+  }
+  return best;
+}
+
+ClientSocket* SocketPool::socket_for(const Request& request) const {
+  if (request.only_on != 0) {
+    const auto at =
+        std::ranges::find(sockets_, request.only_on, [](const auto& socket) { return socket->id; });
+    return at != sockets_.end() && (*at)->room() > 0 ? at->get() : nullptr;
+  }
+  if (sockets_.size() <= 1) return least_loaded();
+  const auto is_ready = [](const auto& socket) { return socket->ready(); };
+  const auto ready = static_cast<std::uint64_t>(std::ranges::count_if(sockets_, is_ready));
+  if (ready == 0) return nullptr;
+  std::uint64_t skip = hash64(request.operation.key) % ready;
+  for (const auto& socket : sockets_) {
+    if (socket->ready() && skip-- == 0) return socket->room() > 0 ? socket.get() : nullptr;
+  }
+  return nullptr;
+}
+
+bool SocketPool::has_lost(const Request& request) const {
+  return request.only_on != 0 && std::ranges::none_of(sockets_, [&](const auto& socket) {
+           return socket->id == request.only_on && socket->ready();
+         });
+}
+
+bool SocketPool::any_ready() const noexcept {
+  return std::ranges::any_of(sockets_, [](const auto& socket) { return socket->ready(); });
+}
+
+void SocketPool::give_back(ClientSocket& socket) noexcept {
+  SHEAF_CHECK(socket.leases > 0);
+  if (--socket.leases > 0) return;
+  if (socket.ready() && !socket.reset()) {
+    socket.abort(Reason::closed, "given back with a reply still owed", loop_.now());
+  }
+}
+
+// ---- opening and closing
+
+void SocketPool::open(std::chrono::nanoseconds timeout, Now now) {
+  sockets_.push_back(maker_.make(owner_, timeout, now));
+}
+
+Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
+  facts_.clear();
+  for (const auto& socket : sockets_) {
+    facts_.push_back({socket->ready(), socket->idle_since(), socket->busy_since(),
+                      socket->in_flight(), socket->leases, socket->room()});
+  }
+  plan_pool(facts_, bounds_, needs.waiting, now, plan_);
+  for (std::size_t i = 0; i < plan_.verdicts.size(); ++i) {
+    if (plan_.verdicts[i] == Verdict::close_idle) sockets_[i]->close(now);
+    if (plan_.verdicts[i] == Verdict::end_busy) {
+      sockets_[i]->abort(Reason::connection_lost, "a request was in flight for busy_timeout", now);
+    }
+  }
+  if (plan_.create == 0 || !needs.usable) return plan_.next;
+  if (now.mono < reconnect_at_) return std::min(plan_.next, reconnect_at_);
+  for (unsigned i = 0; i < plan_.create; ++i) open(needs.connect_timeout, now);
+  return plan_.next;
+}
+
+void SocketPool::open_first(const PoolNeeds& needs, Now now) {
+  if (sockets_.empty() && now.mono >= reconnect_at_) open(needs.connect_timeout, now);
+}
+
+void SocketPool::skip_backoff(Now now) noexcept {
+  backoff_.reset();
+  reconnect_at_ = now.mono;
+}
+
+void SocketPool::on_ready(Now now) noexcept {
+  ++totals_.connects;
+  backoff_.on_ready(now);
+}
+
+std::unique_ptr<ClientSocket> SocketPool::on_closed(const ClientSocket& socket,
+                                                    const protocol::CloseReason& why, Now now) {
+  totals_.add(socket);
+  if (why.renegotiates) {
+    reconnect_at_ = now.mono;
+  } else if (is_failure(why)) {
+    ++(socket.was_ready() ? totals_.lost : totals_.connect_failures);
+    reconnect_at_ = backoff_.on_failed(now, random_);
+  }
+  const auto at = std::ranges::find(sockets_, &socket, [](const auto& own) { return own.get(); });
+  SHEAF_CHECK(at != sockets_.end());
+  auto gone = std::move(*at);
+  sockets_.erase(at);
+  return gone;
+}
+
+void SocketPool::close_all(Now now) {
+  for (const auto& socket : sockets_) socket->close(now);
+}
+
+void SocketPool::abort_all(Reason reason, const std::string& text, Now now) {
+  for (const auto& socket : sockets_) socket->abort(reason, text, now);
+}
+
+void SocketPool::add_to(NodeStats& stats) const {
+  SocketTotals totals = totals_;
+  for (const auto& socket : sockets_) {
+    stats.connections += socket->ready() ? 1 : 0;
+    stats.in_flight += socket->in_flight();
+    totals.add(*socket);
+  }
+  totals.add_to(stats);
+}
+
+}  // namespace sheaf::node

@@ -1,0 +1,217 @@
+#pragma once
+
+// Connections whose every step a test decides: a loop that turns when it says so, dials that
+// succeed or fail, and sessions that answer or end.
+//
+// Thread rule: one thread.
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/node_options.h"
+#include "protocol/session_factory.h"
+#include "socket/seam.h"
+#include "socket/timer_heap.h"
+
+namespace sheaf::node {
+
+class FakeLoop final : public socket::Loop {
+ public:
+  Now now() const override { return now_; }
+  // Lets time pass, then fires timers and runs what was deferred, again and again.
+  void turn(Deadline until) override {
+    now_.mono = std::max(now_.mono, until);
+    run_deferred();
+    timers_.fire(now_);
+    run_deferred();
+  }
+  void pass(std::chrono::nanoseconds time) {
+    const Deadline end = now_.mono + time;
+    while (timers_.earliest() <= end) turn(timers_.earliest());
+    turn(end);
+  }
+  void settle() { turn(now_.mono); }
+  void wake() noexcept override {}
+  std::unique_ptr<socket::Timer> timer(socket::TimerSink& sink) override {
+    return timers_.make(sink);
+  }
+  void defer(socket::Deferred& work) override {
+    if (std::ranges::find(deferred_, &work) == deferred_.end()) deferred_.push_back(&work);
+  }
+  void forget(socket::Deferred& work) noexcept override { std::erase(deferred_, &work); }
+  std::chrono::nanoseconds lateness() const override { return std::chrono::nanoseconds(0); }
+
+ private:
+  void run_deferred() {
+    while (!deferred_.empty()) {
+      socket::Deferred* const work = deferred_.front();
+      deferred_.pop_front();
+      work->run_deferred(now_);
+    }
+  }
+
+  Now now_{std::chrono::seconds(100), std::chrono::milliseconds(0)};
+  socket::TimerHeap timers_;
+  std::deque<socket::Deferred*> deferred_;
+};
+
+// The client's end of a connection, and its session. `alive` ends with the session.
+struct FakeSession final : protocol::Session {
+  explicit FakeSession(std::vector<FakeSession*>& all) : all_(all) { all_.push_back(this); }
+  ~FakeSession() override { std::erase(all_, this); }
+
+  // What the test decides.
+  std::size_t capacity = 10;
+  bool dirty = false;
+  bool refuses = false;  // every submit
+  void become_ready() {
+    ready_ = true;
+    push(protocol::Event::Kind::ready, {});
+  }
+  // The oldest request is answered.
+  void answer(protocol::Status status = protocol::Status::done) {
+    push(protocol::Event::Kind::reply, tickets_.front()).reply.status = status;
+    tickets_.pop_front();
+  }
+  void end(Reason reason, std::string text, bool permanent = false) {
+    for (const protocol::Ticket ticket : std::exchange(tickets_, {})) {
+      push(protocol::Event::Kind::failed, ticket).sent = protocol::Sent::maybe;
+    }
+    reason_.reason = reason;
+    reason_.text = std::move(text);
+    reason_.permanent = permanent;
+    closed_ = true;
+  }
+  socket::StreamSink* stream = nullptr;
+
+  std::span<std::byte> input_space() override { return {}; }
+  void on_input(std::size_t, Now) override {}
+  void on_output(std::size_t, Now) override {}
+  void on_eof(Now) override {
+    if (!closed_) end(Reason::connection_lost, "the stream ended");
+  }
+  void on_deadline(Now) override {}
+  void start(Now) override {}
+  std::expected<protocol::Ticket, protocol::LocalError> submit(const protocol::Operation& operation,
+                                                               Now) override {
+    if (refuses) {
+      return std::unexpected(
+          protocol::LocalError{Outcome::unsupported, Reason::bad_argument, "no such thing"});
+    }
+    verbs.push_back(operation.verb);
+    tickets_.push_back({slot_++, 1});
+    return tickets_.back();
+  }
+  protocol::Sent cancel(protocol::Ticket ticket, Now) override {
+    std::erase(tickets_, ticket);
+    return protocol::Sent::maybe;
+  }
+  void close(Now) override {
+    if (!closed_) end(Reason::closed, "closed");
+  }
+  std::span<const Bytes> poll_output() override { return {}; }
+  bool poll_event(protocol::Event& event) override {
+    if (events_.empty()) return false;
+    event = events_.front();
+    events_.pop_front();
+    return true;
+  }
+  std::optional<Deadline> poll_deadline() const override { return std::nullopt; }
+  std::size_t room() const override {
+    return ready_ && !closed_ ? capacity - std::min(capacity, tickets_.size()) : 0;
+  }
+  std::size_t in_flight() const override { return tickets_.size(); }
+  bool ready() const override { return ready_ && !closed_; }
+  bool clean() const override { return Session::clean() && !dirty; }
+  bool closed() const override { return closed_; }
+  const protocol::CloseReason& close_reason() const override { return reason_; }
+  const protocol::Counters& counters() const override { return counters_; }
+
+  std::vector<protocol::Verb> verbs;  // of what was submitted
+
+ private:
+  protocol::Event& push(protocol::Event::Kind kind, protocol::Ticket ticket) {
+    protocol::Event& event = events_.emplace_back();
+    event.kind = kind;
+    event.ticket = ticket;
+    return event;
+  }
+
+  std::vector<FakeSession*>& all_;
+  std::deque<protocol::Event> events_;
+  std::deque<protocol::Ticket> tickets_;
+  std::uint32_t slot_ = 0;
+  bool ready_ = false;
+  bool closed_ = false;
+  protocol::CloseReason reason_;
+  protocol::Counters counters_;
+};
+
+class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory {
+ public:
+  explicit FakeNetwork(FakeLoop& loop) : loop_(loop) {}
+
+  std::size_t dials = 0;  // ever
+  std::size_t dialing() const { return dials_.size(); }
+  // The sessions that live, oldest first: one for each connection.
+  std::size_t sessions() const { return sessions_.size(); }
+  FakeSession& session(std::size_t index = 0) { return *sessions_.at(index); }
+
+  // The oldest dial under way succeeds, and its session is ready at once; or it fails.
+  void accept() {
+    FakeDial& dial = *dials_.front();
+    FakeSession& session = *std::ranges::find_if(
+        sessions_, [](const FakeSession* s) { return s->stream == nullptr; })[0];
+    session.stream = &dial.stream_sink;
+    session.become_ready();
+    dials_.erase(dials_.begin());
+    dial.dial_sink.on_connected(std::make_unique<FakeStream>(), loop_.now());
+    loop_.settle();
+  }
+  void refuse() {
+    FakeDial& dial = *dials_.front();
+    dials_.erase(dials_.begin());
+    dial.dial_sink.on_dial_failed("connection refused", loop_.now());
+    loop_.settle();
+  }
+  // After the test has changed a session.
+  void deliver(FakeSession& session) {
+    session.stream->on_writable(loop_.now());
+    loop_.settle();
+  }
+
+  std::unique_ptr<socket::Dial> dial(const socket::Endpoint&, Deadline, socket::DialSink& dial_sink,
+                                     socket::StreamSink& stream_sink) override {
+    ++dials;
+    return std::make_unique<FakeDial>(*this, dial_sink, stream_sink);
+  }
+  std::unique_ptr<protocol::Session> make(unsigned, Now) override {
+    return std::make_unique<FakeSession>(sessions_);
+  }
+
+ private:
+  struct FakeStream final : socket::Stream {
+    std::size_t write(std::span<const Bytes>) override { return 0; }
+  };
+  struct FakeDial final : socket::Dial {
+    FakeDial(FakeNetwork& its_network, socket::DialSink& its_dial_sink,
+             socket::StreamSink& its_stream_sink)
+        : network(its_network), dial_sink(its_dial_sink), stream_sink(its_stream_sink) {
+      network.dials_.push_back(this);
+    }
+    ~FakeDial() override { std::erase(network.dials_, this); }
+    FakeNetwork& network;
+    socket::DialSink& dial_sink;
+    socket::StreamSink& stream_sink;
+  };
+
+  FakeLoop& loop_;
+  std::vector<FakeSession*> sessions_;
+  std::vector<FakeDial*> dials_;
+};
+
+}  // namespace sheaf::node

@@ -1,0 +1,117 @@
+#include "node/request_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "node/last_failure.h"
+#include "node/node_records.h"
+#include "tests/support/event_logs.h"
+
+namespace sheaf::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RequestQueue, HoldsAsManyAsItMayInTheOrderOfTheirStart) {
+  std::array<Request, 4> requests;
+  RequestQueue queue({10, 1'000'000, 3});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.push(requests[i]));
+  EXPECT_FALSE(queue.push(requests[3]));
+  EXPECT_FALSE(queue.contains(requests[3]));
+  queue.remove(requests[1]);
+  EXPECT_TRUE(queue.push(requests[3]));
+  EXPECT_EQ(queue.pop(), &requests[0]);
+  EXPECT_EQ(queue.front(), &requests[2]);
+  EXPECT_EQ(queue.pop(), &requests[2]);
+  EXPECT_EQ(queue.pop(), &requests[3]);
+  EXPECT_EQ(queue.pop(), nullptr);
+}
+
+TEST(RequestQueue, CountsKeysAndBytesOfWhatIsAdmitted) {
+  RequestQueue queue({4, 2'000, 10});
+  const std::array<std::string_view, 3> keys = {"a", "b", "c"};
+  Request many;
+  many.operation.keys = keys;
+  Request one;
+  Request big;
+  const std::string value(1'000, 'v');
+  big.operation.value = value;
+  queue.admit(many);  // three keys, 768 bytes
+  EXPECT_TRUE(queue.has_room_for(one));
+  EXPECT_FALSE(queue.has_room_for(big)) << "1,256 bytes more";
+  queue.admit(one);
+  EXPECT_FALSE(queue.has_room_for(one)) << "a fifth key";
+  queue.release(many);
+  EXPECT_TRUE(queue.has_room_for(many));
+  queue.narrow(1);
+  EXPECT_FALSE(queue.has_room_for(one)) << "what is in a narrowed window stays";
+  queue.release(one);
+  EXPECT_TRUE(queue.has_room_for(one));
+  EXPECT_TRUE(queue.has_room_for(many)) << "alone, whatever its width";
+}
+
+TEST(LastFailure, IsTheTextOfTheLastEndThatWasNotOurs) {
+  LastFailure failure;
+  EXPECT_EQ(failure.text(), "requests timed out without any answer");
+  EXPECT_EQ(failure.reason(), Reason::node_down);
+  failure.note({Reason::authentication, "bad password", true});
+  EXPECT_EQ(failure.text(), "bad password");
+  EXPECT_EQ(failure.reason(), Reason::authentication);
+  failure.note({Reason::closed, "we closed it"});
+  EXPECT_EQ(failure.text(), "bad password");
+  failure.note({Reason::connect_failed, "connection refused"});
+  EXPECT_EQ(failure.text(), "connection refused");
+  EXPECT_EQ(failure.reason(), Reason::node_down);
+  failure.clear();
+  EXPECT_EQ(failure.text(), "requests timed out without any answer");
+}
+
+TEST(NodeRecords, ARequestIsMeasuredFromItsStartEvenIfItWasNeverSubmitted) {
+  const test::RecordedEvents log;
+  Request request;
+  request.started_at = 10s;
+  request.operation.key = "k";
+  socket::Completion completion;
+  completion.outcome = Outcome::not_sent;
+  completion.reason = Reason::timed_out;
+  completion.text = "no connection yet";
+  completion.node = "b1:1883";
+  completion.now.mono = 10s + 50ms;
+  const LogRecord record = record_of(request, completion, log);
+  EXPECT_EQ(record.level, LogLevel::warning);
+  EXPECT_EQ(record.node, "b1:1883");
+  EXPECT_EQ(record.operation, "get");
+  EXPECT_EQ(record.key, "<k>");
+  EXPECT_EQ(record.outcome, Outcome::not_sent);
+  EXPECT_EQ(record.text, "timed out: no connection yet");
+  EXPECT_EQ(record.elapsed, 50ms);
+}
+
+TEST(NodeRecords, ARequestOfManyKeysNamesTheFirstAndCountsTheOthers) {
+  const test::RecordedEvents log;
+  const std::array<std::string_view, 3> keys = {"a", "b", "c"};
+  Request request;
+  request.operation.verb = protocol::Verb::get_many;
+  request.operation.keys = keys;
+  socket::Completion completion;
+  completion.outcome = Outcome::unknown;
+  completion.reason = Reason::timed_out;
+  const LogRecord record = record_of(request, completion, log);
+  EXPECT_EQ(record.level, LogLevel::error);
+  EXPECT_EQ(record.key, "<a>");
+  EXPECT_EQ(record.text, "timed out (and 2 other keys)");
+}
+
+TEST(NodeRecords, OnlyANodeThatIsDownIsAnErrorAndSaysWhy) {
+  const LogRecord down = record_of("b1:1883", NodeHealth::down, "connection refused");
+  EXPECT_EQ(down.level, LogLevel::error);
+  EXPECT_EQ(down.operation, "health");
+  EXPECT_EQ(down.text, "down: connection refused");
+  const LogRecord up = record_of("b1:1883", NodeHealth::up, "connection refused");
+  EXPECT_EQ(up.level, LogLevel::info);
+  EXPECT_EQ(up.text, "up");
+}
+
+}  // namespace
+}  // namespace sheaf::node
