@@ -315,8 +315,6 @@ class Pages(unittest.TestCase):
             self.assertTrue(run(words.wrapped_pages, path, "x" * 101 + "\n"))
             self.assertFalse(run(words.wrapped_pages, path, "| " + "x" * 200 + " |\n"))
         self.assertFalse(run(words.wrapped_pages, "base/a.cpp", "x" * 101 + "\n"))
-        wide = tree(**{"docs/a.md": "x" * 101 + "\n"})
-        self.assertEqual(list(words.wrapped_pages(wide, {"docs/a.md"})), [])
 
 
 class References(unittest.TestCase):

@@ -8,9 +8,6 @@ from source import PRODUCT
 MAX_COLUMNS = 100
 GLOSSARY = "docs/glossary.md"
 
-# Pages that are not wrapped yet.
-WIDE_PAGES = {"docs/lists.md", "docs/locks.md"}
-
 # Words of our own, beside those of the field: each has a row in the glossary.
 OWN_WORDS = [
     "baton", "bulk connection", "claim", "context", "crowd", "drive", "event log", "gap",
@@ -23,23 +20,22 @@ OWN_WORDS = [
 # Words that were replaced by those of the field. No identifier and no file name has them; a word
 # of two is written with a blank.
 RETIRED_WORDS = [
-    "courtesy", "crowned", "deed", "dismiss", "finding session", "guest", "hurry", "looked at",
-    "news", "other way", "side path", "spell", "spelled", "summon", "summoned", "summoner",
+    "board", "courtesy", "crowned", "deed", "dismiss", "finding session", "guest", "hub", "hurry",
+    "looked at", "news", "other way", "pilot", "piloted", "roster", "seat", "seats", "side path",
+    "spell", "spelled", "summon", "summoned", "summoner",
 ]
 
 # Folders that still have constants in another style than snake_case.
-OLD_CONSTANTS = ("base/", "bench/", "cli/", "client/", "cluster/", "protocol/", "samples/",
-                 "tests/")
+OLD_CONSTANTS = ("base/", "bench/", "cli/", "cluster/", "samples/", "tests/")
 
 
 def pages(files):
     return [f for f in files if f.path.endswith(".md")]
 
 
-def wrapped_pages(files, exceptions=None):
+def wrapped_pages(files):
     """Pages have 100 columns. Only tables may be wider."""
-    exceptions = WIDE_PAGES if exceptions is None else exceptions
-    for file in (f for f in pages(files) if f.path not in exceptions):
+    for file in pages(files):
         for number, text in enumerate(file.lines, 1):
             if len(text) > MAX_COLUMNS and not text.lstrip().startswith("|"):
                 yield "%s:%d: %d columns" % (file.path, number, len(text))
