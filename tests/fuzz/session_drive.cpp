@@ -95,11 +95,19 @@ void SessionDrive::step(Action action, std::uint8_t argument, Input& server) {
   }
 }
 
+// Of a long text only both ends are given in single bytes.
+std::size_t SessionDrive::piece_of(std::size_t given, std::size_t left) const {
+  constexpr std::size_t ends = 2'000;
+  return given < ends || left <= ends ? piece_ : std::max(piece_, left - ends);
+}
+
 void SessionDrive::feed(std::string_view bytes) {
+  std::size_t given = 0;
   while (!bytes.empty() && !session_.closed()) {
     const std::span<std::byte> space = session_.input_space();
-    const std::size_t size = std::min({bytes.size(), space.size(), piece_});
+    const std::size_t size = std::min({bytes.size(), space.size(), piece_of(given, bytes.size())});
     if (size == 0) return;
+    given += size;
     std::copy_n(as_bytes(bytes).begin(), size, space.begin());
     bytes.remove_prefix(size);
     session_.on_input(size, now_);

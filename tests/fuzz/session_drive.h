@@ -60,6 +60,7 @@ class SessionDrive {
 
   void step(Action action, std::uint8_t argument, Input& server);
   void feed(std::string_view bytes);
+  std::size_t piece_of(std::size_t given, std::size_t left) const;
   void submit(std::uint8_t argument);
   void take_output(std::size_t most);
   void cancel(std::uint8_t argument);

@@ -7,13 +7,15 @@ namespace sheaf::fuzz {
 
 using namespace protocol::memcached;
 
-// A flag: whether to log in. Then what the drive reads.
+// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
+// reads.
 void run(std::string_view bytes) {
   Input input(bytes);
   SessionOptions options;
-  options.value_limit = 20'000;
   options.max_in_flight = 20;
-  if (input.flag()) options.user = "ann";
+  const std::uint8_t flags = input.u8();
+  if ((flags & 1) != 0) options.user = "ann";
+  options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {
     BinarySession session(options);
@@ -69,6 +71,13 @@ std::vector<std::string> seeds() {
                    .take_output(),
                stats + no_op(4)),
           talk(Script(ready).submit(Verb::set, 3).take_output(200).cancel(0), ""),
+          '\2' + Script(ready)
+                     .submit(Verb::get)
+                     .submit(Verb::get_many, 6)
+                     .take_output()
+                     .with(version + no_op(2) +
+                           encoded(GetReply{.opaque = 3, .cas = 7, .value = std::string(60, 'x')}) +
+                           quiet(5, std::string(60, 'x')) + no_op(11)),
           '\0' + Script().take_output().with("ERROR Too many open connections\r\n"),
           '\1' + Script().take_output().feed(size).take_output().with(
                      version + encoded(TextReply{.opcode = Opcode::sasl_auth, .opaque = 2}))};

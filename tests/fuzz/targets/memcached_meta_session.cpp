@@ -7,13 +7,15 @@ namespace sheaf::fuzz {
 
 using namespace protocol::memcached;
 
-// A flag: whether to log in. Then what the drive reads.
+// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
+// reads.
 void run(std::string_view bytes) {
   Input input(bytes);
   SessionOptions options;
-  options.value_limit = 20'000;
   options.max_in_flight = 20;
-  if (input.flag()) options.user = "ann";
+  const std::uint8_t flags = input.u8();
+  if ((flags & 1) != 0) options.user = "ann";
+  options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {
     MetaSession session(options);
@@ -31,38 +33,44 @@ std::vector<std::string> seeds() {
   const auto talk = [&](const Script& script, std::string_view answers) {
     return '\0' + script.with(greeting + std::string(answers));
   };
-  return {talk(Script(ready).submit(Verb::get).submit(Verb::get, 1).take_output(),
-               "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\n"),
-          talk(Script(ready)
-                   .submit(Verb::set, 2)
-                   .submit(Verb::remove)
-                   .submit(Verb::increment)
-                   .take_output(),
-               "SERVER_ERROR object too large for cache\r\nHD O3\r\nVA 2 c3 O4\r\n12\r\n"),
-          talk(Script(ready)
-                   .submit(Verb::lease, 2)
-                   .submit(Verb::touch, 2)
-                   .submit(Verb::get_and_touch, 2)
-                   .take_output(),
-               "VA 0 W f0 c7 O2\r\n\r\nHD O3\r\nVA 1 X Z f0 c7 O4\r\nA\r\n"),
-          talk(Script(ready)
-                   .submit(Verb::stats)
-                   .take_output()
-                   .feed(21)
-                   .pass_time(13)
-                   .pass_time(13)
-                   .take_output(),
-               "STAT pid 1\r\nEND\r\nMN\r\nMN\r\n"),
-          talk(Script(ready)
-                   .submit(Verb::append, 2)
-                   .submit(Verb::prepend, 4)
-                   .take_output(10)
-                   .cancel(0)
-                   .take_output(),
-               "HD O2\r\nNS O3\r\n"),
-          '\0' + Script().take_output().with("ERROR Too many open connections\r\n"),
-          '\1' + Script().take_output().feed(30).take_output().feed(8).take_output().with(
-                     "CLIENT_ERROR unauthenticated\r\nSTORED\r\n" + greeting)};
+  return {
+      talk(Script(ready).submit(Verb::get).submit(Verb::get, 1).take_output(),
+           "VA 10 f0 c7 O2\r\nA\r\nEN O4\r\n\r\nEN O3\r\n"),
+      talk(Script(ready)
+               .submit(Verb::set, 2)
+               .submit(Verb::remove)
+               .submit(Verb::increment)
+               .take_output(),
+           "SERVER_ERROR object too large for cache\r\nHD O3\r\nVA 2 c3 O4\r\n12\r\n"),
+      talk(Script(ready)
+               .submit(Verb::lease, 2)
+               .submit(Verb::touch, 2)
+               .submit(Verb::get_and_touch, 2)
+               .take_output(),
+           "VA 0 W f0 c7 O2\r\n\r\nHD O3\r\nVA 1 X Z f0 c7 O4\r\nA\r\n"),
+      talk(Script(ready)
+               .submit(Verb::stats)
+               .take_output()
+               .feed(21)
+               .pass_time(13)
+               .pass_time(13)
+               .take_output(),
+           "STAT pid 1\r\nEND\r\nMN\r\nMN\r\n"),
+      talk(Script(ready)
+               .submit(Verb::append, 2)
+               .submit(Verb::prepend, 4)
+               .take_output(10)
+               .cancel(0)
+               .take_output(),
+           "HD O2\r\nNS O3\r\n"),
+      '\2' + Script(ready)
+                 .submit(Verb::get)
+                 .submit(Verb::get, 1)
+                 .take_output()
+                 .with(greeting + "VA 60 f0 c7 O2\r\n" + std::string(60, 'x') + "\r\nEN O3\r\n"),
+      '\0' + Script().take_output().with("ERROR Too many open connections\r\n"),
+      '\1' + Script().take_output().feed(30).take_output().feed(8).take_output().with(
+                 "CLIENT_ERROR unauthenticated\r\nSTORED\r\n" + greeting)};
 }
 
 }  // namespace sheaf::fuzz

@@ -33,7 +33,7 @@ std::string publish(std::string_view topic, std::string_view correlation, std::s
 // Knows what it was asked, so that an answer can belong to a request.
 class StoreDrive final : public SessionDrive {
  public:
-  enum Kind : std::uint8_t { whole, late_puback, only_puback, refused, ahead, notification };
+  enum Kind : std::uint8_t { whole, late_puback, only_puback, refused, ahead, notification, huge };
   // The argument of an answer.
   static constexpr std::uint8_t of(Kind kind, unsigned request = 0) {
     return static_cast<std::uint8_t>(kind * 32 + request);
@@ -85,6 +85,9 @@ class StoreDrive final : public SessionDrive {
         return publish(topic, asked.correlation, text, "001800000000000:00001:X");
       case notification:
         return publish(notification_topic(client_id, "k1"), {}, text);
+      case huge:  // above what is buffered
+        return publish(topic, asked.correlation,
+                       "$250000\r\n" + std::string(250'000, 'x') + "\r\n");
       default:
         return reply;
     }
@@ -107,7 +110,7 @@ void run(std::string_view bytes) {
     StoreSession session(options, clock);
     StoreDrive drive(session, piece);
     drive.play(bytes);
-    expect(session.input_capacity() < 300'000, "the input buffer is bounded");
+    expect(session.input_capacity() < 500'000, "the input buffer is bounded");
     return drive.transcript();
   });
 }
@@ -165,7 +168,14 @@ std::vector<std::string> seeds() {
           Script().take_output().with(
               encoded(mqtt5::Connack{false, mqtt5::ReasonCode::not_authorized, {}})),
           talk(Script(ready).submit(Verb::get).take_output(),
-               encoded(mqtt5::Disconnect{mqtt5::ReasonCode::server_shutting_down, {}}))};
+               encoded(mqtt5::Disconnect{mqtt5::ReasonCode::server_shutting_down, {}})),
+          talk(Script(ready)
+                   .submit(Verb::get)
+                   .submit(Verb::get, 1)
+                   .take_output()
+                   .answer(StoreDrive::of(StoreDrive::huge))
+                   .answer(StoreDrive::of(StoreDrive::whole, 1)),
+               short_text("") + short_text("$-1\r\n"))};
 }
 
 }  // namespace sheaf::fuzz
