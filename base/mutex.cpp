@@ -1,5 +1,7 @@
 #include "base/mutex.h"
 
+#include <algorithm>
+
 #include "base/read_clocks.h"
 
 namespace sheaf::sync {

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -20,6 +19,7 @@
 
 #include <sheaf/locker.h>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace sheaf::cli {
@@ -42,21 +42,21 @@ class Mailbox {
  public:
   Mailbox() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   void put_lock(LockResult got) {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     got_.emplace(std::move(got));
     wake();
   }
   void put_loss(const Error& why) {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     loss_ = why;
     wake();
   }
   std::optional<LockResult> take_lock() {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     return std::exchange(got_, std::nullopt);
   }
   std::optional<Error> take_loss() {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     return std::exchange(loss_, std::nullopt);
   }
   int descriptor() const noexcept { return descriptor_.get(); }
@@ -67,9 +67,9 @@ class Mailbox {
 
  private:
   void wake() const { static_cast<void>(eventfd_write(descriptor_.get(), 1)); }
-  std::mutex mutex_;
-  std::optional<LockResult> got_;
-  std::optional<Error> loss_;
+  sync::Mutex mutex_;
+  std::optional<LockResult> got_ SHEAF_GUARDED_BY(mutex_);
+  std::optional<Error> loss_ SHEAF_GUARDED_BY(mutex_);
   Descriptor descriptor_;
 };
 

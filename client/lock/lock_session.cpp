@@ -82,15 +82,18 @@ void LockSession::on_progress(calls::ProcedureRun& run, Now now) {
 // What other threads see; and the loss, once.
 void LockSession::publish() {
   LockGuard::LossCallback lost;
+  Error why;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     until_ = tenure_->held ? tenure_->until : Deadline{0};
     if (token_ != tenure_->token) token_ = tenure_->token;
     if (!plan_->loss() || loss_ || released_) return;
     loss_ = plan_->loss();
+    why = *loss_;
     lost = std::exchange(on_loss_, nullptr);
   }
-  if (lost) context_.dispatcher().post([lost = std::move(lost), why = *loss_] { lost(why); });
+  if (lost)
+    context_.dispatcher().post([lost = std::move(lost), why = std::move(why)] { lost(why); });
 }
 
 void LockSession::tell_listeners(Now now) {
@@ -112,13 +115,13 @@ void LockSession::on_doubt(Now now) {
 // In a forked child the mutex may be held for ever: refusal() comes first.
 bool LockSession::held() const {
   if (context_.refusal(false)) return false;
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   return !released_ && read_monotonic() < until_;
 }
 
 std::string LockSession::token() const {
   if (context_.refusal(false)) return {};
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   return !released_ && read_monotonic() < until_ ? token_ : std::string();
 }
 
@@ -127,7 +130,7 @@ void LockSession::on_loss(LockGuard::LossCallback lost) {
   const bool closed = context_.refusal(false).has_value();
   Error why;
   {
-    const std::scoped_lock lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     if (released_) return;
     if (!loss_) {
       on_loss_ = std::move(lost);
@@ -141,7 +144,7 @@ void LockSession::on_loss(LockGuard::LossCallback lost) {
 }
 
 bool LockSession::stop_believing() {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   on_loss_ = nullptr;
   return !std::exchange(released_, true);
 }

@@ -8,12 +8,12 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <sheaf/locker.h>
 
+#include "base/mutex.h"
 #include "client/lock/fenced_plan.h"
 #include "client/lock/lock_plan.h"
 #include "client/lock/lock_service.h"
@@ -91,12 +91,12 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   std::vector<TenureListener*> listeners_;
   unsigned told_changes_ = 0;
 
-  mutable std::mutex mutex_;  // guards the rest; nothing is called under it
-  Deadline until_{0};
-  std::string token_;
-  bool released_ = false;
-  std::optional<Error> loss_;
-  LockGuard::LossCallback on_loss_;
+  mutable sync::Mutex mutex_;  // nothing is called under it
+  Deadline until_ SHEAF_GUARDED_BY(mutex_){0};
+  std::string token_ SHEAF_GUARDED_BY(mutex_);
+  bool released_ SHEAF_GUARDED_BY(mutex_) = false;
+  std::optional<Error> loss_ SHEAF_GUARDED_BY(mutex_);
+  LockGuard::LossCallback on_loss_ SHEAF_GUARDED_BY(mutex_);
 };
 
 }  // namespace sheaf::client::lock

@@ -1,8 +1,9 @@
 // Mutex: a standard mutex over a Locker. Threads that share the object first queue for the object,
 // then the one in front asks the store.
 
-#include <condition_variable>
-#include <mutex>
+#include "base/mutex.h"
+
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -42,10 +43,10 @@ struct Mutex::State {
 
   Locker locker;
   const std::string name;
-  mutable std::mutex mutex;
-  std::condition_variable free;
-  bool taken = false;              // by a thread that asks or holds
-  std::optional<LockGuard> guard;  // of the thread that holds
+  sync::Mutex mutex;
+  sync::CondVar free;
+  bool taken SHEAF_GUARDED_BY(mutex) = false;              // by a thread that asks or holds
+  std::optional<LockGuard> guard SHEAF_GUARDED_BY(mutex);  // of the thread that holds
 };
 
 Mutex::Mutex(Client& client, std::string name, LockerOptions options)
@@ -54,19 +55,18 @@ Mutex::~Mutex() = default;
 
 // Waits for the other threads of this object; no time = for ever.
 bool Mutex::enter(std::optional<nanoseconds> time) {
-  std::unique_lock lock(state_->mutex);
-  const auto is_free = [this] { return !state_->taken; };
-  if (!time) {
-    state_->free.wait(lock, is_free);
-  } else if (!state_->free.wait_for(lock, *time, is_free)) {
-    return false;
+  constexpr std::chrono::hours longest{24 * 365};
+  const Deadline until = time ? read_monotonic() + std::min<nanoseconds>(*time, longest) : never;
+  const sync::MutexLock lock(state_->mutex);
+  while (state_->taken) {
+    if (!state_->free.wait_until(state_->mutex, until)) return false;
   }
   return state_->taken = true;
 }
 
 // With a guard: it is held now. Without: the next thread may try.
 void Mutex::leave(std::optional<LockGuard> guard) {
-  const std::scoped_lock lock(state_->mutex);
+  const sync::MutexLock lock(state_->mutex);
   if (guard) {
     state_->guard.emplace(std::move(*guard));
     return;
@@ -105,7 +105,7 @@ bool Mutex::try_lock_within(nanoseconds time) {
 void Mutex::unlock() {
   std::optional<LockGuard> guard;
   {
-    const std::scoped_lock lock(state_->mutex);
+    const sync::MutexLock lock(state_->mutex);
     guard.swap(state_->guard);
   }
   if (guard) static_cast<void>(guard->release());
@@ -113,11 +113,12 @@ void Mutex::unlock() {
 }
 
 bool Mutex::held() const {
-  const std::scoped_lock lock(state_->mutex);
+  const sync::MutexLock lock(state_->mutex);
   return state_->guard && state_->guard->held();
 }
 
-LockGuard& Mutex::guard() { return *state_->guard; }
+// The calling thread holds the lock, and nobody else changes the guard meanwhile.
+LockGuard& Mutex::guard() SHEAF_UNCHECKED { return *state_->guard; }
 
 }  // namespace v0
 }  // namespace sheaf

@@ -111,7 +111,7 @@ void Context::refuse_calls() noexcept {
 }
 
 void Context::wait_for_entries() noexcept {
-  while (const unsigned entered = entered_) entered_.wait(entered);
+  while (entered_ > 0) all_left_.park();
 }
 
 // The objects are leaked: a thread of the parent may hold their mutexes for ever.

@@ -16,6 +16,7 @@
 
 #include <sheaf/client.h>
 
+#include "base/parker.h"
 #include "base/random.h"
 #include "client/runtime/bulk_connections.h"
 #include "client/runtime/dispatcher.h"
@@ -64,8 +65,7 @@ class Context {
    public:
     explicit Entry(Context& context) noexcept : context_(context) { ++context_.entered_; }
     ~Entry() {
-      --context_.entered_;
-      context_.entered_.notify_all();
+      if (--context_.entered_ == 0 && context_.closing_) context_.all_left_.unpark();
     }
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
@@ -87,7 +87,9 @@ class Context {
   ClusterConfig config_;
   const unsigned fork_generation_;
   std::atomic<bool> closing_ = false;
+  // No mutex: in a forked child one may be held for ever.
   std::atomic<unsigned> entered_ = 0;
+  Parker all_left_;
   std::uint64_t hash_seed_ = 0;
   Dispatcher dispatcher_;
   EventForwarder events_;

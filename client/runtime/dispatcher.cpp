@@ -12,7 +12,7 @@ Dispatcher::~Dispatcher() { close(); }
 
 bool Dispatcher::post(Job&& job) {
   {
-    const std::scoped_lock lock(state_->mutex);
+    const sync::MutexLock lock(state_->mutex);
     if (state_->closing) return false;
     state_->jobs.push_back(std::move(job));
   }
@@ -48,22 +48,24 @@ void Dispatcher::announce(const std::shared_ptr<State>& state) noexcept {
 
 // A task of the executor: one job, unless one runs on another thread.
 void Dispatcher::run_task(const std::shared_ptr<State>& state) {
-  std::unique_lock lock(state->mutex);
-  if (state->running && state->runner != std::this_thread::get_id()) {
-    state->announce_next = true;
-    return;
+  bool next = false;
+  {
+    const sync::MutexLock lock(state->mutex);
+    if (state->running && state->runner != std::this_thread::get_id()) {
+      state->announce_next = true;
+      return;
+    }
+    const bool outermost = !state->running;
+    run_one(*state);
+    // Tasks that found this job running have gone: one for the next job, and that one for its next.
+    next = outermost && state->announce_next && !state->jobs.empty();
+    if (outermost && !next) state->announce_next = false;
   }
-  const bool outermost = !state->running;
-  run_one(*state, lock);
-  // Tasks that found this job running have gone: one for the next job, and that one for its next.
-  const bool next = outermost && state->announce_next && !state->jobs.empty();
-  if (outermost && !next) state->announce_next = false;
-  lock.unlock();
   if (next) announce(state);
 }
 
-// Runs the oldest job with the lock released.
-bool Dispatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
+// Runs the oldest job with the mutex released.
+bool Dispatcher::run_one(State& state) {
   if (state.jobs.empty()) return false;
   Job job = std::move(state.jobs.front());
   state.jobs.pop_front();
@@ -71,10 +73,10 @@ bool Dispatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
   const std::thread::id previous = state.runner;
   state.running = true;
   state.runner = std::this_thread::get_id();
-  lock.unlock();
+  state.mutex.unlock();
   run_guarded(state, job);
   job = nullptr;
-  lock.lock();
+  state.mutex.lock();
   state.running = !outermost;
   state.runner = previous;
   state.changed.notify_all();
@@ -82,12 +84,12 @@ bool Dispatcher::run_one(State& state, std::unique_lock<std::mutex>& lock) {
 }
 
 void Dispatcher::main(const std::shared_ptr<State>& state) {
-  std::unique_lock lock(state->mutex);
+  const sync::MutexLock lock(state->mutex);
   for (;;) {
-    while (run_one(*state, lock)) {
+    while (run_one(*state)) {
     }
     if (state->closing) return;
-    state->changed.wait(lock, [&] { return state->closing || !state->jobs.empty(); });
+    while (!state->closing && state->jobs.empty()) state->changed.wait(state->mutex);
   }
 }
 
@@ -98,15 +100,17 @@ void Dispatcher::abandon() noexcept {
 
 void Dispatcher::close() noexcept {
   if (state_ == nullptr) return;
-  std::unique_lock lock(state_->mutex);
-  if (state_->closing) return;
-  const bool inside = state_->running && state_->runner == std::this_thread::get_id();
-  if (!inside) state_->changed.wait(lock, [&] { return !state_->running; });
-  while (run_one(*state_, lock)) {
+  bool inside = false;
+  {
+    const sync::MutexLock lock(state_->mutex);
+    if (state_->closing) return;
+    inside = state_->running && state_->runner == std::this_thread::get_id();
+    while (!inside && state_->running) state_->changed.wait(state_->mutex);
+    while (run_one(*state_)) {
+    }
+    state_->closing = true;
+    state_->changed.notify_all();
   }
-  state_->closing = true;
-  state_->changed.notify_all();
-  lock.unlock();
   if (!thread_.joinable()) return;
   if (inside) {
     thread_.detach();

@@ -10,14 +10,13 @@
 //
 // Thread rule: post() from any thread. close() once, from any thread, a running job included.
 
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/quiet_thread.h"
 
 namespace sheaf::client::runtime {
@@ -53,19 +52,19 @@ class Dispatcher {
 
  private:
   struct State {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<Job> jobs;
     Executor executor;
     ExceptionHandler handler;
-    bool closing = false;
-    bool running = false;        // a job is being run
-    bool announce_next = false;  // a task came while one ran
-    std::thread::id runner;
+    sync::Mutex mutex;
+    sync::CondVar changed;
+    std::deque<Job> jobs SHEAF_GUARDED_BY(mutex);
+    bool closing SHEAF_GUARDED_BY(mutex) = false;
+    bool running SHEAF_GUARDED_BY(mutex) = false;        // a job is being run
+    bool announce_next SHEAF_GUARDED_BY(mutex) = false;  // a task came while one ran
+    std::thread::id runner SHEAF_GUARDED_BY(mutex);
   };
   static void execute(const State& state, Job task) noexcept;
   static void run_guarded(const State& state, const Job& code) noexcept;
-  static bool run_one(State& state, std::unique_lock<std::mutex>& lock);
+  static bool run_one(State& state) SHEAF_REQUIRES(state.mutex);
   static void announce(const std::shared_ptr<State>& state) noexcept;
   static void run_task(const std::shared_ptr<State>& state);
   static void main(const std::shared_ptr<State>& state);
