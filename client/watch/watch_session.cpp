@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/read_clocks.h"
 #include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
 #include "client/watch/watch_service.h"
@@ -57,7 +58,7 @@ void Watch::Session::end_watching(Now now) {
 
 void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, Now now) {
   WatchEvent event = event_of(key, update);
-  const std::unique_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   if (stopped_) return;
   buffer_.push(std::move(event), wall_time(now));
   changed_.notify_all();
@@ -71,7 +72,7 @@ void Watch::Session::schedule() {
 }
 
 void Watch::Session::finish() {
-  const std::unique_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   finished_ = true;
   changed_.notify_all();
 }
@@ -88,9 +89,11 @@ Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds 
     return Failure(local_error(Outcome::invalid, Reason::bad_argument,
                                "this watch has a callback, which takes its events"));
   }
-  std::unique_lock lock(mutex_);
   const auto wait = std::clamp<std::chrono::nanoseconds>(timeout, {}, std::chrono::hours(24));
-  changed_.wait_for(lock, wait, [this] { return finished_ || !buffer_.empty(); });
+  const Deadline until = read_monotonic() + wait;
+  const sync::MutexLock lock(mutex_);
+  while (!finished_ && buffer_.empty() && changed_.wait_until(mutex_, until)) {
+  }
   if (auto event = buffer_.pop(system_clock::now())) return event;
   if (finished_) {
     return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
@@ -98,35 +101,35 @@ Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds 
   return std::optional<WatchEvent>();
 }
 
-// Takes one event and calls back without the lock.
-bool Watch::Session::call_one(std::unique_lock<std::mutex>& lock) {
+// Takes one event and calls back without the mutex.
+bool Watch::Session::call_one() {
   if (stopped_) return false;
   const auto event = buffer_.pop(system_clock::now());
   if (!event) return false;
   calling_ = true;
   caller_ = std::this_thread::get_id();
-  lock.unlock();
+  mutex_.unlock();
   service_->context.dispatcher().run_guarded([&] { callback_(*event); });
-  lock.lock();
+  mutex_.lock();
   calling_ = false;
   changed_.notify_all();
   return true;
 }
 
 void Watch::Session::run() {
-  std::unique_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   for (;;) {
-    while (call_one(lock)) {
+    while (call_one()) {
     }
     if (stopped_ || finished_) return;
-    changed_.wait(lock, [this] { return stopped_ || finished_ || !buffer_.empty(); });
+    while (!stopped_ && !finished_ && buffer_.empty()) changed_.wait(mutex_);
   }
 }
 
 // One event for each task, so that many watches share an executor fairly.
 void Watch::Session::run_one() {
-  std::unique_lock lock(mutex_);
-  call_one(lock);
+  const sync::MutexLock lock(mutex_);
+  call_one();
   scheduled_ = !stopped_ && !buffer_.empty();
   if (scheduled_) schedule();
 }
@@ -150,12 +153,14 @@ void Watch::Session::stop() noexcept {
       self->service_->sessions.remove(self, now);
     });
   }
-  std::unique_lock lock(mutex_);
-  stopped_ = true;
-  changed_.notify_all();
-  const bool inside = calling_ && caller_ == std::this_thread::get_id();
-  if (!inside) changed_.wait(lock, [this] { return !calling_; });
-  lock.unlock();
+  bool inside = false;
+  {
+    const sync::MutexLock lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+    inside = calling_ && caller_ == std::this_thread::get_id();
+    while (!inside && calling_) changed_.wait(mutex_);
+  }
   if (!thread_.joinable()) return;
   if (inside) {
     thread_.detach();

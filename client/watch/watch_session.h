@@ -4,13 +4,12 @@
 // user's thread or by a thread that runs the callbacks.
 // SessionRegistry: all sessions of a client. It keeps them alive while updates may come.
 
-#include <condition_variable>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include <sheaf/watch.h>
 
+#include "base/mutex.h"
 #include "base/quiet_thread.h"
 #include "client/calls/watches.h"
 #include "client/watch/watch_buffer.h"
@@ -51,21 +50,21 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   void run();
   void run_one();
   void schedule();
-  bool call_one(std::unique_lock<std::mutex>& lock);
+  bool call_one() SHEAF_REQUIRES(mutex_);
 
   const std::shared_ptr<client::watch::WatchService> service_;
   const std::vector<std::string> keys_;
   const WatchCallback callback_;
   const bool on_executor_;  // else on a thread of our own
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  client::watch::WatchBuffer buffer_;
-  bool finished_ = false;
-  bool stopped_ = false;
-  bool scheduled_ = false;  // a task of the executor is on its way
-  bool calling_ = false;
-  std::thread::id caller_;
+  sync::Mutex mutex_;
+  sync::CondVar changed_;
+  client::watch::WatchBuffer buffer_ SHEAF_GUARDED_BY(mutex_);
+  bool finished_ SHEAF_GUARDED_BY(mutex_) = false;
+  bool stopped_ SHEAF_GUARDED_BY(mutex_) = false;
+  bool scheduled_ SHEAF_GUARDED_BY(mutex_) = false;  // a task of the executor is on its way
+  bool calling_ SHEAF_GUARDED_BY(mutex_) = false;
+  std::thread::id caller_ SHEAF_GUARDED_BY(mutex_);
   QuietThread thread_;
 };
 
