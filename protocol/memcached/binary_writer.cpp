@@ -3,6 +3,7 @@
 #include "protocol/memcached/binary_writer.h"
 
 #include "base/checks.h"
+#include "protocol/memcached/rules.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
@@ -24,13 +25,9 @@ void encode_head(const Packet& packet, OutputQueue& output) {
 }  // namespace
 
 std::optional<std::string> bad_binary_credentials(const SessionOptions& options) {
-  constexpr std::size_t longest = 1024;
   const std::string& user = options.user;
   const std::string& password = options.password;
-  if (user.empty() && !password.empty()) return "there is a password without a user name";
-  if (user.size() > longest || password.size() > longest) {
-    return "user name or password is longer than 1024 bytes";
-  }
+  if (auto wrong = bad_login(user, password)) return wrong;
   if (user.contains('\0') || password.contains('\0')) {
     return "user name or password contains a NUL byte";
   }

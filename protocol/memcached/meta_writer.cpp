@@ -20,13 +20,9 @@ MetaSet::Mode mode_of(const Operation& operation) noexcept {
 
 // The server reads the log-in as "user password".
 std::optional<std::string> bad_meta_credentials(const SessionOptions& options) {
-  constexpr std::size_t longest = 1024;
   const std::string& user = options.user;
   const std::string& password = options.password;
-  if (user.empty() && !password.empty()) return "there is a password without a user name";
-  if (user.size() > longest || password.size() > longest) {
-    return "user name or password is longer than 1024 bytes";
-  }
+  if (auto wrong = bad_login(user, password)) return wrong;
   if (!is_plain_key(user) || user.contains(':')) {
     return "the user name contains a blank, a colon or a control character";
   }

@@ -183,4 +183,13 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
   }
 }
 
+std::optional<std::string> bad_login(std::string_view user, std::string_view password) {
+  constexpr std::size_t longest = 1024;
+  if (user.empty() && !password.empty()) return "there is a password without a user name";
+  if (user.size() > longest || password.size() > longest) {
+    return "user name or password is longer than 1024 bytes";
+  }
+  return std::nullopt;
+}
+
 }  // namespace sheaf::protocol::memcached

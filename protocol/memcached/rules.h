@@ -71,6 +71,11 @@ std::uint64_t cas_of(const Operation& operation) noexcept;
 // Groups of statistics whose replies are names and values.
 bool is_stats_group(std::string_view group) noexcept;
 
+// ---- log-ins
+
+// What is wrong with a user name and password in either protocol; the text is one clause.
+std::optional<std::string> bad_login(std::string_view user, std::string_view password);
+
 // ---- operations
 
 // Whether an operation is about one key, its `key`.
