@@ -8,6 +8,7 @@
 
 #include "tests/protocol/line_session.h"
 #include "tests/protocol/scarce_memory.h"
+#include "tests/protocol/take_output.h"
 
 namespace sheaf::protocol {
 namespace {
@@ -44,16 +45,7 @@ class SessionBaseTest : public testing::Test {
     EXPECT_EQ(next().kind, Event::Kind::ready);
   }
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
-    std::string bytes;
-    while (bytes.size() < most) {
-      std::string turn;
-      for (const Bytes part : session.poll_output()) turn += as_text(part);
-      if (turn.empty()) break;
-      turn.resize(std::min(turn.size(), most - bytes.size()));
-      session.on_output(turn.size(), now());
-      bytes += turn;
-    }
-    return bytes;
+    return take_output(session, now(), most);
   }
   void feed(std::string_view bytes) {
     const std::span<std::byte> space = session.input_space();

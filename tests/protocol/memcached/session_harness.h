@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "protocol/memcached/binary_session.h"
 #include "protocol/memcached/meta_session.h"
+#include "tests/protocol/take_output.h"
 
 namespace sheaf::protocol::memcached {
 
@@ -108,16 +109,7 @@ class Wire {
 
   // What the session wants to write, taken by the kernel.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
-    std::string bytes;
-    while (bytes.size() < most) {
-      std::string turn;
-      for (const Bytes part : session.poll_output()) turn += as_text(part);
-      if (turn.empty()) break;
-      turn.resize(std::min(turn.size(), most - bytes.size()));
-      session.on_output(turn.size(), now());
-      bytes += turn;
-    }
-    return bytes;
+    return take_output(session, now(), most);
   }
   // Gives bytes in reads of at most `step`; events are polled after each.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {

@@ -11,6 +11,7 @@
 #include "protocol/mqtt5/packets.h"
 #include "protocol/statestore/session.h"
 #include "protocol/statestore/topics.h"
+#include "tests/protocol/take_output.h"
 
 namespace sheaf::protocol::statestore {
 
@@ -128,16 +129,7 @@ class Wire {
 
   // Everything the session wants to write, taken by the kernel.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
-    std::string bytes;
-    while (bytes.size() < most) {
-      std::string turn;
-      for (const Bytes part : session.poll_output()) turn += as_text(part);
-      if (turn.empty()) break;
-      turn.resize(std::min(turn.size(), most - bytes.size()));
-      session.on_output(turn.size(), now());
-      bytes += turn;
-    }
-    return bytes;
+    return take_output(session, now(), most);
   }
   // The same as requests; other packets are looked over.
   std::vector<SeenRequest> take_requests() { return requests_in(take()); }
