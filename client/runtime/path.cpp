@@ -1,8 +1,5 @@
 #include "client/runtime/path.h"
 
-#include "client/runtime/dialer_factory.h"
-#include "client/runtime/outcomes.h"
-
 namespace sheaf::client::runtime {
 namespace {
 
@@ -29,15 +26,9 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
                                          std::unique_ptr<protocol::SessionFactory> sessions,
                                          node::EventLog& events, const Seed& seed,
                                          std::chrono::milliseconds grace) {
-  auto loop = socket::UvLoop::create({config.spin});
-  if (!loop) {
-    return Failure(local_error(Outcome::overloaded, Reason::other,
-                               "no event loop could be opened: " + loop.error()));
-  }
-  auto dialer = make_dialer(config, **loop);
-  if (!dialer) return Failure(std::move(dialer.error()));
-  std::unique_ptr<Path> path(new Path(std::move(*loop), grace));
-  path->dialer_ = std::move(*dialer);
+  auto transport = open_transport(config);
+  if (!transport) return Failure(std::move(transport.error()));
+  std::unique_ptr<Path> path(new Path(std::move(*transport), grace));
   path->sessions_ = std::move(sessions);
   path->loop_->refresh();
   const node::NodeParts parts{*path->loop_, *path->dialer_, *path->sessions_, events};

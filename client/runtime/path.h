@@ -12,6 +12,7 @@
 #include <sheaf/cluster_config.h>
 
 #include "base/random.h"
+#include "client/runtime/transport.h"
 #include "cluster/client_cluster.h"
 #include "node/event_log.h"
 #include "protocol/session_factory.h"
@@ -45,8 +46,10 @@ class Path {
   static void abandon(std::unique_ptr<Path> path) noexcept;
 
  private:
-  Path(std::unique_ptr<socket::DrivenLoop> loop, std::chrono::milliseconds grace)
-      : loop_(std::move(loop)), lane_(*loop_, grace) {}
+  Path(Transport transport, std::chrono::milliseconds grace)
+      : loop_(std::move(transport.loop)),
+        dialer_(std::move(transport.dialer)),
+        lane_(*loop_, grace, transport.controls) {}
 
   std::unique_ptr<socket::DrivenLoop> loop_;
   std::unique_ptr<socket::Dialer> dialer_;

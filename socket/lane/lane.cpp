@@ -55,7 +55,7 @@ void Lane::stop() noexcept {
 bool Lane::enqueue(Task& task) noexcept {
   queue_.push_back(task);
   queued_.store(true, std::memory_order_relaxed);
-  return set_awake();
+  return set_awake() && controls_.wake;
 }
 
 // The driver is awake, or is being woken. True if it was asleep.
@@ -126,6 +126,7 @@ void Lane::finish(Waiter& waiter) noexcept {
   if (&waiter == driver_) {
     waiter.state_ = Waiter::State::done;
     loop_.do_not_wait();
+    if (!controls_.promote_last) pass_on();
     return;
   }
   *answered_end_ = &waiter;
@@ -155,7 +156,7 @@ void Lane::drive(Waiter& waiter) {
   while (waiter.state_ != Waiter::State::done) turn(never);
   driver_ = nullptr;
   driving_thread = false;
-  pass_on();
+  if (controls_.promote_last) pass_on();
 }
 
 // Tasks run inside the turn, so that one write carries what all of them queued.
@@ -169,7 +170,7 @@ void Lane::turn(Deadline until) {
 bool Lane::may_sleep() noexcept {
   if (answered_ != nullptr) return false;
   const sync::MutexLock lock(mutex_);
-  if (!queue_.empty()) return false;
+  if (controls_.look && !queue_.empty()) return false;
   switch (baton_) {
     case Baton::caller:
       baton_ = Baton::caller_asleep;

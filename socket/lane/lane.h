@@ -50,6 +50,7 @@
 #include "base/mutex.h"
 #include "base/parker.h"
 #include "base/quiet_thread.h"
+#include "socket/lane/lane_controls.h"
 #include "socket/seam.h"
 
 namespace sheaf::socket {
@@ -93,8 +94,9 @@ class Lane final : private Deferred, private IdleHook {
 
   // The loop must outlive the lane. `grace`: the keeper drives when nobody has called for this
   // long; it also looks this often. start() may throw std::system_error when no thread can be had.
-  explicit Lane(DrivenLoop& loop, std::chrono::milliseconds grace = usual_grace)
-      : loop_(loop), grace_(grace) {
+  explicit Lane(DrivenLoop& loop, std::chrono::milliseconds grace = usual_grace,
+                const LaneControls& controls = {})
+      : loop_(loop), grace_(grace), controls_(controls) {
     loop_.set_idle_hook(this);
   }
   ~Lane();
@@ -159,6 +161,7 @@ class Lane final : private Deferred, private IdleHook {
 
   DrivenLoop& loop_;
   const std::chrono::milliseconds grace_;
+  const LaneControls controls_;
   QuietThread keeper_;
   Parker keeper_parker_;
   std::atomic<unsigned> async_ = 0;
