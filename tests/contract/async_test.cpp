@@ -89,12 +89,16 @@ Task<std::vector<std::thread::id>> threads_of(AsyncClient client, int calls) {
 
 TEST(Coroutines, AHookDecidesWhereACoroutineGoesOn) {
   Client client = test::open("embedded://1?name=coroutine-hook");
-  std::promise<void> at_work;
   std::vector<std::thread> workers;
   std::vector<std::thread::id> own;
   const auto hook = [&](std::coroutine_handle<> waiting) {
-    workers.emplace_back([waiting] { waiting.resume(); });
+    std::promise<void> noted;  // the last coroutine's end lets the test read what is noted here
+    workers.emplace_back([waiting, ready = noted.get_future()] {
+      ready.wait();
+      waiting.resume();
+    });
     own.push_back(workers.back().get_id());
+    noted.set_value();
   };
   const auto threads = threads_of(client.async().resume_by(hook), 3).get();
   for (std::thread& worker : workers) worker.join();
