@@ -28,6 +28,10 @@ Client::~Client() {
   if (impl_ != nullptr) impl_->close();
 }
 
+const std::shared_ptr<Client::Impl>& Client::shared() const {
+  return impl_ != nullptr ? impl_ : Impl::moved_from();
+}
+
 Result<Client> Client::open(std::string_view uri, ClientOptions options) {
   auto config = ClusterConfig::parse_uri(uri);
   if (!config) return Failure(std::move(config.error()));
@@ -40,67 +44,70 @@ Result<Client> Client::open(ClusterConfig config, ClientOptions options) {
   return Client(std::move(*impl));
 }
 
-const ClusterConfig& Client::config() const noexcept { return impl_->config(); }
+const ClusterConfig& Client::config() const noexcept { return shared()->config(); }
 
 Result<GetResult> Client::get(std::string_view key, const GetOptions& options) {
-  return calls::call<runtime::GetOp>(impl_->context(), calls::get_request(key, options));
+  return calls::call<runtime::GetOp>(shared()->context(), calls::get_request(key, options));
 }
 
 Result<SetResult> Client::set(std::string_view key, std::string_view value,
                               const SetOptions& options) {
-  return calls::call<runtime::SetOp>(impl_->context(),
-                                     calls::set_request(key, value, options, impl_->config()));
+  return calls::call<runtime::SetOp>(shared()->context(),
+                                     calls::set_request(key, value, options, shared()->config()));
 }
 
 Result<RemoveResult> Client::remove(std::string_view key, const RemoveOptions& options) {
-  return calls::call<runtime::RemoveOp>(impl_->context(),
-                                        calls::remove_request(key, options, impl_->config()));
+  return calls::call<runtime::RemoveOp>(shared()->context(),
+                                        calls::remove_request(key, options, shared()->config()));
 }
 
 Result<bool> Client::append(std::string_view key, std::string_view value,
                             const EditOptions& options) {
   return calls::call<runtime::DoneOp>(
-      impl_->context(), calls::edit_request(Verb::append, key, value, options, impl_->config()));
+      shared()->context(),
+      calls::edit_request(Verb::append, key, value, options, shared()->config()));
 }
 
 Result<bool> Client::prepend(std::string_view key, std::string_view value,
                              const EditOptions& options) {
   return calls::call<runtime::DoneOp>(
-      impl_->context(), calls::edit_request(Verb::prepend, key, value, options, impl_->config()));
+      shared()->context(),
+      calls::edit_request(Verb::prepend, key, value, options, shared()->config()));
 }
 
 Result<CountResult> Client::increment(std::string_view key, std::uint64_t delta,
                                       const CountOptions& options) {
   return calls::call<runtime::CountOp>(
-      impl_->context(),
-      calls::count_request(Verb::increment, key, delta, options, impl_->config()));
+      shared()->context(),
+      calls::count_request(Verb::increment, key, delta, options, shared()->config()));
 }
 
 Result<CountResult> Client::decrement(std::string_view key, std::uint64_t delta,
                                       const CountOptions& options) {
   return calls::call<runtime::CountOp>(
-      impl_->context(),
-      calls::count_request(Verb::decrement, key, delta, options, impl_->config()));
+      shared()->context(),
+      calls::count_request(Verb::decrement, key, delta, options, shared()->config()));
 }
 
 Result<bool> Client::touch(std::string_view key, const TouchOptions& options) {
   return calls::call<runtime::DoneOp>(
-      impl_->context(), calls::touch_request(Verb::touch, key, options, impl_->config()));
+      shared()->context(), calls::touch_request(Verb::touch, key, options, shared()->config()));
 }
 
 Result<GetResult> Client::get_and_touch(std::string_view key, const TouchOptions& options) {
   return calls::call<runtime::GetOp>(
-      impl_->context(), calls::touch_request(Verb::get_and_touch, key, options, impl_->config()));
+      shared()->context(),
+      calls::touch_request(Verb::get_and_touch, key, options, shared()->config()));
 }
 
 Result<Value> Client::get_or_compute(std::string_view key, const ComputeOptions& options,
                                      const Compute& compute) {
-  return client::compute::get_or_compute(impl_->computations(), key, options, compute);
+  return client::compute::get_or_compute(shared()->computations(), key, options, compute);
 }
 
 std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options) {
-  return calls::call_batch<runtime::GetOp>(impl_->context(),
+  return calls::call_batch<runtime::GetOp>(shared()->context(),
                                            calls::keys_request(Verb::get, keys, options));
 }
 
@@ -108,18 +115,18 @@ std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_v
                                                    const BatchOptions& options,
                                                    std::vector<KeyResult<GetResult>>&& used) {
   return calls::call_batch<runtime::GetOp>(
-      impl_->context(), calls::keys_request(Verb::get, keys, options), std::move(used));
+      shared()->context(), calls::keys_request(Verb::get, keys, options), std::move(used));
 }
 
 std::vector<KeyResult<SetResult>> Client::set_many(std::span<const SetItem> items,
                                                    const BatchSetOptions& options) {
-  return calls::call_batch<runtime::SetOp>(impl_->context(),
-                                           calls::items_request(items, options, impl_->config()));
+  return calls::call_batch<runtime::SetOp>(
+      shared()->context(), calls::items_request(items, options, shared()->config()));
 }
 
 std::vector<KeyResult<RemoveResult>> Client::remove_many(std::span<const std::string_view> keys,
                                                          const BatchOptions& options) {
-  return calls::call_batch<runtime::RemoveOp>(impl_->context(),
+  return calls::call_batch<runtime::RemoveOp>(shared()->context(),
                                               calls::keys_request(Verb::remove, keys, options));
 }
 
@@ -134,40 +141,40 @@ Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchO
 Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options,
                             WatchCallback callback) {
   auto session =
-      client::watch::open_session(Impl::watches(impl_), keys, options, std::move(callback));
+      client::watch::open_session(Impl::watches(shared()), keys, options, std::move(callback));
   if (!session) return Failure(std::move(session.error()));
   return Watch(std::move(*session));
 }
 
 bool Client::supports(Feature feature) const noexcept {
-  return runtime::supports(impl_->config().kind, feature);
+  return runtime::supports(shared()->config().kind, feature);
 }
 
 Result<Location> Client::locate(std::string_view key) const {
-  return calls::locate(impl_->context(), key);
+  return calls::locate(shared()->context(), key);
 }
 
-std::vector<NodeStats> Client::stats() const { return calls::node_stats(impl_->context()); }
+std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared()->context()); }
 
 std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
-  return calls::check_nodes(impl_->context(), timeout);
+  return calls::check_nodes(shared()->context(), timeout);
 }
 
 std::vector<NodeText> Client::server_stats(std::string_view group, Timeout timeout) {
-  return calls::ask_for_texts(impl_->context(), Verb::stats, group, timeout);
+  return calls::ask_for_texts(shared()->context(), Verb::stats, group, timeout);
 }
 
 std::vector<NodeText> Client::server_versions(Timeout timeout) {
-  return calls::ask_for_texts(impl_->context(), Verb::server_version, {}, timeout);
+  return calls::ask_for_texts(shared()->context(), Verb::server_version, {}, timeout);
 }
 
-AsyncClient Client::async() const { return {impl_, {}}; }
+AsyncClient Client::async() const { return {shared(), {}}; }
 
-FutureClient Client::futures() const { return FutureClient(impl_); }
+FutureClient Client::futures() const { return FutureClient(shared()); }
 
-std::shared_ptr<client::lock::LockService> Client::locks() const { return Impl::locks(impl_); }
+std::shared_ptr<client::lock::LockService> Client::locks() const { return Impl::locks(shared()); }
 
-std::shared_ptr<client::list::ListService> Client::lists() const { return Impl::lists(impl_); }
+std::shared_ptr<client::list::ListService> Client::lists() const { return Impl::lists(shared()); }
 
 }  // namespace v0
 }  // namespace sheaf

@@ -34,6 +34,7 @@ Result<std::unique_ptr<Client::Impl>> Client::Impl::make(ClusterConfig config,
   try {
     std::unique_ptr<Impl> impl(new Impl(std::move(config), std::move(options)));
     if (auto opened = impl->open(); !opened) return Failure(std::move(opened.error()));
+    impl->context_.start();
     return impl;
   } catch (const std::bad_alloc&) {
     return Failure(local_error(Outcome::overloaded, Reason::out_of_memory, "out of memory"));
@@ -41,6 +42,25 @@ Result<std::unique_ptr<Client::Impl>> Client::Impl::make(ClusterConfig config,
     return Failure(local_error(Outcome::overloaded, Reason::other,
                                std::string("no thread could be started: ") + error.what()));
   }
+}
+
+std::shared_ptr<Client::Impl> Client::Impl::make_closed(Error why) {
+  ClusterConfig config;
+  config.kind = EndpointKind::embedded;
+  config.embedded_name = "sheaf.closed";
+  config.nodes.push_back({"embedded", 0, 1});
+  std::shared_ptr<Impl> impl(new Impl(std::move(config), {}));
+  impl->context_.set_closed_error(std::move(why));
+  if (!impl->open()) throw std::bad_alloc();  // what else can be missing
+  impl->close();                              // before it had a thread
+  return impl;
+}
+
+const std::shared_ptr<Client::Impl>& Client::Impl::moved_from() {
+  // Never destroyed: a client may be used, wrongly, by the destructor of a static object.
+  static const auto* const impl = new std::shared_ptr<Impl>(
+      make_closed(local_error(Outcome::shutdown, Reason::closed, "the client was moved from")));
+  return *impl;
 }
 
 Client::Impl::Impl(ClusterConfig config, ClientOptions options)
@@ -58,7 +78,6 @@ Result<void> Client::Impl::open() {
       std::make_unique<client::compute::ComputeService>(context_, *procedures_, random.fork());
   locks_ = std::make_unique<client::lock::LockService>(context_, *procedures_);
   lists_ = std::make_unique<client::list::ListService>(context_, *procedures_, random.fork());
-  context_.start();
   return {};
 }
 

@@ -26,6 +26,10 @@ class Client::Impl {
  public:
   // May throw std::bad_alloc and std::system_error; Client::open turns them into errors.
   static Result<std::unique_ptr<Impl>> make(ClusterConfig config, ClientOptions options);
+  // One that was closed before any call: each ends with `why`.
+  static std::shared_ptr<Impl> make_closed(Error why);
+  // What stands in for the Impl of a Client that was moved from.
+  static const std::shared_ptr<Impl>& moved_from();
   ~Impl();
   // Ends everything in flight, every thread and every connection; once, and as the last call but
   // for refusal(). In a forked child: only closes the descriptors.

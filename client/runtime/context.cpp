@@ -25,6 +25,7 @@ std::atomic<unsigned>& fork_count() noexcept {
 Context::Context(ClusterConfig config, ClientOptions options)
     : config_(std::move(config)),
       fork_generation_(fork_count()),
+      closed_error_(local_error(Outcome::shutdown, Reason::closed, "the client is closing")),
       dispatcher_(std::move(options.executor), std::move(options.on_exception)),
       events_(std::move(options.log), config_.log_keys, dispatcher_),
       key_events_(events_) {}
@@ -84,7 +85,7 @@ std::optional<Error> Context::refusal(bool blocking) const {
     return local_error(Outcome::invalid, Reason::forked,
                        "the process forked after the client was opened; open a new one");
   }
-  if (closing_) return local_error(Outcome::shutdown, Reason::closed, "the client is closing");
+  if (closing_) return closed_error_;
   if (blocking && socket::Lane::drives_here()) {
     return local_error(Outcome::invalid, Reason::wrong_thread,
                        "a blocking call from a thread that drives a client");

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <sheaf/client.h>
@@ -75,7 +76,8 @@ class Context {
   };
 
   // Closing, in this order; Client::Impl ends calls and features in between.
-  bool forked() const noexcept;      // in a forked child: abandon(), and nothing else
+  bool forked() const noexcept;  // in a forked child: abandon(), and nothing else
+  void set_closed_error(Error why) { closed_error_ = std::move(why); }  // before any call
   void refuse_calls() noexcept;      // refusal() says so from now on
   void wait_for_entries() noexcept;  // until every call of a handle has returned
   void abandon() noexcept;           // closes descriptors and leaves the rest behind
@@ -86,6 +88,7 @@ class Context {
 
   ClusterConfig config_;
   const unsigned fork_generation_;
+  Error closed_error_;  // what refusal() says once the client closes
   std::atomic<bool> closing_ = false;
   // No mutex: in a forked child one may be held for ever.
   std::atomic<unsigned> entered_ = 0;

@@ -84,6 +84,7 @@ class SHEAF_API Client {
   static Result<Client> open(std::string_view uri, ClientOptions options = {});
   static Result<Client> open(ClusterConfig config, ClientOptions options = {});
 
+  /// What was moved from answers as a closed client: Outcome::shutdown, Reason::closed.
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   ~Client();
@@ -196,7 +197,9 @@ class SHEAF_API Client {
  private:
   friend class Locker;
   friend class List;
+  friend class Clusters;
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
+  const std::shared_ptr<Impl>& shared() const;
   std::shared_ptr<client::lock::LockService> locks() const;
   std::shared_ptr<client::list::ListService> lists() const;
   std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it

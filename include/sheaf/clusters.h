@@ -1,0 +1,73 @@
+#pragma once
+
+/// @file
+/// Clusters: the clients of all clusters of one configuration file.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/client.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// A client for each cluster of a configuration, by name:
+///
+///     auto clusters = sheaf::Clusters::open("/etc/app/sheaf.json");
+///     (*clusters)["sessions"].get("user/17");
+///
+/// Each client has connections, threads and counters of its own. They share what they are given:
+/// an executor and a log sink, if these are the same; and a server that two clusters name.
+///
+/// Thread rule: any thread may call any member at any time, except that the destructor and moves
+/// need that no other thread calls the object.
+///
+/// Lifetime: the destructor closes the clients one after another, the last of the file first, each
+/// as Client's destructor does. A client's address stays the same until then, also when the
+/// Clusters are moved.
+class SHEAF_API Clusters {
+ public:
+  /// Names and configurations, as ClusterConfig::load_file and parse_json return them.
+  using Configs = std::vector<std::pair<std::string, ClusterConfig>>;
+  /// Makes the options of the client of one cluster; called once for each, in order, inside open().
+  using OptionsOf = std::function<ClientOptions(std::string_view name)>;
+
+  /// Reads a configuration file and opens all of its clusters; connects to nothing, as
+  /// Client::open. Either all are opened or none.
+  /// Errors: as ClusterConfig::load_file and Client::open; the text names the cluster. Outcome and
+  /// Reason are theirs; Outcome::invalid, Reason::bad_configuration for a file without a cluster.
+  static Result<Clusters> open(const std::string& path, const ClientOptions& options = {});
+  static Result<Clusters> open(const std::string& path, const OptionsOf& options);
+  /// The same from memory. Also refused: a name that is empty or given twice.
+  static Result<Clusters> open(Configs configs, const ClientOptions& options = {});
+  static Result<Clusters> open(Configs configs, const OptionsOf& options);
+
+  /// What was moved from has no cluster; `[]` then returns a client that answers as closed.
+  Clusters(Clusters&&) noexcept;
+  Clusters& operator=(Clusters&&) noexcept;
+  ~Clusters();
+
+  /// The client of a cluster. For a name that the configuration has not, a client whose calls all
+  /// end with Outcome::invalid, Reason::bad_argument; the text has the names that there are.
+  Client& operator[](std::string_view name) const;
+  /// The client of a cluster; null if the configuration has no such name.
+  Client* find(std::string_view name) const noexcept;
+  /// The names, in the order of the configuration.
+  std::vector<std::string> names() const;
+  /// How many clusters there are; at least one, unless this was moved from.
+  std::size_t size() const noexcept;
+
+  class Impl;  ///< Internal.
+
+ private:
+  explicit Clusters(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,198 @@
+// Clusters: all clusters of a configuration, by name; and what a Client that was moved from says.
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sheaf/async.h>
+#include <sheaf/clusters.h>
+
+#include "tests/contract/endpoints.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+
+Clusters::Configs parse(std::string_view json) {
+  auto configs = ClusterConfig::parse_json(json);
+  EXPECT_TRUE(configs) << configs.error().message();
+  return std::move(*configs);
+}
+
+Clusters open_clusters(std::string_view json) {
+  auto clusters = Clusters::open(parse(json));
+  if (!clusters) throw std::runtime_error(clusters.error().message());
+  return std::move(*clusters);
+}
+
+constexpr auto two_caches =
+    R"({"clusters":{"sessions":{"servers":"embedded://3"},"prices":{"servers":"embedded://1"}}})";
+
+TEST(Clusters, AFilesClustersAreOpenedAndFoundByName) {
+  const std::string path = testing::TempDir() + "sheaf_clusters_test.json";
+  std::ofstream(path) << two_caches;
+  auto clusters = Clusters::open(path);
+  std::remove(path.c_str());
+  ASSERT_TRUE(clusters) << clusters.error().message();
+  EXPECT_EQ(clusters->names(), (std::vector<std::string>{"sessions", "prices"}));
+  EXPECT_EQ(clusters->size(), 2u);
+  EXPECT_TRUE((*clusters)["sessions"].set("k", "v"));
+  EXPECT_EQ((*clusters)["sessions"].get("k").value()->data, "v");
+  EXPECT_EQ((*clusters)["prices"].config().nodes.size(), 1u);
+}
+
+TEST(Clusters, ClustersThatNameTheSameEnginesShareThem) {
+  const Clusters clusters = open_clusters(
+      R"({"clusters":{"a":{"servers":"embedded://1?name=same"},
+                      "b":{"servers":"embedded://1?name=same"}}})");
+  ASSERT_TRUE(clusters["a"].set("k", "v"));
+  EXPECT_TRUE(clusters["b"].get("k").value());
+}
+
+TEST(Clusters, ANameThatThereIsNotIsRefusedByEveryCallWithTheNamesThatThereAre) {
+  const Clusters clusters = open_clusters(two_caches);
+  EXPECT_EQ(clusters.find("session"), nullptr);
+  Client& missing = clusters["session"];
+  const auto got = missing.get("k");
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().outcome, Outcome::invalid);
+  EXPECT_EQ(got.error().reason, Reason::bad_argument);
+  EXPECT_EQ(got.error().text,
+            R"(there is no cluster of this name; the configuration has "sessions", "prices")");
+  EXPECT_EQ(missing.set("k", "v").error().outcome, Outcome::invalid);
+  EXPECT_EQ(missing.futures().get("k").get().error().outcome, Outcome::invalid);
+  const std::string_view keys[] = {"a", "b"};
+  for (const auto& [key, result] : missing.get_many(keys)) {
+    EXPECT_EQ(result.error().outcome, Outcome::invalid);
+  }
+}
+
+TEST(Clusters, EitherAllAreOpenedOrNoneAndTheTextNamesTheCluster) {
+  Clusters::Configs configs = parse(two_caches);
+  configs[1].second.pool_max = 0;
+  const auto clusters = Clusters::open(std::move(configs));
+  ASSERT_FALSE(clusters);
+  EXPECT_EQ(clusters.error().reason, Reason::bad_configuration);
+  EXPECT_EQ(clusters.error().text.substr(0, 17), "clusters.prices: ") << clusters.error().text;
+}
+
+TEST(Clusters, NamesMustBeThereAndDiffer) {
+  EXPECT_EQ(Clusters::open(Clusters::Configs{}).error().text, "the configuration has no cluster");
+  const ClusterConfig one = ClusterConfig::parse_uri("embedded://1").value();
+  EXPECT_EQ(Clusters::open({{"", one}}).error().text, "the name of a cluster is empty");
+  EXPECT_EQ(Clusters::open({{"a", one}, {"b", one}, {"a", one}}).error().text,
+            "clusters.a is given twice");
+  const auto missing = Clusters::open(testing::TempDir() + "sheaf_no_such_file.json");
+  EXPECT_EQ(missing.error().reason, Reason::bad_configuration);
+}
+
+TEST(Clusters, EachMayHaveOptionsOfItsOwn) {
+  std::vector<std::string> asked;
+  const auto options = [&](std::string_view name) {
+    asked.emplace_back(name);
+    return ClientOptions{};
+  };
+  ASSERT_TRUE(Clusters::open(parse(two_caches), options));
+  EXPECT_EQ(asked, (std::vector<std::string>{"sessions", "prices"}));
+}
+
+// The kernel takes connections for it, and nobody answers on them.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(socket_, any, size) != 0 || ::listen(socket_, 16) != 0 ||
+        ::getsockname(socket_, any, &size) != 0) {
+      throw std::runtime_error("no listening socket");
+    }
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentServer() { ::close(socket_); }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+
+  std::string uri() const { return "mqtt://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int socket_;
+  std::uint16_t port_ = 0;
+};
+
+TEST(Clusters, AreClosedInReverseOrderAndEachCompletesItsCallbacks) {
+  const SilentServer server;
+  ClusterConfig config = ClusterConfig::parse_uri(server.uri()).value();
+  config.timeout = config.connect_timeout = 60s;
+  std::mutex mutex;
+  std::vector<std::string> ended;
+  {
+    auto clusters = Clusters::open({{"first", config}, {"second", config}, {"third", config}});
+    ASSERT_TRUE(clusters) << clusters.error().message();
+    for (const std::string& name : clusters->names()) {
+      (*clusters)[name].async().get("k", {}, [&, name](Result<GetResult> got) {
+        EXPECT_FALSE(got);
+        const std::lock_guard lock(mutex);
+        ended.push_back(name);
+      });
+    }
+  }
+  EXPECT_EQ(ended, (std::vector<std::string>{"third", "second", "first"}));
+}
+
+TEST(Clusters, MovingKeepsTheClientsWhereTheyAre) {
+  Clusters clusters = open_clusters(two_caches);
+  Client* const sessions = clusters.find("sessions");
+  const Clusters moved = std::move(clusters);
+  EXPECT_EQ(moved.find("sessions"), sessions);
+  EXPECT_EQ(clusters.size(), 0u);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(clusters.find("sessions"), nullptr);
+  EXPECT_EQ(clusters["sessions"].get("k").error().outcome, Outcome::shutdown);
+}
+
+void expect_moved_from(const Error& error) {
+  EXPECT_EQ(error.outcome, Outcome::shutdown) << error.message();
+  EXPECT_EQ(error.reason, Reason::closed) << error.message();
+  EXPECT_EQ(error.text, "the client was moved from");
+}
+
+TEST(MovedFromClient, EveryCallSaysSo) {
+  Client client = test::open("embedded://1?name=moved-from");
+  Client moved = std::move(client);
+  // NOLINTBEGIN(bugprone-use-after-move)
+  expect_moved_from(client.get("k").error());
+  expect_moved_from(client.set("k", "v").error());
+  expect_moved_from(client.remove("k").error());
+  expect_moved_from(client.get_or_compute("k", {}, [] { return "v"; }).error());
+  const std::string_view keys[] = {"a"};
+  expect_moved_from(client.get_many(keys).front().result.error());
+  expect_moved_from(client.watch("k").error());
+  expect_moved_from(client.futures().get("k").get().error());
+  std::optional<Error> told;
+  client.async().set("k", "v", {}, [&](Result<SetResult> set) { told = set.error(); });
+  ASSERT_TRUE(told);
+  expect_moved_from(*told);
+  EXPECT_EQ(client.stats().size(), 1u);
+  EXPECT_FALSE(client.check_nodes(1s).empty());
+  EXPECT_TRUE(client.locate("k"));
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_TRUE(moved.set("k", "v"));
+  client = std::move(moved);
+  EXPECT_EQ(client.get("k").value()->data, "v");
+}
+
+}  // namespace
+}  // namespace sheaf
