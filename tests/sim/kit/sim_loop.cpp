@@ -3,10 +3,19 @@
 #include <algorithm>
 
 #include "base/checks.h"
+#include "tests/sim/kit/sim_threads.h"
 
 namespace sheaf::sim {
 
-SimLoop::SimLoop(SimWorld& world) : world_(world), now_(read_clocks()) {
+namespace {
+
+// As of UvLoop and its direct reads.
+constexpr std::chrono::microseconds spin_budget{50};
+constexpr std::chrono::milliseconds longest_read{20};
+
+}  // namespace
+
+SimLoop::SimLoop(SimWorld& world, bool spins) : world_(world), spins_(spins), now_(read_clocks()) {
   world_.loops_.push_back(this);
 }
 
@@ -25,11 +34,32 @@ Deadline SimLoop::next() const {
 }
 
 void SimLoop::turn(Deadline until) {
+  check_driver();
+  driver_ = std::this_thread::get_id();
   now_ = read_clocks();
+  take_posted();
   run_deferred();
   const Deadline expected = std::min(until, timers_.earliest());
+  if (SimThreads* const threads = SimThreads::current()) {
+    wait(*threads, expected);
+  } else {
+    let_the_world_go_on(expected);
+  }
+  do_not_wait_ = false;
+  now_ = read_clocks();
+  lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds(0));
+  Agenda::Work work;
+  const std::uint64_t mark = inbox_.mark();
+  while (inbox_.take(now_.mono, mark, work)) work(now_);
+  timers_.fire(now_);
+  take_posted();
+  run_deferred();
+  driver_ = {};
+}
+
+void SimLoop::let_the_world_go_on(Deadline until) {
   while (!woken_) {
-    const Deadline target = std::min(expected, inbox_.next());
+    const Deadline target = std::min(until, inbox_.next());
     const bool for_ever = target == never && world_.next() == never;
     if (world_.time_ >= target || for_ever) break;
     world_.step(target);
@@ -39,24 +69,82 @@ void SimLoop::turn(Deadline until) {
     world_.advance(world_.time_ + pause_);
     pause_ = std::chrono::nanoseconds(0);
   }
-  now_ = read_clocks();
-  lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds(0));
-  Agenda::Work work;
-  const std::uint64_t mark = inbox_.mark();
-  while (inbox_.take(now_.mono, mark, work)) work(now_);
-  timers_.fire(now_);
-  run_deferred();
+}
+
+// The steps of UvLoop::wait(): polls, spins, reads for a while, or sleeps.
+void SimLoop::wait(SimThreads& threads, Deadline until) {
+  const Deadline now = now_.mono;
+  if (until <= now || do_not_wait_ || spin(threads, until) ||
+      (hook_ != nullptr && !hook_->may_sleep())) {
+    threads.point();
+  } else if (wait_by_ == socket::Wait::read && until - now >= 2 * longest_read) {
+    // A wake-up is not noticed here; the turn after this one does not wait then.
+    threads.wait("its connection to be readable",
+                 [&, end = now + longest_read] { return std::min(end, inbox_.next()); });
+    if (inbox_.next() <= world_.time_) return;
+  } else {
+    threads.wait("its loop", [&] { return woken_ ? Deadline{0} : std::min(until, inbox_.next()); });
+  }
+  woken_ = false;
+}
+
+// True if something happened, or if there is work, before the budget was used up.
+bool SimLoop::spin(SimThreads& threads, Deadline until) {
+  if (!spins_ || wait_by_ != socket::Wait::spin) return false;
+  const auto happened = [&] {
+    return woken_ || inbox_.next() <= world_.time_ || (hook_ != nullptr && hook_->has_work());
+  };
+  const Deadline end = std::min(until, now_.mono + spin_budget);
+  threads.wait("what it polls for",
+               [&] { return happened() ? Deadline{0} : std::min(end, inbox_.next()); });
+  return happened();
+}
+
+// Among simulated threads a loop belongs to the one that drives it.
+void SimLoop::check_driver() const noexcept {
+  SimThreads* const threads = SimThreads::current();
+  if (threads == nullptr || driver_ == std::thread::id() || driver_ == std::this_thread::get_id()) {
+    return;
+  }
+  threads->fail("uses a loop that another thread drives");
+}
+
+void SimLoop::wake() noexcept {
+  woken_ = true;
+  if (SimThreads* const threads = SimThreads::current()) threads->point();
+}
+
+Now SimLoop::refresh() noexcept {
+  check_driver();
+  return now_ = read_clocks();
+}
+
+void SimLoop::post(socket::Deferred& work) noexcept {
+  if (std::ranges::find(posted_, &work) == posted_.end()) posted_.push_back(&work);
+  wake();
+}
+
+void SimLoop::cancel(socket::Deferred& work) noexcept {
+  std::erase(posted_, &work);
+  forget(work);
+}
+
+void SimLoop::take_posted() {
+  for (socket::Deferred* work : std::exchange(posted_, {})) defer(*work);
 }
 
 std::unique_ptr<socket::Timer> SimLoop::timer(socket::TimerSink& sink) {
+  check_driver();
   return timers_.make(sink);
 }
 
 void SimLoop::defer(socket::Deferred& work) {
+  check_driver();
   if (std::ranges::find(deferred_, &work) == deferred_.end()) deferred_.push_back(&work);
 }
 
 void SimLoop::forget(socket::Deferred& work) noexcept {
+  check_driver();
   std::ranges::replace(deferred_, &work, static_cast<socket::Deferred*>(nullptr));
 }
 

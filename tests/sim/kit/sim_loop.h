@@ -1,12 +1,15 @@
 #pragma once
 
-// SimLoop: a client's loop in virtual time. A turn lets the world go on until this client has
-// something to do, hands it all that has arrived, then fires timers, then runs deferred work: the
-// order of the real loop.
+// SimLoop: a client's loop in virtual time. A turn waits until this client has something to do,
+// hands it all that has arrived, then fires timers, then runs deferred work: the order of the real
+// loop. In a simulation of one thread the world goes on meanwhile. Among simulated threads
+// (sim_threads.h) the caller waits as one of them, in each of the ways of the real loop, and a loop
+// that two threads use at once is a finding.
 //
-// Thread rule: one thread; the world outlives it.
+// Thread rule: one thread, or that of a DrivenLoop among simulated threads; the world outlives it.
 
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "socket/seam.h"
@@ -15,20 +18,32 @@
 
 namespace sheaf::sim {
 
-class SimLoop final : public socket::Loop {
+class SimThreads;
+
+class SimLoop final : public socket::DrivenLoop {
  public:
-  explicit SimLoop(SimWorld& world);
+  // `spins`: polls before it sleeps if it is asked to; among simulated threads only.
+  explicit SimLoop(SimWorld& world, bool spins = false);
   ~SimLoop() override;
   SimLoop(const SimLoop&) = delete;
   SimLoop& operator=(const SimLoop&) = delete;
 
   Now now() const override { return now_; }
   void turn(Deadline until) override;
-  void wake() noexcept override { woken_ = true; }
+  void wake() noexcept override;
   std::unique_ptr<socket::Timer> timer(socket::TimerSink& sink) override;
   void defer(socket::Deferred& work) override;
   void forget(socket::Deferred& work) noexcept override;
   std::chrono::nanoseconds lateness() const override { return lateness_; }
+
+  Now refresh() noexcept override;
+  void do_not_wait() noexcept override { do_not_wait_ = true; }
+  void wait_by(socket::Wait wait) noexcept override { wait_by_ = wait; }
+  bool spins() const noexcept override { return spins_; }
+  void set_idle_hook(socket::IdleHook* hook) noexcept override { hook_ = hook; }
+  void post(socket::Deferred& work) noexcept override;
+  void cancel(socket::Deferred& work) noexcept override;
+  void close_descriptors() noexcept override {}  // nothing forks here
 
   // This client's process is stopped: the world goes on for `time` before its next turn ends
   // waiting.
@@ -46,9 +61,19 @@ class SimLoop final : public socket::Loop {
 
  private:
   Now read_clocks() const;
+  void let_the_world_go_on(Deadline until);
+  void wait(SimThreads& threads, Deadline until);
+  bool spin(SimThreads& threads, Deadline until);
+  void check_driver() const noexcept;
   void run_deferred();
+  void take_posted();
 
   SimWorld& world_;
+  const bool spins_;
+  socket::IdleHook* hook_ = nullptr;
+  socket::Wait wait_by_ = socket::Wait::sleep;
+  bool do_not_wait_ = false;
+  std::thread::id driver_;  // the thread in turn(); none: no thread
   std::chrono::milliseconds wall_offset_{0};
   Now now_;
   std::chrono::nanoseconds lateness_{0};
@@ -58,6 +83,7 @@ class SimLoop final : public socket::Loop {
   Agenda inbox_;
   socket::TimerHeap timers_;
   std::vector<socket::Deferred*> deferred_;
+  std::vector<socket::Deferred*> posted_;
 };
 
 }  // namespace sheaf::sim

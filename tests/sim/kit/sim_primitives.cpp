@@ -1,0 +1,118 @@
+// The functions of base/ by which threads synchronise, read clocks and draw entropy, in place of
+// the library's own: see sim_threads.h. Outside of a run they do what those do.
+
+#include <sched.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/checks.h"
+#include "base/mutex.h"
+#include "base/parker.h"
+#include "base/quiet_thread.h"
+#include "base/random.h"
+#include "base/read_clocks.h"
+#include "tests/sim/kit/sim_threads.h"
+
+namespace sheaf {
+namespace {
+
+sim::SimThreads* run() noexcept { return sim::SimThreads::current(); }
+
+std::chrono::nanoseconds read_clock(clockid_t id) noexcept {
+  timespec t{};
+  clock_gettime(id, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+}  // namespace
+
+// ---- mutex.cpp
+
+namespace sync {
+
+void Mutex::lock() noexcept SHEAF_UNCHECKED {
+  run() != nullptr ? run()->lock(this) : mutex_.lock();
+}
+void Mutex::unlock() noexcept SHEAF_UNCHECKED {
+  run() != nullptr ? run()->unlock(this) : mutex_.unlock();
+}
+
+void CondVar::wait(Mutex& mutex) noexcept { static_cast<void>(wait_until(mutex, never)); }
+
+bool CondVar::wait_until(Mutex& mutex, Deadline until) noexcept {
+  if (run() != nullptr) return run()->wait_for_notification(this, &mutex, until);
+  constexpr std::chrono::hours longest{24};
+  const Deadline now = read_monotonic();
+  if (now >= until) return false;
+  std::unique_lock lock(mutex.mutex_, std::adopt_lock);
+  condition_.wait_for(lock, std::min<std::chrono::nanoseconds>(until - now, longest));
+  lock.release();
+  return true;
+}
+
+void CondVar::notify_one() noexcept {
+  run() != nullptr ? run()->notify(this, false) : condition_.notify_one();
+}
+void CondVar::notify_all() noexcept {
+  run() != nullptr ? run()->notify(this, true) : condition_.notify_all();
+}
+
+}  // namespace sync
+
+// ---- parker.cpp: by simulated threads only
+
+void Parker::yield(unsigned times) noexcept {
+  while (times-- > 0 && state_.load() != permit) run()->point();
+}
+
+bool Parker::wait(const std::chrono::nanoseconds* time) noexcept {
+  SHEAF_CHECK(run() != nullptr);
+  const Deadline until = time != nullptr ? read_monotonic() + *time : never;
+  run()->wait("a permit", [&] { return state_.load() == permit ? Deadline{0} : until; });
+  return state_.exchange(empty) == permit;
+}
+
+// The waiter may be gone as soon as another thread has run.
+void Parker::unpark() noexcept {
+  state_.store(permit);
+  if (run() != nullptr) run()->point();
+}
+
+// ---- quiet_thread.cpp
+
+QuietThread::QuietThread(const char* name, std::function<void()> main) {
+  thread_ = run() != nullptr ? run()->start(name, std::move(main)) : std::thread(std::move(main));
+}
+
+void QuietThread::join() {
+  if (run() != nullptr) run()->wait_for_end(thread_.get_id());
+  thread_.join();
+}
+
+void yield_processor() noexcept {
+  run() != nullptr ? run()->point() : static_cast<void>(sched_yield());
+}
+
+// ---- read_clocks.cpp
+
+Now read_clocks() noexcept {
+  if (run() != nullptr) return run()->world().now();
+  return {read_clock(CLOCK_BOOTTIME),
+          std::chrono::floor<std::chrono::milliseconds>(read_clock(CLOCK_REALTIME))};
+}
+
+Deadline read_monotonic() noexcept { return read_clocks().mono; }
+
+// ---- entropy.cpp
+
+Seed entropy() noexcept {
+  if (run() != nullptr) return run()->random().fork();
+  Seed seed{};
+  while (getrandom(seed.data(), sizeof seed, 0) != static_cast<ssize_t>(sizeof seed)) {
+  }
+  return seed;
+}
+
+}  // namespace sheaf

@@ -1,0 +1,265 @@
+#include "tests/sim/kit/sim_threads.h"
+
+#include <algorithm>
+#include <semaphore>
+
+#include "base/checks.h"
+
+namespace sheaf::sim {
+namespace {
+
+thread_local SimThreads* this_run = nullptr;
+
+constexpr std::uint64_t delay_every = 128;  // points, in runs that delay threads
+
+Deadline when(bool holds) { return holds ? Deadline{0} : never; }
+
+}  // namespace
+
+struct SimThreads::Thread {
+  Thread(unsigned its_number, std::string its_name)
+      : number(its_number), name(std::move(its_name)) {}
+  const unsigned number;
+  const std::string name;
+  std::binary_semaphore turn{0};
+  std::thread::id id;
+  std::string_view waits_for;
+  const Due* due = nullptr;  // null: it can run
+  bool ended = false;
+};
+
+// A thread in a condition variable.
+struct SimThreads::Sleeper {
+  const void* condition;
+  bool notified = false;
+};
+
+// How the thread outside learns that the run is over.
+struct SimThreads::End {
+  std::binary_semaphore reached{0};
+};
+
+SimThreads::SimThreads(SimWorld& world, std::uint64_t seed, const Limits& limits,
+                       std::function<void()> main)
+    : world_(world),
+      random_(seed ^ 0x7468'7265'6164),
+      limits_(limits),
+      end_(world.now().mono + limits.time),
+      main_(std::move(main)),
+      patience_(std::uint64_t{1} << (1 + random_.below(4))),
+      longest_delay_(random_.below(2) == 0 ? 0 : 1 << (12 + random_.below(10))),
+      over_(std::make_shared<End>()) {}
+
+SimThreads* SimThreads::current() noexcept { return this_run; }
+
+std::string SimThreads::run(SimWorld& world, std::uint64_t seed, std::function<void()> main,
+                            const Limits& limits) {
+  SHEAF_CHECK(this_run == nullptr);
+  const Shared self(new SimThreads(world, seed, limits, std::move(main)));
+  self->self_ = self;
+  const std::shared_ptr<End> over = self->over_;
+  std::thread first = self->launch("main", [run = self.get()] { run->main_(); });
+  self->hand_over(self->threads_.front().get());
+  over->reached.acquire();
+  if (self->finding_.empty()) {
+    first.join();
+  } else {
+    first.detach();
+  }
+  return self->finding_;
+}
+
+std::thread SimThreads::launch(const std::string& name, std::function<void()> main) {
+  const auto number = static_cast<unsigned>(threads_.size());
+  Thread& thread = *threads_.emplace_back(std::make_unique<Thread>(number, name));
+  std::thread started([self = self_.lock(), &thread, main = std::move(main)]() mutable {
+    run_thread(self, thread, std::move(main));
+  });
+  thread.id = started.get_id();
+  return started;
+}
+
+void SimThreads::run_thread(const Shared& self, Thread& thread, std::function<void()> main) {
+  this_run = self.get();
+  thread.turn.acquire();
+  main();
+  main = nullptr;  // what it held is destroyed while this thread has its turn
+  thread.ended = true;
+  Thread* const next = self->choose();
+  this_run = nullptr;
+  self->hand_over(next);
+}
+
+// ---- choosing
+
+void SimThreads::point() {
+  if (world_goes_on_) return;
+  maybe_delay();
+  make_way();
+}
+
+void SimThreads::wait(std::string_view what, const Due& due) {
+  SHEAF_CHECK(!world_goes_on_);
+  Thread* const self = running_;
+  self->waits_for = what;
+  self->due = &due;
+  make_way();
+  self->due = nullptr;
+}
+
+void SimThreads::wait_until(std::string_view what, const std::function<bool()>& done) {
+  wait(what, [&] { return when(done()); });
+}
+
+void SimThreads::pass(std::chrono::nanoseconds time) {
+  const Deadline until = world_.now().mono + time;
+  wait("time to pass", [until] { return until; });
+}
+
+// A machine has other things to do: a thread that could run does not, while time passes.
+void SimThreads::maybe_delay() {
+  if (longest_delay_.count() == 0 || random_.below(delay_every) != 0) return;
+  pass(std::chrono::nanoseconds(random_.below(static_cast<std::uint64_t>(longest_delay_.count()))));
+}
+
+void SimThreads::make_way() {
+  Thread* const self = running_;
+  Thread* const next = choose();
+  if (next == self) return;
+  hand_over(next);
+  self->turn.acquire();
+}
+
+// Who runs next; null if nobody is left, or if the run has failed.
+SimThreads::Thread* SimThreads::choose() {
+  if (std::ranges::all_of(threads_, [](const auto& thread) { return thread->ended; })) {
+    finish({});
+    return nullptr;
+  }
+  for (;;) {
+    if (++points_ > limits_.points) {
+      finish("no end after " + std::to_string(limits_.points) + " points\n" + report());
+      return nullptr;
+    }
+    if (Thread* const next = choose_runnable()) return next;
+    Deadline next = world_.next();
+    for (const auto& thread : threads_) {
+      if (!thread->ended) next = std::min(next, (*thread->due)());
+    }
+    if (next == never || next > end_) {
+      finish((next == never ? "all threads wait for ever\n" : "no end in the time given\n") +
+             report());
+      return nullptr;
+    }
+    world_goes_on_ = true;
+    world_.step(next);
+    world_goes_on_ = false;
+  }
+}
+
+SimThreads::Thread* SimThreads::choose_runnable() {
+  const Deadline now = world_.now().mono;
+  const auto runnable = [now](const Thread& thread) {
+    return !thread.ended && (thread.due == nullptr || (*thread.due)() <= now);
+  };
+  if (runnable(*running_) && random_.below(patience_) != 0) return running_;
+  Thread* chosen = nullptr;
+  std::uint64_t seen = 0;
+  for (const auto& thread : threads_) {
+    if (runnable(*thread) && random_.below(++seen) == 0) chosen = thread.get();
+  }
+  return chosen;
+}
+
+// The caller then waits for its turn, or ends.
+void SimThreads::hand_over(Thread* next) {
+  if (next == nullptr) return;
+  running_ = next;
+  world_.note(2'000'000 + next->number);
+  next->turn.release();
+}
+
+// ---- the end
+
+// The thread outside may destroy this object as soon as it goes on.
+void SimThreads::finish(std::string text) {
+  finding_ = std::move(text);
+  const std::shared_ptr<End> over = over_;
+  over->reached.release();
+}
+
+void SimThreads::fail(const std::string& text) {
+  Thread* const self = running_;
+  finish("in " + self->name + ": " + text + "\n" + report());
+  for (;;) self->turn.acquire();  // nobody gives it a turn again
+}
+
+std::string SimThreads::report() const {
+  std::string text = "at " + std::to_string(world_.now().mono.count() / 1000) + " us\n";
+  for (const auto& thread : threads_) {
+    if (thread->ended) continue;
+    text += "  " + std::to_string(thread->number) + " " + thread->name + " ";
+    text += thread->due == nullptr ? "can run" : "waits for " + std::string(thread->waits_for);
+    text += "\n";
+  }
+  return text;
+}
+
+// ---- what the primitives are made of
+
+bool SimThreads::held(const void* mutex) const {
+  return std::ranges::find(held_, mutex, &Held::first) != held_.end();
+}
+
+void SimThreads::lock(const void* mutex) {
+  maybe_delay();
+  if (std::ranges::find(held_, Held(mutex, running_)) != held_.end()) {
+    fail("locks a mutex that it holds");
+  }
+  wait("a mutex", [&] { return when(!held(mutex)); });
+  held_.emplace_back(mutex, running_);
+}
+
+void SimThreads::unlock(const void* mutex) {
+  if (std::erase(held_, Held(mutex, running_)) != 1) fail("unlocks a mutex that it does not hold");
+  point();
+}
+
+bool SimThreads::wait_for_notification(const void* condition, const void* mutex, Deadline until) {
+  Sleeper sleeper{condition};
+  sleepers_.push_back(&sleeper);
+  if (std::erase(held_, Held(mutex, running_)) != 1) fail("waits with a mutex it does not hold");
+  const bool spurious = random_.below(16) == 0;  // the real ones may do that
+  wait("a notification", [&] { return sleeper.notified || spurious ? Deadline{0} : until; });
+  std::erase(sleepers_, &sleeper);
+  lock(mutex);
+  return sleeper.notified || spurious;
+}
+
+void SimThreads::notify(const void* condition, bool all) {
+  std::vector<Sleeper*> waiting;
+  for (Sleeper* sleeper : sleepers_) {
+    if (sleeper->condition == condition && !sleeper->notified) waiting.push_back(sleeper);
+  }
+  if (!all && !waiting.empty()) {
+    waiting[random_.below(waiting.size())]->notified = true;
+  } else {
+    for (Sleeper* sleeper : waiting) sleeper->notified = true;
+  }
+  point();
+}
+
+std::thread SimThreads::start(std::string name, std::function<void()> main) {
+  std::thread started = launch(name, std::move(main));
+  point();
+  return started;
+}
+
+void SimThreads::wait_for_end(std::thread::id id) {
+  wait("the end of a thread", [&] {
+    const auto found = std::ranges::find(threads_, id, [](auto& thread) { return thread->id; });
+    return when(found == threads_.end() || (*found)->ended);
+  });
+}
+
+}  // namespace sheaf::sim

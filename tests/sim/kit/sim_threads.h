@@ -1,0 +1,122 @@
+#pragma once
+
+// SimThreads: threads that take turns in an order that a seed chooses.
+//
+// Each simulated thread is a thread of the operating system, but only one of them runs at a time.
+// It may have to make way for another wherever it synchronises: at a mutex, a condition variable, a
+// parker, the start and the end of a thread, when it gives the processor away, and when it waits in
+// a loop or wakes one. The seed chooses who goes on. Virtual time passes only while all threads
+// wait. So one number replays a run, and a lost wake-up is found at once: all threads wait, and
+// nothing is due.
+//
+// The library needs no interface for this. It synchronises through functions of base/ (mutex.cpp,
+// parker.cpp, quiet_thread.cpp, read_clocks.cpp, entropy.cpp), each in a file that holds nothing
+// else. The test program defines the same functions (sim_primitives.cpp), so the linker leaves
+// those files in the archive. On threads outside of a run the functions do what the real ones do.
+//
+// An atomic variable is no point of this kind: what is shared by atomics alone is not examined.
+//
+// Thread rule: run() from a thread outside of all runs, one run at a time; the rest from simulated
+// threads.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/sim/kit/sim_world.h"
+
+namespace sheaf::sim {
+
+class SimThreads {
+ public:
+  struct Limits {
+    std::chrono::nanoseconds time = std::chrono::minutes(10);  // virtual, from the beginning
+    std::uint64_t points = 1'000'000;
+  };
+
+  // Runs `main` as the first thread, and returns when it and all threads that it started have
+  // ended. An empty text: nothing went wrong. Otherwise it says what did: all threads wait and
+  // nothing is due, a limit was reached, or fail() was called. The threads of such a run stay where
+  // they are for ever, and `main` is kept with them: it must own all that they use, the world
+  // included.
+  static std::string run(SimWorld& world, std::uint64_t seed, std::function<void()> main,
+                         const Limits& limits);
+  static std::string run(SimWorld& world, std::uint64_t seed, std::function<void()> main) {
+    return run(world, seed, std::move(main), Limits());
+  }
+
+  // The run that the calling thread belongs to; null outside of a run.
+  static SimThreads* current() noexcept;
+
+  // Another thread may go on here.
+  void point();
+  // Waits until the moment that `due` names, which is asked whenever a thread is chosen: 0 or the
+  // past means now, `never` not yet. `what`: for the report of a run that hangs.
+  using Due = std::function<Deadline()>;
+  void wait(std::string_view what, const Due& due);
+  // Waits until `done` holds, or for a time.
+  void wait_until(std::string_view what, const std::function<bool()>& done);
+  void pass(std::chrono::nanoseconds time);
+  // Ends the run with this finding. The calling thread does not go on.
+  [[noreturn]] void fail(const std::string& text);
+
+  SimWorld& world() { return world_; }
+  Random& random() { return random_; }
+  // How long this run delays a thread at a point at most; 0: never.
+  std::chrono::nanoseconds longest_delay() const { return longest_delay_; }
+
+  // What the primitives are made of. Objects are known by their addresses.
+  void lock(const void* mutex);
+  void unlock(const void* mutex);
+  bool wait_for_notification(const void* condition, const void* mutex, Deadline until);
+  void notify(const void* condition, bool all);
+  // The caller must keep the thread.
+  std::thread start(std::string name, std::function<void()> main);
+  void wait_for_end(std::thread::id thread);
+
+  SimThreads(const SimThreads&) = delete;
+  SimThreads& operator=(const SimThreads&) = delete;
+
+ private:
+  struct Thread;
+  struct Sleeper;
+  struct End;
+  using Shared = std::shared_ptr<SimThreads>;
+  using Held = std::pair<const void*, const Thread*>;  // a mutex and who holds it
+
+  SimThreads(SimWorld& world, std::uint64_t seed, const Limits& limits, std::function<void()> main);
+  static void run_thread(const Shared& self, Thread& thread, std::function<void()> main);
+  std::thread launch(const std::string& name, std::function<void()> main);
+  void maybe_delay();
+  void make_way();
+  Thread* choose();
+  Thread* choose_runnable();
+  void hand_over(Thread* next);
+  void finish(std::string text);
+  bool held(const void* mutex) const;
+  std::string report() const;
+
+  SimWorld& world_;
+  Random random_;
+  const Limits limits_;
+  const Deadline end_;
+  const std::function<void()> main_;
+  const std::uint64_t patience_;  // at one point of so many a thread makes way
+  const std::chrono::nanoseconds longest_delay_;
+  std::uint64_t points_ = 0;
+  bool world_goes_on_ = false;  // the work of the world runs now
+  std::vector<std::unique_ptr<Thread>> threads_;
+  Thread* running_ = nullptr;
+  std::vector<Held> held_;
+  std::vector<Sleeper*> sleepers_;  // in condition variables
+  std::string finding_;
+  std::weak_ptr<SimThreads> self_;
+  std::shared_ptr<End> over_;
+};
+
+}  // namespace sheaf::sim
