@@ -69,7 +69,7 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
   return std::string(text, size) + fraction + "Z";
 }
 
-std::string_view reason_of(RemoveResult result) {
+std::string_view reason_of(const RemoveResult& result) {
   return result == RemoveResult::value_differs ? "value differs" : "absent";
 }
 
@@ -98,10 +98,11 @@ std::string json_stored(std::string_view key, const SetResult& result) {
   return line_of(object);
 }
 
-std::string json_removed(std::string_view key, RemoveResult result) {
+std::string json_removed(std::string_view key, const RemoveResult& result) {
   Json object = with_key(key);
   object["removed"] = result == RemoveResult::removed;
   if (result != RemoveResult::removed) object["reason"] = reason_of(result);
+  if (!result.version.empty()) object["version"] = result.version.text;
   return line_of(object);
 }
 

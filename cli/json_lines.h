@@ -31,8 +31,8 @@ std::string json_value_and_version(std::string_view key, const GetResult& value)
 std::string json_error(std::string_view key, std::string_view sentence);
 // {"key":K,"stored":true,"version":V}
 std::string json_stored(std::string_view key, const SetResult& result);
-// {"key":K,"removed":true}; not removed: with "reason":"absent" or "value differs".
-std::string json_removed(std::string_view key, RemoveResult result);
+// {"key":K,"removed":true,"version":V}; not removed: with "reason":"absent" or "value differs".
+std::string json_removed(std::string_view key, const RemoveResult& result);
 // {"key":K,"number":N}; absent: null
 std::string json_number(std::string_view key, const CountResult& number);
 // {"key":K,"touched":true}

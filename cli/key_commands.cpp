@@ -120,7 +120,7 @@ ExitCode run_del(Context& context) {
   const auto done = context.client.remove(key, options);
   if (!done) return complain_about_key(context, key, done.error());
   if (context.json()) context.out.line(json_removed(key, *done));
-  switch (*done) {
+  switch (done->found) {
     case RemoveResult::removed:
       return ExitCode::done;
     case RemoveResult::absent:

@@ -180,17 +180,7 @@ Operation FencedRemove::operation() {
 }
 
 FencedPlan::Step FencedRemove::on_reply(const socket::Completion& answer) {
-  switch (answer.reply.status) {
-    case Status::absent:
-      result_ = RemoveResult::absent;
-      break;
-    case Status::not_stored:
-      result_ = RemoveResult::value_differs;
-      break;
-    default:
-      result_ = RemoveResult::removed;
-      break;
-  }
+  result_ = runtime::RemoveOp::convert(answer.reply);
   return Step::over;
 }
 

@@ -3,6 +3,7 @@
 #include "client/lock/versioned_plan.h"
 
 #include "client/lock/cas_lock_key.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::lock {
 
@@ -106,13 +107,14 @@ Operation VersionedRemove::operation() {
 }
 
 FencedPlan::Step VersionedRemove::on_reply(const socket::Completion& answer) {
-  const Status status = answer.reply.status;
-  if (status == Status::not_stored || (status == Status::done && step_ == Step::getting)) {
-    result_ = RemoveResult::value_differs;
+  result_ = runtime::RemoveOp::convert(answer.reply);
+  if (step_ == Step::getting && result_ == RemoveResult::removed) {
+    result_ = {RemoveResult::value_differs, {}};  // what was read is there again
+  }
+  if (result_ == RemoveResult::value_differs) {
     forget();
     return Step::over;
   }
-  result_ = status == Status::absent ? RemoveResult::absent : RemoveResult::removed;
   if (noted() != nullptr) static_cast<void>(tenure_->note(terms_.key, {}, answer.connection));
   return Step::over;
 }

@@ -51,16 +51,16 @@ CountOp::Out CountOp::convert(const socket::Completion& completion, Deadline sta
   return CountResult(completion.reply.number);
 }
 
+RemoveResult RemoveOp::convert(const protocol::Reply& reply) {
+  RemoveResult result{RemoveResult::removed, Version{std::string(reply.version)}};
+  if (reply.status == Status::absent) result.found = RemoveResult::absent;
+  if (reply.status == Status::not_stored) result.found = RemoveResult::value_differs;
+  return result;
+}
+
 RemoveOp::Out RemoveOp::convert(const socket::Completion& completion, Deadline started) {
   if (!completion.answered) return Failure(make_error(completion, started));
-  switch (completion.reply.status) {
-    case Status::absent:
-      return RemoveResult::absent;
-    case Status::not_stored:
-      return RemoveResult::value_differs;
-    default:
-      return RemoveResult::removed;
-  }
+  return convert(completion.reply);
 }
 
 }  // namespace sheaf::client::runtime

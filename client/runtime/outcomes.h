@@ -23,6 +23,8 @@ struct SetOp {
 struct RemoveOp {
   using Out = Result<RemoveResult>;
   static Out convert(const socket::Completion& completion, Deadline started);
+  // Of a reply that is no refusal.
+  static RemoveResult convert(const protocol::Reply& reply);
 };
 
 // append, prepend, touch: whether the key was there.

@@ -64,11 +64,22 @@ struct RemoveOptions {
   Timeout timeout{};  ///< See Timeout.
 };
 
-/// What a remove found.
-enum class RemoveResult : unsigned char {
-  removed,       ///< The key was there and is gone.
-  absent,        ///< The key was not there.
-  value_differs  ///< `if_value` or `if_version` did not hold; nothing changed.
+/// What a remove did: `if (*done == RemoveResult::removed) …`, or a switch over `done->found`.
+struct RemoveResult {
+  /// What the server found.
+  enum Found : unsigned char {
+    removed,       ///< The key was there and is gone.
+    absent,        ///< The key was not there.
+    value_differs  ///< `if_value` or `if_version` did not hold; nothing changed.
+  };
+  Found found = absent;  ///< See Found.
+  /// Removed: the version of the value that is gone. Not removed: the version that is there, if the
+  /// endpoint returned one. memcached returns neither.
+  Version version{};
+
+  friend bool operator==(const RemoveResult& result, Found found) noexcept {
+    return result.found == found;
+  }
 };
 
 /// What a get returns: the value, or nothing when the server said that the key is absent.

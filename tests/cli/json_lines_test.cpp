@@ -53,10 +53,12 @@ TEST(CliJsonLines, OtherAnswersNameTheirFields) {
   EXPECT_EQ(json_stored("k", {.stored = true, .version = {"1:0:S"}}),
             R"({"key":"k","stored":true,"version":"1:0:S"})");
   EXPECT_EQ(json_stored("k", {.stored = false, .version = {}}), R"({"key":"k","stored":false})");
-  EXPECT_EQ(json_removed("k", RemoveResult::removed), R"({"key":"k","removed":true})");
-  EXPECT_EQ(json_removed("k", RemoveResult::absent),
+  EXPECT_EQ(json_removed("k", {RemoveResult::removed, {"1:0:S"}}),
+            R"({"key":"k","removed":true,"version":"1:0:S"})");
+  EXPECT_EQ(json_removed("k", {RemoveResult::removed}), R"({"key":"k","removed":true})");
+  EXPECT_EQ(json_removed("k", {RemoveResult::absent}),
             R"({"key":"k","removed":false,"reason":"absent"})");
-  EXPECT_EQ(json_removed("k", RemoveResult::value_differs),
+  EXPECT_EQ(json_removed("k", {RemoveResult::value_differs}),
             R"({"key":"k","removed":false,"reason":"value differs"})");
   EXPECT_EQ(
       json_location("{t}k", {.node = "b1:1883", .slot = 7, .routing_key = "t", .reason = "R."}),

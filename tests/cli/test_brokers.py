@@ -65,6 +65,13 @@ class Values(OnBrokers):
         version = self.ends(DONE, "set", "versioned", "v").decode().strip()
         self.assertEqual(self.read_json("get", "versioned")[0]["version"], version)
 
+    def test_del_prints_the_version_of_what_it_removed(self):
+        version = self.ends(DONE, "set", "removed", "v").decode().strip()
+        self.assertEqual(self.read_json("del", "removed"),
+                         [{"key": "removed", "removed": True, "version": version}])
+        self.assertEqual(self.read_json("del", "removed", code=NEGATIVE),
+                         [{"key": "removed", "removed": False, "reason": "absent"}])
+
     def test_a_time_to_live_ends_a_value(self):
         self.ends(DONE, "set", "short", "v", "--ttl", "1s")
         self.ends(DONE, "set", "long", "v", "--ttl", "1h")

@@ -121,6 +121,28 @@ TEST_P(Contract, RemoveTellsWhatItFound) {
   EXPECT_FALSE(client->get("gone").value().has_value());
 }
 
+TEST_P(Contract, RemoveTellsTheVersionOfWhatItRemovedWhereThereIsOne) {
+  const bool told = client->supports(Feature::ordered_versions);
+  const auto expected = [&](std::string_view key) {
+    const Version version = client->set(key, "x").value().version;
+    EXPECT_FALSE(version.empty());
+    return told ? version : Version{};
+  };
+  const Version first = expected("alone");
+  EXPECT_EQ(client->remove("alone").value().version, first);
+  EXPECT_EQ(client->remove("alone").value().version, Version{});
+  const Version second = expected("future");
+  EXPECT_EQ(client->futures().remove("future").get().value().version, second);
+  const Version third = expected("one of many");
+  const std::string_view keys[] = {"absent", "one of many"};
+  const auto removed = client->remove_many(keys);
+  EXPECT_EQ(removed[0].result.value().version, Version{});
+  EXPECT_EQ(removed[1].result.value().version, third);
+  if (!client->supports(Feature::if_value)) return;
+  const Version fourth = expected("compared");
+  EXPECT_EQ(client->remove("compared", {.if_value = "x"}).value().version, fourth);
+}
+
 TEST_P(Contract, RemoveIfValueRemovesThatValueOnly) {
   client->set("kept", "x").value();
   RemoveOptions options;

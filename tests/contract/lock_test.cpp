@@ -116,9 +116,12 @@ TEST_P(FencedLockContract, AFencedReadProtectsWhatAFencedWriteReplaces) {
   const auto bare = client.set("{shelf}book", "stolen");
   ASSERT_FALSE(bare);
   EXPECT_EQ(bare.error().reason, Reason::fencing_required);
-  EXPECT_TRUE(guard.write("{shelf}book", "two", {.ttl = 1min}).value().stored);
+  const SetResult two = guard.write("{shelf}book", "two", {.ttl = 1min}).value();
+  EXPECT_TRUE(two.stored);
   EXPECT_EQ(guard.remove("{shelf}book", {.if_value = "one"}).value(), RemoveResult::value_differs);
-  EXPECT_EQ(guard.remove("{shelf}book").value(), RemoveResult::removed);
+  const RemoveResult removed = guard.remove("{shelf}book").value();
+  EXPECT_EQ(removed, RemoveResult::removed);
+  EXPECT_EQ(removed.version, two.version);
   EXPECT_EQ(guard.remove("{shelf}book").value(), RemoveResult::absent);
 }
 
