@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,16 @@ class [[nodiscard]] Awaitable {
 
   /// Made by AsyncClient, AsyncLocker and AsyncList.
   Awaitable(Start start, ResumeHook hook) : start_(std::move(start)), hook_(std::move(hook)) {}
+
+  /// The same call, whose outcome `change` turns into another before the coroutine gets it.
+  /// `change` is copied; it runs where a callback of the call would run, and must not throw.
+  template <class Change>
+  auto transform(Change change) && -> Awaitable<std::invoke_result_t<const Change&, Out>> {
+    return {[start = std::move(start_), change = std::move(change)](auto done) {
+              start([change, done = std::move(done)](Out out) { done(change(std::move(out))); });
+            },
+            std::move(hook_)};
+  }
 
   /// As every awaitable: it always suspends.
   bool await_ready() const noexcept { return false; }

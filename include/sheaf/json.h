@@ -6,20 +6,47 @@
 /// A type is read and written by nlohmann's `from_json` and `to_json` (or its macros). Nothing here
 /// throws, whatever those functions throw.
 ///
-/// Thread rule: as Client, free functions without state.
+/// A value comes with its version, so it can be changed and written back unless another writer was
+/// faster. Where the endpoint compares versions (Feature::if_version):
+///
+///     Result<bool> raise(Client& client, std::string_view key) {
+///       for (;;) {
+///         const auto found = get_json<Reading>(client, key);
+///         if (!found) return Failure(found.error());
+///         if (!*found) return false;  // the key is absent
+///         Reading reading = (*found)->data;
+///         reading.value += 1;
+///         const auto done = set_json(client, key, reading,
+///                                    {.condition = SetCondition::if_version,
+///                                     .version = (*found)->version,
+///                                     .flags = (*found)->flags});
+///         if (!done) return Failure(done.error());
+///         if (done->stored) return true;  // else another was faster: once more
+///       }
+///     }
+///
+/// On a state store a lock does this: LockGuard::read and LockGuard::write, sheaf/locker.h.
+///
+/// Thread rule: as Client and AsyncClient; free functions without state.
 
 #include <nlohmann/json.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <sheaf/async.h>
 #include <sheaf/client.h>
 
 namespace sheaf {
@@ -28,6 +55,31 @@ inline namespace v0 {
 /// Deepest nesting of a JSON value that is read. Deeper ones are refused: they could use up the
 /// stack of the thread that copies them.
 inline constexpr std::size_t json_max_depth = 256;
+
+/// A value of type T as the endpoint returned it; what Value is to bytes.
+template <class T>
+struct JsonValue {
+  T data;                   ///< The value, read from its JSON text.
+  Version version{};        ///< Empty when the endpoint gave none.
+  std::uint32_t flags = 0;  ///< memcached's 32 client flags; 0 elsewhere.
+};
+
+/// What a typed get returns: the value, or nothing when the server said that the key is absent.
+template <class T>
+using JsonGetResult = std::optional<JsonValue<T>>;
+/// What a typed get_many returns: one entry for each distinct key.
+template <class T>
+using JsonGets = std::vector<KeyResult<JsonGetResult<T>>>;
+
+/// A key and a value to write, for example of a std::map or a std::vector of std::pair.
+template <class Pair>
+concept JsonItem =
+    std::tuple_size_v<std::remove_cvref_t<Pair>> == 2 &&
+    std::convertible_to<std::tuple_element_t<0, std::remove_cvref_t<Pair>>, std::string_view>;
+/// Any range of them.
+template <class Range>
+concept JsonItems =
+    std::ranges::input_range<const Range> && JsonItem<std::ranges::range_reference_t<const Range>>;
 
 /// Internals of this header; not part of the interface.
 namespace json_detail {
@@ -124,21 +176,85 @@ Result<std::string> encode(std::string_view key, const T& value) {
 
 /// What a get found, its value decoded.
 template <class T>
-Result<std::optional<T>> decode_result(std::string_view key, Result<GetResult> got) {
+Result<JsonGetResult<T>> decode_result(std::string_view key, Result<GetResult> got) {
   if (!got) return Failure(std::move(got.error()));
-  if (!*got) return Result<std::optional<T>>(std::optional<T>());
-  auto value = decode<T>(key, (*got)->data);
-  if (!value) return Failure(std::move(value.error()));
-  return Result<std::optional<T>>(std::optional<T>(std::move(*value)));
+  if (!*got) return JsonGetResult<T>();
+  Value& value = **got;
+  auto data = decode<T>(key, value.data);
+  if (!data) return Failure(std::move(data.error()));
+  return JsonGetResult<T>({std::move(*data), std::move(value.version), value.flags});
+}
+
+/// What a get_many found, its values decoded.
+template <class T>
+JsonGets<T> decode_results(std::vector<KeyResult<GetResult>> entries) {
+  JsonGets<T> out;
+  out.reserve(entries.size());
+  for (auto& entry : entries) {
+    auto value = decode_result<T>(entry.key, std::move(entry.result));
+    out.push_back({std::move(entry.key), std::move(value)});
+  }
+  return out;
+}
+
+/// One text, or why there is none, for each distinct key, in the order in which each first appears.
+using Texts = std::vector<KeyResult<std::string>>;
+
+/// The items as JSON text.
+template <JsonItems Items>
+Texts encode_all(const Items& items) {
+  Texts texts;
+  std::unordered_map<std::string, std::size_t> indexes;
+  for (const auto& [key, value] : items) {
+    auto text = encode(key, value);
+    const auto [index, is_new] = indexes.try_emplace(std::string(key), texts.size());
+    if (is_new) {
+      texts.push_back({index->first, std::move(text)});
+    } else {
+      texts[index->second].result = std::move(text);
+    }
+  }
+  return texts;
+}
+
+/// Those that can be sent; views of `texts`.
+inline std::vector<SetItem> to_send(const Texts& texts) {
+  std::vector<SetItem> items;
+  items.reserve(texts.size());
+  for (const auto& [key, text] : texts) {
+    if (text) items.push_back({key, *text});
+  }
+  return items;
+}
+
+/// The errors of those that cannot be sent; the others have no outcome yet.
+inline AsyncClient::Sets unsent(const Texts& texts) {
+  AsyncClient::Sets out;
+  out.reserve(texts.size());
+  for (const auto& [key, text] : texts) {
+    out.push_back({key, text ? Result<SetResult>() : Failure(text.error())});
+  }
+  return out;
+}
+
+/// The outcomes of those that were sent, put to the errors of the others.
+inline AsyncClient::Sets merge(AsyncClient::Sets all, AsyncClient::Sets sent) {
+  auto next = sent.begin();
+  for (auto& entry : all) {
+    if (entry.result && next != sent.end()) entry.result = std::move((next++)->result);
+  }
+  return all;
 }
 
 }  // namespace json_detail
+
+// ---- blocking
 
 /// Reads a key as a T. A missing key is an empty optional.
 /// Errors: those of Client::get. A value that is there but is no JSON, or no T, is
 /// Outcome::invalid with Reason::other: the read succeeded, and repeating it would not help.
 template <class T>
-Result<std::optional<T>> get_json(Client& client, std::string_view key,
+Result<JsonGetResult<T>> get_json(Client& client, std::string_view key,
                                   const GetOptions& options = {}) {
   return json_detail::decode_result<T>(key, client.get(key, options));
 }
@@ -158,18 +274,147 @@ Result<SetResult> set_json(Client& client, std::string_view key, const T& value,
 /// Reads many keys as T, all nodes in parallel: one entry for each distinct key, in the order in
 /// which each first appears. Errors of an entry: as get_json.
 template <class T>
-std::vector<KeyResult<std::optional<T>>> get_many_json(Client& client,
-                                                       std::span<const std::string_view> keys,
-                                                       const BatchOptions& options = {}) {
-  std::vector<KeyResult<std::optional<T>>> out;
-  auto entries = client.get_many(keys, options);
-  out.reserve(entries.size());
-  for (auto& entry : entries) {
-    auto value = json_detail::decode_result<T>(entry.key, std::move(entry.result));
-    out.push_back({std::move(entry.key), std::move(value)});
-  }
-  return out;
+JsonGets<T> get_many_json(Client& client, std::span<const std::string_view> keys,
+                          const BatchOptions& options = {}) {
+  return json_detail::decode_results<T>(client.get_many(keys, options));
 }
+
+/// Writes many values as JSON text, all nodes in parallel: one entry for each distinct key, in the
+/// order in which each first appears. Of a key given twice the last value is written.
+/// Errors of an entry: as set_json; a value that cannot be written fails its own key only.
+template <JsonItems Items>
+std::vector<KeyResult<SetResult>> set_many_json(Client& client, const Items& items,
+                                                const BatchSetOptions& options = {}) {
+  const json_detail::Texts texts = json_detail::encode_all(items);
+  return json_detail::merge(json_detail::unsent(texts),
+                            client.set_many(json_detail::to_send(texts), options));
+}
+
+// ---- with callbacks: as the members of AsyncClient; values are decoded before the callback runs
+
+/// As the blocking get_json.
+template <class T>
+void get_json(const AsyncClient& client, std::string_view key, const GetOptions& options,
+              AsyncClient::Callback<Result<JsonGetResult<T>>> done) {
+  client.get(key, options, [key = std::string(key), done = std::move(done)](Result<GetResult> got) {
+    done(json_detail::decode_result<T>(key, std::move(got)));
+  });
+}
+
+/// As the blocking set_json. The value is encoded before the call returns.
+template <class T>
+void set_json(const AsyncClient& client, std::string_view key, const T& value,
+              const SetOptions& options, AsyncClient::Callback<Result<SetResult>> done) {
+  const auto text = json_detail::encode(key, value);
+  if (text) return client.set(key, *text, options, std::move(done));
+  client.set_many({}, {}, [error = text.error(), done = std::move(done)](const auto&) {
+    done(Failure(error));  // after an empty batch: where every callback runs
+  });
+}
+
+/// As the blocking get_many_json.
+template <class T>
+void get_many_json(const AsyncClient& client, std::span<const std::string_view> keys,
+                   const BatchOptions& options, AsyncClient::Callback<JsonGets<T>> done) {
+  client.get_many(keys, options, [done = std::move(done)](AsyncClient::Gets got) {
+    done(json_detail::decode_results<T>(std::move(got)));
+  });
+}
+
+/// As the blocking set_many_json. The values are encoded before the call returns.
+template <JsonItems Items>
+void set_many_json(const AsyncClient& client, const Items& items, const BatchSetOptions& options,
+                   AsyncClient::Callback<AsyncClient::Sets> done) {
+  const json_detail::Texts texts = json_detail::encode_all(items);
+  client.set_many(json_detail::to_send(texts), options,
+                  [all = json_detail::unsent(texts), done = std::move(done)](
+                      AsyncClient::Sets sent) { done(json_detail::merge(all, std::move(sent))); });
+}
+
+// ---- for coroutines: `co_await get_json<T>(client.async(), key)`
+
+/// As the blocking get_json.
+template <class T>
+Awaitable<Result<JsonGetResult<T>>> get_json(const AsyncClient& client, std::string_view key,
+                                             const GetOptions& options) {
+  return client.get(key, options).transform([key = std::string(key)](Result<GetResult> got) {
+    return json_detail::decode_result<T>(key, std::move(got));
+  });
+}
+/// The same with the cluster's timeout.
+template <class T>
+Awaitable<Result<JsonGetResult<T>>> get_json(const AsyncClient& client, std::string_view key) {
+  const GetOptions options;
+  return get_json<T>(client, key, options);
+}
+
+/// As the blocking set_json. The value is encoded before the call returns.
+template <class T>
+Awaitable<Result<SetResult>> set_json(const AsyncClient& client, std::string_view key,
+                                      const T& value, const SetOptions& options) {
+  const auto text = json_detail::encode(key, value);
+  if (text) return client.set(key, *text, options);
+  const BatchSetOptions none;  // an empty batch: the coroutine goes on where every one does
+  return client.set_many({}, none).transform(
+      [error = text.error()](const auto&) { return Result<SetResult>(Failure(error)); });
+}
+/// The same, unconditionally.
+template <class T>
+Awaitable<Result<SetResult>> set_json(const AsyncClient& client, std::string_view key,
+                                      const T& value) {
+  const SetOptions options;
+  return set_json(client, key, value, options);
+}
+
+/// As the blocking get_many_json.
+template <class T>
+Awaitable<JsonGets<T>> get_many_json(const AsyncClient& client,
+                                     std::span<const std::string_view> keys,
+                                     const BatchOptions& options) {
+  return client.get_many(keys, options).transform([](AsyncClient::Gets got) {
+    return json_detail::decode_results<T>(std::move(got));
+  });
+}
+/// The same with the cluster's timeout.
+template <class T>
+Awaitable<JsonGets<T>> get_many_json(const AsyncClient& client,
+                                     std::span<const std::string_view> keys) {
+  const BatchOptions options;
+  return get_many_json<T>(client, keys, options);
+}
+
+/// As the blocking set_many_json. The values are encoded before the call returns.
+template <JsonItems Items>
+Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Items& items,
+                                           const BatchSetOptions& options) {
+  const json_detail::Texts texts = json_detail::encode_all(items);
+  return client.set_many(json_detail::to_send(texts), options)
+      .transform([all = json_detail::unsent(texts)](AsyncClient::Sets sent) {
+        return json_detail::merge(all, std::move(sent));
+      });
+}
+/// The same with the cluster's timeout and time to live.
+template <JsonItems Items>
+Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Items& items) {
+  const BatchSetOptions options;
+  return set_many_json(client, items, options);
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+/// g++ 12 destroys a temporary of an aggregate type twice when it stands in a `co_await`
+/// expression: there, name the options.
+template <class T>
+void get_json(const AsyncClient& client, std::string_view key, GetOptions&& options) = delete;
+template <class T>
+void set_json(const AsyncClient& client, std::string_view key, const T& value,
+              SetOptions&& options) = delete;
+template <class T>
+void get_many_json(const AsyncClient& client, std::span<const std::string_view> keys,
+                   BatchOptions&& options) = delete;
+template <JsonItems Items>
+void set_many_json(const AsyncClient& client, const Items& items,
+                   BatchSetOptions&& options) = delete;
+#endif
 
 }  // namespace v0
 }  // namespace sheaf

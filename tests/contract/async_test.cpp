@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <coroutine>
-#include <exception>
 #include <future>
 #include <string>
 #include <string_view>
@@ -14,31 +13,12 @@
 #include <sheaf/async.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/task.h"
 
 namespace sheaf {
 namespace {
 
-// Starts at once and fulfils a future.
-template <class T>
-class Task {
- public:
-  class promise_type {
-   public:
-    Task get_return_object() { return Task(promise_.get_future()); }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_value(T value) { promise_.set_value(std::move(value)); }
-    void unhandled_exception() { promise_.set_exception(std::current_exception()); }
-
-   private:
-    std::promise<T> promise_;
-  };
-  explicit Task(std::future<T> future) : future_(std::move(future)) {}
-  T get() { return future_.get(); }
-
- private:
-  std::future<T> future_;
-};
+using test::Task;
 
 Task<std::string> write_then_read(AsyncClient client) {
   auto set = co_await client.set(std::string("key"), std::string("value"));
