@@ -176,11 +176,6 @@ void ConnectionLife::end_without_memory() { end({Reason::out_of_memory, "out of 
 
 // ---- events
 
-bool ConnectionLife::parses() {
-  if (!closed() && end_next_) end(std::move(*end_next_));
-  return !closed();
-}
-
 bool ConnectionLife::next_failure(Event& event) {
   if (OpenRequest* const request = requests_.next(next_failed_)) {
     event = Event{};

@@ -120,7 +120,10 @@ class ConnectionLife {
   bool check_handshake();
   bool ask_no_op(Now now);
   // True if there may be input to parse.
-  bool parses();
+  bool parses() {
+    if (end_next_ && !closed()) end(std::move(*end_next_));
+    return !closed();
+  }
   // After the end: an open request that fails, then the end itself.
   bool next_failure(Event& event);
 
