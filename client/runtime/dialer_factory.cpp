@@ -14,7 +14,7 @@ Failure wrong(std::string text) {
 
 Result<std::unique_ptr<socket::Dialer>> make_dialer(const ClusterConfig& config,
                                                     socket::UvLoop& loop) {
-  if (config.kind != EndpointKind::embedded) return loop.tcp_dialer();
+  if (config.kind != EndpointKind::embedded) return socket::make_tcp_dialer(loop);
   store::EngineOptions options;
   for (const auto& [name, value] : config.engine_options) {
     if (auto set = options.set(name, value); !set) return wrong(std::move(set.error()));

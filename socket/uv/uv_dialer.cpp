@@ -155,6 +155,6 @@ class TcpDialer final : public Dialer {
 
 }  // namespace
 
-std::unique_ptr<Dialer> UvLoop::tcp_dialer() { return std::make_unique<TcpDialer>(*this); }
+std::unique_ptr<Dialer> make_tcp_dialer(UvLoop& loop) { return std::make_unique<TcpDialer>(loop); }
 
 }  // namespace sheaf::socket

@@ -52,9 +52,6 @@ class UvLoop final : public DrivenLoop {
   void cancel(Deferred& work) noexcept override;
   void close_descriptors() noexcept override;
 
-  // TCP: resolves names (libuv's pool threads, only for names), connects, TCP_NODELAY, keep-alive.
-  std::unique_ptr<Dialer> tcp_dialer();
-
   // ---- for the other files of this folder
 
   // The first thing in every libuv callback: the clock of the turn is read once, after the wait.
@@ -97,5 +94,9 @@ class UvLoop final : public DrivenLoop {
   std::set<int> fds_;
   DirectReads direct_reads_;
 };
+
+// Resolves names (libuv's pool threads, only for names), connects, TCP_NODELAY, keep-alive. The
+// loop outlives it.
+std::unique_ptr<Dialer> make_tcp_dialer(UvLoop& loop);
 
 }  // namespace sheaf::socket

@@ -10,6 +10,8 @@
 namespace sheaf::store::server {
 
 namespace mqtt5 = protocol::mqtt5;
+using mqtt5::Frame;
+using mqtt5::PacketType;
 using mqtt5::PropertyId;
 
 namespace {
@@ -192,6 +194,185 @@ std::optional<std::uint8_t> ServerSession::subscription(std::string_view topic) 
     if (matches(granted.filter, topic)) best = std::max(best.value_or(0), granted.qos);
   }
   return best;
+}
+
+// What the client's packets do -------------------------------------------------------------------
+
+bool ServerSession::poll_event(ServerEvent& event) {
+  input_.consumed(std::exchange(parsed_, 0));
+  while ((state_ == State::greeting || state_ == State::open) && !paused()) {
+    const mqtt5::FrameResult found = mqtt5::read_frame(input_.data());
+    if (found.state == mqtt5::FrameResult::State::malformed) {
+      fail(found.error);
+      break;
+    }
+    const std::size_t limit = state_ == State::greeting ? limits_.max_connect : limits_.max_packet;
+    if (found.frame.header_size > 0 && found.frame.total_size > limit) {
+      fail({ReasonCode::packet_too_large, "packet is above the server's Maximum Packet Size"});
+      break;
+    }
+    if (found.state == mqtt5::FrameResult::State::need_more) break;
+    parsed_ = found.frame.total_size;
+    if (on_packet(found.frame, input_.data().substr(0, parsed_), event)) return true;
+    input_.consumed(std::exchange(parsed_, 0));
+  }
+  if (!end_reported_ && (state_ == State::leaving || state_ == State::ended)) {
+    end_reported_ = true;
+    event.kind = ServerEvent::Kind::ended;
+    return true;
+  }
+  return false;
+}
+
+// True: `event` is to be returned.
+bool ServerSession::on_packet(const Frame& frame, std::string_view packet, ServerEvent& event) {
+  if (state_ == State::greeting) {
+    if (frame.type == PacketType::connect) return on_connect(frame, packet, event);
+    end(ReasonCode::protocol_error, "the first packet is not CONNECT");  // section 3.1
+    return false;
+  }
+  switch (frame.type) {
+    case PacketType::publish:
+      return on_publish(frame, packet, event);
+    case PacketType::puback:
+      on_puback(frame, packet);
+      return false;
+    case PacketType::subscribe:
+      on_subscribe(frame, packet);
+      return false;
+    case PacketType::unsubscribe:
+      on_unsubscribe(frame, packet);
+      return false;
+    case PacketType::pingreq:
+      if (const auto parsed = mqtt5::Pingreq::parse(frame, packet); !parsed)
+        fail(parsed.error());
+      else
+        send(mqtt5::Pingresp{});
+      return false;
+    case PacketType::disconnect:
+      if (const auto parsed = mqtt5::Disconnect::parse(frame, packet); !parsed)
+        fail(parsed.error());
+      else
+        end(parsed->code, {});
+      return false;
+    case PacketType::connect:
+      fail({ReasonCode::protocol_error, "a second CONNECT"});  // section 3.1
+      return false;
+    case PacketType::auth:
+      fail({ReasonCode::protocol_error, "AUTH without an authentication method"});
+      return false;
+    default:
+      fail({ReasonCode::protocol_error, "a packet that clients do not send to this server"});
+      return false;
+  }
+}
+
+bool ServerSession::on_connect(const Frame& frame, std::string_view packet, ServerEvent& event) {
+  const auto parsed = mqtt5::Connect::parse(frame, packet);
+  if (!parsed) return fail(parsed.error()), false;
+  const mqtt5::Connect& connect = *parsed;
+  client_max_packet_ =
+      std::min(client_max_packet_, connect.properties.maximum_packet_size.value_or(largest_packet));
+  if (connect.properties.authentication_method) {  // section 4.12
+    return refuse(ReasonCode::bad_authentication_method, "extended authentication is not offered"),
+           false;
+  }
+  if (connect.will && connect.will->qos > 1) {  // section 3.2.2.3.4
+    return refuse(ReasonCode::qos_not_supported, "a will of QoS 2 is not supported"), false;
+  }
+  if (connect.will && connect.will->retain) {  // section 3.2.2.3.5
+    return refuse(ReasonCode::retain_not_supported, "a retained will is not supported"), false;
+  }
+  window_.set_receive_maximum(connect.properties.receive_maximum.value_or(65535));
+  keep_alive_ = std::chrono::milliseconds(1500) * connect.keep_alive;  // section 3.1.2.10
+  lower_expiry_ = connect.properties.session_expiry.value_or(0) > 0;
+  client_id_ = connect.client_id;
+  state_ = State::deciding;
+  event.kind = ServerEvent::Kind::connect;
+  event.connect = connect;
+  return true;
+}
+
+bool ServerSession::on_publish(const Frame& frame, std::string_view packet, ServerEvent& event) {
+  const auto parsed = mqtt5::Publish::parse(frame, packet);
+  if (!parsed) return fail(parsed.error()), false;
+  if (parsed->qos > 1) {
+    return fail({ReasonCode::qos_not_supported, "QoS 2 is not supported"}), false;
+  }
+  if (parsed->retain) {
+    return fail({ReasonCode::retain_not_supported, "retained messages are not supported"}), false;
+  }
+  if (parsed->properties.topic_alias) {  // none were offered: section 3.3.2.3.4
+    return fail({ReasonCode::topic_alias_invalid, "topic aliases are not supported"}), false;
+  }
+  event.kind = ServerEvent::Kind::publish;
+  event.publish = *parsed;
+  return true;
+}
+
+void ServerSession::on_puback(const Frame& frame, std::string_view packet) {
+  const auto parsed = mqtt5::Puback::parse(frame, packet);
+  if (!parsed) return fail(parsed.error());
+  if (!window_.release(parsed->packet_id)) return;  // doubled on its way; brokers ignore it too
+  while (const auto next = window_.pop()) output_.sink() += *next;
+}
+
+void ServerSession::on_subscribe(const Frame& frame, std::string_view packet) {
+  const auto parsed = mqtt5::Subscribe::parse(frame, packet);
+  if (!parsed) return fail(parsed.error());
+  if (parsed->properties.subscription_identifier) {
+    return fail({ReasonCode::subscription_identifiers_not_supported,
+                 "subscription identifiers are not supported"});
+  }
+  scratch_.clear();
+  for (const mqtt5::Subscription& entry : parsed->entries) {
+    scratch_.push_back(static_cast<char>(subscribe(entry)));
+  }
+  mqtt5::Suback suback;
+  suback.packet_id = parsed->packet_id;
+  suback.codes = scratch_;
+  if (!send(suback)) end(ReasonCode::packet_too_large, "SUBACK is above the client's limit");
+}
+
+ServerSession::ReasonCode ServerSession::subscribe(const mqtt5::Subscription& entry) {
+  if (!valid_filter(entry.filter)) return ReasonCode::topic_filter_invalid;
+  if (entry.filter.starts_with("$share/")) return ReasonCode::shared_subscriptions_not_supported;
+  const std::uint8_t qos = std::min<std::uint8_t>(entry.qos, 1);
+  const auto known = std::find_if(subscriptions_.begin(), subscriptions_.end(),
+                                  [&](const Granted& g) { return g.filter == entry.filter; });
+  if (known != subscriptions_.end()) {
+    known->qos = qos;
+  } else if (subscriptions_.size() < limits_.max_subscriptions) {
+    subscriptions_.push_back({std::string(entry.filter), qos});
+  } else {
+    return ReasonCode::quota_exceeded;
+  }
+  return static_cast<ReasonCode>(qos);
+}
+
+void ServerSession::on_unsubscribe(const Frame& frame, std::string_view packet) {
+  const auto parsed = mqtt5::Unsubscribe::parse(frame, packet);
+  if (!parsed) return fail(parsed.error());
+  scratch_.clear();
+  for (const std::string_view filter : parsed->entries) {
+    const std::size_t gone =
+        std::erase_if(subscriptions_, [&](const Granted& g) { return g.filter == filter; });
+    const ReasonCode code = gone > 0 ? ReasonCode::success : ReasonCode::no_subscription_existed;
+    scratch_.push_back(static_cast<char>(code));
+  }
+  mqtt5::Unsuback unsuback;
+  unsuback.packet_id = parsed->packet_id;
+  unsuback.codes = scratch_;
+  if (!send(unsuback)) end(ReasonCode::packet_too_large, "UNSUBACK is above the client's limit");
+}
+
+// The client broke a rule: names the rule (section 4.13), then closes.
+void ServerSession::fail(const mqtt5::ParseError& error) {
+  if (state_ == State::greeting) {
+    refuse(error.code, error.text);
+  } else {
+    disconnect(error.code, error.text);
+  }
 }
 
 }  // namespace sheaf::store::server

@@ -16,9 +16,6 @@ LARGE_CLASSES = {
 # Classes whose members are defined in more than one .cpp, and in how many.
 SPREAD_CLASSES = {
     "sheaf::ClusterConfig": 2,
-    "sheaf::socket::UvLoop": 2,
-    "sheaf::store::Engine::State": 2,
-    "sheaf::store::server::ServerSession": 2,
 }
 
 # The table of the kinds of endpoint: the only place that may ask which kind it has before it.

@@ -86,7 +86,7 @@ class UvLoopTest : public testing::Test {
     dial.reset();
   }
   std::unique_ptr<UvLoop> loop = *UvLoop::create({});
-  std::unique_ptr<Dialer> dialer = loop->tcp_dialer();
+  std::unique_ptr<Dialer> dialer = make_tcp_dialer(*loop);
   std::unique_ptr<Dial> dial;
 };
 
