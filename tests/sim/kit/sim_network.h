@@ -142,6 +142,7 @@ class SimNetwork {
   // The server is started at once.
   SimServer& add_server(const std::string& host, std::uint16_t port, SimServer::Start start);
   SimServer* find(const std::string& name);
+  SimWorld& world() { return world_; }
   // A dialer for the clients of one loop.
   std::unique_ptr<socket::Dialer> dialer(SimLoop& loop);
 

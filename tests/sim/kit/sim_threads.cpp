@@ -10,7 +10,7 @@ namespace {
 
 thread_local SimThreads* this_run = nullptr;
 
-constexpr std::uint64_t delay_every = 128;  // points, in runs that delay threads
+constexpr std::uint64_t delay_every = 64;  // points, in runs that delay threads
 
 Deadline when(bool holds) { return holds ? Deadline{0} : never; }
 
@@ -47,7 +47,7 @@ SimThreads::SimThreads(SimWorld& world, std::uint64_t seed, const Limits& limits
       end_(world.now().mono + limits.time),
       main_(std::move(main)),
       patience_(std::uint64_t{1} << (1 + random_.below(4))),
-      longest_delay_(random_.below(2) == 0 ? 0 : 1 << (12 + random_.below(10))),
+      longest_delay_(random_.below(2) == 0 ? 0 : 1 << (12 + random_.below(13))),
       over_(std::make_shared<End>()) {}
 
 SimThreads* SimThreads::current() noexcept { return this_run; }
@@ -119,7 +119,10 @@ void SimThreads::pass(std::chrono::nanoseconds time) {
 // A machine has other things to do: a thread that could run does not, while time passes.
 void SimThreads::maybe_delay() {
   if (longest_delay_.count() == 0 || random_.below(delay_every) != 0) return;
-  pass(std::chrono::nanoseconds(random_.below(static_cast<std::uint64_t>(longest_delay_.count()))));
+  const auto most = static_cast<std::uint64_t>(longest_delay_.count());
+  const std::chrono::nanoseconds delay(random_.below(most));
+  delays_ += delay;
+  pass(delay);
 }
 
 void SimThreads::make_way() {
@@ -255,10 +258,12 @@ std::thread SimThreads::start(std::string name, std::function<void()> main) {
   return started;
 }
 
+// The system gives the number of a thread that has ended to another one: the youngest counts.
 void SimThreads::wait_for_end(std::thread::id id) {
-  wait("the end of a thread", [&] {
-    const auto found = std::ranges::find(threads_, id, [](auto& thread) { return thread->id; });
-    return when(found == threads_.end() || (*found)->ended);
+  wait_until("the end of a thread", [&] {
+    const auto found = std::ranges::find(threads_.rbegin(), threads_.rend(), id,
+                                         [](auto& thread) { return thread->id; });
+    return found == threads_.rend() || (*found)->ended;
   });
 }
 

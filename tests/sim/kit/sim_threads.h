@@ -67,8 +67,10 @@ class SimThreads {
 
   SimWorld& world() { return world_; }
   Random& random() { return random_; }
-  // How long this run delays a thread at a point at most; 0: never.
+  // In half of the runs threads that could go on are delayed now and then: for so long at most, and
+  // for so long in all until now.
   std::chrono::nanoseconds longest_delay() const { return longest_delay_; }
+  std::chrono::nanoseconds delays() const { return delays_; }
 
   // What the primitives are made of. Objects are known by their addresses.
   void lock(const void* mutex);
@@ -108,6 +110,7 @@ class SimThreads {
   const std::function<void()> main_;
   const std::uint64_t patience_;  // at one point of so many a thread makes way
   const std::chrono::nanoseconds longest_delay_;
+  std::chrono::nanoseconds delays_{0};
   std::uint64_t points_ = 0;
   bool world_goes_on_ = false;  // the work of the world runs now
   std::vector<std::unique_ptr<Thread>> threads_;

@@ -1,0 +1,50 @@
+#pragma once
+
+// KeyHistory: what one thread has written to one key, and which of it a reader may see.
+//
+// A key has one writer, whose writes begin one after another. Who reads sees the last write that
+// was acknowledged before the read began, or a later one. A write whose outcome is unknown may be
+// carried out at any time, so it may be seen at any time, too.
+//
+// Thread rule: one thread at a time.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sheaf/options.h>
+
+namespace sheaf::sim {
+
+class KeyHistory {
+ public:
+  explicit KeyHistory(std::string name) : name_(std::move(name)), writes_(1) {}
+
+  const std::string& name() const { return name_; }
+  // A write has begun and not ended.
+  bool busy() const { return writes_.back().state == State::open; }
+  // The value to be set. It names the key and the number of the write, and is `size` longer.
+  const std::string& begin_set(std::size_t size);
+  void begin_remove() { writes_.push_back({std::nullopt, State::open}); }
+  // The write that has begun ends. No error: it was acknowledged. Returns what is wrong, or
+  // nothing.
+  std::string end_write(const Error* error);
+
+  // For a read that begins now; check() takes it when the read ends.
+  std::size_t last_acknowledged() const;
+  // Whether a read that began after `since` may see this. Returns what is wrong, or nothing.
+  std::string check(std::size_t since, const GetResult& got);
+
+ private:
+  enum class State : std::uint8_t { open, acknowledged, unknown, not_done };
+  struct Write {
+    std::optional<std::string> value;  // none: a removal
+    State state = State::acknowledged;
+    bool seen = false;
+  };
+
+  std::string name_;
+  std::vector<Write> writes_;  // the first is the key's absence in the beginning
+};
+
+}  // namespace sheaf::sim

@@ -1,0 +1,115 @@
+#pragma once
+
+// ThreadWorld: several threads call one client, the real one from Client::open on, with servers and
+// a network that are simulated. The seed draws the kind of endpoint, the faults, the calls, and the
+// order in which the threads go on.
+//
+// Each key has one thread that writes it; all read all. A run finds:
+//  - a value under another key, a write that was acknowledged and is gone (KeyHistory)
+//  - a call that lasts longer than its timeout, or fails although nothing is wrong
+//  - a callback that comes twice or never
+//  - a loop that two threads use at once, and threads that wait for ever (SimThreads)
+//
+// Thread rule: main() is the first simulated thread; counts() once the run is over.
+
+#include <deque>
+#include <optional>
+
+#include <sheaf/async.h>
+#include <sheaf/client.h>
+
+#include "base/random.h"
+#include "socket/lane/lane_controls.h"
+#include "tests/sim/key_history.h"
+#include "tests/sim/kit/stack.h"
+
+namespace sheaf::sim {
+
+struct ThreadCounts {
+  unsigned calls = 0;
+  unsigned batches = 0;
+  unsigned callbacks = 0;
+  unsigned failures = 0;  // keys and calls that ended with an error
+};
+
+class ThreadWorld {
+ public:
+  ThreadWorld(std::uint64_t seed, const socket::LaneControls& controls);
+  ThreadWorld(const ThreadWorld&) = delete;
+  ThreadWorld& operator=(const ThreadWorld&) = delete;
+
+  void main();
+
+  SimWorld& world() { return stack_.world; }
+  const ThreadCounts& counts() const { return counts_; }
+
+ private:
+  // What the callers do most of the time.
+  enum class Habit : std::uint8_t {
+    all_sorts,
+    resting,
+    reading_batches,  // of one memcached, which is what bulk connections are for
+  };
+  // A thread that calls.
+  struct Caller {
+    Random random;
+    std::vector<KeyHistory*> own;
+  };
+  // When a call began, and how long threads had been delayed until then.
+  struct Start {
+    Deadline at{0};
+    std::chrono::nanoseconds delays{0};
+  };
+  // A read of some keys, and how it was asked for.
+  struct Read {
+    Start started;
+    std::vector<KeyHistory*> keys;
+    std::vector<std::size_t> since;
+    std::vector<std::string_view> names;
+  };
+
+  static Stack draw_stack(std::uint64_t seed, Habit habit, Random& random);
+  void draw_servers();
+  void draw_faults();
+  void run_caller(Caller& caller);
+  void call(Caller& caller);
+  void rest(Random& random);
+  void settle();
+
+  void get(Caller& caller);
+  void set(Caller& caller);
+  void remove(Caller& caller);
+  void get_many(Caller& caller);
+  void set_many(Caller& caller);
+  void get_async(Caller& caller);
+  void set_async(Caller& caller);
+  void get_many_async(Caller& caller);
+
+  KeyHistory* free_key(Caller& caller);
+  Read begin_read(Random& random, std::size_t keys);
+  void end_read(const Read& read, std::size_t index, const Result<GetResult>& got);
+  void end_read(const Read& read, const std::vector<KeyResult<GetResult>>& got);
+  void end_write(KeyHistory& key, const Result<SetResult>& result);
+  void end_call(const Start& started);
+  void check_error(const Error& error);
+  // A callback for one end: more ends are a finding.
+  template <class Out, class F>
+  std::function<void(Out)> once(F end);
+  static void require(const std::string& finding);
+  Start begin_call() const;
+
+  Random random_;
+  const socket::LaneControls controls_;
+  const Habit habit_;
+  Stack stack_;
+  bool faulty_ = false;
+  bool closes_early_ = false;  // while asynchronous calls are in flight
+  bool closing_ = false;
+  std::deque<KeyHistory> keys_;
+  std::deque<Caller> callers_;
+  std::optional<Client> client_;
+  unsigned pending_ = 0;  // asynchronous calls
+  ThreadCounts counts_;
+};
+
+}  // namespace sheaf::sim
