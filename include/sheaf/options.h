@@ -77,8 +77,8 @@ struct RemoveResult {
   /// endpoint returned one. memcached returns neither.
   Version version{};
 
-  friend bool operator==(const RemoveResult& result, Found found) noexcept {
-    return result.found == found;
+  friend bool operator==(const RemoveResult& result, Found expected) noexcept {
+    return result.found == expected;
   }
 };
 
