@@ -93,8 +93,10 @@ class CommandLine {
     add_dev();
   }
 
-  // Throws what CLI11 throws.
+  // Throws what CLI11 throws. CLI11 forgets an earlier command line by itself, but not the values
+  // that it has filled in.
   void parse(const std::vector<std::string>& words) {
+    raw_ = {};
     std::vector<std::string> guarded = guard_words(words);
     std::vector<std::string> reversed(guarded.rbegin(), guarded.rend());
     app_.parse(std::move(reversed));
@@ -423,8 +425,15 @@ std::expected<Arguments, std::string> CommandLine::checked() const {
 
 }  // namespace
 
-std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::string>& words) {
+struct ArgumentParser::State {
   CommandLine line;
+};
+
+ArgumentParser::ArgumentParser() : state_(std::make_unique<State>()) {}
+ArgumentParser::~ArgumentParser() = default;
+
+std::expected<Arguments, EarlyExit> ArgumentParser::parse(const std::vector<std::string>& words) {
+  CommandLine& line = state_->line;
   try {
     line.parse(words);
   } catch (const CLI::CallForHelp&) {
@@ -437,6 +446,10 @@ std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::strin
   auto arguments = line.checked();
   if (!arguments) return std::unexpected(EarlyExit{ExitCode::usage, arguments.error()});
   return std::move(*arguments);
+}
+
+std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::string>& words) {
+  return ArgumentParser().parse(words);
 }
 
 }  // namespace sheaf::cli

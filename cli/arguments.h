@@ -2,11 +2,12 @@
 
 // The command line as plain values. arguments.cpp is the only file that knows CLI11.
 //
-// Thread rule: pure functions and plain values; nothing here prints, reads or connects.
+// Thread rule: plain values; nothing here prints, reads or connects.
 
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -99,7 +100,26 @@ struct EarlyExit {
   std::string text;
 };
 
-// `words` are the arguments after the program's name; any bytes are allowed in keys and values.
+// Parses any number of command lines, each as if it were the first. Making one costs far more than
+// a command line does.
+//
+// Thread rule: one thread at a time.
+class ArgumentParser {
+ public:
+  ArgumentParser();
+  ~ArgumentParser();
+  ArgumentParser(const ArgumentParser&) = delete;
+  ArgumentParser& operator=(const ArgumentParser&) = delete;
+
+  // `words` are the arguments after the program's name; any bytes are allowed in keys and values.
+  std::expected<Arguments, EarlyExit> parse(const std::vector<std::string>& words);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// For a single command line.
 std::expected<Arguments, EarlyExit> parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace sheaf::cli

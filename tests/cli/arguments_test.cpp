@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -258,6 +259,77 @@ TEST(CliArguments, DevStartsBrokersOrMemcachedServers) {
   EXPECT_THAT(refused({"dev", "--memcached", "65"}), HasSubstr("--memcached"));
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--brokers", "3"}), HasSubstr("--brokers"));
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--spelling", "sdk"}), HasSubstr("--spelling"));
+}
+
+// Every field as text, or the early exit.
+std::string shown(const std::expected<Arguments, EarlyExit>& result) {
+  std::ostringstream out;
+  if (!result) {
+    out << "exit " << static_cast<int>(result.error().code) << ' ' << result.error().text;
+    return out.str();
+  }
+  const Arguments& all = *result;
+  const auto show = [&](const auto&... values) { ((out << values << '|'), ...); };
+  const auto show_all = [&](const Words& words) {
+    for (const std::string& word : words) show(word);
+    show("end");
+  };
+  show(static_cast<int>(all.command), all.global.servers, all.global.config, all.global.cluster,
+       all.global.timeout.count(), all.global.json, all.from_stdin, all.value,
+       all.ttl ? all.ttl->milliseconds().count() : 0, static_cast<int>(all.condition),
+       all.fence.text, all.if_value.value_or("none"), all.ring_keys.value_or(0), all.stats_group);
+  show_all(all.keys);
+  show(static_cast<int>(all.list.action), all.list.name, all.list.index, all.list.last,
+       all.list.from_stdin);
+  show_all(all.list.values);
+  show(all.lock.name, all.lock.lease.count(), all.lock.wait.count());
+  show_all(all.lock.words);
+  show(all.count.down, all.count.delta, all.count.initial.value_or(0));
+  show(all.dev.servers, all.dev.memcached, all.dev.spelling, all.dev.verbose, all.dev.mosquitto,
+       all.dev.plugin);
+  return out.str();
+}
+
+// Each line after each other one, with everything that a line can leave behind.
+TEST(CliArguments, AParserForgetsTheLineBefore) {
+  const std::vector<Words> lines = {
+      {"--servers", "u", "--timeout", "9s", "--json", "get", "k", "--fence", "f", "--ttl", "1s"},
+      {"--config", "f", "--cluster", "c", "set", "k", "v", "--if-absent", "--ttl", "2s"},
+      {"--servers", "u", "set", "k", "-", "--if-absent-or-equal"},
+      {"--servers", "u", "del", "k", "--if-value", "v"},
+      {"--servers", "u", "mget", "a", "b", "c"},
+      {"--servers", "u", "mget", "-"},
+      {"--servers", "u", "mset", "-"},
+      {"--servers", "u", "incr", "n", "-5", "--initial", "7", "--ttl", "3s"},
+      {"--servers", "u", "incr", "n"},
+      {"--servers", "u", "list", "insert", "l", "3", "v"},
+      {"--servers", "u", "list", "push", "l", "-"},
+      {"--servers", "u", "lock", "n", "--lease", "1m", "--wait", "0ms", "--", "ls", "-l"},
+      {"--servers", "u", "ring", "--keys", "100"},
+      {"--servers", "u", "ring"},
+      {"--servers", "u", "stats", "items"},
+      {"--servers", "u", "nodes"},
+      {"dev", "--brokers", "5", "--spelling", "page", "--verbose", "--mosquitto", "m"},
+      {"dev", "--memcached", "2"},
+      {"dev"},
+      {"--help"},
+      {"set", "--help"},
+      {"--version"},
+      {"--servers", "u", "frobnicate"},
+      {"--servers", "u", "get"},
+      {"--servers", "u", "get", "a", "b"},
+      {"--servers", "u", "set", "k", "v", "--ttl", "1s", "--ttl", "2s"},
+      {"get", "k"},
+      {},
+  };
+  ArgumentParser parser;
+  for (const Words& before : lines) {
+    for (const Words& line : lines) {
+      static_cast<void>(parser.parse(before));
+      EXPECT_EQ(shown(parser.parse(line)), shown(parse_arguments(line)))
+          << testing::PrintToString(line) << " after " << testing::PrintToString(before);
+    }
+  }
 }
 
 }  // namespace

@@ -84,7 +84,6 @@ template <class Drive>
 void play_twice(const Drive& drive) {
   const std::string at_once = drive(static_cast<std::size_t>(-1));
   const std::string one_by_one = drive(1);
-  if (getenv("FP")) std::fprintf(stderr, "TR %s\n", at_once.c_str());
   if (at_once != one_by_one) {
     std::fprintf(stderr, "at once:\n%s\none by one:\n%s\n", at_once.c_str(), one_by_one.c_str());
   }

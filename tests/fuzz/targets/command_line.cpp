@@ -5,7 +5,7 @@
 
 namespace sheaf::fuzz {
 
-// Words are separated by line ends.
+// Words are separated by line ends. The parser is the same for all inputs.
 void run(std::string_view bytes) {
   std::vector<std::string> words;
   while (!bytes.empty() && words.size() < 64) {
@@ -13,7 +13,8 @@ void run(std::string_view bytes) {
     words.emplace_back(bytes.substr(0, end));
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
   }
-  const auto parsed = cli::parse_arguments(words);
+  static cli::ArgumentParser parser;
+  const auto parsed = parser.parse(words);
   if (!parsed) return expect(!parsed.error().text.empty(), "an early exit says something");
   using cli::Command;
   const auto& keys = parsed->keys;
