@@ -1,30 +1,13 @@
 // A session of memcached's meta protocol and a server that says anything.
 
 #include "protocol/memcached/meta_session.h"
-#include "tests/fuzz/session_drive.h"
+#include "tests/fuzz/memcached_drive.h"
 
 namespace sheaf::fuzz {
 
 using namespace protocol::memcached;
 
-// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
-// reads.
-void run(std::string_view bytes) {
-  Input input(bytes);
-  SessionOptions options;
-  options.max_in_flight = 20;
-  const std::uint8_t flags = input.u8();
-  if ((flags & 1) != 0) options.user = "ann";
-  options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
-  const std::string_view played = input.rest();
-  play_twice([&](std::size_t piece) {
-    MetaSession session(options);
-    SessionDrive drive(session, piece);
-    drive.play(played);
-    expect(session.input_capacity() < 300'000, "the input buffer is bounded");
-    return drive.transcript();
-  });
-}
+void run(std::string_view bytes) { play_memcached<MetaSession>(bytes); }
 
 std::vector<std::string> seeds() {
   using protocol::Verb;

@@ -1,0 +1,32 @@
+#pragma once
+
+// Drives a session of one of memcached's protocols and a server that says anything.
+//
+// Thread rule: one thread.
+
+#include "protocol/memcached/session.h"
+#include "tests/fuzz/session_drive.h"
+
+namespace sheaf::fuzz {
+
+// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
+// reads.
+template <class Session>
+void play_memcached(std::string_view bytes) {
+  Input input(bytes);
+  protocol::memcached::SessionOptions options;
+  options.max_in_flight = 20;
+  const std::uint8_t flags = input.u8();
+  if ((flags & 1) != 0) options.user = "ann";
+  options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
+  const std::string_view played = input.rest();
+  play_twice([&](std::size_t piece) {
+    Session session(options);
+    SessionDrive drive(session, piece);
+    drive.play(played);
+    expect(session.input_capacity() < 300'000, "the input buffer is bounded");
+    return drive.transcript();
+  });
+}
+
+}  // namespace sheaf::fuzz
