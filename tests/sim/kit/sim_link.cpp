@@ -69,6 +69,7 @@ bool SimLink::chance(double probability) {
 std::size_t SimLink::write(std::span<const Bytes> parts) {
   if (sink_ == nullptr || fate_ != Fate::open) return 0;
   ++server_.packets_;
+  ++packets_;
   std::string bytes;
   for (const Bytes part : parts) bytes.append(as_text(part));
   const std::size_t wanted = bytes.size();

@@ -37,6 +37,7 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   std::size_t write(std::span<const Bytes> parts);
   void client_gone();
   bool dark() const { return dark_; }
+  std::uint64_t packets() const { return packets_; }  // writes of the client
   // When something that leaves the server now reaches the client.
   Deadline arrival_at_client() { return arrival(down_); }
 
@@ -83,6 +84,7 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   socket::StreamSink* sink_;  // null: the client's stream is gone, or has heard of the end
   std::unique_ptr<SimPeer> peer_;
   std::unique_ptr<SimMangler> mangler_;
+  std::uint64_t packets_ = 0;
   bool accepted_ = false;
   bool dark_ = false;
   bool server_over_ = false;      // the server's end is closed

@@ -52,7 +52,7 @@ class SimDial final : public socket::Dial, private socket::TimerSink {
   static void knock(const Shared& state, SimServer& server) {
     ++server.packets_;
     if (state->over || server.cut_off_) return;
-    if (!server.alive()) {
+    if (!server.alive() || server.full) {
       fail(state, "connection refused", server.draw_delay());
       return;
     }
@@ -152,6 +152,10 @@ void SimServer::cut_off_for(std::chrono::nanoseconds time) {
 void SimServer::reset_all() {
   const auto links = links_;
   for (const auto& link : links) link->break_off();
+}
+
+std::uint64_t SimServer::packets_on(std::size_t connection) const {
+  return links_.at(connection)->packets();
 }
 
 void SimServer::touch() {

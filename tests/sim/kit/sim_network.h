@@ -108,8 +108,11 @@ class SimServer {
   std::size_t accepted() const { return accepted_; }  // ever
   // Attempts to connect and writes of clients, ever, whether or not anybody received them.
   std::uint64_t packets() const { return packets_; }
+  // Writes of the client on one of connections(), the oldest first.
+  std::uint64_t packets_on(std::size_t connection) const;
 
   LinkFaults faults;
+  bool full = false;                         // takes no further connection
   std::chrono::milliseconds wall_offset{0};  // of this server's clock
   Mangle mangle;                             // for connections accepted from now on; may be empty
 

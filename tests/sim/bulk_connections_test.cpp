@@ -1,0 +1,127 @@
+// Bulk connections of a real client, when their server closes them, takes no more of them, or goes
+// down. Two simulated threads call the client, so that one of them is worth a bulk connection.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include <sheaf/client.h>
+
+#include "base/quiet_thread.h"
+#include "tests/sim/kit/sim_threads.h"
+#include "tests/sim/kit/sim_transport.h"
+#include "tests/sim/kit/stack.h"
+
+namespace sheaf::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A client of two memcached servers, which has a bulk connection to the first.
+class BulkWorld {
+ public:
+  explicit BulkWorld(std::chrono::milliseconds idle_timeout)
+      : stack_(1, 2, EndpointKind::memcached) {
+    stack_.config.idle_timeout = idle_timeout;
+    stack_.config.timeout = 200ms;
+    stack_.broker(1).faults.delay = 10ms;
+    for (unsigned i = 0; i < 8; ++i) keys_.push_back(stack_.key_on(0, i));
+    slow_key_ = stack_.key_on(1);
+  }
+
+  void open() {
+    use_network(stack_.network, {});
+    client_.emplace(*Client::open(stack_.config));
+    for (const std::string& key : keys_) check(client_->set(key, key).has_value(), "no set");
+    check(client_->get(slow_key_).has_value(), "no get");
+    batch();  // one more connection could have been used: it is made for later
+    pass(10ms);
+    check(server().connections() == 2, "there is no bulk connection");
+    const std::uint64_t before = server().packets_on(1);
+    check(batch().found == 8, "a batch failed");
+    check(server().packets_on(1) > before, "the bulk connection is not used");
+  }
+
+  void close() { client_.reset(); }
+
+  struct Batch {
+    unsigned found = 0;
+    std::chrono::nanoseconds took{0};
+  };
+  // Reads the keys of the first server while another thread waits for the second.
+  Batch batch() {
+    QuietThread other("other", [this] { static_cast<void>(client_->get(slow_key_)); });
+    pass(5ms);
+    const std::vector<std::string_view> names(keys_.begin(), keys_.end());
+    Batch batch;
+    const Deadline before = stack_.world.now().mono;
+    for (const auto& [key, got] : client_->get_many(names)) {
+      if (got && got->has_value() && (*got)->data == key) ++batch.found;
+    }
+    batch.took = stack_.world.now().mono - before;
+    other.join();
+    return batch;
+  }
+  void pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
+  void until(NodeHealth health) {
+    while (client_->stats()[0].health != health) {
+      static_cast<void>(client_->get(keys_[0]));
+      pass(10ms);
+    }
+  }
+  SimServer& server() { return stack_.broker(0); }
+  SimWorld& world() { return stack_.world; }
+  static void check(bool holds, const char* finding) {
+    if (!holds) SimThreads::current()->fail(finding);
+  }
+
+ private:
+  Stack stack_;
+  std::vector<std::string> keys_;
+  std::string slow_key_;
+  std::optional<Client> client_;
+};
+
+void run(std::chrono::milliseconds idle_timeout, const std::function<void(BulkWorld&)>& steps) {
+  const auto world = std::make_shared<BulkWorld>(idle_timeout);
+  EXPECT_EQ(SimThreads::run(world->world(), 1,
+                            [world, steps] {
+                              world->open();
+                              steps(*world);
+                              world->close();
+                            }),
+            "");
+}
+
+TEST(BulkConnections, ABatchAfterAnIdleCloseGoesOnTheClientsOwnConnection) {
+  run(50ms, [](BulkWorld& world) {
+    world.pass(1s);
+    world.check(world.server().connections() == 1, "the bulk connection was not closed");
+    world.server().full = true;
+    world.check(world.batch().found == 8, "the batch went on a connection that is closed");
+  });
+}
+
+TEST(BulkConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
+  run(60s, [](BulkWorld& world) {
+    world.server().cut_off();
+    world.until(NodeHealth::down);
+    const BulkWorld::Batch batch = world.batch();
+    world.check(batch.found == 0, "a server that was cut off answered");
+    world.check(batch.took < 1ms, "the batch waited for a node that is down");
+  });
+}
+
+// Nobody has noticed yet that the bulk connection died while the server was cut off.
+TEST(BulkConnections, ABatchOfANodeThatReturnsGoesOnTheClientsOwnConnection) {
+  run(60s, [](BulkWorld& world) {
+    world.server().cut_off();
+    world.until(NodeHealth::down);
+    world.server().reconnect();
+    world.until(NodeHealth::recovering);
+    world.check(world.batch().found == 8, "the batch went on a connection that is dead");
+  });
+}
+
+}  // namespace
+}  // namespace sheaf::sim
