@@ -147,7 +147,7 @@ Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchO
 }
 
 bool Client::supports(Feature feature) const noexcept {
-  return runtime::supports(shared()->config().kind, feature);
+  return runtime::supports(shared()->config(), feature);
 }
 
 Result<Location> Client::locate(std::string_view key) const {

@@ -9,23 +9,31 @@ std::unexpected<Problem> problem(std::string text, Outcome outcome = Outcome::in
   return std::unexpected(Problem{std::move(text), outcome});
 }
 
+// mqtts, memcacheds, rediss: the scheme of a kind over TLS.
+bool is_secured(std::string_view name) noexcept {
+  if (!name.ends_with('s')) return false;
+  const protocol::EndpointTraits* const plain =
+      protocol::find_scheme(name.substr(0, name.size() - 1));
+  return plain != nullptr && plain->transport == protocol::Transport::tcp;
+}
+
 }  // namespace
 
 Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const std::string name = folded(scheme);
-  for (const auto kind :
-       {EndpointKind::state_store, EndpointKind::embedded, EndpointKind::memcached}) {
-    if (name != to_string(kind)) continue;
-    config_.kind = kind;
+  const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
+  if (traits != nullptr && traits->available()) {
+    traits_ = traits;
+    config_.kind = traits->kind;
     return {};
   }
-  if (name == "mqtts" || name == "memcacheds" || name == "rediss") {
-    return problem(name + ":// needs TLS, which comes with a later version", Outcome::unsupported);
-  }
-  if (name == to_string(EndpointKind::redis)) {
+  if (traits != nullptr) {
     return problem(name + ":// comes with a later version", Outcome::unsupported);
   }
-  return problem("the scheme is not mqtt, memcached or embedded");
+  if (is_secured(name)) {
+    return problem(name + ":// needs TLS, which comes with a later version", Outcome::unsupported);
+  }
+  return problem("the scheme is not " + protocol::list_schemes(""));
 }
 
 Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& where) {
@@ -34,8 +42,7 @@ Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& 
   }
   if (const auto bad = check_host(server.host, server.bracketed))
     return problem(where + ": " + bad->text);
-  const std::uint16_t default_port = config_.kind == EndpointKind::memcached ? 11'211 : 1883;
-  NodeConfig node{std::string(server.host), server.port == 0 ? default_port : server.port,
+  NodeConfig node{std::string(server.host), server.port == 0 ? traits_->default_port : server.port,
                   server.weight};
   if (!identities_.insert(folded(node.identity())).second) {
     return problem(where + ": " + node.identity() + " is given twice");
@@ -74,10 +81,9 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
   const Option* option = find_option(name);
   if (option == nullptr) return problem("is unknown");
   if (!given_.insert(std::string(name)).second) return problem("is given twice");
-  const bool theirs = option->user == OptionUser::memcached;
-  const auto kind = theirs ? EndpointKind::memcached : EndpointKind::embedded;
-  if (option->user != OptionUser::every && config_.kind != kind) {
-    return problem("is for " + std::string(to_string(kind)) + ":// only");
+  const auto group = option->group;
+  if (group != protocol::OptionGroup::common && group != traits_->options) {
+    return problem("is " + only_for(group));
   }
   if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
     return problem("implies locator=ring, and locator is slots");

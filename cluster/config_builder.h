@@ -32,7 +32,8 @@ class ConfigBuilder {
  public:
   // "mqtt", "embedded", ...; upper case is accepted. First of all calls.
   Checked set_scheme(std::string_view scheme);
-  EndpointKind kind() const noexcept { return config_.kind; }
+  // The row of the scheme.
+  const protocol::EndpointTraits& traits() const noexcept { return *traits_; }
 
   // `where` names the server in sentences: "server 2", "servers[1]".
   Checked add_server(const ServerParts& server, const std::string& where);
@@ -48,6 +49,7 @@ class ConfigBuilder {
 
  private:
   ClusterConfig config_;
+  const protocol::EndpointTraits* traits_ = &protocol::traits_of(config_.kind);
   std::unordered_set<std::string> identities_;  // lower case
   std::unordered_set<std::string> given_;       // options, user, password
 };

@@ -16,6 +16,8 @@ namespace sheaf::cluster {
 namespace {
 
 using Found = std::optional<Problem>;
+using protocol::EndpointTraits;
+using protocol::OptionGroup;
 
 constexpr std::size_t kMaxHost = 253;           // RFC 1035 §2.3.4, as text
 constexpr std::size_t kMaxCredential = 65'535;  // MQTT 5 §1.5.4 and §1.5.6
@@ -60,16 +62,20 @@ Found too_long(std::string_view credential) {
   return problem("has more than " + std::to_string(kMaxCredential) + " bytes");
 }
 
-Found check_kind(EndpointKind kind) {
-  if (kind != EndpointKind::redis) return std::nullopt;
-  return Problem{std::string(to_string(kind)) + ":// comes with a later version",
+Found check_kind(const EndpointTraits& traits) {
+  if (traits.available()) return std::nullopt;
+  return Problem{std::string(traits.scheme) + ":// comes with a later version",
                  Outcome::unsupported};
+}
+
+bool in_process(const ClusterConfig& config) noexcept {
+  return protocol::traits_of(config.kind).transport == protocol::Transport::engines;
 }
 
 Found check_node(const ClusterConfig& config, std::size_t index) {
   const NodeConfig& node = config.nodes[index];
   const std::string where = "server " + std::to_string(index + 1) + ": ";
-  if (config.kind == EndpointKind::embedded) {
+  if (in_process(config)) {
     if (node.host != "embedded" || node.port != index) {
       return problem(where + "an embedded one is embedded:" + std::to_string(index));
     }
@@ -110,17 +116,19 @@ bool is_numeric(std::string_view host) noexcept {
   return is_address(AF_INET, host, &v4) || is_ipv6(host);
 }
 
-Found check_kind_options(const ClusterConfig& config) {
-  if (config.kind != EndpointKind::memcached) {
-    if (config.failover == FailoverMode::rehash) {
-      return problem(
-          "option failover=rehash is for caches: fences of the state store live in one place");
-    }
-    if (config.ring != RingProfile::none) return problem("option ring is for memcached:// only");
-    if (config.protocol != MemcachedProtocol::automatic) {
-      return problem("option protocol is for memcached:// only");
-    }
-    return std::nullopt;
+Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
+  if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
+    return problem(
+        "option failover=rehash is for caches: fences of the state store live in one place");
+  }
+  const bool with_engines = !config.embedded_name.empty() || !config.engine_options.empty();
+  if (with_engines && traits.options != OptionGroup::engines) {
+    return problem("options of engines are " + only_for(OptionGroup::engines));
+  }
+  if (traits.options != OptionGroup::memcached) {
+    const std::string reason = " is " + only_for(OptionGroup::memcached);
+    if (config.ring != RingProfile::none) return problem("option ring" + reason);
+    if (config.protocol != MemcachedProtocol::automatic) return problem("option protocol" + reason);
   }
   if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
     return problem("option ring implies locator=ring, and locator is slots");
@@ -143,18 +151,15 @@ Found check_options(const ClusterConfig& config) {
     return problem("option pool_max is " + std::to_string(config.pool_max) +
                    ", below pool_min, which is " + std::to_string(config.pool_min));
   }
-  if (auto bad = check_kind_options(config)) return bad;
-  if (config.kind == EndpointKind::embedded) return std::nullopt;
-  if (config.embedded_name.empty() && config.engine_options.empty()) return std::nullopt;
-  return problem("options of engines are for embedded:// only");
+  return check_kind_options(config, protocol::traits_of(config.kind));
 }
 
 Found check_login(const ClusterConfig& config) {
   if (auto bad = check_user(config.user)) return problem("the user " + bad->text);
   if (auto bad = check_password(config.password)) return problem("the password " + bad->text);
-  if (config.kind == EndpointKind::embedded) {
+  if (in_process(config)) {
     if (config.user.empty() && config.password.empty()) return std::nullopt;
-    return problem("embedded:// takes no user and no password");
+    return problem(std::string(to_string(config.kind)) + ":// takes no user and no password");
   }
   if (config.password.empty() || config.allow_plain_password) return std::nullopt;
   const auto exposed = std::ranges::find_if(
@@ -167,7 +172,7 @@ Found check_login(const ClusterConfig& config) {
 }  // namespace
 
 std::optional<Problem> check_config(const ClusterConfig& config) {
-  if (auto bad = check_kind(config.kind)) return bad;
+  if (auto bad = check_kind(protocol::traits_of(config.kind))) return bad;
   if (auto bad = check_nodes(config)) return bad;
   if (auto bad = check_options(config)) return bad;
   return check_login(config);

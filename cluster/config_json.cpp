@@ -160,7 +160,7 @@ Checked read_server_list(const Json& cluster, const std::string& path, ConfigBui
   if (!kind->is_string()) return at(kind_path, "must be a JSON string");
   const auto& scheme = kind->get_ref<const std::string&>();
   if (auto known = builder.set_scheme(scheme); !known) return within(kind_path, known.error());
-  if (builder.kind() == EndpointKind::embedded) {
+  if (builder.traits().transport == protocol::Transport::engines) {
     return at(kind_path, "must be mqtt: embedded engines are \"servers\": \"embedded://N\"");
   }
   const Json& servers = cluster.at("servers");

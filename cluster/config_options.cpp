@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using Config = ClusterConfig;
 using Value = OptionValue;
 using Type = OptionType;
-using User = OptionUser;
+using Group = protocol::OptionGroup;
 
 constexpr std::uint64_t kDay = 86'400'000;  // ms
 constexpr std::uint64_t kLongestTtl = static_cast<std::uint64_t>(Ttl::max.count());
@@ -87,88 +87,88 @@ constexpr Access engine{nullptr, nullptr};
 
 // clang-format off: a table.
 constexpr std::array kTable{
-    Option{"locator", Type::choice, User::every, 0, 0, "slots|ring", "slots", locator,
+    Option{"locator", Type::choice, Group::common, 0, 0, "slots|ring", "slots", locator,
            "How keys are spread over nodes."},
-    Option{"slots", Type::power_of_two, User::every, 1u << 10, 1u << 22, "", "65536",
+    Option{"slots", Type::power_of_two, Group::common, 1u << 10, 1u << 22, "", "65536",
            number<&Config::slots>(),
            "Slots of `locator=slots`. Another number moves nearly every key."},
-    Option{"failover", Type::choice, User::every, 0, 0, "owner|rehash", "owner", failover,
+    Option{"failover", Type::choice, Group::common, 0, 0, "owner|rehash", "owner", failover,
            "What happens to the keys of a node that is down: they stay its own, or go to the next "
            "nodes until it is back (caches only: it may come back with old values)."},
-    Option{"ring", Type::choice, User::memcached, 0, 0,
+    Option{"ring", Type::choice, Group::memcached, 0, 0,
            "libmemcached|libmemcached-weighted|spymemcached", "", ring,
            "A ring shared with users of another client; implies `locator=ring`."},
-    Option{"protocol", Type::choice, User::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
+    Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
            "Which of memcached's protocols is spoken."},
-    Option{"batch_connections", Type::integer, User::memcached, 0, 64, "", "8",
+    Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
            number<&Config::batch_connections>(),
            "Most further connections to a node, for threads that read large batches of that node "
            "at once."},
-    Option{"item_size", Type::size, User::memcached, 1u << 10, 1u << 30, "", "1MiB",
+    Option{"item_size", Type::size, Group::memcached, 1u << 10, 1u << 30, "", "1MiB",
            number<&Config::item_size>(),
            "The servers' `-I`: bounds key and value together."},
-    Option{"allow_plain_password", Type::boolean, User::every, 0, 1, "", "false",
+    Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",
            flag<&Config::allow_plain_password>(),
            "Lets a password cross a network without TLS."},
-    Option{"timeout", Type::duration, User::every, 1, kDay, "", "1s",
+    Option{"timeout", Type::duration, Group::common, 1, kDay, "", "1s",
            duration<&Config::timeout>(), "Deadline of an operation that names none."},
-    Option{"connect_timeout", Type::duration, User::every, 1, kDay, "", "500ms",
+    Option{"connect_timeout", Type::duration, Group::common, 1, kDay, "", "500ms",
            duration<&Config::connect_timeout>(),
            "Longest attempt to connect, log in and subscribe; a node's first may take `timeout` "
            "if that is longer."},
-    Option{"default_ttl", Type::duration, User::every, 1, kLongestTtl, "", "",
+    Option{"default_ttl", Type::duration, Group::common, 1, kLongestTtl, "", "",
            default_ttl, "Time to live of a set that names none."},
-    Option{"value_limit", Type::size, User::every, 1, (256u << 20) - (64u << 10), "",
+    Option{"value_limit", Type::size, Group::common, 1, (256u << 20) - (64u << 10), "",
            "16MiB", number<&Config::value_limit>(),
            "Largest value sent or taken."},
-    Option{"pool_min", Type::integer, User::every, 0, 64, "", "1",
+    Option{"pool_min", Type::integer, Group::common, 0, 64, "", "1",
            number<&Config::pool_min>(), "Connections kept open to each node."},
-    Option{"pool_max", Type::integer, User::every, 1, 64, "", "1",
+    Option{"pool_max", Type::integer, Group::common, 1, 64, "", "1",
            number<&Config::pool_max>(),
            "Most connections to a node; not below `pool_min`."},
-    Option{"idle_timeout", Type::duration, User::every, 1, kDay, "", "1m",
+    Option{"idle_timeout", Type::duration, Group::common, 1, kDay, "", "1m",
            duration<&Config::idle_timeout>(),
            "Idle connections above `pool_min` are closed after this."},
-    Option{"busy_timeout", Type::duration, User::every, 1, kDay, "", "30s",
+    Option{"busy_timeout", Type::duration, Group::common, 1, kDay, "", "30s",
            duration<&Config::busy_timeout>(),
            "A connection whose oldest request is older is ended."},
-    Option{"max_in_flight", Type::integer, User::every, 1, 65'535, "", "1024",
+    Option{"max_in_flight", Type::integer, Group::common, 1, 65'535, "", "1024",
            number<&Config::max_in_flight>(), "Requests in flight to a node."},
-    Option{"max_bytes_in_flight", Type::size, User::every, 1, 1ull << 40, "", "8MiB",
+    Option{"max_bytes_in_flight", Type::size, Group::common, 1, 1ull << 40, "", "8MiB",
            number<&Config::max_bytes_in_flight>(),
            "Bytes of requests in flight to a node; one larger request goes alone."},
-    Option{"max_waiting", Type::integer, User::every, 0, 1u << 24, "", "65536",
+    Option{"max_waiting", Type::integer, Group::common, 0, 1u << 24, "", "65536",
            number<&Config::max_waiting>(),
            "Requests that may wait for room on a node; more are `overloaded`."},
-    Option{"keep_alive", Type::duration, User::every, 1'000, 65'535'000, "", "10s",
+    Option{"keep_alive", Type::duration, Group::common, 1'000, 65'535'000, "", "10s",
            duration<&Config::keep_alive>(),
            "Longest silence before a connection is tested."},
-    Option{"spin", Type::boolean, User::every, 0, 1, "", "true", flag<&Config::spin>(),
+    Option{"spin", Type::boolean, Group::common, 0, 1, "", "true", flag<&Config::spin>(),
            "A blocking caller polls up to 50 us, or gives the processor away a few times, before "
            "it sleeps."},
-    Option{"log_keys", Type::boolean, User::every, 0, 1, "", "false",
+    Option{"log_keys", Type::boolean, Group::common, 0, 1, "", "false",
            flag<&Config::log_keys>(), "Prints keys in logs instead of their hash."},
-    Option{"client_id", Type::name, User::every, 0, 0, "", "sheaf",
+    Option{"client_id", Type::name, Group::common, 0, 0, "", "sheaf",
            text<&Config::client_id>(),
            "Prefix of the MQTT client ID; a random part follows."},
-    Option{"name", Type::name, User::embedded, 0, 0, "", "",
+    Option{"name", Type::name, Group::engines, 0, 0, "", "",
            text<&Config::embedded_name>(),
            "Clients of one process with the same name share their engines."},
-    Option{"spelling", Type::choice, User::engine, 0, 0, "sdk|page", "sdk", engine,
+    Option{"spelling", Type::choice, Group::engines, 0, 0, "sdk|page", "sdk", engine,
            "How the engine spells its answers."},
-    Option{"max_keys", Type::integer, User::engine, 0, 0, "", "1000000", engine,
+    Option{"max_keys", Type::integer, Group::engines, 0, 0, "", "1000000", engine,
            "Quota of keys of an engine."},
-    Option{"max_bytes", Type::size, User::engine, 0, 0, "", "1GiB", engine,
+    Option{"max_bytes", Type::size, Group::engines, 0, 0, "", "1GiB", engine,
            "Quota of bytes, keys and values, of an engine."},
-    Option{"max_watches", Type::integer, User::engine, 0, 0, "", "100000", engine,
+    Option{"max_watches", Type::integer, Group::engines, 0, 0, "", "100000", engine,
            "Watches that an engine holds."},
-    Option{"max_duplicates", Type::integer, User::engine, 0, 0, "", "100000", engine,
+    Option{"max_duplicates", Type::integer, Group::engines, 0, 0, "", "100000", engine,
            "Answers of writes that an engine remembers."},
-    Option{"fence_retention", Type::duration, User::engine, 0, 0, "", "0ms", engine,
+    Option{"fence_retention", Type::duration, Group::engines, 0, 0, "", "0ms", engine,
            "How long a fence outlives its key."},
-    Option{"notify", Type::choice, User::engine, 0, 0, "push|subscribed", "push", engine,
+    Option{"notify", Type::choice, Group::engines, 0, 0, "push|subscribed", "push", engine,
            "Who is sent notifications of a watched key."},
-    Option{"reply_topics", Type::choice, User::engine, 0, 0, "any|own", "any", engine,
+    Option{"reply_topics", Type::choice, Group::engines, 0, 0, "any|own", "any", engine,
            "Response topics that an engine accepts."},
 };
 // clang-format on
@@ -252,6 +252,13 @@ std::string either(std::string_view choices) {
 
 std::span<const Option> option_table() noexcept { return kTable; }
 
+std::string only_for(Group group) {
+  const auto kinds = protocol::endpoint_kinds();
+  const auto row = std::ranges::find(kinds, group, &protocol::EndpointTraits::options);
+  const std::string_view scheme = row == kinds.end() ? "no kind" : row->scheme;
+  return "for " + std::string(scheme) + ":// only";
+}
+
 const Option* find_option(std::string_view name) noexcept {
   const auto found = std::ranges::find(kTable, name, &Option::name);
   return found == kTable.end() ? nullptr : &*found;
@@ -259,7 +266,7 @@ const Option* find_option(std::string_view name) noexcept {
 
 std::string allowed(const Option& option) {
   const auto range = [&](const std::string& what, auto print) {
-    if (option.user == User::engine) return what;
+    if (option.judged_by_engine()) return what;
     return what + " from " + print(option.low) + " to " + print(option.high);
   };
   const auto plain = [](std::uint64_t number) { return std::to_string(number); };
@@ -290,7 +297,7 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
     if (!fault.empty() && option.type == Type::boolean) return std::unexpected(words);
     if (!fault.empty()) return std::unexpected(words + ": " + allowed(option));
   }
-  if (option.user == User::engine) {
+  if (option.judged_by_engine()) {
     config.engine_options.emplace_back(option.name, value);
     return {};
   }

@@ -13,6 +13,8 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "protocol/endpoint_kinds.h"
+
 namespace sheaf::cluster {
 
 enum class OptionType : std::uint8_t {
@@ -23,14 +25,6 @@ enum class OptionType : std::uint8_t {
   duration,  // "250ms"; a bare integer has no unit and is refused
   choice,    // one of `choices`
   name       // 1 .. 64 of [A-Za-z0-9_.-]
-};
-
-// Who reads an option.
-enum class OptionUser : std::uint8_t {
-  every,      // clusters of every kind
-  memcached,  // memcached:// only
-  embedded,   // embedded:// only
-  engine      // embedded:// only; the value is handed to the engine, which judges it
 };
 
 // A value that has passed its type and range.
@@ -48,19 +42,24 @@ struct OptionAccess {
 struct Option {
   std::string_view name;
   OptionType type;
-  OptionUser user;
-  std::uint64_t low;  // of the number; engines have their own limits
+  protocol::OptionGroup group;  // whose kinds of endpoint have it
+  std::uint64_t low;            // of the number; engines have their own limits
   std::uint64_t high;
   std::string_view choices;   // "a|b"
   std::string_view fallback;  // the default, as it would be written in a URI; empty = none
   OptionAccess access;
   std::string_view help;
+
+  // Its value is handed to the engine as it is.
+  constexpr bool judged_by_engine() const noexcept { return access.set == nullptr; }
 };
 
 // Every option, in the order of the documentation.
 std::span<const Option> option_table() noexcept;
 // Null if there is none of this name.
 const Option* find_option(std::string_view name) noexcept;
+// Why another kind has no options of this group: "for memcached:// only".
+std::string only_for(protocol::OptionGroup group);
 // What a value must be: "an integer from 1 to 64".
 std::string allowed(const Option& option);
 

@@ -150,7 +150,7 @@ Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
   if (uri.size() > max_config_bytes) return problem("the URI is longer than 1 MiB");
   const std::size_t colon = uri.find("://");
   if (colon == uri.npos)
-    return problem("the URI does not begin with mqtt://, memcached:// or embedded://");
+    return problem("the URI does not begin with " + protocol::list_schemes("://"));
   if (auto known = builder.set_scheme(uri.substr(0, colon)); !known) return known;
   std::string_view rest = uri.substr(colon + 3);
   const bool with_options = rest.find('?') != rest.npos;
@@ -159,8 +159,8 @@ Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
   if (authority.find('@') != authority.npos) {
     if (auto login = read_login(take_until(authority, '@'), builder); !login) return login;
   }
-  const auto servers = builder.kind() == EndpointKind::embedded ? builder.set_engines(authority)
-                                                                : read_servers(authority, builder);
+  const bool engines = builder.traits().transport == protocol::Transport::engines;
+  const auto servers = engines ? builder.set_engines(authority) : read_servers(authority, builder);
   if (!servers) return servers;
   return with_options ? read_options(rest, builder) : Checked{};
 }

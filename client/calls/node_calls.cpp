@@ -172,7 +172,7 @@ std::vector<NodeStats> node_stats(runtime::Context& context) {
 std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout) {
   const auto admitted = admit(context, Form::blocking, timeout, std::nullopt);
   if (!admitted) return unasked(context.config(), admitted.error());
-  const bool clocks = runtime::supports(context.config().kind, Feature::clock);
+  const bool clocks = runtime::supports(context.config(), Feature::clock);
   protocol::Operation operation;
   operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
   auto reports = ask<Reports>(context, operation, *admitted);

@@ -6,6 +6,7 @@
 #include "client/calls/procedure_call.h"
 #include "client/compute/compute_plan.h"
 #include "client/compute/compute_service.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::compute {
 namespace {
@@ -42,7 +43,7 @@ class Caller {
         started_(started),
         due_(context_.deadline(started, options.timeout)),
         seed_(service.single_flight.seed()) {
-    const bool memcached = context_.config().kind == EndpointKind::memcached;
+    const protocol::EndpointTraits& traits = protocol::traits_of(context_.config().kind);
     Random random(seed_);
     terms_.key = key;
     terms_.guard = guard_of(key);
@@ -50,8 +51,8 @@ class Caller {
     terms_.lease = options.lease.milliseconds();
     const std::optional<Ttl>& ttl = options.ttl ? options.ttl : context_.config().default_ttl;
     if (ttl) terms_.ttl = ttl->milliseconds();
-    terms_.leases = memcached && !options.lease_beside;
-    terms_.versions = memcached;
+    terms_.leases = traits.has_leases && !options.lease_beside;
+    terms_.versions = traits.compares == protocol::Compares::versions;
     seed_ = random.fork();
   }
 

@@ -8,7 +8,6 @@
 #include "client/list/list_service.h"
 #include "client/list/reader.h"
 #include "client/runtime/features.h"
-#include "client/runtime/outcomes.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -21,7 +20,6 @@ using client::list::Keys;
 using client::list::ListService;
 using client::list::Reader;
 using client::list::ReadTerms;
-using client::runtime::local_error;
 
 constexpr std::size_t part_items = 2'000;
 constexpr std::size_t part_bytes = 4u << 20;
@@ -30,13 +28,7 @@ constexpr int timeouts = 5;                    // of the cluster, for one edit o
 
 std::optional<Error> check_list(const ClusterConfig& config, const std::string& name,
                                 const ListOptions& options) {
-  const EndpointKind kind = config.kind;
-  if (!client::runtime::supports(kind, Feature::lists)) {
-    return local_error(Outcome::unsupported, Reason::other,
-                       "lists need a state store (mqtt:// or embedded://) or memcached://; this "
-                       "endpoint is " +
-                           std::string(to_string(kind)) + "://");
-  }
+  if (auto missing = client::runtime::check_feature(config, Feature::lists)) return missing;
   if (auto error = client::list::check_name(name, config)) return error;
   return client::calls::check_timeout(options.timeout);
 }

@@ -7,13 +7,13 @@
 #include "client/list/cas_register.h"
 #include "client/list/store_register.h"
 #include "client/runtime/outcomes.h"
-#include "protocol/memcached/header.h"
-#include "protocol/memcached/rules.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::list {
 
 Ids ids_of(EndpointKind kind) noexcept {
-  return kind == EndpointKind::memcached ? Ids::drawn : Ids::counted;
+  const bool versions = protocol::traits_of(kind).compares == protocol::Compares::versions;
+  return versions ? Ids::drawn : Ids::counted;
 }
 
 std::optional<Error> check_name(std::string_view name, const ClusterConfig& config) {
@@ -24,22 +24,20 @@ std::optional<Error> check_name(std::string_view name, const ClusterConfig& conf
     return bad("the list's name has " + std::to_string(name.size()) + " bytes; it needs 1 to " +
                std::to_string(name_limit));
   }
-  if (config.kind != EndpointKind::memcached) return std::nullopt;
-  const std::size_t longest = Keys(name, Ids::drawn).longest();
-  if (longest <= protocol::memcached::max_key_length) return std::nullopt;
-  return bad("the list's name makes keys of " + std::to_string(longest) +
-             " bytes; memcached takes " + std::to_string(protocol::memcached::max_key_length) +
-             ", so the name has " + std::to_string(longest - protocol::memcached::max_key_length) +
-             " too many");
+  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
+  const std::size_t longest = Keys(name, ids_of(config.kind)).longest();
+  if (traits.longest_key == 0 || longest <= traits.longest_key) return std::nullopt;
+  return bad("the list's name makes keys of " + std::to_string(longest) + " bytes; " +
+             std::string(traits.scheme) + " takes " + std::to_string(traits.longest_key) +
+             ", so the name has " + std::to_string(longest - traits.longest_key) + " too many");
 }
 
 namespace {
 
 std::uint64_t head_limit(const ClusterConfig& config, const Keys& keys) {
-  if (config.kind != EndpointKind::memcached) return config.value_limit;
-  const std::size_t largest =
-      protocol::memcached::max_value(config.item_size, keys.head().size(), 0);
-  return std::min<std::uint64_t>(config.value_limit, largest);
+  const auto largest_value = protocol::traits_of(config.kind).largest_value;
+  if (largest_value == nullptr) return config.value_limit;
+  return std::min(config.value_limit, largest_value(config, keys.head().size()));
 }
 
 }  // namespace

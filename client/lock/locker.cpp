@@ -9,7 +9,9 @@
 #include "client/calls/checks.h"
 #include "client/calls/work.h"
 #include "client/lock/lock_session.h"
+#include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -39,11 +41,9 @@ std::optional<Error> check_options(const LockerOptions& options) {
   return std::nullopt;
 }
 
-// Only the state store compares tokens.
 LockStrength strength_of(const ClusterConfig& config) noexcept {
-  const bool store =
-      config.kind == EndpointKind::state_store || config.kind == EndpointKind::embedded;
-  return store ? LockStrength::fenced : LockStrength::advisory;
+  const bool fenced = client::runtime::supports(config, Feature::fencing);
+  return fenced ? LockStrength::fenced : LockStrength::advisory;
 }
 
 // An acquisition as a Work; its session says how it ended.
@@ -146,16 +146,19 @@ Locker::Locker(Client& client, LockerOptions options)
 Result<Locker::Session> Locker::prepare(const Request& request) const {
   if (auto refused = service_->context.refusal(request.blocking))
     return Failure(std::move(*refused));
+  const ClusterConfig& config = service_->context.config();
+  if (auto missing = client::runtime::check_feature(config, Feature::locks)) {
+    return Failure(std::move(*missing));
+  }
   if (auto error = check_options(options_)) return Failure(std::move(*error));
   if (auto error = client::calls::check_key(request.name)) return Failure(std::move(*error));
   if (auto error = client::calls::check_timeout(request.timeout)) return Failure(std::move(*error));
-  const ClusterConfig& config = service_->context.config();
   const Deadline now = read_monotonic();
   LockTerms terms;
   terms.name = request.name;
   terms.nonce = options_.holder + ":" + Random(entropy()).hex(32);
   terms.lease = options_.lease;
-  terms.by_version = config.kind == EndpointKind::memcached;
+  terms.by_version = protocol::traits_of(config.kind).compares == protocol::Compares::versions;
   terms.attempt_timeout = request.timeout.value_or(config.timeout);
   terms.idle_timeout = config.idle_timeout;
   terms.patient = request.patient;

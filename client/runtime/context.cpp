@@ -6,8 +6,7 @@
 
 #include "client/runtime/outcomes.h"
 #include "cluster/config_check.h"
-#include "protocol/memcached/sessions.h"
-#include "protocol/statestore/sessions.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::runtime {
 namespace {
@@ -40,12 +39,7 @@ Result<void> Context::open(Random& random) {
 }
 
 Result<void> Context::open_paths(Random& random) {
-  std::unique_ptr<protocol::SessionFactory> sessions;
-  if (config_.kind == EndpointKind::memcached) {
-    sessions = std::make_unique<protocol::memcached::MemcachedSessions>(config_);
-  } else {
-    sessions = std::make_unique<protocol::statestore::StoreSessions>(config_, random.fork());
-  }
+  auto sessions = protocol::traits_of(config_.kind).make_sessions(config_, random.fork());
   config_.password.clear();  // the sessions keep the only copy
   auto path = Path::open(config_, topology_, std::move(sessions), events_, random.fork());
   if (!path) return Failure(std::move(path.error()));

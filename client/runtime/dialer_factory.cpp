@@ -1,6 +1,7 @@
 #include "client/runtime/dialer_factory.h"
 
 #include "client/runtime/outcomes.h"
+#include "protocol/endpoint_kinds.h"
 #include "store/pipe/pipe_dialer.h"
 
 namespace sheaf::client::runtime {
@@ -14,7 +15,9 @@ Failure wrong(std::string text) {
 
 Result<std::unique_ptr<socket::Dialer>> make_dialer(const ClusterConfig& config,
                                                     socket::UvLoop& loop) {
-  if (config.kind != EndpointKind::embedded) return socket::make_tcp_dialer(loop);
+  if (protocol::traits_of(config.kind).transport == protocol::Transport::tcp) {
+    return socket::make_tcp_dialer(loop);
+  }
   store::EngineOptions options;
   for (const auto& [name, value] : config.engine_options) {
     if (auto set = options.set(name, value); !set) return wrong(std::move(set.error()));

@@ -1,67 +1,21 @@
 #include "client/runtime/features.h"
 
+#include "client/runtime/outcomes.h"
+#include "protocol/endpoint_kinds.h"
+
 namespace sheaf::client::runtime {
-namespace {
 
-bool store_has(Feature feature) noexcept {
-  switch (feature) {
-    case Feature::fencing:
-    case Feature::ordered_versions:
-    case Feature::if_absent_or_equal:
-    case Feature::if_value:
-    case Feature::millisecond_ttl:
-    case Feature::clock:
-    case Feature::watch:
-    case Feature::lists:
-    case Feature::locks:
-      return true;
-    case Feature::if_present:
-    case Feature::if_version:
-    case Feature::edits:
-    case Feature::flags:
-    case Feature::rehash:
-    case Feature::server_stats:
-      return false;
-  }
-  return false;
+bool supports(const ClusterConfig& config, Feature feature) noexcept {
+  return protocol::traits_of(config.kind).features.has(feature);
 }
 
-bool memcached_has(Feature feature) noexcept {
-  switch (feature) {
-    case Feature::if_present:
-    case Feature::if_version:
-    case Feature::edits:
-    case Feature::flags:
-    case Feature::rehash:
-    case Feature::server_stats:
-    case Feature::lists:
-    case Feature::locks:
-      return true;
-    case Feature::fencing:
-    case Feature::ordered_versions:
-    case Feature::if_absent_or_equal:
-    case Feature::if_value:
-    case Feature::millisecond_ttl:
-    case Feature::clock:
-    case Feature::watch:
-      return false;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool supports(EndpointKind kind, Feature feature) noexcept {
-  switch (kind) {
-    case EndpointKind::state_store:
-    case EndpointKind::embedded:
-      return store_has(feature);
-    case EndpointKind::memcached:
-      return memcached_has(feature);
-    case EndpointKind::redis:
-      return false;
-  }
-  return false;
+std::optional<Error> check_feature(const ClusterConfig& config, Feature feature) {
+  if (supports(config, feature)) return std::nullopt;
+  std::string text(to_string(feature));
+  text.append(" are not supported at ").append(to_string(config.kind)).append("://");
+  const std::string others = protocol::list_schemes("://", feature);
+  if (!others.empty()) text.append(", only at ").append(others);
+  return local_error(Outcome::unsupported, Reason::bad_argument, std::move(text));
 }
 
 }  // namespace sheaf::client::runtime

@@ -1,12 +1,21 @@
 #pragma once
 
-// What each kind of endpoint can do: the table behind Client::supports.
+// What a client can do at the kind of endpoint that it is configured for.
+//
+// Thread rule: pure functions.
+
+#include <optional>
 
 #include <sheaf/cluster_config.h>
 #include <sheaf/feature.h>
 
 namespace sheaf::client::runtime {
 
-bool supports(EndpointKind kind, Feature feature) noexcept;
+// What Client::supports says.
+bool supports(const ClusterConfig& config, Feature feature) noexcept;
+
+// Why a call that needs the feature is refused; nothing if it is supported. For features whose name
+// is a plural: fencing tokens, watches, lists, locks.
+std::optional<Error> check_feature(const ClusterConfig& config, Feature feature);
 
 }  // namespace sheaf::client::runtime

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/calls/checks.h"
+#include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
 
 namespace sheaf::client::watch {
@@ -15,10 +16,7 @@ constexpr std::size_t most_waiting = 1'000'000;
 
 std::optional<Error> check_watch(std::span<const std::string_view> keys,
                                  const WatchOptions& options, const ClusterConfig& config) {
-  if (config.kind == EndpointKind::memcached) {
-    return runtime::local_error(Outcome::unsupported, Reason::bad_argument,
-                                "memcached does not tell of changes; no key can be watched there");
-  }
+  if (auto missing = runtime::check_feature(config, Feature::watch)) return missing;
   if (keys.empty()) {
     return runtime::local_error(Outcome::invalid, Reason::bad_argument,
                                 "no key to watch was given");

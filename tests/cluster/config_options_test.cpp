@@ -68,7 +68,7 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
 
 TEST(ConfigOptions, DefaultsOfTheTableAreThoseOfTheStruct) {
   for (const Option& option : option_table()) {
-    if (option.user == OptionUser::engine || option.fallback.empty()) continue;
+    if (option.judged_by_engine() || option.fallback.empty()) continue;
     EXPECT_EQ(all(with(option.name, option.fallback)), all(ClusterConfig{})) << option.name;
   }
 }
@@ -86,7 +86,7 @@ TEST(ConfigOptions, NamesAreDistinct) {
 
 TEST(ConfigOptions, EveryRangeEndsWhereItSays) {
   for (const Option& option : option_table()) {
-    if (option.user == OptionUser::engine) continue;
+    if (option.judged_by_engine()) continue;
     const bool time = option.type == OptionType::duration;
     if (!time && option.type != OptionType::integer && option.type != OptionType::size) continue;
     const auto text = [&](std::uint64_t n) { return std::to_string(n) + (time ? "ms" : ""); };

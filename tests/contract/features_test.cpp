@@ -1,13 +1,13 @@
 // README.md's table of what each kind of endpoint supports says what Client::supports says.
 
-#include "client/runtime/features.h"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <vector>
+
+#include "protocol/endpoint_kinds.h"
 
 // Set by CMake: SHEAF_TEST_README.
 
@@ -46,7 +46,8 @@ TEST(Features, TheTableInTheReadmeIsTrue) {
     ASSERT_NE(row, rows.end()) << "no row: " << name;
     ASSERT_GE(row->second.size(), std::size(kinds)) << name;
     for (std::size_t i = 0; i < std::size(kinds); ++i) {
-      EXPECT_EQ(row->second[i].starts_with("yes"), client::runtime::supports(kinds[i], feature))
+      EXPECT_EQ(row->second[i].starts_with("yes"),
+                protocol::traits_of(kinds[i]).features.has(feature))
           << name << ", " << to_string(kinds[i]);
     }
   }

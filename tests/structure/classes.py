@@ -24,16 +24,6 @@ KIND_COMPARED = re.compile(r"[=!]=\s*(?:\w+::)*EndpointKind::\w+"
                            r"|\bEndpointKind::\w+\s*[=!]="
                            r"|\bcase\s+(?:\w+::)*EndpointKind::\w+"
                            r"|\busing\s+enum\s+(?:\w+::)*EndpointKind\b")
-# How many comparisons a folder still has.
-KINDS_COMPARED = {
-    "base": 4,
-    "client/compute": 1,
-    "client/list": 3,
-    "client/lock": 3,
-    "client/runtime": 6,
-    "client/watch": 1,
-    "cluster": 8,
-}
 
 # Rules that only tests switch off are fields of a struct XControls, which others have by the name
 # `controls`.
@@ -92,20 +82,14 @@ def class_files(files, exceptions=None):
             yield "%s:1: %s is defined in %s" % (min(where), name, ", ".join(sorted(where)))
 
 
-def kind_comparisons(files, exceptions=None):
+def kind_comparisons(files):
     """Nobody but the table of the kinds compares an endpoint's kind."""
-    exceptions = KINDS_COMPARED if exceptions is None else exceptions
-    found = {}
     for file in product(files):
-        if not KIND_TABLE.fullmatch(file.path):
-            for match in KIND_COMPARED.finditer(file.code):
-                line = file.code.count("\n", 0, match.start()) + 1
-                folder = file.path.rpartition("/")[0]
-                found.setdefault(folder, []).append("%s:%d: " % (file.path, line))
-    for folder, places in sorted(found.items()):
-        if len(places) > exceptions.get(folder, 0):
-            for place in places:
-                yield place + "only the table of endpoint kinds compares them"
+        if KIND_TABLE.fullmatch(file.path):
+            continue
+        for match in KIND_COMPARED.finditer(file.code):
+            line = file.code.count("\n", 0, match.start()) + 1
+            yield "%s:%d: only the table of endpoint kinds compares them" % (file.path, line)
 
 
 def controls(files):

@@ -1,0 +1,114 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/endpoint_kinds.h"
+
+#include <algorithm>
+#include <array>
+
+#include "protocol/memcached/header.h"
+#include "protocol/memcached/rules.h"
+#include "protocol/memcached/sessions.h"
+#include "protocol/statestore/sessions.h"
+
+namespace sheaf::protocol {
+namespace {
+
+std::unique_ptr<SessionFactory> store_sessions(const ClusterConfig& config, const Seed& seed) {
+  return std::make_unique<statestore::StoreSessions>(config, seed);
+}
+
+std::unique_ptr<SessionFactory> memcached_sessions(const ClusterConfig& config, const Seed&) {
+  return std::make_unique<memcached::MemcachedSessions>(config);
+}
+
+std::uint64_t largest_item(const ClusterConfig& config, std::size_t key_size) {
+  return memcached::max_value(config.item_size, key_size, 0);
+}
+
+constexpr FeatureSet store_features = {Feature::fencing,
+                                       Feature::ordered_versions,
+                                       Feature::if_absent_or_equal,
+                                       Feature::if_value,
+                                       Feature::millisecond_ttl,
+                                       Feature::clock,
+                                       Feature::watch,
+                                       Feature::lists,
+                                       Feature::locks};
+
+constexpr FeatureSet memcached_features = {
+    Feature::if_present, Feature::if_version,   Feature::edits, Feature::flags,
+    Feature::rehash,     Feature::server_stats, Feature::lists, Feature::locks};
+
+// In the order in which sentences name them.
+constexpr std::array table{
+    EndpointTraits{
+        .kind = EndpointKind::state_store,
+        .scheme = "mqtt",
+        .transport = Transport::tcp,
+        .default_port = 1883,
+        .make_sessions = store_sessions,
+        .features = store_features,
+        .compares = Compares::values,
+    },
+    EndpointTraits{
+        .kind = EndpointKind::memcached,
+        .scheme = "memcached",
+        .transport = Transport::tcp,
+        .default_port = 11'211,
+        .make_sessions = memcached_sessions,
+        .features = memcached_features,
+        .compares = Compares::versions,
+        .has_leases = true,
+        .longest_key = memcached::max_key_length,
+        .largest_value = largest_item,
+        .options = OptionGroup::memcached,
+    },
+    EndpointTraits{
+        .kind = EndpointKind::embedded,
+        .scheme = "embedded",
+        .transport = Transport::engines,
+        .make_sessions = store_sessions,
+        .features = store_features,
+        .compares = Compares::values,
+        .options = OptionGroup::engines,
+    },
+    EndpointTraits{.kind = EndpointKind::redis, .scheme = "redis"},
+};
+
+constexpr EndpointTraits unknown_kind{.kind = EndpointKind{255}, .scheme = "unknown"};
+
+}  // namespace
+
+std::span<const EndpointTraits> product_kinds() noexcept { return table; }
+
+const EndpointTraits& traits_of(EndpointKind kind) noexcept {
+  const auto found = std::ranges::find(endpoint_kinds(), kind, &EndpointTraits::kind);
+  return found == endpoint_kinds().end() ? unknown_kind : *found;
+}
+
+const EndpointTraits* find_scheme(std::string_view scheme) noexcept {
+  const auto found = std::ranges::find(endpoint_kinds(), scheme, &EndpointTraits::scheme);
+  return found == endpoint_kinds().end() ? nullptr : &*found;
+}
+
+std::string list_schemes(std::string_view suffix, std::optional<Feature> feature) {
+  std::string text;
+  std::string_view last;
+  for (const EndpointTraits& row : endpoint_kinds()) {
+    if (!row.available() || (feature && !row.features.has(*feature))) continue;
+    if (!last.empty()) text.append(text.empty() ? "" : ", ").append(last).append(suffix);
+    last = row.scheme;
+  }
+  if (!text.empty()) text.append(" or ");
+  return text.append(last).append(last.empty() ? "" : suffix);
+}
+
+}  // namespace sheaf::protocol
+
+namespace sheaf {
+inline namespace v0 {
+
+std::string_view to_string(EndpointKind kind) noexcept { return protocol::traits_of(kind).scheme; }
+
+}  // namespace v0
+}  // namespace sheaf

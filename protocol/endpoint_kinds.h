@@ -1,0 +1,92 @@
+#pragma once
+
+// The kinds of endpoint, as a table: one row for each, with all that the layers above need to know
+// of it. Nobody else compares an EndpointKind: whoever needs to know what a kind does asks its row
+// for that one property. ARCHITECTURE.md, "Adding an endpoint kind".
+//
+// Thread rule: constant data and pure functions.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <sheaf/cluster_config.h>
+#include <sheaf/feature.h>
+
+#include "base/random.h"
+#include "protocol/session_factory.h"
+
+namespace sheaf::protocol {
+
+// How its servers are reached.
+enum class Transport : std::uint8_t {
+  tcp,     // host and port
+  engines  // state store engines in this process; a server is the number of one
+};
+
+// What its conditional requests compare. It decides how locks are taken and renewed, how the head
+// of a list is committed, and how the right to compute a value is settled.
+enum class Compares : std::uint8_t {
+  values,   // and fencing tokens, if it has Feature::fencing
+  versions  // compare-and-set
+};
+
+// Options of a configuration: those of every kind, and those that few kinds have beside them.
+enum class OptionGroup : std::uint8_t { common, memcached, engines };
+
+class FeatureSet {
+ public:
+  constexpr FeatureSet(std::initializer_list<Feature> features) {
+    for (const Feature feature : features) bits_ |= bit(feature);
+  }
+  constexpr bool has(Feature feature) const noexcept { return (bits_ & bit(feature)) != 0; }
+
+ private:
+  static constexpr std::uint32_t bit(Feature feature) noexcept {
+    return 1u << static_cast<unsigned>(feature);
+  }
+  std::uint32_t bits_ = 0;
+};
+
+// A row.
+struct EndpointTraits {
+  using MakeSessions = std::unique_ptr<SessionFactory>(const ClusterConfig&, const Seed&);
+  using LargestValue = std::uint64_t(const ClusterConfig&, std::size_t key_size);
+
+  EndpointKind kind;
+  std::string_view scheme;  // of a URI, and the `kind` of a JSON cluster
+  Transport transport = Transport::tcp;
+  std::uint16_t default_port = 0;         // Transport::tcp
+  MakeSessions* make_sessions = nullptr;  // null: the kind comes with a later version
+  FeatureSet features = {};               // what Client::supports says with failover=owner
+  Compares compares = Compares::values;
+  bool has_leases = false;      // one of those who miss a key wins the right to compute it
+  std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list
+  LargestValue* largest_value = nullptr;  // bytes beside a key of this size; null = value_limit
+  OptionGroup options = OptionGroup::common;
+
+  constexpr bool available() const noexcept { return make_sessions != nullptr; }
+};
+
+// The rows of this program, alone in a file: a test program that defines this function has another
+// table (docs/design/0019-link-seams.md).
+std::span<const EndpointTraits> endpoint_kinds() noexcept;
+// Those of the product.
+std::span<const EndpointTraits> product_kinds() noexcept;
+
+// The row of a kind. A number that is no kind has a row without sessions.
+const EndpointTraits& traits_of(EndpointKind kind) noexcept;
+// The row of a scheme in lower case; null if there is none.
+const EndpointTraits* find_scheme(std::string_view scheme) noexcept;
+
+// The schemes of the available kinds, for sentences: "mqtt, memcached or embedded". With a feature,
+// of the kinds that have it. `suffix` follows each: "://".
+std::string list_schemes(std::string_view suffix, std::optional<Feature> feature = std::nullopt);
+
+}  // namespace sheaf::protocol
