@@ -58,6 +58,8 @@ std::string_view to_string(Reason reason) noexcept {
       return "no reason was given";
     case Reason::timed_out:
       return "timed out";
+    case Reason::cancelled:
+      return "cancelled";
     case Reason::node_down:
       return "node down";
     case Reason::connect_failed:

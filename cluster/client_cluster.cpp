@@ -83,6 +83,10 @@ void ClientCluster::start_on(unsigned node, Request& request, Now now) {
   arm();
 }
 
+void ClientCluster::cancel(Request& request, Now now) {
+  if (deadlines_.contains(request)) nodes_[request.node_]->cancel(request, now);
+}
+
 node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
   return *nodes_[topology_->owner(key)];
 }

@@ -50,6 +50,9 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   bool scatters(unsigned owner) const noexcept { return rehash_ && !takes(owner); }
   // To a given node, whatever the key.
   void start_on(unsigned node, Request& request, Now now);
+  // Its submitter wants no answer any more: ends the request as its deadline would, but as
+  // cancelled, and before it returns. Does nothing if it is not in progress.
+  void cancel(Request& request, Now now);
 
   // The owner of a key.
   node::ClientNode& acquire_node(std::string_view key);

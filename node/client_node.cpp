@@ -117,15 +117,30 @@ void ClientNode::expire(Request& request, bool late, Now now) {
          pool_.any_ready() ? "no room on the node" : "no connection yet", now);
     return;
   }
-  ClientSocket& socket = *request.socket;
-  const Sent sent = socket.cancel(request, now);
-  health_.on_timeout(request.submitted_at, socket.last_received(), late, now);
-  queue_.release(request);
-  pool_.give_back(socket);
-  fail(request, sent == Sent::no ? Outcome::not_sent : Outcome::unknown, Reason::timed_out, {},
-       now);
+  health_.on_timeout(request.submitted_at, request.socket->last_received(), late, now);
+  fail(request, take_back(request, now), Reason::timed_out, {}, now);
   act(now);
   if (!queue_.empty()) pump(now);
+}
+
+void ClientNode::cancel(Request& request, Now now) {
+  if (queue_.contains(request)) {
+    queue_.remove(request);
+    fail(request, Outcome::not_sent, Reason::cancelled, {}, now);
+    return;
+  }
+  fail(request, take_back(request, now), Reason::cancelled, {}, now);
+  if (!queue_.empty()) pump(now);
+}
+
+// Takes a request off its connection, where it keeps its place until its reply has passed. What is
+// known of it then.
+Outcome ClientNode::take_back(Request& request, Now now) {
+  ClientSocket& socket = *request.socket;
+  const Sent sent = socket.cancel(request, now);
+  queue_.release(request);
+  pool_.give_back(socket);
+  return sent == Sent::no ? Outcome::not_sent : Outcome::unknown;
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
@@ -146,9 +161,11 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   request.sink->on_done(request, completion);
 }
 
+// What its submitter has cancelled goes nowhere else, and is no event for the log.
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
                       Now now) {
-  if (outcome == Outcome::not_sent && owner_.reroute(request, now)) return;
+  const bool cancelled = reason == Reason::cancelled;
+  if (outcome == Outcome::not_sent && !cancelled && owner_.reroute(request, now)) return;
   switch (outcome) {
     case Outcome::refused:
       stats_.refused += request.unanswered();
@@ -171,7 +188,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.text = text;
   completion.node = options_.identity;
   completion.now = now;
-  if (parts_.events.listening()) {
+  if (parts_.events.listening() && !cancelled) {
     parts_.events.record(record_of(request, completion, parts_.events));
   }
   owner_.on_request_done(request);

@@ -56,6 +56,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   void start(Request& request, Now now);
   // Its deadline has come. `late`: our own process was not running, the node is not to blame.
   void expire(Request& request, bool late, Now now);
+  // Its submitter wants no answer any more; says nothing about the node.
+  void cancel(Request& request, Now now);
   // Opens a connection if there is none, as if a request waited; not to a node that is down. The
   // owner hears when one is ready, also if one is ready already.
   void connect(Now now);
@@ -95,6 +97,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   // Requests.
   bool try_submit(Request& request, Now now);
   void pump(Now now);
+  Outcome take_back(Request& request, Now now);
   void answer(const socket::ClientSocket& socket, Request& request, const protocol::Reply& reply,
               Now now);
   void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now);

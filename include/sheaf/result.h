@@ -35,6 +35,7 @@ enum class Outcome : std::uint8_t {
 enum class Reason : std::uint8_t {
   other,                ///< See Error::text.
   timed_out,            ///< The deadline passed.
+  cancelled,            ///< The call's stop token was asked to stop (see Stop in options.h).
   node_down,            ///< The node is known to be down; the request was not tried.
   connect_failed,       ///< No connection could be made.
   connection_lost,      ///< The connection ended while the request was on it.

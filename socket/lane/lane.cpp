@@ -122,6 +122,14 @@ void Lane::post(Task& task) {
   if (wake) loop_.wake();
 }
 
+// Once its poster has returned, only the thread that holds the baton changes where a task is.
+void Lane::cancel(Task& task) noexcept {
+  if (!task.linked()) return;
+  const sync::MutexLock lock(mutex_);
+  queue_.remove(task);
+  if (queue_.empty()) queued_.store(false, std::memory_order_relaxed);
+}
+
 void Lane::finish(Waiter& waiter) noexcept {
   if (&waiter == driver_) {
     waiter.state_ = Waiter::State::done;

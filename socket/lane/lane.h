@@ -122,6 +122,8 @@ class Lane final : private Deferred, private IdleHook {
 
   // Under the baton.
   void finish(Waiter& waiter) noexcept;
+  // Takes back a task that was posted and has not begun, if there is one.
+  void cancel(Task& task) noexcept;
   // Whether the thread that holds the baton is this very caller.
   bool drives(const Waiter& waiter) const noexcept { return driver_ == &waiter; }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <map>
 #include <set>
 #include <sstream>
@@ -23,20 +24,21 @@ using namespace std::chrono_literals;
 
 // Which faults a seed has, and how often.
 struct Mix {
-  bool crash, stop, cut, reset, pause, pieces, short_writes, jitter, mangle, wall;
+  bool crash, stop, cut, reset, pause, pieces, short_writes, jitter, mangle, wall, cancel;
   MangleRates rates;
 
   explicit Mix(Random& random) {
     const auto toss = [&] { return random.below(2) == 0; };
     crash = toss(), stop = toss(), cut = toss(), reset = toss(), pause = toss();
     pieces = toss(), short_writes = toss(), jitter = toss(), mangle = toss(), wall = toss();
+    cancel = toss();
     rates.delay = rates.drop = rates.twice = rates.swap = 0.02;
   }
   std::string describe() const {
     std::ostringstream out;
     out << "crash " << crash << " stop " << stop << " cut " << cut << " reset " << reset
         << " pause " << pause << " pieces " << pieces << " short " << short_writes << " jitter "
-        << jitter << " mangle " << mangle << " wall " << wall;
+        << jitter << " mangle " << mangle << " wall " << wall << " cancel " << cancel;
     return out.str();
   }
 };
@@ -85,13 +87,22 @@ class FaultRun {
       const std::string& key = keys_[random_.below(keys_.size())];
       const auto timeout = std::chrono::milliseconds(20 + random_.below(1500));
       if (random_.below(2) == 0) {
-        client.get(key, timeout);
+        recent_.emplace_back(&client, &client.get(key, timeout));
       } else {
         std::string value = key + "=" + std::to_string(++written_);
         if (random_.below(20) == 0) value.resize(20'000, '.');
-        client.set(key, value, timeout);
+        recent_.emplace_back(&client, &client.set(key, value, timeout));
       }
     }
+    if (mix_.cancel) cancel_some();
+  }
+
+  // Of the latest operations, which may have ended, or have not even begun.
+  void cancel_some() {
+    for (const auto& [its_client, op] : recent_) {
+      if (random_.below(3) == 0) its_client->cancel(*op);
+    }
+    while (recent_.size() > 10) recent_.pop_front();
   }
 
   void fault() {
@@ -208,6 +219,7 @@ class FaultRun {
   MangleCounts mangled_;
   Stack stack_;
   std::vector<std::string> keys_;
+  std::deque<std::pair<StackClient*, Op*>> recent_;
   unsigned written_ = 0;
 };
 

@@ -50,6 +50,11 @@ struct Script final : client::calls::Procedure {
     log.heard.emplace_back("connection ended");
     log.connections.push_back(connection);
   }
+  bool on_cancel(Now) override {
+    log.heard.emplace_back("cancel");
+    over = true;
+    return cancels;
+  }
   void on_shutdown(Now) override {
     log.heard.emplace_back("shutdown");
     over = true;
@@ -68,6 +73,7 @@ struct Script final : client::calls::Procedure {
   std::deque<Command> wanted;
   Deadline wake = never;
   bool over = false;
+  bool cancels = true;
 };
 
 struct Owner final : client::calls::ProcedureOwner {
@@ -144,6 +150,35 @@ TEST_F(ProcedureTest, ABoundCommandIsNotSentOnceItsConnectionHasEnded) {
   EXPECT_EQ(log.heard[log.heard.size() - 2], to_string(Reason::connection_lost));
   EXPECT_EQ(log.heard.back(), "answer");
   EXPECT_NE(log.connections.back(), connection);
+}
+
+TEST_F(ProcedureTest, CancelledItHearsTheEndsOfWhatIsInFlightBeforeItGoesOn) {
+  pass(500ms);
+  stack.broker(0).stop();
+  for (int i = 0; i < 3; ++i) script->get(stack.key_on(0), in(10s));
+  resume();
+  pass(10ms);
+  const unsigned calls = owner.calls;
+  client.later([this](Now now) { owner.run->cancel(now); });
+  pass(1us);
+  EXPECT_EQ(log.heard,
+            (std::vector<std::string>{"start", "cancel", "cancelled", "cancelled", "cancelled"}));
+  EXPECT_EQ(owner.calls, calls + 1);
+}
+
+TEST_F(ProcedureTest, CancelledItMayLetGoOnWhatIsInFlight) {
+  pass(500ms);
+  script->cancels = false;
+  script->get(stack.key_on(0), in(1s));
+  resume();
+  client.later([this](Now now) {
+    owner.run->cancel(now);
+    owner.run->let_go();
+  });
+  EXPECT_FALSE(log.gone);
+  pass(1s);
+  EXPECT_EQ(log.heard, (std::vector<std::string>{"start", "cancel", "answer"}));
+  EXPECT_TRUE(log.gone);
 }
 
 TEST_F(ProcedureTest, AbandonedByItsOwnerItLivesUntilItIsDoneAndNothingIsInFlight) {

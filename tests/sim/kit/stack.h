@@ -90,6 +90,10 @@ class StackClient final : private socket::Deferred {
   Op& get(const std::string& key, std::chrono::nanoseconds timeout);
   Op& set(const std::string& key, const std::string& value, std::chrono::nanoseconds timeout);
   Op& remove(const std::string& key, std::chrono::nanoseconds timeout);
+  // Cancels an operation at this client's next turn.
+  void cancel(Op& op) {
+    later([this, &op](Now now) { cluster_->cancel(op.request_, now); });
+  }
 
   SimLoop& loop() { return loop_; }
   cluster::ClientCluster& cluster() { return *cluster_; }
