@@ -13,6 +13,29 @@ using protocol::Verb;
 namespace calls = client::calls;
 namespace runtime = client::runtime;
 
+namespace {
+
+// Options whose stop token is a copy.
+template <class Options>
+class OwnedOptions {
+ public:
+  explicit OwnedOptions(const Options& options) : options_(options) {
+    if (options.stop != nullptr) stop_ = *options.stop;
+  }
+  // Valid while this object is.
+  Options get() const {
+    Options options = options_;
+    options.stop = &stop_;
+    return options;
+  }
+
+ private:
+  Options options_;
+  std::stop_token stop_;
+};
+
+}  // namespace
+
 // ---- callbacks
 
 void AsyncClient::get(std::string_view key, const GetOptions& options,
@@ -108,16 +131,17 @@ Awaitable<Result<RemoveResult>> AsyncClient::remove(std::string_view key) const 
 
 Awaitable<Result<GetResult>> AsyncClient::get(std::string_view key,
                                               const GetOptions& options) const {
-  return {[self = *this, key = std::string(key), options](auto done) {
-            self.get(key, options, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
+            self.get(key, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<SetResult>> AsyncClient::set(std::string_view key, std::string_view value,
                                               const SetOptions& options) const {
-  return {[self = *this, key = std::string(key), value = std::string(value), options](auto done) {
-            self.set(key, value, options, std::move(done));
+  return {[self = *this, key = std::string(key), value = std::string(value),
+           own = OwnedOptions(options)](auto done) {
+            self.set(key, value, own.get(), std::move(done));
           },
           hook_};
 }
@@ -126,94 +150,96 @@ Awaitable<Result<RemoveResult>> AsyncClient::remove(std::string_view key,
                                                     const RemoveOptions& options) const {
   std::optional<std::string> if_value;
   if (options.if_value) if_value.emplace(*options.if_value);
-  return {[self = *this, key = std::string(key), options, if_value](auto done) {
-            RemoveOptions own = options;
-            if (if_value) own.if_value = *if_value;
-            self.remove(key, own, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options), if_value](auto done) {
+            RemoveOptions mine = own.get();
+            if (if_value) mine.if_value = *if_value;
+            self.remove(key, mine, std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<bool>> AsyncClient::append(std::string_view key, std::string_view value,
                                             const EditOptions& options) const {
-  return {[self = *this, key = std::string(key), value = std::string(value), options](auto done) {
-            self.append(key, value, options, std::move(done));
+  return {[self = *this, key = std::string(key), value = std::string(value),
+           own = OwnedOptions(options)](auto done) {
+            self.append(key, value, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<bool>> AsyncClient::prepend(std::string_view key, std::string_view value,
                                              const EditOptions& options) const {
-  return {[self = *this, key = std::string(key), value = std::string(value), options](auto done) {
-            self.prepend(key, value, options, std::move(done));
+  return {[self = *this, key = std::string(key), value = std::string(value),
+           own = OwnedOptions(options)](auto done) {
+            self.prepend(key, value, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<CountResult>> AsyncClient::increment(std::string_view key, std::uint64_t delta,
                                                       const CountOptions& options) const {
-  return {[self = *this, key = std::string(key), delta, options](auto done) {
-            self.increment(key, delta, options, std::move(done));
+  return {[self = *this, key = std::string(key), delta, own = OwnedOptions(options)](auto done) {
+            self.increment(key, delta, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<CountResult>> AsyncClient::decrement(std::string_view key, std::uint64_t delta,
                                                       const CountOptions& options) const {
-  return {[self = *this, key = std::string(key), delta, options](auto done) {
-            self.decrement(key, delta, options, std::move(done));
+  return {[self = *this, key = std::string(key), delta, own = OwnedOptions(options)](auto done) {
+            self.decrement(key, delta, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<bool>> AsyncClient::touch(std::string_view key,
                                            const TouchOptions& options) const {
-  return {[self = *this, key = std::string(key), options](auto done) {
-            self.touch(key, options, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
+            self.touch(key, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<GetResult>> AsyncClient::get_and_touch(std::string_view key,
                                                         const TouchOptions& options) const {
-  return {[self = *this, key = std::string(key), options](auto done) {
-            self.get_and_touch(key, options, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
+            self.get_and_touch(key, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<AsyncClient::Gets> AsyncClient::get_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options) const {
-  return {
-      [self = *this, own = std::vector<std::string>(keys.begin(), keys.end()), options](auto done) {
-        const std::vector<std::string_view> views(own.begin(), own.end());
-        self.get_many(views, options, std::move(done));
-      },
-      hook_};
+  return {[self = *this, texts = std::vector<std::string>(keys.begin(), keys.end()),
+           own = OwnedOptions(options)](auto done) {
+            const std::vector<std::string_view> views(texts.begin(), texts.end());
+            self.get_many(views, own.get(), std::move(done));
+          },
+          hook_};
 }
 
 Awaitable<AsyncClient::Sets> AsyncClient::set_many(std::span<const SetItem> items,
                                                    const BatchSetOptions& options) const {
-  std::vector<std::pair<std::string, std::string>> own;
-  own.reserve(items.size());
-  for (const SetItem& item : items) own.emplace_back(item.key, item.value);
-  return {[self = *this, own = std::move(own), options](auto done) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  texts.reserve(items.size());
+  for (const SetItem& item : items) texts.emplace_back(item.key, item.value);
+  return {[self = *this, texts = std::move(texts), own = OwnedOptions(options)](auto done) {
             std::vector<SetItem> views;
-            views.reserve(own.size());
-            for (const auto& [key, value] : own) views.push_back({key, value});
-            self.set_many(views, options, std::move(done));
+            views.reserve(texts.size());
+            for (const auto& [key, value] : texts) views.push_back({key, value});
+            self.set_many(views, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<AsyncClient::Removes> AsyncClient::remove_many(std::span<const std::string_view> keys,
                                                          const BatchOptions& options) const {
-  return {
-      [self = *this, own = std::vector<std::string>(keys.begin(), keys.end()), options](auto done) {
-        const std::vector<std::string_view> views(own.begin(), own.end());
-        self.remove_many(views, options, std::move(done));
-      },
-      hook_};
+  return {[self = *this, texts = std::vector<std::string>(keys.begin(), keys.end()),
+           own = OwnedOptions(options)](auto done) {
+            const std::vector<std::string_view> views(texts.begin(), texts.end());
+            self.remove_many(views, own.get(), std::move(done));
+          },
+          hook_};
 }
 
 }  // namespace v0

@@ -10,6 +10,7 @@
 #include "base/read_clocks.h"
 #include "client/calls/checks.h"
 #include "client/runtime/context.h"
+#include "client/runtime/outcomes.h"
 
 namespace sheaf::client::calls {
 
@@ -29,15 +30,21 @@ std::optional<Error> first_of(Checks&&... checks) {
   return found;
 }
 
+// What a call that ends by its stop token has done, beside its requests: nothing.
+inline Error cancelled_error() {
+  return runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
+}
+
 // The reason why a call cannot start: the client's, what the caller's own checks found (`wrong`),
-// the timeout's; in that order.
+// the timeout's, the stop token's; in that order.
 inline Result<Admission> admit(const runtime::Context& context, Form form, const Timeout& timeout,
-                               std::optional<Error> wrong) {
+                               Stop stop, std::optional<Error> wrong) {
   Admission admission;
   admission.started = read_monotonic();
   if (auto error = context.refusal(form == Form::blocking)) return Failure(std::move(*error));
   if (wrong) return Failure(std::move(*wrong));
   if (auto error = check_timeout(timeout)) return Failure(std::move(*error));
+  if (stop != nullptr && stop->stop_requested()) return Failure(cancelled_error());
   admission.deadline = context.deadline(admission.started, timeout);
   return admission;
 }

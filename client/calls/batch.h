@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "client/calls/admit.h"
 #include "client/calls/checks.h"
 #include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
@@ -32,11 +33,19 @@ struct BatchGround {
 };
 
 // What every batch does: starts what its nodes have room for, at the beginning and whenever a
-// request ends, until there is nothing left.
+// request ends, until there is nothing left. After cancel() nothing is started: keys that had not
+// begun end as such.
 class BatchFeed {
  public:
   BatchFeed(const BatchFeed&) = delete;
   BatchFeed& operator=(const BatchFeed&) = delete;
+
+  void cancel(Now now) {
+    cancelled_ = true;
+    feeding_ = true;  // what ends here is followed by nothing
+    cancel_started(now);
+    feed_all(plan_.nodes(), now);
+  }
 
  protected:
   BatchFeed(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan)
@@ -51,7 +60,10 @@ class BatchFeed {
   }
   // Starts what the node has room for.
   virtual void feed(std::uint32_t node) = 0;
+  // Cancels the requests that have been started.
+  virtual void cancel_started(Now now) = 0;
 
+  bool cancelled() const noexcept { return cancelled_; }
   const WorkEnd& end() const noexcept { return end_; }
   const ClusterConfig& config() const noexcept { return ground_.context.config(); }
   runtime::Path& path() noexcept { return ground_.path; }
@@ -72,7 +84,15 @@ class BatchFeed {
   cluster::BatchPlan plan_;
   Now now_;
   bool feeding_ = false;
+  bool cancelled_ = false;
 };
+
+// Of a key for which nothing was sent.
+inline Error cancelled_key(Deadline started, Now now) {
+  Error error = cancelled_error();
+  error.elapsed = now.mono - started;
+  return error;
+}
 
 // Sets and removes: one request for each key.
 template <class Op>
@@ -104,12 +124,13 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
     }
   }
   void start(Now now) { begin(now); }
+  using BatchFeed::cancel;
   Out take() noexcept { return std::move(results_); }
 
  private:
   void feed(std::uint32_t node) override {
     while (const auto index = plan().next(node)) {
-      if (auto error = check(requests_[*index].operation)) {  // a bad key spoils itself only
+      if (auto error = obstacle(requests_[*index].operation)) {  // a bad key spoils itself only
         results_[*index].result = Failure(std::move(*error));
         plan().done(*index);
       } else {
@@ -117,7 +138,12 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
       }
     }
   }
-  std::optional<Error> check(const protocol::Operation& operation) {
+  void cancel_started(Now now) override {
+    for (std::uint32_t i = 0; i < plan().size(); ++i) path().cluster().cancel(requests_[i], now);
+  }
+  // Why the operation is not started.
+  std::optional<Error> obstacle(const protocol::Operation& operation) {
+    if (cancelled()) return cancelled_key(started_, now());
     if (auto error = check_key(operation.key)) return error;
     return check_value(operation.value, config());
   }

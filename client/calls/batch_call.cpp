@@ -27,15 +27,16 @@ HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan)
 }
 
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
-                            const BatchTerms& terms, GetBatch::Out&& used) {
+                            const BatchTerms& terms, Stop stop, GetBatch::Out&& used) {
   const BulkConnections::Lease lease = bulk_connection(context, plan, terms.started);
   const std::uint32_t node = plan.nodes().front();
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
-  if (lease) how.wait = socket::Wait::read;  // the connection is this caller's alone
+  // The connection is this caller's alone. In its read a request to stop would be noticed late.
+  if (lease && stop == nullptr) how.wait = socket::Wait::read;
   Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
                            std::move(used));
-  auto entries = batch.wait();
+  auto entries = batch.wait(stop);
   if (lease && batch.work().unanswered()) lease.distrust(node);
   return entries;
 }

@@ -48,7 +48,7 @@ typename Batch<Op>::Out refuse_all(const cluster::BatchPlan& plan, const Error& 
 // Runs a batch of gets that was admitted for a caller who waits; of one node's keys maybe on a
 // bulk connection. `used`: see GetAnswers.
 GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
-                            const BatchTerms& terms, GetBatch::Out&& used);
+                            const BatchTerms& terms, Stop stop, GetBatch::Out&& used);
 // How the caller of a batch waits on the client's own path.
 HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan) noexcept;
 
@@ -56,7 +56,8 @@ HowToWait on_own_path(runtime::Context& context, const cluster::BatchPlan& plan)
 template <class Op, class Entry>
 typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry> request,
                                    typename Batch<Op>::Out&& used = {}) {
-  const auto admitted = admit(context, Form::blocking, request.timeout, std::move(request.wrong));
+  const auto admitted =
+      admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return refuse_all<Op>(make_plan(context, request.entries), admitted.error());
   if (request.entries.empty()) return {};
   request.operation.deadline = admitted->deadline;
@@ -64,12 +65,12 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
   const BatchTerms terms{request.operation, admitted->started};
   auto plan = make_plan(context, request.entries, *memory);
   if constexpr (std::is_same_v<Op, runtime::GetOp>) {
-    return wait_for_gets(context, std::move(plan), terms, std::move(used));
+    return wait_for_gets(context, std::move(plan), terms, request.stop, std::move(used));
   } else {
     const HowToWait how = on_own_path(context, plan);
     return Blocking<Batch<Op>>(context.lane(), how, BatchGround{context, context.path()},
                                std::move(plan), terms)
-        .wait();
+        .wait(request.stop);
   }
 }
 
@@ -77,7 +78,7 @@ template <class Op, class Entry>
 void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
                       Receiver<typename Batch<Op>::Out> receiver) {
   const auto admitted =
-      admit(context, Form::asynchronous, request.timeout, std::move(request.wrong));
+      admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) {
     auto refused = refuse_all<Op>(make_plan(context, request.entries), admitted.error());
     return receiver.deliver(context.dispatcher(), std::move(refused));
@@ -85,7 +86,8 @@ void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
   if (request.entries.empty()) return receiver.deliver(context.dispatcher(), {});
   request.operation.deadline = admitted->deadline;
   const BatchTerms terms{request.operation, admitted->started};
-  Detached<Batch<Op>>::begin(context, std::move(receiver), BatchGround{context, context.path()},
+  Detached<Batch<Op>>::begin(context, std::move(receiver), request.stop,
+                             BatchGround{context, context.path()},
                              make_plan(context, request.entries), terms);
 }
 

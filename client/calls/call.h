@@ -27,6 +27,7 @@ class OneOperation final : private socket::RequestSink {
 
   void own() { request_.operation = owned_.emplace(request_.operation).view(); }
   void start(Now now) { context_.cluster().start(request_, now); }
+  void cancel(Now now) { context_.cluster().cancel(request_, now); }
   Out take() { return std::move(*out_); }
 
  private:
@@ -45,23 +46,24 @@ class OneOperation final : private socket::RequestSink {
 
 template <class Op>
 typename Op::Out call(runtime::Context& context, KeyRequest request) {
-  const auto admitted = admit(context, Form::blocking, request.timeout, std::move(request.wrong));
+  const auto admitted =
+      admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return Failure(admitted.error());
   request.operation.deadline = admitted->deadline;
   return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context,
                                     request.operation, admitted->started)
-      .wait();
+      .wait(request.stop);
 }
 
 template <class Op>
 void call_async(runtime::Context& context, KeyRequest request,
                 Receiver<typename Op::Out> receiver) {
   const auto admitted =
-      admit(context, Form::asynchronous, request.timeout, std::move(request.wrong));
+      admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
   request.operation.deadline = admitted->deadline;
-  Detached<OneOperation<Op>>::begin(context, std::move(receiver), context, request.operation,
-                                    admitted->started);
+  Detached<OneOperation<Op>>::begin(context, std::move(receiver), request.stop, context,
+                                    request.operation, admitted->started);
 }
 
 }  // namespace sheaf::client::calls

@@ -50,6 +50,10 @@ void GetBatch::feed(std::uint32_t node) {
   }
 }
 
+void GetBatch::cancel_started(Now now) {
+  for (Part& part : parts_) path().cluster().cancel(part, now);
+}
+
 void GetBatch::start_runs(std::uint32_t node) {
   for (;;) {
     const bool scatters = path().cluster().scatters(node);
@@ -85,6 +89,13 @@ void GetBatch::start_alone(std::uint32_t node, std::uint32_t place) {
 }
 
 void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count) {
+  if (cancelled()) {
+    for (std::uint32_t place = first; place < first + count; ++place) {
+      answers_.fail(place, cancelled_key(terms_.started, now()));
+      plan().done(plan().at(place));
+    }
+    return;
+  }
   if (idle_parts_.empty()) idle_parts_.push_back(&parts_.emplace_back());
   Part& part = *idle_parts_.back();
   idle_parts_.pop_back();

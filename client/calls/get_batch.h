@@ -29,6 +29,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
 
   void own();
   void start(Now now);
+  using BatchFeed::cancel;
   Out take() { return answers_.take(); }
   // After the end: whether a request ended without an answer.
   bool unanswered() const noexcept { return unanswered_; }
@@ -41,6 +42,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   };
 
   void feed(std::uint32_t node) override;
+  void cancel_started(Now now) override;
   void start_runs(std::uint32_t node);
   void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
   void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);

@@ -36,11 +36,19 @@ class NodeRound final : private socket::RequestSink {
     left_ = count_;
     for (unsigned i = 0; i < count_; ++i) context_.cluster().start_on(i, requests_[i], now);
   }
+  void cancel(Now now) {
+    ++left_;  // not before the last has been cancelled
+    for (unsigned i = 0; i < count_; ++i) context_.cluster().cancel(requests_[i], now);
+    one_less();
+  }
   Out take() { return answers_.take(); }
 
  private:
   void on_done(socket::Request& request, const socket::Completion& completion) override {
     answers_.on_answer(static_cast<cluster::Request&>(request), completion, started_);
+    one_less();
+  }
+  void one_less() {
     if (--left_ == 0) end_.ended();
   }
 
@@ -108,10 +116,10 @@ class Texts {
 // Asks an admitted question.
 template <class Answers>
 typename Answers::Out ask(runtime::Context& context, protocol::Operation operation,
-                          const Admission& admission) {
+                          const Admission& admission, Stop stop) {
   operation.deadline = admission.deadline;
   return Blocking<NodeRound<Answers>>(context.lane(), {}, context, operation, admission.started)
-      .wait();
+      .wait(stop);
 }
 
 // Reports of nodes that were not asked.
@@ -130,8 +138,8 @@ std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error)
 }  // namespace
 
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
-                                    std::string_view key, const Timeout& timeout) {
-  const auto admitted = admit(context, Form::blocking, timeout, std::nullopt);
+                                    std::string_view key, const Timeout& timeout, Stop stop) {
+  const auto admitted = admit(context, Form::blocking, timeout, stop, std::nullopt);
   if (!admitted) {
     std::vector<NodeText> texts;
     for (const NodeConfig& node : context.config().nodes) {
@@ -142,7 +150,7 @@ std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb ve
   protocol::Operation operation;
   operation.verb = verb;
   operation.key = key;
-  return ask<Texts>(context, operation, *admitted);
+  return ask<Texts>(context, operation, *admitted, stop);
 }
 
 Result<Location> locate(const runtime::Context& context, std::string_view key) {
@@ -169,13 +177,13 @@ std::vector<NodeStats> node_stats(runtime::Context& context) {
   return stats;
 }
 
-std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout) {
-  const auto admitted = admit(context, Form::blocking, timeout, std::nullopt);
+std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout, Stop stop) {
+  const auto admitted = admit(context, Form::blocking, timeout, stop, std::nullopt);
   if (!admitted) return unasked(context.config(), admitted.error());
   const bool clocks = runtime::supports(context.config(), Feature::clock);
   protocol::Operation operation;
   operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
-  auto reports = ask<Reports>(context, operation, *admitted);
+  auto reports = ask<Reports>(context, operation, *admitted, stop);
   std::vector<NodeStats> stats = context.stats();
   for (std::size_t i = 0; i < reports.size(); ++i) reports[i].stats = std::move(stats[i]);
   return reports;

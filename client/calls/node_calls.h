@@ -16,9 +16,11 @@ namespace sheaf::client::calls {
 
 Result<Location> locate(const runtime::Context& context, std::string_view key);
 std::vector<NodeStats> node_stats(runtime::Context& context);
-std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout);
+std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout,
+                                    Stop stop = nullptr);
 // Asks every server for some text about itself.
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
-                                    std::string_view key, const Timeout& timeout);
+                                    std::string_view key, const Timeout& timeout,
+                                    Stop stop = nullptr);
 
 }  // namespace sheaf::client::calls

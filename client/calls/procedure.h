@@ -43,6 +43,10 @@ class Procedure {
   virtual void on_hint(Now) {}
   // A connection that carried an answer has ended; the node may have lost its memory meanwhile.
   virtual void on_connection_ended(std::uint64_t, Now) {}
+  // Its caller gave a stop token, which was asked to stop: it is done as soon as that is honest.
+  // True: what is in flight ends now, each with its answer (Reason::cancelled), before the outputs
+  // are polled again. False: it goes on unheard.
+  virtual bool on_cancel(Now) { return true; }
   // The client closes: wants nothing more, and is done as soon as what is in flight is answered.
   virtual void on_shutdown(Now now) = 0;
 

@@ -21,10 +21,12 @@ class RunProcedure final : private ProcedureOwner {
 
   void own() {}  // procedures own what they need
   void start(Now now) { host_.run(std::move(procedure_), *this, now); }
+  void cancel(Now now) { run_->cancel(now); }
   Out take() { return std::move(*out_); }
 
  private:
   void on_progress(ProcedureRun& run, Now) override {
+    run_ = &run;
     if (!run.procedure().done()) return;
     out_.emplace(static_cast<P&>(run.procedure()).take_out());
     run.let_go();
@@ -34,14 +36,16 @@ class RunProcedure final : private ProcedureOwner {
   WorkEnd& end_;
   ProcedureHost& host_;
   std::unique_ptr<P> procedure_;
+  ProcedureRun* run_ = nullptr;
   std::optional<Out> out_;
 };
 
 // Runs a procedure for a caller who waits.
 template <class P>
 typename P::Out run_procedure(runtime::Context& context, ProcedureHost& host,
-                              std::unique_ptr<P> procedure) {
-  return Blocking<RunProcedure<P>>(context.lane(), HowToWait(), host, std::move(procedure)).wait();
+                              std::unique_ptr<P> procedure, Stop stop = nullptr) {
+  return Blocking<RunProcedure<P>>(context.lane(), HowToWait(), host, std::move(procedure))
+      .wait(stop);
 }
 
 }  // namespace sheaf::client::calls

@@ -24,6 +24,16 @@ void ProcedureRun::end(Now now) {
   pump(now);
 }
 
+// The answers are given one by one; only then it goes on.
+void ProcedureRun::cancel(Now now) {
+  pumping_ = true;
+  if (procedure_->on_cancel(now)) {
+    for (const auto& slot : slots_) host_.cluster_.cancel(*slot, now);
+  }
+  pumping_ = false;
+  pump(now);
+}
+
 // Starts what the procedure wants until it wants nothing more, then tells the owner. An operation
 // may end before start() returns; its answer is taken at once, and this loop goes on.
 void ProcedureRun::pump(Now now) {

@@ -46,6 +46,8 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
   // After the owner gave the procedure an input of its own (asked a lock to be released, ...):
   // starts what it wants now, then on_progress as usual.
   void resume(Now now) { pump(now); }
+  // The owner's caller wants it no more. The run may be gone afterwards.
+  void cancel(Now now);
   // No call to the owner follows; the rest runs unheard. The run may be gone afterwards.
   void let_go() noexcept;
 

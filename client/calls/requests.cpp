@@ -36,7 +36,7 @@ Condition condition_of(SetCondition condition) noexcept {
 }  // namespace
 
 KeyRequest get_request(std::string_view key, const GetOptions& options) {
-  return {operation_on(Verb::get, key), options.timeout, check_key(key)};
+  return {operation_on(Verb::get, key), options.timeout, options.stop, check_key(key)};
 }
 
 KeyRequest set_request(std::string_view key, std::string_view value, const SetOptions& options,
@@ -48,7 +48,7 @@ KeyRequest set_request(std::string_view key, std::string_view value, const SetOp
   operation.ttl = effective_ttl(options.ttl, config);
   operation.condition = condition_of(options.condition);
   if (operation.condition == Condition::if_version) operation.version = options.version.text;
-  return {operation, options.timeout,
+  return {operation, options.timeout, options.stop,
           first_of(check_key(key), check_value(value, config), check_ttl(options.ttl))};
 }
 
@@ -63,7 +63,7 @@ KeyRequest remove_request(std::string_view key, const RemoveOptions& options,
     operation.condition = Condition::if_version;
     operation.version = options.if_version->text;
   }
-  return {operation, options.timeout,
+  return {operation, options.timeout, options.stop,
           first_of(check_key(key), check_value(operation.value, config))};
 }
 
@@ -71,7 +71,8 @@ KeyRequest edit_request(Verb verb, std::string_view key, std::string_view value,
                         const EditOptions& options, const ClusterConfig& config) {
   protocol::Operation operation = operation_on(verb, key);
   operation.value = value;
-  return {operation, options.timeout, first_of(check_key(key), check_value(value, config))};
+  return {operation, options.timeout, options.stop,
+          first_of(check_key(key), check_value(value, config))};
 }
 
 KeyRequest count_request(Verb verb, std::string_view key, std::uint64_t delta,
@@ -80,26 +81,28 @@ KeyRequest count_request(Verb verb, std::string_view key, std::uint64_t delta,
   operation.delta = delta;
   operation.initial = options.initial;
   operation.ttl = effective_ttl(options.ttl, config);
-  return {operation, options.timeout, first_of(check_key(key), check_ttl(options.ttl))};
+  return {operation, options.timeout, options.stop,
+          first_of(check_key(key), check_ttl(options.ttl))};
 }
 
 KeyRequest touch_request(Verb verb, std::string_view key, const TouchOptions& options,
                          const ClusterConfig& config) {
   protocol::Operation operation = operation_on(verb, key);
   operation.ttl = effective_ttl(options.ttl, config);
-  return {operation, options.timeout, first_of(check_key(key), check_ttl(options.ttl))};
+  return {operation, options.timeout, options.stop,
+          first_of(check_key(key), check_ttl(options.ttl))};
 }
 
 BatchRequest<std::string_view> keys_request(Verb verb, std::span<const std::string_view> keys,
                                             const BatchOptions& options) {
-  return {keys, operation_on(verb, {}), options.timeout, std::nullopt};
+  return {keys, operation_on(verb, {}), options.timeout, options.stop, std::nullopt};
 }
 
 BatchRequest<SetItem> items_request(std::span<const SetItem> items, const BatchSetOptions& options,
                                     const ClusterConfig& config) {
   protocol::Operation operation = operation_on(Verb::set, {});
   operation.ttl = effective_ttl(options.ttl, config);
-  return {items, operation, options.timeout, check_ttl(options.ttl)};
+  return {items, operation, options.timeout, options.stop, check_ttl(options.ttl)};
 }
 
 }  // namespace sheaf::client::calls

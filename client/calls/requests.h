@@ -19,6 +19,7 @@ namespace sheaf::client::calls {
 struct KeyRequest {
   protocol::Operation operation;
   Timeout timeout;
+  Stop stop;
   std::optional<Error> wrong;  // what the checks found
 };
 
@@ -28,6 +29,7 @@ struct BatchRequest {
   std::span<const Entry> entries;
   protocol::Operation operation;  // without key and value
   Timeout timeout;
+  Stop stop;
   std::optional<Error> wrong;  // with the whole batch
 };
 

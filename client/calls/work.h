@@ -10,16 +10,23 @@
 //   using Out                what it comes to
 //   void start(Now)          under the baton, once; it may end before start() returns
 //   void own()               copies what its maker lent it; called before start() if it is detached
+//   void cancel(Now)         under the baton, at most once, between start() and the end: ends it as
+//                            its deadline would, with Reason::cancelled, and at once. Only a Work
+//                            whose caller may give a stop token needs it
 //   Out take()               once, after the end
 // It calls WorkEnd::ended() once, as the last thing that it does: it may be gone afterwards.
 //
 // Thread rule: made by the caller, then under the baton; take() of a Blocking by the caller.
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include <sheaf/options.h>
+
 #include "client/calls/receiver.h"
+#include "client/calls/stop_link.h"
 #include "client/runtime/context.h"
 
 namespace sheaf::client::calls {
@@ -48,7 +55,12 @@ struct HowToWait {
 };
 
 template <class Work>
-class Blocking final : private socket::Lane::Task, private WorkEnd {
+void cancel(Work& work, Now now) {
+  if constexpr (requires { work.cancel(now); }) work.cancel(now);
+}
+
+template <class Work>
+class Blocking final : private socket::Lane::Task, private WorkEnd, private StopTarget {
  public:
   using Out = typename Work::Out;
 
@@ -58,31 +70,43 @@ class Blocking final : private socket::Lane::Task, private WorkEnd {
         waiter_(how.yields, how.wait),
         work_(static_cast<WorkEnd&>(*this), std::forward<Args>(args)...) {}
 
-  Out wait() {
+  Out wait(Stop stop = nullptr) {
+    stop_ = stop;
     lane_.call(*this, waiter_);
     return work_.take();
   }
   const Work& work() const noexcept { return work_; }
 
  private:
-  void run(Now now) override { work_.start(now); }
-  void ended() override { lane_.finish(waiter_); }
+  void run(Now now) override {
+    if (stop_ != nullptr && stop_->stop_possible()) link_.emplace(lane_, target(), *stop_);
+    work_.start(now);
+  }
+  StopTarget& target() noexcept { return *this; }
+  void on_stop(Now now) override { cancel(work_, now); }
+  void ended() override {
+    link_.reset();
+    lane_.finish(waiter_);
+  }
   bool caller_drives() const noexcept override { return lane_.drives(waiter_); }
 
   socket::Lane& lane_;
   socket::Lane::Waiter waiter_;
   Work work_;
+  Stop stop_ = nullptr;
+  std::optional<StopLink> link_;
 };
 
 template <class Work>
-class Detached final : private socket::Lane::Task, private WorkEnd {
+class Detached final : private socket::Lane::Task, private WorkEnd, private StopTarget {
  public:
   using Out = typename Work::Out;
 
   template <class... Args>
-  static void begin(runtime::Context& context, Receiver<Out> receiver, Args&&... args) {
+  static void begin(runtime::Context& context, Receiver<Out> receiver, Stop stop, Args&&... args) {
     auto* detached = new Detached(context, std::move(receiver), std::forward<Args>(args)...);
     detached->work_.own();
+    if (stop != nullptr) detached->stop_ = *stop;
     context.lane().post_async(*detached);
   }
 
@@ -93,9 +117,15 @@ class Detached final : private socket::Lane::Task, private WorkEnd {
         receiver_(std::move(receiver)),
         work_(static_cast<WorkEnd&>(*this), std::forward<Args>(args)...) {}
 
-  void run(Now now) override { work_.start(now); }
+  void run(Now now) override {
+    if (stop_.stop_possible()) link_.emplace(context_.lane(), target(), stop_);
+    work_.start(now);
+  }
+  StopTarget& target() noexcept { return *this; }
+  void on_stop(Now now) override { cancel(work_, now); }
   void ended() override {
     const std::unique_ptr<Detached> self(this);
+    link_.reset();
     context_.lane().async_end();
     receiver_.deliver(context_.dispatcher(), work_.take());
   }
@@ -103,6 +133,8 @@ class Detached final : private socket::Lane::Task, private WorkEnd {
   runtime::Context& context_;
   Receiver<Out> receiver_;
   Work work_;
+  std::stop_token stop_;
+  std::optional<StopLink> link_;
 };
 
 // A function that is run under the baton for nobody who waits; it owns itself until then.

@@ -161,7 +161,7 @@ void List::push_async(std::string_view value, PushCallback done) {
   const Deadline started = read_monotonic();
   Edit edit{Edit::Kind::push, 0, {std::string(value)}};
   client::calls::Detached<RunPush>::begin(
-      service_->context, std::move(receiver), *service_, name_, std::move(edit), started,
+      service_->context, std::move(receiver), nullptr, *service_, name_, std::move(edit), started,
       deadline_of(service_->context.config(), started, options_.timeout));
 }
 

@@ -193,7 +193,7 @@ void Locker::run_async(const Request& request, LockCallback done) const {
     if (const auto& failure = ended->failure()) return done(Failure(*failure));
     done(std::optional<LockGuard>());
   }};
-  client::calls::Detached<Acquire>::begin(service_->context, std::move(receiver),
+  client::calls::Detached<Acquire>::begin(service_->context, std::move(receiver), nullptr,
                                           std::move(*session));
 }
 

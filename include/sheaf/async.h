@@ -31,7 +31,7 @@ using ResumeHook = std::function<void(std::coroutine_handle<> waiting)>;
 ///
 /// Thread rule: one thread; await it at most once.
 /// Lifetime: the coroutine must live until it is resumed, which happens by the deadline at the
-/// latest; a stop token in the options ends the wait sooner.
+/// latest; a stop token (see Stop) ends the wait sooner.
 template <class Out>
 class [[nodiscard]] Awaitable {
  public:

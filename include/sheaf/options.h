@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,18 @@ inline namespace v0 {
 /// cluster's `timeout` holds (1 s unless configured).
 using Timeout = std::optional<std::chrono::nanoseconds>;
 
+/// Ends a call before its deadline: `{.stop = &token}`; null: only the deadline does. When the
+/// token is asked to stop, the call ends at once with Reason::cancelled. The Outcome is that of a
+/// deadline at the same moment: `not_sent` if no request had been handed to the kernel, else
+/// `unknown`. A token that was stopped before the call: `not_sent`. What had ended before keeps its
+/// result, in a batch key by key. The token is read until the call ends (blocking forms) or copied
+/// before the call returns (all others).
+using Stop = const std::stop_token*;
+
 /// Options of get.
 struct GetOptions {
   Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// When a set is carried out.
@@ -47,6 +57,7 @@ struct SetOptions {
   Version version{};                              ///< For if_version: as a get or set told it.
   std::uint32_t flags = 0;  ///< Kept beside the value and returned with it. memcached.
   Timeout timeout{};        ///< See Timeout.
+  Stop stop{};              ///< See Stop.
 };
 
 /// What a set did.
@@ -62,6 +73,7 @@ struct RemoveOptions {
   /// Remove only if the key is still at this version. memcached. Not with `if_value`.
   std::optional<Version> if_version{};
   Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// What a remove did: `if (*done == RemoveResult::removed) …`, or a switch over `done->found`.
@@ -88,6 +100,7 @@ using GetResult = std::optional<Value>;
 /// Options of append and prepend.
 struct EditOptions {
   Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// Options of increment and decrement.
@@ -96,6 +109,7 @@ struct CountOptions {
   /// Time to live of a key that is created; none: as for set. One that is there keeps its own.
   std::optional<Ttl> ttl{};
   Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// What a count found: the new number, or nothing when the key is absent.
@@ -105,6 +119,7 @@ using CountResult = std::optional<std::uint64_t>;
 struct TouchOptions {
   std::optional<Ttl> ttl{};  ///< From now on; none: as for set.
   Timeout timeout{};         ///< See Timeout.
+  Stop stop{};               ///< See Stop.
 };
 
 /// Options of get_or_compute.
@@ -123,6 +138,9 @@ struct ComputeOptions {
   /// Bounds reading and waiting; storing a computed value gets as much again. The time that
   /// computing itself takes does not count.
   Timeout timeout{};
+  /// See Stop. The function is not interrupted; what it has made is returned all the same, and
+  /// stored without waiting for it.
+  Stop stop{};
 };
 
 /// One key of a batch and how it ended.
@@ -143,11 +161,13 @@ struct SetItem {
 struct BatchSetOptions {
   std::optional<Ttl> ttl{};  ///< See SetOptions::ttl.
   Timeout timeout{};         ///< For the whole batch.
+  Stop stop{};               ///< For the whole batch; see Stop.
 };
 
 /// Options of get_many and remove_many.
 struct BatchOptions {
   Timeout timeout{};  ///< For the whole batch.
+  Stop stop{};        ///< For the whole batch; see Stop.
 };
 
 }  // namespace v0

@@ -147,6 +147,31 @@ TEST_F(LaneTest, PostedWorkRunsThoughNobodyCalls) {
 }
 
 // Answered by other work that was just posted, before the driver goes to sleep again.
+TEST_F(LaneTest, APostedTaskThatIsTakenBackIsNotRunAndTheOthersAre) {
+  struct Noted final : Lane::Task {
+    std::atomic<unsigned> runs = 0;
+    void run(Now) override { ++runs; }
+  };
+  Noted taken_back;
+  Noted kept;
+  struct Poster final : Lane::Task {
+    std::function<void()> work;
+    void run(Now) override { work(); }
+  } poster;
+  Lane::Waiter waiter;
+  poster.work = [&] {
+    lane->cancel(taken_back);  // never posted
+    lane->post(taken_back);
+    lane->post(kept);
+    lane->cancel(taken_back);
+    lane->finish(waiter);
+  };
+  lane->call(poster, waiter);
+  service->ask(0us);
+  EXPECT_EQ(taken_back.runs, 0u);
+  EXPECT_EQ(kept.runs, 1u);
+}
+
 TEST_F(LaneTest, ACallerIsWokenThoughTheDriverSleepsOn) {
   std::binary_semaphore started(0);
   Lane::Waiter waiters[2];
