@@ -21,11 +21,8 @@ struct Receiver {
 
   void deliver(runtime::Dispatcher& dispatcher, Out out) {
     if (direct) return function(std::move(out));
-    runtime::Dispatcher::Job job = [f = std::move(function), o = std::move(out)]() mutable {
-      f(std::move(o));
-    };
-    // After the client was closed: on the calling thread, for no other is left.
-    if (!dispatcher.post(std::move(job))) dispatcher.run_guarded(job);
+    dispatcher.deliver(
+        [f = std::move(function), o = std::move(out)]() mutable { f(std::move(o)); });
   }
 };
 

@@ -24,6 +24,10 @@ bool Dispatcher::post(Job&& job) {
   return true;
 }
 
+void Dispatcher::deliver(Job job) {
+  if (!post(std::move(job))) run_guarded(job);
+}
+
 void Dispatcher::start() {
   if (has_executor()) return;
   thread_ = QuietThread("sheaf-callbacks", [state = state_] { main(state); });

@@ -8,7 +8,8 @@
 // thread of the executor ever waits. A task on the very thread that runs a job, because the job
 // turns the executor's loop, runs the next job at once.
 //
-// Thread rule: post() from any thread. close() once, from any thread, a running job included.
+// Thread rule: post() and deliver() from any thread. close() once, from any thread, a running job
+// included.
 
 #include <deque>
 #include <exception>
@@ -38,6 +39,9 @@ class Dispatcher {
   void start();
   // False after close(): the job is still the caller's.
   bool post(Job&& job);
+  // A job that must not be lost: after close() it runs on the calling thread, for no other is left.
+  // Not under a mutex.
+  void deliver(Job job);
   bool has_executor() const noexcept { return state_->executor != nullptr; }
   // Calls the executor; what that throws goes to the handler.
   void execute(Job task) const noexcept { execute(*state_, std::move(task)); }
