@@ -45,27 +45,25 @@ std::unique_ptr<LockKey> key_for(const LockTerms& terms) {
 
 }  // namespace
 
-nanoseconds LockPlan::drift_allowance(std::chrono::milliseconds lease) noexcept {
+// A third of the lease leaves time for a second attempt. For very short leases half the belief is
+// less than that.
+LeaseTimes::LeaseTimes(const LockTerms& terms) noexcept
+    : belief(terms.lease - drift_allowance(terms.lease)),
+      renew_interval(std::min({nanoseconds(terms.lease) / 3, belief / 2, terms.idle_timeout / 2})),
+      renew_timeout(std::min(terms.attempt_timeout, nanoseconds(terms.lease) / 4)) {}
+
+nanoseconds LeaseTimes::drift_allowance(std::chrono::milliseconds lease) noexcept {
   return nanoseconds(lease) / 100 + 50ms;
 }
 
 LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
                    std::unique_ptr<LockKey> key)
     : terms_(std::move(terms)),
+      times_(terms_),
       key_(key != nullptr ? std::move(key) : key_for(terms_)),
       release_backoff_(release_backoff),
       random_(seed) {
   tenure_->name = terms_.name;
-}
-
-// A third of the lease leaves time for a second attempt. For very short leases half the belief is
-// less than that.
-nanoseconds LockPlan::renew_interval() const {
-  return std::min({nanoseconds(terms_.lease) / 3, belief() / 2, terms_.idle_timeout / 2});
-}
-
-nanoseconds LockPlan::renew_timeout() const {
-  return std::min(terms_.attempt_timeout, nanoseconds(terms_.lease) / 4);
 }
 
 // ---- asking and waiting
@@ -86,7 +84,7 @@ void LockPlan::ask(Now now) {
   phase_ = Phase::asking;
   hinted_ = false;
   asked_at_ = now.mono;
-  const nanoseconds limit = std::min(terms_.attempt_timeout, belief());
+  const nanoseconds limit = std::min(terms_.attempt_timeout, times_.belief);
   ask_deadline_ = std::min(now.mono + limit, terms_.wait_until);
   key_->begin(Request::acquire, ask_deadline_, 0, now);
 }
@@ -122,7 +120,7 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
                    "the lock's version cannot serve as a token: the clocks differ too much"),
         now);
   }
-  if (now.mono >= answer.sent_at + belief()) {
+  if (now.mono >= answer.sent_at + times_.belief) {
     if (now.mono < terms_.wait_until) return ask(now);
     return give_up(lock_error(Outcome::unknown, Reason::timed_out, answer.node,
                               "the lock was granted when its lease was over"),
@@ -131,9 +129,9 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
   phase_ = Phase::held;
   settled_ = acquired_ = true;
   connected_ = true;
-  renew_at_ = answer.sent_at + renew_interval();
+  renew_at_ = answer.sent_at + times_.renew_interval;
   tenure_->held = true;
-  tenure_->until = answer.sent_at + belief();
+  tenure_->until = answer.sent_at + times_.belief;
   tenure_->token = answer.version;
   tenure_->connection = answer.connection;
   ++tenure_->changes;
@@ -143,7 +141,7 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
 void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
   const Error& error = *answer.error;
   if (answer.in_question) in_question_ = true;
-  const nanoseconds limit = std::min(terms_.attempt_timeout, belief());
+  const nanoseconds limit = std::min(terms_.attempt_timeout, times_.belief);
   const bool cut_short = ask_deadline_ < asked_at_ + limit;
   if (!cut_short || !heard_ || !terms_.patient) failure_ = error;
   const bool silent = terms_.patient && now.mono - heard_at_ >= terms_.patience;
@@ -171,7 +169,7 @@ void LockPlan::give_up(std::optional<Error> why, Now now) {
 
 void LockPlan::renew(Now now) {
   renewing_ = true;
-  const Deadline deadline = std::min(now.mono + renew_timeout(), tenure_->until);
+  const Deadline deadline = std::min(now.mono + times_.renew_timeout, tenure_->until);
   key_->begin(Request::renew, deadline, terms_.controls.bound ? tenure_->connection : 0, now);
 }
 
@@ -202,8 +200,8 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
     renew_at_ = now.mono + std::max(nanoseconds(terms_.lease) / 20, nanoseconds(5ms));
     return;
   }
-  tenure_->until = answer.sent_at + belief();
-  renew_at_ = answer.sent_at + renew_interval();
+  tenure_->until = answer.sent_at + times_.belief;
+  renew_at_ = answer.sent_at + times_.renew_interval;
   if (tenure_->in_doubt && !answer.version.empty()) {
     tenure_->token = answer.version;
     tenure_->in_doubt = false;

@@ -66,14 +66,22 @@ struct LockTerms : LockItem {
   LockControls controls{};
 };
 
+// What follows from the lease of a lock.
+struct LeaseTimes {
+  explicit LeaseTimes(const LockTerms& terms) noexcept;
+  // How much shorter than the lease the belief is: 1 % for clocks that drift, and 50 ms.
+  static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
+
+  std::chrono::nanoseconds belief;
+  std::chrono::nanoseconds renew_interval;
+  std::chrono::nanoseconds renew_timeout;
+};
+
 class LockPlan final : public calls::Procedure {
  public:
   static constexpr std::chrono::milliseconds poll_interval{250};  // x 0.8 .. 1.2
   // The first poll comes sooner: a release may fall between the refusal and the watch.
   static constexpr std::chrono::milliseconds first_poll{25};
-
-  // How much shorter than the lease the belief is: 1 % for clocks that drift, and 50 ms.
-  static std::chrono::nanoseconds drift_allowance(std::chrono::milliseconds lease) noexcept;
 
   // The release backoff is the client's and outlives the plan. Without a key the terms choose one.
   LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
@@ -123,11 +131,9 @@ class LockPlan final : public calls::Procedure {
   void free(Now now);
   void on_freed(const KeyAnswer& answer, Now now);
   void end_tenure(std::string why);
-  std::chrono::nanoseconds belief() const { return terms_.lease - drift_allowance(terms_.lease); }
-  std::chrono::nanoseconds renew_interval() const;
-  std::chrono::nanoseconds renew_timeout() const;
 
   LockTerms terms_;
+  const LeaseTimes times_;
   std::unique_ptr<LockKey> key_;
   ReleaseBackoff& release_backoff_;
   Random random_;
