@@ -69,7 +69,7 @@ ExitCode run_ring(Context& context) {
 }
 
 ExitCode run_nodes(Context& context) {
-  const auto reports = context.client.check_nodes(context.arguments.global.timeout);
+  const auto reports = context.client.check_nodes({.timeout = context.arguments.global.timeout});
   bool all_answered = true;
   if (!context.json()) context.out.write(nodes_table(reports));
   for (const NodeReport& report : reports) {

@@ -39,7 +39,7 @@ ExitCode run_stats(Context& context) {
   const Arguments& arguments = context.arguments;
   ExitCode code = ExitCode::done;
   for (const NodeText& server :
-       context.client.server_stats(arguments.stats_group, arguments.global.timeout)) {
+       context.client.server_stats(arguments.stats_group, {.timeout = arguments.global.timeout})) {
     if (!server.text) {
       const std::string sentence = server.text.error().message();
       if (context.json()) context.out.line(json_node_error(server.node, sentence));

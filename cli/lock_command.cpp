@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/locker.h>
+#include <sheaf/async_lock.h>
 
 #include "base/mutex.h"
 #include "base/text.h"
@@ -187,25 +187,25 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
   const LockArguments& wanted = context.arguments.lock;
   Locker locker(context.client, {.lease = wanted.lease});
   const auto mailbox = std::make_shared<Mailbox>();  // callbacks may come until the client closes
-  locker.lock_async(wanted.name, wanted.wait,
-                    [mailbox](LockResult got) { mailbox->put_lock(std::move(got)); });
+  locker.async().lock(wanted.name, {.wait = wanted.wait},
+                      [mailbox](LockResult got) { mailbox->put_lock(std::move(got)); });
   std::optional<LockResult> got;
   while (!(got = mailbox->take_lock())) {
     wait_for_either(signals, *mailbox);
     const int number = signals.take().number;
     if (number != 0 && number != SIGCHLD) return code_of(128 + number);
   }
-  if (!*got) {
+  if (got->failed()) {
     complain(printable(wanted.name) + ": " + got->error().message());
     return exit_code(got->error());
   }
-  if (!**got) {
+  if (got->busy()) {
     complain("the lock " + printable(wanted.name) + " is held by another; waited " +
              format_duration(wanted.wait) + ".");
     return code_of(lock_not_acquired);
   }
-  const ExitCode code = run_program_under(***got, wanted.words, signals, mailbox);
-  static_cast<void>((***got).release());
+  const ExitCode code = run_program_under(got->guard(), wanted.words, signals, mailbox);
+  static_cast<void>(got->guard().release());
   return code;
 }
 

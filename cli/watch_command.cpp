@@ -61,7 +61,7 @@ ExitCode run_watch(Context& context, const Signals& signals) {
   Follower follower(context, list->keys.size());
   const auto give_up = std::chrono::steady_clock::now() + context.arguments.global.timeout;
   while (signals.wait(std::chrono::milliseconds(0)) != Signals::Event::end) {
-    const auto event = watch->next(kSignalDelay);
+    const auto event = watch->next({.wait = kSignalDelay});
     if (!event) return complain_about(event.error());
     if (*event) {
       if (const auto code = follower.take(**event)) return *code;

@@ -156,16 +156,16 @@ Result<Location> Client::locate(std::string_view key) const {
 
 std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared()->context()); }
 
-std::vector<NodeReport> Client::check_nodes(Timeout timeout) {
-  return calls::check_nodes(shared()->context(), timeout);
+std::vector<NodeReport> Client::check_nodes(const NodesOptions& options) {
+  return calls::check_nodes(shared()->context(), options.timeout);
 }
 
-std::vector<NodeText> Client::server_stats(std::string_view group, Timeout timeout) {
-  return calls::ask_for_texts(shared()->context(), Verb::stats, group, timeout);
+std::vector<NodeText> Client::server_stats(std::string_view group, const NodesOptions& options) {
+  return calls::ask_for_texts(shared()->context(), Verb::stats, group, options.timeout);
 }
 
-std::vector<NodeText> Client::server_versions(Timeout timeout) {
-  return calls::ask_for_texts(shared()->context(), Verb::server_version, {}, timeout);
+std::vector<NodeText> Client::server_versions(const NodesOptions& options) {
+  return calls::ask_for_texts(shared()->context(), Verb::server_version, {}, options.timeout);
 }
 
 AsyncClient Client::async() const { return {shared(), {}}; }

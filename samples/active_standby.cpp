@@ -42,12 +42,11 @@ std::string protected_key(const sheaf::Client& client) {
 }
 
 // Waits for the role and writes once; the guard keeps the role.
-std::optional<sheaf::LockGuard> become_active(sheaf::Client& client, const std::string& name) {
+sheaf::LockGuard become_active(sheaf::Client& client, const std::string& name) {
   sheaf::Locker locker(client, {.holder = name, .lease = 1s});
-  auto got = locker.lock(kLock, 30s);
-  require(got.has_value(), name + " asks for the lock");
-  require(got->has_value(), name + " gets the lock");
-  sheaf::LockGuard& guard = **got;
+  auto lock = locker.lock(kLock, {.wait = 30s});
+  require(lock.held(), name + " gets the lock");
+  sheaf::LockGuard guard = std::move(*lock);
   const std::string key = protected_key(client);
   const auto before = guard.read(key);
   require(before.has_value(), name + " reads the key");
@@ -55,7 +54,7 @@ std::optional<sheaf::LockGuard> become_active(sheaf::Client& client, const std::
               *before ? (*before)->data.c_str() : "nobody");
   const auto written = guard.write(key, name);
   require(written && written->stored, name + " writes the key");
-  return std::move(*got);
+  return guard;
 }
 
 }  // namespace

@@ -148,13 +148,12 @@ void count_under_a_lock(sheaf::Client& client) {
     writers.emplace_back([&] {
       sheaf::Locker locker(client);
       for (int round = 0; round < kRounds; ++round) {
-        auto lock = locker.lock("shift/lock", 10s);
-        require(lock && lock->has_value(), "the lock is had in time");
-        sheaf::LockGuard& guard = **lock;
-        const auto before = guard.read(counter);
+        auto lock = locker.lock("shift/lock", {.wait = 10s});
+        require(lock.held(), "the lock is had in time");
+        const auto before = lock->read(counter);
         require(before.has_value(), "a fenced read");
         const long count = *before ? std::strtol((*before)->data.c_str(), nullptr, 10) : 0;
-        const auto written = guard.write(counter, std::to_string(count + 1));
+        const auto written = lock->write(counter, std::to_string(count + 1));
         require(written && written->stored, "a fenced write");
       }
     });
@@ -169,11 +168,11 @@ void count_under_a_lock(sheaf::Client& client) {
 
   sheaf::Locker locker(client);
   auto old_holder = locker.try_lock("shift/lock");
-  require(old_holder && old_holder->has_value(), "a free lock");
-  const sheaf::FencingToken late = (*old_holder)->token();
-  require((*old_holder)->release().has_value(), "a release");
-  auto holder = locker.lock("shift/lock", 10s);
-  require(holder && holder->has_value() && (*holder)->read(counter), "the next holder");
+  require(old_holder.held(), "a free lock");
+  const sheaf::FencingToken late = old_holder->token();
+  require(old_holder->release().has_value(), "a release");
+  auto holder = locker.lock("shift/lock", {.wait = 10s});
+  require(holder && holder->read(counter), "the next holder");
   const auto refused = client.set(counter, "0", {.fence = late});
   require(!refused.has_value(), "a late writer is refused");
   std::printf("   A former holder that writes late is refused: \"%s\"\n",
@@ -212,7 +211,7 @@ void watch_a_key(sheaf::Client& client) {
   std::printf("\n6. \"shift/state\" is watched:");
   std::string seen;
   for (const char* next : {"late", "night", ""}) {
-    const auto event = watch->next(5s);
+    const auto event = watch->next({.wait = 5s});
     require(event && event->has_value() && (*event)->value, "an event for each change");
     seen = *(*event)->value;
     std::printf(" %s %s;", std::string(to_string((*event)->kind)).c_str(), seen.c_str());

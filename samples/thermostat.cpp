@@ -60,7 +60,7 @@ void follow(const std::string& uri, std::string_view last) {
   sheaf::Watch watch = must(client.watch(kSetPoint));
   const auto give_up = std::chrono::steady_clock::now() + 30s;
   while (last.empty() || std::chrono::steady_clock::now() < give_up) {
-    const auto event = must(watch.next(1s));
+    const auto event = must(watch.next({.wait = 1s}));
     if (event && tell(*event, last)) return;
     std::fflush(stdout);
   }

@@ -100,7 +100,7 @@ std::expected<void, std::string> BrokerGroup::replace_ended() {
 bool BrokerGroup::all_answer() const {
   auto client = Client::open(uri());
   if (!client) return false;
-  const auto reports = client->check_nodes(kAnswerTime);
+  const auto reports = client->check_nodes({.timeout = kAnswerTime});
   return std::ranges::all_of(reports, [](const NodeReport& report) { return !report.error; });
 }
 

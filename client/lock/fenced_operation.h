@@ -1,7 +1,7 @@
 #pragma once
 
-// A fenced operation as a Work: carries out its plan, lets the plan know of changes of the tenure,
-// and the tenure of a write that nobody knows the end of.
+// A guard's read, write or remove as a Work. It carries out the plan and notifies it when the
+// tenure has changed; and it notifies the session of a write that ended without an answer.
 
 #include <memory>
 #include <optional>
@@ -15,13 +15,17 @@ template <class P>
 class FencedOperation final : private calls::ProcedureOwner, private TenureListener {
  public:
   using Out = typename P::Out;
-  FencedOperation(calls::WorkEnd& end, LockSession& session, std::unique_ptr<P> plan)
-      : end_(end), session_(session), starting_(std::move(plan)), plan_(starting_.get()) {}
+  FencedOperation(calls::WorkEnd& end, std::shared_ptr<LockSession> session,
+                  std::unique_ptr<P> plan)
+      : end_(end),
+        session_(std::move(session)),
+        starting_(std::move(plan)),
+        plan_(starting_.get()) {}
 
   void own() {}  // plans own what they need
   void start(Now now) {
-    session_.listen(*this);
-    session_.service().procedures.run(std::move(starting_), *this, now);
+    session_->listen(*this);
+    session_->service().procedures.run(std::move(starting_), *this, now);
   }
   Out take() { return std::move(*out_); }
 
@@ -36,14 +40,14 @@ class FencedOperation final : private calls::ProcedureOwner, private TenureListe
     if (!plan_->done() || out_) return;
     out_.emplace(plan_->take_out());
     const bool in_doubt = plan_->in_doubt();
-    session_.ignore(*this);
+    session_->ignore(*this);
     run.let_go();
-    if (in_doubt) session_.on_doubt(now);
+    if (in_doubt) session_->on_doubt(now);
     end_.ended();
   }
 
   calls::WorkEnd& end_;
-  LockSession& session_;
+  std::shared_ptr<LockSession> session_;
   std::unique_ptr<P> starting_;
   P* plan_;
   calls::ProcedureRun* run_ = nullptr;

@@ -1,27 +1,33 @@
+// Locker and AsyncLocker: the same calls, in two ways.
+
 #include <algorithm>
 #include <utility>
 
-#include <sheaf/locker.h>
+#include <sheaf/async_lock.h>
 
 #include "base/random.h"
-#include "base/read_clocks.h"
 #include "base/text.h"
-#include "client/calls/checks.h"
-#include "client/calls/work.h"
-#include "client/lock/lock_session.h"
+#include "client/calls/ways.h"
+#include "client/lock/guard_access.h"
+#include "client/lock/lock_kind.h"
+#include "client/lock/lock_works.h"
 #include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
-#include "protocol/endpoint_kinds.h"
 
 namespace sheaf {
 inline namespace v0 {
 namespace {
 
+using client::calls::Delivered;
+using client::calls::Form;
+using client::calls::Returned;
+using client::lock::GuardAccess;
 using client::lock::LockService;
 using client::lock::LockSession;
 using client::lock::LockTerms;
 using client::runtime::Context;
 using client::runtime::local_error;
+using std::chrono::nanoseconds;
 
 constexpr std::size_t longest_holder = 256;
 
@@ -41,29 +47,49 @@ std::optional<Error> check_options(const LockerOptions& options) {
   return std::nullopt;
 }
 
-LockStrength strength_of(const ClusterConfig& config) noexcept {
-  const bool fenced = client::runtime::supports(config, Feature::fencing);
-  return fenced ? LockStrength::fenced : LockStrength::advisory;
+// The terms of an acquisition that waits as the options say; a `wait` of 0: it does not.
+Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOptions& locker,
+                             std::string_view name, const LockOptions& options) {
+  const auto admitted = client::calls::admit(
+      context, form, options.timeout,
+      client::calls::first_of(
+          client::runtime::check_feature(context.config(), Feature::locks), check_options(locker),
+          client::calls::check_key(name)));
+  if (!admitted) return Failure(admitted.error());
+  const ClusterConfig& config = context.config();
+  LockTerms terms;
+  terms.name = name;
+  terms.nonce = locker.holder + ":" + Random(entropy()).hex(32);
+  terms.lease = locker.lease;
+  terms.by_version = client::lock::by_version(config);
+  terms.attempt_timeout = options.timeout.value_or(config.timeout);
+  terms.idle_timeout = config.idle_timeout;
+  terms.patient = !options.wait || options.wait->count() > 0;
+  terms.wait_until = admitted->deadline;
+  if (terms.patient) {
+    const nanoseconds longest = Locker::max_wait;
+    terms.wait_until = admitted->started + std::min(options.wait.value_or(longest), longest);
+  }
+  if (!options.wait) terms.patience = std::max<nanoseconds>(locker.lease, config.timeout);
+  return terms;
 }
 
-// An acquisition as a Work; its session says how it ended.
-class Acquire {
- public:
-  using Out = std::shared_ptr<LockSession>;
+template <class Way>
+typename Way::Return acquire(const std::shared_ptr<LockService>& service,
+                             const LockerOptions& locker, std::string_view name,
+                             const LockOptions& options, Way way) {
+  Context& context = service->context;
+  const Context::Entry entry(context);
+  auto terms = lock_terms(context, Way::form, locker, name, options);
+  if (!terms) return way.refuse(context, std::move(terms.error()));
+  return way.template run<client::lock::Acquire>(
+      context, GuardAccess::result_of, std::make_shared<LockSession>(service, std::move(*terms)));
+}
 
-  Acquire(client::calls::WorkEnd& end, std::shared_ptr<LockSession> session)
-      : end_(end), session_(std::move(session)) {}
-
-  void own() {}  // a session owns what it needs
-  void start(Now now) {
-    session_->begin([this] { end_.ended(); }, now);
-  }
-  Out take() { return std::move(session_); }
-
- private:
-  client::calls::WorkEnd& end_;
-  std::shared_ptr<LockSession> session_;
-};
+// To try is to wait for no time.
+LockOptions without_wait(const TryLockOptions& options) {
+  return {.wait = nanoseconds(0), .timeout = options.timeout};
+}
 
 }  // namespace
 
@@ -71,152 +97,44 @@ std::string_view to_string(LockStrength strength) noexcept {
   return strength == LockStrength::fenced ? "fenced" : "advisory";
 }
 
-// ---- LockGuard
-
-LockGuard::LockGuard(std::shared_ptr<LockSession> session) noexcept
-    : session_(std::move(session)) {}
-LockGuard::LockGuard(LockGuard&&) noexcept = default;
-LockGuard& LockGuard::operator=(LockGuard&& other) noexcept {
-  if (this == &other) return *this;
-  if (session_ != nullptr) session_->drop();
-  session_ = std::move(other.session_);
-  return *this;
-}
-LockGuard::~LockGuard() {
-  if (session_ != nullptr) session_->drop();
-}
-
-const std::string& LockGuard::name() const noexcept {
-  static const std::string none;
-  return session_ != nullptr ? session_->name() : none;
-}
-
-LockStrength LockGuard::strength() const noexcept {
-  return session_ != nullptr ? strength_of(session_->service().context.config())
-                             : LockStrength::advisory;
-}
-LockStrength Locker::strength() const noexcept { return strength_of(service_->context.config()); }
-
-bool LockGuard::held() const noexcept { return session_ != nullptr && session_->held(); }
-
-FencingToken LockGuard::token() const {
-  return session_ != nullptr ? FencingToken{session_->token()} : FencingToken();
-}
-
-void LockGuard::on_loss(LossCallback lost) {
-  if (session_ != nullptr) session_->on_loss(std::move(lost));
-}
-
-Result<bool> LockGuard::release(Timeout timeout) {
-  return session_ != nullptr ? session_->release(timeout) : Result<bool>(false);
-}
-
-Result<GetResult> LockGuard::read(std::string_view key, const FencedReadOptions& options) {
-  if (session_ == nullptr) return Failure(client::lock::not_held({}, "the guard was moved from"));
-  return session_->read(key, options);
-}
-
-Result<SetResult> LockGuard::write(std::string_view key, std::string_view value,
-                                   const FencedWriteOptions& options) {
-  if (session_ == nullptr) return Failure(client::lock::not_held({}, "the guard was moved from"));
-  return session_->write(key, value, options);
-}
-
-Result<RemoveResult> LockGuard::remove(std::string_view key, const FencedRemoveOptions& options) {
-  if (session_ == nullptr) return Failure(client::lock::not_held({}, "the guard was moved from"));
-  return session_->remove(key, options);
-}
-
-// ---- Locker
-
-struct Locker::Request {
-  std::string_view name;
-  bool patient = false;
-  bool blocking = true;
-  std::chrono::nanoseconds wait{0};  // patient
-  std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
-  Timeout timeout{};  // not patient
-};
-
 Locker::Locker(Client& client, LockerOptions options)
     : service_(client.locks()), options_(std::move(options)) {
   if (options_.holder.empty()) options_.holder = service_->context.config().client_id;
 }
 
-Result<Locker::Session> Locker::prepare(const Request& request) const {
-  if (auto refused = service_->context.refusal(request.blocking))
-    return Failure(std::move(*refused));
-  const ClusterConfig& config = service_->context.config();
-  if (auto missing = client::runtime::check_feature(config, Feature::locks)) {
-    return Failure(std::move(*missing));
-  }
-  if (auto error = check_options(options_)) return Failure(std::move(*error));
-  if (auto error = client::calls::check_key(request.name)) return Failure(std::move(*error));
-  if (auto error = client::calls::check_timeout(request.timeout)) return Failure(std::move(*error));
-  const Deadline now = read_monotonic();
-  LockTerms terms;
-  terms.name = request.name;
-  terms.nonce = options_.holder + ":" + Random(entropy()).hex(32);
-  terms.lease = options_.lease;
-  terms.by_version = protocol::traits_of(config.kind).compares == protocol::Compares::versions;
-  terms.attempt_timeout = request.timeout.value_or(config.timeout);
-  terms.idle_timeout = config.idle_timeout;
-  terms.patient = request.patient;
-  terms.patience = request.patience;
-  terms.wait_until = request.patient
-                         ? now + std::min<std::chrono::nanoseconds>(request.wait, max_wait)
-                         : service_->context.deadline(now, request.timeout);
-  return std::make_shared<LockSession>(service_, std::move(terms));
+LockStrength Locker::strength() const noexcept {
+  return client::lock::strength_of(service_->context.config());
 }
 
-LockResult Locker::run(const Request& request) const {
-  const Context::Entry entry(service_->context);
-  auto session = prepare(request);
-  if (!session) return Failure(std::move(session.error()));
-  client::calls::Blocking<Acquire>(service_->context.lane(), {}, *session).wait();
-  if ((*session)->acquired()) return std::optional<LockGuard>(LockGuard(std::move(*session)));
-  if (const auto& failure = (*session)->failure()) return Failure(*failure);
-  return std::optional<LockGuard>();
+LockResult Locker::try_lock(std::string_view name, const TryLockOptions& options) {
+  return lock(name, without_wait(options));
 }
 
-// The guard travels in a shared pointer, for jobs of the dispatcher are copyable.
-void Locker::run_async(const Request& request, LockCallback done) const {
-  const Context::Entry entry(service_->context);
-  auto session = prepare(request);
-  if (!session) {
-    service_->context.dispatcher().post(
-        [done = std::move(done), error = std::move(session.error())] { done(Failure(error)); });
-    return;
-  }
-  client::calls::Receiver<Session> receiver{[done = std::move(done)](Session ended) {
-    if (ended->acquired()) return done(std::optional<LockGuard>(LockGuard(std::move(ended))));
-    if (const auto& failure = ended->failure()) return done(Failure(*failure));
-    done(std::optional<LockGuard>());
-  }};
-  client::calls::Detached<Acquire>::begin(service_->context, std::move(receiver), nullptr,
-                                          std::move(*session));
+LockResult Locker::lock(std::string_view name, const LockOptions& options) {
+  return acquire(service_, options_, name, options, Returned<LockResult>());
 }
 
-LockResult Locker::try_lock(std::string_view name, Timeout timeout) {
-  return run({.name = name, .timeout = timeout});
+AsyncLocker Locker::async() const { return {*this, {}}; }
+
+void AsyncLocker::try_lock(std::string_view name, const TryLockOptions& options,
+                           Callback done) const {
+  lock(name, without_wait(options), std::move(done));
 }
 
-void Locker::try_lock_async(std::string_view name, Timeout timeout, LockCallback done) {
-  run_async({.name = name, .blocking = false, .timeout = timeout}, std::move(done));
+void AsyncLocker::lock(std::string_view name, const LockOptions& options, Callback done) const {
+  acquire(locker_.service_, locker_.options_, name, options, Delivered(std::move(done)));
 }
 
-LockResult Locker::lock(std::string_view name, std::chrono::nanoseconds wait) {
-  return run({.name = name, .patient = wait.count() > 0, .wait = wait});
+Awaitable<LockResult> AsyncLocker::try_lock(std::string_view name,
+                                            const TryLockOptions& options) const {
+  return lock(name, without_wait(options));
 }
 
-// However long it takes, unless nothing is answered for so long.
-LockResult Locker::lock_patiently(std::string_view name, std::chrono::nanoseconds patience) {
-  return run({.name = name, .patient = true, .wait = max_wait, .patience = patience});
-}
-
-void Locker::lock_async(std::string_view name, std::chrono::nanoseconds wait, LockCallback done) {
-  run_async({.name = name, .patient = wait.count() > 0, .blocking = false, .wait = wait},
-            std::move(done));
+Awaitable<LockResult> AsyncLocker::lock(std::string_view name, const LockOptions& options) const {
+  return {[self = *this, name = std::string(name), options](auto done) {
+            self.lock(name, options, std::move(done));
+          },
+          hook_};
 }
 
 }  // namespace v0

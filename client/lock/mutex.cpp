@@ -10,7 +10,6 @@
 #include <sheaf/locker.h>
 
 #include "base/read_clocks.h"
-#include "client/lock/lock_service.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -64,29 +63,27 @@ bool Mutex::enter(std::optional<nanoseconds> time) {
   return state_->taken = true;
 }
 
-// With a guard: it is held now. Without: the next thread may try.
-void Mutex::leave(std::optional<LockGuard> guard) {
+// It is held now.
+void Mutex::keep(LockGuard guard) {
   const sync::MutexLock lock(state_->mutex);
-  if (guard) {
-    state_->guard.emplace(std::move(*guard));
-    return;
-  }
+  state_->guard.emplace(std::move(guard));
+}
+
+// The next thread may try.
+void Mutex::leave() {
+  const sync::MutexLock lock(state_->mutex);
   state_->taken = false;
   state_->free.notify_one();
 }
 
 void Mutex::lock() {
   enter(std::nullopt);
-  Locker& locker = state_->locker;
-  const nanoseconds patience =
-      std::max<nanoseconds>(locker.options_.lease, locker.service_->context.config().timeout);
   for (;;) {
-    LockResult got = locker.lock_patiently(state_->name, patience);
-    if (!got) {
-      leave(std::nullopt);
-      throw std::system_error(std::make_error_code(errc_of(got.error())), got.error().message());
-    }
-    if (*got) return leave(std::move(*got));
+    LockResult got = state_->locker.lock(state_->name);
+    if (got.held()) return keep(std::move(*got));
+    if (got.busy()) continue;  // the longest wait is over
+    leave();
+    throw std::system_error(std::make_error_code(errc_of(got.error())), got.error().message());
   }
 }
 
@@ -96,10 +93,13 @@ bool Mutex::try_lock_within(nanoseconds time) {
   const Deadline started = read_monotonic();
   if (!enter(std::max(time, nanoseconds(0)))) return false;
   const nanoseconds left = time - (read_monotonic() - started);
-  LockResult got = state_->locker.lock(state_->name, std::max(left, nanoseconds(0)));
-  const bool locked = got && got->has_value();
-  leave(locked ? std::move(*got) : std::nullopt);
-  return locked;
+  LockResult got = state_->locker.lock(state_->name, {.wait = std::max(left, nanoseconds(0))});
+  if (got.held()) {
+    keep(std::move(*got));
+  } else {
+    leave();
+  }
+  return got.held();
 }
 
 void Mutex::unlock() {
@@ -109,7 +109,7 @@ void Mutex::unlock() {
     guard.swap(state_->guard);
   }
   if (guard) static_cast<void>(guard->release());
-  leave(std::nullopt);
+  leave();
 }
 
 bool Mutex::held() const {

@@ -79,7 +79,7 @@ void Watch::Session::finish() {
 
 // ---- the user's side
 
-Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds timeout) {
+Result<std::optional<WatchEvent>> Watch::Session::take(const Wait& wait) {
   // In a forked child the mutex may be held for ever.
   if (auto refused = service_->context.refusal(false);
       refused && refused->reason == Reason::forked) {
@@ -89,8 +89,9 @@ Result<std::optional<WatchEvent>> Watch::Session::take(std::chrono::nanoseconds 
     return Failure(local_error(Outcome::invalid, Reason::bad_argument,
                                "this watch has a callback, which takes its events"));
   }
-  const auto wait = std::clamp<std::chrono::nanoseconds>(timeout, {}, std::chrono::hours(24));
-  const Deadline until = read_monotonic() + wait;
+  constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+  const Deadline until =
+      wait ? read_monotonic() + std::clamp<std::chrono::nanoseconds>(*wait, {}, longest) : never;
   const sync::MutexLock lock(mutex_);
   while (!finished_ && buffer_.empty() && changed_.wait_until(mutex_, until)) {
   }
@@ -201,12 +202,14 @@ Watch::~Watch() {
   if (session_ != nullptr) session_->stop();
 }
 
-Result<std::optional<WatchEvent>> Watch::next(std::chrono::nanoseconds timeout) {
-  if (session_ != nullptr) return session_->take(timeout);
+Result<std::optional<WatchEvent>> Watch::next(const NextOptions& options) {
+  if (session_ != nullptr) return session_->take(options.wait);
   return Failure(local_error(Outcome::invalid, Reason::bad_argument, "the watch was moved from"));
 }
 
-Result<std::optional<WatchEvent>> Watch::try_next() { return next({}); }
+Result<std::optional<WatchEvent>> Watch::try_next() {
+  return next({.wait = std::chrono::nanoseconds(0)});
+}
 
 const std::vector<std::string>& Watch::keys() const noexcept {
   static const std::vector<std::string> none;

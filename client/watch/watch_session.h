@@ -42,7 +42,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   // The Watch goes: no callback runs afterwards, except the one that calls this.
   void stop() noexcept;
 
-  Result<std::optional<WatchEvent>> take(std::chrono::nanoseconds timeout);
+  Result<std::optional<WatchEvent>> take(const Wait& wait);
 
  private:
   void on_update(std::string_view key, const client::calls::WatchUpdate& update, Now now) override;

@@ -154,10 +154,10 @@ class SHEAF_API Client {
   std::vector<KeyResult<RemoveResult>> remove_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options = {});
 
-  /// Watches keys: each is told once as it is (`current`), then every change. Returns at once; that
-  /// a node is not reached is told as an event. A key given twice is watched once. Errors:
+  /// Watches keys: reports what each holds (`current`), then every change. Returns at once; a node
+  /// that is not reached is reported as an event. A key given twice is watched once. Errors:
   /// Outcome::invalid for no key, an empty key or a queue_limit out of range,
-  /// Outcome::unsupported where the endpoint does not tell of changes.
+  /// Outcome::unsupported where the endpoint does not report changes.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {});
   Result<Watch> watch(std::string_view key, const WatchOptions& options = {});
   /// The same; events are given to the callback, one after another, on a thread of this watch's own
@@ -181,13 +181,13 @@ class SHEAF_API Client {
   std::vector<NodeStats> stats() const;
 
   /// Asks every node once, in parallel, whether it answers and what its clock says.
-  std::vector<NodeReport> check_nodes(Timeout timeout = {});
+  std::vector<NodeReport> check_nodes(const NodesOptions& options = {});
 
   /// What every server says of itself, in configured order: lines "NAME VALUE\n" of one group of
   /// its statistics (empty: the general ones). memcached; elsewhere Outcome::unsupported.
-  std::vector<NodeText> server_stats(std::string_view group = {}, Timeout timeout = {});
+  std::vector<NodeText> server_stats(std::string_view group = {}, const NodesOptions& options = {});
   /// The version of every server's software, in configured order. memcached; as server_stats.
-  std::vector<NodeText> server_versions(Timeout timeout = {});
+  std::vector<NodeText> server_versions(const NodesOptions& options = {});
 
   /// The configuration in force (without the password).
   const ClusterConfig& config() const noexcept;

@@ -2,8 +2,8 @@
 
 /// @file
 /// Locker: locks with leases and fencing tokens. LockGuard: one lock that is held, and the reads
-/// and writes that it protects. Mutex: the same as a standard mutex. docs/locks.md tells what is
-/// promised.
+/// and writes that it protects. Mutex: the same as a standard mutex. docs/locks.md says what is
+/// promised; sheaf/async_lock.h has the asynchronous forms.
 
 #include <chrono>
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include <sheaf/client.h>
 #include <sheaf/export.h>
@@ -22,8 +24,12 @@
 namespace sheaf {
 namespace client::lock {
 class LockSession;
+struct GuardAccess;
 }  // namespace client::lock
 inline namespace v0 {
+
+class AsyncLocker;
+class AsyncLockGuard;
 
 /// What a lock of this endpoint promises.
 enum class LockStrength : std::uint8_t {
@@ -46,6 +52,24 @@ struct LockerOptions {
   /// counts in seconds: there a dead holder keeps the lock for up to 3 s more than the lease, and
   /// for 2 s more if the lease is a whole number of seconds.
   std::chrono::milliseconds lease{10'000};
+};
+
+/// Options of Locker::try_lock.
+struct TryLockOptions {
+  Timeout timeout{};  ///< For the whole attempt. See Timeout.
+};
+
+/// Options of Locker::lock.
+struct LockOptions {
+  /// How long to wait while another holds the lock: see Wait; at most Locker::max_wait. None: as
+  /// long as it takes, but no longer than the lock's node answers: see Locker::lock.
+  Wait wait{};
+  Timeout timeout{};  ///< For each request to the lock's node. See Timeout.
+};
+
+/// Options of LockGuard::release.
+struct ReleaseOptions {
+  Timeout timeout{};  ///< How long to wait for the answer. See Timeout.
 };
 
 /// Options of LockGuard::read.
@@ -77,15 +101,15 @@ struct FencedRemoveOptions {
 /// One lock that is held, until release(), the destructor, or its loss.
 ///
 /// It is renewed in the background. It is lost when no renewal succeeds within the lease (the
-/// process stood still, the node cannot be reached), when the store says that another has it, and
+/// process was stopped, the node cannot be reached), when the store says that another has it, and
 /// when the connection that it was taken on ends: a store without a disk forgets its locks when it
 /// ends.
 ///
 /// read, write and remove carry the fencing token. Read what you are going to change with read()
 /// and not with Client::get: only what was claimed is protected. The keys should live on the lock's
-/// node, for only there the token has a meaning; tag them, as in `{lock}counter` for a lock named
-/// `lock`. A key of another node is refused unless the option `other_node` says so; what it
-/// protects there is weaker: see docs/locks.md.
+/// node, because the token has a meaning only there; tag them, as in `{lock}counter` for a lock
+/// named `lock`. A key on another node is refused unless the option `other_node` allows it; what
+/// the token protects there is weaker: see docs/locks.md.
 ///
 /// Under an advisory lock no token is sent. Instead the guard notes the version of what it reads
 /// and writes, and its next write or removal of that key is carried out only if the key is still at
@@ -93,11 +117,12 @@ struct FencedRemoveOptions {
 ///
 /// Thread rule: any thread may call any member at any time, except that the destructor, moves and
 /// release() on a moved-from guard need that no other thread calls the object. read, write, remove
-/// and release block; callbacks may call them.
+/// and release block; callbacks may call them. async() has forms that do not block.
 ///
 /// Lifetime: may outlive the Client; the lock is then not held, and calls end with
-/// Outcome::shutdown. It lives on in the store until its lease ends: release it before. After
-/// fork() it is not held in the child.
+/// Outcome::shutdown. The store keeps it until its lease ends: release it before. After fork() it
+/// is not held in the child. A moved-from guard holds nothing: its calls end with
+/// Reason::lock_lost.
 class SHEAF_API LockGuard {
  public:
   /// Receives the reason of a loss: Reason::timed_out (the lease was over), connection_lost,
@@ -114,22 +139,24 @@ class SHEAF_API LockGuard {
   /// What the lock promises.
   LockStrength strength() const noexcept;
 
-  /// Whether the lock is held, by our own clock. True says nothing about the next moment: writes
-  /// are protected by the token, other deeds by nothing. Does not wait and asks nobody.
+  /// Whether the lock is held, by this process's own clock. True says nothing about the next
+  /// moment: writes are protected by the token, everything else by nothing. Neither waits nor asks
+  /// the store.
   bool held() const noexcept;
   /// The fencing token of this tenure, for writes by other programs; empty when not held. After a
-  /// write that ended `unknown` the guard takes a new one, and the old one counts no more. Of an
-  /// advisory lock it is the version of its key when it was taken, which no server checks.
+  /// write that ended `unknown` the guard takes a new token, and the old one is no longer valid. Of
+  /// an advisory lock it is the version of its key when it was taken, which no server checks.
   FencingToken token() const;
 
-  /// Calls `lost` once if the lock is lost, now or later; on the dispatcher. Not called after
-  /// release() or the destructor has begun. A second call replaces the first callback.
+  /// Calls `lost` once if the lock is lost, now or later; on the dispatcher, or on the calling
+  /// thread when the client was closed. Not called after release() or the destructor has begun. A
+  /// second call replaces the first callback.
   void on_loss(LossCallback lost);
 
-  /// Gives the lock back; held() is false from the beginning. True: it was still ours. False: it
-  /// had been lost before. An error (Outcome::unknown, not_sent, ...) means that the store may keep
-  /// it until its lease ends; the client goes on trying. A further call returns false.
-  Result<bool> release(Timeout timeout = {});
+  /// Gives the lock back; held() is false as soon as this is called. True: the guard still had it.
+  /// False: it had been lost or released before. An error (Outcome::unknown, not_sent, ...) means
+  /// that the store may keep it until its lease ends; the client goes on trying.
+  Result<bool> release(const ReleaseOptions& options = {});
 
   /// Reads a key and claims it for this tenure: from now on the store refuses writers with an older
   /// token, and a following write() replaces exactly what was read. An absent key is an empty
@@ -141,34 +168,97 @@ class SHEAF_API LockGuard {
   Result<GetResult> read(std::string_view key, const FencedReadOptions& options = {});
   /// Writes a key with the token. `stored` false: the condition did not hold, or the key was read
   /// as absent and is there now: read it again. Under an advisory lock also when it has changed
-  /// since the guard read or wrote it; what the guard has never read is written as it is. There
-  /// Reason::connection_lost (nothing was sent) means that the server, or the way to it, is another
-  /// than when the key was read: read it again. Errors: as read.
+  /// since the guard read or wrote it; a key that the guard has never read is written without that
+  /// check. There Reason::connection_lost (nothing was sent) means that the connection is another
+  /// one than when the key was read: read it again. Errors: as read.
   Result<SetResult> write(std::string_view key, std::string_view value,
                           const FencedWriteOptions& options = {});
-  /// Removes a key with the token. The store forgets the key's fence with it: an older holder could
+  /// Removes a key with the token. The store forgets the key's fence as well: an older holder could
   /// write it again. Under an advisory lock `value_differs` means that the key has changed since
   /// the guard read or wrote it. Errors: as read.
   Result<RemoveResult> remove(std::string_view key, const FencedRemoveOptions& options = {});
 
+  /// The asynchronous forms of these members: sheaf/async_lock.h.
+  AsyncLockGuard async() const;
+
  private:
-  friend class Locker;
+  friend struct client::lock::GuardAccess;
   explicit LockGuard(std::shared_ptr<client::lock::LockSession> session) noexcept;
   std::shared_ptr<client::lock::LockSession> session_;
 };
 
-/// A guard, or nothing when another holds the lock.
-using LockResult = Result<std::optional<LockGuard>>;
+/// How an attempt to take a lock ended. Exactly one of three: the lock was taken and here is its
+/// guard (held), another holds the lock (busy), or it is not known or not possible (error).
+///
+///     if (auto lock = locker.lock("door", {.wait = 10s})) {
+///       lock->write("{door}count", "1");
+///     } else if (lock.busy()) {
+///       // another had it for all of the 10 s
+///     } else {
+///       log(lock.error().message());
+///     }
+///
+/// Thread rule: a plain value, used by one thread at a time; the guard in it has its own rule.
+/// Lifetime: the guard in it releases the lock when it is destroyed. A result whose guard was moved
+/// out is still `held`: what it holds is a moved-from guard.
+class [[nodiscard]] LockResult {
+ public:
+  /// Another holds the lock.
+  LockResult() noexcept = default;
+  /// The lock was taken.
+  LockResult(LockGuard guard) noexcept  // NOLINT(google-explicit-constructor): as Result
+      : state_(std::in_place_index<1>, std::move(guard)) {}
+  /// An error.
+  LockResult(Failure failure) noexcept  // NOLINT(google-explicit-constructor): as Result
+      : state_(std::in_place_index<2>, std::move(failure.error)) {}
 
-/// Takes locks. Every acquisition stands for itself: threads of one client and several lockers
-/// exclude each other as processes do, and a lock that is held cannot be taken again by its holder.
+  /// The lock was taken, and its guard is here. Whether it is still held now: guard().held().
+  bool held() const noexcept { return state_.index() == 1; }
+  /// Another held the lock, to the end of the wait if there was one. The lock was not taken.
+  bool busy() const noexcept { return state_.index() == 0; }
+  /// Neither held nor busy: error() says why.
+  bool failed() const noexcept { return state_.index() == 2; }
+  /// The same as held().
+  explicit operator bool() const noexcept { return held(); }
+
+  /// The guard; throws BadResultAccess, with the reason, if there is none.
+  LockGuard& guard() & { return require(), **this; }
+  /// The guard, to be moved out; throws as the other form.
+  LockGuard&& guard() && { return require(), std::move(**this); }
+  /// The guard; undefined if the lock was not taken.
+  LockGuard& operator*() & noexcept { return *std::get_if<1>(&state_); }
+  /// The guard, to be moved out; undefined if the lock was not taken.
+  LockGuard&& operator*() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+  const LockGuard& operator*() const& noexcept { return *std::get_if<1>(&state_); }
+  /// The guard; undefined if the lock was not taken.
+  LockGuard* operator->() noexcept { return std::get_if<1>(&state_); }
+  const LockGuard* operator->() const noexcept { return std::get_if<1>(&state_); }
+
+  /// Why nothing is known of the lock, or why it could not be asked for: see Locker::try_lock.
+  /// Only if failed(): undefined if the lock was taken or another holds it.
+  const Error& error() const& noexcept { return *std::get_if<2>(&state_); }
+  /// The error, to be moved out; undefined as the other form.
+  Error&& error() && noexcept { return std::move(*std::get_if<2>(&state_)); }
+
+ private:
+  void require() const {
+    if (failed()) throw BadResultAccess(error().message());
+    if (busy()) throw BadResultAccess("another holds the lock");
+  }
+  std::variant<std::monostate, LockGuard, Error> state_;
+};
+
+/// Takes locks. Acquisitions are independent of each other: threads of one client and several
+/// lockers exclude each other as processes do, and a lock that is held cannot be taken again by its
+/// holder.
 ///
 /// The key of a lock is its name; other clients of the state store protocol that lock by
 /// `SET name value NEX PX lease` are respected, and respect ours. On memcached, which allows names
 /// of 1 to 250 bytes, those that lock by `add name value` are.
 ///
 /// Thread rule: any thread may call any member at any time.
-/// Lifetime: may outlive the Client; calls then end with Outcome::shutdown.
+/// Lifetime: may outlive the Client; calls then end with Outcome::shutdown. Copies are independent;
+/// a moved-from locker is as it was.
 class SHEAF_API Locker {
  public:
   /// The shortest lease.
@@ -178,41 +268,36 @@ class SHEAF_API Locker {
   /// The longest wait for a lock; more is cut to it.
   static constexpr std::chrono::hours max_wait{24 * 365};
 
-  /// Runs on the dispatcher, exactly once. The guard is in the result; it releases when that dies.
-  using LockCallback = std::function<void(LockResult)>;
-
-  /// Options that are not allowed are told by the calls: Outcome::invalid, naming the limit.
+  /// Connects to nothing. Options that are not allowed are reported by the calls:
+  /// Outcome::invalid, naming the limit.
   explicit Locker(Client& client, LockerOptions options = {});
+  Locker(const Locker&) = default;
+  Locker& operator=(const Locker&) = default;
+  ~Locker() = default;
 
   /// What locks of this endpoint promise.
   LockStrength strength() const noexcept;
   /// The options.
   const LockerOptions& options() const noexcept { return options_; }
 
-  /// Asks once. Empty: another holds the lock. Errors: Outcome::not_sent and the like when the node
-  /// is not reached within the timeout, Outcome::refused when the store refuses. When it is unknown
-  /// whether the lock was taken it is given back in the background.
-  LockResult try_lock(std::string_view name, Timeout timeout = {});
-  /// The same, without blocking.
-  void try_lock_async(std::string_view name, Timeout timeout, LockCallback done);
+  /// Asks once. Errors: Outcome::not_sent and the like when the node is not reached within the
+  /// timeout, Outcome::refused when the store refuses. When it is unknown whether the lock was
+  /// taken, the client releases it in the background.
+  LockResult try_lock(std::string_view name, const TryLockOptions& options = {});
 
-  /// Waits at most `wait` (0 = as try_lock) until the lock is free, woken by notifications and, if
-  /// none comes (as on memcached), by asking each quarter of a second. Empty: another held it to
-  /// the end. An error: the node was not reached in the end, or refused; what ends early is refused
-  /// only.
-  LockResult lock(std::string_view name, std::chrono::nanoseconds wait);
-  /// The same, without blocking.
-  void lock_async(std::string_view name, std::chrono::nanoseconds wait, LockCallback done);
+  /// Waits until the lock is free, woken by notifications and, if none comes (as on memcached), by
+  /// asking each quarter of a second. With a `wait` of 0 as try_lock. Busy: another held it to the
+  /// end of the wait. An error: the node was not reached at the end of the wait, or the store
+  /// refused, which ends the wait early. Without a `wait` an error also ends it when the node has
+  /// not answered for the longer of a lease and the cluster's `timeout`.
+  LockResult lock(std::string_view name, const LockOptions& options = {});
+
+  /// The asynchronous forms of these members, with callbacks or for coroutines:
+  /// sheaf/async_lock.h.
+  AsyncLocker async() const;
 
  private:
-  friend class Mutex;
-  struct Request;
-  using Session = std::shared_ptr<client::lock::LockSession>;
-  Result<Session> prepare(const Request& request) const;
-  LockResult run(const Request& request) const;
-  LockResult lock_patiently(std::string_view name, std::chrono::nanoseconds patience);
-  void run_async(const Request& request, LockCallback done) const;
-
+  friend class AsyncLocker;
   std::shared_ptr<client::lock::LockService> service_;
   LockerOptions options_;
 };
@@ -251,7 +336,7 @@ class SHEAF_API Mutex {
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
     return try_lock_for(time - Clock::now());
   }
-  /// Gives the lock back; errors stay untold: the lock then ends with its lease.
+  /// Gives the lock back. Errors are not reported: the lock then ends with its lease.
   void unlock();
 
   /// Whether the lock in the store is held. See LockGuard::held.
@@ -263,7 +348,8 @@ class SHEAF_API Mutex {
   struct State;
   bool try_lock_within(std::chrono::nanoseconds time);
   bool enter(std::optional<std::chrono::nanoseconds> time);
-  void leave(std::optional<LockGuard> guard);
+  void keep(LockGuard guard);
+  void leave();
   std::unique_ptr<State> state_;
 };
 

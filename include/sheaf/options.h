@@ -32,6 +32,10 @@ using Timeout = std::optional<std::chrono::nanoseconds>;
 /// before the call returns (all others).
 using Stop = const std::stop_token*;
 
+/// How long to wait for something that may never come, such as a lock or a change. 0 and less: not
+/// at all; more than a year counts as a year. None: as long as it takes.
+using Wait = std::optional<std::chrono::nanoseconds>;
+
 /// Options of get.
 struct GetOptions {
   Timeout timeout{};  ///< See Timeout.
@@ -168,6 +172,11 @@ struct BatchSetOptions {
 struct BatchOptions {
   Timeout timeout{};  ///< For the whole batch.
   Stop stop{};        ///< For the whole batch; see Stop.
+};
+
+/// Options of check_nodes, server_stats and server_versions.
+struct NodesOptions {
+  Timeout timeout{};  ///< For all nodes, which are asked at the same time.
 };
 
 }  // namespace v0

@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Watch: hears of changes to keys, and of the times in which it could not.
+/// Watch: reports changes of keys, and the times in which some may have been missed.
 
 #include <chrono>
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <sheaf/export.h>
+#include <sheaf/options.h>
 #include <sheaf/result.h>
 #include <sheaf/value.h>
 
@@ -22,23 +23,23 @@ inline namespace v0 {
 struct WatchEvent {
   /// What.
   enum class Kind : unsigned char {
-    current,  ///< What the key holds, told once when it is watched; no `value`: it is absent.
-    set,      ///< It was written: `value` and, if the endpoint tells, `version`.
+    current,  ///< What the key holds, reported once when the watch begins; no `value`: absent.
+    set,      ///< It was written: `value` and, if the endpoint sends one, `version`.
     deleted,  ///< It was removed, or its time to live is over.
-    changed,  ///< It changed in a way that the client cannot read; what it holds now follows.
-    /// Between `from` and `until` changes may have been missed: the connection was lost, or this
-    /// watch was not drained fast enough. What the key holds now follows if it is another.
+    changed,  ///< It changed in a way that the client cannot read; its new content follows.
+    /// Between `from` and `until` changes may have been missed: the connection was lost, or the
+    /// events of this watch were not taken fast enough. The key's content follows if it differs.
     gap,
-    /// It is not watched now: see `error`. The client goes on trying, except after
+    /// The key is not watched now: see `error`. The client goes on trying, except after
     /// Outcome::unsupported or Outcome::invalid and Reason::not_authorized.
     failed
   };
   Kind kind = Kind::current;                      ///< See Kind.
   std::string key;                                ///< The key as given.
   std::optional<std::string> value{};             ///< current, set
-  Version version{};                              ///< Empty if none was told.
-  std::chrono::system_clock::time_point from{};   ///< gap: all that happened before was told.
-  std::chrono::system_clock::time_point until{};  ///< gap: all that happens later is told.
+  Version version{};                              ///< Empty if the endpoint sent none.
+  std::chrono::system_clock::time_point from{};   ///< gap: all changes before it were reported.
+  std::chrono::system_clock::time_point until{};  ///< gap: all changes after it are reported.
   std::optional<Error> error{};                   ///< failed
 };
 
@@ -47,30 +48,36 @@ SHEAF_API std::string_view to_string(WatchEvent::Kind kind) noexcept;
 
 /// Options of a watch.
 struct WatchOptions {
-  /// So many events may wait to be taken: 1 to 1,000,000. Beyond that one newest state is kept for
-  /// each key, and a gap is told where something was left out: memory is bounded by this and the
-  /// number of keys.
+  /// How many events may wait to be taken: 1 to 1,000,000. Beyond that only the newest state of
+  /// each key is kept, and a gap is reported where something was left out: memory is bounded by
+  /// this and the number of keys.
   std::size_t queue_limit = 1'024;
+};
+
+/// Options of Watch::next.
+struct NextOptions {
+  Wait wait{};  ///< How long to wait for an event. None: until one comes or the client is closed.
 };
 
 /// Receives events, one after another; never under a lock of the client.
 using WatchCallback = std::function<void(const WatchEvent&)>;
 
-/// Keys that are being watched; made by Client::watch. Each watch has a queue of its own: one that
-/// is not drained costs the others nothing.
+/// Keys that are being watched; made by Client::watch. Each watch has a queue of its own: a slow
+/// reader of one does not delay the others.
 ///
-/// Of each key the events come in order: `current` first, never an older version after a newer one,
-/// duplicates left out. Of two keys no order is promised.
+/// The events of a key come in order: `current` first, never an older version after a newer one,
+/// and no event twice. No order is promised between two keys.
 ///
-/// A silent loss of the connection is noticed within about 3 s; a gap then begins where the server
-/// was last known to be heard.
+/// A silent loss of the connection is noticed within about 3 s; a gap then begins when the server
+/// last gave a sign of life.
 ///
 /// Thread rule: next, try_next and keys from any thread; moves and the destructor need that no
 /// other thread calls the object.
 ///
 /// Lifetime: the destructor ends the watch. With a callback it waits for a callback that runs, and
-/// none runs afterwards; it may be called from that callback. A watch may outlive its Client: then
-/// what is queued can still be taken, and the end is told.
+/// none runs afterwards; it may be called from that callback. A watch may outlive its Client: what
+/// is queued can still be taken, then next() reports Outcome::shutdown. A moved-from watch has no
+/// keys; its calls end with Outcome::invalid.
 class SHEAF_API Watch {
  public:
   class Session;  ///< Internal.
@@ -79,11 +86,11 @@ class SHEAF_API Watch {
   Watch& operator=(Watch&&) noexcept;
   ~Watch();
 
-  /// The next event; waits for one at most `timeout` (0 and less: not at all; more than 24 h counts
-  /// as 24 h). Nothing: none came in time. Errors: Outcome::shutdown when the client was closed and
-  /// nothing is queued any more; Outcome::invalid after fork, and when the watch has a callback.
-  Result<std::optional<WatchEvent>> next(std::chrono::nanoseconds timeout);
-  /// next() without waiting.
+  /// The next event. Nothing: none came within the wait. Errors: Outcome::shutdown when the client
+  /// was closed and nothing is queued any more; Outcome::invalid after fork, and when the watch has
+  /// a callback.
+  Result<std::optional<WatchEvent>> next(const NextOptions& options = {});
+  /// The same as next() with a `wait` of 0.
   Result<std::optional<WatchEvent>> try_next();
 
   /// The keys, each once, in the order in which they were first given.

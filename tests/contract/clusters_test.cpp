@@ -186,7 +186,7 @@ TEST(MovedFromClient, EveryCallSaysSo) {
   ASSERT_TRUE(told);
   expect_moved_from(*told);
   EXPECT_EQ(client.stats().size(), 1u);
-  EXPECT_FALSE(client.check_nodes(1s).empty());
+  EXPECT_FALSE(client.check_nodes({.timeout = 1s}).empty());
   EXPECT_TRUE(client.locate("k"));
   // NOLINTEND(bugprone-use-after-move)
   EXPECT_TRUE(moved.set("k", "v"));

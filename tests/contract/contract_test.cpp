@@ -452,7 +452,7 @@ TEST_P(Contract, KeysWithOneTagShareANode) {
 }
 
 TEST_P(Contract, NodesReportHealthRoundTripAndClock) {
-  const auto reports = client->check_nodes(5s);
+  const auto reports = client->check_nodes({.timeout = 5s});
   ASSERT_EQ(reports.size(), 3u);
   for (const NodeReport& report : reports) {
     EXPECT_FALSE(report.error) << report.error->message();

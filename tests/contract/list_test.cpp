@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include <sheaf/list.h>
+#include <sheaf/async_list.h>
 
 #include "client/list/format.h"
 #include "tests/contract/endpoints.h"
@@ -109,7 +109,7 @@ TEST_P(Lists, WrongArgumentsAreToldBeforeAnythingIsSent) {
     ASSERT_FALSE(pushed);
     EXPECT_EQ(pushed.error().reason, Reason::bad_argument);
   }
-  const auto pushed = List(*client, "l", {Timeout(0s)}).push("x");
+  const auto pushed = List(*client, "l", {.timeout = 0s}).push("x");
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().outcome, Outcome::invalid);
   const std::string large(client->config().value_limit + 1, 'x');
@@ -181,7 +181,7 @@ TEST_P(Lists, ConcurrentPushesOfOneClientBecomeFewCommits) {
   std::mutex mutex;
   std::vector<std::uint64_t> lengths;
   for (int i = 0; i < pushes; ++i) {
-    list.push_async(std::to_string(i), [&](Result<std::uint64_t> length) {
+    list.async().push(std::to_string(i), {}, [&](Result<std::uint64_t> length) {
       {
         const std::scoped_lock lock(mutex);
         if (length) lengths.push_back(*length);
@@ -219,7 +219,7 @@ TEST_P(Lists, EightClientsPushAThousandItemsEachInFifteenSecondsAndThirtyMegabyt
   for (int w = 0; w < writers; ++w) {
     threads.emplace_back([&, w] {
       Client own = test::open(endpoint->uri());
-      List list(own, "shared", {Timeout(60s)});
+      List list(own, "shared", {.timeout = 60s});
       for (int i = 0; i < each; ++i) {
         const auto pushed = list.push(std::to_string(w) + "/" + std::to_string(i));
         ASSERT_TRUE(pushed) << pushed.error().message();
@@ -230,7 +230,7 @@ TEST_P(Lists, EightClientsPushAThousandItemsEachInFifteenSecondsAndThirtyMegabyt
   }
   threads.clear();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  expect_every_item_once_in_order(List(*client, "shared", {Timeout(60s)}).range(0, -1).value(),
+  expect_every_item_once_in_order(List(*client, "shared", {.timeout = 60s}).range(0, -1).value(),
                                   writers, each);
   RecordProperty("milliseconds", static_cast<int>(took.count() * 1'000));
   RecordProperty("kilobytes", static_cast<int>(bytes / 1'000));
@@ -247,7 +247,7 @@ TEST_P(Lists, ThreadsOfOneClientPushTogether) {
   std::vector<std::jthread> threads;
   for (int w = 0; w < writers; ++w) {
     threads.emplace_back([&, w] {
-      List list(*client, "threads", {Timeout(60s)});
+      List list(*client, "threads", {.timeout = 60s});
       for (int i = 0; i < each; ++i) {
         ASSERT_TRUE(list.push(std::to_string(w) + "/" + std::to_string(i)));
       }
@@ -267,7 +267,7 @@ TEST_P(Lists, EveryItemOfAQueueIsTakenByOneOfItsWorkers) {
   for (int w = 0; w < 3; ++w) {
     workers.emplace_back([&] {
       Client own = test::open(endpoint->uri());
-      List list(own, "queue", {Timeout(60s)});
+      List list(own, "queue", {.timeout = 60s});
       for (;;) {
         const auto job = list.remove(0);
         ASSERT_TRUE(job) << job.error().message();
@@ -287,7 +287,7 @@ TEST_P(Lists, ReadersBesideWritersSeeOnlyListsThatWere) {
   Client writer = test::open(endpoint->uri());
   std::atomic<bool> stop = false;
   std::jthread writing([&] {  // the list is always k, k+1, ..., k+n
-    List list(writer, "moving", {Timeout(60s)});
+    List list(writer, "moving", {.timeout = 60s});
     for (int i = 0; i < (sanitized ? 100 : 400); ++i) {
       ASSERT_TRUE(list.push(std::to_string(i)));
       if (i % 3 > 0) {
@@ -296,7 +296,7 @@ TEST_P(Lists, ReadersBesideWritersSeeOnlyListsThatWere) {
     }
     stop = true;
   });
-  List list(*client, "moving", {Timeout(60s)});
+  List list(*client, "moving", {.timeout = 60s});
   int reads = 0;
   while (!stop || reads == 0) {
     const auto items = list.range(0, -1);
@@ -310,7 +310,7 @@ TEST_P(Lists, ReadersBesideWritersSeeOnlyListsThatWere) {
 
 TEST_P(Lists, AHundredThousandItemsWork) {
   constexpr int count = sanitized ? 10'000 : 100'000;
-  List list(*client, "long", {Timeout(60s)});
+  List list(*client, "long", {.timeout = 60s});
   const PushManyResult pushed = push_all(list, numbered("", count));
   ASSERT_FALSE(pushed.error) << pushed.error->message();
   EXPECT_EQ(pushed.length, static_cast<std::uint64_t>(count));
@@ -331,7 +331,7 @@ TEST_P(Lists, AHundredThousandItemsWork) {
 TEST_P(Lists, AClosedClientLeavesTheLockFreeForTheNext) {
   for (int round = 0; round < 10; ++round) {
     Client own = test::open(endpoint->uri());
-    List list(own, "handed on", {Timeout(500ms)});
+    List list(own, "handed on", {.timeout = 500ms});
     for (int i = 0; i < 5; ++i) {
       const auto pushed = list.push("x");
       ASSERT_TRUE(pushed) << "a lock was left behind: " << pushed.error().message();
@@ -364,7 +364,7 @@ TEST_P(Lists, PushesInFlightEndOnceWhenTheClientGoes) {
         ASSERT_TRUE(list.push("first"));
       }
       for (int i = 0; i < pushes; ++i) {
-        list.push_async("x", [&](Result<std::uint64_t> result) {
+        list.async().push("x", {}, [&](Result<std::uint64_t> result) {
           ++ended;
           if (result) ++pushed;
           if (!result && result.error().outcome == Outcome::unknown) ++unknown;
@@ -380,7 +380,7 @@ TEST_P(Lists, PushesInFlightEndOnceWhenTheClientGoes) {
 
 TEST(ListDeadlines, AnUnreachableNodeEndsEveryCallInTime) {
   Client client = test::open("mqtt://127.0.0.1:1");
-  List list(client, "nowhere", {Timeout(300ms)});
+  List list(client, "nowhere", {.timeout = 300ms});
   const auto started = std::chrono::steady_clock::now();
   const auto pushed = list.push("x");
   ASSERT_FALSE(pushed);
@@ -395,7 +395,7 @@ TEST(ListDeadlines, ALockThatIsHeldEndsAsNotChangedInTime) {
   hold.ttl = 60s;
   client.set(client::list::Keys("held").lock(), "somebody", hold).value();
   const auto started = std::chrono::steady_clock::now();
-  const auto pushed = List(client, "held", {Timeout(200ms)}).push("x");
+  const auto pushed = List(client, "held", {.timeout = 200ms}).push("x");
   const auto took = std::chrono::steady_clock::now() - started;
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().outcome, Outcome::not_sent);

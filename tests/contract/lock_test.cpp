@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <future>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -30,10 +31,7 @@ class LockContract : public testing::TestWithParam<EndpointFactory> {
   LockContract() : endpoint(GetParam().make()), client(test::open(endpoint->uri())) {}
   // A guard, or the test fails.
   static LockGuard take(Locker& locker, std::string_view name) {
-    auto got = locker.lock(name, 10s);
-    if (!got) throw std::runtime_error(got.error().message());
-    if (!*got) throw std::runtime_error("another holds the lock");
-    return std::move(**got);
+    return locker.lock(name, {.wait = 10s}).guard();
   }
   std::string key_elsewhere(const std::string& lock) const {
     const std::string home = client.locate(lock)->node;
@@ -68,18 +66,18 @@ TEST_P(LockContract, ALockExcludesEverybodyUntilItIsReleased) {
   const bool fenced = client.supports(Feature::fencing);
   EXPECT_EQ(guard.strength(), fenced ? LockStrength::fenced : LockStrength::advisory);
   EXPECT_EQ(locker.strength(), guard.strength());
-  EXPECT_FALSE(locker.try_lock("door").value().has_value());
+  EXPECT_TRUE(locker.try_lock("door").busy());
   Client other = test::open(endpoint->uri());
   Locker others(other);
-  EXPECT_FALSE(others.try_lock("door").value().has_value());
-  EXPECT_FALSE(others.lock("door", 300ms).value().has_value());
-  EXPECT_TRUE(others.try_lock("window").value().has_value());
+  EXPECT_TRUE(others.try_lock("door").busy());
+  EXPECT_TRUE(others.lock("door", {.wait = 300ms}).busy());
+  EXPECT_TRUE(others.try_lock("window").held());
   EXPECT_TRUE(guard.release().value());
   EXPECT_FALSE(guard.held());
   EXPECT_TRUE(guard.token().empty());
   EXPECT_FALSE(guard.release().value());
   EXPECT_FALSE(client.get("door").value().has_value());
-  EXPECT_TRUE(others.try_lock("door").value().has_value());
+  EXPECT_TRUE(others.try_lock("door").held());
 }
 
 TEST_P(LockContract, AGuardThatDiesReleases) {
@@ -90,7 +88,7 @@ TEST_P(LockContract, AGuardThatDiesReleases) {
   LockGuard first = take(locker, "scope");
   LockGuard second = take(locker, "other");
   first = std::move(second);  // releases "scope"
-  EXPECT_TRUE(locker.try_lock("scope").value().has_value());
+  EXPECT_TRUE(locker.try_lock("scope").held());
   EXPECT_EQ(first.name(), "other");
 }
 
@@ -102,7 +100,7 @@ TEST_P(LockContract, RenewalsKeepALockBeyondItsLeaseAndTheTokenStays) {
   Locker others(client);
   // memcached keeps what is not renewed for up to 3 s.
   const auto longer = client.supports(Feature::millisecond_ttl) ? 2500ms : 3500ms;
-  EXPECT_FALSE(others.lock("long", longer).value().has_value());
+  EXPECT_TRUE(others.lock("long", {.wait = longer}).busy());
   EXPECT_TRUE(guard.held());
   EXPECT_EQ(guard.token(), token);
 }
@@ -179,7 +177,7 @@ TEST_P(FencedLockContract, LocksOfOtherProgramsAreRespectedBothWays) {
   Locker locker(client, {.holder = "me"});
   const SetOptions acquire{.ttl = 10s, .condition = SetCondition::if_absent_or_equal};
   EXPECT_TRUE(client.set("shared", "sdk-client", acquire).value().stored);
-  EXPECT_FALSE(locker.try_lock("shared").value().has_value());
+  EXPECT_TRUE(locker.try_lock("shared").busy());
   EXPECT_EQ(client.remove("shared", {.if_value = "sdk-client"}).value(), RemoveResult::removed);
   LockGuard guard = take(locker, "shared");
   EXPECT_FALSE(client.set("shared", "sdk-client", acquire).value().stored);
@@ -215,8 +213,8 @@ TEST_P(LockContract, ThreadsOfOneClientExcludeEachOther) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 25; ++i) {
-        const auto guard = locker.lock("one", 30s);
-        ASSERT_TRUE(guard && *guard);
+        const auto guard = locker.lock("one", {.wait = 30s});
+        ASSERT_TRUE(guard);
         EXPECT_EQ(++inside, 1);
         --inside;
         ++rounds;
@@ -234,12 +232,12 @@ TEST_P(LockContract, EightClientsCountUnderOneLock) {
       Client own = test::open(endpoint->uri());
       Locker locker(own);
       for (int done = 0; done < each;) {
-        auto guard = locker.lock("sum", 60s);
-        ASSERT_TRUE(guard && *guard);
-        const auto old = (*guard)->read("{sum}n", {.timeout = 5s});
+        auto guard = locker.lock("sum", {.wait = 60s});
+        ASSERT_TRUE(guard);
+        const auto old = guard->read("{sum}n", {.timeout = 5s});
         ASSERT_TRUE(old) << old.error().message();
         const int next = (*old ? std::stoi((*old)->data) : 0) + 1;
-        const auto written = (*guard)->write("{sum}n", std::to_string(next), {.timeout = 5s});
+        const auto written = guard->write("{sum}n", std::to_string(next), {.timeout = 5s});
         ASSERT_TRUE(written) << written.error().message();
         if (written->stored) ++done;
       }
@@ -247,26 +245,6 @@ TEST_P(LockContract, EightClientsCountUnderOneLock) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(client.get("{sum}n").value()->data, std::to_string(8 * each));
-}
-
-TEST_P(LockContract, CallbacksGetTheirGuards) {
-  Locker locker(client);
-  std::latch done(3);
-  std::optional<LockGuard> kept;
-  locker.lock_async("async", 5s, [&](LockResult got) {
-    kept = std::move(got.value());
-    locker.try_lock_async("async", {}, [&](LockResult second) {
-      EXPECT_FALSE(second.value().has_value());
-      done.count_down();
-    });
-    locker.try_lock_async("", {}, [&](LockResult bad) {
-      EXPECT_EQ(bad.error().reason, Reason::bad_argument);
-      done.count_down();
-    });
-    done.count_down();
-  });
-  done.wait();
-  EXPECT_TRUE(kept->held());
 }
 
 TEST_P(LockContract, AGuardOutlivesItsClient) {
@@ -316,8 +294,8 @@ TEST_P(LockContract, ClosingAClientEndsEveryWaitForALock) {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
         ++started;
-        const auto got = locker.lock("busy", 60s);
-        ASSERT_FALSE(got);
+        const auto got = locker.lock("busy", {.wait = 60s});
+        ASSERT_TRUE(got.failed());
         EXPECT_EQ(got.error().outcome, Outcome::shutdown);
       });
     }
@@ -325,6 +303,35 @@ TEST_P(LockContract, ClosingAClientEndsEveryWaitForALock) {
     own.reset();
     for (auto& thread : threads) thread.join();
   }
+}
+
+TEST_P(LockContract, AResultIsHeldBusyOrFailed) {
+  Locker locker(client);
+  LockResult held = locker.try_lock("result");
+  EXPECT_TRUE(held && held.held() && !held.busy() && !held.failed());
+  EXPECT_TRUE(held->held());
+  const LockResult busy = locker.try_lock("result");
+  EXPECT_TRUE(!busy && !busy.held() && busy.busy() && !busy.failed());
+  LockResult failed = locker.try_lock("");
+  EXPECT_TRUE(!failed && !failed.held() && !failed.busy() && failed.failed());
+  EXPECT_EQ(failed.error().reason, Reason::bad_argument);
+  EXPECT_THROW(static_cast<void>(failed.guard()), BadResultAccess);
+  LockGuard guard = std::move(held).guard();
+  EXPECT_TRUE(guard.release().value());
+}
+
+TEST_P(LockContract, ALockWithoutAWaitIsWaitedForUntilItIsFree) {
+  Locker locker(client, {.lease = 300ms});
+  LockGuard guard = take(locker, "patience");
+  std::promise<void> asks;
+  std::thread waiter([&] {
+    asks.set_value();
+    EXPECT_TRUE(locker.lock("patience").held());
+  });
+  asks.get_future().wait();
+  EXPECT_TRUE(locker.lock("patience", {.wait = 500ms}).busy()) << "longer than a lease";
+  EXPECT_TRUE(guard.release().value());
+  waiter.join();
 }
 
 TEST_P(LockContract, AMutexServesTheStandardLocks) {
@@ -347,13 +354,13 @@ TEST_P(LockContract, AMutexServesTheStandardLocks) {
 TEST_P(LockContract, WhatIsNotAllowedIsOneSentenceThatNamesTheLimit) {
   for (const auto lease : {99ms, std::chrono::milliseconds(25h), -1ms}) {
     const auto got = Locker(client, {.lease = lease}).try_lock("x");
-    ASSERT_FALSE(got);
+    ASSERT_TRUE(got.failed());
     EXPECT_EQ(got.error().outcome, Outcome::invalid);
     EXPECT_NE(got.error().text.find("100ms to 24h"), std::string::npos) << got.error().text;
   }
   EXPECT_FALSE(Locker(client, {.holder = std::string(257, 'h')}).try_lock("x"));
   EXPECT_FALSE(Locker(client).try_lock(""));
-  EXPECT_FALSE(Locker(client).try_lock("x", 25h));
+  EXPECT_FALSE(Locker(client).try_lock("x", {.timeout = 25h}));
   Mutex bad(client, "x", {.lease = 1ms});
   EXPECT_THROW(bad.lock(), std::system_error);
   EXPECT_FALSE(bad.try_lock());
@@ -434,21 +441,21 @@ TEST_P(AdvisoryLockContract, ALockThatIsRemovedIsLost) {
 
 TEST_P(AdvisoryLockContract, ANameThatMemcachedCannotHoldIsOneSentence) {
   const std::size_t longest = GetParam().limits.key;
-  EXPECT_TRUE(Locker(client).try_lock(std::string(longest, 'k')).value().has_value());
+  EXPECT_TRUE(Locker(client).try_lock(std::string(longest, 'k')).held());
   const auto got = Locker(client).try_lock(std::string(longest + 1, 'k'));
-  ASSERT_FALSE(got);
+  ASSERT_TRUE(got.failed());
   EXPECT_EQ(got.error().outcome, Outcome::invalid);
   EXPECT_NE(got.error().text.find("250 bytes"), std::string::npos) << got.error().text;
   const std::size_t blanks = GetParam().limits.binary_key;
-  EXPECT_TRUE(Locker(client).try_lock("a b\n" + std::string(blanks - 4, 'k')).value().has_value());
-  EXPECT_FALSE(Locker(client).lock("a b\n" + std::string(blanks - 3, 'k'), 10s));
+  EXPECT_TRUE(Locker(client).try_lock("a b\n" + std::string(blanks - 4, 'k')).held());
+  EXPECT_FALSE(Locker(client).lock("a b\n" + std::string(blanks - 3, 'k'), {.wait = 10s}));
 }
 
 TEST(Locking, ANodeThatIsNotThereIsAnErrorInTime) {
   Client client = test::open("mqtt://127.0.0.1:1?timeout=200ms");
   Locker locker(client, {.lease = 300ms});
   EXPECT_EQ(locker.try_lock("x").error().outcome, Outcome::not_sent);
-  EXPECT_EQ(locker.lock("x", 300ms).error().outcome, Outcome::not_sent);
+  EXPECT_EQ(locker.lock("x", {.wait = 300ms}).error().outcome, Outcome::not_sent);
   Mutex mutex(client, "x", {.lease = 300ms});
   try {
     mutex.lock();

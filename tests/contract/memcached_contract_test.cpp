@@ -188,17 +188,17 @@ TEST_P(Memcached, ABatchWithOneKeyThatIsTooLongSpoilsThatKeyOnly) {
 }
 
 TEST_P(Memcached, EveryServerTellsItsVersionAndStatistics) {
-  const auto versions = client->server_versions(5s);
+  const auto versions = client->server_versions({.timeout = 5s});
   ASSERT_EQ(versions.size(), 3u);
   for (const NodeText& version : versions) EXPECT_NE(version.text.value().find('.'), 0u);
   client->set("key", "v").value();
-  for (const NodeText& stats : client->server_stats({}, 5s)) {
+  for (const NodeText& stats : client->server_stats({}, {.timeout = 5s})) {
     EXPECT_NE(stats.text.value().find("curr_items "), std::string::npos) << stats.node;
   }
-  for (const NodeText& stats : client->server_stats("settings", 5s)) {
+  for (const NodeText& stats : client->server_stats("settings", {.timeout = 5s})) {
     EXPECT_NE(stats.text.value().find("item_size_max "), std::string::npos) << stats.node;
   }
-  for (const NodeText& stats : client->server_stats("nonsense", 5s)) {
+  for (const NodeText& stats : client->server_stats("nonsense", {.timeout = 5s})) {
     expect_local(stats.text, Reason::bad_argument, "groups");
   }
 }

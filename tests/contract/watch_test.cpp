@@ -32,7 +32,7 @@ constexpr auto soon = 20s;  // an event that does not come at all fails the test
 
 // The next event, of any key or of one; a failed test if none comes.
 WatchEvent next(Watch& watch) {
-  auto event = watch.next(soon);
+  auto event = watch.next({.wait = soon});
   if (!event) throw std::runtime_error(event.error().message());
   if (!event->has_value()) throw std::runtime_error("no event came");
   return std::move(**event);
@@ -156,7 +156,7 @@ TEST_P(WatchContract, AWatchOutlivesItsClientAndTellsTheEnd) {
   client.reset();
   EXPECT_EQ(next(watch).value, "1");
   EXPECT_EQ(next(watch).value, "2");
-  const auto end = watch.next(soon);
+  const auto end = watch.next({.wait = soon});
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().outcome, Outcome::shutdown);
   EXPECT_FALSE(drained.try_next());
@@ -338,7 +338,7 @@ TEST(WatchFork, TheChildIsRefusedAndEndsInPeace) {
   next(*pulled);
   const pid_t child = fork();
   if (child == 0) {
-    const auto refused = pulled->next(1s);
+    const auto refused = pulled->next({.wait = 1s});
     const bool right = !refused && refused.error().reason == Reason::forked;
     pulled.reset();
     called.reset();

@@ -51,7 +51,7 @@ TEST_P(MemcachedLocks, AServerWithoutVersionsIsOneSentence) {
   const MemcachedProcess plain(options);
   Client client = open(uri_of({&plain}, GetParam()));
   Locker locker(client);
-  for (const auto& got : {locker.try_lock("x").error(), locker.lock("y", 10s).error()}) {
+  for (const auto& got : {locker.try_lock("x").error(), locker.lock("y", {.wait = 10s}).error()}) {
     EXPECT_EQ(got.outcome, Outcome::unsupported) << got.message();
     EXPECT_NE(got.text.find("keeps no versions (-C): locks need them"), std::string::npos)
         << got.message();
@@ -79,33 +79,33 @@ TEST_P(MemcachedLocks, WhatWasReadBeforeARestartIsNotWrittenAfterIt) {
   };
   const std::string key = on(other, "key");
   Locker locker(client);
-  auto guard = locker.lock(on(server, "lock"), 10s);
-  ASSERT_TRUE(guard && *guard);
+  auto guard = locker.lock(on(server, "lock"), {.wait = 10s});
+  ASSERT_TRUE(guard);
   client.set(key, "1").value();
-  EXPECT_EQ((*guard)->read(key).value()->data, "1");
+  EXPECT_EQ(guard->read(key).value()->data, "1");
   other.kill();
   other.restart();
   while (!client.set(key, "first of a new server")) std::this_thread::yield();
   for (int i = 0; i < 3; ++i) {
-    const auto late = (*guard)->write(key, "2");
+    const auto late = guard->write(key, "2");
     ASSERT_FALSE(late) << "until it is read again";
     EXPECT_EQ(late.error().outcome, Outcome::not_sent) << late.error().message();
     EXPECT_EQ(late.error().reason, Reason::connection_lost) << late.error().message();
   }
-  EXPECT_EQ((*guard)->read(key).value()->data, "first of a new server");
-  EXPECT_TRUE((*guard)->write(key, "2").value().stored);
+  EXPECT_EQ(guard->read(key).value()->data, "first of a new server");
+  EXPECT_TRUE(guard->write(key, "2").value().stored);
 }
 
 // ---- holders that are stopped
 
 // One increment; whether it was acknowledged.
 bool count_once(Locker& locker, bool stop) {
-  auto got = locker.lock("sum", 30s);
-  if (!got || !*got) return false;
-  const auto old = (*got)->read("n");
+  auto got = locker.lock("sum", {.wait = 30s});
+  if (!got) return false;
+  const auto old = got->read("n");
   if (!old) return false;
   if (stop) raise(SIGSTOP);
-  const auto done = (*got)->write("n", std::to_string(number_in(*old) + 1));
+  const auto done = got->write("n", std::to_string(number_in(*old) + 1));
   return done && done->stored;
 }
 
@@ -134,19 +134,19 @@ int worst_case(const std::string& uri, bool compares) {
   const pid_t a = start_process([&] {
     Client client = open(uri);
     Locker locker(client, {.lease = 300ms});
-    auto got = locker.lock("sum", 10s);
+    auto got = locker.lock("sum", {.wait = 10s});
     const auto old = client.get("n");
     raise(SIGSTOP);
-    if ((*got)->held()) return 2;
-    const auto guarded = (*got)->write("n", "0");
+    if (got->held()) return 2;
+    const auto guarded = got->write("n", "0");
     if (guarded || guarded.error().reason != Reason::lock_lost) return 3;
     return client.set("n", std::to_string(number_in(*old) + 1)) ? 1 : 0;
   });
   EXPECT_TRUE(WIFSTOPPED(wait_for(a)));
   Client client = open(uri);
   Locker locker(client);
-  auto guard = locker.lock("sum", 10s);
-  auto old = compares ? (*guard)->read("n") : client.get("n");
+  auto guard = locker.lock("sum", {.wait = 10s});
+  auto old = compares ? guard->read("n") : client.get("n");
   kill(a, SIGCONT);
   const int status = wait_for(a);
   EXPECT_TRUE(WIFEXITED(status));
@@ -155,9 +155,9 @@ int worst_case(const std::string& uri, bool compares) {
     client.set("n", std::to_string(number_in(*old) + 1)).value();
     return 2;
   }
-  EXPECT_FALSE((*guard)->write("n", std::to_string(number_in(*old) + 1)).value().stored);
-  old = (*guard)->read("n");
-  EXPECT_TRUE((*guard)->write("n", std::to_string(number_in(*old) + 1)).value().stored);
+  EXPECT_FALSE(guard->write("n", std::to_string(number_in(*old) + 1)).value().stored);
+  old = guard->read("n");
+  EXPECT_TRUE(guard->write("n", std::to_string(number_in(*old) + 1)).value().stored);
   return 2;
 }
 
@@ -190,8 +190,8 @@ int take_and_stop(const std::string& uri, int first, int count, Clock::time_poin
   for (int i = first; i < first + count; ++i) {
     Taken taken{i, Clock::now(), {}};
     auto got = locker.try_lock("lock" + std::to_string(i));
-    if (!got || !*got) return 1;
-    guards.push_back(std::move(**got));
+    if (!got) return 1;
+    guards.push_back(std::move(*got));
     taken.got = Clock::now();
     if (write(tell, &taken, sizeof taken) != sizeof taken) return 2;
   }
@@ -217,17 +217,17 @@ TEST_P(MemcachedLocks, NobodyGetsALockBeforeItsHolderStopsBelievingNorMuchLater)
   Locker locker(client);
   std::vector<Taken> held;
   std::vector<LockGuard> guards;
-  const auto belief = 1s - client::lock::LockPlan::drift_allowance(1s);
+  const auto belief = 1s - client::lock::LeaseTimes::drift_allowance(1s);
   while (guards.size() < holders * locks && Clock::now() < start + 20s * slowness) {
     Taken taken;
     while (read(ends[0], &taken, sizeof taken) == sizeof taken) held.push_back(taken);
     std::erase_if(held, [&](const Taken& one) {
       auto got = locker.try_lock("lock" + std::to_string(one.number));
-      if (!got || !*got) return false;
+      if (!got) return false;
       const auto now = Clock::now();
       EXPECT_GE(now - one.asked, belief) << "lock " << one.number;
       EXPECT_LE(now - one.got, longest_after_death) << "lock " << one.number;
-      guards.push_back(std::move(**got));
+      guards.push_back(std::move(*got));
       return true;
     });
   }

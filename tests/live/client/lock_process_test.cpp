@@ -32,9 +32,9 @@ struct CountingTerms {
 
 // One increment; whether it was acknowledged.
 bool count_once(Client& client, Locker& locker, const CountingTerms& terms, bool stop) {
-  auto got = locker.lock("sum", 30s);
-  if (!got || !*got) return false;
-  LockGuard& guard = **got;
+  auto got = locker.lock("sum", {.wait = 30s});
+  if (!got) return false;
+  LockGuard& guard = *got;
   const FencingToken token = guard.token();
   const auto old = terms.token ? guard.read("{sum}n") : client.get("{sum}n");
   if (!old) return false;
@@ -104,27 +104,27 @@ int worst_case(const std::string& uri, bool claim) {
   const pid_t a = start_process([&] {
     Client client = test::open(uri);
     Locker locker(client, {.lease = 300ms});
-    auto got = locker.lock("sum", 10s);
-    const FencingToken token = (*got)->token();
-    const auto old = claim ? (*got)->read("{sum}n") : client.get("{sum}n");
+    auto got = locker.lock("sum", {.wait = 10s});
+    const FencingToken token = got->token();
+    const auto old = claim ? got->read("{sum}n") : client.get("{sum}n");
     raise(SIGSTOP);
     // As a program would that was started with the token.
     const auto done = client.set("{sum}n", std::to_string(number_in(*old) + 1), {.fence = token});
     const bool refused = !done && done.error().reason == Reason::fencing_stale;
-    const auto guarded = (*got)->write("{sum}n", "0");
+    const auto guarded = got->write("{sum}n", "0");
     if (guarded || guarded.error().reason != Reason::lock_lost) return 3;
     return done ? 1 : refused ? 0 : 2;
   });
   EXPECT_TRUE(WIFSTOPPED(wait_for(a)));
   Client client = test::open(uri);
   Locker locker(client);
-  auto guard = locker.lock("sum", 10s);
-  const auto old = claim ? (*guard)->read("{sum}n") : client.get("{sum}n");
+  auto guard = locker.lock("sum", {.wait = 10s});
+  const auto old = claim ? guard->read("{sum}n") : client.get("{sum}n");
   kill(a, SIGCONT);
   const int status = wait_for(a);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_LE(WEXITSTATUS(status), 1);
-  EXPECT_TRUE((*guard)->write("{sum}n", std::to_string(number_in(*old) + 1)).value().stored);
+  EXPECT_TRUE(guard->write("{sum}n", std::to_string(number_in(*old) + 1)).value().stored);
   return 1 + WEXITSTATUS(status);
 }
 
@@ -150,18 +150,18 @@ TEST_F(LockProcesses, AStoppedHolderLearnsOfItsLossWhenItGoesOn) {
   const pid_t holder = start_process([&] {
     Client client = test::open(uri());
     Locker locker(client, {.lease = 300ms});
-    auto got = locker.lock("sum", 10s);
+    auto got = locker.lock("sum", {.wait = 10s});
     raise(SIGSTOP);
-    const bool believes = (*got)->held() || !(*got)->token().empty();
+    const bool believes = got->held() || !got->token().empty();
     return believes ? 1 : 0;
   });
   EXPECT_TRUE(WIFSTOPPED(wait_for(holder)));
   Client client = test::open(uri());
   Locker locker(client);
-  const auto guard = locker.lock("sum", 10s);
+  const auto guard = locker.lock("sum", {.wait = 10s});
   kill(holder, SIGCONT);
   EXPECT_EQ(wait_for(holder), 0);
-  EXPECT_TRUE((*guard)->held());
+  EXPECT_TRUE(guard->held());
 }
 
 TEST_F(LockProcesses, ARestartOfTheStoreEndsTheBelief) {
@@ -182,8 +182,9 @@ TEST(LockPolling, AWaiterGetsTheLockWithin400MsWithoutNotifications) {
   const std::string uri = "mqtt://127.0.0.1:" + std::to_string(broker.port());
   Client greedy = test::open(uri);
   Locker locker(greedy);
-  auto first = locker.lock("taken", 10s);
-  std::thread watcher([&] { static_cast<void>(locker.lock("taken", 3s)); });  // has the only watch
+  auto first = locker.lock("taken", {.wait = 10s});
+  std::thread watcher(
+      [&] { static_cast<void>(locker.lock("taken", {.wait = 3s})); });  // has the only watch
   while (greedy.stats()[0].replies < 3) std::this_thread::yield();
   expect_handover_within(uri, 4, 400ms * slowness);
   watcher.join();
@@ -205,10 +206,10 @@ TEST_F(LockProcesses, OfEightThatLockAndUnlockWithoutPauseNoneWaitsLongerThanTwo
       Locker locker(client);
       while (!over) {
         const auto start = Clock::now();
-        auto guard = locker.lock("sum", 30s);
+        auto guard = locker.lock("sum", {.wait = 30s});
         const auto waited = Clock::now() - start;
-        ASSERT_TRUE(guard && *guard);
-        (*guard)->release().value();
+        ASSERT_TRUE(guard);
+        guard->release().value();
         const std::scoped_lock lock(mutex);
         longest = std::max(longest, waited);
         ++total;

@@ -100,8 +100,8 @@ inline Clock::duration time_to_lock(Client& client,
   const std::uint64_t before = client.stats()[0].replies;
   std::optional<Clock::time_point> got_at;
   std::thread waiter([&] {
-    const auto guard = locker.lock("sum", 20s);
-    if (guard && *guard) got_at = Clock::now();
+    const auto guard = locker.lock("sum", {.wait = 20s});
+    if (guard) got_at = Clock::now();
   });
   // Asked once, refused, and asked for the watch or once more.
   while (client.stats()[0].replies < before + 2) std::this_thread::yield();
@@ -116,10 +116,10 @@ inline void expect_handover_within(const std::string& uri, int rounds, Clock::du
   Client client = open(uri);
   Locker locker(holder);
   for (int i = 0; i < rounds; ++i) {
-    auto guard = locker.lock("sum", 10s);
+    auto guard = locker.lock("sum", {.wait = 10s});
     const auto release = [&] {
       const auto now = Clock::now();
-      (*guard)->release().value();
+      guard->release().value();
       return now;
     };
     EXPECT_LT(time_to_lock(client, release), limit);
@@ -131,7 +131,7 @@ inline void expect_inheritance_within(const std::string& uri, Clock::duration li
   const pid_t holder = start_process([&] {
     Client client = open(uri);
     Locker locker(client, {.lease = 1s});
-    const auto guard = locker.lock("sum", 10s);
+    const auto guard = locker.lock("sum", {.wait = 10s});
     raise(SIGSTOP);  // tells that it holds
     return 1;
   });
@@ -152,23 +152,23 @@ void expect_a_restart_to_end_the_belief(Server& server, const std::string& uri,
                                         const std::string& key) {
   Client client = open(uri);
   Locker locker(client);
-  auto guard = locker.lock("sum", 10s);
-  ASSERT_TRUE(guard && *guard);
-  (*guard)->write(key, "1").value();
+  auto guard = locker.lock("sum", {.wait = 10s});
+  ASSERT_TRUE(guard);
+  guard->write(key, "1").value();
   std::atomic<bool> told = false;
-  (*guard)->on_loss([&](const Error& why) {
+  guard->on_loss([&](const Error& why) {
     EXPECT_EQ(why.reason, Reason::connection_lost) << why.message();
     told = true;
   });
   server.kill();
   while (!told) std::this_thread::yield();
-  EXPECT_FALSE((*guard)->held());
+  EXPECT_FALSE(guard->held());
   server.restart();
-  auto next = locker.lock("sum", 10s);
-  ASSERT_TRUE(next && *next);
-  EXPECT_EQ((*guard)->write(key, "x").error().reason, Reason::lock_lost);
-  EXPECT_FALSE((*guard)->release().value());
-  EXPECT_TRUE((*next)->held());
+  auto next = locker.lock("sum", {.wait = 10s});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(guard->write(key, "x").error().reason, Reason::lock_lost);
+  EXPECT_FALSE(guard->release().value());
+  EXPECT_TRUE(next->held());
   EXPECT_FALSE(client.get(key).value().has_value());
 }
 

@@ -114,7 +114,7 @@ class Fleet {
   std::uint64_t arrived(unsigned index) const {
     Client direct = open("memcached://" + node(index));
     const std::string stats =
-        direct.server_stats({}, std::chrono::seconds(10)).front().text.value();
+        direct.server_stats({}, {.timeout = std::chrono::seconds(10)}).front().text.value();
     const auto number = [&](std::string_view name) {
       const std::size_t at = stats.find(name);
       EXPECT_NE(at, std::string::npos) << name;
@@ -139,7 +139,7 @@ inline std::vector<Client> crowd(const std::string& node) {
   std::vector<Client> all;
   while (all.size() < 100) {
     all.push_back(open("memcached://" + node));
-    if (all.back().check_nodes(std::chrono::seconds(5)).front().error) break;
+    if (all.back().check_nodes({.timeout = std::chrono::seconds(5)}).front().error) break;
   }
   EXPECT_LT(all.size(), 100u);
   return all;

@@ -141,7 +141,7 @@ class SharedFleet : public testing::TestWithParam<Agreement> {
     EXPECT_EQ(differences, 0u) << "keys that the two place differently";
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       Client direct = test::open("memcached://" + nodes_[i]);
-      const std::string stats = direct.server_stats({}, patience).front().text.value();
+      const std::string stats = direct.server_stats({}, {.timeout = patience}).front().text.value();
       EXPECT_NE(stats.find("curr_items " + std::to_string(of[i].size()) + "\n"), std::string::npos)
           << nodes_[i] << " has other keys than its own " << of[i].size() << ":\n"
           << stats;

@@ -150,7 +150,7 @@ class NamedNodes : public testing::TestWithParam<const char*> {
     }
     EXPECT_EQ(client->stats()[0].node, nodes[0]);
     EXPECT_EQ(client->stats()[1].node, nodes[1]);
-    for (const NodeReport& report : client->check_nodes(5s)) {
+    for (const NodeReport& report : client->check_nodes({.timeout = 5s})) {
       EXPECT_FALSE(report.error) << report.error->message();
     }
   }

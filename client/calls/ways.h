@@ -1,0 +1,97 @@
+#pragma once
+
+// The two ways in which a call hands over what it comes to. A call that has a blocking and an
+// asynchronous form is written once, as a template over its way:
+//
+//   Returned<Out>    the caller waits and gets it as the return value
+//   Delivered<Out>   a callback gets it
+//
+// A Way has
+//   using Return                         what the call returns
+//   static constexpr Form form           for admit() and refusals
+//   Return give(context, out)            it is there already
+//   Return refuse(context, error)        the call was not started
+//   Return run<Work>(context, convert, args...)   carries out Work(end, args...); convert makes an
+//                                        Out of what the Work comes to
+// Of the last three a call uses one, once.
+//
+// Thread rule: one thread.
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "client/calls/admit.h"
+#include "client/calls/work.h"
+
+namespace sheaf::client::calls {
+
+// What a call comes to that was not started.
+template <class Out>
+Out refused(Error error) {
+  if constexpr (std::is_constructible_v<Out, Failure>) {
+    return Failure(std::move(error));
+  } else {
+    Out out;
+    out.error = std::move(error);
+    return out;
+  }
+}
+
+template <class Out>
+class Returned {
+ public:
+  using Return = Out;
+  static constexpr Form form = Form::blocking;
+
+  Out give(runtime::Context&, Out out) { return out; }
+  Out refuse(runtime::Context&, Error error) { return refused<Out>(std::move(error)); }
+
+  template <class Work, class Convert, class... Args>
+  Out run(runtime::Context& context, Convert convert, Args&&... args) {
+    return convert(Blocking<Work>(context.lane(), {}, std::forward<Args>(args)...).wait());
+  }
+};
+
+template <class Out>
+class Delivered {
+ public:
+  using Return = void;
+  static constexpr Form form = Form::asynchronous;
+
+  explicit Delivered(std::function<void(Out)> done) : done_(std::move(done)) {}
+
+  // A job can be copied; what it delivers perhaps not.
+  void give(runtime::Context& context, Out out) {
+    context.dispatcher().deliver(
+        [done = std::move(done_), shared = std::make_shared<Out>(std::move(out))] {
+          done(std::move(*shared));
+        });
+  }
+  void refuse(runtime::Context& context, Error error) {
+    give(context, refused<Out>(std::move(error)));
+  }
+
+  template <class Work, class Convert, class... Args>
+  void run(runtime::Context& context, Convert convert, Args&&... args) {
+    Receiver<typename Work::Out> receiver{
+        [done = std::move(done_), convert](typename Work::Out out) {
+          done(convert(std::move(out)));
+        }};
+    Detached<Work>::begin(context, std::move(receiver), std::forward<Args>(args)...);
+  }
+
+ private:
+  std::function<void(Out)> done_;
+};
+
+// A Work that comes to what the call comes to.
+struct AsItIs {
+  template <class Out>
+  Out operator()(Out out) const {
+    return out;
+  }
+};
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,111 @@
+#include "client/list/list_works.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sheaf::client::list {
+namespace {
+
+constexpr std::int64_t scanned_items = 2'000;  // by one read of DropHoles
+constexpr int timeouts = 5;                    // of the cluster, for one step
+
+// One edit for each segment with holes.
+std::vector<Edit> drops(const std::vector<Hole>& holes) {
+  std::vector<Edit> edits;
+  for (const Hole& hole : holes) {
+    if (edits.empty() || edits.back().segment != hole.segment) {
+      edits.emplace_back().kind = Edit::Kind::drop;
+      edits.back().segment = hole.segment;
+    }
+    if (hole.item != 0) edits.back().items.push_back(hole.item);
+  }
+  return edits;
+}
+
+}  // namespace
+
+std::chrono::nanoseconds step_time(const ClusterConfig& config, const Timeout& of_list,
+                                   const Timeout& of_call) {
+  if (of_call) return *of_call;
+  if (of_list) return *of_list;
+  return std::min<std::chrono::nanoseconds>(timeouts * config.timeout, std::chrono::hours(24));
+}
+
+void PushMany::own() {
+  owned_.assign(values_.begin(), values_.end());
+  views_.assign(owned_.begin(), owned_.end());
+  values_ = views_;
+}
+
+void PushMany::start(Now now) {
+  if (values_.empty()) return end_.ended();
+  edit = Edit();
+  std::size_t bytes = 0;
+  for (const std::string_view value : values_) {
+    bytes += value.size();
+    const bool fits = edit.values.size() < part_items && bytes <= part_bytes;
+    if (!edit.values.empty() && !fits) break;
+    edit.values.emplace_back(value);
+  }
+  values_ = values_.subspan(edit.values.size());
+  started = now.mono;
+  deadline = started + time_;
+  outcome.reset();
+  service_.registry.submit(name_, *this, now);
+}
+
+void PushMany::on_ended() {
+  if (!*outcome) {
+    result_.error = std::move(outcome->error());
+    return end_.ended();
+  }
+  result_.pushed += edit.values.size();
+  result_.length = (*outcome)->length;
+  if (values_.empty()) return end_.ended();
+  service_.context.lane().post(*this);
+}
+
+void DropHoles::start(Now now) {
+  if (edits_.empty()) {
+    ReadTerms terms;
+    terms.started = now.mono;
+    terms.deadline = now.mono + time_;
+    terms.step_timeout = service_.context.config().timeout;
+    Keys keys(name_, ids_of(service_.context.config().kind));
+    read_.emplace(static_cast<WorkEnd&>(*this), service_.procedures,
+                  Reader::with_holes(std::move(keys), first_, first_ + scanned_items - 1, terms));
+    return read_->start(now);
+  }
+  edit = std::move(edits_.back());
+  edits_.pop_back();
+  started = now.mono;
+  deadline = started + time_;
+  outcome.reset();
+  service_.registry.submit(name_, *this, now);
+}
+
+// What is removed moves the rest to the front: then the same part is read again.
+void DropHoles::ended() {
+  auto read = read_->take();
+  if (!read) return finish(Failure(std::move(read.error())));
+  if (read->items.empty()) return finish(dropped_);
+  edits_ = drops(read->holes);
+  std::ranges::reverse(edits_);
+  if (edits_.empty()) first_ += static_cast<std::int64_t>(read->items.size());
+  go_on();
+}
+
+void DropHoles::on_ended() {
+  if (!*outcome) return finish(Failure(std::move(outcome->error())));
+  dropped_ += (*outcome)->dropped;
+  go_on();
+}
+
+void DropHoles::go_on() { service_.context.lane().post(*this); }
+
+void DropHoles::finish(Out out) {
+  out_ = std::move(out);
+  end_.ended();
+}
+
+}  // namespace sheaf::client::list

@@ -1,0 +1,25 @@
+#pragma once
+
+// GuardAccess: makes guards and results of sessions.
+//
+// Thread rule: any thread.
+
+#include <memory>
+#include <utility>
+
+#include <sheaf/locker.h>
+
+#include "client/lock/lock_session.h"
+
+namespace sheaf::client::lock {
+
+struct GuardAccess {
+  // Of a session that is settled.
+  static LockResult result_of(std::shared_ptr<LockSession> session) noexcept {
+    if (session->acquired()) return LockGuard(std::move(session));
+    if (const auto& failure = session->failure()) return Failure(*failure);
+    return {};
+  }
+};
+
+}  // namespace sheaf::client::lock

@@ -1,0 +1,56 @@
+#pragma once
+
+// Acquiring and releasing a lock as Works. Both keep the session.
+
+#include <memory>
+#include <utility>
+
+#include "client/calls/work.h"
+#include "client/lock/lock_session.h"
+
+namespace sheaf::client::lock {
+
+// The session says how it ended.
+class Acquire final {
+ public:
+  using Out = std::shared_ptr<LockSession>;
+
+  Acquire(calls::WorkEnd& end, Out session) : end_(end), session_(std::move(session)) {}
+
+  void own() {}
+  void start(Now now) {
+    session_->begin([this] { end_.ended(); }, now);
+  }
+  Out take() { return std::move(session_); }
+
+ private:
+  calls::WorkEnd& end_;
+  Out session_;
+};
+
+class Release final {
+ public:
+  using Out = Result<bool>;
+
+  Release(calls::WorkEnd& end, std::shared_ptr<LockSession> session, Deadline deadline)
+      : end_(end), session_(std::move(session)), deadline_(deadline) {}
+
+  void own() {}
+  void start(Now now) {
+    session_->release([this](const Out& freed) { finish(freed); }, deadline_, now);
+  }
+  Out take() { return std::move(out_); }
+
+ private:
+  void finish(const Out& freed) {
+    out_ = freed;
+    end_.ended();
+  }
+
+  calls::WorkEnd& end_;
+  std::shared_ptr<LockSession> session_;
+  Deadline deadline_;
+  Out out_{false};
+};
+
+}  // namespace sheaf::client::lock
