@@ -157,15 +157,17 @@ Result<Location> Client::locate(std::string_view key) const {
 std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared()->context()); }
 
 std::vector<NodeReport> Client::check_nodes(const NodesOptions& options) {
-  return calls::check_nodes(shared()->context(), options.timeout);
+  return calls::check_nodes(shared()->context(), options.timeout, options.stop);
 }
 
 std::vector<NodeText> Client::server_stats(std::string_view group, const NodesOptions& options) {
-  return calls::ask_for_texts(shared()->context(), Verb::stats, group, options.timeout);
+  return calls::ask_for_texts(shared()->context(), Verb::stats, group, options.timeout,
+                              options.stop);
 }
 
 std::vector<NodeText> Client::server_versions(const NodesOptions& options) {
-  return calls::ask_for_texts(shared()->context(), Verb::server_version, {}, options.timeout);
+  return calls::ask_for_texts(shared()->context(), Verb::server_version, {}, options.timeout,
+                              options.stop);
 }
 
 AsyncClient Client::async() const { return {shared(), {}}; }

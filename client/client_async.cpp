@@ -4,6 +4,7 @@
 
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
+#include "client/calls/owned_options.h"
 #include "client/client_impl.h"
 
 namespace sheaf {
@@ -12,29 +13,7 @@ inline namespace v0 {
 using protocol::Verb;
 namespace calls = client::calls;
 namespace runtime = client::runtime;
-
-namespace {
-
-// Options whose stop token is a copy.
-template <class Options>
-class OwnedOptions {
- public:
-  explicit OwnedOptions(const Options& options) : options_(options) {
-    if (options.stop != nullptr) stop_ = *options.stop;
-  }
-  // Valid while this object is.
-  Options get() const {
-    Options options = options_;
-    options.stop = &stop_;
-    return options;
-  }
-
- private:
-  Options options_;
-  std::stop_token stop_;
-};
-
-}  // namespace
+using calls::OwnedOptions;
 
 // ---- callbacks
 

@@ -11,8 +11,8 @@
 //   static constexpr Form form           for admit() and refusals
 //   Return give(context, out)            it is there already
 //   Return refuse(context, error)        the call was not started
-//   Return run<Work>(context, convert, args...)   carries out Work(end, args...); convert makes an
-//                                        Out of what the Work comes to
+//   Return run<Work>(context, stop, convert, args...)   carries out Work(end, args...), which the
+//                                        token may end; convert makes an Out of what it comes to
 // Of the last three a call uses one, once.
 //
 // Thread rule: one thread.
@@ -49,8 +49,8 @@ class Returned {
   Out refuse(runtime::Context&, Error error) { return refused<Out>(std::move(error)); }
 
   template <class Work, class Convert, class... Args>
-  Out run(runtime::Context& context, Convert convert, Args&&... args) {
-    return convert(Blocking<Work>(context.lane(), {}, std::forward<Args>(args)...).wait());
+  Out run(runtime::Context& context, Stop stop, Convert convert, Args&&... args) {
+    return convert(Blocking<Work>(context.lane(), {}, std::forward<Args>(args)...).wait(stop));
   }
 };
 
@@ -74,12 +74,12 @@ class Delivered {
   }
 
   template <class Work, class Convert, class... Args>
-  void run(runtime::Context& context, Convert convert, Args&&... args) {
+  void run(runtime::Context& context, Stop stop, Convert convert, Args&&... args) {
     Receiver<typename Work::Out> receiver{
         [done = std::move(done_), convert](typename Work::Out out) {
           done(convert(std::move(out)));
         }};
-    Detached<Work>::begin(context, std::move(receiver), std::forward<Args>(args)...);
+    Detached<Work>::begin(context, std::move(receiver), stop, std::forward<Args>(args)...);
   }
 
  private:

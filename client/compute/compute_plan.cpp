@@ -190,6 +190,17 @@ void ClaimPlan::on_deadline(Now now) {
   finish(Failure(std::move(error)));
 }
 
+// A request that is under way ends at once, and its answer is the outcome. A guard of ours would
+// keep others waiting.
+bool ClaimPlan::on_cancel(Now now) {
+  frees_guard_ = phase_ == Phase::rereading && can_remove_guard(terms_, guard_version_);
+  if (phase_ != Phase::waiting) return true;
+  Error error = runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
+  error.elapsed = now.mono - started_;
+  finish(Failure(std::move(error)));
+  return true;
+}
+
 void ClaimPlan::on_shutdown(Now) {
   if (phase_ != Phase::waiting) return;
   finish(Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
@@ -256,6 +267,13 @@ void SettlePlan::on_answer(unsigned, const socket::Completion& answer) {
     return;
   }
   free();
+}
+
+// The value is there, and others wait for it: it is stored all the same.
+bool SettlePlan::on_cancel(Now) {
+  cancelled_ = true;
+  if (phase_ == Phase::storing) value_ = operation_.value;
+  return false;
 }
 
 bool SettlePlan::poll_command(calls::Command& command) {

@@ -27,11 +27,14 @@
 // | rereading | a value                        | value; remove GUARD, unheard    | done      |
 // | waiting   | pause is over                  | as start                        | ...       |
 // | waiting   | deadline                       | error: timed out                | done      |
+// | waiting   | on_cancel()                    | error: cancelled                | done      |
+// | rereading | on_cancel()                    | the same; remove GUARD, unheard | done      |
 // | any       | error                          | the same                        | done      |
 //
 // SettlePlan: storing (set KEY if version, or if absent) → freeing (remove GUARD; without leases,
-// or where nothing was stored) → done. A value is stored only if nobody stored another meanwhile:
-// a computation that outlived its lease changes nothing.
+// or where nothing was stored) → done; cancelled, it is done at once and goes on unheard. A value
+// is stored only if nobody stored another meanwhile: a computation that outlived its lease changes
+// nothing.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -84,6 +87,7 @@ class ClaimPlan final : public calls::Procedure {
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now now) override;
+  bool on_cancel(Now now) override;
   void on_shutdown(Now now) override;
   bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override;
@@ -123,10 +127,11 @@ class SettlePlan final : public calls::Procedure {
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now) override {}
+  bool on_cancel(Now now) override;
   void on_shutdown(Now) override {}
   bool poll_command(calls::Command& command) override;
   Deadline poll_deadline() const override { return never; }
-  bool done() const override { return phase_ == Phase::done; }
+  bool done() const override { return phase_ == Phase::done || cancelled_; }
   Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }
 
  private:
@@ -141,6 +146,7 @@ class SettlePlan final : public calls::Procedure {
   Phase phase_ = Phase::idle;
   protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
   bool wanted_ = false;
+  bool cancelled_ = false;
   Version stored_;
 };
 

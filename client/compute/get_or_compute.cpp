@@ -58,11 +58,14 @@ class Caller {
 
   Result<Value> run(const Compute& compute) {
     SingleFlight::Waiter waiter(service_.single_flight, terms_.key);
-    switch (waiter.wait(std::max(due_ - read_monotonic(), Deadline(0)))) {
+    switch (waiter.wait(std::max(due_ - read_monotonic(), Deadline(0)), options_.stop)) {
       case Turn::finished:
         return waiter.value();
       case Turn::timed_out:
-        return timed_out();
+        return not_done(Reason::timed_out,
+                        "another thread computes the value and was not done in time");
+      case Turn::cancelled:
+        return not_done(Reason::cancelled, "another thread computes the value");
       case Turn::leader:
         break;
     }
@@ -74,7 +77,8 @@ class Caller {
  private:
   Result<Value> lead(const Compute& compute) {
     auto claim = calls::run_procedure(context_, service_.procedures,
-                                      std::make_unique<ClaimPlan>(terms_, started_, due_, seed_));
+                                      std::make_unique<ClaimPlan>(terms_, started_, due_, seed_),
+                                      options_.stop);
     if (!claim) return Failure(std::move(claim.error()));
     if (claim->value) return std::move(*claim->value);
     std::optional<std::string> made;
@@ -96,13 +100,12 @@ class Caller {
     if (context_.refusal(true)) return {std::move(made).value_or(std::string()), {}, 0};
     return calls::run_procedure(
         context_, service_.procedures,
-        std::make_unique<SettlePlan>(terms_, std::move(right), std::move(made), due));
+        std::make_unique<SettlePlan>(terms_, std::move(right), std::move(made), due),
+        options_.stop);
   }
 
-  Result<Value> timed_out() const {
-    Error error =
-        runtime::local_error(Outcome::not_sent, Reason::timed_out,
-                             "another thread computes the value and was not done in time");
+  Result<Value> not_done(Reason reason, std::string text) const {
+    Error error = runtime::local_error(Outcome::not_sent, reason, std::move(text));
     error.elapsed = read_monotonic() - started_;
     return Failure(std::move(error));
   }
@@ -122,8 +125,8 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const ComputeOptions& options, const Compute& compute) {
   const Deadline started = read_monotonic();
   if (auto wrong = check(key, options, compute)) return Failure(std::move(*wrong));
-  auto got =
-      calls::call<runtime::GetOp>(service.context, calls::get_request(key, {options.timeout}));
+  auto got = calls::call<runtime::GetOp>(service.context,
+                                         calls::get_request(key, {options.timeout, options.stop}));
   if (!got) return Failure(std::move(got.error()));
   if (*got) return std::move(**got);
   return Caller(service, key, options, started).run(compute);

@@ -34,11 +34,20 @@ SingleFlight::Waiter::~Waiter() {
   }
 }
 
-SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(std::chrono::nanoseconds time) {
+// The callback of the token takes the mutex, so it is made and ended without.
+SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(std::chrono::nanoseconds time, Stop stop) {
+  const auto wake = [this] {
+    const std::scoped_lock lock(flights_.mutex_);
+    flight_->changed.notify_all();
+  };
+  std::optional<std::stop_callback<decltype(wake)>> callback;
+  if (stop != nullptr && stop->stop_possible()) callback.emplace(*stop, wake);
   std::unique_lock lock(flights_.mutex_);
-  const auto over = [this] { return flight_->value != nullptr || !flight_->led; };
+  const auto stopped = [stop] { return stop != nullptr && stop->stop_requested(); };
+  const auto over = [&] { return flight_->value != nullptr || !flight_->led || stopped(); };
   if (!flight_->changed.wait_for(lock, time, over)) return Turn::timed_out;
   if (flight_->value != nullptr) return Turn::finished;
+  if (stopped()) return Turn::cancelled;
   flight_->led = leader_ = true;
   return Turn::leader;
 }

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include <sheaf/options.h>
 #include <sheaf/value.h>
 
 #include "base/clock.h"
@@ -60,12 +61,13 @@ class SingleFlight::Waiter {
   Waiter& operator=(const Waiter&) = delete;
 
   enum class Turn : std::uint8_t {
-    leader,    // go on alone; the others wait
-    finished,  // value() is there
-    timed_out  // the time is over
+    leader,     // go on alone; the others wait
+    finished,   // value() is there
+    timed_out,  // the time is over
+    cancelled   // the token was asked to stop
   };
-  // Waits for one of these, at most `time`.
-  Turn wait(std::chrono::nanoseconds time);
+  // Waits for one of these, at most `time`. `stop`: none if null.
+  Turn wait(std::chrono::nanoseconds time, Stop stop = nullptr);
   // The leader gives the value to all who wait. Whoever joins from now on begins anew.
   void finish(const Value& value);
   const Value& value() const { return *flight_->value; }

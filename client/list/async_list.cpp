@@ -1,5 +1,6 @@
 // AsyncList with callbacks and coroutines: the same calls as List's, delivered.
 
+#include "client/calls/owned_options.h"
 #include "client/list/list_calls.h"
 
 namespace sheaf {
@@ -7,6 +8,7 @@ inline namespace v0 {
 
 namespace list = client::list;
 using client::calls::Delivered;
+using client::calls::OwnedOptions;
 
 // ---- callbacks
 
@@ -73,71 +75,79 @@ void AsyncList::length(const ListCallOptions& options, Callback<Result<std::uint
 
 Awaitable<Result<std::uint64_t>> AsyncList::push(std::string_view value,
                                                  const ListCallOptions& options) const {
-  return {[self = *this, value = std::string(value), options](auto done) {
-            self.push(value, options, std::move(done));
+  return {[self = *this, value = std::string(value), own = OwnedOptions(options)](auto done) {
+            self.push(value, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<PushManyResult> AsyncList::push_many(std::span<const std::string_view> values,
                                                const ListCallOptions& options) const {
-  return {[self = *this, own = std::vector<std::string>(values.begin(), values.end()),
-           options](auto done) {
-            const std::vector<std::string_view> views(own.begin(), own.end());
-            self.push_many(views, options, std::move(done));
+  return {[self = *this, texts = std::vector<std::string>(values.begin(), values.end()),
+           own = OwnedOptions(options)](auto done) {
+            const std::vector<std::string_view> views(texts.begin(), texts.end());
+            self.push_many(views, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<std::optional<std::uint64_t>>> AsyncList::insert(
     std::int64_t index, std::string_view value, const ListCallOptions& options) const {
-  return {[self = *this, index, value = std::string(value), options](auto done) {
-            self.insert(index, value, options, std::move(done));
-          },
+  return {[self = *this, index, value = std::string(value), own = OwnedOptions(options)](
+              auto done) { self.insert(index, value, own.get(), std::move(done)); },
           hook_};
 }
 
 Awaitable<Result<bool>> AsyncList::update(std::int64_t index, std::string_view value,
                                           const ListCallOptions& options) const {
-  return {[self = *this, index, value = std::string(value), options](auto done) {
-            self.update(index, value, options, std::move(done));
-          },
+  return {[self = *this, index, value = std::string(value), own = OwnedOptions(options)](
+              auto done) { self.update(index, value, own.get(), std::move(done)); },
           hook_};
 }
 
 Awaitable<Result<std::optional<std::string>>> AsyncList::remove(
     std::int64_t index, const ListCallOptions& options) const {
-  return {
-      [self = *this, index, options](auto done) { self.remove(index, options, std::move(done)); },
-      hook_};
+  return {[self = *this, index, own = OwnedOptions(options)](auto done) {
+            self.remove(index, own.get(), std::move(done));
+          },
+          hook_};
 }
 
 Awaitable<Result<void>> AsyncList::clear(const ListCallOptions& options) const {
-  return {[self = *this, options](auto done) { self.clear(options, std::move(done)); }, hook_};
+  return {[self = *this, own = OwnedOptions(options)](auto done) {
+            self.clear(own.get(), std::move(done));
+          },
+          hook_};
 }
 
 Awaitable<Result<AsyncList::Items>> AsyncList::range(std::int64_t first, std::int64_t last,
                                                      const ListCallOptions& options) const {
-  return {[self = *this, first, last, options](auto done) {
-            self.range(first, last, options, std::move(done));
+  return {[self = *this, first, last, own = OwnedOptions(options)](auto done) {
+            self.range(first, last, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<AsyncList::ItemsAndHoles>> AsyncList::range_with_holes(
     std::int64_t first, std::int64_t last, const ListCallOptions& options) const {
-  return {[self = *this, first, last, options](auto done) {
-            self.range_with_holes(first, last, options, std::move(done));
+  return {[self = *this, first, last, own = OwnedOptions(options)](auto done) {
+            self.range_with_holes(first, last, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<std::uint64_t>> AsyncList::drop_holes(const ListCallOptions& options) const {
-  return {[self = *this, options](auto done) { self.drop_holes(options, std::move(done)); }, hook_};
+  return {[self = *this, own = OwnedOptions(options)](auto done) {
+            self.drop_holes(own.get(), std::move(done));
+          },
+          hook_};
 }
 
 Awaitable<Result<std::uint64_t>> AsyncList::length(const ListCallOptions& options) const {
-  return {[self = *this, options](auto done) { self.length(options, std::move(done)); }, hook_};
+  return {[self = *this, own = OwnedOptions(options)](auto done) {
+            self.length(own.get(), std::move(done));
+          },
+          hook_};
 }
 
 }  // namespace v0

@@ -82,6 +82,17 @@ void EditQueue::fail_waiting(const Error& error, Now now) {
   for (EditRequest* request : std::exchange(waiting_, {})) fail(*request, error, now);
 }
 
+bool EditQueue::in_group(const EditRequest& request) const {
+  return std::ranges::find(group_, &request) != group_.end();
+}
+
+void EditQueue::cancel(EditRequest& request, const Error& error, Now now) {
+  std::replace(group_.begin(), group_.end(), &request, static_cast<EditRequest*>(nullptr));
+  std::erase(waiting_, &request);
+  fail(request, error, now);
+  find_earliest();
+}
+
 void EditQueue::expire_group(const Error& error, Now now) {
   for (EditRequest*& request : group_) {
     if (request == nullptr || !request->late(now)) continue;

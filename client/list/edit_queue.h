@@ -5,8 +5,8 @@
 //
 //   waiting -> group       take_group: one commit; pushes that wait together become one group
 //   group   -> waiting     put_back: the attempt was lost or given up
-//   group   -> ended       committed, failed, or late
-//   waiting -> ended       failed, or late
+//   group   -> ended       committed, failed, late, or cancelled
+//   waiting -> ended       failed, late, or cancelled
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -82,6 +82,9 @@ class EditQueue {
   void end_group(const Plan& plan, const std::optional<std::string>& removed);
   void fail_group(const Error& error, Now now);
   void fail_waiting(const Error& error, Now now);
+  // Ends one that waits or is in work; the others stay.
+  void cancel(EditRequest& request, const Error& error, Now now);
+  bool in_group(const EditRequest& request) const;
   // Ends those whose deadline has come; the others stay.
   void expire_group(const Error& error, Now now);
   void expire_waiting(const Error& error, Now now);

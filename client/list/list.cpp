@@ -5,7 +5,6 @@
 
 #include "client/list/list_calls.h"
 #include "client/runtime/features.h"
-#include "client/runtime/outcomes.h"
 
 namespace sheaf {
 namespace client::list {
@@ -26,6 +25,7 @@ std::optional<Error> ListCall::refusal(Form form, std::span<const std::string_vi
   for (const std::string_view value : values) {
     if (auto error = calls::check_value(value, config())) return error;
   }
+  if (options.stop != nullptr && options.stop->stop_requested()) return calls::cancelled_error();
   return std::nullopt;
 }
 

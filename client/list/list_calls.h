@@ -42,8 +42,8 @@ typename Way::Return edit(const ListCall& call, Edit::Kind kind, std::int64_t in
   if (auto error = call.refusal(Way::form, values)) return way.refuse(context, std::move(*error));
   Edit one{kind, index, {}};
   if (value) one.values.emplace_back(*value);
-  return way.template run<RunEdit>(context, convert, call.service, call.name, std::move(one),
-                                   read_monotonic(), call.time());
+  return way.template run<RunEdit>(context, call.options.stop, convert, call.service, call.name,
+                                   std::move(one), read_monotonic(), call.time());
 }
 
 template <class Way, class Make, class Convert>
@@ -56,7 +56,7 @@ typename Way::Return read(const ListCall& call, const Make& make, Convert conver
   terms.deadline = terms.started + call.time();
   terms.step_timeout = call.config().timeout;
   return way.template run<calls::RunProcedure<Reader>>(
-      context, convert, call.service.procedures,
+      context, call.options.stop, convert, call.service.procedures,
       make(Keys(call.name, ids_of(call.config().kind)), terms));
 }
 
@@ -113,8 +113,8 @@ typename Way::Return push_many(const ListCall& call, std::span<const std::string
   runtime::Context& context = call.context();
   const runtime::Context::Entry entry(context);
   if (auto error = call.refusal(Way::form, values)) return way.refuse(context, std::move(*error));
-  return way.template run<PushMany>(context, calls::AsItIs(), call.service, call.name, values,
-                                    call.time());
+  return way.template run<PushMany>(context, call.options.stop, calls::AsItIs(), call.service,
+                                    call.name, values, call.time());
 }
 
 template <class Way>
@@ -122,8 +122,8 @@ typename Way::Return drop_holes(const ListCall& call, Way way) {
   runtime::Context& context = call.context();
   const runtime::Context::Entry entry(context);
   if (auto error = call.refusal(Way::form)) return way.refuse(context, std::move(*error));
-  return way.template run<DropHoles>(context, calls::AsItIs(), call.service, call.name,
-                                     call.time());
+  return way.template run<DropHoles>(context, call.options.stop, calls::AsItIs(), call.service,
+                                     call.name, call.time());
 }
 
 // ---- reads

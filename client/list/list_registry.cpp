@@ -55,6 +55,10 @@ class ListRegistry::Entry final : public calls::ProcedureOwner {
     writer_->add(call, now);
     run_->resume(now);
   }
+  void cancel(EditCall& call, Now now) {
+    writer_->cancel(call, now);
+    run_->resume(now);
+  }
   void shut_down(Now now) {
     writer_->on_shutdown(now);
     run_->resume(now);
@@ -99,6 +103,11 @@ void ListRegistry::submit(const std::string& name, EditCall& call, Now now) {
   call.outcome.emplace(
       Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
   call.on_ended();
+}
+
+void ListRegistry::cancel(const std::string& name, EditCall& call, Now now) {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) found->second->cancel(call, now);
 }
 
 // Null while the client closes: a writer that is started then ends at once.

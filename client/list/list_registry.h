@@ -43,6 +43,9 @@ class ListRegistry {
   // The call ends by on_ended, at the latest at its deadline, perhaps before this returns.
   void submit(const std::string& name, EditCall& call, Now now);
 
+  // The caller of an edit that was submitted and has not ended does not want it any more.
+  void cancel(const std::string& name, EditCall& call, Now now);
+
   // Ends every edit and releases the lists; `end` hears when that is done, after a tenth of a
   // second at the latest. The last call.
   void close(calls::WorkEnd& end, Now now);

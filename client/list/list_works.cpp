@@ -54,6 +54,14 @@ void PushMany::start(Now now) {
   service_.registry.submit(name_, *this, now);
 }
 
+// Between two parts the next one is posted.
+void PushMany::cancel(Now now) {
+  if (!linked()) return service_.registry.cancel(name_, *this, now);
+  service_.context.lane().cancel(*this);
+  result_.error = calls::cancelled_error();
+  end_.ended();
+}
+
 void PushMany::on_ended() {
   if (!*outcome) {
     result_.error = std::move(outcome->error());
@@ -84,9 +92,18 @@ void DropHoles::start(Now now) {
   service_.registry.submit(name_, *this, now);
 }
 
+// Between two steps the next one is posted.
+void DropHoles::cancel(Now now) {
+  if (read_) return read_->cancel(now);
+  if (!linked()) return service_.registry.cancel(name_, *this, now);
+  service_.context.lane().cancel(*this);
+  finish(Failure(calls::cancelled_error()));
+}
+
 // What is removed moves the rest to the front: then the same part is read again.
 void DropHoles::ended() {
   auto read = read_->take();
+  read_.reset();
   if (!read) return finish(Failure(std::move(read.error())));
   if (read->items.empty()) return finish(dropped_);
   edits_ = drops(read->holes);

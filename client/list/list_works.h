@@ -41,6 +41,7 @@ class RunEdit final : private EditCall {
 
   void own() {}  // all of it is a copy
   void start(Now now) { service_.registry.submit(name_, *this, now); }
+  void cancel(Now now) { service_.registry.cancel(name_, *this, now); }
   Out take() { return std::move(*outcome); }
 
  private:
@@ -64,6 +65,7 @@ class PushMany final : private EditCall, private socket::Lane::Task {
 
   void own();
   void start(Now now);
+  void cancel(Now now);
   Out take() { return std::move(result_); }
 
  private:
@@ -92,6 +94,7 @@ class DropHoles final : private EditCall, private calls::WorkEnd, private socket
 
   void own() {}
   void start(Now now);
+  void cancel(Now now);
   Out take() { return std::move(out_); }
 
  private:
@@ -105,9 +108,9 @@ class DropHoles final : private EditCall, private calls::WorkEnd, private socket
   ListService& service_;
   std::string name_;
   const std::chrono::nanoseconds time_;
-  std::int64_t first_ = 0;  // of the part that is read next
-  std::optional<calls::RunProcedure<Reader>> read_;
-  std::vector<Edit> edits_;  // to be done, the last one first
+  std::int64_t first_ = 0;                           // of the part that is read next
+  std::optional<calls::RunProcedure<Reader>> read_;  // while it reads
+  std::vector<Edit> edits_;                          // to be done, the last one first
   std::uint64_t dropped_ = 0;
   Out out_;
 };

@@ -209,6 +209,11 @@ void Reader::on_answer(unsigned id, const socket::Completion& answer) {
   }
 }
 
+bool Reader::on_cancel(Now now) {
+  fail(runtime::local_error(Outcome::not_sent, Reason::cancelled, {}), now);
+  return true;
+}
+
 void Reader::on_shutdown(Now now) {
   if (state_ == State::done) return;
   fail(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing"), now);

@@ -63,6 +63,7 @@ class Reader final : public calls::Procedure {
   void start(Now now) override { read_head(now); }
   void on_answer(unsigned id, const socket::Completion& answer) override;
   void on_deadline(Now) override {}
+  bool on_cancel(Now now) override;
   void on_shutdown(Now now) override;
   bool poll_command(calls::Command& command) override { return pending_.poll(command); }
   Deadline poll_deadline() const override { return never; }

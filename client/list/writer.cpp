@@ -258,15 +258,19 @@ void Writer::fail_group(const Error& error, Now now) {
   if (edits_.waiting() && !shut_down_) open(now);
 }
 
-// ---- deadlines
+// ---- deadlines and cancellations
 
 // Ends the edits whose deadline has come. One that waits has had no effect.
 void Writer::expire(Now now) {
   if (now.mono < edits_.earliest()) return;
   if (edits_.group_late(now)) expire_group(now);
   edits_.expire_waiting(late_error(last_error_), now);
+  go_on_without(now);
+}
 
-  // Nobody is left to open the register for; or there are edits whose attempt was given up.
+// Some edits have ended early. Nobody is left to open the register for; or there are edits whose
+// attempt was given up.
+void Writer::go_on_without(Now now) {
   if (state_ == State::opening && !edits_.waiting()) {
     close(now);
     state_ = State::idle;
@@ -281,9 +285,24 @@ void Writer::expire_group(Now now) {
   if (attempt_.committing()) {
     return edits_.expire_group(local_error(Outcome::unknown, Reason::timed_out, {}), now);
   }
+  give_up_group(now);
+}
+
+void Writer::give_up_group(Now now) {
   close(now);
   edits_.put_back();
   state_ = State::idle;
+}
+
+void Writer::cancel(EditRequest& request, Now now) {
+  const bool in_group = edits_.in_group(request);
+  const bool sent = in_group && attempt_.committing();
+  if (in_group && !sent) give_up_group(now);
+  edits_.cancel(request,
+                local_error(sent ? Outcome::unknown : Outcome::not_sent, Reason::cancelled, {}),
+                now);
+  go_on_without(now);
+  proceed(now);
 }
 
 }  // namespace sheaf::client::list

@@ -19,11 +19,13 @@
 //   resting   -> opening     the rest is over, and edits wait; idle if none does
 //   opening, working -> opening | resting   lost: the same edits begin again; at once the first
 //                                           time, after a rest when it happens again
-//   opening, working -> idle               the deadline of an edit came, before its commit was sent
+//   opening, working -> idle               the deadline of an edit came, before its commit was
+//   sent,
+//                                          or it was cancelled
 //
-// An edit whose deadline comes before its commit was sent has no effect: its attempt is given up
-// and the others of its group begin again. A commit without an answer is `unknown` for its edits
-// and is never repeated.
+// An edit whose deadline comes, or that is cancelled, before its commit was sent has no effect: its
+// attempt is given up and the others of its group begin again. A commit without an answer is
+// `unknown` for its edits and is never repeated.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -61,6 +63,8 @@ class Writer final : public calls::Procedure {
 
   // The request comes back by poll_ended(), at the latest at its deadline.
   void add(EditRequest& request, Now now);
+  // Its caller does not want the edit any more: it ends now. Not once it has ended.
+  void cancel(EditRequest& request, Now now);
   // The next request that has ended; null if there is none.
   EditRequest* poll_ended() { return edits_.poll_ended(); }
   // The register is closed, but the request that says so to the store is in flight.
@@ -97,6 +101,8 @@ class Writer final : public calls::Procedure {
   void fail_group(const Error& error, Now now);
   void expire(Now now);
   void expire_group(Now now);
+  void give_up_group(Now now);
+  void go_on_without(Now now);
   void close(Now now);
   void wake(Now now);
   bool turn_over(Now now) const;

@@ -27,6 +27,7 @@ class FencedOperation final : private calls::ProcedureOwner, private TenureListe
     session_->listen(*this);
     session_->service().procedures.run(std::move(starting_), *this, now);
   }
+  void cancel(Now now) { run_->cancel(now); }
   Out take() { return std::move(*out_); }
 
  private:

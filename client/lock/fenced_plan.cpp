@@ -68,6 +68,16 @@ void FencedPlan::on_deadline(Now) {
                             "a write before it is unknown, and no new token came in time"));
 }
 
+// A request that is under way ends at once, and its answer says what is known of it.
+bool FencedPlan::on_cancel(Now now) {
+  if (step_ == Step::token) {
+    Error error = runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
+    error.elapsed = now.mono - terms_.started;
+    fail(std::move(error));
+  }
+  return true;
+}
+
 void FencedPlan::on_shutdown(Now) {
   if (step_ == Step::token || want_) {
     fail(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing"));

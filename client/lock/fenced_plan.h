@@ -50,6 +50,7 @@ class FencedPlan : public calls::Procedure {
   void start(Now now) final;
   void on_answer(unsigned id, const socket::Completion& answer) final;
   void on_deadline(Now now) final;
+  bool on_cancel(Now now) final;
   void on_shutdown(Now now) final;
   // The tenure has changed.
   void on_tenure(Now now);

@@ -28,7 +28,7 @@ Result<FencedTerms> fenced_terms(LockSession& session, calls::Form form, const F
                                  std::optional<Error> wrong) {
   const auto key_error = calls::check_key(target.key);
   const auto node_error = key_error ? std::nullopt : check_node(session, target);
-  const auto admitted = calls::admit(session.context(), form, target.timeout,
+  const auto admitted = calls::admit(session.context(), form, target.timeout, target.stop,
                                      calls::first_of(key_error, node_error, std::move(wrong)));
   if (!admitted) return Failure(admitted.error());
   if (!session.view().held()) return Failure(not_held(session.name(), {}));

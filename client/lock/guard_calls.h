@@ -22,6 +22,7 @@ struct FencedTarget {
   std::string_view key;
   bool other_node = false;
   Timeout timeout;
+  Stop stop;
 };
 
 // The terms of an operation that may start now. `wrong`: what the caller's own checks found.
@@ -32,20 +33,23 @@ template <class Way>
 typename Way::Return release(const SharedSession& session, const ReleaseOptions& options, Way way) {
   runtime::Context& context = session->context();
   const runtime::Context::Entry entry(context);
-  const auto admitted = calls::admit(context, Way::form, options.timeout, std::nullopt);
+  const auto admitted =
+      calls::admit(context, Way::form, options.timeout, options.stop, std::nullopt);
   if (!admitted) return way.refuse(context, admitted.error());
   if (!session->view().give_back()) return way.give(context, false);
-  return way.template run<Release>(context, calls::AsItIs(), session, admitted->deadline);
+  return way.template run<Release>(context, options.stop, calls::AsItIs(), session,
+                                   admitted->deadline);
 }
 
 // Carries out one of two plans: for a lock with tokens, or for one without.
 template <class Fenced, class Versioned, class Way, class... More>
-typename Way::Return carry_out(const SharedSession& session, Result<FencedTerms> terms, Way way,
-                               More... more) {
+typename Way::Return carry_out(const SharedSession& session, Result<FencedTerms> terms, Stop stop,
+                               Way way, More... more) {
   runtime::Context& context = session->context();
   if (!terms) return way.refuse(context, std::move(terms.error()));
   const auto run = [&]<class P>(std::unique_ptr<P> plan) {
-    return way.template run<FencedOperation<P>>(context, calls::AsItIs(), session, std::move(plan));
+    return way.template run<FencedOperation<P>>(context, stop, calls::AsItIs(), session,
+                                                std::move(plan));
   };
   const std::shared_ptr<Tenure>& tenure = session->tenure();
   if (session->fenced()) {
@@ -58,10 +62,12 @@ template <class Way>
 typename Way::Return read(const SharedSession& session, std::string_view key,
                           const FencedReadOptions& options, Way way) {
   const runtime::Context::Entry entry(session->context());
-  auto terms = fenced_terms(*session, Way::form, {key, options.other_node, options.timeout},
-                            calls::check_ttl(options.ttl));
+  auto terms =
+      fenced_terms(*session, Way::form, {key, options.other_node, options.timeout, options.stop},
+                   calls::check_ttl(options.ttl));
   if (terms) terms->ttl = calls::effective_ttl(options.ttl, session->context().config());
-  return carry_out<FencedRead, VersionedRead>(session, std::move(terms), std::move(way));
+  return carry_out<FencedRead, VersionedRead>(session, std::move(terms), options.stop,
+                                              std::move(way));
 }
 
 template <class Way>
@@ -70,14 +76,14 @@ typename Way::Return write(const SharedSession& session, std::string_view key,
   const runtime::Context::Entry entry(session->context());
   const ClusterConfig& config = session->context().config();
   auto terms = fenced_terms(
-      *session, Way::form, {key, options.other_node, options.timeout},
+      *session, Way::form, {key, options.other_node, options.timeout, options.stop},
       calls::first_of(calls::check_value(value, config), calls::check_ttl(options.ttl)));
   if (terms) {
     terms->value = value;
     terms->ttl = calls::effective_ttl(options.ttl, config);
   }
-  return carry_out<FencedWrite, VersionedWrite>(session, std::move(terms), std::move(way),
-                                                options.condition);
+  return carry_out<FencedWrite, VersionedWrite>(session, std::move(terms), options.stop,
+                                                std::move(way), options.condition);
 }
 
 template <class Way>
@@ -90,10 +96,11 @@ typename Way::Return remove(const SharedSession& session, std::string_view key,
     wrong = calls::check_value(*options.if_value, session->context().config());
     if (!wrong) expected = *options.if_value;
   }
-  auto terms = fenced_terms(*session, Way::form, {key, options.other_node, options.timeout},
-                            std::move(wrong));
-  return carry_out<FencedRemove, VersionedRemove>(session, std::move(terms), std::move(way),
-                                                  std::move(expected));
+  auto terms =
+      fenced_terms(*session, Way::form, {key, options.other_node, options.timeout, options.stop},
+                   std::move(wrong));
+  return carry_out<FencedRemove, VersionedRemove>(session, std::move(terms), options.stop,
+                                                  std::move(way), std::move(expected));
 }
 
 }  // namespace sheaf::client::lock

@@ -4,6 +4,7 @@
 
 #include <sheaf/async_lock.h>
 
+#include "client/calls/owned_options.h"
 #include "client/lock/guard_calls.h"
 #include "client/lock/lock_kind.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 namespace lock = client::lock;
 using client::calls::Delivered;
+using client::calls::OwnedOptions;
 using client::calls::Returned;
 using lock::LockSession;
 
@@ -119,21 +121,25 @@ void AsyncLockGuard::remove(std::string_view key, const FencedRemoveOptions& opt
 // ---- coroutines
 
 Awaitable<Result<bool>> AsyncLockGuard::release(const ReleaseOptions& options) const {
-  return {[self = *this, options](auto done) { self.release(options, std::move(done)); }, hook_};
+  return {[self = *this, own = OwnedOptions(options)](auto done) {
+            self.release(own.get(), std::move(done));
+          },
+          hook_};
 }
 
 Awaitable<Result<GetResult>> AsyncLockGuard::read(std::string_view key,
                                                   const FencedReadOptions& options) const {
-  return {[self = *this, key = std::string(key), options](auto done) {
-            self.read(key, options, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
+            self.read(key, own.get(), std::move(done));
           },
           hook_};
 }
 
 Awaitable<Result<SetResult>> AsyncLockGuard::write(std::string_view key, std::string_view value,
                                                    const FencedWriteOptions& options) const {
-  return {[self = *this, key = std::string(key), value = std::string(value), options](auto done) {
-            self.write(key, value, options, std::move(done));
+  return {[self = *this, key = std::string(key), value = std::string(value),
+           own = OwnedOptions(options)](auto done) {
+            self.write(key, value, own.get(), std::move(done));
           },
           hook_};
 }
@@ -142,10 +148,10 @@ Awaitable<Result<RemoveResult>> AsyncLockGuard::remove(std::string_view key,
                                                        const FencedRemoveOptions& options) const {
   std::optional<std::string> if_value;
   if (options.if_value) if_value = *options.if_value;
-  return {[self = *this, key = std::string(key), options, if_value](auto done) {
-            FencedRemoveOptions own = options;
-            if (if_value) own.if_value = *if_value;
-            self.remove(key, own, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options), if_value](auto done) {
+            FencedRemoveOptions mine = own.get();
+            if (if_value) mine.if_value = *if_value;
+            self.remove(key, mine, std::move(done));
           },
           hook_};
 }

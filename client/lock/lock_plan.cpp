@@ -69,7 +69,7 @@ LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
 // ---- asking and waiting
 
 void LockPlan::start(Now now) {
-  heard_at_ = now.mono;
+  started_at_ = heard_at_ = now.mono;
   ask(now);
 }
 
@@ -141,6 +141,7 @@ void LockPlan::on_granted(const KeyAnswer& answer, Now now) {
 void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
   const Error& error = *answer.error;
   if (answer.in_question) in_question_ = true;
+  if (cancelled_) return give_up_cancelled(now);
   const nanoseconds limit = std::min(terms_.attempt_timeout, times_.belief);
   const bool cut_short = ask_deadline_ < asked_at_ + limit;
   if (!cut_short || !heard_ || !terms_.patient) failure_ = error;
@@ -163,6 +164,13 @@ void LockPlan::give_up(std::optional<Error> why, Now now) {
   } else {
     phase_ = Phase::over;
   }
+}
+
+void LockPlan::give_up_cancelled(Now now) {
+  Error error = runtime::local_error(in_question_ ? Outcome::unknown : Outcome::not_sent,
+                                     Reason::cancelled, {});
+  error.elapsed = now.mono - started_at_;
+  give_up(std::move(error), now);
 }
 
 // ---- held
@@ -344,6 +352,27 @@ void LockPlan::on_deadline(Now now) {
 void LockPlan::on_hint(Now now) {
   if (phase_ == Phase::waiting) return ask(now);
   hinted_ = phase_ == Phase::asking;
+}
+
+// An attempt that is under way ends at once, and says whether it may have been executed. A release
+// goes on unheard.
+bool LockPlan::on_cancel(Now now) {
+  switch (phase_) {
+    case Phase::waiting:
+      give_up_cancelled(now);
+      return false;
+    case Phase::asking:
+      cancelled_ = true;
+      return true;
+    case Phase::releasing:
+    case Phase::freeing:
+      if (!freed_) freed_ = Failure(lock_error(Outcome::unknown, Reason::cancelled, {}, {}));
+      return false;
+    case Phase::held:
+    case Phase::over:
+      return false;
+  }
+  return false;
 }
 
 void LockPlan::on_shutdown(Now now) {

@@ -27,6 +27,10 @@
 // | freeing   | start; no answer, and a      | release                       | freeing   |
 // |           | while later                  |                               |           |
 // | freeing   | answered, or one lease later |                               | over      |
+// | waiting   | on_cancel()                  | settled: cancelled            | leaving   |
+// | asking    | on_cancel()                  | settled: cancelled, with the  | leaving   |
+// |           |                              | end of the attempt            |           |
+// | freeing   | on_cancel()                  | freed: cancelled, unknown     | freeing   |
 // | any       | on_shutdown()                | lost, not acquired            | over      |
 //
 // leaving = freeing if an attempt is in question, else over. Without patience (try_lock) a lock
@@ -92,6 +96,7 @@ class LockPlan final : public calls::Procedure {
   void on_deadline(Now now) override;
   void on_hint(Now now) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
+  bool on_cancel(Now now) override;
   void on_shutdown(Now now) override;
   // Releases the lock. freed() has a value by `report_by` at the latest.
   void release(Deadline report_by, Now now);
@@ -124,6 +129,7 @@ class LockPlan final : public calls::Procedure {
   void on_granted(const KeyAnswer& answer, Now now);
   void on_ask_failed(const KeyAnswer& answer, Now now);
   void give_up(std::optional<Error> why, Now now);
+  void give_up_cancelled(Now now);
   void renew(Now now);
   void on_renewed(const KeyAnswer& answer, Now now);
   void lose(Error why, bool may_be_ours, Now now);
@@ -148,6 +154,7 @@ class LockPlan final : public calls::Procedure {
   std::optional<Result<bool>> freed_;
 
   // Asking and waiting.
+  Deadline started_at_{0};
   Deadline asked_at_{0};
   Deadline ask_deadline_{0};
   Deadline poll_at_ = never;
@@ -157,6 +164,7 @@ class LockPlan final : public calls::Procedure {
   unsigned polls_ = 0;        // attempts that found it held
   bool hinted_ = false;       // while asking
   bool in_question_ = false;  // an attempt may have acquired the lock
+  bool cancelled_ = false;
 
   // Held.
   Deadline renew_at_ = never;

@@ -53,6 +53,8 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
 
   // Releases the lock; `freed` hears by the deadline what came of it: see LockGuard::release.
   void release(Freed freed, Deadline deadline, Now now);
+  // The caller of an acquisition or a release that has not ended does not wait any longer: it ends.
+  void cancel(Now now) { run_->cancel(now); }
 
   void listen(TenureListener& listener) { listeners_.push_back(&listener); }
   void ignore(TenureListener& listener) { std::erase(listeners_, &listener); }

@@ -21,6 +21,7 @@ class Acquire final {
   void start(Now now) {
     session_->begin([this] { end_.ended(); }, now);
   }
+  void cancel(Now now) { session_->cancel(now); }
   Out take() { return std::move(session_); }
 
  private:
@@ -39,6 +40,7 @@ class Release final {
   void start(Now now) {
     session_->release([this](const Out& freed) { finish(freed); }, deadline_, now);
   }
+  void cancel(Now now) { session_->cancel(now); }
   Out take() { return std::move(out_); }
 
  private:

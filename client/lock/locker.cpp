@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "client/calls/owned_options.h"
 #include "client/calls/ways.h"
 #include "client/lock/guard_access.h"
 #include "client/lock/lock_kind.h"
@@ -20,6 +21,7 @@ namespace {
 
 using client::calls::Delivered;
 using client::calls::Form;
+using client::calls::OwnedOptions;
 using client::calls::Returned;
 using client::lock::GuardAccess;
 using client::lock::LockService;
@@ -51,7 +53,7 @@ std::optional<Error> check_options(const LockerOptions& options) {
 Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOptions& locker,
                              std::string_view name, const LockOptions& options) {
   const auto admitted = client::calls::admit(
-      context, form, options.timeout,
+      context, form, options.timeout, options.stop,
       client::calls::first_of(
           client::runtime::check_feature(context.config(), Feature::locks), check_options(locker),
           client::calls::check_key(name)));
@@ -83,12 +85,13 @@ typename Way::Return acquire(const std::shared_ptr<LockService>& service,
   auto terms = lock_terms(context, Way::form, locker, name, options);
   if (!terms) return way.refuse(context, std::move(terms.error()));
   return way.template run<client::lock::Acquire>(
-      context, GuardAccess::result_of, std::make_shared<LockSession>(service, std::move(*terms)));
+      context, options.stop, GuardAccess::result_of,
+      std::make_shared<LockSession>(service, std::move(*terms)));
 }
 
 // To try is to wait for no time.
 LockOptions without_wait(const TryLockOptions& options) {
-  return {.wait = nanoseconds(0), .timeout = options.timeout};
+  return {.wait = nanoseconds(0), .timeout = options.timeout, .stop = options.stop};
 }
 
 }  // namespace
@@ -131,8 +134,8 @@ Awaitable<LockResult> AsyncLocker::try_lock(std::string_view name,
 }
 
 Awaitable<LockResult> AsyncLocker::lock(std::string_view name, const LockOptions& options) const {
-  return {[self = *this, name = std::string(name), options](auto done) {
-            self.lock(name, options, std::move(done));
+  return {[self = *this, name = std::string(name), own = OwnedOptions(options)](auto done) {
+            self.lock(name, own.get(), std::move(done));
           },
           hook_};
 }

@@ -1,8 +1,11 @@
 #include "client/watch/watch_session.h"
 
 #include <algorithm>
+#include <optional>
+#include <stop_token>
 
 #include "base/read_clocks.h"
+#include "client/calls/admit.h"
 #include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
 #include "client/watch/watch_service.h"
@@ -79,7 +82,7 @@ void Watch::Session::finish() {
 
 // ---- the user's side
 
-Result<std::optional<WatchEvent>> Watch::Session::take(const Wait& wait) {
+Result<std::optional<WatchEvent>> Watch::Session::take(const NextOptions& options) {
   // In a forked child the mutex may be held for ever.
   if (auto refused = service_->context.refusal(false);
       refused && refused->reason == Reason::forked) {
@@ -90,15 +93,28 @@ Result<std::optional<WatchEvent>> Watch::Session::take(const Wait& wait) {
                                "this watch has a callback, which takes its events"));
   }
   constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+  const Wait& wait = options.wait;
   const Deadline until =
       wait ? read_monotonic() + std::clamp<std::chrono::nanoseconds>(*wait, {}, longest) : never;
+  const auto stopped = [&] { return options.stop != nullptr && options.stop->stop_requested(); };
+  if (stopped()) return Failure(client::calls::cancelled_error());
+  // The token's callback takes the mutex, so it is made and ended without.
+  const auto wake = [this] {
+    const sync::MutexLock lock(mutex_);
+    changed_.notify_all();
+  };
+  std::optional<std::stop_callback<decltype(wake)>> callback;
+  if (options.stop != nullptr && options.stop->stop_possible()) {
+    callback.emplace(*options.stop, wake);
+  }
   const sync::MutexLock lock(mutex_);
-  while (!finished_ && buffer_.empty() && changed_.wait_until(mutex_, until)) {
+  while (!finished_ && buffer_.empty() && !stopped() && changed_.wait_until(mutex_, until)) {
   }
   if (auto event = buffer_.pop(system_clock::now())) return event;
   if (finished_) {
     return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
   }
+  if (stopped()) return Failure(client::calls::cancelled_error());
   return std::optional<WatchEvent>();
 }
 
@@ -203,7 +219,7 @@ Watch::~Watch() {
 }
 
 Result<std::optional<WatchEvent>> Watch::next(const NextOptions& options) {
-  if (session_ != nullptr) return session_->take(options.wait);
+  if (session_ != nullptr) return session_->take(options);
   return Failure(local_error(Outcome::invalid, Reason::bad_argument, "the watch was moved from"));
 }
 

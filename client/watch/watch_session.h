@@ -42,7 +42,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   // The Watch goes: no callback runs afterwards, except the one that calls this.
   void stop() noexcept;
 
-  Result<std::optional<WatchEvent>> take(const Wait& wait);
+  Result<std::optional<WatchEvent>> take(const NextOptions& options);
 
  private:
   void on_update(std::string_view key, const client::calls::WatchUpdate& update, Now now) override;

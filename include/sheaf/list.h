@@ -31,6 +31,7 @@ struct ListCallOptions {
   /// How long the call may take: 1 ms to 24 h; push_many: each part, drop_holes: each step. None:
   /// as ListOptions::timeout says.
   Timeout timeout{};
+  Stop stop{};  ///< For the whole call; see Stop.
 };
 
 /// What push_many did. It is no Result because a part may be in the list and the rest not.

@@ -57,6 +57,7 @@ struct LockerOptions {
 /// Options of Locker::try_lock.
 struct TryLockOptions {
   Timeout timeout{};  ///< For the whole attempt. See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// Options of Locker::lock.
@@ -65,11 +66,13 @@ struct LockOptions {
   /// long as it takes, but no longer than the lock's node answers: see Locker::lock.
   Wait wait{};
   Timeout timeout{};  ///< For each request to the lock's node. See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// Options of LockGuard::release.
 struct ReleaseOptions {
   Timeout timeout{};  ///< How long to wait for the answer. See Timeout.
+  Stop stop{};        ///< See Stop.
 };
 
 /// Options of LockGuard::read.
@@ -80,6 +83,7 @@ struct FencedReadOptions {
   std::optional<Ttl> ttl{};
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< For the whole read. See Timeout.
+  Stop stop{};              ///< See Stop.
 };
 
 /// Options of LockGuard::write.
@@ -88,6 +92,7 @@ struct FencedWriteOptions {
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< See Timeout.
+  Stop stop{};              ///< See Stop.
 };
 
 /// Options of LockGuard::remove.
@@ -96,6 +101,7 @@ struct FencedRemoveOptions {
   std::optional<std::string_view> if_value{};
   bool other_node = false;  ///< Allow a key on another node than the lock's: see LockGuard.
   Timeout timeout{};        ///< See Timeout.
+  Stop stop{};              ///< See Stop.
 };
 
 /// One lock that is held, until release(), the destructor, or its loss.

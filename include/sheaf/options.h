@@ -177,6 +177,7 @@ struct BatchOptions {
 /// Options of check_nodes, server_stats and server_versions.
 struct NodesOptions {
   Timeout timeout{};  ///< For all nodes, which are asked at the same time.
+  Stop stop{};        ///< See Stop.
 };
 
 }  // namespace v0

@@ -57,6 +57,7 @@ struct WatchOptions {
 /// Options of Watch::next.
 struct NextOptions {
   Wait wait{};  ///< How long to wait for an event. None: until one comes or the client is closed.
+  Stop stop{};  ///< See Stop.
 };
 
 /// Receives events, one after another; never under a lock of the client.

@@ -14,6 +14,8 @@
 #include <thread>
 
 #include <sheaf/async.h>
+#include <sheaf/async_list.h>
+#include <sheaf/async_lock.h>
 
 #include "tests/contract/endpoints.h"
 #include "tests/support/deaf_server.h"
@@ -63,6 +65,11 @@ Errors errors_of(const std::vector<KeyResult<T>>& results) {
   for (const auto& entry : results) errors.push_back(errors_of(entry.result).front());
   return errors;
 }
+
+Errors errors_of(const LockResult& result) {
+  return {result.failed() ? std::optional(result.error()) : std::nullopt};
+}
+Errors errors_of(const PushManyResult& result) { return {result.error}; }
 
 // One way to call something that takes a token, begun on another thread or detached.
 struct Form {
@@ -204,6 +211,97 @@ std::vector<Form> forms() {
   };
 }
 
+Task<Errors> await_lock(AsyncLocker locker, std::stop_token stop) {
+  co_return errors_of(co_await locker.lock("lock", {.wait = patience, .stop = &stop}));
+}
+Task<Errors> await_push(AsyncList list, std::stop_token stop) {
+  co_return errors_of(co_await list.push("item", {.timeout = patience, .stop = &stop}));
+}
+Task<Errors> await_range(AsyncList list, std::stop_token stop) {
+  co_return errors_of(co_await list.range(0, -1, {.timeout = patience, .stop = &stop}));
+}
+
+std::vector<Form> lock_forms() {
+  return {
+      {"lock",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([locker = Locker(client), stop]() mutable {
+           return errors_of(locker.lock("lock", {.wait = patience, .stop = &stop}));
+         });
+       }},
+      {"lock, callback",
+       [](Client& client, std::stop_token stop) {
+         auto promise = std::make_shared<std::promise<Errors>>();
+         Locker(client).async().lock(
+             "lock", {.wait = patience, .stop = &stop},
+             [promise](const LockResult& result) { promise->set_value(errors_of(result)); });
+         return promise->get_future();
+       }},
+      {"lock, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_lock(Locker(client).async(), std::move(stop)).future);
+       }},
+  };
+}
+
+// What is several requests; the outcome says what became of the whole.
+std::vector<Form> other_forms() {
+  std::vector<Form> all = {
+      {"push",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([list = List(client, "list"), stop]() mutable {
+           return errors_of(list.push("item", {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"push, callback",
+       [](Client& client, std::stop_token stop) {
+         Callback<Result<std::uint64_t>> done;
+         List(client, "list")
+             .async()
+             .push("item", {.timeout = patience, .stop = &stop}, done.receiver());
+         return std::move(done.future);
+       }},
+      {"push, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_push(List(client, "list").async(), std::move(stop)).future);
+       }},
+      {"push_many",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([list = List(client, "list"), stop]() mutable {
+           return errors_of(list.push_many(keys, {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"drop_holes",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([list = List(client, "list"), stop]() mutable {
+           return errors_of(list.drop_holes({.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"range, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_range(List(client, "list").async(), std::move(stop)).future);
+       }},
+      {"get_or_compute",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.get_or_compute("absent", {.timeout = patience, .stop = &stop},
+                                                  [] { return std::string("made"); }));
+         });
+       }},
+      {"check_nodes",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           Errors errors;
+           for (const NodeReport& report : client.check_nodes({.timeout = patience, .stop = &stop}))
+             errors.push_back(report.error);
+           return errors;
+         });
+       }},
+  };
+  for (Form& form : lock_forms()) all.push_back(std::move(form));
+  return all;
+}
+
 void wait_until(const std::function<bool()>& holds) {
   const auto until = steady_clock::now() + patience;
   while (!holds()) {
@@ -246,8 +344,14 @@ std::vector<Outcome> stop_and_check(const Form& form, Client& client, Measured& 
   return outcomes;
 }
 
+std::vector<Form> all_forms() {
+  std::vector<Form> all = forms();
+  for (Form& form : other_forms()) all.push_back(std::move(form));
+  return all;
+}
+
 TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
-  for (const Form& form : forms()) {
+  for (const Form& form : all_forms()) {
     SCOPED_TRACE(form.name);
     Measured measured;
     for (int round = 0; round < Measured::rounds; ++round) {
@@ -257,7 +361,10 @@ TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
       for (const Outcome outcome : stop_and_check(form, client, measured, waits)) {
         ASSERT_EQ(outcome, Outcome::not_sent);
       }
-      EXPECT_EQ(client.stats().front().waiting, 0u);
+      // A list's writer and a lock's release go on unheard.
+      if (form.name == "get") {
+        EXPECT_EQ(client.stats().front().waiting, 0u);
+      }
     }
     EXPECT_LT(measured.median(), at_once);
   }
@@ -267,7 +374,7 @@ TEST(Stop, ATokenThatWasStoppedBeforeRefusesTheCallAndNothingIsAsked) {
   Client client = test::open("embedded://1?name=stopped-before");
   std::stop_source source;
   source.request_stop();
-  for (const Form& form : forms()) {
+  for (const Form& form : all_forms()) {
     SCOPED_TRACE(form.name);
     for (const auto& error : form.begin(client, source.get_token()).get()) {
       ASSERT_TRUE(error);
@@ -282,7 +389,7 @@ TEST(Stop, ATokenThatNobodyStopsChangesNothing) {
   Client client = test::open("embedded://3?name=never-stopped");
   std::stop_source source;
   for (const std::stop_token& token : {source.get_token(), std::stop_token()}) {
-    for (const Form& form : forms()) {
+    for (const Form& form : all_forms()) {
       for (const auto& error : form.begin(client, token).get()) EXPECT_FALSE(error) << form.name;
     }
   }
@@ -290,7 +397,7 @@ TEST(Stop, ATokenThatNobodyStopsChangesNothing) {
 
 TEST(Stop, ACallAndItsTokenMayEndAtTheSameTime) {
   Client client = test::open("embedded://3?name=stop-race");
-  const auto all = forms();
+  const auto all = all_forms();
   std::size_t ended = 0;
   std::size_t cancelled = 0;
   for (int round = 0; round < 60; ++round) {
@@ -333,6 +440,100 @@ TEST(Stop, AClientThatClosesEndsWhatATokenCouldStillStop) {
     }
     EXPECT_EQ(ended, 20);
   }
+}
+
+// ---- what waits without a request of its own in flight
+
+// Whatever the client has asked has been answered, and there was something.
+std::function<bool()> asked(Client& client) {
+  const std::uint64_t before = client.stats().front().requests;
+  return [&client, before] {
+    const NodeStats now = client.stats().front();
+    return now.requests > before && now.in_flight == 0;
+  };
+}
+
+TEST(Stop, AWaitForALockEndsAtOnceAndTheLockIsFreeForOthers) {
+  Client client = test::open("embedded://1?name=stop-lock");
+  Locker other(client);
+  for (const Form& form : lock_forms()) {
+    SCOPED_TRACE(form.name);
+    Measured measured;
+    for (int round = 0; round < Measured::rounds; ++round) {
+      LockResult held = other.lock("lock", {.wait = patience});
+      ASSERT_TRUE(held);
+      EXPECT_EQ(stop_and_check(form, client, measured, asked(client)),
+                std::vector{Outcome::not_sent});
+      EXPECT_TRUE(held->release().value());
+      LockResult again = other.try_lock("lock");
+      ASSERT_TRUE(again) << "nobody else has it";
+    }
+    EXPECT_LT(measured.median(), at_once);
+  }
+}
+
+TEST(Stop, AWaitForAnEventOfAWatchEndsAtOnceAndTheWatchGoesOn) {
+  Client client = test::open("embedded://1?name=stop-watch");
+  Watch watch = client.watch("key").value();
+  ASSERT_TRUE(watch.next({.wait = patience}).value()) << "current";
+  const Form next = {"next", [&](Client&, std::stop_token stop) {
+                       return on_a_thread([&watch, stop] {
+                         return errors_of(watch.next({.wait = patience, .stop = &stop}));
+                       });
+                     }};
+  Measured measured;
+  for (int round = 0; round < Measured::rounds; ++round) {
+    stop_and_check(next, client, measured, [] { return true; });
+  }
+  EXPECT_LT(measured.median(), at_once);
+  ASSERT_TRUE(client.set("key", "value"));
+  EXPECT_EQ(watch.next({.wait = patience}).value()->value, "value");
+}
+
+// Of the same client, and of another process as it looks from here.
+TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
+  Client leader = test::open("embedded://1?name=stop-compute");
+  Client other = test::open("embedded://1?name=stop-compute");
+  std::promise<void> computing;
+  std::promise<std::string> value;
+  auto computed = std::async(std::launch::async, [&] {
+    return leader.get_or_compute("key", {.timeout = patience}, [&] {
+      computing.set_value();
+      return value.get_future().get();
+    });
+  });
+  computing.get_future().get();
+  const Form form = {
+      "get_or_compute", [](Client& client, std::stop_token stop) {
+        return on_a_thread([&client, stop] {
+          return errors_of(client.get_or_compute("key", {.timeout = patience, .stop = &stop}, [] {
+            ADD_FAILURE() << "somebody computes already";
+            return std::string();
+          }));
+        });
+      }};
+  for (Client* client : {&leader, &other}) {
+    Measured measured;
+    for (int round = 0; round < Measured::rounds; ++round) {
+      stop_and_check(form, *client, measured, asked(*client));
+    }
+    EXPECT_LT(measured.median(), at_once);
+  }
+  value.set_value("made");
+  EXPECT_EQ(computed.get().value().data, "made");
+}
+
+// What has been computed is returned and stored, whatever the token says meanwhile.
+TEST(Stop, AComputationThatEndsAfterTheStopIsReturnedAndStored) {
+  Client client = test::open("embedded://1?name=stop-computed");
+  std::stop_source source;
+  const std::stop_token stop = source.get_token();
+  const auto made = client.get_or_compute("key", {.stop = &stop}, [&] {
+    source.request_stop();
+    return std::string("made");
+  });
+  EXPECT_EQ(made.value().data, "made");
+  wait_until([&] { return client.get("key").value().has_value(); });
 }
 
 // A server that stops to answer when it is told to, and goes on later.
@@ -409,6 +610,24 @@ TEST_P(StopOnServer, WhatTheServerDoesNotAnswerEndsAtOnceAndIsUnknownOnlyIfItWas
       EXPECT_EQ(after.in_flight, 0u);
       EXPECT_EQ(after.downs, 0u);
       server->resume();
+    }
+    EXPECT_LT(measured.median(), at_once);
+  }
+}
+
+TEST_P(StopOnServer, LocksListsAndComputationsThatTheServerDoesNotAnswerEndAtOnce) {
+  for (const Form& form : other_forms()) {
+    SCOPED_TRACE(form.name);
+    Measured measured;
+    for (int round = 0; round < Measured::rounds; ++round) {
+      client.get("warm", {.timeout = patience}).value();
+      server->stop();
+      const auto sent = [&] { return client.stats().front().in_flight > 0; };
+      stop_and_check(form, client, measured, sent);
+      server->resume();
+      // A lock that was in question is released before the next round.
+      LockResult again = Locker(client).lock("lock", {.wait = patience});
+      ASSERT_TRUE(again);
     }
     EXPECT_LT(measured.median(), at_once);
   }

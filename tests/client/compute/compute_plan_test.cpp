@@ -243,6 +243,34 @@ TEST_F(Claims, WhileAnotherHoldsTheGuardTheKeyIsRead) {
   expect_value("computed");
 }
 
+TEST_F(Claims, CancelledWhileAnotherComputesItEndsAtOnce) {
+  begin(true);
+  command();
+  told(lease(Lease::taken));
+  plan->on_cancel({1s, {}});
+  ASSERT_TRUE(plan->done());
+  const Error error = plan->take_out().error();
+  EXPECT_EQ(error.outcome, Outcome::not_sent);
+  EXPECT_EQ(error.reason, Reason::cancelled);
+  EXPECT_EQ(error.elapsed, 1s);
+}
+
+TEST_F(Claims, CancelledWithAGuardOfItsOwnItRemovesItUnheard) {
+  begin(false);
+  command();
+  told(answer(Status::absent));
+  command();
+  told(answer(Status::done));
+  EXPECT_EQ(command().verb, Verb::get);
+  EXPECT_TRUE(plan->on_cancel({}));
+  told(failure(Outcome::unknown, Reason::cancelled));
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().error().reason, Reason::cancelled);
+  const protocol::Operation removal = command();
+  EXPECT_EQ(removal.verb, Verb::remove);
+  EXPECT_EQ(removal.key, "key:sheaf-lease");
+}
+
 class Settles : public testing::Test {
  protected:
   void begin(bool by_lease, std::optional<std::string> made) {
@@ -332,6 +360,21 @@ TEST(Guards, AreShortEnoughForEveryEndpointAndOnePerKey) {
   EXPECT_LE(guard_of(std::string(174, 'k')).size(), 186u);
   EXPECT_EQ(guard_of(std::string(175, 'k')).size(), 32 + 12u);
   EXPECT_NE(guard_of(std::string(250, 'k')), guard_of(std::string(249, 'k')));
+}
+
+TEST_F(Settles, CancelledItIsDoneWithItsValueAndStoresItUnheard) {
+  begin(false, "made");
+  const auto store = command();
+  ASSERT_TRUE(store);
+  EXPECT_EQ(store->value, "made");
+  EXPECT_FALSE(plan->on_cancel({}));
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(store->value, "made") << "still in flight";
+  const Value made = plan->take_out();
+  EXPECT_EQ(made.data, "made");
+  EXPECT_EQ(made.version.text, "");
+  plan->on_answer(0, answer(Status::done));
+  EXPECT_EQ(command()->verb, Verb::remove) << "the guard";
 }
 
 }  // namespace

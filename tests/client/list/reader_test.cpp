@@ -138,5 +138,17 @@ TEST_F(ListReader, AnEmptyItemIsNoHole) {
   EXPECT_EQ(read.holes[0].item, 8u);
 }
 
+TEST_F(ListReader, CancelledItIsDoneAndWantsNothingMore) {
+  read_head();
+  const calls::Command& segment = wire.wants(Verb::get, keys.segment(5));
+  EXPECT_TRUE(reader->on_cancel(wire.now));
+  ASSERT_TRUE(reader->done());
+  wire.answer(segment, Status::done, "v", encode_segment({1, 2}));
+  wire.wants_nothing();
+  const auto out = reader->take_out();
+  EXPECT_EQ(out.error().reason, Reason::cancelled);
+  EXPECT_EQ(out.error().outcome, Outcome::not_sent);
+}
+
 }  // namespace
 }  // namespace sheaf::client::list

@@ -107,6 +107,50 @@ TEST_F(ListWriter, AnEditBesideOneThatExpiresBeginsAgain) {
   ask_for_lock();
 }
 
+TEST_F(ListWriter, AnEditThatIsCancelledBeforeItsCommitWasSentIsNotSent) {
+  EditRequest push;
+  add(push, {Edit::Kind::push, 0, {"x"}});
+  open(one_segment());
+  wire.wants(Verb::set, keys.item(9));
+  writer.cancel(push, now);
+  ASSERT_EQ(writer.poll_ended(), &push);
+  EXPECT_EQ(push.outcome->error().outcome, Outcome::not_sent);
+  EXPECT_EQ(push.outcome->error().reason, Reason::cancelled);
+  expect_lock_released();
+}
+
+TEST_F(ListWriter, AnEditBesideOneThatIsCancelledBeginsAgain) {
+  EditRequest cancelled;
+  EditRequest patient;
+  add(cancelled, {Edit::Kind::push, 0, {"x"}});
+  add(patient, {Edit::Kind::push, 0, {"y"}});
+  ask_for_lock();
+  writer.cancel(cancelled, now);
+  ASSERT_EQ(writer.poll_ended(), &cancelled);
+  EXPECT_EQ(writer.poll_ended(), nullptr);
+  EXPECT_FALSE(writer.idle());
+}
+
+// The others of its group, and the commit, go on.
+TEST_F(ListWriter, AnEditThatIsCancelledAfterItsCommitWasSentIsUnknown) {
+  EditRequest cancelled;
+  EditRequest patient;
+  add(cancelled, {Edit::Kind::push, 0, {"x"}});
+  add(patient, {Edit::Kind::push, 0, {"y"}});
+  open(one_segment());
+  wire.answer(wire.wants(Verb::set, keys.item(9)), Status::done, "v");
+  wire.answer(wire.wants(Verb::set, keys.item(10)), Status::done, "v");
+  const calls::Command commit = wire.wants(Verb::set, keys.head());
+  writer.cancel(cancelled, now);
+  ASSERT_EQ(writer.poll_ended(), &cancelled);
+  EXPECT_EQ(cancelled.outcome->error().outcome, Outcome::unknown);
+  EXPECT_EQ(cancelled.outcome->error().reason, Reason::cancelled);
+  wire.wants_nothing();
+  wire.answer(commit, Status::done, "v");
+  ASSERT_EQ(writer.poll_ended(), &patient);
+  EXPECT_EQ(patient.outcome->value().length, 4u);
+}
+
 // The store has lost its memory, and another segment has the number of one that this writer knows.
 TEST_F(ListWriter, ASegmentOfAnEarlierConnectionIsReadAgain) {
   EditRequest first;

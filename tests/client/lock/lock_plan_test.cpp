@@ -86,6 +86,59 @@ TEST_F(LockPlanTest, AnAttemptInQuestionIsTakenBack) {
   EXPECT_TRUE(plan.done());
 }
 
+TEST_F(PatientPlanTest, CancelledWhileItWaitsItEndsAndNothingIsSent) {
+  it.wants();
+  it.answer(Status::not_stored);
+  it.at(1001s);
+  plan.on_cancel(it.now());
+  EXPECT_TRUE(plan.settled() && plan.done() && !plan.acquired());
+  EXPECT_EQ(plan.failure()->reason, Reason::cancelled);
+  EXPECT_EQ(plan.failure()->outcome, Outcome::not_sent);
+  EXPECT_EQ(plan.failure()->elapsed, 1s);
+  EXPECT_TRUE(it.wants_nothing());
+  EXPECT_EQ(plan.watched_key(), "");
+}
+
+TEST_F(PatientPlanTest, CancelledWhileItAsksItEndsWithTheAttempt) {
+  it.wants();
+  EXPECT_TRUE(plan.on_cancel(it.now()));
+  EXPECT_FALSE(plan.settled());
+  it.fail(Outcome::not_sent, Reason::cancelled);
+  EXPECT_TRUE(plan.settled() && plan.done());
+  EXPECT_EQ(plan.failure()->outcome, Outcome::not_sent);
+  EXPECT_TRUE(it.wants_nothing());
+}
+
+TEST_F(PatientPlanTest, CancelledWhileAnAttemptIsInQuestionItIsReleased) {
+  it.wants();
+  plan.on_cancel(it.now());
+  it.fail(Outcome::unknown, Reason::cancelled);
+  EXPECT_TRUE(plan.settled() && !plan.done());
+  EXPECT_EQ(plan.failure()->reason, Reason::cancelled);
+  EXPECT_EQ(plan.failure()->outcome, Outcome::unknown);
+  EXPECT_EQ(it.wants().operation.verb, Verb::remove);
+  it.answer(Status::done);
+  EXPECT_TRUE(plan.done());
+}
+
+TEST_F(LockPlanTest, AReleaseThatIsCancelledIsReportedAndGoesOn) {
+  hold();
+  plan.release(1010s, it.now());
+  it.wants();
+  EXPECT_FALSE(plan.on_cancel(it.now()));
+  EXPECT_EQ(plan.freed()->error().reason, Reason::cancelled);
+  EXPECT_EQ(plan.freed()->error().outcome, Outcome::unknown);
+  EXPECT_FALSE(plan.done());
+  it.answer(Status::done);
+  EXPECT_TRUE(plan.done());
+}
+
+TEST_F(LockPlanTest, WhatIsHeldIsNotCancelled) {
+  hold();
+  EXPECT_FALSE(plan.on_cancel(it.now()));
+  EXPECT_TRUE(plan.tenure()->held);
+}
+
 TEST_F(LockPlanTest, AGrantThatComesAfterItsLeaseIsAskedForAgain) {
   it.wants();
   it.at(1010s - 100ms);
