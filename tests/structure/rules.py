@@ -58,6 +58,7 @@ THIRD_PARTIES = [
     (r"openssl/.*", r"socket/tls/.*|tests/.*"),
     (r"sqlite3\.h", r"store/.*"),
     (r"(gtest|gmock)/.*", r"tests/.*"),
+    (r"asio\.hpp|asio/.*", r"tests/contract/.*"),
     (r"benchmark/.*", r"bench/.*"),
 ]
 
