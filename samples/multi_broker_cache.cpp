@@ -1,6 +1,6 @@
-// A read-through cache over several brokers: a slow source is asked once for each key, everybody
-// else gets the cached value until its time to live is over. When a node is down the cache steps
-// aside.
+// A read-through cache over several brokers or memcached servers: a slow source is asked once for
+// each key, everybody else gets the cached value until its time to live is over. When a node is
+// down the cache steps aside.
 //
 // multi_broker_cache [URI]   default embedded://3
 
@@ -42,8 +42,11 @@ class Cache {
   void store(const std::string& key, const std::string& value) {
     sheaf::SetOptions options;
     options.ttl = 10min;
-    // Two programs may load the same key at once; both then store the same value.
-    options.condition = sheaf::SetCondition::if_absent_or_equal;
+    // Two programs may load the same key at once; both then store the same value. Where values are
+    // not compared, the second finds the first one's value there, which is as good.
+    options.condition = client_.supports(sheaf::Feature::if_absent_or_equal)
+                            ? sheaf::SetCondition::if_absent_or_equal
+                            : sheaf::SetCondition::if_absent;
     const auto set = client_.set(key, value, options);
     if (!set) std::fprintf(stderr, "not cached: %s\n", set.error().message().c_str());
   }

@@ -3,6 +3,8 @@
 // thermostat set DEGREES URI   sets the key and ends
 // thermostat follow URI        prints every change until it is ended
 // thermostat [URI]             both in one process, a few changes; default embedded://3
+//
+// Ends with 2 where servers do not report changes (memcached): only `set` works there.
 
 #include <chrono>
 #include <cstdio>
@@ -55,6 +57,15 @@ bool tell(const sheaf::WatchEvent& event, std::string_view last) {
   return false;
 }
 
+// Ends the program where a key cannot be watched.
+void require_watches(const std::string& uri) {
+  if (must(sheaf::Client::open(uri)).supports(sheaf::Feature::watch)) return;
+  std::fprintf(stderr,
+               "thermostat: these servers do not report changes, so nobody can follow the key; a "
+               "state store does (mqtt://, embedded://).\n");
+  std::exit(2);
+}
+
 void follow(const std::string& uri, std::string_view last) {
   sheaf::Client client = must(sheaf::Client::open(uri));
   sheaf::Watch watch = must(client.watch(kSetPoint));
@@ -75,8 +86,10 @@ int main(int argc, char** argv) {
   if (role == "set" && argc == 4) {
     set(argv[3], argv[2]);
   } else if (role == "follow" && argc == 3) {
+    require_watches(argv[2]);
     follow(argv[2], {});
   } else if (argc <= 2) {
+    require_watches(role);
     std::thread follower([&] { follow(role, "22.0"); });
     for (const char* degrees : {"20.5", "21.0", "21.5", "22.0"}) {
       set(role, degrees);

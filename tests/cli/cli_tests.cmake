@@ -28,6 +28,14 @@ foreach(sample IN ITEMS quickstart multi_broker_cache batch_read fenced_writes e
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)
   endif()
 endforeach()
+# Those that take a URI, on memcached servers that the program starts.
+if(TARGET thermostat AND TARGET sheaf_cli AND TARGET sheaf_test_memcached AND Python3_FOUND)
+  add_test(NAME samples.on_memcached
+           COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
+                   "$<TARGET_FILE:sheaf_cli>" test_samples)
+  set_tests_properties(samples.on_memcached PROPERTIES TIMEOUT 300
+                       ENVIRONMENT "SHEAF_SAMPLES=$<TARGET_FILE_DIR:thermostat>")
+endif()
 # This one starts memcached servers by the program.
 if(TARGET stale_after_return AND TARGET sheaf_cli AND TARGET sheaf_test_memcached)
   add_test(NAME samples.stale_after_return
