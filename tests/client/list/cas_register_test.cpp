@@ -203,5 +203,75 @@ TEST_F(CasRegisterTest, WhileNobodyElseWritesTheHeadIsNotReadAgain) {
   wire.wants_nothing();
 }
 
+// A server that was restarted counts its versions from 1 again.
+class KnownHead : public CasRegisterTest {
+ protected:
+  // The head is at version 2 of connection 7, and the register knows it.
+  void SetUp() override {
+    add_first();
+    auto [touch, swap] = commit();
+    wire.answer(*touch, Status::done);
+    wire.answer(*swap, Status::done, "2");
+    ASSERT_EQ(reg.poll_event().kind, Kind::done);
+    reg.close(now.mono + 1s, now);
+    head.next = 0;  // what a head is stored with
+  }
+  // Opens and closes again; whether the head was read, from `connection` at `version`.
+  bool reads(std::uint64_t connection, std::string_view version) {
+    reg.open(now.mono + 5s, now);
+    const bool opened = reg.poll_event().kind == Kind::done;
+    if (!opened) {
+      wire.answer(wire.wants(Verb::get, keys.head()), Status::done, version, encode_head(head),
+                  connection);
+      EXPECT_EQ(reg.poll_event().kind, Kind::done);
+    }
+    reg.close(now.mono + 1s, now);
+    return !opened;
+  }
+  // What is in the list is not there: the head that is known may be an old one.
+  void doubt() {
+    reg.open(now.mono + 5s, now);
+    ASSERT_EQ(reg.poll_event().kind, Kind::done);
+    reg.exchange({item}, {}, now.mono + 5s, now);
+    wire.answer(wire.wants(Verb::get, item), Status::absent);
+    ASSERT_EQ(reg.poll_event().kind, Kind::done);
+    reg.close(now.mono + 1s, now);
+  }
+};
+
+TEST_F(KnownHead, IsTrustedAgainAtTheSameVersionOfTheSameConnection) {
+  doubt();
+  EXPECT_TRUE(reads(7, "2"));
+  EXPECT_FALSE(reads(7, "2"));
+}
+
+TEST_F(KnownHead, IsAnotherOneAtTheSameVersionOfAnotherConnection) {
+  doubt();
+  EXPECT_TRUE(reads(9, "2"));
+  EXPECT_TRUE(reads(9, "2")) << "somebody else may have written it";
+  EXPECT_FALSE(reads(9, "2"));
+}
+
+TEST_F(KnownHead, IsComparedOnItsOwnConnectionOnly) {
+  reg.open(now.mono + 5s, now);
+  ASSERT_EQ(reg.poll_event().kind, Kind::done);
+  reg.commit(head, now.mono + 5s, now);
+  const calls::Command& swap = wire.wants(Verb::set, keys.head());
+  EXPECT_EQ(swap.operation.version, "2");
+  EXPECT_EQ(swap.connection, 7u);
+  wire.fail(swap, Outcome::not_sent, Reason::connection_lost);
+  EXPECT_EQ(reg.poll_event().kind, Kind::lost);
+
+  reg.open(now.mono + 5s, now);
+  const calls::Command& read = wire.wants(Verb::get, keys.head());
+  EXPECT_EQ(read.connection, 0u) << "any";
+  wire.answer(read, Status::done, "1", encode_head(head), 9);
+  ASSERT_EQ(reg.poll_event().kind, Kind::done);
+  reg.commit(head, now.mono + 5s, now);
+  const calls::Command& again = wire.wants(Verb::set, keys.head());
+  EXPECT_EQ(again.operation.version, "1");
+  EXPECT_EQ(again.connection, 9u);
+}
+
 }  // namespace
 }  // namespace sheaf::client::list
