@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kLongestText = 512;
 
 // The words between the outcome and the text. The text of a local refusal is enough; elsewhere the
-// reason comes first, unless the text begins with the same words.
+// reason comes first, unless the text has the same words in it.
 std::string_view reason_words(const Error& error) noexcept {
   const std::string_view words = to_string(error.reason);
   if (error.text.empty()) return words;
@@ -20,7 +20,7 @@ std::string_view reason_words(const Error& error) noexcept {
     case Reason::too_large:
       return {};
     default:
-      return error.text.starts_with(words) ? std::string_view{} : words;
+      return error.text.contains(words) ? std::string_view{} : words;
   }
 }
 

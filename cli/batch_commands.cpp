@@ -33,11 +33,11 @@ class Report {
     tally_.add_failure(error);
     const std::string sentence = error.message();
     if (!context_.json()) {
-      complain(printable(key) + ": " + sentence);
+      complain(about_key(key, sentence));
       return;
     }
     context_.out.line(json_error(key, sentence));
-    if (first_.empty()) first_ = printable(key) + ": " + sentence;
+    if (first_.empty()) first_ = about_key(key, sentence);
   }
   const Tally& tally() const noexcept { return tally_; }
   ExitCode finish() const {

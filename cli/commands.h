@@ -31,6 +31,8 @@ ExitCode complain_about(const Error& error);
 // The same for one key: the sentence begins with the key, and in `--json` mode its line goes to
 // `out`.
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error);
+// "KEY: SENTENCE". Of an empty key the sentence alone.
+std::string about_key(std::string_view key, std::string_view sentence);
 // A condition on the key did not hold: prints `what` and the key's owner, but not in `--json`
 // mode.
 ExitCode negative(Context& context, std::string_view key, std::string_view what);

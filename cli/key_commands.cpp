@@ -20,8 +20,14 @@ ExitCode complain_about(const Error& error) {
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error) {
   const std::string sentence = error.message();
   if (context.json()) context.out.line(json_error(key, sentence));
-  complain(printable(key) + ": " + sentence);
+  complain(about_key(key, sentence));
   return exit_code(error);
+}
+
+std::string about_key(std::string_view key, std::string_view sentence) {
+  std::string about = printable(key);
+  if (!about.empty()) about.append(": ");
+  return about.append(sentence);
 }
 
 namespace {
@@ -105,7 +111,12 @@ ExitCode run_set(Context& context) {
                                         .timeout = arguments.global.timeout});
   if (!done) return complain_about_key(context, key, done.error());
   if (context.json()) context.out.line(json_stored(key, *done));
-  if (!done->stored) return negative(context, key, "not stored, the key is there already");
+  if (!done->stored) {
+    const bool compared = arguments.condition == SetCondition::if_absent_or_equal;
+    return negative(context, key,
+                    compared ? "not stored, the key holds another value"
+                             : "not stored, the key is there already");
+  }
   if (!context.json()) context.out.line(done->version.text);
   return ExitCode::done;
 }

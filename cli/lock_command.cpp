@@ -196,7 +196,7 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
     if (number != 0 && number != SIGCHLD) return code_of(128 + number);
   }
   if (got->failed()) {
-    complain(printable(wanted.name) + ": " + got->error().message());
+    complain(about_key(wanted.name, got->error().message()));
     return exit_code(got->error());
   }
   if (got->busy()) {

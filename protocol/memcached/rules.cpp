@@ -179,7 +179,8 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
       if (lives) return unsupported("only writes, touches and leases have a time to live");
       return std::nullopt;
     default:
-      return unsupported("memcached cannot " + std::string(to_string(operation.verb)));
+      return unsupported("memcached has no operation \"" + std::string(to_string(operation.verb)) +
+                         "\"");
   }
 }
 

@@ -56,7 +56,8 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
     case Verb::clock:
       return std::nullopt;
     default:
-      return unsupported("the state store cannot " + std::string(to_string(operation.verb)));
+      return unsupported("the state store has no operation \"" +
+                         std::string(to_string(operation.verb)) + "\"");
   }
 }
 

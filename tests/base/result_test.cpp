@@ -54,6 +54,12 @@ TEST(ErrorMessage, DoesNotRepeatTheReasonWhenTheTextOpensWithIt) {
   EXPECT_EQ(error.message(), "refused by b:1: syntax error");
 }
 
+TEST(ErrorMessage, DoesNotRepeatTheReasonWhenTheTextHasItInside) {
+  const Error error{Outcome::refused, Reason::fencing_required, "b:1", 0s,
+                    "a fencing token is required for this request"};
+  EXPECT_EQ(error.message(), "refused by b:1: a fencing token is required for this request");
+}
+
 TEST(ErrorMessage, StaysOneLineWhateverTheServerSays) {
   const Error error{Outcome::refused, Reason::other, "b:1", 0s, "two\r\nlines\x1b[2J"};
   EXPECT_EQ(error.message(), "refused by b:1: two\\x0D\\x0Alines\\x1B[2J");

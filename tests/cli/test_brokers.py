@@ -90,6 +90,7 @@ class Conditions(OnBrokers):
         self.ends(DONE, "set", "once", "a", "--if-absent")
         done = self.run_on("set", "once", "a", "--if-absent")
         self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b""))
+        self.assertIn(b"once: not stored, the key is there already on ", done.stderr)
         told = self.read_json("set", "once", "b", "--if-absent", code=NEGATIVE)
         self.assertFalse(told[0]["stored"])
         self.assertEqual(self.ends(DONE, "get", "once"), b"a")
@@ -97,7 +98,9 @@ class Conditions(OnBrokers):
     def test_if_absent_or_equal_stores_again_what_is_there(self):
         self.ends(DONE, "set", "again", "a", "--if-absent-or-equal")
         self.ends(DONE, "set", "again", "a", "--if-absent-or-equal")
-        self.ends(NEGATIVE, "set", "again", "b", "--if-absent-or-equal")
+        done = self.run_on("set", "again", "b", "--if-absent-or-equal")
+        self.assertEqual(done.returncode, NEGATIVE)
+        self.assertIn(b"again: not stored, the key holds another value on ", done.stderr)
         self.assertEqual(self.ends(DONE, "get", "again"), b"a")
 
     def test_del_if_value_removes_only_that_value(self):
@@ -122,6 +125,14 @@ class Conditions(OnBrokers):
             self.assertIn(node, done.stderr)
         self.assertEqual(self.ends(DONE, "get", "{f}data"), b"2")
         self.ends(DONE, "del", "{f}data", "--fence", second)
+
+    def test_a_fenced_get_prints_the_version_that_its_claim_made(self):
+        token = self.ends(DONE, "set", "{g}lock", "1", "--if-absent").decode().strip()
+        written = self.ends(DONE, "set", "{g}data", "v").decode().strip()
+        claimed = self.read_json("get", "{g}data", "--fence", token)[0]
+        self.assertEqual(claimed["value"], "v")
+        self.assertNotEqual(claimed["version"], written)
+        self.assertEqual(self.read_json("get", "{g}data")[0]["version"], claimed["version"])
 
     def test_a_token_that_is_none_is_refused(self):
         done = self.run_on("set", "k", "v", "--fence", "nonsense")

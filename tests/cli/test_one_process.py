@@ -94,6 +94,13 @@ class NoConnection(Case):
         piped = self.ends(DONE, "locate", "-", stdin=b"\n".join(keys) + b"\n")
         self.assertEqual(piped, out)
 
+    def test_an_empty_key_is_named_by_its_sentence_alone(self):
+        self.uri = "embedded://1"
+        for words, about in ((["get", ""], "the key"), (["list", "len", ""], "the list's name"),
+                             (["lock", "", "--", "true"], "the key")):
+            err = self.run_on(*words).stderr.decode()
+            self.assertTrue(err.startswith("sheaf: invalid: " + about), err)
+
     def test_a_node_that_listens_is_left_alone(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.setblocking(False)

@@ -79,6 +79,15 @@ TEST(Keys, EveryByteAndEveryLengthIsPlainEncodedOrRefused) {
             "of the meta protocol of 186 bytes");
 }
 
+TEST(Rules, AnOperationThatMemcachedHasNotIsNamed) {
+  Operation watch;
+  watch.verb = Verb::watch;
+  const auto refused = bad_combination(watch);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->outcome, Outcome::unsupported);
+  EXPECT_EQ(refused->text, "memcached has no operation \"watch\"");
+}
+
 TEST(Values, TheLargestThatAnItemTakes) {
   constexpr std::size_t mebibyte = 1 << 20;
   EXPECT_EQ(max_value(mebibyte, 1, 0), 1'048'516u);

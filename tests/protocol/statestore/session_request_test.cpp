@@ -158,6 +158,9 @@ TEST(StoreSessionRequest, CombinationsThatTheStoreDoesNotKnowAreUnsupported) {
     operation.fence = fence;
     return wire.refusal(operation).outcome == Outcome::unsupported;
   };
+  Operation stats = get("k");
+  stats.verb = Verb::stats;
+  EXPECT_EQ(wire.refusal(stats).text, "the state store has no operation \"stats\"");
   EXPECT_TRUE(unsupported(Verb::set, Condition::if_value, 0ms, ""));
   EXPECT_TRUE(unsupported(Verb::get, Condition::if_absent, 0ms, ""));
   EXPECT_TRUE(unsupported(Verb::get, Condition::none, 1ms, ""));
