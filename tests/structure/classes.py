@@ -90,6 +90,14 @@ def kind_comparisons(files):
             line = file.code.count("\n", 0, match.start()) + 1
             yield "%s:%d: only the table of endpoint kinds compares them" % (file.path, line)
 
+def kinds_of_tests(files):
+    """tests/toy adds a kind of endpoint with a folder and a row: the product does not know it."""
+    for file in product(files):
+        for number, text in enumerate(file.lines, 1):
+            if re.search(r"\btoys?\b", text, re.I):
+                yield "%s:%d: only tests/toy knows this kind of endpoint" % (file.path, number)
+
+
 
 def controls(files):
     """Only tests switch off a rule to show what is lost without it."""
@@ -99,4 +107,4 @@ def controls(files):
             yield "%s:%d: only tests set a control" % (file.path, line)
 
 
-RULES = [class_sizes, class_files, kind_comparisons, controls]
+RULES = [class_sizes, class_files, kind_comparisons, kinds_of_tests, controls]

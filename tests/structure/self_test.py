@@ -122,7 +122,7 @@ class Pure(unittest.TestCase):
 
     def test_pure_files_without_a_marker(self):
         for text in self.BAD:
-            for path in ("node/health.cpp", "cluster/slots_locator.cpp", "cluster/batch_plan.h"):
+            for path in ("node/health.cpp", "node/backoff.cpp", "node/pool_plan.h"):
                 self.assertTrue(run(rules.pure_files, path, text + "\n"), (path, text))
 
     def test_a_folder_that_is_pure_has_the_marker_everywhere(self):
@@ -268,6 +268,13 @@ class Classes(unittest.TestCase):
                 self.assertFalse(run(classes.kind_comparisons, path, text + "\n"), (path, text))
         good = "EndpointKind kind = EndpointKind::redis;  // not == EndpointKind::redis\n"
         self.assertFalse(run(classes.kind_comparisons, "node/a.cpp", good))
+
+    def test_the_product_does_not_know_the_kind_of_a_test(self):
+        for text in ('if (scheme == "toy") f();', "make(toy::make_sessions);", "// Toy servers"):
+            for path in ("protocol/endpoint_kinds.cpp", "cli/arguments.cpp"):
+                self.assertTrue(run(classes.kinds_of_tests, path, text + "\n"), (path, text))
+            self.assertFalse(run(classes.kinds_of_tests, "tests/toy/a.cpp", text + "\n"), text)
+        self.assertFalse(run(classes.kinds_of_tests, "cli/a.cpp", "f(history);\n"))
 
     def test_controls_are_for_tests(self):
         for text in ("terms.controls.claim = false;", "f({.controls = off});",
