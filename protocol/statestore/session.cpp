@@ -93,7 +93,10 @@ Step StoreSession::next_step(Event& event) {
   const FrameResult result = mqtt5::read_frame(data);
   switch (result.state) {
     case FrameResult::State::malformed:
-      return broken(life(), result.error);
+      if (life().state() != State::greeting) return broken(life(), result.error);
+      return life().end_with(
+          Reason::protocol_error,
+          "the server does not answer as an MQTT broker: " + std::string(result.error.text));
     case FrameResult::State::need_more:
       if (result.frame.total_size > input.limit()) return on_oversized(result.frame, data, event);
       return Step::need_input;

@@ -147,6 +147,19 @@ TEST(StoreSessionHandshake, ConnackThatCannotServeUsIsRefused) {
             "the server broke the protocol: the server assigned a client ID that fits no topic");
 }
 
+TEST(StoreSessionHandshake, AServerOfAnotherProtocolIsNoBroker) {
+  for (const std::string_view answer : {"ERROR\r\n", "HTTP/1.1 400 Bad Request\r\n", "SSH-2.0"}) {
+    Wire wire;
+    wire.session.start(wire.now());
+    wire.take();
+    wire.feed(answer);
+    EXPECT_EQ(wire.next().kind, Event::Kind::closed) << answer;
+    EXPECT_EQ(wire.session.close_reason().text,
+              "the server does not answer as an MQTT broker: wrong flags in the fixed header");
+    EXPECT_EQ(wire.take(), "") << answer;
+  }
+}
+
 TEST(StoreSessionHandshake, AssignedClientIdNamesTheResponseTopic) {
   Wire wire;
   wire.session.start(wire.now());
