@@ -118,8 +118,8 @@ bool is_numeric(std::string_view host) noexcept {
 
 Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
   if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
-    return problem(
-        "option failover=rehash is for caches: fences of the state store live in one place");
+    return problem("option failover=rehash is not supported at " + std::string(traits.scheme) +
+                   "://");
   }
   const bool with_engines = !config.embedded_name.empty() || !config.engine_options.empty();
   if (with_engines && traits.options != OptionGroup::engines) {

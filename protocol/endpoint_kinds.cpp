@@ -30,9 +30,13 @@ constexpr FeatureSet store_features = {Feature::fencing,
                                        Feature::if_absent_or_equal,
                                        Feature::if_value,
                                        Feature::millisecond_ttl,
+                                       Feature::rehash,
                                        Feature::clock,
                                        Feature::watch,
                                        Feature::lists,
+                                       Feature::locks};
+// A fence, and what is made with fences, means nothing to the node that stands in for another.
+constexpr FeatureSet store_one_home = {Feature::fencing, Feature::watch, Feature::lists,
                                        Feature::locks};
 
 constexpr FeatureSet memcached_features = {
@@ -48,6 +52,7 @@ constexpr std::array table{
         .default_port = 1883,
         .make_sessions = store_sessions,
         .features = store_features,
+        .one_home = store_one_home,
         .compares = Compares::values,
     },
     EndpointTraits{
@@ -69,6 +74,7 @@ constexpr std::array table{
         .transport = Transport::engines,
         .make_sessions = store_sessions,
         .features = store_features,
+        .one_home = store_one_home,
         .compares = Compares::values,
         .options = OptionGroup::engines,
     },

@@ -64,7 +64,8 @@ struct EndpointTraits {
   Transport transport = Transport::tcp;
   std::uint16_t default_port = 0;         // Transport::tcp
   MakeSessions* make_sessions = nullptr;  // null: the kind comes with a later version
-  FeatureSet features = {};               // what Client::supports says with failover=owner
+  FeatureSet features = {};
+  FeatureSet one_home = {};  // of these, what is missing with failover=rehash
   Compares compares = Compares::values;
   bool has_leases = false;      // one of those who miss a key wins the right to compute it
   std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list

@@ -1,6 +1,7 @@
 #include "client/calls/checks.h"
 
 #include "base/text.h"
+#include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
 
 namespace sheaf::client::calls {
@@ -24,6 +25,11 @@ std::optional<Error> check_value(std::string_view value, const ClusterConfig& co
   return bad(Reason::too_large, "the value has " + std::to_string(value.size()) +
                                     " bytes; value_limit allows " +
                                     std::to_string(config.value_limit));
+}
+
+std::optional<Error> check_fence(const FencingToken& fence, const ClusterConfig& config) {
+  if (fence.text.empty()) return std::nullopt;
+  return runtime::check_feature(config, Feature::fencing);
 }
 
 std::optional<Error> check_ttl(const std::optional<Ttl>& ttl) {

@@ -16,6 +16,7 @@ namespace sheaf::client::calls {
 // Each returns the first thing wrong, naming it and its limit.
 std::optional<Error> check_key(std::string_view key);
 std::optional<Error> check_value(std::string_view value, const ClusterConfig& config);
+std::optional<Error> check_fence(const FencingToken& fence, const ClusterConfig& config);
 std::optional<Error> check_ttl(const std::optional<Ttl>& ttl);
 std::optional<Error> check_timeout(const Timeout& timeout);
 

@@ -49,7 +49,8 @@ KeyRequest set_request(std::string_view key, std::string_view value, const SetOp
   operation.condition = condition_of(options.condition);
   if (operation.condition == Condition::if_version) operation.version = options.version.text;
   return {operation, options.timeout, options.stop,
-          first_of(check_key(key), check_value(value, config), check_ttl(options.ttl))};
+          first_of(check_key(key), check_value(value, config), check_ttl(options.ttl),
+                   check_fence(options.fence, config))};
 }
 
 KeyRequest remove_request(std::string_view key, const RemoveOptions& options,
@@ -64,7 +65,8 @@ KeyRequest remove_request(std::string_view key, const RemoveOptions& options,
     operation.version = options.if_version->text;
   }
   return {operation, options.timeout, options.stop,
-          first_of(check_key(key), check_value(operation.value, config))};
+          first_of(check_key(key), check_value(operation.value, config),
+                   check_fence(options.fence, config))};
 }
 
 KeyRequest edit_request(Verb verb, std::string_view key, std::string_view value,

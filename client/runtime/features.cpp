@@ -4,15 +4,29 @@
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::runtime {
+namespace {
+
+bool lost_by_rehash(const ClusterConfig& config, const protocol::EndpointTraits& traits,
+                    Feature feature) noexcept {
+  return config.failover == FailoverMode::rehash && traits.one_home.has(feature);
+}
+
+}  // namespace
 
 bool supports(const ClusterConfig& config, Feature feature) noexcept {
-  return protocol::traits_of(config.kind).features.has(feature);
+  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
+  return traits.features.has(feature) && !lost_by_rehash(config, traits, feature);
 }
 
 std::optional<Error> check_feature(const ClusterConfig& config, Feature feature) {
   if (supports(config, feature)) return std::nullopt;
   std::string text(to_string(feature));
-  text.append(" are not supported at ").append(to_string(config.kind)).append("://");
+  text.append(" are not supported ");
+  if (lost_by_rehash(config, protocol::traits_of(config.kind), feature)) {
+    text.append("with failover=rehash, under which a key may have two homes");
+    return local_error(Outcome::unsupported, Reason::bad_argument, std::move(text));
+  }
+  text.append("at ").append(to_string(config.kind)).append("://");
   const std::string others = protocol::list_schemes("://", feature);
   if (!others.empty()) text.append(", only at ").append(others);
   return local_error(Outcome::unsupported, Reason::bad_argument, std::move(text));

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a client can do at the kind of endpoint that it is configured for.
+// What a client can do: by the kind of its endpoint, less what failover=rehash takes away.
 //
 // Thread rule: pure functions.
 

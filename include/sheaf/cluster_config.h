@@ -71,7 +71,9 @@ enum class FailoverMode : std::uint8_t {
   /// while nodes come and go, two clients may use two homes of a key. What helps: a short time to
   /// live; removing, when the node is back, what was written during the outage; a version in the
   /// value that the reader checks. samples/stale_after_return.cpp shows all of it.
-  /// Refused for the state store, whose fences live in one place.
+  /// At a state store (`mqtt://`, `embedded://`) such a client has no fencing tokens, locks, lists
+  /// and watches, which need one home for each key: they end with Outcome::unsupported, and
+  /// Client::supports says so.
   rehash
 };
 

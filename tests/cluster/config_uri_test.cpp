@@ -210,7 +210,8 @@ TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
   EXPECT_EQ(refusal("memcached://c1?ring=libmemcached&locator=slots"),
             "option ring implies locator=ring, and locator is slots");
   EXPECT_EQ(refusal("mqtt://b1?ring=libmemcached"), "option ring is for memcached:// only");
-  EXPECT_THAT(refusal("mqtt://b1?failover=rehash"), HasSubstr("failover=rehash is for caches"));
+  EXPECT_EQ(good("mqtt://b1?failover=rehash").failover, FailoverMode::rehash);
+  EXPECT_EQ(good("embedded://3?failover=rehash").failover, FailoverMode::rehash);
 }
 
 TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {

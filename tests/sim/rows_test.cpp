@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/config_check.h"
 #include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
@@ -276,6 +277,7 @@ TEST_F(Rows, C3_ClusterLendsASocketForAKeyOrNone) {
 TEST_F(Rows, C4_ClusterGivesTheKeysOfAFailedNodeToTheOthersAndBackAgain) {
   start(3);
   stack->config.failover = FailoverMode::rehash;
+  ASSERT_FALSE(cluster::check_config(stack->config)) << "Client::open takes it";
   const auto set_all = [&] {
     std::vector<const Op*> ops;
     for (unsigned i = 0; i < 60; ++i) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include <sheaf/client.h>
@@ -23,13 +24,13 @@ constexpr auto recovery_limit = test::sanitized ? 3000ms : 1700ms;
 
 class BrokerOutage : public testing::Test {
  protected:
-  BrokerOutage() {
+  explicit BrokerOutage(std::string_view options = {}) {
     std::string uri = "mqtt://";
     for (auto& broker : brokers) {
       if (uri.back() != '/') uri += ',';
       uri += "127.0.0.1:" + std::to_string(broker.port());
     }
-    client.emplace(test::open(uri));
+    client.emplace(test::open(uri.append(options)));
     for (int i = 0; i < 1000; ++i) names.push_back("outage/" + std::to_string(i));
     keys.assign(names.begin(), names.end());
     std::vector<SetItem> items;
@@ -121,6 +122,38 @@ TEST_F(BrokerOutage, RepeatedOutagesEndInRecoveryEveryTime) {
     brokers[0].restart();
     EXPECT_LT(time_to_success(0), recovery_limit);
   }
+}
+
+class BrokerRehash : public BrokerOutage {
+ protected:
+  BrokerRehash() : BrokerOutage("?failover=rehash") {}
+};
+
+TEST_F(BrokerRehash, KeysOfAKilledBrokerGoToTheOthersAndComeBackToAnEmptyOne) {
+  std::vector<SetItem> items;
+  for (const auto& name : names) items.push_back({name, name});
+  const auto failures = [&] {
+    return std::ranges::count_if(client->set_many(items, {.timeout = 1s}),
+                                 [](const auto& stored) { return !stored.result; });
+  };
+  const auto start = Clock::now();
+  brokers[1].kill();
+  while (failures() > 0) ASSERT_LT(Clock::now() - start, 20s);
+  for (const auto& got : client->get_many(keys)) EXPECT_EQ(got.result.value()->data, got.key);
+  brokers[1].restart();
+  const std::string key = key_on(1);
+  while (client->get(key).value()) ASSERT_LT(Clock::now() - start, 40s);
+}
+
+// A broker that was stopped kept its memory: the caveat of failover=rehash.
+TEST_F(BrokerRehash, ABrokerThatWasStoppedReturnsWithItsOldValues) {
+  const std::string key = key_on(1);
+  const auto start = Clock::now();
+  brokers[1].stop();
+  while (!client->set(key, "new", {.timeout = 300ms})) ASSERT_LT(Clock::now() - start, 20s);
+  EXPECT_EQ(client->get(key).value()->data, "new");
+  brokers[1].resume();
+  while (client->get(key).value()->data != key) ASSERT_LT(Clock::now() - start, 40s);
 }
 
 // Mosquitto's default: its reply waits for our acknowledgement of its PUBACK, 40 ms if we delay it.
