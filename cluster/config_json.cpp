@@ -161,7 +161,9 @@ Checked read_server_list(const Json& cluster, const std::string& path, ConfigBui
   const auto& scheme = kind->get_ref<const std::string&>();
   if (auto known = builder.set_scheme(scheme); !known) return within(kind_path, known.error());
   if (builder.traits().transport == protocol::Transport::engines) {
-    return at(kind_path, "must be mqtt: embedded engines are \"servers\": \"embedded://N\"");
+    const std::string known(builder.traits().scheme);
+    return at(kind_path, "is " + known + ", which has no list of servers: write \"servers\": \"" +
+                             known + "://N\"");
   }
   const Json& servers = cluster.at("servers");
   const std::string servers_path = field(path, "servers");

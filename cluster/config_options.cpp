@@ -98,7 +98,8 @@ constexpr std::array kTable{
            "have no fences, locks, lists and watches then."},
     Option{"ring", Type::choice, Group::memcached, 0, 0,
            "libmemcached|libmemcached-weighted|spymemcached", "", ring,
-           "A ring shared with users of another client; implies `locator=ring`."},
+           "A ring shared with users of another client; implies `locator=ring`.",
+           " (ketama is libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)"},
     Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
            "Which of memcached's protocols is spoken."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
@@ -305,7 +306,7 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
   const auto number = read_value(option, value);
   if (!number) {
     return std::unexpected("is \"" + printable(value, kLongestShown) + "\", not " +
-                           allowed(option));
+                           allowed(option) + std::string(option.hint));
   }
   option.access.set(config, {*number, value});
   return {};

@@ -50,6 +50,7 @@ struct Option {
   OptionAccess access;
   std::string_view help;
 
+  std::string_view hint = {};  // ends the refusal of a value
   // Its value is handed to the engine as it is.
   constexpr bool judged_by_engine() const noexcept { return access.set == nullptr; }
 };

@@ -136,6 +136,9 @@ Checked check_characters(std::string_view authority, std::string_view options) {
   if (authority.find('@') != authority.rfind('@') || options.find('@') != options.npos) {
     return problem("a \"?\" or \"@\" in user and password is written as %3F or %40");
   }
+  if (authority.starts_with('/')) {
+    return problem("before the \"/\" there is no server; Unix sockets are not supported");
+  }
   if (authority.find('/') != authority.npos || authority.find('#') != authority.npos) {
     return problem(
         "\"/\" and \"#\" may not follow the servers, and are written as %2F and %23 in "
@@ -155,6 +158,7 @@ Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
   std::string_view rest = uri.substr(colon + 3);
   const bool with_options = rest.find('?') != rest.npos;
   std::string_view authority = take_until(rest, '?');
+  if (authority.ends_with('/') && authority.size() > 1) authority.remove_suffix(1);
   if (auto clean = check_characters(authority, rest); !clean) return clean;
   if (authority.find('@') != authority.npos) {
     if (auto login = read_login(take_until(authority, '@'), builder); !login) return login;

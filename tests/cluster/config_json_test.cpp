@@ -198,8 +198,9 @@ TEST(ConfigJson, WantsTheKindBesideAListOnly) {
             "clusters.main.kind must be a JSON string");
   EXPECT_EQ(refusal(cluster(R"("kind":"http","servers":[])")),
             "clusters.main.kind: the scheme is not mqtt, memcached or embedded");
-  EXPECT_THAT(refusal(cluster(R"("kind":"embedded","servers":[])")),
-              HasSubstr("clusters.main.kind must be mqtt"));
+  EXPECT_EQ(refusal(cluster(R"("kind":"embedded","servers":[])")),
+            "clusters.main.kind is embedded, which has no list of servers: write \"servers\": "
+            "\"embedded://N\"");
 }
 
 TEST(ConfigJson, KeepsTheOutcomeOfASchemeThatComesLater) {

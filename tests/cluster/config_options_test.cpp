@@ -111,6 +111,9 @@ TEST(ConfigOptions, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal("locator", "slots|ring"), "is \"slots|ring\", not slots or ring");
   EXPECT_EQ(refusal("locator", ""), "is \"\", not slots or ring");
   EXPECT_EQ(refusal("failover", "gutter"), "is \"gutter\", not owner or rehash");
+  EXPECT_EQ(refusal("ring", "ketama"),
+            "is \"ketama\", not libmemcached or libmemcached-weighted or spymemcached (ketama is "
+            "libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)");
   EXPECT_EQ(refusal("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
   EXPECT_EQ(refusal("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
   refusal("client_id", "");

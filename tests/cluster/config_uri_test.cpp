@@ -148,13 +148,24 @@ TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
   EXPECT_EQ(refusal("b1:1883"), "the URI does not begin with mqtt://, memcached:// or embedded://");
   EXPECT_EQ(refusal("http://b1"), "the scheme is not mqtt, memcached or embedded");
   EXPECT_EQ(refusal("://b1"), "the scheme is not mqtt, memcached or embedded");
-  EXPECT_THAT(refusal("mqtt://b1/"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal("mqtt://b1/x"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal("mqtt://b1//"), HasSubstr("may not follow the servers"));
+  for (const auto* path : {"memcached:///run/mc.sock", "mqtt:///", "mqtt:///?timeout=1s"}) {
+    EXPECT_EQ(refusal(path), "before the \"/\" there is no server; Unix sockets are not supported");
+  }
   EXPECT_THAT(refusal("mqtt://b1#x"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal("mqtt://b1, b2"), HasSubstr("blanks"));
   EXPECT_THAT(refusal("mqtt://b1\n"), HasSubstr("blanks"));
   EXPECT_THAT(refusal(std::string_view("mqtt://b1\0", 10)), HasSubstr("blanks"));
   EXPECT_THAT(refusal("mqtt://b1?timeout=1 s"), HasSubstr("blanks"));
   EXPECT_THAT(refusal("mqtt://b\xc3\xa4"), HasSubstr("neither a name nor an address"));
+}
+
+TEST(ConfigUri, TakesASlashAfterTheServers) {
+  EXPECT_EQ(identities(good("mqtt://b1,b2:1884/")),
+            (std::vector<std::string>{"b1:1883", "b2:1884"}));
+  EXPECT_EQ(good("memcached://c1/?timeout=2s").timeout, 2s);
+  EXPECT_EQ(good("embedded://3/").nodes.size(), 3u);
 }
 
 TEST(ConfigUri, TakesASchemeInAnyCase) {
