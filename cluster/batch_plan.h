@@ -8,6 +8,7 @@
 // the memory that a plan is made of.
 //
 // Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <memory_resource>

@@ -1,4 +1,6 @@
-// JSON configuration: docs/configuration.md, "JSON". Two passes: a checker that refuses what a JSON
+#include "cluster/config_json.h"
+
+// Two passes: a checker that refuses what a JSON
 // document may contain but a configuration may not (repeated fields, deep nesting) with the place,
 // then the reader. Texts of the JSON library are not shown: they quote the document, and it may
 // hold a password.
@@ -6,10 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
-#include <system_error>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -20,7 +18,6 @@ namespace sheaf::cluster {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the document
-using Clusters = std::vector<std::pair<std::string, ClusterConfig>>;
 
 constexpr std::size_t kMaxDepth = 8;
 constexpr std::size_t kMaxClusters = 256;
@@ -225,7 +222,9 @@ std::expected<ClusterConfig, Problem> read_cluster(const Json& cluster, const st
   return config;
 }
 
-std::expected<Clusters, Problem> read_document(std::string_view text) {
+}  // namespace
+
+std::expected<Clusters, Problem> read_json(std::string_view text) {
   if (text.size() > max_config_bytes) return problem("the configuration is longer than 1 MiB");
   Checker checker(text);
   if (!Json::sax_parse(text, &checker)) return problem(checker.fault());
@@ -252,49 +251,4 @@ std::expected<Clusters, Problem> read_document(std::string_view text) {
   return out;
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-std::expected<std::string, Problem> read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
-  const auto system_problem = [] { return problem(std::generic_category().message(errno)); };
-  if (!file) return system_problem();
-  std::string text(max_config_bytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return system_problem();
-  return text;
-}
-
-Failure failure(Problem bad) {
-  return Failure({bad.outcome, Reason::bad_configuration, "", {}, std::move(bad.text)});
-}
-
-}  // namespace
 }  // namespace sheaf::cluster
-
-namespace sheaf {
-inline namespace v0 {
-
-Result<std::vector<std::pair<std::string, ClusterConfig>>> ClusterConfig::parse_json(
-    std::string_view text) {
-  auto clusters = cluster::read_document(text);
-  if (!clusters) return cluster::failure(std::move(clusters.error()));
-  return std::move(*clusters);
-}
-
-Result<std::vector<std::pair<std::string, ClusterConfig>>> ClusterConfig::load_file(
-    const std::string& path) {
-  const auto in_file = [&](cluster::Problem bad) {
-    bad.text = printable(path, 256) + ": " + bad.text;
-    return cluster::failure(std::move(bad));
-  };
-  const auto text = cluster::read_file(path);
-  if (!text) return in_file(text.error());
-  auto clusters = cluster::read_document(*text);
-  if (!clusters) return in_file(std::move(clusters.error()));
-  return std::move(*clusters);
-}
-
-}  // namespace v0
-}  // namespace sheaf

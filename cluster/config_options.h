@@ -3,6 +3,7 @@
 // The options of a cluster: one table for URIs, JSON and docs/configuration.md.
 //
 // Thread rule: constant data and plain values.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <expected>
@@ -49,8 +50,8 @@ struct Option {
   std::string_view fallback;  // the default, as it would be written in a URI; empty = none
   OptionAccess access;
   std::string_view help;
-
   std::string_view hint = {};  // ends the refusal of a value
+
   // Its value is handed to the engine as it is.
   constexpr bool judged_by_engine() const noexcept { return access.set == nullptr; }
 };

@@ -170,20 +170,3 @@ Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
 }
 
 }  // namespace sheaf::cluster
-
-namespace sheaf {
-inline namespace v0 {
-
-Result<ClusterConfig> ClusterConfig::parse_uri(std::string_view uri) {
-  cluster::ConfigBuilder builder;
-  const auto fail = [](cluster::Problem& bad) {
-    return Failure({bad.outcome, Reason::bad_configuration, "", {}, std::move(bad.text)});
-  };
-  if (auto read = cluster::read_uri(uri, builder); !read) return fail(read.error());
-  auto config = builder.finish();
-  if (!config) return fail(config.error());
-  return std::move(*config);
-}
-
-}  // namespace v0
-}  // namespace sheaf

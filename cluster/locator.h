@@ -4,6 +4,7 @@
 // every process, machine and version must give the same answers, or writers and readers part.
 //
 // Thread rule: immutable once built; any thread.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <memory>

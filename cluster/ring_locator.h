@@ -5,6 +5,7 @@
 // Formula: docs/wire/locators.md, "Ring".
 //
 // Thread rule: immutable once built; any thread.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <span>
 #include <vector>

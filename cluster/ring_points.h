@@ -3,6 +3,7 @@
 // What rings of points have in common, whoever placed the points.
 //
 // Thread rule: plain values and functions.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <span>

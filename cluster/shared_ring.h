@@ -5,6 +5,7 @@
 // sources. `{tag}` means nothing to the others, so it is not read here either.
 //
 // Thread rule: immutable once built; any thread.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <span>
 #include <string>

@@ -5,6 +5,7 @@
 // node that joins or leaves moves its own slots only. Formula: docs/wire/locators.md, "Slots".
 //
 // Thread rule: immutable once built; any thread.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <span>
 #include <string>

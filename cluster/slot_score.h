@@ -4,6 +4,7 @@
 // they place keys. docs/wire/locators.md, "Slots".
 //
 // Thread rule: pure functions and constants.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <array>
 #include <bit>

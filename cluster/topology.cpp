@@ -1,3 +1,5 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
 #include "cluster/topology.h"
 
 namespace sheaf::cluster {

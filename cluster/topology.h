@@ -4,6 +4,7 @@
 // snapshot from its start to its end; a change makes a new one.
 //
 // Thread rule: immutable once made; any thread. Hand snapshots over under a mutex.
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
 #include <memory>

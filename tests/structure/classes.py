@@ -12,11 +12,6 @@ LARGE_CLASSES = {
     "sheaf::socket::ClientSocket": 37,
 }
 
-# Classes whose members are defined in more than one .cpp, and in how many.
-SPREAD_CLASSES = {
-    "sheaf::ClusterConfig": 2,
-}
-
 # The table of the kinds of endpoint: the only place that may ask which kind it has before it.
 KIND_TABLE = re.compile(r"protocol/endpoint_kinds[^/]*")
 KIND_COMPARED = re.compile(r"[=!]=\s*(?:\w+::)*EndpointKind::\w+"
@@ -69,15 +64,14 @@ def class_sizes(files, exceptions=None):
                 name, count[name], limit)
 
 
-def class_files(files, exceptions=None):
+def class_files(files):
     """The members of a class are defined in its header and in one .cpp."""
-    exceptions = SPREAD_CLASSES if exceptions is None else exceptions
     paths = {}
     for name, file, _ in member_functions(files):
         if file.path.endswith(".cpp"):
             paths.setdefault(name, set()).add(file.path)
     for name, where in sorted(paths.items()):
-        if len(where) > exceptions.get(name, 1):
+        if len(where) > 1:
             yield "%s:1: %s is defined in %s" % (min(where), name, ", ".join(sorted(where)))
 
 
@@ -90,13 +84,13 @@ def kind_comparisons(files):
             line = file.code.count("\n", 0, match.start()) + 1
             yield "%s:%d: only the table of endpoint kinds compares them" % (file.path, line)
 
+
 def kinds_of_tests(files):
     """tests/toy adds a kind of endpoint with a folder and a row: the product does not know it."""
     for file in product(files):
         for number, text in enumerate(file.lines, 1):
             if re.search(r"\btoys?\b", text, re.I):
                 yield "%s:%d: only tests/toy knows this kind of endpoint" % (file.path, number)
-
 
 
 def controls(files):

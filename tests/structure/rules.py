@@ -66,8 +66,7 @@ THIRD_PARTIES = [
 PURE_MARKER = "// Pure: no socket, clock, entropy, thread or callback."
 ALL_PURE = ("protocol/", "store/engine/", "store/server/")  # every file there has the marker
 # Checked although they have no marker.
-PURE_UNMARKED = re.compile(r"node/(health|backoff|pool_plan)[^/]*"
-                           r"|cluster/([^/]*locator|[^/]*plan|topology)[^/]*")
+PURE_UNMARKED = re.compile(r"node/(health|backoff|pool_plan)[^/]*")
 IMPURE_HEADERS = re.compile(
     r"<(thread|mutex|shared_mutex|condition_variable|future|stop_token|semaphore|latch|barrier"
     r"|random|fstream|iostream|filesystem|ctime|time\.h|unistd\.h|netdb\.h|poll\.h|fcntl\.h"
