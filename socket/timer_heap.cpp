@@ -2,24 +2,28 @@
 
 namespace sheaf::socket {
 
-class TimerHeap::Entry final : public Timer {
+class TimerHeap::Entry final : public Timer, public DeadlineHook<Entry> {
  public:
-  Entry(TimerHeap& heap, TimerSink& sink) : heap_(heap) { node_.sink = &sink; }
-  ~Entry() override { heap_.remove(node_); }
+  Entry(TimerHeap& timers, TimerSink& sink) : timers_(timers), sink_(sink) {}
+  ~Entry() override { cancel(); }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
   void set(Deadline deadline) override {
-    if (node_.place != npos && node_.due == deadline) return;
-    heap_.remove(node_);
-    node_.due = deadline;
-    if (deadline != never) heap_.insert(node_);
+    if (timers_.heap_.contains(*this) && deadline_ == deadline) return;
+    cancel();
+    deadline_ = deadline;
+    round_ = timers_.round_;
+    if (deadline != never) timers_.heap_.push(*this, deadline);
   }
-  void cancel() override { heap_.remove(node_); }
+  void cancel() override { timers_.heap_.remove(*this); }
 
  private:
-  TimerHeap& heap_;
-  Node node_;
+  friend class TimerHeap;
+  TimerHeap& timers_;
+  TimerSink& sink_;
+  Deadline deadline_ = never;
+  std::uint64_t round_ = 0;  // of the fire() during which it was set
 };
 
 std::unique_ptr<Timer> TimerHeap::make(TimerSink& sink) {
@@ -28,57 +32,11 @@ std::unique_ptr<Timer> TimerHeap::make(TimerSink& sink) {
 
 void TimerHeap::fire(Now now) {
   ++round_;
-  while (!heap_.empty() && heap_.front()->due <= now.mono && heap_.front()->round < round_) {
-    Node& node = *heap_.front();
-    remove(node);
-    node.sink->on_timer(now);
+  while (heap_.next() <= now.mono && !heap_.empty() && heap_.front()->round_ < round_) {
+    Entry& due = *heap_.front();
+    due.cancel();
+    due.sink_.on_timer(now);
   }
-}
-
-void TimerHeap::insert(Node& node) {
-  node.round = round_;
-  heap_.push_back(&node);
-  node.place = heap_.size() - 1;
-  sift_up(node.place);
-}
-
-void TimerHeap::remove(Node& node) noexcept {
-  if (node.place == npos) return;
-  const std::size_t hole = node.place;
-  node.place = npos;
-  Node* last = heap_.back();
-  heap_.pop_back();
-  if (last == &node) return;
-  place(hole, last);
-  sift_up(hole);
-  sift_down(last->place);
-}
-
-void TimerHeap::place(std::size_t at, Node* node) noexcept {
-  heap_[at] = node;
-  node->place = at;
-}
-
-void TimerHeap::sift_up(std::size_t at) noexcept {
-  Node* node = heap_[at];
-  while (at > 0 && node->due < heap_[(at - 1) / 2]->due) {
-    place(at, heap_[(at - 1) / 2]);
-    at = (at - 1) / 2;
-  }
-  place(at, node);
-}
-
-void TimerHeap::sift_down(std::size_t at) noexcept {
-  Node* node = heap_[at];
-  for (;;) {
-    std::size_t child = 2 * at + 1;
-    if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1]->due < heap_[child]->due) ++child;
-    if (heap_[child]->due >= node->due) break;
-    place(at, heap_[child]);
-    at = child;
-  }
-  place(at, node);
 }
 
 }  // namespace sheaf::socket

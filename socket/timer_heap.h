@@ -1,14 +1,14 @@
 #pragma once
 
-// Timers of a loop: a binary heap of ours, because libuv fires its own before it reads, and after a
+// Timers of a loop: a heap of our own, because libuv fires its timers before it reads, and after a
 // pause of the process every peer would look dead (ARCHITECTURE.md, "Time").
 //
 // Thread rule: belongs to one loop.
 
-#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <vector>
 
+#include "base/deadline_heap.h"
 #include "socket/seam.h"
 
 namespace sheaf::socket {
@@ -23,7 +23,7 @@ class TimerHeap {
   std::unique_ptr<Timer> make(TimerSink& sink);
 
   // `never` when no timer is set.
-  Deadline earliest() const noexcept { return heap_.empty() ? never : heap_.front()->due; }
+  Deadline earliest() const noexcept { return heap_.next(); }
 
   // Fires every timer that was due when the call began, oldest first. A sink may set, cancel and
   // destroy any timer; one set again during the call waits for the next.
@@ -31,22 +31,9 @@ class TimerHeap {
 
  private:
   class Entry;
-  struct Node {
-    Deadline due = never;
-    std::size_t place = npos;
-    TimerSink* sink = nullptr;
-    std::uint64_t round = 0;  // of the fire() during which it was set
-  };
-  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-  void insert(Node& node);
-  void remove(Node& node) noexcept;
-  void place(std::size_t at, Node* node) noexcept;
-  void sift_up(std::size_t at) noexcept;
-  void sift_down(std::size_t at) noexcept;
-
-  std::vector<Node*> heap_;
-  std::uint64_t round_ = 0;
+  DeadlineHeap<Entry> heap_;
+  std::uint64_t round_ = 0;  // of fire()
 };
 
 }  // namespace sheaf::socket
