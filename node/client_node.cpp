@@ -352,6 +352,7 @@ void ClientNode::on_probe_result(bool good, const CloseReason* why, Now now) {
 void ClientNode::report_health() {
   if (health_.state() == reported_) return;
   reported_ = health_.state();
+  if (reported_ == NodeHealth::down) ++outages_;
   if (parts_.events.listening()) {
     parts_.events.record(record_of(options_.identity, health_.state(), failure_.text()));
   }

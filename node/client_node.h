@@ -10,7 +10,7 @@
 //
 // A request is in one of three places: waiting (in the queue), submitted (on a socket), or done.
 //
-// Thread rule: belongs to one lane, except for last_health().
+// Thread rule: belongs to one lane, except for last_health() and outages().
 
 #include <atomic>
 #include <memory>
@@ -77,6 +77,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   NodeHealth health() const noexcept { return health_.state(); }
   // The health of a moment ago. Any thread.
   NodeHealth last_health() const noexcept { return reported_; }
+  // How often the node went down. Any thread.
+  unsigned outages() const noexcept { return outages_; }
   std::size_t pool_size() const noexcept { return pool_.size(); }
   NodeStats stats() const;
 
@@ -124,6 +126,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool pumping_ = false;
   LastFailure failure_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
+  std::atomic<unsigned> outages_ = 0;
   Deadline armed_ = never;  // what the timer is set to
   std::unique_ptr<socket::Timer> timer_;
   NodeStats stats_;  // of requests

@@ -96,7 +96,7 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
 Path& BulkConnections::Lease::operator*() const noexcept { return side_->path(); }
 
 BulkConnections::BulkConnections(unsigned limit, unsigned nodes, Open open)
-    : limit_(limit), nodes_(nodes), open_(std::move(open)), next_attempt_(nodes) {
+    : limit_(limit), nodes_(nodes), open_(std::move(open)), next_attempt_(nodes), outages_(nodes) {
   sides_.reserve(limit);
   free_.reserve(limit);
 }
@@ -118,10 +118,17 @@ BulkConnections::Side* BulkConnections::take(std::uint32_t node) {
   return side;
 }
 
-BulkConnections::Lease BulkConnections::borrow(std::uint32_t node, Deadline now) {
+// A connection from before the outage may be dead without anybody having noticed.
+void BulkConnections::note_outages(std::uint32_t node, unsigned outages) {
+  if (std::exchange(outages_[node], outages) == outages) return;
+  for (const auto& side : sides_) side->forget(node);
+}
+
+BulkConnections::Lease BulkConnections::borrow(std::uint32_t node, unsigned outages, Deadline now) {
   Side* cold = nullptr;
   {
     const sync::MutexLock lock(mutex_);
+    note_outages(node, outages);
     if (Side* const side = take(node)) return {*this, *side};
     if (now < next_attempt_[node]) return {};
     if (!free_.empty()) {

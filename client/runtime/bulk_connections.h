@@ -72,8 +72,9 @@ class BulkConnections {
   };
 
   // One that nobody uses and that is connected to the node: that which this thread had last, if it
-  // can be. If there is none, one more is connected for later.
-  Lease borrow(std::uint32_t node, Deadline now);
+  // can be. If there is none, one more is connected for later. `outages`: how often the node went
+  // down; connections from before its last outage are not lent.
+  Lease borrow(std::uint32_t node, unsigned outages, Deadline now);
 
   // Whether some are lent now: then a caller that spins takes the processor from them.
   bool in_use() const noexcept { return lent_ > 0; }
@@ -87,6 +88,7 @@ class BulkConnections {
  private:
   Side* add_side();
   Side* take(std::uint32_t node) SHEAF_REQUIRES(mutex_);
+  void note_outages(std::uint32_t node, unsigned outages) SHEAF_REQUIRES(mutex_);
   void give_back(Side& side) noexcept;
   void distrust(Side& side, std::uint32_t node);
   std::vector<Side*> all();
@@ -101,6 +103,7 @@ class BulkConnections {
   std::atomic<unsigned> lent_ = 0;
   std::vector<Side*> free_ SHEAF_GUARDED_BY(mutex_);             // the last one was used last
   std::vector<Deadline> next_attempt_ SHEAF_GUARDED_BY(mutex_);  // by node: to connect one more
+  std::vector<unsigned> outages_ SHEAF_GUARDED_BY(mutex_);       // by node: that are known here
   bool opening_ SHEAF_GUARDED_BY(mutex_) = false;
   bool closed_ SHEAF_GUARDED_BY(mutex_) = false;
 };

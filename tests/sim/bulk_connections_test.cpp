@@ -113,13 +113,15 @@ TEST(BulkConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
 }
 
 // Nobody has noticed yet that the bulk connection died while the server was cut off.
-TEST(BulkConnections, ABatchOfANodeThatReturnsGoesOnTheClientsOwnConnection) {
+TEST(BulkConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
   run(60s, [](BulkWorld& world) {
     world.server().cut_off();
     world.until(NodeHealth::down);
     world.server().reconnect();
     world.until(NodeHealth::recovering);
     world.check(world.batch().found == 8, "the batch went on a connection that is dead");
+    world.until(NodeHealth::up);
+    world.check(world.batch().found == 8, "a batch after the return went on a dead connection");
   });
 }
 
