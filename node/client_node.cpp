@@ -22,6 +22,13 @@ constexpr std::chrono::milliseconds ramp_step{20};
 // All requests on the pool's sockets have come through start().
 Request& ours(socket::Request& request) noexcept { return static_cast<Request&>(request); }
 
+// How many requests may be in flight. A node that has come back gets a part of its window that
+// grows; what does not fit waits.
+std::uint64_t window_of(const Health& health, std::uint64_t full, Now now) {
+  const bool ramp = health.state() == NodeHealth::recovering;
+  return ramp ? ramp_limit(full, health.since(), health.ramp(), now) : full;
+}
+
 }  // namespace
 
 ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed)
@@ -79,7 +86,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
          "the connection that this request belongs to has ended", now);
     return true;
   }
-  open_window(now);
+  queue_.narrow(window_of(health_, options_.max_in_flight, now));
   if (!queue_.has_room_for(request)) return false;
   ClientSocket* const socket = pool_.socket_for(request);
   if (socket == nullptr) return false;
@@ -98,7 +105,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
 void ClientNode::pump(Now now) {
   if (pumping_) return;  // a completion started another request: the outer loop takes it
   pumping_ = true;
-  open_window(now);
+  queue_.narrow(window_of(health_, options_.max_in_flight, now));
   while (Request* request = queue_.front()) {
     // Submitting may end the request, whose owner may then start others: it leaves the queue first.
     const bool room = queue_.has_room_for(*request) && pool_.socket_for(*request) != nullptr;
@@ -283,14 +290,6 @@ void ClientNode::connect(Now now) {
   maintain(now);
 }
 
-// A node that has come back gets a part of its window that grows; what does not fit waits.
-void ClientNode::open_window(Now now) {
-  const std::uint64_t full = options_.max_in_flight;
-  const bool ramp = health_.state() == NodeHealth::recovering;
-  queue_.narrow(ramp ? ramp_limit(full, health_.since(), health_.ramp(), now) : full);
-}
-
-// Looks after the pool, and sets the timer to what comes next.
 void ClientNode::maintain(Now now) {
   if (shut_down_) return;
   armed_ = std::min({pool_.maintain(needs(), now), health_.poll_deadline(), prober_.deadline()});

@@ -74,12 +74,10 @@ class ClientNode final : private socket::ClientSocketOwner,
   const NodeOptions& options() const noexcept { return options_; }
   // Whether requests are taken; else they fail at once.
   bool usable() const noexcept { return health_.usable(); }
-  NodeHealth health() const noexcept { return health_.state(); }
   // The health of a moment ago. Any thread.
   NodeHealth last_health() const noexcept { return reported_; }
   // How often the node went down. Any thread.
   unsigned outages() const noexcept { return outages_; }
-  std::size_t pool_size() const noexcept { return pool_.size(); }
   NodeStats stats() const;
 
  private:
@@ -107,7 +105,6 @@ class ClientNode final : private socket::ClientSocketOwner,
 
   // Connections and health.
   PoolNeeds needs() const noexcept;
-  void open_window(Now now);
   void maintain(Now now);
   void arm(Deadline at);
   void act(Now now);

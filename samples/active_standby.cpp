@@ -75,12 +75,12 @@ int main(int argc, char** argv) {
   sheaf::Client second = open(uri);
 
   auto active = become_active(*first, "pump A");
-  const sheaf::FencingToken old_token = active->token();
+  const sheaf::FencingToken old_token = active.token();
 
   std::optional<sheaf::LockGuard> standby;
   std::thread waiting([&] { standby = become_active(second, "pump B"); });
   first.reset();  // A is gone without a word; its lock lives on until its lease ends
-  require(!active->held(), "A knows that it is not active any more");
+  require(!active.held(), "A knows that it is not active any more");
   waiting.join();
   require(standby->held(), "B is active");
 

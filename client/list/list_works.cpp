@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/calls/admit.h"
+
 namespace sheaf::client::list {
 namespace {
 

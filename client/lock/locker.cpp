@@ -54,9 +54,8 @@ Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOpti
                              std::string_view name, const LockOptions& options) {
   const auto admitted = client::calls::admit(
       context, form, options.timeout, options.stop,
-      client::calls::first_of(
-          client::runtime::check_feature(context.config(), Feature::locks), check_options(locker),
-          client::calls::check_key(name)));
+      client::calls::first_of(client::runtime::check_feature(context.config(), Feature::locks),
+                              check_options(locker), client::calls::check_key(name)));
   if (!admitted) return Failure(admitted.error());
   const ClusterConfig& config = context.config();
   LockTerms terms;

@@ -155,7 +155,7 @@ std::uint64_t packets_to_dead_brokers(bool stopped, unsigned callers) {
   const std::uint64_t before = packets();
   stack.world.run(stack.world.now().mono + 30s, [&] {
     for (unsigned i = 0; i < 2; ++i) {
-      EXPECT_EQ(stack.client().cluster().node(i).pool_size(), 0u) << "only probes connect";
+      EXPECT_EQ(stack.client().cluster().node(i).stats().connections, 0u) << "only probes connect";
     }
     return testing::Test::HasFailure();
   });

@@ -138,7 +138,9 @@ class ToySession final : public protocol::SessionBase<Requests> {
     if (request == nullptr || !life().has_left(request->frame)) {
       return life().broken("a reply to nothing");
     }
-    event = {Event::Kind::reply, request->ticket};
+    event = Event{};
+    event.kind = Event::Kind::reply;
+    event.ticket = request->ticket;
     const bool wanted = request->waiting;
     requests().remove_oldest();
     if (!read_reply(line, event.reply)) return life().broken("no reply of toy://");

@@ -18,6 +18,9 @@
 
 #include <memory>
 
+#include <sheaf/cluster_config.h>
+
+#include "base/random.h"
 #include "protocol/session_factory.h"
 
 namespace sheaf::toy {

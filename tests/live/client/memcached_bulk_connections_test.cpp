@@ -244,7 +244,7 @@ class LentPaths : public testing::Test {
   Paths::Lease borrow() {
     const auto end = Fleet::Clock::now() + 20s;
     while (Fleet::Clock::now() < end) {
-      if (auto lease = paths->borrow(0, read_monotonic())) return lease;
+      if (auto lease = paths->borrow(0, 0, read_monotonic())) return lease;
       std::this_thread::yield();
     }
     throw std::runtime_error("no path to borrow");
@@ -278,7 +278,7 @@ TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
     const Paths::Lease lease = borrow();
     lease.distrust(0);
   }
-  EXPECT_FALSE(paths->borrow(0, read_monotonic()));
+  EXPECT_FALSE(paths->borrow(0, 0, read_monotonic()));
 }
 
 TEST(MemcachedSidePaths, AForkedChildIsRefusedAndTheParentGoesOn) {

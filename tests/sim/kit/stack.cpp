@@ -99,7 +99,7 @@ bool StackClient::all_ended() const {
 
 Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind) : world(seed) {
   config.kind = kind;
-  config.protocol = MemcachedProtocol::meta;  // counts for memcached only
+  if (kind == EndpointKind::memcached) config.protocol = MemcachedProtocol::meta;
   for (unsigned i = 0; i < brokers; ++i) {
     const std::string host = "b" + std::to_string(i);
     SimServer::Start start;

@@ -1,0 +1,272 @@
+#include "tests/contract/stop_forms.h"
+
+#include <coroutine>
+#include <memory>
+#include <utility>
+
+#include <sheaf/async.h>
+#include <sheaf/async_list.h>
+#include <sheaf/async_lock.h>
+
+namespace sheaf::test {
+namespace {
+
+using test::errors_of;
+
+// A coroutine that starts at once and fulfils a future.
+template <class T>
+struct Task {
+  struct promise_type {
+    std::promise<T> promise;
+    Task get_return_object() { return {promise.get_future()}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_value(T value) { promise.set_value(std::move(value)); }
+    void unhandled_exception() { promise.set_exception(std::current_exception()); }
+  };
+  std::future<T> future;
+};
+Errors errors_of(const LockResult& result) {
+  return {result.failed() ? std::optional(result.error()) : std::nullopt};
+}
+Errors errors_of(const PushManyResult& result) { return {result.error}; }
+
+template <class Out>
+struct Callback {
+  std::shared_ptr<std::promise<Errors>> promise = std::make_shared<std::promise<Errors>>();
+  std::future<Errors> future = promise->get_future();
+  std::function<void(Out)> receiver() {
+    return [to = promise](const Out& out) { to->set_value(errors_of(out)); };
+  }
+};
+
+template <class Out>
+std::future<Errors> converted(std::future<Out> future) {
+  return std::async(std::launch::async,
+                    [f = std::move(future)]() mutable { return errors_of(f.get()); });
+}
+std::vector<std::string> texts(int count) {
+  std::vector<std::string> made;
+  for (int i = 0; i < count; ++i) made.push_back("key " + std::to_string(i));
+  return made;
+}
+
+const std::vector<std::string> names = texts(200);
+const std::vector<std::string_view> keys(names.begin(), names.end());
+const std::vector<SetItem> items = [] {
+  std::vector<SetItem> made;
+  for (const std::string& name : names) made.push_back({name, name});
+  return made;
+}();
+
+Task<Errors> await_get(AsyncClient client, std::stop_token stop) {
+  co_return errors_of(co_await client.get("key", {.timeout = patience, .stop = &stop}));
+}
+Task<Errors> await_set(AsyncClient client, std::stop_token stop) {
+  const SetOptions options{.timeout = patience, .stop = &stop};
+  co_return errors_of(co_await client.set("key", "value", options));
+}
+Task<Errors> await_get_many(AsyncClient client, std::stop_token stop) {
+  co_return errors_of(co_await client.get_many(keys, {.timeout = patience, .stop = &stop}));
+}
+Task<Errors> await_set_many(AsyncClient client, std::stop_token stop) {
+  const BatchSetOptions options{.timeout = patience, .stop = &stop};
+  co_return errors_of(co_await client.set_many(items, options));
+}
+
+std::vector<Form> key_forms() {
+  return {
+      {"get",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.get("key", {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"get, callback",
+       [](Client& client, std::stop_token stop) {
+         Callback<Result<GetResult>> done;
+         client.async().get("key", {.timeout = patience, .stop = &stop}, done.receiver());
+         return std::move(done.future);
+       }},
+      {"get, future",
+       [](Client& client, std::stop_token stop) {
+         return converted(client.futures().get("key", {.timeout = patience, .stop = &stop}));
+       }},
+      {"get, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_get(client.async(), std::move(stop)).future);
+       }},
+      {"set",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.set("key", "value", {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"set, callback",
+       [](Client& client, std::stop_token stop) {
+         Callback<Result<SetResult>> done;
+         client.async().set("key", "value", {.timeout = patience, .stop = &stop}, done.receiver());
+         return std::move(done.future);
+       }},
+      {"set, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_set(client.async(), std::move(stop)).future);
+       }},
+      {"remove",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.remove("key", {.timeout = patience, .stop = &stop}));
+         });
+       }},
+  };
+}
+
+std::vector<Form> batch_forms() {
+  return {
+      {"get_many",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.get_many(keys, {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"get_many, callback",
+       [](Client& client, std::stop_token stop) {
+         Callback<AsyncClient::Gets> done;
+         client.async().get_many(keys, {.timeout = patience, .stop = &stop}, done.receiver());
+         return std::move(done.future);
+       }},
+      {"get_many, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_get_many(client.async(), std::move(stop)).future);
+       }},
+      {"set_many",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.set_many(items, {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"set_many, callback",
+       [](Client& client, std::stop_token stop) {
+         Callback<AsyncClient::Sets> done;
+         client.async().set_many(items, {.timeout = patience, .stop = &stop}, done.receiver());
+         return std::move(done.future);
+       }},
+      {"set_many, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_set_many(client.async(), std::move(stop)).future);
+       }},
+      {"remove_many",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.remove_many(keys, {.timeout = patience, .stop = &stop}));
+         });
+       }},
+  };
+}
+
+Task<Errors> await_lock(AsyncLocker locker, std::stop_token stop) {
+  co_return errors_of(co_await locker.lock("lock", {.wait = patience, .stop = &stop}));
+}
+Task<Errors> await_push(AsyncList list, std::stop_token stop) {
+  co_return errors_of(co_await list.push("item", {.timeout = patience, .stop = &stop}));
+}
+Task<Errors> await_range(AsyncList list, std::stop_token stop) {
+  co_return errors_of(co_await list.range(0, -1, {.timeout = patience, .stop = &stop}));
+}
+
+}  // namespace
+
+std::vector<Form> request_forms() {
+  std::vector<Form> all = key_forms();
+  for (Form& form : batch_forms()) all.push_back(std::move(form));
+  return all;
+}
+
+std::vector<Form> lock_forms() {
+  return {
+      {"lock",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([locker = Locker(client), stop]() mutable {
+           return errors_of(locker.lock("lock", {.wait = patience, .stop = &stop}));
+         });
+       }},
+      {"lock, callback",
+       [](Client& client, std::stop_token stop) {
+         auto promise = std::make_shared<std::promise<Errors>>();
+         Locker(client).async().lock(
+             "lock", {.wait = patience, .stop = &stop},
+             [promise](const LockResult& result) { promise->set_value(errors_of(result)); });
+         return promise->get_future();
+       }},
+      {"lock, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_lock(Locker(client).async(), std::move(stop)).future);
+       }},
+  };
+}
+
+// What is several requests; the outcome says what became of the whole.
+std::vector<Form> other_forms() {
+  std::vector<Form> all = {
+      {"push",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([list = List(client, "list"), stop]() mutable {
+           return errors_of(list.push("item", {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"push, callback",
+       [](Client& client, std::stop_token stop) {
+         Callback<Result<std::uint64_t>> done;
+         List(client, "list")
+             .async()
+             .push("item", {.timeout = patience, .stop = &stop}, done.receiver());
+         return std::move(done.future);
+       }},
+      {"push, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_push(List(client, "list").async(), std::move(stop)).future);
+       }},
+      {"push_many",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([list = List(client, "list"), stop]() mutable {
+           return errors_of(list.push_many(keys, {.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"drop_holes",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([list = List(client, "list"), stop]() mutable {
+           return errors_of(list.drop_holes({.timeout = patience, .stop = &stop}));
+         });
+       }},
+      {"range, co_await",
+       [](Client& client, std::stop_token stop) {
+         return std::move(await_range(List(client, "list").async(), std::move(stop)).future);
+       }},
+      {"get_or_compute",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           return errors_of(client.get_or_compute("absent", {.timeout = patience, .stop = &stop},
+                                                  [] { return std::string("made"); }));
+         });
+       }},
+      {"check_nodes",
+       [](Client& client, std::stop_token stop) {
+         return on_a_thread([&client, stop] {
+           Errors errors;
+           for (const NodeReport& report : client.check_nodes({.timeout = patience, .stop = &stop}))
+             errors.push_back(report.error);
+           return errors;
+         });
+       }},
+  };
+  for (Form& form : lock_forms()) all.push_back(std::move(form));
+  return all;
+}
+
+std::vector<Form> all_forms() {
+  std::vector<Form> all = request_forms();
+  for (Form& form : other_forms()) all.push_back(std::move(form));
+  return all;
+}
+
+}  // namespace sheaf::test

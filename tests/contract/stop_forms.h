@@ -1,0 +1,55 @@
+#pragma once
+
+// Every way to call something that takes a stop token, for the tests of stop tokens.
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sheaf/client.h>
+
+namespace sheaf::test {
+
+// Of calls that are to end by their token.
+inline constexpr std::chrono::seconds patience{20};
+
+// What a call came to: an error for each of its keys.
+using Errors = std::vector<std::optional<Error>>;
+
+template <class T>
+Errors errors_of(const Result<T>& result) {
+  return {result ? std::nullopt : std::optional(result.error())};
+}
+template <class T>
+Errors errors_of(const std::vector<KeyResult<T>>& results) {
+  Errors errors;
+  for (const auto& entry : results) errors.push_back(errors_of(entry.result).front());
+  return errors;
+}
+
+template <class Call>
+std::future<Errors> on_a_thread(Call call) {
+  return std::async(std::launch::async, std::move(call));
+}
+
+// One way to call something that takes a token, begun on another thread or detached.
+struct Form {
+  std::string name;
+  std::function<std::future<Errors>(Client&, std::stop_token)> begin;
+};
+
+// Calls that are one request or one batch.
+std::vector<Form> request_forms();
+// Waits for the lock `lock`.
+std::vector<Form> lock_forms();
+// What is several requests, locks among them; the outcome says what became of the whole.
+std::vector<Form> other_forms();
+// All of them.
+std::vector<Form> all_forms();
+
+}  // namespace sheaf::test
