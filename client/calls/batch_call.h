@@ -77,6 +77,7 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
 template <class Op, class Entry>
 void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
                       Receiver<typename Batch<Op>::Out> receiver) {
+  const runtime::Context::Entry entering(context);  // the client may close meanwhile
   const auto admitted =
       admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) {

@@ -58,6 +58,7 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
 template <class Op>
 void call_async(runtime::Context& context, KeyRequest request,
                 Receiver<typename Op::Out> receiver) {
+  const runtime::Context::Entry entry(context);  // the client may close meanwhile
   const auto admitted =
       admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));

@@ -43,6 +43,44 @@ TEST(Lifecycle, DestroyingAClientWithWorkInFlightCompletesEveryCallbackOnce) {
   }
 }
 
+// An AsyncClient may outlive its Client, so its calls may race with the end.
+TEST(Lifecycle, CallsOfAnAsyncClientDuringTheEndCompleteEveryCallbackOnce) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> started = 0;
+    std::atomic<int> ended = 0;
+    auto client = std::make_unique<Client>(test::open("embedded://1?name=async-end"));
+    const AsyncClient async = client->async();
+    std::latch ready(3);
+    const auto calls = [&](bool batches) {
+      std::atomic<bool> over = false;
+      ready.arrive_and_wait();
+      while (!over) {
+        ++started;
+        if (batches) {
+          const std::string_view keys[] = {"a", "b"};
+          async.get_many(keys, {}, [&](const AsyncClient::Gets& got) {
+            if (!got[0].result) over = true;
+            ++ended;
+          });
+        } else {
+          async.get("k", {}, [&](const Result<GetResult>& got) {
+            if (!got) over = true;
+            ++ended;
+          });
+        }
+      }
+      while (started > ended) std::this_thread::yield();
+    };
+    std::thread single(calls, false);
+    std::thread batch(calls, true);
+    ready.arrive_and_wait();
+    client.reset();
+    single.join();
+    batch.join();
+    ASSERT_EQ(started, ended);
+  }
+}
+
 TEST(Lifecycle, WorkForAnUnreachableNodeIsCompletedWhenTheClientGoes) {
   std::atomic<int> ended = 0;
   {
