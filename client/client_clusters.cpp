@@ -9,6 +9,7 @@
 
 #include "client/client_impl.h"
 #include "client/runtime/outcomes.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -103,6 +104,10 @@ Result<Clusters> Clusters::open(Configs configs, const OptionsOf& options) {
   if (auto wrong = check_names(configs)) return Failure(std::move(*wrong));
   auto impl = std::make_unique<Impl>(configs.size());
   for (auto& [name, config] : configs) {
+    const auto transport = protocol::traits_of(config.kind).transport;
+    if (transport == protocol::Transport::engines && config.embedded_name.empty()) {
+      config.embedded_name = name;
+    }
     auto client = Client::open(std::move(config), options(name));
     if (!client) {
       client.error().text.insert(0, "clusters." + name + ": ");

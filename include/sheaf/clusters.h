@@ -38,7 +38,8 @@ class SHEAF_API Clusters {
   using OptionsOf = std::function<ClientOptions(std::string_view name)>;
 
   /// Reads a configuration file and opens all of its clusters; connects to nothing, as
-  /// Client::open. Either all are opened or none.
+  /// Client::open. Either all are opened or none. A cluster of `embedded://` without a `name` gets
+  /// the name of the cluster, so that two clusters do not share engines by accident.
   /// Errors: as ClusterConfig::load_file and Client::open; the text names the cluster. Outcome and
   /// Reason are theirs; Outcome::invalid, Reason::bad_configuration for a file without a cluster.
   static Result<Clusters> open(const std::string& path, const ClientOptions& options = {});

@@ -52,6 +52,14 @@ TEST(Clusters, AFilesClustersAreOpenedAndFoundByName) {
   EXPECT_EQ((*clusters)["prices"].config().nodes.size(), 1u);
 }
 
+TEST(Clusters, EmbeddedClustersWithoutANameShareNoEngines) {
+  const Clusters clusters = open_clusters(two_caches);
+  ASSERT_TRUE(clusters["sessions"].set("k", "of sessions"));
+  EXPECT_FALSE(clusters["prices"].get("k").value());
+  Client stranger = test::open("embedded://1");
+  EXPECT_FALSE(stranger.get("k").value());
+}
+
 TEST(Clusters, ClustersThatNameTheSameEnginesShareThem) {
   const Clusters clusters = open_clusters(
       R"({"clusters":{"a":{"servers":"embedded://1?name=same"},
