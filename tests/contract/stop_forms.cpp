@@ -74,7 +74,7 @@ Task<Errors> await_set_many(AsyncClient client, std::stop_token stop) {
   co_return errors_of(co_await client.set_many(items, options));
 }
 
-std::vector<Form> key_forms() {
+std::vector<StopForm> key_forms() {
   return {
       {"get",
        [](Client& client, std::stop_token stop) {
@@ -121,7 +121,7 @@ std::vector<Form> key_forms() {
   };
 }
 
-std::vector<Form> batch_forms() {
+std::vector<StopForm> batch_forms() {
   return {
       {"get_many",
        [](Client& client, std::stop_token stop) {
@@ -176,13 +176,13 @@ Task<Errors> await_range(AsyncList list, std::stop_token stop) {
 
 }  // namespace
 
-std::vector<Form> request_forms() {
-  std::vector<Form> all = key_forms();
-  for (Form& form : batch_forms()) all.push_back(std::move(form));
+std::vector<StopForm> request_forms() {
+  std::vector<StopForm> all = key_forms();
+  for (StopForm& form : batch_forms()) all.push_back(std::move(form));
   return all;
 }
 
-std::vector<Form> lock_forms() {
+std::vector<StopForm> lock_forms() {
   return {
       {"lock",
        [](Client& client, std::stop_token stop) {
@@ -206,8 +206,8 @@ std::vector<Form> lock_forms() {
 }
 
 // What is several requests; the outcome says what became of the whole.
-std::vector<Form> other_forms() {
-  std::vector<Form> all = {
+std::vector<StopForm> other_forms() {
+  std::vector<StopForm> all = {
       {"push",
        [](Client& client, std::stop_token stop) {
          return on_a_thread([list = List(client, "list"), stop]() mutable {
@@ -259,13 +259,13 @@ std::vector<Form> other_forms() {
          });
        }},
   };
-  for (Form& form : lock_forms()) all.push_back(std::move(form));
+  for (StopForm& form : lock_forms()) all.push_back(std::move(form));
   return all;
 }
 
-std::vector<Form> all_forms() {
-  std::vector<Form> all = request_forms();
-  for (Form& form : other_forms()) all.push_back(std::move(form));
+std::vector<StopForm> all_forms() {
+  std::vector<StopForm> all = request_forms();
+  for (StopForm& form : other_forms()) all.push_back(std::move(form));
   return all;
 }
 

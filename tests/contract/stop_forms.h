@@ -38,18 +38,18 @@ std::future<Errors> on_a_thread(Call call) {
 }
 
 // One way to call something that takes a token, begun on another thread or detached.
-struct Form {
+struct StopForm {
   std::string name;
   std::function<std::future<Errors>(Client&, std::stop_token)> begin;
 };
 
 // Calls that are one request or one batch.
-std::vector<Form> request_forms();
+std::vector<StopForm> request_forms();
 // Waits for the lock `lock`.
-std::vector<Form> lock_forms();
+std::vector<StopForm> lock_forms();
 // What is several requests, locks among them; the outcome says what became of the whole.
-std::vector<Form> other_forms();
+std::vector<StopForm> other_forms();
 // All of them.
-std::vector<Form> all_forms();
+std::vector<StopForm> all_forms();
 
 }  // namespace sheaf::test

@@ -36,11 +36,11 @@ using std::chrono::steady_clock;
 using test::all_forms;
 using test::Errors;
 using test::errors_of;
-using test::Form;
 using test::lock_forms;
 using test::on_a_thread;
 using test::other_forms;
 using test::patience;
+using test::StopForm;
 
 // The promise is 10 ms; a sanitizer and a busy machine get more.
 constexpr auto at_once = test::sanitized ? 200ms : 10ms;
@@ -68,7 +68,7 @@ class Measured {
 };
 
 // Stops the call once `begun`; every key it was for must have ended as cancelled, in time.
-std::vector<Outcome> stop_and_check(const Form& form, Client& client, Measured& measured,
+std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, Measured& measured,
                                     const std::function<bool()>& begun) {
   std::stop_source source;
   auto ended = form.begin(client, source.get_token());
@@ -88,7 +88,7 @@ std::vector<Outcome> stop_and_check(const Form& form, Client& client, Measured& 
 }
 
 TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
-  for (const Form& form : all_forms()) {
+  for (const StopForm& form : all_forms()) {
     SCOPED_TRACE(form.name);
     Measured measured;
     for (int round = 0; round < Measured::rounds; ++round) {
@@ -111,7 +111,7 @@ TEST(Stop, ATokenThatWasStoppedBeforeRefusesTheCallAndNothingIsAsked) {
   Client client = test::open("embedded://1?name=stopped-before");
   std::stop_source source;
   source.request_stop();
-  for (const Form& form : all_forms()) {
+  for (const StopForm& form : all_forms()) {
     SCOPED_TRACE(form.name);
     for (const auto& error : form.begin(client, source.get_token()).get()) {
       ASSERT_TRUE(error);
@@ -126,7 +126,7 @@ TEST(Stop, ATokenThatNobodyStopsChangesNothing) {
   Client client = test::open("embedded://3?name=never-stopped");
   std::stop_source source;
   for (const std::stop_token& token : {source.get_token(), std::stop_token()}) {
-    for (const Form& form : all_forms()) {
+    for (const StopForm& form : all_forms()) {
       for (const auto& error : form.begin(client, token).get()) EXPECT_FALSE(error) << form.name;
     }
   }
@@ -138,7 +138,7 @@ TEST(Stop, ACallAndItsTokenMayEndAtTheSameTime) {
   std::size_t ended = 0;
   std::size_t cancelled = 0;
   for (int round = 0; round < 60; ++round) {
-    for (const Form& form : all) {
+    for (const StopForm& form : all) {
       std::stop_source source;
       std::atomic<bool> go = false;
       std::jthread stopper([&] {
@@ -193,7 +193,7 @@ std::function<bool()> asked(Client& client) {
 TEST(Stop, AWaitForALockEndsAtOnceAndTheLockIsFreeForOthers) {
   Client client = test::open("embedded://1?name=stop-lock");
   Locker other(client);
-  for (const Form& form : lock_forms()) {
+  for (const StopForm& form : lock_forms()) {
     SCOPED_TRACE(form.name);
     Measured measured;
     for (int round = 0; round < Measured::rounds; ++round) {
@@ -213,11 +213,11 @@ TEST(Stop, AWaitForAnEventOfAWatchEndsAtOnceAndTheWatchGoesOn) {
   Client client = test::open("embedded://1?name=stop-watch");
   Watch watch = client.watch("key").value();
   ASSERT_TRUE(watch.next({.wait = patience}).value()) << "current";
-  const Form next = {"next", [&](Client&, std::stop_token stop) {
-                       return on_a_thread([&watch, stop] {
-                         return errors_of(watch.next({.wait = patience, .stop = &stop}));
-                       });
-                     }};
+  const StopForm next = {"next", [&](Client&, std::stop_token stop) {
+                           return on_a_thread([&watch, stop] {
+                             return errors_of(watch.next({.wait = patience, .stop = &stop}));
+                           });
+                         }};
   Measured measured;
   for (int round = 0; round < Measured::rounds; ++round) {
     stop_and_check(next, client, measured, [] { return true; });
@@ -240,7 +240,7 @@ TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
     });
   });
   computing.get_future().get();
-  const Form form = {
+  const StopForm form = {
       "get_or_compute", [](Client& client, std::stop_token stop) {
         return on_a_thread([&client, stop] {
           return errors_of(client.get_or_compute("key", {.timeout = patience, .stop = &stop}, [] {
@@ -329,7 +329,7 @@ INSTANTIATE_TEST_SUITE_P(On, StopOnServer, testing::ValuesIn(server_kinds()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(StopOnServer, WhatTheServerDoesNotAnswerEndsAtOnceAndIsUnknownOnlyIfItWasSent) {
-  for (const Form& form : test::request_forms()) {
+  for (const StopForm& form : test::request_forms()) {
     SCOPED_TRACE(form.name);
     Measured measured;
     for (int round = 0; round < Measured::rounds; ++round) {
@@ -353,7 +353,7 @@ TEST_P(StopOnServer, WhatTheServerDoesNotAnswerEndsAtOnceAndIsUnknownOnlyIfItWas
 }
 
 TEST_P(StopOnServer, LocksListsAndComputationsThatTheServerDoesNotAnswerEndAtOnce) {
-  for (const Form& form : other_forms()) {
+  for (const StopForm& form : other_forms()) {
     SCOPED_TRACE(form.name);
     Measured measured;
     for (int round = 0; round < Measured::rounds; ++round) {
