@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include <sheaf/client.h>
+#include <sheaf/client_options.h>
+#include <sheaf/options.h>
+#include <sheaf/stats.h>
 
 #include "client/runtime/context.h"
 #include "protocol/operation.h"

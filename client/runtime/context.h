@@ -15,7 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/client.h>
+#include <sheaf/client_options.h>
+#include <sheaf/cluster_config.h>
+#include <sheaf/options.h>
+#include <sheaf/stats.h>
 
 #include "base/parker.h"
 #include "base/random.h"

@@ -1,0 +1,38 @@
+#pragma once
+
+/// @file
+/// What a client is opened with beside its configuration, and where it says that a key lives.
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+
+#include <sheaf/log.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// What the application supplies to a client beside the configuration.
+struct ClientOptions {
+  LogSink log{};  ///< Receives log records; none = they are only counted.
+  /// Runs callbacks and log records; none = one thread of the client's own. It must run every task
+  /// exactly once, one after another or side by side, and must not run it inside this call. No task
+  /// waits for another: callbacks of one client run one after another all the same. What is still
+  /// queued when the client is destroyed runs on the destroying thread.
+  std::function<void(std::function<void()>)> executor{};
+  /// Receives what a callback, the log sink or the executor throws, on the thread that caught it;
+  /// must not throw itself. None = such an exception ends the process (std::terminate).
+  std::function<void(std::exception_ptr)> on_exception{};
+};
+
+/// Where a key lives, and why.
+struct Location {
+  std::string node;         ///< Identity of the owner, `host:port`.
+  std::uint32_t slot = 0;   ///< Slot (`slots`) or ring point (`ring`).
+  std::string routing_key;  ///< The part of the key that was hashed: the key, or the text in `{}`.
+  std::string reason;       ///< One sentence.
+};
+
+}  // namespace v0
+}  // namespace sheaf
