@@ -1,12 +1,12 @@
 // Clusters: opens the clients of a configuration one after another, and closes them in reverse.
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <optional>
 
 #include <sheaf/clusters.h>
 
+#include "base/mutex.h"
 #include "client/client_impl.h"
 #include "client/runtime/outcomes.h"
 #include "protocol/endpoint_kinds.h"
@@ -43,7 +43,7 @@ class Clusters::Impl {
 
   // For every name that there is not.
   Client& missing() {
-    const std::lock_guard lock(mutex_);
+    const sync::MutexLock lock(mutex_);
     if (!missing_) missing_.emplace(Client(Client::Impl::make_closed(no_such_name())));
     return *missing_;
   }
@@ -58,8 +58,8 @@ class Clusters::Impl {
   }
 
   std::vector<Named> clients_;
-  std::mutex mutex_;
-  std::optional<Client> missing_;
+  sync::Mutex mutex_;
+  std::optional<Client> missing_ SHEAF_GUARDED_BY(mutex_);
 };
 
 namespace {

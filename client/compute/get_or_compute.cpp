@@ -58,7 +58,7 @@ class Caller {
 
   Result<Value> run(const Compute& compute) {
     SingleFlight::Waiter waiter(service_.single_flight, terms_.key);
-    switch (waiter.wait(std::max(due_ - read_monotonic(), Deadline(0)), options_.stop)) {
+    switch (waiter.wait(due_, options_.stop)) {
       case Turn::finished:
         return waiter.value();
       case Turn::timed_out:

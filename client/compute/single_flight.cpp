@@ -3,11 +3,11 @@
 namespace sheaf::client::compute {
 
 Seed SingleFlight::seed() {
-  const std::scoped_lock lock(mutex_);
+  const sync::MutexLock lock(mutex_);
   return random_.fork();
 }
 
-// Under the mutex. Another flight of the same key may have begun since.
+// Another flight of the same key may have begun since.
 void SingleFlight::forget(const std::string& key, const std::shared_ptr<Flight>& flight) {
   const auto found = flights_.find(key);
   if (found != flights_.end() && found->second == flight) flights_.erase(found);
@@ -15,7 +15,7 @@ void SingleFlight::forget(const std::string& key, const std::shared_ptr<Flight>&
 
 SingleFlight::Waiter::Waiter(SingleFlight& flights, std::string_view key)
     : flights_(flights), key_(key) {
-  const std::scoped_lock lock(flights_.mutex_);
+  const sync::MutexLock lock(flights_.mutex_);
   auto& flight = flights_.flights_[key_];
   if (flight == nullptr) flight = std::make_shared<Flight>();
   flight_ = flight;
@@ -25,7 +25,7 @@ SingleFlight::Waiter::Waiter(SingleFlight& flights, std::string_view key)
 // If there is no leader now, one of the others is woken to be it. That holds also when this waiter
 // had only timed out: it may be the one that was woken.
 SingleFlight::Waiter::~Waiter() {
-  const std::scoped_lock lock(flights_.mutex_);
+  const sync::MutexLock lock(flights_.mutex_);
   if (leader_) flight_->led = false;
   if (--flight_->waiters == 0) {
     flights_.forget(key_, flight_);
@@ -35,26 +35,28 @@ SingleFlight::Waiter::~Waiter() {
 }
 
 // The callback of the token takes the mutex, so it is made and ended without.
-SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(std::chrono::nanoseconds time, Stop stop) {
+SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(Deadline until, Stop stop) {
   const auto wake = [this] {
-    const std::scoped_lock lock(flights_.mutex_);
+    const sync::MutexLock lock(flights_.mutex_);
     flight_->changed.notify_all();
   };
   std::optional<std::stop_callback<decltype(wake)>> callback;
   if (stop != nullptr && stop->stop_possible()) callback.emplace(*stop, wake);
-  std::unique_lock lock(flights_.mutex_);
   const auto stopped = [stop] { return stop != nullptr && stop->stop_requested(); };
-  const auto over = [&] { return flight_->value != nullptr || !flight_->led || stopped(); };
-  if (!flight_->changed.wait_for(lock, time, over)) return Turn::timed_out;
+  const sync::MutexLock lock(flights_.mutex_);
+  while (flight_->value == nullptr && flight_->led && !stopped() &&
+         flight_->changed.wait_until(flights_.mutex_, until)) {
+  }
   if (flight_->value != nullptr) return Turn::finished;
   if (stopped()) return Turn::cancelled;
+  if (flight_->led) return Turn::timed_out;
   flight_->led = leader_ = true;
   return Turn::leader;
 }
 
 void SingleFlight::Waiter::finish(const Value& value) {
   auto finished = std::make_shared<const Value>(value);
-  const std::scoped_lock lock(flights_.mutex_);
+  const sync::MutexLock lock(flights_.mutex_);
   flight_->value = std::move(finished);
   flights_.forget(key_, flight_);
   flight_->changed.notify_all();

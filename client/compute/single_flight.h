@@ -9,11 +9,9 @@
 //
 // Thread rule: any thread; a Waiter belongs to one.
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +20,7 @@
 #include <sheaf/value.h>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/random.h"
 
 namespace sheaf::client::compute {
@@ -38,18 +37,18 @@ class SingleFlight {
   class Waiter;
 
  private:
-  // What those who wait for one key share.
+  // What those who wait for one key share. Guarded by mutex_, too, but clang cannot follow that.
   struct Flight {
-    std::condition_variable changed;
+    sync::CondVar changed;
     bool led = false;
     std::shared_ptr<const Value> value;
     std::uint32_t waiters = 0;
   };
-  void forget(const std::string& key, const std::shared_ptr<Flight>& flight);
+  void forget(const std::string& key, const std::shared_ptr<Flight>& flight) SHEAF_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  Random random_;
-  std::map<std::string, std::shared_ptr<Flight>, std::less<>> flights_;
+  sync::Mutex mutex_;
+  Random random_ SHEAF_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<Flight>, std::less<>> flights_ SHEAF_GUARDED_BY(mutex_);
 };
 
 // A caller that has joined those who wait for a key, until its destructor.
@@ -66,10 +65,11 @@ class SingleFlight::Waiter {
     timed_out,  // the time is over
     cancelled   // the token was asked to stop
   };
-  // Waits for one of these, at most `time`. `stop`: none if null.
-  Turn wait(std::chrono::nanoseconds time, Stop stop = nullptr);
+  // Waits for one of these. `stop`: none if null.
+  Turn wait(Deadline until, Stop stop = nullptr);
   // The leader gives the value to all who wait. Whoever joins from now on begins anew.
   void finish(const Value& value);
+  // After `finished`: it does not change any more.
   const Value& value() const { return *flight_->value; }
 
  private:
