@@ -4,6 +4,7 @@
 #include "base/mutex.h"
 
 #include <algorithm>
+#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -52,13 +53,22 @@ Mutex::Mutex(Client& client, std::string name, LockerOptions options)
     : state_(std::make_unique<State>(Locker(client, std::move(options)), std::move(name))) {}
 Mutex::~Mutex() = default;
 
-// Waits for the other threads of this object; no time = for ever.
-bool Mutex::enter(std::optional<nanoseconds> time) {
+// Waits for the other threads of this object; no time = for ever. False when the time is over or
+// the token was stopped.
+bool Mutex::enter(std::optional<nanoseconds> time, Stop stop) {
   constexpr std::chrono::hours longest{24 * 365};
   const Deadline until = time ? read_monotonic() + std::min<nanoseconds>(*time, longest) : never;
+  const auto wake = [state = state_.get()] {
+    const sync::MutexLock lock(state->mutex);
+    state->free.notify_all();
+  };
+  std::optional<std::stop_callback<decltype(wake)>> when_stopped;
+  if (stop) when_stopped.emplace(*stop, wake);
   const sync::MutexLock lock(state_->mutex);
   while (state_->taken) {
-    if (!state_->free.wait_until(state_->mutex, until)) return false;
+    if (stop && stop->stop_requested()) return false;
+    // Who is woken too late may be the only one whom leave() woke, so it looks once more.
+    if (!state_->free.wait_until(state_->mutex, until) && state_->taken) return false;
   }
   return state_->taken = true;
 }
@@ -76,13 +86,21 @@ void Mutex::leave() {
   state_->free.notify_one();
 }
 
-void Mutex::lock() {
-  enter(std::nullopt);
+void Mutex::lock() { static_cast<void>(lock_unless(nullptr)); }
+
+bool Mutex::lock(const std::stop_token& stop) { return lock_unless(&stop); }
+
+bool Mutex::lock_unless(Stop stop) {
+  if (!enter(std::nullopt, stop)) return false;
   for (;;) {
-    LockResult got = state_->locker.lock(state_->name);
-    if (got.held()) return keep(std::move(*got));
+    LockResult got = state_->locker.lock(state_->name, {.stop = stop});
+    if (got.held()) {
+      keep(std::move(*got));
+      return true;
+    }
     if (got.busy()) continue;  // the longest wait is over
     leave();
+    if (got.error().reason == Reason::cancelled) return false;
     throw std::system_error(std::make_error_code(errc_of(got.error())), got.error().message());
   }
 }
@@ -91,7 +109,7 @@ bool Mutex::try_lock() { return try_lock_within(nanoseconds(0)); }
 
 bool Mutex::try_lock_within(nanoseconds time) {
   const Deadline started = read_monotonic();
-  if (!enter(std::max(time, nanoseconds(0)))) return false;
+  if (!enter(std::max(time, nanoseconds(0)), nullptr)) return false;
   const nanoseconds left = time - (read_monotonic() - started);
   LockResult got = state_->locker.lock(state_->name, {.wait = std::max(left, nanoseconds(0))});
   if (got.held()) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -327,6 +328,9 @@ class SHEAF_API Mutex {
   /// refuses (permission_denied), when the client was closed (operation_canceled) and when name or
   /// options are not allowed (invalid_argument).
   void lock();
+  /// As lock() until the token is asked to stop: then false, and nothing is held. True: held; for
+  /// the standard guards see std::adopt_lock.
+  [[nodiscard]] bool lock(const std::stop_token& stop);
   /// False when another holds the lock, and when it could not be asked for.
   bool try_lock();
   /// Waits at most `time`. False as try_lock.
@@ -353,7 +357,8 @@ class SHEAF_API Mutex {
  private:
   struct State;
   bool try_lock_within(std::chrono::nanoseconds time);
-  bool enter(std::optional<std::chrono::nanoseconds> time);
+  bool lock_unless(Stop stop);
+  bool enter(std::optional<std::chrono::nanoseconds> time, Stop stop);
   void keep(LockGuard guard);
   void leave();
   std::unique_ptr<State> state_;
