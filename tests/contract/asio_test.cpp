@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <coroutine>
-#include <future>
 #include <memory>
 #include <stop_token>
 #include <thread>
@@ -17,6 +16,7 @@
 
 #include "tests/contract/endpoints.h"
 #include "tests/support/deaf_server.h"
+#include "tests/support/task.h"
 
 namespace sheaf {
 namespace {
@@ -24,20 +24,6 @@ namespace {
 using namespace std::chrono_literals;
 
 // ---- a coroutine of any type, resumed by the io_context
-
-// Starts at once and fulfils a future.
-template <class T>
-struct Task {
-  struct promise_type {
-    std::promise<T> promise;
-    Task get_return_object() { return {promise.get_future()}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_value(T value) { promise.set_value(std::move(value)); }
-    void unhandled_exception() { promise.set_exception(std::current_exception()); }
-  };
-  std::future<T> future;
-};
 
 // Resumes on the io_context, which does not run out of work before.
 AsyncClient on(asio::io_context& io, const Client& client) {
@@ -47,7 +33,7 @@ AsyncClient on(asio::io_context& io, const Client& client) {
       });
 }
 
-Task<std::vector<std::thread::id>> threads_of(AsyncClient client) {
+test::Task<std::vector<std::thread::id>> threads_of(AsyncClient client) {
   std::vector<std::thread::id> threads;
   for (int i = 0; i < 3; ++i) {
     const auto set = co_await client.set("key", std::to_string(i));
@@ -62,7 +48,7 @@ Task<std::vector<std::thread::id>> threads_of(AsyncClient client) {
 TEST(Asio, ACoroutineOfAnyTypeGoesOnWhereTheIoContextRuns) {
   Client client = test::open("embedded://3?name=asio-hook");
   asio::io_context io;
-  auto threads = threads_of(on(io, client)).future;
+  auto threads = threads_of(on(io, client));
   io.run();  // returns when the coroutine has ended, and its hook with it
   EXPECT_EQ(threads.get(), std::vector<std::thread::id>(3, std::this_thread::get_id()));
 }

@@ -1,9 +1,6 @@
 // Clusters: all clusters of a configuration, by name; and what a Client that was moved from says.
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -18,6 +15,7 @@
 #include <sheaf/clusters.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/deaf_server.h"
 
 namespace sheaf {
 namespace {
@@ -115,35 +113,9 @@ TEST(Clusters, EachMayHaveOptionsOfItsOwn) {
   EXPECT_EQ(asked, (std::vector<std::string>{"sessions", "prices"}));
 }
 
-// The kernel takes connections for it, and nobody answers on them.
-class SilentServer {
- public:
-  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(socket_, any, size) != 0 || ::listen(socket_, 16) != 0 ||
-        ::getsockname(socket_, any, &size) != 0) {
-      throw std::runtime_error("no listening socket");
-    }
-    port_ = ntohs(address.sin_port);
-  }
-  ~SilentServer() { ::close(socket_); }
-  SilentServer(const SilentServer&) = delete;
-  SilentServer& operator=(const SilentServer&) = delete;
-
-  std::string uri() const { return "mqtt://127.0.0.1:" + std::to_string(port_); }
-
- private:
-  int socket_;
-  std::uint16_t port_ = 0;
-};
-
 TEST(Clusters, AreClosedInReverseOrderAndEachCompletesItsCallbacks) {
-  const SilentServer server;
-  ClusterConfig config = ClusterConfig::parse_uri(server.uri()).value();
+  const test::DeafServer server;
+  ClusterConfig config = ClusterConfig::parse_uri("mqtt://" + server.address()).value();
   config.timeout = config.connect_timeout = 60s;
   std::mutex mutex;
   std::vector<std::string> ended;

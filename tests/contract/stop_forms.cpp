@@ -1,6 +1,5 @@
 #include "tests/contract/stop_forms.h"
 
-#include <coroutine>
 #include <memory>
 #include <utility>
 
@@ -8,24 +7,13 @@
 #include <sheaf/async_list.h>
 #include <sheaf/async_lock.h>
 
+#include "tests/support/task.h"
+
 namespace sheaf::test {
 namespace {
 
 using test::errors_of;
 
-// A coroutine that starts at once and fulfils a future.
-template <class T>
-struct Task {
-  struct promise_type {
-    std::promise<T> promise;
-    Task get_return_object() { return {promise.get_future()}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_value(T value) { promise.set_value(std::move(value)); }
-    void unhandled_exception() { promise.set_exception(std::current_exception()); }
-  };
-  std::future<T> future;
-};
 Errors errors_of(const LockResult& result) {
   return {result.failed() ? std::optional(result.error()) : std::nullopt};
 }
@@ -94,7 +82,7 @@ std::vector<StopForm> key_forms() {
        }},
       {"get, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_get(client.async(), std::move(stop)).future);
+         return await_get(client.async(), std::move(stop)).future();
        }},
       {"set",
        [](Client& client, std::stop_token stop) {
@@ -110,7 +98,7 @@ std::vector<StopForm> key_forms() {
        }},
       {"set, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_set(client.async(), std::move(stop)).future);
+         return await_set(client.async(), std::move(stop)).future();
        }},
       {"remove",
        [](Client& client, std::stop_token stop) {
@@ -137,7 +125,7 @@ std::vector<StopForm> batch_forms() {
        }},
       {"get_many, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_get_many(client.async(), std::move(stop)).future);
+         return await_get_many(client.async(), std::move(stop)).future();
        }},
       {"set_many",
        [](Client& client, std::stop_token stop) {
@@ -153,7 +141,7 @@ std::vector<StopForm> batch_forms() {
        }},
       {"set_many, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_set_many(client.async(), std::move(stop)).future);
+         return await_set_many(client.async(), std::move(stop)).future();
        }},
       {"remove_many",
        [](Client& client, std::stop_token stop) {
@@ -200,7 +188,7 @@ std::vector<StopForm> lock_forms() {
        }},
       {"lock, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_lock(Locker(client).async(), std::move(stop)).future);
+         return await_lock(Locker(client).async(), std::move(stop)).future();
        }},
   };
 }
@@ -224,7 +212,7 @@ std::vector<StopForm> other_forms() {
        }},
       {"push, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_push(List(client, "list").async(), std::move(stop)).future);
+         return await_push(List(client, "list").async(), std::move(stop)).future();
        }},
       {"push_many",
        [](Client& client, std::stop_token stop) {
@@ -240,7 +228,7 @@ std::vector<StopForm> other_forms() {
        }},
       {"range, co_await",
        [](Client& client, std::stop_token stop) {
-         return std::move(await_range(List(client, "list").async(), std::move(stop)).future);
+         return await_range(List(client, "list").async(), std::move(stop)).future();
        }},
       {"get_or_compute",
        [](Client& client, std::stop_token stop) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A server whose kernel accepts connections and bytes, and that never says a word.
+// A server whose kernel accepts connections and bytes, and that never answers.
 //
 // Thread rule: one thread at a time.
 
@@ -16,7 +16,7 @@ namespace sheaf::test {
 
 class DeafServer {
  public:
-  DeafServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  DeafServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

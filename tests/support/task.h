@@ -23,7 +23,9 @@ class Task {
     std::promise<T> promise_;
   };
   explicit Task(std::future<T> future) : future_(std::move(future)) {}
+  // Of the two one is called, once: waits, or gives the future away.
   T get() { return future_.get(); }
+  std::future<T> future() { return std::move(future_); }
 
  private:
   std::future<T> future_;
