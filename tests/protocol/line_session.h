@@ -4,60 +4,16 @@
 // HELLO, and is let in with OK; a request is a line with a key, and its value if it has one; a
 // reply is a line, and belongs to the oldest request. PING is answered with PONG.
 
-#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "protocol/session_base.h"
+#include "tests/support/ordered_requests.h"
 
 namespace sheaf::protocol {
 
-class LineRequests final : public OpenRequests {
- public:
-  struct Line : OpenRequest {
-    bool waiting = true;
-    bool over = false;
-  };
-
-  Line& add() {
-    Line line;
-    line.ticket = {static_cast<std::uint32_t>(lines_.size()), 1};
-    return lines_.emplace_back(line);
-  }
-  Line* oldest() {
-    for (Line& line : lines_) {
-      if (!line.over) return &line;
-    }
-    return nullptr;
-  }
-
-  std::size_t waiting() const noexcept override {
-    std::size_t count = 0;
-    for (const Line& line : lines_) count += line.waiting ? 1 : 0;
-    return count;
-  }
-  OpenRequest* find(Ticket ticket) noexcept override {
-    if (ticket.slot >= lines_.size() || !lines_[ticket.slot].waiting) return nullptr;
-    return &lines_[ticket.slot];
-  }
-  OpenRequest* next(std::size_t& position) noexcept override {
-    while (position < lines_.size() && !lines_[position].waiting) ++position;
-    return position < lines_.size() ? &lines_[position] : nullptr;
-  }
-  void abandon(OpenRequest& request) noexcept override {
-    static_cast<Line&>(request).waiting = false;
-  }
-  void drop(OpenRequest& request) noexcept override {
-    abandon(request);
-    static_cast<Line&>(request).over = true;
-  }
-
- private:
-  std::deque<Line> lines_;
-};
-
-class LineSession final : public SessionBase<LineRequests> {
+class LineSession final : public SessionBase<test::OrderedRequests> {
  public:
   explicit LineSession(const LifeOptions& options) : SessionBase(options) {}
 
@@ -70,12 +26,12 @@ class LineSession final : public SessionBase<LineRequests> {
   std::expected<Ticket, LocalError> write(const Operation& operation, Now) override {
     if (operation.key.empty()) return std::unexpected(invalid("the key is empty"));
     life().output().reserve(operation.key.size() + 2, operation.value.size());
-    LineRequests::Line& line = requests().add();
+    OpenRequest& request = requests().add();
     life().output().buffer().append(operation.key).append(1, ' ');
     life().output().put_value(operation.value);
     life().output().buffer().append(1, '\n');
-    line.frame = life().output().end();
-    return line.ticket;
+    request.frame = life().output().end();
+    return request.ticket;
   }
   OutputQueue::FrameId write_no_op() override { return put("PING\n"); }
   std::size_t free_slots() const override { return slots; }
@@ -98,15 +54,14 @@ class LineSession final : public SessionBase<LineRequests> {
     }
     if (!ready()) return line == "OK" ? life().become_ready(event) : life().broken("no OK");
     if (line == "PONG") return Step::again;
-    LineRequests::Line* const request = requests().oldest();
+    const auto* const request = requests().oldest();
     if (request == nullptr || !life().has_left(request->frame)) return life().broken("a reply");
-    request->over = true;
-    if (line == "LAST") life().end_after_event({Reason::protocol_error, "the server gave up"});
-    if (!request->waiting) return Step::again;
     event = {Event::Kind::reply, request->ticket, {}, Sent::maybe};
     event.reply.value = line;
-    requests().abandon(*request);
-    return Step::event;
+    const bool wanted = request->waiting;
+    requests().remove_oldest();
+    if (line == "LAST") life().end_after_event({Reason::protocol_error, "the server gave up"});
+    return wanted ? Step::event : Step::again;
   }
   OutputQueue::FrameId put(std::string_view text) {
     life().output().buffer().append(text);

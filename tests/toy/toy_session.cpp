@@ -3,10 +3,10 @@
 #include "tests/toy/toy_session.h"
 
 #include <algorithm>
-#include <deque>
 #include <string>
 
 #include "protocol/session_base.h"
+#include "tests/support/ordered_requests.h"
 
 namespace sheaf::toy {
 namespace {
@@ -14,7 +14,6 @@ namespace {
 using protocol::Condition;
 using protocol::Event;
 using protocol::LocalError;
-using protocol::OpenRequest;
 using protocol::Operation;
 using protocol::OutputQueue;
 using protocol::Reply;
@@ -23,60 +22,21 @@ using protocol::Step;
 using protocol::Ticket;
 using protocol::Verb;
 
+using Entry = test::OrderedRequests::Entry;
+
 constexpr std::size_t most_requests = 256;
 constexpr std::size_t longest_key = 100;
 
-// The requests in flight, the oldest first. A request that nobody waits for keeps its place until
-// its reply has passed.
-class Requests final : public protocol::OpenRequests {
- public:
-  struct Line : OpenRequest {
-    bool waiting = true;
-  };
-
-  Line& add(OutputQueue::FrameId frame) {
-    Line& line = lines_.emplace_back();
-    line.ticket = {next_++, 0};
-    line.frame = frame;
-    return line;
-  }
-  Line* oldest() { return lines_.empty() ? nullptr : &lines_.front(); }
-  void remove_oldest() { lines_.pop_front(); }
-  std::size_t size() const noexcept { return lines_.size(); }
-
-  std::size_t waiting() const noexcept override {
-    return static_cast<std::size_t>(std::ranges::count(lines_, true, &Line::waiting));
-  }
-  OpenRequest* find(Ticket ticket) noexcept override {
-    const auto found = std::ranges::find(lines_, ticket, &Line::ticket);
-    return found == lines_.end() || !found->waiting ? nullptr : &*found;
-  }
-  OpenRequest* next(std::size_t& position) noexcept override {
-    while (position < lines_.size() && !lines_[position].waiting) ++position;
-    return position < lines_.size() ? &lines_[position] : nullptr;
-  }
-  void abandon(OpenRequest& request) noexcept override {
-    static_cast<Line&>(request).waiting = false;
-  }
-  void drop(OpenRequest& request) noexcept override {
-    std::erase_if(lines_, [&](const Line& line) { return &line == &request; });
-  }
-
- private:
-  std::deque<Line> lines_;
-  std::uint32_t next_ = 0;
-};
-
-class ToySession final : public protocol::SessionBase<Requests> {
+class ToySession final : public protocol::SessionBase<test::OrderedRequests> {
  public:
   explicit ToySession(const protocol::LifeOptions& options) : SessionBase(options) {}
 
  private:
   void greet() override { put("hello", {}); }
   OutputQueue::FrameId write_no_op() override {
-    Requests::Line& line = requests().add(put("ping", {}));
-    requests().abandon(line);
-    return line.frame;
+    const OutputQueue::FrameId frame = put("ping", {});
+    requests().abandon(add(frame));
+    return frame;
   }
   std::size_t free_slots() const override {
     return most_requests - std::min(most_requests, requests().size());
@@ -97,19 +57,24 @@ class ToySession final : public protocol::SessionBase<Requests> {
     }
     switch (operation.verb) {
       case Verb::get:
-        return requests().add(put("get", operation.key)).ticket;
+        return add(put("get", operation.key)).ticket;
       case Verb::set:
-        return requests().add(put("set", operation.key, operation.value)).ticket;
+        return add(put("set", operation.key, operation.value)).ticket;
       case Verb::remove:
-        return requests().add(put("remove", operation.key)).ticket;
+        return add(put("remove", operation.key)).ticket;
       case Verb::probe:
-        return requests().add(put("ping", {})).ticket;
+        return add(put("ping", {})).ticket;
       default:
         return std::unexpected(protocol::unsupported(
             "toy:// does not know " + std::string(protocol::to_string(operation.verb))));
     }
   }
 
+  Entry& add(OutputQueue::FrameId frame) {
+    Entry& entry = requests().add();
+    entry.frame = frame;
+    return entry;
+  }
   OutputQueue::FrameId put(std::string_view verb, std::string_view key,
                            std::optional<std::string_view> value = {}) {
     const std::size_t value_size = value ? value->size() : 0;
@@ -134,7 +99,7 @@ class ToySession final : public protocol::SessionBase<Requests> {
     if (!ready()) {
       return line == "welcome" ? life().become_ready(event) : life().broken("no welcome");
     }
-    Requests::Line* const request = requests().oldest();
+    Entry* const request = requests().oldest();
     if (request == nullptr || !life().has_left(request->frame)) {
       return life().broken("a reply to nothing");
     }
