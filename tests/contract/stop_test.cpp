@@ -53,10 +53,9 @@ void wait_until(const std::function<bool()>& holds) {
   }
 }
 
-// What a busy machine leaves alone: the best but one of several.
+// How long several stops took. A busy machine delays most of them: the second best counts.
 class Measured {
  public:
-  static constexpr int rounds = 5;
   void add(steady_clock::duration took) { took_.push_back(took); }
   steady_clock::duration undisturbed() {
     std::ranges::sort(took_);
@@ -87,24 +86,33 @@ std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, Measur
   return outcomes;
 }
 
-TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
-  for (const StopForm& form : all_forms()) {
+// Several rounds of each form; a round stops one call and adds how long that took.
+void stop_in_rounds(const std::vector<StopForm>& forms,
+                    const std::function<void(const StopForm&, Measured&)>& round) {
+  for (const StopForm& form : forms) {
     SCOPED_TRACE(form.name);
     Measured measured;
-    for (int round = 0; round < Measured::rounds; ++round) {
-      const test::DeafServer server;
-      Client client = test::open("mqtt://" + server.address() + "?connect_timeout=20s");
-      const auto waits = [&] { return client.stats().front().waiting > 0; };
-      for (const Outcome outcome : stop_and_check(form, client, measured, waits)) {
-        ASSERT_EQ(outcome, Outcome::not_sent);
-      }
-      // A list's writer and a lock's release go on unheard.
-      if (form.name == "get") {
-        EXPECT_EQ(client.stats().front().waiting, 0u);
-      }
+    for (int i = 0; i < 5; ++i) {
+      round(form, measured);
+      if (testing::Test::HasFatalFailure()) return;
     }
     EXPECT_LT(measured.undisturbed(), at_once);
   }
+}
+
+TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
+  stop_in_rounds(all_forms(), [](const StopForm& form, Measured& measured) {
+    const test::DeafServer server;
+    Client client = test::open("mqtt://" + server.address() + "?connect_timeout=20s");
+    const auto waits = [&] { return client.stats().front().waiting > 0; };
+    for (const Outcome outcome : stop_and_check(form, client, measured, waits)) {
+      ASSERT_EQ(outcome, Outcome::not_sent);
+    }
+    // A list's writer and a lock's release go on, although nobody waits for them.
+    if (form.name == "get") {
+      EXPECT_EQ(client.stats().front().waiting, 0u);
+    }
+  });
 }
 
 TEST(Stop, ATokenThatWasStoppedBeforeRefusesTheCallAndNothingIsAsked) {
@@ -193,20 +201,15 @@ std::function<bool()> asked(Client& client) {
 TEST(Stop, AWaitForALockEndsAtOnceAndTheLockIsFreeForOthers) {
   Client client = test::open("embedded://1?name=stop-lock");
   Locker other(client);
-  for (const StopForm& form : lock_forms()) {
-    SCOPED_TRACE(form.name);
-    Measured measured;
-    for (int round = 0; round < Measured::rounds; ++round) {
-      LockResult held = other.lock("lock", {.wait = patience});
-      ASSERT_TRUE(held);
-      EXPECT_EQ(stop_and_check(form, client, measured, asked(client)),
-                std::vector{Outcome::not_sent});
-      EXPECT_TRUE(held->release().value());
-      LockResult again = other.try_lock("lock");
-      ASSERT_TRUE(again) << "nobody else has it";
-    }
-    EXPECT_LT(measured.undisturbed(), at_once);
-  }
+  stop_in_rounds(lock_forms(), [&](const StopForm& form, Measured& measured) {
+    LockResult held = other.lock("lock", {.wait = patience});
+    ASSERT_TRUE(held);
+    EXPECT_EQ(stop_and_check(form, client, measured, asked(client)),
+              std::vector{Outcome::not_sent});
+    EXPECT_TRUE(held->release().value());
+    LockResult again = other.try_lock("lock");
+    ASSERT_TRUE(again) << "nobody else has it";
+  });
 }
 
 TEST(Stop, AWaitForAnEventOfAWatchEndsAtOnceAndTheWatchGoesOn) {
@@ -218,11 +221,9 @@ TEST(Stop, AWaitForAnEventOfAWatchEndsAtOnceAndTheWatchGoesOn) {
                              return errors_of(watch.next({.wait = patience, .stop = &stop}));
                            });
                          }};
-  Measured measured;
-  for (int round = 0; round < Measured::rounds; ++round) {
-    stop_and_check(next, client, measured, [] { return true; });
-  }
-  EXPECT_LT(measured.undisturbed(), at_once);
+  stop_in_rounds({next}, [&](const StopForm& form, Measured& measured) {
+    stop_and_check(form, client, measured, [] { return true; });
+  });
   ASSERT_TRUE(client.set("key", "value"));
   EXPECT_EQ(watch.next({.wait = patience}).value()->value, "value");
 }
@@ -240,7 +241,7 @@ TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
     });
   });
   computing.get_future().get();
-  const StopForm form = {
+  const StopForm compute = {
       "get_or_compute", [](Client& client, std::stop_token stop) {
         return on_a_thread([&client, stop] {
           return errors_of(client.get_or_compute("key", {.timeout = patience, .stop = &stop}, [] {
@@ -250,11 +251,9 @@ TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
         });
       }};
   for (Client* client : {&leader, &other}) {
-    Measured measured;
-    for (int round = 0; round < Measured::rounds; ++round) {
+    stop_in_rounds({compute}, [&](const StopForm& form, Measured& measured) {
       stop_and_check(form, *client, measured, asked(*client));
-    }
-    EXPECT_LT(measured.undisturbed(), at_once);
+    });
   }
   value.set_value("made");
   EXPECT_EQ(computed.get().value().data, "made");
@@ -273,7 +272,7 @@ TEST(Stop, AComputationThatEndsAfterTheStopIsReturnedAndStored) {
   wait_until([&] { return client.get("key").value().has_value(); });
 }
 
-// A server that stops to answer when it is told to, and goes on later.
+// A server that a test can stop and let go on.
 struct Server {
   virtual ~Server() = default;
   virtual std::string uri() const = 0;
@@ -321,6 +320,15 @@ std::vector<ServerKind> server_kinds() {
 
 class StopOnServer : public testing::TestWithParam<ServerKind> {
  protected:
+  // Stops a call that was sent to the server, which does not answer until it is resumed.
+  std::vector<Outcome> stop_unanswered(const StopForm& form, Measured& measured) {
+    client.get("warm", {.timeout = patience}).value();
+    server->stop();
+    // What is in flight when stats() returns has been written: it runs after the turn.
+    const auto sent = [this] { return client.stats().front().in_flight > 0; };
+    return stop_and_check(form, client, measured, sent);
+  }
+
   std::unique_ptr<Server> server = GetParam().make();
   Client client = test::open(server->uri());
 };
@@ -329,45 +337,28 @@ INSTANTIATE_TEST_SUITE_P(On, StopOnServer, testing::ValuesIn(server_kinds()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(StopOnServer, WhatTheServerDoesNotAnswerEndsAtOnceAndIsUnknownOnlyIfItWasSent) {
-  for (const StopForm& form : test::request_forms()) {
-    SCOPED_TRACE(form.name);
-    Measured measured;
-    for (int round = 0; round < Measured::rounds; ++round) {
-      client.get("warm", {.timeout = patience}).value();
-      server->stop();
-      // What is in flight when stats() returns has been written: it runs after the turn.
-      const auto sent = [&] { return client.stats().front().in_flight > 0; };
-      const auto outcomes = stop_and_check(form, client, measured, sent);
-      const NodeStats after = client.stats().front();
-      const auto unknown = std::ranges::count(outcomes, Outcome::unknown);
-      const auto not_sent = std::ranges::count(outcomes, Outcome::not_sent);
-      EXPECT_GT(unknown, 0);
-      EXPECT_EQ(unknown + not_sent, std::ssize(outcomes));
-      EXPECT_EQ(not_sent > 0, outcomes.size() > 1) << "the window holds 64";
-      EXPECT_EQ(after.in_flight, 0u);
-      EXPECT_EQ(after.downs, 0u);
-      server->resume();
-    }
-    EXPECT_LT(measured.undisturbed(), at_once);
-  }
+  stop_in_rounds(test::request_forms(), [&](const StopForm& form, Measured& measured) {
+    const auto outcomes = stop_unanswered(form, measured);
+    const NodeStats after = client.stats().front();
+    const auto unknown = std::ranges::count(outcomes, Outcome::unknown);
+    const auto not_sent = std::ranges::count(outcomes, Outcome::not_sent);
+    EXPECT_GT(unknown, 0);
+    EXPECT_EQ(unknown + not_sent, std::ssize(outcomes));
+    EXPECT_EQ(not_sent > 0, outcomes.size() > 1) << "the window holds 64";
+    EXPECT_EQ(after.in_flight, 0u);
+    EXPECT_EQ(after.downs, 0u);
+    server->resume();
+  });
 }
 
 TEST_P(StopOnServer, LocksListsAndComputationsThatTheServerDoesNotAnswerEndAtOnce) {
-  for (const StopForm& form : other_forms()) {
-    SCOPED_TRACE(form.name);
-    Measured measured;
-    for (int round = 0; round < Measured::rounds; ++round) {
-      client.get("warm", {.timeout = patience}).value();
-      server->stop();
-      const auto sent = [&] { return client.stats().front().in_flight > 0; };
-      stop_and_check(form, client, measured, sent);
-      server->resume();
-      // A lock that was in question is released before the next round.
-      LockResult again = Locker(client).lock("lock", {.wait = patience});
-      ASSERT_TRUE(again);
-    }
-    EXPECT_LT(measured.undisturbed(), at_once);
-  }
+  stop_in_rounds(other_forms(), [&](const StopForm& form, Measured& measured) {
+    stop_unanswered(form, measured);
+    server->resume();
+    // A lock that was in question is released before the next round.
+    LockResult again = Locker(client).lock("lock", {.wait = patience});
+    ASSERT_TRUE(again);
+  });
 }
 
 // The cancelled request keeps its place among the replies.
