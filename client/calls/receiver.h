@@ -8,6 +8,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "client/runtime/dispatcher.h"
@@ -21,8 +22,14 @@ struct Receiver {
 
   void deliver(runtime::Dispatcher& dispatcher, Out out) {
     if (direct) return function(std::move(out));
-    dispatcher.deliver(
-        [f = std::move(function), o = std::move(out)]() mutable { f(std::move(o)); });
+    if constexpr (std::is_copy_constructible_v<Out>) {
+      dispatcher.deliver(
+          [f = std::move(function), o = std::move(out)]() mutable { f(std::move(o)); });
+    } else {  // a job can be copied
+      dispatcher.deliver([f = std::move(function), o = std::make_shared<Out>(std::move(out))] {
+        f(std::move(*o));
+      });
+    }
   }
 };
 

@@ -18,7 +18,6 @@
 // Thread rule: one thread.
 
 #include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -62,12 +61,8 @@ class Delivered {
 
   explicit Delivered(std::function<void(Out)> done) : done_(std::move(done)) {}
 
-  // A job can be copied; what it delivers perhaps not.
   void give(runtime::Context& context, Out out) {
-    context.dispatcher().deliver(
-        [done = std::move(done_), shared = std::make_shared<Out>(std::move(out))] {
-          done(std::move(*shared));
-        });
+    Receiver<Out>{std::move(done_)}.deliver(context.dispatcher(), std::move(out));
   }
   void refuse(runtime::Context& context, Error error) {
     give(context, refused<Out>(std::move(error)));
