@@ -127,12 +127,8 @@ Awaitable<Result<SetResult>> AsyncClient::set(std::string_view key, std::string_
 
 Awaitable<Result<RemoveResult>> AsyncClient::remove(std::string_view key,
                                                     const RemoveOptions& options) const {
-  std::optional<std::string> if_value;
-  if (options.if_value) if_value.emplace(*options.if_value);
-  return {[self = *this, key = std::string(key), own = OwnedOptions(options), if_value](auto done) {
-            RemoveOptions mine = own.get();
-            if (if_value) mine.if_value = *if_value;
-            self.remove(key, mine, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
+            self.remove(key, own.get(), std::move(done));
           },
           hook_};
 }

@@ -146,12 +146,8 @@ Awaitable<Result<SetResult>> AsyncLockGuard::write(std::string_view key, std::st
 
 Awaitable<Result<RemoveResult>> AsyncLockGuard::remove(std::string_view key,
                                                        const FencedRemoveOptions& options) const {
-  std::optional<std::string> if_value;
-  if (options.if_value) if_value = *options.if_value;
-  return {[self = *this, key = std::string(key), own = OwnedOptions(options), if_value](auto done) {
-            FencedRemoveOptions mine = own.get();
-            if (if_value) mine.if_value = *if_value;
-            self.remove(key, mine, std::move(done));
+  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
+            self.remove(key, own.get(), std::move(done));
           },
           hook_};
 }
