@@ -51,13 +51,10 @@ typename Way::Return read(const ListCall& call, const Make& make, Convert conver
   runtime::Context& context = call.context();
   const runtime::Context::Entry entry(context);
   if (auto error = call.refusal(Way::form)) return way.refuse(context, std::move(*error));
-  ReadTerms terms;
-  terms.started = read_monotonic();
-  terms.deadline = terms.started + call.time();
-  terms.step_timeout = call.config().timeout;
   return way.template run<calls::RunProcedure<Reader>>(
       context, call.options.stop, convert, call.service.procedures,
-      make(Keys(call.name, ids_of(call.config().kind)), terms));
+      make(keys_of(call.name, call.config().kind),
+           read_terms(call.config(), read_monotonic(), call.time())));
 }
 
 // ---- edits

@@ -11,9 +11,9 @@
 
 namespace sheaf::client::list {
 
-Ids ids_of(EndpointKind kind) noexcept {
+Keys keys_of(std::string_view name, EndpointKind kind) {
   const bool versions = protocol::traits_of(kind).compares == protocol::Compares::versions;
-  return versions ? Ids::drawn : Ids::counted;
+  return Keys(name, versions ? Ids::drawn : Ids::counted);
 }
 
 std::optional<Error> check_name(std::string_view name, const ClusterConfig& config) {
@@ -25,7 +25,7 @@ std::optional<Error> check_name(std::string_view name, const ClusterConfig& conf
                std::to_string(name_limit));
   }
   const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
-  const std::size_t longest = Keys(name, ids_of(config.kind)).longest();
+  const std::size_t longest = keys_of(name, config.kind).longest();
   if (traits.longest_key == 0 || longest <= traits.longest_key) return std::nullopt;
   return bad("the list's name makes keys of " + std::to_string(longest) + " bytes; " +
              std::string(traits.scheme) + " takes " + std::to_string(traits.longest_key) +
@@ -115,7 +115,7 @@ ListRegistry::Entry* ListRegistry::find_or_make(const std::string& name, Now now
   auto found = entries_.find(name);
   if (found == entries_.end()) {
     make_room(now);
-    Keys keys(name, ids_of(config_.kind));
+    Keys keys = keys_of(name, config_.kind);
     WriterOptions options;
     options.head_limit = head_limit(config_, keys);
     auto list_register = make_register(keys);

@@ -28,8 +28,8 @@ class EditCall : public EditRequest {
   ~EditCall() = default;
 };
 
-// How a list's ids are found at this kind of endpoint.
-Ids ids_of(EndpointKind kind) noexcept;
+// The keys of a list at this kind of endpoint.
+Keys keys_of(std::string_view name, EndpointKind kind);
 // What is wrong with a list's name there.
 std::optional<Error> check_name(std::string_view name, const ClusterConfig& config);
 

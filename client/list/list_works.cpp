@@ -33,6 +33,10 @@ std::chrono::nanoseconds step_time(const ClusterConfig& config, const Timeout& o
   return std::min<std::chrono::nanoseconds>(timeouts * config.timeout, std::chrono::hours(24));
 }
 
+ReadTerms read_terms(const ClusterConfig& config, Deadline started, std::chrono::nanoseconds time) {
+  return {started, started + time, config.timeout};
+}
+
 void PushMany::own() {
   owned_.assign(values_.begin(), values_.end());
   views_.assign(owned_.begin(), owned_.end());
@@ -77,13 +81,11 @@ void PushMany::on_ended() {
 
 void DropHoles::start(Now now) {
   if (edits_.empty()) {
-    ReadTerms terms;
-    terms.started = now.mono;
-    terms.deadline = now.mono + time_;
-    terms.step_timeout = service_.context.config().timeout;
-    Keys keys(name_, ids_of(service_.context.config().kind));
-    read_.emplace(static_cast<WorkEnd&>(*this), service_.procedures,
-                  Reader::with_holes(std::move(keys), first_, first_ + scanned_items - 1, terms));
+    const ClusterConfig& config = service_.context.config();
+    read_.emplace(
+        static_cast<WorkEnd&>(*this), service_.procedures,
+        Reader::with_holes(keys_of(name_, config.kind), first_, first_ + scanned_items - 1,
+                           read_terms(config, now.mono, time_)));
     return read_->start(now);
   }
   edit = std::move(edits_.back());

@@ -26,6 +26,9 @@ namespace sheaf::client::list {
 std::chrono::nanoseconds step_time(const ClusterConfig& config, const Timeout& of_list,
                                    const Timeout& of_call);
 
+// Of a read that begins at `started`.
+ReadTerms read_terms(const ClusterConfig& config, Deadline started, std::chrono::nanoseconds time);
+
 // One edit.
 class RunEdit final : private EditCall {
  public:
