@@ -4,6 +4,7 @@
 //
 // Thread rule: any thread.
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,12 @@ struct Admission {
 };
 
 enum class Form : bool { asynchronous, blocking };
+
+// Until when a caller waits who began to at `started`.
+inline Deadline end_of(const Wait& wait, Deadline started) {
+  using std::chrono::nanoseconds;
+  return wait ? started + std::clamp<nanoseconds>(*wait, {}, longest_wait) : never;
+}
 
 // The first of the checks that found something.
 template <class... Checks>

@@ -68,8 +68,8 @@ Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOpti
   terms.patient = !options.wait || options.wait->count() > 0;
   terms.wait_until = admitted->deadline;
   if (terms.patient) {
-    const nanoseconds longest = Locker::max_wait;
-    terms.wait_until = admitted->started + std::min(options.wait.value_or(longest), longest);
+    terms.wait_until =
+        client::calls::end_of(options.wait.value_or(longest_wait), admitted->started);
   }
   if (!options.wait) terms.patience = std::max<nanoseconds>(locker.lease, config.timeout);
   return terms;

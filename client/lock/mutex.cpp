@@ -11,6 +11,7 @@
 #include <sheaf/locker.h>
 
 #include "base/read_clocks.h"
+#include "client/calls/admit.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -56,8 +57,7 @@ Mutex::~Mutex() = default;
 // Waits for the other threads of this object; no time = for ever. False when the time is over or
 // the token was stopped.
 bool Mutex::enter(std::optional<nanoseconds> time, Stop stop) {
-  constexpr std::chrono::hours longest{24 * 365};
-  const Deadline until = time ? read_monotonic() + std::min<nanoseconds>(*time, longest) : never;
+  const Deadline until = client::calls::end_of(time, read_monotonic());
   const auto wake = [state = state_.get()] {
     const sync::MutexLock lock(state->mutex);
     state->free.notify_all();

@@ -92,10 +92,7 @@ Result<std::optional<WatchEvent>> Watch::Session::take(const NextOptions& option
     return Failure(local_error(Outcome::invalid, Reason::bad_argument,
                                "this watch has a callback, which takes its events"));
   }
-  constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-  const Wait& wait = options.wait;
-  const Deadline until =
-      wait ? read_monotonic() + std::clamp<std::chrono::nanoseconds>(*wait, {}, longest) : never;
+  const Deadline until = client::calls::end_of(options.wait, read_monotonic());
   const auto stopped = [&] { return options.stop != nullptr && options.stop->stop_requested(); };
   if (stopped()) return Failure(client::calls::cancelled_error());
   // The token's callback takes the mutex, so it is made and ended without.

@@ -20,7 +20,7 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// The kind of endpoint, told by the scheme of the URI.
+/// The kind of endpoint. The scheme of a URI names it.
 enum class EndpointKind : std::uint8_t {
   state_store,  ///< `mqtt://`: Azure IoT Operations state store over MQTT 5.
   embedded,     ///< `embedded://N`: the state store engine in this process.

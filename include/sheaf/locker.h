@@ -273,7 +273,7 @@ class SHEAF_API Locker {
   /// The longest lease.
   static constexpr std::chrono::milliseconds max_lease{std::chrono::hours(24)};
   /// The longest wait for a lock; more is cut to it.
-  static constexpr std::chrono::hours max_wait{24 * 365};
+  static constexpr std::chrono::hours max_wait = longest_wait;
 
   /// Connects to nothing. Options that are not allowed are reported by the calls:
   /// Outcome::invalid, naming the limit.

@@ -33,8 +33,11 @@ using Timeout = std::optional<std::chrono::nanoseconds>;
 using Stop = const std::stop_token*;
 
 /// How long to wait for something that may never come, such as a lock or a change. 0 and less: not
-/// at all; more than a year counts as a year. None: as long as it takes.
+/// at all; more than a year counts as a year (longest_wait). None: as long as it takes.
 using Wait = std::optional<std::chrono::nanoseconds>;
+
+/// The longest time that a Wait can name: a year.
+inline constexpr std::chrono::hours longest_wait{24 * 365};
 
 /// Options of get.
 struct GetOptions {
@@ -58,7 +61,7 @@ struct SetOptions {
   std::optional<Ttl> ttl{};
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
   FencingToken fence{};                           ///< Empty: none is sent.
-  Version version{};                              ///< For if_version: as a get or set told it.
+  Version version{};                              ///< For if_version: as a get or set returned it.
   std::uint32_t flags = 0;  ///< Kept beside the value and returned with it. memcached.
   Timeout timeout{};        ///< See Timeout.
   Stop stop{};              ///< See Stop.
@@ -67,7 +70,7 @@ struct SetOptions {
 /// What a set did.
 struct SetResult {
   bool stored = false;  ///< False: the condition did not hold, nothing changed.
-  Version version;  ///< Stored: the new version. Not stored: the version that is there, if told.
+  Version version;  ///< Stored: the new version. Not stored: the version that is there, if known.
 };
 
 /// Options of remove.

@@ -59,7 +59,7 @@ struct NodeReport {
   NodeStats stats;  ///< After the check.
   std::optional<std::chrono::nanoseconds>
       round_trip;  ///< Of this check; none if it did not answer.
-  /// The node's clock minus ours, if the endpoint tells (state store); half a round trip is
+  /// The node's clock minus ours, if the endpoint sends it (state store); half a round trip is
   /// uncertain.
   std::optional<std::chrono::milliseconds> clock_difference;
   std::optional<Error> error;  ///< Why there was no answer.
