@@ -138,14 +138,14 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
   until_ = until;
   state_ = State::committing;
   swapped_ = gone_ = false;
-  unanswered_ = 1 + (options_.touch_first ? added_.size() : 0);
-  if (options_.touch_first) send_touches(until, now);
+  unanswered_ = 1 + (options_.controls.touch_first ? added_.size() : 0);
+  if (options_.controls.touch_first) send_touches(until, now);
   next_head_ = std::move(head);
   next_head_.next = 0;
   PendingOperation operation(Verb::set, keys_.head());
-  if (options_.compare)
+  if (options_.controls.compare)
     operation.condition = absent_ ? Condition::if_absent : Condition::if_version;
-  if (options_.compare && !absent_) operation.version = version_;
+  if (options_.controls.compare && !absent_) operation.version = version_;
   operation.value = encode_head(next_head_);
   operation.connection = bound();
   operation.deadline = until;
@@ -188,7 +188,7 @@ void CasRegister::on_swapped(const socket::Completion& answer) {
   }
   swapped_ = true;
   version_ = answer.reply.version;
-  if (!options_.touch_first) send_touches(until_, answer.now);
+  if (!options_.controls.touch_first) send_touches(until_, answer.now);
   if (--unanswered_ == 0) on_committed(answer);
 }
 

@@ -30,6 +30,7 @@
 // Thread rule: one thread at a time; under the baton.
 
 #include "base/random.h"
+#include "client/list/list_controls.h"
 #include "client/list/register_base.h"
 
 namespace sheaf::client::list {
@@ -40,10 +41,7 @@ struct CasRegisterOptions {
   std::chrono::milliseconds life{60'000};
   // While others write, too, they get their turn after this time.
   std::chrono::milliseconds tenure{25};
-  // For tests only: without them acknowledged items are lost.
-  bool compare = true;      // the version of the head
-  bool touch_first = true;  // else the touches come after the commit, as nobody waits for them
-  bool same_connection = true;
+  ListControls controls{};
 };
 
 class CasRegister final : public RegisterBase {
@@ -79,7 +77,9 @@ class CasRegister final : public RegisterBase {
   void end_without_versions(const socket::Completion& answer);
   void draw();
   void lose(const socket::Completion& answer, std::string text);
-  std::uint64_t bound() const noexcept { return options_.same_connection ? connection_ : 0; }
+  std::uint64_t bound() const noexcept {
+    return options_.controls.same_connection ? connection_ : 0;
+  }
 
   const CasRegisterOptions options_;
   Random random_;

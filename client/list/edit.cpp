@@ -119,7 +119,7 @@ class Planner {
     std::vector<SegmentRef>& table = plan_.head.segments;
     Id reused = 0;
     if (!last.empty()) {
-      if (options_.in_place) {
+      if (!options_.controls.new_segments) {
         reused = table.back().id;
       } else {
         discard(Garbage::Kind::segment, table.back().id);

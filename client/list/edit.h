@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "client/list/format.h"
+#include "client/list/list_controls.h"
 
 namespace sheaf::client::list {
 
@@ -64,8 +65,7 @@ struct Plan {
 struct PlanOptions {
   std::size_t tail = 32;  // items that stand in the head itself; 0 .. segment_limit / 2
   std::size_t segment = segment_limit;  // items; 2 .. segment_limit
-  // For tests only: appends to a segment where it stands. Readers see lists that never were.
-  bool in_place = false;
+  ListControls controls{};
 };
 
 // The one segment that must be read before the edits can be planned. `edits` are pushes, or one

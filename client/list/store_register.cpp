@@ -55,7 +55,7 @@ void StoreRegister::on_lock_taken(const socket::Completion& answer) {
   use_connection(answer.connection);
   locked_at_ = asked_at_;
   good_until_ = locked_at_ + options_.tenure;
-  if (known_ && known_on_ == connection_ && !contended_ && options_.claim) {
+  if (known_ && known_on_ == connection_ && !contended_ && options_.controls.claim) {
     send_claim(answer.now);
   } else {
     send_get(answer.now);
@@ -124,7 +124,7 @@ void StoreRegister::on_head(const socket::Completion& answer) {
     return end(Kind::failed, refused(answer, Reason::other, std::move(parsed.error())), answer.now);
   }
   head_ = std::move(*parsed);
-  if (options_.claim || absent_) {
+  if (options_.controls.claim || absent_) {
     send_claim(answer.now);
   } else {
     opened();

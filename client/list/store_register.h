@@ -27,6 +27,7 @@
 // Thread rule: one thread at a time; under the baton.
 
 #include "base/random.h"
+#include "client/list/list_controls.h"
 #include "client/list/register_base.h"
 
 namespace sheaf::client::list {
@@ -37,8 +38,7 @@ struct StoreRegisterOptions {
   std::chrono::milliseconds tenure{25};           // then others get their turn
   std::chrono::milliseconds first_poll{2};
   std::chrono::milliseconds last_poll{250};
-  // For tests only: without it acknowledged items are lost.
-  bool claim = true;
+  ListControls controls{};
 };
 
 class StoreRegister final : public RegisterBase {

@@ -201,7 +201,7 @@ TEST_P(ListRestart, AReadInWhoseMiddleTheStoreRestartsGivesTheOldOrTheNewList) {
 std::string after_a_restart(bool same_connection) {
   ListRules rules;
   rules.ids = Ids::drawn;
-  rules.cas.same_connection = same_connection;
+  rules.cas.controls.same_connection = same_connection;
   std::unique_ptr<SimRead> read;
   std::vector<std::unique_ptr<SimWriter>> writers;
   Stack stack(1, 1, EndpointKind::memcached);

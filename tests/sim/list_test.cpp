@@ -288,27 +288,27 @@ TEST(ListFaults, OnMemcachedNoItemIsLostDoubledOrTornAndOrderIsKeptForEverySeed)
 // The controls: what the same runs find when a rule is left out.
 TEST(ListFaults, WithoutTheClaimAcknowledgedItemsAreLost) {
   ListRules rules = brisk_rules();
-  rules.store.claim = false;
+  rules.store.controls.claim = false;
   EXPECT_TRUE(finds(rules, 300, [](const Findings& run) { return run.lost; }));
   EXPECT_TRUE(finds(rules, 300, [](const Findings& run) { return run.doubled; }));
 }
 
 TEST(ListFaults, SegmentsChangedInPlaceTearAReader) {
   ListRules rules = brisk_rules();
-  rules.writer.plan.in_place = true;
+  rules.writer.plan.controls.new_segments = false;
   EXPECT_TRUE(finds(rules, 60, [](const Findings& run) { return run.torn; }));
 }
 
 TEST(ListFaults, OnMemcachedAHeadThatIsNotComparedLosesAcknowledgedItems) {
   ListRules rules = brisk_memcached_rules();
-  rules.cas.compare = false;
+  rules.cas.controls.compare = false;
   EXPECT_TRUE(finds(rules, 60, [](const Findings& run) { return run.lost; }));
 }
 
 // A writer that is killed between its commit and the touch takes items of others with it.
 TEST(ListFaults, OnMemcachedItemsThatAreTouchedAfterTheCommitAreLost) {
   ListRules rules = brisk_memcached_rules();
-  rules.cas.touch_first = false;
+  rules.cas.controls.touch_first = false;
   EXPECT_TRUE(finds(rules, 300, [](const Findings& run) { return run.lost || run.torn; }));
 }
 

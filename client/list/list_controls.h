@@ -1,0 +1,19 @@
+#pragma once
+
+// ListControls: the rules that make lists safe. Only tests switch one off, to show what is lost
+// then.
+//
+// Pure: no socket, clock, entropy, thread or callback.
+
+namespace sheaf::client::list {
+
+struct ListControls {
+  bool new_segments = true;  // a segment that changes is written as a new one
+  bool claim = true;         // state store: an attempt claims the head before it uses it
+  // memcached:
+  bool compare = true;          // a commit compares the version of the head
+  bool touch_first = true;      // items lose their limited life before a commit names them
+  bool same_connection = true;  // an attempt ends with the connection that it began on
+};
+
+}  // namespace sheaf::client::list
