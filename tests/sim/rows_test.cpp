@@ -274,6 +274,7 @@ TEST_F(Rows, C3_ClusterLendsASocketForAKeyOrNone) {
   EXPECT_FALSE(client().cluster().acquire_socket(stack->key_on(1)));
 }
 
+// A configuration that Client::open accepts; tests/contract/rehash_test.cpp opens such clients.
 TEST_F(Rows, C4_ClusterGivesTheKeysOfAFailedNodeToTheOthersAndBackAgain) {
   start(3);
   stack->config.failover = FailoverMode::rehash;
