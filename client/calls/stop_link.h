@@ -11,6 +11,7 @@
 
 #include <stop_token>
 
+#include "base/stop_callback.h"
 #include "socket/lane/lane.h"
 
 namespace sheaf::client::calls {
@@ -28,31 +29,26 @@ class StopLink {
  public:
   // Of a token that was stopped before, the target hears later in this turn.
   StopLink(socket::Lane& lane, StopTarget& target, const std::stop_token& token)
-      : message_(lane, target), callback_(token, Post{message_}) {}
+      : message_(lane, target), callback_(token, message_) {}
 
  private:
-  class Message final : public socket::Lane::Task {
+  class Message final : public socket::Lane::Task, public StopHandler {
    public:
     Message(socket::Lane& lane, StopTarget& target) : lane_(lane), target_(target) {}
     ~Message() { lane_.cancel(*this); }
     Message(const Message&) = delete;
     Message& operator=(const Message&) = delete;
 
-    void post() { lane_.post(*this); }
-
    private:
+    void on_stop_requested() noexcept override { lane_.post(*this); }
     void run(Now now) override { target_.on_stop(now); }
 
     socket::Lane& lane_;
     StopTarget& target_;
   };
-  struct Post {
-    Message& message;
-    void operator()() const noexcept { message.post(); }
-  };
 
   Message message_;
-  std::stop_callback<Post> callback_;  // ends before the message
+  StopCallback callback_;  // ends before the message
 };
 
 }  // namespace sheaf::client::calls

@@ -1,5 +1,7 @@
 #include "client/compute/single_flight.h"
 
+#include "base/notify_on_stop.h"
+
 namespace sheaf::client::compute {
 
 Seed SingleFlight::seed() {
@@ -34,21 +36,14 @@ SingleFlight::Waiter::~Waiter() {
   }
 }
 
-// The callback of the token takes the mutex, so it is made and ended without.
 SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(Deadline until, Stop stop) {
-  const auto wake = [this] {
-    const sync::MutexLock lock(flights_.mutex_);
-    flight_->changed.notify_all();
-  };
-  std::optional<std::stop_callback<decltype(wake)>> callback;
-  if (stop != nullptr && stop->stop_possible()) callback.emplace(*stop, wake);
-  const auto stopped = [stop] { return stop != nullptr && stop->stop_requested(); };
+  const NotifyOnStop notify(stop, flights_.mutex_, flight_->changed);
   const sync::MutexLock lock(flights_.mutex_);
-  while (flight_->value == nullptr && flight_->led && !stopped() &&
+  while (flight_->value == nullptr && flight_->led && !notify.stopped() &&
          flight_->changed.wait_until(flights_.mutex_, until)) {
   }
   if (flight_->value != nullptr) return Turn::finished;
-  if (stopped()) return Turn::cancelled;
+  if (notify.stopped()) return Turn::cancelled;
   if (flight_->led) return Turn::timed_out;
   flight_->led = leader_ = true;
   return Turn::leader;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <stop_token>
 
+#include "base/notify_on_stop.h"
 #include "base/read_clocks.h"
 #include "client/calls/admit.h"
 #include "client/calls/work.h"
@@ -93,32 +93,23 @@ Result<std::optional<WatchEvent>> Watch::Session::take(const NextOptions& option
                                "this watch has a callback, which takes its events"));
   }
   const Deadline until = client::calls::end_of(options.wait, read_monotonic());
-  const auto stopped = [&] { return options.stop != nullptr && options.stop->stop_requested(); };
-  if (stopped()) return Failure(client::calls::cancelled_error());
-  // The token's callback takes the mutex, so it is made and ended without.
-  const auto wake = [this] {
-    const sync::MutexLock lock(mutex_);
-    changed_.notify_all();
-  };
-  std::optional<std::stop_callback<decltype(wake)>> callback;
-  if (options.stop != nullptr && options.stop->stop_possible()) {
-    callback.emplace(*options.stop, wake);
-  }
+  const NotifyOnStop notify(options.stop, mutex_, changed_);
+  if (notify.stopped()) return Failure(client::calls::cancelled_error());
   const sync::MutexLock lock(mutex_);
-  while (!finished_ && buffer_.empty() && !stopped() && changed_.wait_until(mutex_, until)) {
+  while (!finished_ && buffer_.empty() && !notify.stopped() && changed_.wait_until(mutex_, until)) {
   }
-  if (auto event = buffer_.pop(system_clock::now())) return event;
+  if (auto event = buffer_.pop(wall_time(read_clocks()))) return event;
   if (finished_) {
     return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
   }
-  if (stopped()) return Failure(client::calls::cancelled_error());
+  if (notify.stopped()) return Failure(client::calls::cancelled_error());
   return std::optional<WatchEvent>();
 }
 
 // Takes one event and calls back without the mutex.
 bool Watch::Session::call_one() {
   if (stopped_) return false;
-  const auto event = buffer_.pop(system_clock::now());
+  const auto event = buffer_.pop(wall_time(read_clocks()));
   if (!event) return false;
   calling_ = true;
   caller_ = std::this_thread::get_id();

@@ -2,31 +2,21 @@
 
 #include <algorithm>
 
-#include "base/quiet_thread.h"
 #include "tests/sim/kit/sim_threads.h"
-#include "tests/sim/kit/sim_transport.h"
 
 namespace sheaf::sim {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::size_t most_keys_of_a_batch = 16;
-
-std::chrono::microseconds draw_us(Random& random, std::uint64_t below) {
-  return std::chrono::microseconds(random.below(below));
-}
 
 }  // namespace
 
-ThreadWorld::ThreadWorld(std::uint64_t seed, const socket::LaneControls& controls)
-    : random_(seed),
-      controls_(controls),
-      habit_(static_cast<Habit>(random_.below(3))),
-      stack_(draw_stack(seed, habit_, random_)),
-      faulty_(random_.below(3) != 0),
-      closes_early_(random_.below(4) == 0) {
-  draw_servers();
+ThreadWorld::ThreadWorld(std::uint64_t seed, const Plants& plants)
+    : ThreadWorld(Draw(seed), plants) {}
+
+ThreadWorld::ThreadWorld(const Draw& draw, const Plants& plants)
+    : ThreadRoom(draw.setting, draw.random, plants), habit_(draw.habit) {
+  closes_early_ = random_.below(4) == 0;
   const std::uint64_t callers = 2 + random_.below(1 + random_.below(5));
   for (std::uint64_t i = 0; i < callers; ++i) {
     Caller& caller = callers_.emplace_back(Caller{Random(random_.fork()), {}});
@@ -36,62 +26,20 @@ ThreadWorld::ThreadWorld(std::uint64_t seed, const socket::LaneControls& control
   }
 }
 
-Stack ThreadWorld::draw_stack(std::uint64_t seed, Habit habit, Random& random) {
-  if (habit == Habit::reading_batches) return Stack(seed, 1, EndpointKind::memcached);
-  const auto servers = static_cast<unsigned>(1 + random.below(3));
-  return Stack(seed, servers,
-               random.below(2) == 0 ? EndpointKind::state_store : EndpointKind::memcached);
+ThreadWorld::Draw::Draw(std::uint64_t seed)
+    : random(seed),
+      habit(static_cast<Habit>(random.below(3))),
+      setting{seed, EndpointKind::memcached, 1} {
+  if (habit == Habit::reading_batches) return;
+  setting.servers = static_cast<unsigned>(1 + random.below(3));
+  if (random.below(2) == 0) setting.kind = EndpointKind::state_store;
 }
 
-void ThreadWorld::draw_servers() {
-  ClusterConfig& config = stack_.config;
-  config.timeout = std::chrono::milliseconds(50 + random_.below(200));
-  config.connect_timeout = 60ms;
-  config.keep_alive = 1s;  // a connection that was cut off is dead without a word
-  config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
-  if (config.kind == EndpointKind::memcached) {
-    config.batch_connections = static_cast<unsigned>(random_.below(3));
-  } else {
-    config.protocol = MemcachedProtocol::automatic;
-  }
-  config.idle_timeout = std::chrono::milliseconds(random_.below(2) == 0 ? 10 : 60'000);
-  config.spin = random_.below(2) == 0;
-  for (unsigned i = 0; i < stack_.size(); ++i) {
-    LinkFaults& faults = stack_.broker(i).faults;
-    faults.delay = draw_us(random_, 200);
-    if (random_.below(2) == 0) faults.jitter = draw_us(random_, 2000);
-    if (random_.below(4) == 0) faults.max_piece = 1 + random_.below(100);
-    if (random_.below(4) == 0) faults.short_write = 0.1;
-    if (faulty_ && random_.below(3) == 0) faults.reset = 0.01;
-  }
-}
-
-void ThreadWorld::draw_faults() {
-  if (!faulty_) return;
-  for (std::uint64_t i = random_.below(4); i > 0; --i) {
-    SimServer& server = stack_.broker(static_cast<unsigned>(random_.below(stack_.size())));
-    const std::uint64_t kind = random_.below(3);
-    const auto length = std::chrono::milliseconds(1 + random_.below(200));
-    stack_.world.after(draw_us(random_, 40'000), [&server, kind, length](Now) {
-      if (!server.serving()) return;
-      if (kind == 0) server.reset_all();
-      if (kind == 1) server.stop_for(length);
-      if (kind == 2) server.cut_off_for(length);
-    });
-  }
-}
-
-void ThreadWorld::main() {
-  use_network(stack_.network, controls_);
-  auto client = Client::open(stack_.config);
-  if (!client) require("the client does not open: " + client.error().message());
-  client_.emplace(std::move(*client));
+void ThreadWorld::run() {
+  client_.emplace(open_client());
   draw_faults();
-  std::vector<QuietThread> threads;
-  for (Caller& caller : callers_) {
-    threads.emplace_back("caller", [this, &caller] { run_caller(caller); });
-  }
-  for (QuietThread& thread : threads) thread.join();
+  run_threads(static_cast<unsigned>(callers_.size()),
+              [this](unsigned number) { run_caller(callers_[number]); });
   if (!closes_early_) settle();
   closing_ = true;
   client_.reset();
@@ -122,17 +70,10 @@ void ThreadWorld::call(Caller& caller) {
   chosen < std::size(calls) ? (this->*calls[chosen])(caller) : rest(caller.random);
 }
 
-// At times for longer than a call may last: no other call then helps one that was forgotten.
-void ThreadWorld::rest(Random& random) {
-  SimThreads::current()->pass(draw_us(random, random.below(2) == 0 ? 12'000 : 600'000));
-}
-
 // The faults end. Then every key must be readable, and hold what was written last.
 void ThreadWorld::settle() {
   SimThreads::current()->wait_until("the last callbacks", [this] { return pending_ == 0; });
-  for (unsigned i = 0; i < stack_.size(); ++i) stack_.broker(i).faults = {};
-  if (faulty_) SimThreads::current()->pass(10s);
-  faulty_ = false;
+  end_faults();
   for (KeyHistory& key : keys_) {
     Read read{begin_call(), {&key}, {key.last_acknowledged()}, {key.name()}};
     end_read(read, 0, client_->get(key.name()));
@@ -174,7 +115,7 @@ void ThreadWorld::get_many(Caller& caller) {
   const auto got = client_->get_many(read.names);
   end_call(read.started);
   end_read(read, got);
-  ++counts_.batches;
+  ++counts_.special;
 }
 
 void ThreadWorld::set_many(Caller& caller) {
@@ -190,7 +131,7 @@ void ThreadWorld::set_many(Caller& caller) {
   end_call(started);
   if (results.size() != keys.size()) require("a batch of sets lacks results");
   for (std::size_t i = 0; i < keys.size(); ++i) end_write(*keys[i], results[i].result);
-  ++counts_.batches;
+  ++counts_.special;
 }
 
 // Often its callback asks again.
@@ -232,7 +173,7 @@ std::function<void(Out)> ThreadWorld::once(F end) {
     if (std::exchange(*ended, true)) require("a callback came twice");
     end(out);
     --pending_;
-    ++counts_.callbacks;
+    ++counts_.special;
   };
 }
 
@@ -275,33 +216,12 @@ void ThreadWorld::end_write(KeyHistory& key, const Result<SetResult>& result) {
   require(key.end_write(result ? nullptr : &result.error()));
 }
 
-ThreadWorld::Start ThreadWorld::begin_call() const {
-  return {stack_.world.now().mono, SimThreads::current()->delays()};
-}
-
-void ThreadWorld::end_call(const Start& started) {
-  ++counts_.calls;
-  const SimThreads& threads = *SimThreads::current();
-  const auto took = stack_.world.now().mono - started.at;
-  stack_.world.note(static_cast<std::uint64_t>(took.count()));
-  // It may be late by the delays of threads since then, and of those that were delayed just then.
-  const auto delays = threads.delays() - started.delays + 10 * threads.longest_delay();
-  const auto late = took - stack_.config.timeout - delays;
-  if (late.count() > 0) {
-    require("a call ended " + std::to_string(late.count() / 1000) + " us after its deadline");
-  }
-}
-
 void ThreadWorld::check_error(const Error& error) {
-  ++counts_.failures;
-  if (closing_ && error.reason == Reason::closed) return;
-  // Where threads are delayed for long, calls may time out.
-  if (faulty_ || SimThreads::current()->longest_delay() > 1ms) return;
-  require("a call failed for nothing: " + error.message());
-}
-
-void ThreadWorld::require(const std::string& finding) {
-  if (!finding.empty()) SimThreads::current()->fail(finding);
+  if (closing_ && error.reason == Reason::closed) {
+    ++counts_.failures;
+  } else {
+    ThreadRoom::check_error(error);
+  }
 }
 
 }  // namespace sheaf::sim

@@ -10,7 +10,7 @@
 //  - a callback that comes twice or never
 //  - a loop that two threads use at once, and threads that wait for ever (SimThreads)
 //
-// Thread rule: main() is the first simulated thread; counts() once the run is over.
+// Thread rule: as ThreadRoom.
 
 #include <deque>
 #include <optional>
@@ -19,29 +19,15 @@
 #include <sheaf/client.h>
 
 #include "base/random.h"
-#include "socket/lane/lane_controls.h"
 #include "tests/sim/key_history.h"
-#include "tests/sim/kit/stack.h"
+#include "tests/sim/kit/thread_room.h"
 
 namespace sheaf::sim {
 
-struct ThreadCounts {
-  unsigned calls = 0;
-  unsigned batches = 0;
-  unsigned callbacks = 0;
-  unsigned failures = 0;  // keys and calls that ended with an error
-};
-
-class ThreadWorld {
+class ThreadWorld final : public ThreadRoom {
  public:
-  ThreadWorld(std::uint64_t seed, const socket::LaneControls& controls);
-  ThreadWorld(const ThreadWorld&) = delete;
-  ThreadWorld& operator=(const ThreadWorld&) = delete;
-
-  void main();
-
-  SimWorld& world() { return stack_.world; }
-  const ThreadCounts& counts() const { return counts_; }
+  // Special: batches and callbacks.
+  ThreadWorld(std::uint64_t seed, const Plants& plants);
 
  private:
   // What the callers do most of the time.
@@ -50,15 +36,16 @@ class ThreadWorld {
     resting,
     reading_batches,  // of one memcached, which is what bulk connections are for
   };
+  struct Draw {
+    explicit Draw(std::uint64_t seed);
+    Random random;
+    Habit habit;
+    Setting setting;
+  };
   // A thread that calls.
   struct Caller {
     Random random;
     std::vector<KeyHistory*> own;
-  };
-  // When a call began, and how long threads had been delayed until then.
-  struct Start {
-    Deadline at{0};
-    std::chrono::nanoseconds delays{0};
   };
   // A read of some keys, and how it was asked for.
   struct Read {
@@ -68,12 +55,10 @@ class ThreadWorld {
     std::vector<std::string_view> names;
   };
 
-  static Stack draw_stack(std::uint64_t seed, Habit habit, Random& random);
-  void draw_servers();
-  void draw_faults();
+  ThreadWorld(const Draw& draw, const Plants& plants);
+  void run() override;
   void run_caller(Caller& caller);
   void call(Caller& caller);
-  void rest(Random& random);
   void settle();
 
   void get(Caller& caller);
@@ -90,26 +75,18 @@ class ThreadWorld {
   void end_read(const Read& read, std::size_t index, const Result<GetResult>& got);
   void end_read(const Read& read, const std::vector<KeyResult<GetResult>>& got);
   void end_write(KeyHistory& key, const Result<SetResult>& result);
-  void end_call(const Start& started);
   void check_error(const Error& error);
   // A callback for one end: more ends are a finding.
   template <class Out, class F>
   std::function<void(Out)> once(F end);
-  static void require(const std::string& finding);
-  Start begin_call() const;
 
-  Random random_;
-  const socket::LaneControls controls_;
   const Habit habit_;
-  Stack stack_;
-  bool faulty_ = false;
   bool closes_early_ = false;  // while asynchronous calls are in flight
   bool closing_ = false;
   std::deque<KeyHistory> keys_;
   std::deque<Caller> callers_;
   std::optional<Client> client_;
   unsigned pending_ = 0;  // asynchronous calls
-  ThreadCounts counts_;
 };
 
 }  // namespace sheaf::sim

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sessions with a bug planted on purpose: a suite that passes with one of them proves nothing.
+// Bugs that are planted on purpose: a suite that passes with one of them proves nothing.
 
 #include <memory>
 #include <string>
@@ -12,8 +12,15 @@ namespace sheaf::sim {
 
 enum class Bug : std::uint8_t {
   none,
-  one_behind,          // after a time-out each request is given the reply before its own
-  denies_what_it_sent  // a cancelled request is always said not to have left
+  one_behind,           // after a time-out each request is given the reply before its own
+  denies_what_it_sent,  // a cancelled request is always said not to have left
+  takes_no_for_yes      // "not stored, the condition did not hold" counts as stored
+};
+
+// Bugs of the functions by which threads synchronise: see sim_threads.h.
+struct PrimitiveBugs {
+  bool one_of_all = false;  // who should wake all that wait on a condition variable wakes one
+  bool lost_stop = false;   // one of four callbacks of stop tokens is not called
 };
 
 class BuggySession final : public protocol::SessionWrapper<> {
@@ -28,6 +35,10 @@ class BuggySession final : public protocol::SessionWrapper<> {
   }
   bool poll_event(protocol::Event& event) override {
     if (!session().poll_event(event)) return false;
+    if (event.kind == protocol::Event::Kind::reply && bug_ == Bug::takes_no_for_yes &&
+        event.reply.status == protocol::Status::not_stored) {
+      event.reply.status = protocol::Status::done;
+    }
     if (event.kind == protocol::Event::Kind::reply && bug_ == Bug::one_behind && timed_out_) {
       given_ = std::exchange(kept_, Kept{event.reply, std::string(event.reply.value),
                                          std::string(event.reply.version)});

@@ -13,6 +13,7 @@
 #include "base/quiet_thread.h"
 #include "base/random.h"
 #include "base/read_clocks.h"
+#include "base/stop_callback.h"
 #include "tests/sim/kit/sim_threads.h"
 
 namespace sheaf {
@@ -93,6 +94,27 @@ void QuietThread::join() {
 
 void yield_processor() noexcept {
   run() != nullptr ? run()->point() : static_cast<void>(sched_yield());
+}
+
+// ---- stop_callback.cpp
+
+StopCallback::StopCallback(const std::stop_token& token, StopHandler& handler)
+    : handler_(handler), callback_(token, Call{*this}) {
+  if (run() != nullptr) run()->point();
+}
+
+StopCallback::~StopCallback() {
+  if (run() != nullptr) run()->wait_for_callback(this);
+}
+
+// The callback may be gone when its handler has returned.
+void StopCallback::Call::operator()() const noexcept {
+  const StopCallback* const address = &callback;
+  StopHandler& handler = callback.handler_;
+  if (run() == nullptr) return handler.on_stop_requested();
+  if (!run()->begin_callback(address)) return;
+  handler.on_stop_requested();
+  run()->end_callback(address);
 }
 
 // ---- read_clocks.cpp

@@ -1,5 +1,7 @@
 #include "tests/sim/kit/sim_threads.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <semaphore>
 
@@ -11,6 +13,25 @@ namespace {
 thread_local SimThreads* this_run = nullptr;
 
 constexpr std::uint64_t delay_every = 64;  // points, in runs that delay threads
+
+// While it lives, this thread and those that it starts run on one processor: to hand over to a
+// thread on another one takes ten times as long.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneProcessor() { sched_setaffinity(0, sizeof before_, &before_); }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
 
 Deadline when(bool holds) { return holds ? Deadline{0} : never; }
 
@@ -58,6 +79,7 @@ std::string SimThreads::run(SimWorld& world, std::uint64_t seed, std::function<v
   const Shared self(new SimThreads(world, seed, limits, std::move(main)));
   self->self_ = self;
   const std::shared_ptr<End> over = self->over_;
+  const OneProcessor one_processor;
   std::thread first = self->launch("main", [run = self.get()] { run->main_(); });
   self->hand_over(self->threads_.front().get());
   over->reached.acquire();
@@ -228,6 +250,25 @@ void SimThreads::unlock(const void* mutex) {
   point();
 }
 
+bool SimThreads::begin_callback(const void* callback) {
+  if (limits_.bugs.lost_stop && random_.below(4) == 0) return false;
+  callbacks_.emplace_back(callback, running_);
+  return true;
+}
+
+void SimThreads::end_callback(const void* callback) {
+  std::erase(callbacks_, Held(callback, running_));
+}
+
+void SimThreads::wait_for_callback(const void* callback) {
+  maybe_delay();
+  wait("a callback of a stop token", [this, callback, self = running_] {
+    return when(std::ranges::none_of(callbacks_, [&](const Held& running) {
+      return running.first == callback && running.second != self;
+    }));
+  });
+}
+
 bool SimThreads::wait_for_notification(const void* condition, const void* mutex, Deadline until) {
   Sleeper sleeper{condition};
   sleepers_.push_back(&sleeper);
@@ -244,7 +285,7 @@ void SimThreads::notify(const void* condition, bool all) {
   for (Sleeper* sleeper : sleepers_) {
     if (sleeper->condition == condition && !sleeper->notified) waiting.push_back(sleeper);
   }
-  if (!all && !waiting.empty()) {
+  if ((!all || limits_.bugs.one_of_all) && !waiting.empty()) {
     waiting[random_.below(waiting.size())]->notified = true;
   } else {
     for (Sleeper* sleeper : waiting) sleeper->notified = true;

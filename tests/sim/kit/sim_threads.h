@@ -4,15 +4,16 @@
 //
 // Each simulated thread is a thread of the operating system, but only one of them runs at a time.
 // It may have to make way for another wherever it synchronises: at a mutex, a condition variable, a
-// parker, the start and the end of a thread, when it gives the processor away, and when it waits in
-// a loop or wakes one. The seed chooses who goes on. Virtual time passes only while all threads
-// wait. So one number replays a run, and a lost wake-up is found at once: all threads wait, and
-// nothing is due.
+// parker, a callback of a stop token, the start and the end of a thread, when it gives the
+// processor away, and when it waits in a loop or wakes one. The seed chooses who goes on. Virtual
+// time passes only while all threads wait. So one number replays a run, and a lost wake-up is found
+// at once: all threads wait, and nothing is due.
 //
 // The library needs no interface for this. It synchronises through functions of base/ (mutex.cpp,
-// parker.cpp, quiet_thread.cpp, read_clocks.cpp, entropy.cpp), each in a file that holds nothing
-// else. The test program defines the same functions (sim_primitives.cpp), so the linker leaves
-// those files in the archive. On threads outside of a run the functions do what the real ones do.
+// parker.cpp, quiet_thread.cpp, stop_callback.cpp, read_clocks.cpp, entropy.cpp), each in a file
+// that holds nothing else. The test program defines the same functions (sim_primitives.cpp), so the
+// linker leaves those files in the archive. On threads outside of a run the functions do what the
+// real ones do.
 //
 // An atomic variable is no point of this kind: what is shared by atomics alone is not examined.
 //
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_world.h"
 
 namespace sheaf::sim {
@@ -37,6 +39,7 @@ class SimThreads {
   struct Limits {
     std::chrono::nanoseconds time = std::chrono::minutes(10);  // virtual, from the beginning
     std::uint64_t points = 1'000'000;
+    PrimitiveBugs bugs{};
   };
 
   // Runs `main` as the first thread, and returns when it and all threads that it started have
@@ -75,6 +78,11 @@ class SimThreads {
   // What the primitives are made of. Objects are known by their addresses.
   void lock(const void* mutex);
   void unlock(const void* mutex);
+  // A callback of a stop token runs on this thread. False: it is not to be called (a planted bug).
+  bool begin_callback(const void* callback);
+  void end_callback(const void* callback);
+  // Until no other thread runs it.
+  void wait_for_callback(const void* callback);
   bool wait_for_notification(const void* condition, const void* mutex, Deadline until);
   void notify(const void* condition, bool all);
   // The caller must keep the thread.
@@ -116,6 +124,7 @@ class SimThreads {
   std::vector<std::unique_ptr<Thread>> threads_;
   Thread* running_ = nullptr;
   std::vector<Held> held_;
+  std::vector<Held> callbacks_;     // of stop tokens, that run
   std::vector<Sleeper*> sleepers_;  // in condition variables
   std::string finding_;
   std::weak_ptr<SimThreads> self_;

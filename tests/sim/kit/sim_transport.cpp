@@ -8,13 +8,17 @@ namespace {
 
 sim::SimNetwork* network = nullptr;
 socket::LaneControls controls;
+sim::Bug session_bug = sim::Bug::none;
 
 }  // namespace
 
-void sim::use_network(SimNetwork& used, const socket::LaneControls& rules) {
+void sim::use_network(SimNetwork& used, const socket::LaneControls& rules, Bug bug) {
   network = &used;
   controls = rules;
+  session_bug = bug;
 }
+
+sim::Bug sim::planted_bug() noexcept { return session_bug; }
 
 Result<client::runtime::Transport> client::runtime::open_transport(const ClusterConfig& config) {
   SHEAF_CHECK(network != nullptr);

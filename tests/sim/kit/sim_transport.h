@@ -6,11 +6,14 @@
 // Thread rule: simulated threads, one run at a time.
 
 #include "socket/lane/lane_controls.h"
+#include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_network.h"
 
 namespace sheaf::sim {
 
-// Clients opened from here on use this network, which outlives them, and lanes with these rules.
-void use_network(SimNetwork& network, const socket::LaneControls& controls);
+// Clients opened from here on use this network, which outlives them, lanes with these rules, and
+// sessions with this bug (sim_kinds.cpp).
+void use_network(SimNetwork& network, const socket::LaneControls& controls, Bug bug = Bug::none);
+Bug planted_bug() noexcept;
 
 }  // namespace sheaf::sim

@@ -1,0 +1,61 @@
+// The table of endpoint kinds of this program: the product's rows, whose sessions have a bug if a
+// world has planted one (sim_transport.h). It takes the place of the product's table
+// (docs/design/0019-link-seams.md).
+
+#include <vector>
+
+#include "protocol/endpoint_kinds.h"
+#include "tests/sim/kit/sim_transport.h"
+
+namespace sheaf::protocol {
+namespace {
+
+class BuggySessions final : public SessionFactory {
+ public:
+  BuggySessions(std::unique_ptr<SessionFactory> real, sim::Bug bug)
+      : real_(std::move(real)), bug_(bug) {}
+
+  std::unique_ptr<Session> make(unsigned node, Now now) override {
+    return std::make_unique<sim::BuggySession>(real_->make(node, now), bug_);
+  }
+  std::unique_ptr<SessionFactory> another() const override {
+    auto real = real_->another();
+    if (real == nullptr) return nullptr;
+    return std::make_unique<BuggySessions>(std::move(real), bug_);
+  }
+  bool takes_batches(std::string_view key) const noexcept override {
+    return real_->takes_batches(key);
+  }
+
+ private:
+  std::unique_ptr<SessionFactory> real_;
+  sim::Bug bug_;
+};
+
+std::unique_ptr<SessionFactory> make_sessions(const ClusterConfig& config, const Seed& seed) {
+  for (const EndpointTraits& row : product_kinds()) {
+    if (row.kind != config.kind) continue;
+    auto real = row.make_sessions(config, seed);
+    const sim::Bug bug = sim::planted_bug();
+    if (bug == sim::Bug::none) return real;
+    return std::make_unique<BuggySessions>(std::move(real), bug);
+  }
+  return nullptr;
+}
+
+std::vector<EndpointTraits> rows_with_our_sessions() {
+  std::vector<EndpointTraits> rows(product_kinds().begin(), product_kinds().end());
+  for (EndpointTraits& row : rows) {
+    if (row.available()) row.make_sessions = make_sessions;
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const EndpointTraits> endpoint_kinds() noexcept {
+  static const std::vector<EndpointTraits> rows = rows_with_our_sessions();
+  return rows;
+}
+
+}  // namespace sheaf::protocol

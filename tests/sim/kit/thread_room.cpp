@@ -1,0 +1,119 @@
+#include "tests/sim/kit/thread_room.h"
+
+#include <vector>
+
+#include "base/quiet_thread.h"
+#include "tests/sim/kit/sim_threads.h"
+#include "tests/sim/kit/sim_transport.h"
+
+namespace sheaf::sim {
+
+using namespace std::chrono_literals;
+
+ThreadRoom::ThreadRoom(const Setting& setting, Random random, const Plants& plants)
+    : random_(std::move(random)),
+      plants_(plants),
+      stack_(setting.seed, setting.servers, setting.kind),
+      faulty_(random_.below(3) != 0) {
+  draw_servers();
+}
+
+void ThreadRoom::draw_servers() {
+  ClusterConfig& config = stack_.config;
+  config.timeout = std::chrono::milliseconds(50 + random_.below(200));
+  config.connect_timeout = 60ms;
+  config.keep_alive = 1s;  // a connection that was cut off is dead without a word
+  config.pool_max = 1 + static_cast<unsigned>(random_.below(2));
+  if (config.kind == EndpointKind::memcached) {
+    config.batch_connections = static_cast<unsigned>(random_.below(3));
+  } else {
+    config.protocol = MemcachedProtocol::automatic;
+  }
+  config.idle_timeout = std::chrono::milliseconds(random_.below(2) == 0 ? 10 : 60'000);
+  config.spin = random_.below(2) == 0;
+  for (unsigned i = 0; i < stack_.size(); ++i) {
+    LinkFaults& faults = stack_.broker(i).faults;
+    faults.delay = draw_us(random_, 200);
+    if (random_.below(2) == 0) faults.jitter = draw_us(random_, 2000);
+    if (random_.below(4) == 0) faults.max_piece = 1 + random_.below(100);
+    if (random_.below(4) == 0) faults.short_write = 0.1;
+    if (faulty_ && random_.below(3) == 0) faults.reset = 0.01;
+  }
+}
+
+void ThreadRoom::draw_faults() {
+  if (!faulty_) return;
+  for (std::uint64_t i = random_.below(4); i > 0; --i) {
+    SimServer& server = stack_.broker(static_cast<unsigned>(random_.below(stack_.size())));
+    const std::uint64_t kind = random_.below(3);
+    const auto length = std::chrono::milliseconds(1 + random_.below(200));
+    stack_.world.after(draw_us(random_, 40'000), [&server, kind, length](Now) {
+      if (!server.serving()) return;
+      if (kind == 0) server.reset_all();
+      if (kind == 1) server.stop_for(length);
+      if (kind == 2) server.cut_off_for(length);
+    });
+  }
+}
+
+void ThreadRoom::end_faults() {
+  for (unsigned i = 0; i < stack_.size(); ++i) stack_.broker(i).faults = {};
+  if (faulty_) pass(10s);
+  faulty_ = false;
+}
+
+void ThreadRoom::main() {
+  use_network(stack_.network, plants_.lane, plants_.session);
+  run();
+}
+
+Client ThreadRoom::open_client() {
+  auto client = Client::open(stack_.config);
+  if (!client) require("the client does not open: " + client.error().message());
+  return std::move(*client);
+}
+
+void ThreadRoom::run_threads(unsigned count, const std::function<void(unsigned)>& main) {
+  std::vector<QuietThread> threads;
+  for (unsigned i = 0; i < count; ++i) {
+    threads.emplace_back("caller", [&main, i] { main(i); });
+  }
+  for (QuietThread& thread : threads) thread.join();
+}
+
+void ThreadRoom::rest(Random& random) {
+  pass(draw_us(random, random.below(2) == 0 ? 12'000 : 600'000));
+}
+
+void ThreadRoom::pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
+
+ThreadRoom::Start ThreadRoom::begin_call() const {
+  return {stack_.world.now().mono, SimThreads::current()->delays()};
+}
+
+void ThreadRoom::end_call(const Start& started, std::chrono::nanoseconds limit) {
+  ++counts_.calls;
+  const SimThreads& threads = *SimThreads::current();
+  const auto took = stack_.world.now().mono - started.at;
+  stack_.world.note(static_cast<std::uint64_t>(took.count()));
+  // It may be late by the delays of threads since then, and of those that were delayed just then.
+  const auto delays = threads.delays() - started.delays + 10 * threads.longest_delay();
+  const auto late = took - limit - delays;
+  if (late.count() > 0) {
+    require("a call ended " + std::to_string(late.count() / 1000) + " us after its deadline");
+  }
+}
+
+// Where threads are delayed for long, calls may time out.
+bool ThreadRoom::calm() const { return !faulty_ && SimThreads::current()->longest_delay() <= 1ms; }
+
+void ThreadRoom::check_error(const Error& error) {
+  ++counts_.failures;
+  if (calm()) require("a call failed for nothing: " + error.message());
+}
+
+void ThreadRoom::require(const std::string& finding) {
+  if (!finding.empty()) SimThreads::current()->fail(finding);
+}
+
+}  // namespace sheaf::sim

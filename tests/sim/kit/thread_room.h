@@ -1,0 +1,97 @@
+#pragma once
+
+// ThreadRoom: what the worlds have in common in which several threads call real clients: endpoints
+// and a network that are simulated, their faults, and the rule that a call ends once, by its
+// deadline, and not with an error if nothing is wrong.
+//
+// Thread rule: main() is the first simulated thread; counts() once the run is over.
+
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include <sheaf/client.h>
+
+#include "base/random.h"
+#include "socket/lane/lane_controls.h"
+#include "tests/sim/kit/planted_bugs.h"
+#include "tests/sim/kit/stack.h"
+
+namespace sheaf::sim {
+
+// What is wrong on purpose in a run.
+struct Plants {
+  socket::LaneControls lane{};
+  Bug session = Bug::none;
+  PrimitiveBugs primitives{};
+};
+
+struct RoomCounts {
+  unsigned calls = 0;
+  unsigned failures = 0;  // keys and calls that ended with an error
+  unsigned special = 0;   // what a room is about: see there
+};
+
+class ThreadRoom {
+ public:
+  ThreadRoom(const ThreadRoom&) = delete;
+  ThreadRoom& operator=(const ThreadRoom&) = delete;
+  virtual ~ThreadRoom() = default;
+
+  void main();
+
+  SimWorld& world() { return stack_.world; }
+  const RoomCounts& counts() const { return counts_; }
+
+ protected:
+  struct Setting {
+    std::uint64_t seed;
+    EndpointKind kind;
+    unsigned servers;
+  };
+  // When a call began, and how long threads had been delayed until then.
+  struct Start {
+    Deadline at{0};
+    std::chrono::nanoseconds delays{0};
+  };
+
+  // `random` draws the faults of the servers, and is the room's from then on.
+  ThreadRoom(const Setting& setting, Random random, const Plants& plants);
+
+  // What the room does, from its first client to the last. The faults have not begun.
+  virtual void run() = 0;
+
+  Client open_client();
+  // Servers stop, are cut off and end connections, at moments of the next 40 ms; in some runs.
+  void draw_faults();
+  void end_faults();
+  // Runs `main` on as many threads, each with its number, and waits for their end.
+  void run_threads(unsigned count, const std::function<void(unsigned)>& main);
+  // At times for longer than a call may last: no other call then helps one that was forgotten.
+  void rest(Random& random);
+  static void pass(std::chrono::nanoseconds time);
+
+  Start begin_call() const;
+  // `limit`: how long it may have lasted.
+  void end_call(const Start& started, std::chrono::nanoseconds limit);
+  void end_call(const Start& started) { end_call(started, stack_.config.timeout); }
+  // An error that is allowed only where something is wrong.
+  void check_error(const Error& error);
+  // Nothing is wrong in this run: calls must not fail.
+  bool calm() const;
+  static void require(const std::string& finding);
+  static std::chrono::microseconds draw_us(Random& random, std::uint64_t below) {
+    return std::chrono::microseconds(random.below(below));
+  }
+
+  Random random_;
+  const Plants plants_;
+  Stack stack_;
+  bool faulty_ = false;
+  RoomCounts counts_;
+
+ private:
+  void draw_servers();
+};
+
+}  // namespace sheaf::sim
