@@ -5,6 +5,8 @@
 //
 // Thread rule: any thread; update() under the baton.
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -26,11 +28,20 @@ class TenureView {
   bool held() const;
   std::string token() const;
   void on_loss(LockGuard::LossCallback lost);
-  // The guard gives the lock back: from now on it is not held, and no loss is reported. False: this
-  // was called before.
+  // The guard gives the lock back: from now on it is not held, and no report of a loss begins.
+  // False: this was called before.
   bool give_back();
 
  private:
+  // A callback for a loss. What waits on the dispatcher looks whether it was withdrawn.
+  struct Report {
+    explicit Report(LockGuard::LossCallback callback) : lost(std::move(callback)) {}
+    LockGuard::LossCallback lost;
+    std::atomic<bool> withdrawn = false;
+  };
+
+  void replace_report(std::shared_ptr<Report> by) SHEAF_REQUIRES(mutex_);
+  void deliver(std::shared_ptr<Report> report, const Error& why);
   bool believed() const SHEAF_REQUIRES(mutex_);
 
   runtime::Context& context_;
@@ -39,7 +50,7 @@ class TenureView {
   std::string token_ SHEAF_GUARDED_BY(mutex_);
   bool given_back_ SHEAF_GUARDED_BY(mutex_) = false;
   std::optional<Error> loss_ SHEAF_GUARDED_BY(mutex_);
-  LockGuard::LossCallback on_loss_ SHEAF_GUARDED_BY(mutex_);
+  std::shared_ptr<Report> report_ SHEAF_GUARDED_BY(mutex_);  // null: nobody is to be called
 };
 
 }  // namespace sheaf::client::lock
