@@ -19,8 +19,8 @@ enum class Bug : std::uint8_t {
 
 // Bugs of the functions by which threads synchronise: see sim_threads.h.
 struct PrimitiveBugs {
-  bool one_of_all = false;  // who should wake all that wait on a condition variable wakes one
-  bool lost_stop = false;   // one of four callbacks of stop tokens is not called
+  bool lost_notification = false;  // one of four notifications wakes nobody
+  bool lost_stop = false;          // one of four callbacks of stop tokens is not called
 };
 
 class BuggySession final : public protocol::SessionWrapper<> {

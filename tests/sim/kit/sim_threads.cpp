@@ -285,7 +285,8 @@ void SimThreads::notify(const void* condition, bool all) {
   for (Sleeper* sleeper : sleepers_) {
     if (sleeper->condition == condition && !sleeper->notified) waiting.push_back(sleeper);
   }
-  if ((!all || limits_.bugs.one_of_all) && !waiting.empty()) {
+  if (limits_.bugs.lost_notification && random_.below(4) == 0) waiting.clear();
+  if (!all && !waiting.empty()) {
     waiting[random_.below(waiting.size())]->notified = true;
   } else {
     for (Sleeper* sleeper : waiting) sleeper->notified = true;

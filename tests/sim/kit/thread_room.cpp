@@ -41,18 +41,19 @@ void ThreadRoom::draw_servers() {
   }
 }
 
-void ThreadRoom::draw_faults() {
+void ThreadRoom::draw_faults(std::chrono::microseconds within) {
   if (!faulty_) return;
   for (std::uint64_t i = random_.below(4); i > 0; --i) {
     SimServer& server = stack_.broker(static_cast<unsigned>(random_.below(stack_.size())));
     const std::uint64_t kind = random_.below(3);
     const auto length = std::chrono::milliseconds(1 + random_.below(200));
-    stack_.world.after(draw_us(random_, 40'000), [&server, kind, length](Now) {
-      if (!server.serving()) return;
-      if (kind == 0) server.reset_all();
-      if (kind == 1) server.stop_for(length);
-      if (kind == 2) server.cut_off_for(length);
-    });
+    stack_.world.after(draw_us(random_, static_cast<std::uint64_t>(within.count())),
+                       [&server, kind, length](Now) {
+                         if (!server.serving()) return;
+                         if (kind == 0) server.reset_all();
+                         if (kind == 1) server.stop_for(length);
+                         if (kind == 2) server.cut_off_for(length);
+                       });
   }
 }
 
@@ -93,9 +94,13 @@ ThreadRoom::Start ThreadRoom::begin_call() const {
 
 void ThreadRoom::end_call(const Start& started, std::chrono::nanoseconds limit) {
   ++counts_.calls;
+  stack_.world.note(static_cast<std::uint64_t>((stack_.world.now().mono - started.at).count()));
+  check_time(started, limit);
+}
+
+void ThreadRoom::check_time(const Start& started, std::chrono::nanoseconds limit) const {
   const SimThreads& threads = *SimThreads::current();
   const auto took = stack_.world.now().mono - started.at;
-  stack_.world.note(static_cast<std::uint64_t>(took.count()));
   // It may be late by the delays of threads since then, and of those that were delayed just then.
   const auto delays = threads.delays() - started.delays + 10 * threads.longest_delay();
   const auto late = took - limit - delays;

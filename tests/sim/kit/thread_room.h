@@ -62,8 +62,8 @@ class ThreadRoom {
   virtual void run() = 0;
 
   Client open_client();
-  // Servers stop, are cut off and end connections, at moments of the next 40 ms; in some runs.
-  void draw_faults();
+  // In some runs servers stop, are cut off and end connections, at moments of this time.
+  void draw_faults(std::chrono::microseconds within = std::chrono::milliseconds(40));
   void end_faults();
   // Runs `main` on as many threads, each with its number, and waits for their end.
   void run_threads(unsigned count, const std::function<void(unsigned)>& main);
@@ -75,6 +75,7 @@ class ThreadRoom {
   // `limit`: how long it may have lasted.
   void end_call(const Start& started, std::chrono::nanoseconds limit);
   void end_call(const Start& started) { end_call(started, stack_.config.timeout); }
+  void check_time(const Start& started, std::chrono::nanoseconds limit) const;
   // An error that is allowed only where something is wrong.
   void check_error(const Error& error);
   // Nothing is wrong in this run: calls must not fail.
