@@ -228,11 +228,11 @@ namespace sheaf::client::watch {
 void SessionRegistry::add(std::shared_ptr<Watch::Session> session, Now now) {
   if (shut_down_) return session->finish();
   session->begin(now);
-  sessions_.insert(std::move(session));
+  sessions_.push_back(std::move(session));
 }
 
 void SessionRegistry::remove(const std::shared_ptr<Watch::Session>& session, Now now) {
-  if (sessions_.erase(session) > 0) session->end_watching(now);
+  if (std::erase(sessions_, session) > 0) session->end_watching(now);
 }
 
 void SessionRegistry::shut_down(Now now) {

@@ -4,8 +4,8 @@
 // user's thread or by a thread that runs the callbacks.
 // SessionRegistry: all sessions of a client. It keeps them alive while updates may come.
 
-#include <set>
 #include <thread>
+#include <vector>
 
 #include <sheaf/watch.h>
 
@@ -76,7 +76,7 @@ namespace sheaf::client::watch {
 // See above. Thread rule: under the baton.
 class SessionRegistry {
  public:
-  using Sessions = std::set<std::shared_ptr<Watch::Session>>;
+  using Sessions = std::vector<std::shared_ptr<Watch::Session>>;
 
   void add(std::shared_ptr<Watch::Session> session, Now now);
   void remove(const std::shared_ptr<Watch::Session>& session, Now now);
@@ -85,7 +85,7 @@ class SessionRegistry {
 
  private:
   bool shut_down_ = false;
-  Sessions sessions_;
+  Sessions sessions_;  // in the order in which they began
 };
 
 }  // namespace sheaf::client::watch

@@ -30,6 +30,11 @@ class KeyHistory {
   // nothing.
   std::string end_write(const Error* error);
 
+  // Whether a write may still be carried out, after others that follow it.
+  bool in_doubt(std::size_t write) const {
+    return writes_[write].state == State::open || writes_[write].state == State::unknown;
+  }
+
   // For a read that begins now; check() takes it when the read ends.
   std::size_t last_acknowledged() const;
   // Whether a read that began after `since` may see this. Returns what is wrong, or nothing.

@@ -14,7 +14,8 @@ enum class Bug : std::uint8_t {
   none,
   one_behind,           // after a time-out each request is given the reply before its own
   denies_what_it_sent,  // a cancelled request is always said not to have left
-  takes_no_for_yes      // "not stored, the condition did not hold" counts as stored
+  takes_no_for_yes,     // "not stored, the condition did not hold" counts as stored
+  stale_notification    // a notification brings the value of the one before it
 };
 
 // Bugs of the functions by which threads synchronise: see sim_threads.h.
@@ -39,6 +40,11 @@ class BuggySession final : public protocol::SessionWrapper<> {
         event.reply.status == protocol::Status::not_stored) {
       event.reply.status = protocol::Status::done;
     }
+    if (event.kind == protocol::Event::Kind::notification && bug_ == Bug::stale_notification &&
+        event.notification.value) {
+      stale_ = std::exchange(newest_, std::string(*event.notification.value));
+      if (!stale_.empty()) event.notification.value = stale_;
+    }
     if (event.kind == protocol::Event::Kind::reply && bug_ == Bug::one_behind && timed_out_) {
       given_ = std::exchange(kept_, Kept{event.reply, std::string(event.reply.value),
                                          std::string(event.reply.version)});
@@ -60,6 +66,8 @@ class BuggySession final : public protocol::SessionWrapper<> {
   bool timed_out_ = false;
   Kept kept_;
   Kept given_;
+  std::string newest_;
+  std::string stale_;
 };
 
 }  // namespace sheaf::sim

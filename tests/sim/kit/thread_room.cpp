@@ -68,8 +68,8 @@ void ThreadRoom::main() {
   run();
 }
 
-Client ThreadRoom::open_client() {
-  auto client = Client::open(stack_.config);
+Client ThreadRoom::open_client(ClientOptions options) {
+  auto client = Client::open(stack_.config, std::move(options));
   if (!client) require("the client does not open: " + client.error().message());
   return std::move(*client);
 }

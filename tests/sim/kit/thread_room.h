@@ -61,7 +61,7 @@ class ThreadRoom {
   // What the room does, from its first client to the last. The faults have not begun.
   virtual void run() = 0;
 
-  Client open_client();
+  Client open_client(ClientOptions options = {});
   // In some runs servers stop, are cut off and end connections, at moments of this time.
   void draw_faults(std::chrono::microseconds within = std::chrono::milliseconds(40));
   void end_faults();

@@ -1,0 +1,265 @@
+// A client that closes while other threads call it through handles, wait for locks and changes, and
+// have callbacks outstanding, in an order that the seed chooses. A run finds:
+//  - a call that does not end, that ends twice, or late
+//  - a callback after the client has closed, except on a thread whose own call was refused
+//  - an outcome that is not true: a write that was not sent and is read
+//  - a guard that is held afterwards, and one whose loss was not reported
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <sheaf/async.h>
+#include <sheaf/async_lock.h>
+#include <sheaf/list.h>
+#include <sheaf/locker.h>
+
+#include "tests/sim/key_history.h"
+#include "tests/sim/kit/room_runs.h"
+
+namespace sheaf::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Special: calls that ended because of the end of the client.
+class CloseRoom final : public ThreadRoom {
+ public:
+  CloseRoom(std::uint64_t seed, const Plants& plants) : CloseRoom(Draw(seed), plants) {}
+
+ private:
+  struct Draw {
+    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::memcached, 1} {
+      setting.servers += static_cast<unsigned>(random.below(2));
+      if (random.below(3) != 0) setting.kind = EndpointKind::state_store;
+    }
+    Random random;
+    Setting setting;
+  };
+  struct Caller {
+    Random random;
+    KeyHistory* key = nullptr;
+    unsigned refused = 0;  // calls after the end
+    std::optional<Locker> locker{};
+    std::optional<List> list{};
+    std::optional<AsyncClient> async{};
+    std::optional<Watch> watch{};
+  };
+  // An asynchronous call.
+  struct Pending {
+    std::thread::id caller = std::this_thread::get_id();
+    bool returned = false;  // the member function has
+    bool ended = false;
+  };
+  struct Guarded {
+    std::shared_ptr<LockGuard> guard;
+    bool lost = false;
+  };
+
+  CloseRoom(const Draw& draw, const Plants& plants)
+      : ThreadRoom(draw.setting, draw.random, plants) {
+    for (std::uint64_t i = 1 + random_.below(4); i > 0; --i) {
+      Caller& caller = callers_.emplace_back(Caller{Random(random_.fork())});
+      caller.key = &keys_.emplace_back("key" + std::to_string(i));
+    }
+  }
+
+  void run() override {
+    std::optional<Client> client(open_client());
+    for (Caller& caller : callers_) {
+      caller.locker.emplace(*client, LockerOptions{.lease = 300ms});
+      caller.list.emplace(*client, "jobs");
+      caller.async.emplace(client->async());
+      if (client->supports(Feature::watch)) open_watch(caller, *client);
+    }
+    draw_faults();
+    const auto time = draw_us(random_, random_.below(2) == 0 ? 5'000 : 60'000);
+    run_threads(static_cast<unsigned>(callers_.size()) + 1, [&](unsigned number) {
+      if (number < callers_.size()) return run_caller(callers_[number]);
+      pass(time);
+      close(client);
+    });
+    for (const auto& guarded : guards_) {
+      if (!guarded->lost) require("a loss was not reported");
+    }
+    guards_.clear();
+    callers_.clear();
+    check_keys();
+  }
+
+  void close(std::optional<Client>& client) {
+    closing_ = true;
+    const Start started = begin_call();
+    client.reset();
+    // The commit of a list that has begun goes on to its end; then the list is made free.
+    end_call(started, 6 * stack_.config.timeout + 100ms);
+    closed_ = true;
+    for (const auto& call : pending_) {
+      if (call->returned && !call->ended) require("a callback did not come before the end");
+    }
+    for (const auto& guarded : guards_) {
+      if (guarded->guard->held()) require("a lock is held after the end");
+    }
+  }
+
+  void open_watch(Caller& caller, Client& client) {
+    const std::string_view name = caller.key->name();
+    auto watch = client.watch(name);
+    if (!watch) require("no watch: " + watch.error().message());
+    caller.watch.emplace(std::move(*watch));
+  }
+
+  void run_caller(Caller& caller) {
+    using Call = void (CloseRoom::*)(Caller&);
+    static constexpr Call calls[] = {&CloseRoom::get,  &CloseRoom::set,        &CloseRoom::get,
+                                     &CloseRoom::set,  &CloseRoom::lock,       &CloseRoom::lock,
+                                     &CloseRoom::push, &CloseRoom::lock_async, &CloseRoom::next};
+    while (caller.refused < 3) {
+      (this->*calls[caller.random.below(std::size(calls))])(caller);
+      pass(draw_us(caller.random, 4'000));
+      if (closed_) ++caller.refused;
+    }
+  }
+
+  // ---- calls
+
+  void get(Caller& caller) {
+    const auto call = begin();
+    caller.async->get(caller.key->name(), {},
+                      [this, call, key = caller.key, since = caller.key->last_acknowledged(),
+                       started = begin_call()](const Result<GetResult>& got) {
+                        end(*call);
+                        end_call(started);
+                        if (got) return require(key->check(since, *got));
+                        check(got.error());
+                      });
+    call->returned = true;
+  }
+
+  void set(Caller& caller) {
+    KeyHistory* const key = caller.key;
+    if (key->busy()) return;
+    const std::string value = key->begin_set(caller.random.below(2000));
+    const auto call = begin();
+    caller.async->set(key->name(), value, {},
+                      [this, call, key, started = begin_call()](const Result<SetResult>& result) {
+                        end(*call);
+                        end_call(started);
+                        if (!result) check(result.error());
+                        require(key->end_write(result ? nullptr : &result.error()));
+                      });
+    call->returned = true;
+  }
+
+  // As long as it takes: another may keep it to the end.
+  void lock(Caller& caller) {
+    const LockOptions options = {.wait = caller.random.below(2) == 0 ? Wait(200ms) : Wait()};
+    const Start started = begin_call();
+    auto taken = caller.locker->lock("door", options);
+    if (options.wait)
+      end_call(started, std::max<std::chrono::nanoseconds>(200ms, stack_.config.timeout));
+    if (taken.failed()) return check(taken.error());
+    if (taken.held()) keep(std::move(*taken), caller.random);
+  }
+
+  void lock_async(Caller& caller) {
+    const auto call = begin();
+    caller.locker->async().lock("door", {.wait = 200ms}, [this, call](LockResult taken) {
+      end(*call);
+      if (taken.failed()) check(taken.error());
+    });
+    call->returned = true;
+  }
+
+  void keep(LockGuard guard, Random& random) {
+    if (random.below(2) == 0) {
+      const auto guarded = std::make_shared<Guarded>();
+      guarded->guard = std::make_shared<LockGuard>(std::move(guard));
+      guards_.push_back(guarded);
+      guarded->guard->on_loss([guarded = guarded.get()](const Error&) {
+        if (std::exchange(guarded->lost, true)) require("a loss was reported twice");
+      });
+      return;
+    }
+    pass(draw_us(random, 2'000));
+    const Start started = begin_call();
+    const auto released = guard.release();
+    end_call(started);
+    if (!released) check(released.error());
+  }
+
+  void push(Caller& caller) {
+    const Start started = begin_call();
+    const auto length = caller.list->push("item");
+    end_call(started, 5 * stack_.config.timeout);
+    if (!length) check(length.error());
+  }
+
+  void next(Caller& caller) {
+    if (!caller.watch) return;
+    const Wait wait = caller.random.below(4) != 0 ? Wait(5ms) : Wait();
+    const Start started = begin_call();
+    const auto event = caller.watch->next({.wait = wait});
+    if (wait) end_call(started, *wait);
+    if (!event) return check(event.error());
+    if (!*event && !wait) require("a wait without end ended");
+  }
+
+  // ---- checks
+
+  std::shared_ptr<Pending> begin() { return pending_.emplace_back(std::make_shared<Pending>()); }
+
+  void end(Pending& call) {
+    if (std::exchange(call.ended, true)) require("a callback came twice");
+    SimThreads::current()->point();
+    if (!closed_ || (!call.returned && call.caller == std::this_thread::get_id())) return;
+    require("a callback after the end");
+  }
+
+  void check(const Error& error) {
+    if (error.outcome == Outcome::shutdown && !closing_) require("ended before the end");
+    if (!closing_) return check_error(error);
+    ++counts_.special;
+  }
+
+  void check_keys() {
+    end_faults();
+    Client client = open_client();
+    for (KeyHistory& key : keys_) {
+      const std::size_t since = key.last_acknowledged();
+      const auto got = client.get(key.name());
+      if (!got) return require("a key cannot be read: " + got.error().message());
+      require(key.check(since, *got));
+    }
+  }
+
+  std::deque<KeyHistory> keys_;
+  std::deque<Caller> callers_;
+  std::deque<std::shared_ptr<Pending>> pending_;
+  std::deque<std::shared_ptr<Guarded>> guards_;
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+TEST(CloseRoom, EveryCallEndsOnceAndNoCallbackFollowsForEverySeed) {
+  const RoomCounts sum = run_seeds<CloseRoom>(600);
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.special, 5 * seeds_to_run(600));
+}
+
+TEST(CloseRoom, ASeedReplaysExactly) { expect_replays<CloseRoom>(20); }
+
+TEST(CloseRoom, ADriverThatIsNotWokenForNewWorkIsFound) {
+  EXPECT_LT(first_finding<CloseRoom>({.lane = {.wake = false}}), 100u);
+}
+
+TEST(CloseRoom, AThreadThatIsNotAlwaysWokenIsFound) {
+  EXPECT_LT(first_finding<CloseRoom>({.primitives = {.lost_notification = true}}), 100u);
+}
+
+}  // namespace
+}  // namespace sheaf::sim
