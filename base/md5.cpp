@@ -16,7 +16,7 @@ using State = StateOf<std::uint32_t>;
 constexpr State start_state{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
 
 // RFC 1321 section 3.4: floor(2^32 * abs(sin(i + 1))), and the rotations of the four rounds.
-constexpr std::array<std::uint32_t, 64> kSines{
+constexpr std::array<std::uint32_t, 64> sines{
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
     0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
@@ -25,7 +25,7 @@ constexpr std::array<std::uint32_t, 64> kSines{
     0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
-constexpr std::array<std::array<int, 4>, 4> kRotations{
+constexpr std::array<std::array<int, 4>, 4> rotations{
     {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}}};
 
 template <class Number>
@@ -51,11 +51,11 @@ constexpr unsigned word_of(unsigned i) noexcept {
 // compiler: every key of a shared ring goes through here.
 template <unsigned I, class Number>
 void step(StateOf<Number>& state, const WordsOf<Number>& words) noexcept {
-  constexpr int turn = kRotations[I / 16][I % 4];
+  constexpr int turn = rotations[I / 16][I % 4];
   Number& a = state[(64 - I) % 4];
   const Number b = state[(65 - I) % 4];
   const Number sum =
-      a + mix<I / 16>(b, state[(66 - I) % 4], state[(67 - I) % 4]) + words[word_of(I)] + kSines[I];
+      a + mix<I / 16>(b, state[(66 - I) % 4], state[(67 - I) % 4]) + words[word_of(I)] + sines[I];
   a = b + (sum << turn | sum >> (32 - turn));
 }
 

@@ -6,7 +6,7 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
-constexpr std::size_t kLongestText = 512;
+constexpr std::size_t longest_text = 512;
 
 // The words between the outcome and the text. The text of a local refusal is enough; elsewhere the
 // reason comes first, unless the text has the same words in it.
@@ -124,8 +124,8 @@ std::string Error::message() const {
   std::string out(to_string(outcome));
   const std::string took =
       elapsed > elapsed.zero() ? " after " + format_elapsed(elapsed) : std::string{};
-  const std::string shown_node = printable(node, kLongestText);
-  const std::string shown_text = printable(text, kLongestText);
+  const std::string shown_node = printable(node, longest_text);
+  const std::string shown_text = printable(text, longest_text);
   const std::string_view words = reason_words(*this);
   if (outcome == Outcome::refused || words.empty()) {
     append_part(out, outcome == Outcome::refused ? " by " : " at ", shown_node);

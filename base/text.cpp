@@ -16,14 +16,14 @@ struct Unit {
   std::string_view suffix;
   std::int64_t factor;  // milliseconds
 };
-constexpr std::array kUnits{Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000},
-                            Unit{"ms", 1}};
+constexpr std::array time_units{Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1'000},
+                                Unit{"ms", 1}};
 
 struct Size {
   std::string_view suffix;
   unsigned bits;
 };
-constexpr std::array kSizes{Size{"KiB", 10}, Size{"MiB", 20}, Size{"GiB", 30}};
+constexpr std::array size_units{Size{"KiB", 10}, Size{"MiB", 20}, Size{"GiB", 30}};
 
 // Eight bytes at a time: true if none has its top bit set.
 bool ascii_block(const char* at) noexcept {
@@ -60,18 +60,18 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
-constexpr std::string_view kBase64 =
+constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr std::array<std::int8_t, 256> base64_values() {
   std::array<std::int8_t, 256> values{};
   for (auto& value : values) value = -1;
-  for (std::size_t i = 0; i < kBase64.size(); ++i) {
-    values[static_cast<std::uint8_t>(kBase64[i])] = static_cast<std::int8_t>(i);
+  for (std::size_t i = 0; i < base64_digits.size(); ++i) {
+    values[static_cast<std::uint8_t>(base64_digits[i])] = static_cast<std::int8_t>(i);
   }
   return values;
 }
-constexpr auto kBase64Values = base64_values();
+constexpr auto digit_values = base64_values();
 
 // `value` / `unit` with three significant digits; value / unit is at least 1.
 std::string three_digits(std::uint64_t value, std::uint64_t unit) {
@@ -105,7 +105,7 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
 
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   unsigned shift = 0;
-  for (const auto& [suffix, bits] : kSizes) {
+  for (const auto& [suffix, bits] : size_units) {
     if (!text.ends_with(suffix)) continue;
     text.remove_suffix(suffix.size());
     shift = bits;
@@ -120,7 +120,7 @@ std::optional<milliseconds> parse_duration(std::string_view text) noexcept {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = parse_decimal(text.substr(0, digits));
   if (!number) return std::nullopt;
-  for (const Unit& unit : kUnits) {
+  for (const Unit& unit : time_units) {
     if (text.substr(digits) != unit.suffix) continue;
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (*number > most / static_cast<std::uint64_t>(unit.factor)) return std::nullopt;
@@ -132,7 +132,7 @@ std::optional<milliseconds> parse_duration(std::string_view text) noexcept {
 std::string format_duration(milliseconds duration) {
   const std::int64_t count = duration.count();
   if (count == 0) return "0ms";
-  for (const Unit& unit : kUnits) {
+  for (const Unit& unit : time_units) {
     if (count % unit.factor != 0) continue;
     return std::to_string(count / unit.factor).append(unit.suffix);
   }
@@ -184,7 +184,7 @@ std::string base64_encode(std::string_view bytes) {
       bits = bits << 8 | (k < group.size() ? static_cast<std::uint8_t>(group[k]) : 0u);
     }
     for (unsigned k = 0; k < 4; ++k) {
-      out.push_back(k <= group.size() ? kBase64[bits >> (18 - 6 * k) & 63] : '=');
+      out.push_back(k <= group.size() ? base64_digits[bits >> (18 - 6 * k) & 63] : '=');
     }
   }
   return out;
@@ -201,7 +201,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
     }
     std::uint32_t bits = 0;
     for (const char c : group) {
-      const std::int8_t value = kBase64Values[static_cast<std::uint8_t>(c)];
+      const std::int8_t value = digit_values[static_cast<std::uint8_t>(c)];
       if (value < 0) return std::nullopt;
       bits = bits << 6 | static_cast<std::uint32_t>(value);
     }

@@ -13,8 +13,8 @@ namespace bench {
 namespace {
 
 // Most threads that there are, and so the shares in which keys are written.
-constexpr unsigned kShares = 8;
-constexpr unsigned kShare = Data::count / kShares;
+constexpr unsigned shares = 8;
+constexpr unsigned share = Data::count / shares;
 
 std::string key_of(unsigned number) {
   char text[64];
@@ -64,11 +64,11 @@ std::string Data::uri() const {
 }
 
 Turn::Turn(const Data& data, const Job& job, unsigned thread)
-    : data_(data), job_(job), first_(thread % kShares * kShare), at_(first_) {}
+    : data_(data), job_(job), first_(thread % shares * share), at_(first_) {}
 
 void Turn::advance() {
   if (job_.work == Work::set) {
-    at_ = first_ + (at_ - first_ + 1) % kShare;
+    at_ = first_ + (at_ - first_ + 1) % share;
     make_value(value_, data_.key(at_), ++number_);
   } else {
     at_ = (at_ / job_.keys + 1) * job_.keys % Data::count;

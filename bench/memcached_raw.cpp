@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-constexpr unsigned kBatch = 100;  // gets and sets in flight when pipelined
+constexpr unsigned pipeline_depth = 100;  // gets and sets in flight when pipelined
 
 // One thread's connections.
 class Connections {
@@ -29,7 +29,7 @@ class Connections {
     }
   }
   void pipelined(const Job& job, const Turn& turn) {
-    const unsigned keys = job.work == Work::get_many ? job.keys : kBatch;
+    const unsigned keys = job.work == Work::get_many ? job.keys : pipeline_depth;
     const unsigned first = turn.index() / keys * keys;
     for (unsigned i = first; i < first + keys; ++i) {
       if (job.work == Work::set) {
@@ -133,7 +133,7 @@ class Connections {
 Contestant memcached_raw(const Data& data, const Job& job, bool pipelined) {
   const auto all = std::make_shared<std::vector<std::unique_ptr<Connections>>>();
   for (unsigned i = 0; i < job.threads; ++i) all->push_back(std::make_unique<Connections>(data));
-  const unsigned weight = pipelined && job.work != Work::get_many ? kBatch : 1;
+  const unsigned weight = pipelined && job.work != Work::get_many ? pipeline_depth : 1;
   return {pipelined ? "raw-pipelined" : "raw",
           [&data, job, all, pipelined, weight](std::chrono::milliseconds length) {
             const auto operation = [&](unsigned thread, const Turn& turn) {

@@ -15,17 +15,17 @@ namespace sheaf::cli {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24);
-constexpr std::chrono::milliseconds kShortestLease{100};
-constexpr std::chrono::milliseconds kLongestLease = std::chrono::hours(24);
-constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(8'760);
-constexpr std::uint64_t kMostServers = 64;
-constexpr std::uint64_t kMostRingKeys = 100'000'000;
+constexpr std::chrono::milliseconds longest_timeout = std::chrono::hours(24);
+constexpr std::chrono::milliseconds shortest_lease{100};
+constexpr std::chrono::milliseconds longest_lease = std::chrono::hours(24);
+constexpr std::chrono::milliseconds longest_lock_wait = std::chrono::hours(8'760);
+constexpr std::uint64_t most_servers = 64;
+constexpr std::uint64_t most_ring_keys = 100'000'000;
 
-constexpr const char* kExitCodes =
+constexpr const char* exit_codes =
     "Exit codes: 0 done, 1 absent or condition false, 2 not allowed as asked,\n"
     "3 not reached, timed out, unknown, refused by the server or some keys failed.";
-constexpr const char* kGlobalOptions =
+constexpr const char* global_options =
     "Global options, before or after the command:\n"
     "  --servers URI               Servers, for example mqtt://b1:1883*2,b2:1883 or embedded://3\n"
     "  --config FILE               Servers from a JSON file\n"
@@ -47,7 +47,7 @@ struct Raw {
   bool json = false, if_absent = false, if_absent_or_equal = false, verbose = false;
 };
 
-constexpr const char* kGlobalGroup = "Global";
+constexpr const char* global_group = "Global";
 
 // The footer lists the global options, the same for the program and every command. (A group without
 // a name would hide them from the help too, but also from error sentences.)
@@ -62,7 +62,7 @@ class HelpFormatter : public CLI::Formatter {
   }
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override {
-    if (group == kGlobalGroup) return "";
+    if (group == global_group) return "";
     return Formatter::make_group(std::move(group), is_positional, std::move(options));
   }
 };
@@ -70,20 +70,20 @@ class HelpFormatter : public CLI::Formatter {
 class CommandLine {
  public:
   CommandLine() : app_("Reads and writes keys of state stores and memcached servers.", "sheaf") {
-    app_.footer(std::string(kGlobalOptions) + kExitCodes);
+    app_.footer(std::string(global_options) + exit_codes);
     app_.set_help_flag("-h,--help", "Print this help and end");
     app_.set_version_flag("--version", "sheaf " SHEAF_VERSION);
     app_.require_subcommand(1);
     app_.formatter(std::make_shared<HelpFormatter>());
     auto* servers =
-        app_.add_option("--servers", raw_.servers)->type_name("URI")->group(kGlobalGroup);
+        app_.add_option("--servers", raw_.servers)->type_name("URI")->group(global_group);
     app_.add_option("--config", raw_.config)
         ->type_name("FILE")
-        ->group(kGlobalGroup)
+        ->group(global_group)
         ->excludes(servers);
-    app_.add_option("--cluster", raw_.cluster)->type_name("NAME")->group(kGlobalGroup);
-    app_.add_option("--timeout", raw_.timeout)->type_name("DURATION")->group(kGlobalGroup);
-    app_.add_flag("--json", raw_.json)->group(kGlobalGroup);
+    app_.add_option("--cluster", raw_.cluster)->type_name("NAME")->group(global_group);
+    app_.add_option("--timeout", raw_.timeout)->type_name("DURATION")->group(global_group);
+    app_.add_flag("--json", raw_.json)->group(global_group);
     add_value_commands();
     add_count_commands();
     add_batch_commands();
@@ -111,7 +111,7 @@ class CommandLine {
   CLI::App* add(Command command, const char* purpose) {
     CLI::App* sub = app_.add_subcommand(std::string(command_word(command)), purpose);
     sub->fallthrough();
-    sub->footer(std::string(kGlobalOptions) + kExitCodes);
+    sub->footer(std::string(global_options) + exit_codes);
     return sub;
   }
   void add_key(CLI::App* sub) { sub->add_option("KEY", raw_.key, "The key")->required(); }
@@ -273,7 +273,7 @@ std::expected<void, std::string> CommandLine::take_global(Arguments& out) const 
     return std::unexpected("--servers URI or --config FILE must say which servers to use.");
   }
   const auto timeout = parse_duration(unguard(raw_.timeout));
-  if (!timeout || timeout->count() < 1 || *timeout > kLongestTimeout) {
+  if (!timeout || timeout->count() < 1 || *timeout > longest_timeout) {
     return std::unexpected("--timeout must be 1ms to 24h, an integer and ms, s, m or h.");
   }
   out.global.timeout = *timeout;
@@ -332,7 +332,7 @@ std::expected<void, std::string> CommandLine::take_value(Arguments& out) const {
   if (out.command == Command::del && given("--if-value")) out.if_value = unguard(raw_.if_value);
   if (!raw_.ring_keys.empty()) {
     out.ring_keys = parse_decimal(unguard(raw_.ring_keys));
-    if (!out.ring_keys || *out.ring_keys < 1 || *out.ring_keys > kMostRingKeys) {
+    if (!out.ring_keys || *out.ring_keys < 1 || *out.ring_keys > most_ring_keys) {
       return std::unexpected("--keys must be a number from 1 to 100000000.");
     }
   }
@@ -354,11 +354,11 @@ std::expected<void, std::string> CommandLine::take_lock(Arguments& out) const {
   out.lock.name = unguard(raw_.name);
   for (const std::string& word : raw_.words) out.lock.words.push_back(unguard(word));
   const auto lease = parse_duration(unguard(raw_.lease));
-  if (!lease || *lease < kShortestLease || *lease > kLongestLease) {
+  if (!lease || *lease < shortest_lease || *lease > longest_lease) {
     return std::unexpected("--lease must be 100ms to 24h, an integer and ms, s, m or h.");
   }
   const auto wait = parse_duration(unguard(raw_.wait));
-  if (!wait || *wait > kLongestWait) {
+  if (!wait || *wait > longest_lock_wait) {
     return std::unexpected("--wait must be 0ms to 8760h, an integer and ms, s, m or h.");
   }
   out.lock.lease = *lease;
@@ -391,7 +391,7 @@ std::expected<void, std::string> CommandLine::take_count(Arguments& out) const {
 std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
   out.dev.memcached = !raw_.memcached.empty();
   const auto servers = parse_decimal(unguard(out.dev.memcached ? raw_.memcached : raw_.brokers));
-  if (!servers || *servers < 1 || *servers > kMostServers) {
+  if (!servers || *servers < 1 || *servers > most_servers) {
     return std::unexpected(std::string(out.dev.memcached ? "--memcached" : "--brokers") +
                            " must be a number from 1 to 64.");
   }

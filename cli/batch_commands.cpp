@@ -19,8 +19,8 @@ namespace {
 
 // One batch of the client at most: `--timeout` bounds a request, and a batch of unlimited size
 // could not be kept within it.
-constexpr std::size_t kChunkKeys = 4'096;
-constexpr std::size_t kChunkBytes = 8u << 20;
+constexpr std::size_t chunk_keys = 4'096;
+constexpr std::size_t chunk_bytes = 8u << 20;
 
 // Counts how the keys of a batch end and says so: plain, a sentence for each failed key; with
 // --json its line, and one sentence at the end.
@@ -100,7 +100,7 @@ std::string objection(const Client& client, const KeyValue& item) {
 
 // All of standard input, or nothing and the reason on standard error.
 ExitCode read_items(Context& context, WriteList& list) {
-  const auto text = read_all(context.in, kMostInput);
+  const auto text = read_all(context.in, most_input);
   if (!text) {
     complain(text.error() + "; nothing was written.");
     return ExitCode::usage;
@@ -121,9 +121,9 @@ ExitCode read_items(Context& context, WriteList& list) {
 std::size_t chunk_size(std::span<const KeyValue> items) {
   std::size_t bytes = 0;
   std::size_t count = 0;
-  while (count < items.size() && count < kChunkKeys) {
+  while (count < items.size() && count < chunk_keys) {
     bytes += items[count].key.size() + items[count].value.size();
-    if (count != 0 && bytes > kChunkBytes) break;
+    if (count != 0 && bytes > chunk_bytes) break;
     ++count;
   }
   return count;
@@ -153,7 +153,7 @@ ExitCode run_mget(Context& context) {
   std::span<const std::string_view> rest = list->keys;
   Report report(context);
   while (!rest.empty() && !context.out.failed()) {
-    const auto chunk = rest.first(std::min(rest.size(), kChunkKeys));
+    const auto chunk = rest.first(std::min(rest.size(), chunk_keys));
     rest = rest.subspan(chunk.size());
     const BatchOptions options{.timeout = context.arguments.global.timeout};
     for (const auto& [key, result] : context.client.get_many(chunk, options)) {

@@ -11,9 +11,9 @@ namespace sheaf::cli {
 
 namespace {
 
-constexpr char kGuard = '\x01';
+constexpr char word_guard = '\x01';
 
-constexpr std::array<std::pair<Command, std::string_view>, 15> kCommands = {{
+constexpr std::array<std::pair<Command, std::string_view>, 15> command_words = {{
     {Command::get, "get"},
     {Command::set, "set"},
     {Command::del, "del"},
@@ -32,7 +32,7 @@ constexpr std::array<std::pair<Command, std::string_view>, 15> kCommands = {{
 }};
 
 std::string guarded(std::string_view word) {
-  std::string out(1, kGuard);
+  std::string out(1, word_guard);
   out.append(word);
   return out;
 }
@@ -44,7 +44,7 @@ bool is_negative_number(std::string_view word) {
 }
 
 bool needs_guard(std::string_view word) {
-  return word.empty() || is_negative_number(word) || word == "++" || word.front() == kGuard ||
+  return word.empty() || is_negative_number(word) || word == "++" || word.front() == word_guard ||
          (word.front() == '[' && word.back() == ']');
 }
 
@@ -65,13 +65,14 @@ void append_word(std::vector<std::string>& out, const std::string& word) {
 }  // namespace
 
 std::string_view command_word(Command command) noexcept {
-  return std::ranges::find(kCommands, command, &decltype(kCommands)::value_type::first)->second;
+  return std::ranges::find(command_words, command, &decltype(command_words)::value_type::first)
+      ->second;
 }
 
 std::optional<Command> command_of(std::string_view word) noexcept {
   const auto* const found =
-      std::ranges::find(kCommands, word, &decltype(kCommands)::value_type::second);
-  if (found == kCommands.end()) return std::nullopt;
+      std::ranges::find(command_words, word, &decltype(command_words)::value_type::second);
+  if (found == command_words.end()) return std::nullopt;
   return found->first;
 }
 
@@ -94,16 +95,16 @@ std::vector<std::string> guard_words(const std::vector<std::string>& words) {
 }
 
 std::string unguard(std::string_view word) {
-  if (word.starts_with(kGuard)) word.remove_prefix(1);
+  if (word.starts_with(word_guard)) word.remove_prefix(1);
   return std::string(word);
 }
 
 std::string usage_sentence(std::string_view text) {
-  constexpr std::size_t kLongest = 300;
+  constexpr std::size_t longest = 300;
   std::string plain(text);
-  std::erase(plain, kGuard);
+  std::erase(plain, word_guard);
   std::ranges::replace(plain, '\n', ' ');
-  std::string sentence = printable(plain, kLongest);
+  std::string sentence = printable(plain, longest);
   while (sentence.ends_with(' ') || sentence.ends_with('.')) sentence.pop_back();
   return sentence + "; sheaf --help tells more.";
 }

@@ -10,12 +10,12 @@
 namespace sheaf::cli {
 
 std::expected<std::string, std::string> read_all(int descriptor, std::size_t limit) {
-  constexpr std::size_t kStep = 64 * 1024;
+  constexpr std::size_t step = 64 * 1024;
   std::string text;
   std::size_t used = 0;
   for (;;) {
-    // One byte above the limit is asked for, to tell "exactly the limit" from "more".
-    if (text.size() - used < kStep) text.resize(std::min(std::max(2 * used, kStep), limit + 1));
+    // One byte above the limit is asked for, to distinguish "exactly the limit" from "more".
+    if (text.size() - used < step) text.resize(std::min(std::max(2 * used, step), limit + 1));
     const ssize_t got = ::read(descriptor, text.data() + used, text.size() - used);
     if (got == 0) break;
     if (got > 0) {

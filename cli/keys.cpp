@@ -22,7 +22,7 @@ std::unique_ptr<KeyList> read_keys(Context& context) {
   auto list = std::make_unique<KeyList>();
   std::vector<std::string_view> given(context.arguments.keys.begin(), context.arguments.keys.end());
   if (context.arguments.from_stdin) {
-    auto input = read_all(context.in, kMostInput);
+    auto input = read_all(context.in, most_input);
     if (!input) {
       complain(input.error() + ".");
       return nullptr;

@@ -15,7 +15,7 @@
 namespace sheaf::cli {
 
 // The most bytes taken from standard input.
-inline constexpr std::size_t kMostInput = 1u << 30;
+inline constexpr std::size_t most_input = 1u << 30;
 
 // Distinct keys in the order in which each first appears. The views point into `text` or into the
 // Arguments, so the object stays where it is.

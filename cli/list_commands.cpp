@@ -37,7 +37,7 @@ ExitCode push(Context& context, List& list) {
   std::string text;
   std::vector<std::string_view> values(arguments.values.begin(), arguments.values.end());
   if (arguments.from_stdin) {
-    auto piped = read_all(context.in, kMostInput);
+    auto piped = read_all(context.in, most_input);
     if (!piped) {
       complain(printable(arguments.name) + ": " + piped.error() + ".");
       return ExitCode::usage;

@@ -20,9 +20,9 @@ struct Form {
   std::string_view wants;
 };
 
-constexpr std::size_t kAny = static_cast<std::size_t>(-1);
-constexpr std::array<Form, 8> kForms = {{
-    {"push", ListAction::push, 1, kAny, "push NAME VALUE... or push NAME -"},
+constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+constexpr std::array<Form, 8> list_forms = {{
+    {"push", ListAction::push, 1, any_number, "push NAME VALUE... or push NAME -"},
     {"insert", ListAction::insert, 2, 2, "insert NAME INDEX VALUE"},
     {"update", ListAction::update, 2, 2, "update NAME INDEX VALUE"},
     {"remove", ListAction::remove, 1, 1, "remove NAME INDEX"},
@@ -45,8 +45,8 @@ std::optional<std::int64_t> parse_index(std::string_view text) {
 std::expected<ListArguments, std::string> read_list_words(const std::string& action,
                                                           const std::string& name,
                                                           std::vector<std::string> rest) {
-  const auto* const form = std::ranges::find(kForms, action, &Form::word);
-  if (form == kForms.end()) {
+  const auto* const form = std::ranges::find(list_forms, action, &Form::word);
+  if (form == list_forms.end()) {
     return std::unexpected(
         "list has no action " + printable(action) +
         "; it is push, insert, update, remove, range, len, clear or drop-holes.");

@@ -26,9 +26,9 @@ namespace sheaf::cli {
 
 namespace {
 
-constexpr std::array kPassed = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-constexpr int kNotFound = 127;
-constexpr int kNotExecutable = 126;
+constexpr std::array passed_signals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+constexpr int not_found = 127;
+constexpr int not_executable = 126;
 
 bool is_ignored(int number) {
   struct sigaction now{};
@@ -135,7 +135,7 @@ ExitCode run_program_under(LockGuard& guard, const std::vector<std::string>& wor
   if (const int error = program.start(words, guard.token(), signals); error != 0) {
     complain(printable(words.front()) +
              " could not be started: " + std::generic_category().message(error) + ".");
-    return code_of(error == ENOENT ? kNotFound : kNotExecutable);
+    return code_of(error == ENOENT ? not_found : not_executable);
   }
   guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });
   bool lost = false;
@@ -164,7 +164,7 @@ PassedSignals::PassedSignals() {
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGCHLD);
   // Linux queues a blocked signal even when it is ignored, so an ignored one is not asked for.
-  for (const int number : kPassed) {
+  for (const int number : passed_signals) {
     if (!is_ignored(number)) sigaddset(&wanted, number);
   }
   sigprocmask(SIG_BLOCK, &wanted, &before_);

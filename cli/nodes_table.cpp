@@ -9,7 +9,7 @@ namespace sheaf::cli {
 
 namespace {
 
-constexpr std::chrono::milliseconds kWarnAbove = std::chrono::seconds(30);
+constexpr std::chrono::milliseconds warn_above = std::chrono::seconds(30);
 
 std::string pool_text(const NodeStats& stats) {
   return std::to_string(stats.connections) +
@@ -18,11 +18,12 @@ std::string pool_text(const NodeStats& stats) {
 
 // "+12 ms": a clock difference is never known more exactly.
 std::string difference_text(std::chrono::milliseconds difference) {
-  constexpr std::chrono::milliseconds kLong = std::chrono::seconds(10);
+  constexpr std::chrono::milliseconds longest_exact = std::chrono::seconds(10);
   const auto size = std::chrono::abs(difference);
   const std::string_view sign = difference.count() > 0 ? "+" : difference.count() < 0 ? "-" : "";
   std::string text(sign);
-  return text + (size < kLong ? std::to_string(size.count()) + " ms" : format_elapsed(size));
+  return text +
+         (size < longest_exact ? std::to_string(size.count()) + " ms" : format_elapsed(size));
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::string nodes_table(const std::vector<NodeReport>& reports) {
 std::optional<std::string> clock_warning(const NodeReport& report) {
   if (!report.clock_difference) return std::nullopt;
   const auto size = std::chrono::abs(*report.clock_difference);
-  if (size <= kWarnAbove) return std::nullopt;
+  if (size <= warn_above) return std::nullopt;
   return "warning: the clock of " + report.stats.node + " is " + format_elapsed(size) +
          (report.clock_difference->count() > 0 ? " ahead of" : " behind") +
          " this machine's; the store refuses writes when clocks differ by more than a minute.";

@@ -38,12 +38,12 @@ int write_all(int descriptor, std::string_view bytes) {
 
 void Output::write(std::string_view bytes) {
   if (failed()) return;
-  if (buffer_.size() + bytes.size() <= kBuffer) {
+  if (buffer_.size() + bytes.size() <= buffer_size) {
     buffer_.append(bytes);
     return;
   }
   flush();
-  if (bytes.size() >= kBuffer) {
+  if (bytes.size() >= buffer_size) {
     write_through(bytes);
   } else {
     buffer_.assign(bytes);
@@ -66,8 +66,8 @@ void Output::write_through(std::string_view bytes) {
 }
 
 void complain(std::string_view sentence) {
-  constexpr std::size_t kLongest = 4'096;
-  std::string text = "sheaf: " + printable(sentence, kLongest);
+  constexpr std::size_t longest = 4'096;
+  std::string text = "sheaf: " + printable(sentence, longest);
   if (!text.ends_with('.')) text.push_back('.');
   text.push_back('\n');
   (void)write_all(STDERR_FILENO, text);

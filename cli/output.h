@@ -29,7 +29,7 @@ class Output {
  private:
   void write_through(std::string_view bytes);
 
-  static constexpr std::size_t kBuffer = 64 * 1024;
+  static constexpr std::size_t buffer_size = 64 * 1024;
   int descriptor_;
   int error_ = 0;
   std::string buffer_;

@@ -13,8 +13,8 @@ namespace sheaf::cli {
 namespace {
 
 // How long a signal may have to wait.
-constexpr std::chrono::milliseconds kSignalDelay{100};
-constexpr std::size_t kQueueLimit = 65'536;
+constexpr std::chrono::milliseconds signal_delay{100};
+constexpr std::size_t most_queued = 65'536;
 
 // The client asks such a key no more.
 bool is_final(const Error& error) {
@@ -56,12 +56,12 @@ ExitCode run_watch(Context& context, const Signals& signals) {
   const auto list = read_keys(context);
   if (!list) return ExitCode::usage;
   auto watch = context.client.watch(std::span<const std::string_view>(list->keys),
-                                    {.queue_limit = kQueueLimit});
+                                    {.queue_limit = most_queued});
   if (!watch) return complain_about(watch.error());
   Follower follower(context, list->keys.size());
   const auto give_up = std::chrono::steady_clock::now() + context.arguments.global.timeout;
   while (signals.wait(std::chrono::milliseconds(0)) != Signals::Event::end) {
-    const auto event = watch->next({.wait = kSignalDelay});
+    const auto event = watch->next({.wait = signal_delay});
     if (!event) return complain_about(event.error());
     if (*event) {
       if (const auto code = follower.take(**event)) return *code;

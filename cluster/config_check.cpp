@@ -19,8 +19,8 @@ using Found = std::optional<Problem>;
 using protocol::EndpointTraits;
 using protocol::OptionGroup;
 
-constexpr std::size_t kMaxHost = 253;           // RFC 1035 §2.3.4, as text
-constexpr std::size_t kMaxCredential = 65'535;  // MQTT 5 §1.5.4 and §1.5.6
+constexpr std::size_t max_host = 253;           // RFC 1035 §2.3.4, as text
+constexpr std::size_t max_credential = 65'535;  // MQTT 5 §1.5.4 and §1.5.6
 
 Problem problem(std::string text) { return {std::move(text), Outcome::invalid}; }
 
@@ -42,7 +42,7 @@ bool is_host_name(std::string_view host) noexcept {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_';
   };
-  if (host.size() > kMaxHost || !std::ranges::all_of(host, fits)) return false;
+  if (host.size() > max_host || !std::ranges::all_of(host, fits)) return false;
   // Digits and dots alone are an address, and a wrong one must not be asked of the DNS.
   if (host.find_first_not_of("0123456789.") != host.npos) return true;
   in_addr address{};
@@ -58,8 +58,8 @@ bool is_loopback(std::string_view host) noexcept {
 }
 
 Found too_long(std::string_view credential) {
-  if (credential.size() <= kMaxCredential) return std::nullopt;
-  return problem("has more than " + std::to_string(kMaxCredential) + " bytes");
+  if (credential.size() <= max_credential) return std::nullopt;
+  return problem("has more than " + std::to_string(max_credential) + " bytes");
 }
 
 Found check_kind(const EndpointTraits& traits) {

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // keeps the order of the document
 
-constexpr std::size_t kMaxDepth = 8;
-constexpr std::size_t kMaxClusters = 256;
+constexpr std::size_t max_depth = 8;
+constexpr std::size_t max_clusters = 256;
 
 std::unexpected<Problem> problem(std::string text) {
   return std::unexpected(Problem{std::move(text)});
@@ -92,9 +92,9 @@ class Checker {
     return element(depth == 0 ? std::string{} : place(depth - 1), level.index);
   }
   bool open(bool array) {
-    if (levels_.size() == kMaxDepth) {
+    if (levels_.size() == max_depth) {
       return fail(place(levels_.size() - 1) + " is nested deeper than " +
-                  std::to_string(kMaxDepth) + " levels");
+                  std::to_string(max_depth) + " levels");
     }
     levels_.push_back({array, 0, {}, {}});
     return true;
@@ -237,8 +237,8 @@ std::expected<Clusters, Problem> read_json(std::string_view text) {
   if (clusters == document.end()) return problem("clusters is missing");
   if (!clusters->is_object()) return problem("clusters must be an object of named clusters");
   if (clusters->empty()) return problem("clusters names no cluster");
-  if (clusters->size() > kMaxClusters) {
-    return problem("clusters names more than " + std::to_string(kMaxClusters) + " clusters");
+  if (clusters->size() > max_clusters) {
+    return problem("clusters names more than " + std::to_string(max_clusters) + " clusters");
   }
   Clusters out;
   for (const auto& [name, value] : clusters->items()) {

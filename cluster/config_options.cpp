@@ -19,9 +19,9 @@ using Value = OptionValue;
 using Type = OptionType;
 using Group = protocol::OptionGroup;
 
-constexpr std::uint64_t kDay = 86'400'000;  // ms
-constexpr std::uint64_t kLongestTtl = static_cast<std::uint64_t>(Ttl::max.count());
-constexpr std::size_t kLongestShown = 64;
+constexpr std::uint64_t day = 86'400'000;  // ms
+constexpr std::uint64_t longest_ttl = static_cast<std::uint64_t>(Ttl::max.count());
+constexpr std::size_t longest_shown = 64;
 
 using Access = OptionAccess;
 
@@ -88,7 +88,7 @@ constexpr Access default_ttl{
 constexpr Access engine{nullptr, nullptr};
 
 // clang-format off: a table.
-constexpr std::array kTable{
+constexpr std::array all_options{
     Option{"locator", Type::choice, Group::common, 0, 0, "slots|ring", "slots", locator,
            "How keys are spread over nodes."},
     Option{"slots", Type::power_of_two, Group::common, 1u << 10, 1u << 22, "", "65536",
@@ -114,13 +114,13 @@ constexpr std::array kTable{
     Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",
            flag<&Config::allow_plain_password>(),
            "Lets a password cross a network without TLS."},
-    Option{"timeout", Type::duration, Group::common, 1, kDay, "", "1s",
+    Option{"timeout", Type::duration, Group::common, 1, day, "", "1s",
            duration<&Config::timeout>(), "Deadline of an operation that names none."},
-    Option{"connect_timeout", Type::duration, Group::common, 1, kDay, "", "500ms",
+    Option{"connect_timeout", Type::duration, Group::common, 1, day, "", "500ms",
            duration<&Config::connect_timeout>(),
            "Longest attempt to connect, log in and subscribe; a node's first may take `timeout` "
            "if that is longer."},
-    Option{"default_ttl", Type::duration, Group::common, 1, kLongestTtl, "", "",
+    Option{"default_ttl", Type::duration, Group::common, 1, longest_ttl, "", "",
            default_ttl, "Time to live of a set that names none."},
     Option{"value_limit", Type::size, Group::common, 1, (256u << 20) - (64u << 10), "",
            "16MiB", number<&Config::value_limit>(),
@@ -130,10 +130,10 @@ constexpr std::array kTable{
     Option{"pool_max", Type::integer, Group::common, 1, 64, "", "1",
            number<&Config::pool_max>(),
            "Most connections to a node; not below `pool_min`."},
-    Option{"idle_timeout", Type::duration, Group::common, 1, kDay, "", "1m",
+    Option{"idle_timeout", Type::duration, Group::common, 1, day, "", "1m",
            duration<&Config::idle_timeout>(),
            "Idle connections above `pool_min` are closed after this."},
-    Option{"busy_timeout", Type::duration, Group::common, 1, kDay, "", "30s",
+    Option{"busy_timeout", Type::duration, Group::common, 1, day, "", "30s",
            duration<&Config::busy_timeout>(),
            "A connection whose oldest request is older is ended."},
     Option{"max_in_flight", Type::integer, Group::common, 1, 65'535, "", "1024",
@@ -254,7 +254,7 @@ std::string either(std::string_view choices) {
 
 }  // namespace
 
-std::span<const Option> option_table() noexcept { return kTable; }
+std::span<const Option> option_table() noexcept { return all_options; }
 
 std::string only_for(Group group) {
   const auto kinds = protocol::endpoint_kinds();
@@ -264,8 +264,8 @@ std::string only_for(Group group) {
 }
 
 const Option* find_option(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kTable, name, &Option::name);
-  return found == kTable.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(all_options, name, &Option::name);
+  return found == all_options.end() ? nullptr : &*found;
 }
 
 std::string allowed(const Option& option) {
@@ -307,7 +307,7 @@ std::expected<void, std::string> set_option(ClusterConfig& config, const Option&
   }
   const auto number = read_value(option, value);
   if (!number) {
-    return std::unexpected("is \"" + printable(value, kLongestShown) + "\", not " +
+    return std::unexpected("is \"" + printable(value, longest_shown) + "\", not " +
                            allowed(option) + std::string(option.hint));
   }
   option.access.set(config, {*number, value});
@@ -321,7 +321,7 @@ std::optional<std::string> check_option(const ClusterConfig& config, const Optio
   if (option.type == Type::name) {
     const bool unset = value.text.empty() && option.fallback.empty();
     if (unset || is_name(value.text)) return std::nullopt;
-    shown = printable(value.text, kLongestShown);
+    shown = printable(value.text, longest_shown);
   } else {
     if (in_range(option, value.number)) return std::nullopt;
     shown =

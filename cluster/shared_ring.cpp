@@ -11,7 +11,7 @@
 namespace sheaf::cluster {
 namespace {
 
-constexpr std::uint16_t kDefaultPort = 11'211;
+constexpr std::uint16_t default_port = 11'211;
 
 std::uint32_t md5_hash(std::string_view text) noexcept { return md5_word(md5(text), 0); }
 
@@ -32,7 +32,7 @@ std::uint32_t one_at_a_time(std::string_view text) noexcept {
 // "host-k", or "host:port-k" where the port is not memcached's own.
 std::string libmemcached_label(const NodeConfig& node, std::uint32_t k) {
   std::string label = node.host;
-  if (node.port != kDefaultPort) label += ":" + std::to_string(node.port);
+  if (node.port != default_port) label += ":" + std::to_string(node.port);
   return label + "-" + std::to_string(k);
 }
 
@@ -73,7 +73,7 @@ std::uint32_t weighted_labels(std::uint32_t weight, std::uint64_t total, std::si
   return static_cast<std::uint32_t>(std::floor(scaled + 1e-10f));
 }
 
-constexpr std::uint32_t kPlainLabels = 100;
+constexpr std::uint32_t plain_labels = 100;
 
 }  // namespace
 
@@ -85,7 +85,7 @@ SharedRing::SharedRing(RingProfile profile, std::span<const NodeConfig> nodes) {
   for (const NodeConfig& node : nodes) total += node.weight;
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     const std::uint32_t labels =
-        rules.md5_points ? weighted_labels(nodes[node].weight, total, nodes.size()) : kPlainLabels;
+        rules.md5_points ? weighted_labels(nodes[node].weight, total, nodes.size()) : plain_labels;
     for (std::uint32_t k = 0; k < labels; ++k) {
       const std::string label = rules.label(nodes[node], k);
       if (!rules.md5_points) {

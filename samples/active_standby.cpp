@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kLock = "LockName";
+constexpr const char* lock_name = "LockName";
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
@@ -39,14 +39,14 @@ sheaf::Client open(const std::string& uri) {
 // A token counts only at the node of its lock: with several nodes the key gets the lock's tag.
 std::string protected_key(const sheaf::Client& client) {
   const std::string key = "ProtectedKey";
-  const bool together = client.locate(key)->node == client.locate(kLock)->node;
-  return together ? key : std::string("{") + kLock + "}" + key;
+  const bool together = client.locate(key)->node == client.locate(lock_name)->node;
+  return together ? key : std::string("{") + lock_name + "}" + key;
 }
 
 // Waits for the role and writes once; the guard keeps the role.
 sheaf::LockGuard become_active(sheaf::Client& client, const std::string& name) {
   sheaf::Locker locker(client, {.holder = name, .lease = 1s});
-  auto lock = locker.lock(kLock, {.wait = 30s});
+  auto lock = locker.lock(lock_name, {.wait = 30s});
   require(lock.held(), name + " gets the lock");
   sheaf::LockGuard guard = std::move(*lock);
   const std::string key = protected_key(client);

@@ -15,8 +15,8 @@
 
 namespace {
 
-constexpr const char* kLock = "{press7}/lock";
-constexpr const char* kRecipe = "{press7}/recipe";
+constexpr const char* lock_name = "{press7}/lock";
+constexpr const char* recipe_key = "{press7}/recipe";
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
@@ -29,7 +29,7 @@ sheaf::FencingToken take_lock(sheaf::Client& client, const std::string& holder) 
   sheaf::SetOptions options;
   options.condition = sheaf::SetCondition::if_absent;
   options.ttl = std::chrono::seconds(30);
-  const auto taken = client.set(kLock, holder, options);
+  const auto taken = client.set(lock_name, holder, options);
   require(taken && taken->stored, holder + " takes the lock");
   std::printf("%s holds the lock, token %s\n", holder.c_str(), taken->version.text.c_str());
   return {taken->version.text};
@@ -39,7 +39,7 @@ sheaf::Result<sheaf::SetResult> write(sheaf::Client& client, const std::string& 
                                       const sheaf::FencingToken& token) {
   sheaf::SetOptions options;
   options.fence = token;
-  return client.set(kRecipe, recipe, options);
+  return client.set(recipe_key, recipe, options);
 }
 
 void expect_refused(const sheaf::Result<sheaf::SetResult>& result, sheaf::Reason reason,
@@ -61,9 +61,9 @@ int main(int argc, char** argv) {
                  "a state store does (mqtt://, embedded://).\n");
     return 2;
   }
-  require(client->locate(kLock).value().node == client->locate(kRecipe).value().node,
+  require(client->locate(lock_name).value().node == client->locate(recipe_key).value().node,
           "keys with one tag live on one node");
-  require(client->remove(kLock).has_value(), "the node answers");
+  require(client->remove(lock_name).has_value(), "the node answers");
 
   const auto first = take_lock(*client, "writer 1");
   require(write(*client, "recipe of writer 1", first).has_value(), "a write under the lock");
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   // Writer 1 is paused for so long that its lock runs out (here: is removed) and writer 2 takes it.
   sheaf::RemoveOptions if_mine;
   if_mine.if_value = "writer 1";
-  const auto released = client->remove(kLock, if_mine);
+  const auto released = client->remove(lock_name, if_mine);
   require(released && *released == sheaf::RemoveResult::removed, "the lock is free again");
   const auto second = take_lock(*client, "writer 2");
   require(write(*client, "recipe of writer 2", second).has_value(), "a write under the lock");
@@ -79,16 +79,16 @@ int main(int argc, char** argv) {
   // Writer 1 wakes up and writes what it had in mind; somebody else writes without any token.
   expect_refused(write(*client, "stale recipe", first), sheaf::Reason::fencing_stale,
                  "writer 1's old token");
-  expect_refused(client->set(kRecipe, "unprotected"), sheaf::Reason::fencing_required,
+  expect_refused(client->set(recipe_key, "unprotected"), sheaf::Reason::fencing_required,
                  "a write without a token");
 
-  const auto now = client->get(kRecipe);
+  const auto now = client->get(recipe_key);
   require(now && *now && (*now)->data == "recipe of writer 2", "the newer tenure's value stands");
   std::printf("the recipe is still that of writer 2\n");
 
   // Only the newest tenure can clean up.
   sheaf::RemoveOptions fenced;
   fenced.fence = second;
-  require(client->remove(kRecipe, fenced).has_value(), "a fenced remove");
-  require(client->remove(kLock).has_value(), "a remove");
+  require(client->remove(recipe_key, fenced).has_value(), "a fenced remove");
+  require(client->remove(lock_name).has_value(), "a remove");
 }

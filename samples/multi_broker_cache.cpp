@@ -61,9 +61,9 @@ int main(int argc, char** argv) {
   auto client = sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3");
   if (!client) return std::fprintf(stderr, "%s\n", client.error().message().c_str()), 2;
 
-  constexpr int kMachines = 40;
+  constexpr int machine_count = 40;
   const auto key_of = [](int i) { return "calibration/machine" + std::to_string(i); };
-  for (int i = 0; i < kMachines; ++i) {
+  for (int i = 0; i < machine_count; ++i) {
     if (!client->remove(key_of(i))) return std::fprintf(stderr, "a node does not answer\n"), 1;
   }
 
@@ -72,14 +72,14 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 3; ++round) {
     const int before = source.asked;
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kMachines; ++i) {
+    for (int i = 0; i < machine_count; ++i) {
       if (cache.get(key_of(i)) != "calibration of " + key_of(i)) {
         return std::fprintf(stderr, "wrong value for %s\n", key_of(i).c_str()), 1;
       }
     }
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     std::printf("round %d: %d of %d from the source, %.1f ms\n", round + 1, source.asked - before,
-                kMachines, took.count());
+                machine_count, took.count());
   }
   for (const sheaf::NodeStats& node : client->stats()) {
     std::printf("%-21s %-10s %4llu requests, round trip %.0f us\n", node.node.c_str(),
@@ -88,5 +88,5 @@ int main(int argc, char** argv) {
                 std::chrono::duration<double, std::micro>(node.round_trip).count());
   }
   // Every key was loaded once, in the first round.
-  return source.asked == kMachines ? 0 : 1;
+  return source.asked == machine_count ? 0 : 1;
 }

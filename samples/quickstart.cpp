@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 using Failures = std::map<std::string, std::size_t>;  // node -> how many of its keys failed
 
-constexpr std::size_t kKeys = 600;
+constexpr std::size_t key_count = 600;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -50,16 +50,16 @@ std::string value_of(std::size_t i) { return std::to_string(20 + i % 10) + ".5 C
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys;
-  for (std::size_t i = 0; i < kKeys; ++i) keys.push_back(key_of(i));
+  for (std::size_t i = 0; i < key_count; ++i) keys.push_back(key_of(i));
   return keys;
 }
 
 // 1. Values go into the cache for ten minutes; every key has one home.
 void fill(sheaf::Client& client, const std::vector<std::string>& keys) {
   std::vector<std::string> values;
-  for (std::size_t i = 0; i < kKeys; ++i) values.push_back(value_of(i));
+  for (std::size_t i = 0; i < key_count; ++i) values.push_back(value_of(i));
   std::vector<sheaf::SetItem> items;
-  for (std::size_t i = 0; i < kKeys; ++i) items.push_back({keys[i], values[i]});
+  for (std::size_t i = 0; i < key_count; ++i) items.push_back({keys[i], values[i]});
   sheaf::BatchSetOptions options;
   options.ttl = 10min;
   options.timeout = 5s;
@@ -67,7 +67,7 @@ void fill(sheaf::Client& client, const std::vector<std::string>& keys) {
   for (const auto& [key, set] : client.set_many(items, options)) {
     require(set.has_value(), set ? "" : set.error().message());
   }
-  std::printf("\n1. %zu values cached for ten minutes in %.1f ms. Where they went:\n", kKeys,
+  std::printf("\n1. %zu values cached for ten minutes in %.1f ms. Where they went:\n", key_count,
               milliseconds_since(start));
   std::map<std::string, std::size_t> homes;
   for (const auto& key : keys) ++homes[client.locate(key).value().node];
@@ -84,9 +84,9 @@ Failures read_all(sheaf::Client& client, const std::vector<std::string>& keys,
                   std::string& sentence) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   const auto results = client.get_many(views, {.timeout = 1s});
-  require(results.size() == kKeys, "one outcome for each key");
+  require(results.size() == key_count, "one outcome for each key");
   Failures failures;
-  for (std::size_t i = 0; i < kKeys; ++i) {
+  for (std::size_t i = 0; i < key_count; ++i) {
     const auto& got = results[i].result;
     if (got) {
       require(*got && (*got)->data == value_of(i), "the value of " + keys[i]);
@@ -110,7 +110,7 @@ void read_in_one_batch(sheaf::Client& client, const std::vector<std::string>& ke
   std::printf(
       "\n2. All %zu read in one parallel batch: %.1f ms. One after another: %.1f ms (%.0f us "
       "each).\n",
-      kKeys, batch, single, single * 1000 / static_cast<double>(kKeys));
+      key_count, batch, single, single * 1000 / static_cast<double>(key_count));
 }
 
 // 3. Of two writers with if_absent one wins, and the other is told; a short life ends by itself.
@@ -138,16 +138,16 @@ void write_conditionally(sheaf::Client& client) {
 
 // 4. One counter, four writers: the lock lets one in, and its token keeps out whoever is too late.
 void count_under_a_lock(sheaf::Client& client) {
-  constexpr int kWriters = 4;
-  constexpr int kRounds = 10;
+  constexpr int writer_count = 4;
+  constexpr int round_count = 10;
   const std::string counter = "{shift/lock}counter";  // the tag puts it on the lock's node
   require(client.remove(counter).has_value(), "a remove");
   const auto start = Clock::now();
   std::vector<std::thread> writers;
-  for (int i = 0; i < kWriters; ++i) {
+  for (int i = 0; i < writer_count; ++i) {
     writers.emplace_back([&] {
       sheaf::Locker locker(client);
-      for (int round = 0; round < kRounds; ++round) {
+      for (int round = 0; round < round_count; ++round) {
         auto lock = locker.lock("shift/lock", {.wait = 10s});
         require(lock.held(), "the lock is had in time");
         const auto before = lock->read(counter);
@@ -160,7 +160,7 @@ void count_under_a_lock(sheaf::Client& client) {
   }
   for (auto& writer : writers) writer.join();
   const auto total = client.get(counter);
-  require(total && *total && (*total)->data == std::to_string(kWriters * kRounds),
+  require(total && *total && (*total)->data == std::to_string(writer_count * round_count),
           "no increment is lost");
   std::printf(
       "\n4. Four writers added 1 to one counter ten times each, under a lock: %s, in %.0f ms.\n",
@@ -249,7 +249,7 @@ void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, 
     const double took = milliseconds_since(start);
     require(failures == Failures{{node, its_keys}}, "only the keys of " + node + " fail");
     std::printf("   %s batch: %zu keys read, the %zu keys of that broker failed, after %.1f ms.\n",
-                batch, kKeys - its_keys, its_keys, took);
+                batch, key_count - its_keys, its_keys, took);
   }
   std::printf("   \"%s\"\n", sentence.c_str());
 
@@ -261,7 +261,7 @@ void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, 
   }
   std::printf("   It goes on: the first success came after %.0f ms", milliseconds_since(start));
   require(read_all(client, keys, sentence).empty(), sentence);
-  std::printf(", and all %zu keys are there again.\n", kKeys);
+  std::printf(", and all %zu keys are there again.\n", key_count);
 }
 
 }  // namespace

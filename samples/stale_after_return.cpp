@@ -94,10 +94,10 @@ std::string tell(sheaf::Client& client, const std::string& key, const char* mean
 }
 
 // The text in braces places a key: these four live on one node.
-constexpr const char* kPlain = "{line4}/plain";
-constexpr const char* kBrief = "{line4}/brief";
-constexpr const char* kRemoved = "{line4}/removed";
-constexpr const char* kChecked = "{line4}/checked";
+constexpr const char* plain_key = "{line4}/plain";
+constexpr const char* brief_key = "{line4}/brief";
+constexpr const char* removed_key = "{line4}/removed";
+constexpr const char* checked_key = "{line4}/checked";
 
 }  // namespace
 
@@ -105,40 +105,42 @@ int main(int argc, char** argv) {
   const Servers servers(argc > 1 ? argv[1] : "sheaf");
   if (servers.uri().empty()) return std::fprintf(stderr, "the servers did not start\n"), 2;
   sheaf::Client client = must(sheaf::Client::open(servers.uri() + "?failover=rehash"));
-  const std::string owner = must(client.locate(kPlain)).node;
+  const std::string owner = must(client.locate(plain_key)).node;
   const pid_t process = process_of(client, owner);
   if (process <= 0) return std::fprintf(stderr, "%s does not tell its process\n", owner.c_str()), 1;
 
   std::printf("%s owns the keys and holds the old values\n", owner.c_str());
   const auto start = std::chrono::steady_clock::now();
-  must(client.set(kPlain, "old"));
-  must(client.set(kBrief, "old", {.ttl = 1s}));
-  must(client.set(kRemoved, "old"));
-  must(client.set(kChecked, "1 old"));  // with the version of what it was made of
+  must(client.set(plain_key, "old"));
+  must(client.set(brief_key, "old", {.ttl = 1s}));
+  must(client.set(removed_key, "old"));
+  must(client.set(checked_key, "1 old"));  // with the version of what it was made of
 
   std::printf("it leaves, and another node stands in:\n");
   ::kill(process, SIGSTOP);
-  while (!is_down(client, owner)) read(client, kPlain);
-  tell(client, kPlain, "not there: computed anew, and stored");
-  must(client.set(kPlain, "new"));
-  must(client.set(kBrief, "new", {.ttl = 1s}));
-  must(client.set(kRemoved, "new"));
-  must(client.set(kChecked, "2 new"));
-  tell(client, kPlain, "as the stand-in holds it");
+  while (!is_down(client, owner)) read(client, plain_key);
+  tell(client, plain_key, "not there: computed anew, and stored");
+  must(client.set(plain_key, "new"));
+  must(client.set(brief_key, "new", {.ttl = 1s}));
+  must(client.set(removed_key, "new"));
+  must(client.set(checked_key, "2 new"));
+  tell(client, plain_key, "as the stand-in holds it");
   std::this_thread::sleep_until(start + 2500ms);  // the outage outlasts the short time to live
 
   std::printf("it is back, with what it remembers:\n");
   ::kill(process, SIGCONT);
   while (is_down(client, owner)) std::this_thread::sleep_for(10ms);
-  const bool stale = tell(client, kPlain, "stale, and for as long as it lives") == "old";
+  const bool stale = tell(client, plain_key, "stale, and for as long as it lives") == "old";
 
   std::printf("what helps:\n");
-  const bool expired = tell(client, kBrief, "a time to live bounds the age of what is read") == "-";
+  const bool expired =
+      tell(client, brief_key, "a time to live bounds the age of what is read") == "-";
   // Whoever wrote during the outage removes those keys at the return; until then they are stale.
-  must(client.remove(kRemoved));
-  const bool gone = tell(client, kRemoved, "removed at the return: will be computed anew") == "-";
+  must(client.remove(removed_key));
+  const bool gone =
+      tell(client, removed_key, "removed at the return: will be computed anew") == "-";
   // The source says which version is wanted; a reader takes no older one.
   const bool told =
-      tell(client, kChecked, "version 1, and the source is at 2: not used") == "1 old";
+      tell(client, checked_key, "version 1, and the source is at 2: not used") == "1 old";
   return stale && expired && gone && told ? 0 : 1;
 }

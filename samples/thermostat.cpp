@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = sheaf::WatchEvent::Kind;
 
-constexpr const char* kSetPoint = "living\\setPoint";
+constexpr const char* set_point_key = "living\\setPoint";
 
 template <class T>
 T must(sheaf::Result<T> result) {
@@ -32,7 +32,7 @@ T must(sheaf::Result<T> result) {
 
 void set(const std::string& uri, const std::string& degrees) {
   sheaf::Client client = must(sheaf::Client::open(uri));
-  must(client.set(kSetPoint, degrees));
+  must(client.set(set_point_key, degrees));
 }
 
 // Tells each event in one line; true for the degrees that end the demonstration.
@@ -68,7 +68,7 @@ void require_watches(const std::string& uri) {
 
 void follow(const std::string& uri, std::string_view last) {
   sheaf::Client client = must(sheaf::Client::open(uri));
-  sheaf::Watch watch = must(client.watch(kSetPoint));
+  sheaf::Watch watch = must(client.watch(set_point_key));
   const auto give_up = std::chrono::steady_clock::now() + 30s;
   while (last.empty() || std::chrono::steady_clock::now() < give_up) {
     const auto event = must(watch.next({.wait = 1s}));

@@ -19,9 +19,9 @@
 
 namespace {
 
-constexpr int kPlanners = 2;
-constexpr int kWorkers = 3;
-constexpr int kJobs = 20;  // of each planner
+constexpr int planner_count = 2;
+constexpr int worker_count = 3;
+constexpr int job_count = 20;  // of each planner
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
@@ -39,7 +39,7 @@ sheaf::Client open(const std::string& uri) {
 void plan(const std::string& uri, int planner) {
   sheaf::Client client = open(uri);
   sheaf::List jobs(client, "jobs");
-  for (int i = 0; i < kJobs; ++i) {
+  for (int i = 0; i < job_count; ++i) {
     const auto length =
         jobs.push("planner " + std::to_string(planner) + ", job " + std::to_string(i));
     // Outcome::unknown would mean that the job may be in the list: pushing it again could double
@@ -82,8 +82,8 @@ int main(int argc, char** argv) {
   std::map<std::string, int> done;
   std::vector<std::thread> planners;
   std::vector<std::thread> workers;
-  for (int p = 0; p < kPlanners; ++p) planners.emplace_back(plan, uri, p);
-  for (int w = 0; w < kWorkers; ++w) {
+  for (int p = 0; p < planner_count; ++p) planners.emplace_back(plan, uri, p);
+  for (int w = 0; w < worker_count; ++w) {
     workers.emplace_back([&, w] {
       const int count = work(uri, planned, mutex, done);
       std::printf("worker %d did %d jobs\n", w, count);
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   planned = true;
   for (std::thread& worker : workers) worker.join();
 
-  require(done.size() == kPlanners * kJobs, "every job was taken");
+  require(done.size() == planner_count * job_count, "every job was taken");
   for (const auto& [job, times] : done) require(times == 1, job + " was done once");
   require(jobs.length().value() == 0, "the list is empty");
 
@@ -105,5 +105,5 @@ int main(int argc, char** argv) {
   std::printf("for the night:");
   const std::vector<std::string> night_jobs = jobs.range(0, -1).value();
   for (const std::string& job : night_jobs) std::printf(" %s;", job.c_str());
-  std::printf("\nall %d jobs were done once\n", kPlanners * kJobs);
+  std::printf("\nall %d jobs were done once\n", planner_count * job_count);
 }

@@ -12,11 +12,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kPluginName = "libsheaf_statestore.so";
+constexpr std::string_view plugin_name = "libsheaf_statestore.so";
 
 // A bridge that never connects: the only reader of the plugin's sink topic, so that requests are
 // acknowledged with 0x00 (docs/wire/mosquitto.md). The plugin's own tests use store/plugin/sink.h.
-constexpr std::string_view kSinkBridge =
+constexpr std::string_view sink_bridge =
     "connection sheaf-sink\n"
     "topic $sheaf/statestore/sink out 0\n"
     "address 127.0.0.1:9\n"
@@ -91,7 +91,7 @@ std::vector<fs::path> plugin_places(const fs::path& program_folder) {
   for (const fs::path& folder :
        {up / "store/plugin", up / SHEAF_INSTALL_LIBDIR "/sheaf", up / "lib/sheaf",
         up / "lib64/sheaf", prefix / SHEAF_INSTALL_LIBDIR "/sheaf", prefix / "lib/sheaf"}) {
-    places.push_back(folder / kPluginName);
+    places.push_back(folder / plugin_name);
   }
   return places;
 }
@@ -124,7 +124,7 @@ std::string broker_configuration(const BrokerFile& file) {
       "log_timestamp false\n";
   text += "plugin " + file.plugin.string() + "\n";
   if (!file.spelling.empty()) text += "plugin_opt_spelling " + file.spelling + "\n";
-  text += kSinkBridge;
+  text += sink_bridge;
   return text;
 }
 

@@ -20,11 +20,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr auto kStartTime = std::chrono::seconds(30);
-constexpr auto kEndTime = std::chrono::seconds(3);
-constexpr milliseconds kStep{20};
-constexpr milliseconds kAnswerTime{500};
-constexpr std::uint32_t kMostRestarts = 10;
+constexpr auto start_time = std::chrono::seconds(30);
+constexpr auto end_time = std::chrono::seconds(3);
+constexpr milliseconds step{20};
+constexpr milliseconds answer_time{500};
+constexpr std::uint32_t most_restarts = 10;
 
 }  // namespace
 
@@ -48,9 +48,9 @@ TemporaryFolder::~TemporaryFolder() {
 
 BrokerGroup::~BrokerGroup() {
   for (const Broker& broker : brokers_) broker.ask_to_end();
-  const auto deadline = Clock::now() + kEndTime;
+  const auto deadline = Clock::now() + end_time;
   while (any_running() && Clock::now() < deadline) {
-    (void)signals_.wait(kStep);
+    (void)signals_.wait(step);
     for (Broker& broker : brokers_) broker.reap();
   }
   for (const Broker& broker : brokers_) broker.kill();
@@ -59,9 +59,9 @@ BrokerGroup::~BrokerGroup() {
 
 std::expected<BrokerGroup::Start, std::string> BrokerGroup::start(std::uint32_t count) {
   if (auto done = launch(count); !done) return std::unexpected(std::move(done.error()));
-  const auto deadline = Clock::now() + kStartTime;
+  const auto deadline = Clock::now() + start_time;
   while (Clock::now() < deadline) {
-    if (signals_.wait(kStep) == Signals::Event::end) return Start::interrupted;
+    if (signals_.wait(step) == Signals::Event::end) return Start::interrupted;
     if (auto done = replace_ended(); !done) return std::unexpected(std::move(done.error()));
     if (all_answer()) return Start::ready;
   }
@@ -87,7 +87,7 @@ std::expected<void, std::string> BrokerGroup::replace_ended() {
   for (Broker& broker : brokers_) {
     if (!broker.reap()) continue;
     const bool port_taken = broker.log().find("Address already in use") != std::string::npos;
-    if (!port_taken || ++restarts_ > kMostRestarts) {
+    if (!port_taken || ++restarts_ > most_restarts) {
       return std::unexpected(std::string(plan_.noun()) + " " + broker.node() + " " +
                              broker.ending() + ".");
     }
@@ -100,7 +100,7 @@ std::expected<void, std::string> BrokerGroup::replace_ended() {
 bool BrokerGroup::all_answer() const {
   auto client = Client::open(uri());
   if (!client) return false;
-  const auto reports = client->check_nodes({.timeout = kAnswerTime});
+  const auto reports = client->check_nodes({.timeout = answer_time});
   return std::ranges::all_of(reports, [](const NodeReport& report) { return !report.error; });
 }
 

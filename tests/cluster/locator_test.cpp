@@ -18,7 +18,7 @@
 namespace sheaf::cluster {
 namespace {
 
-constexpr int kKeys = 10'000;
+constexpr int key_count = 10'000;
 
 // The nodes of three families: brokers of one machine, of one rack, and engines.
 std::vector<NodeConfig> nodes_of(unsigned family, unsigned count) {
@@ -44,7 +44,7 @@ std::string key(int i) { return "key-" + std::to_string(i); }
 std::vector<std::string> owners(LocatorKind kind, const std::vector<NodeConfig>& nodes) {
   const auto locator = make(kind, nodes);
   std::vector<std::string> out;
-  for (int i = 0; i < kKeys; ++i) out.push_back(nodes[locator->locate(key(i)).node].identity());
+  for (int i = 0; i < key_count; ++i) out.push_back(nodes[locator->locate(key(i)).node].identity());
   return out;
 }
 
@@ -97,7 +97,7 @@ TEST_P(EveryLocator, RemovingANodeMovesExactlyItsKeys) {
       fewer.erase(fewer.begin() + victim);
       const auto after = owners(GetParam(), fewer);
       const std::string gone = nodes[victim].identity();
-      for (int i = 0; i < kKeys; ++i) {
+      for (int i = 0; i < key_count; ++i) {
         if (before[i] == gone) {
           ASSERT_NE(after[i], gone);
         } else {
@@ -116,7 +116,7 @@ TEST_P(EveryLocator, AddingANodeMovesKeysToItOnly) {
     more.insert(more.begin() + count / 2, {"newcomer", 1883, 1 + count % 3});
     const auto after = owners(GetParam(), more);
     int moved = 0;
-    for (int i = 0; i < kKeys; ++i) {
+    for (int i = 0; i < key_count; ++i) {
       if (after[i] == before[i]) continue;
       ASSERT_EQ(after[i], "newcomer:1883");
       ++moved;
@@ -138,7 +138,7 @@ TEST_P(EveryLocator, ChangingAWeightMovesKeysToOrFromThatNodeOnly) {
     lighter[count / 2].weight = 1;
     const auto with_more = owners(GetParam(), heavier);
     const auto with_less = owners(GetParam(), lighter);
-    for (int i = 0; i < kKeys; ++i) {
+    for (int i = 0; i < key_count; ++i) {
       if (with_more[i] != before[i]) {
         ASSERT_EQ(with_more[i], changed);
       }
@@ -217,7 +217,7 @@ TEST(SlotLocator, TenThousandKeysLandByWeightWithinFivePercent) {
   nodes[2].weight = 2;
   const auto locator = make(LocatorKind::slots, nodes);
   std::vector<int> found(3);
-  for (int i = 0; i < kKeys; ++i) ++found[locator->locate(key(i)).node];
+  for (int i = 0; i < key_count; ++i) ++found[locator->locate(key(i)).node];
   EXPECT_NEAR(found[0], 2'500, 125);
   EXPECT_NEAR(found[1], 2'500, 125);
   EXPECT_NEAR(found[2], 5'000, 250);

@@ -9,8 +9,8 @@
 namespace sheaf::protocol {
 
 // Counted down by every allocation of this program; the one that finds zero fails.
-inline constexpr long kNever = -1;
-inline thread_local long allocations_left = kNever;
+inline constexpr long no_limit = -1;
+inline thread_local long allocations_left = no_limit;
 
 inline void* allocate(std::size_t size) noexcept {
   if (allocations_left == 0) return nullptr;
@@ -22,7 +22,7 @@ inline void* allocate(std::size_t size) noexcept {
 class Scarce {
  public:
   explicit Scarce(long count) { allocations_left = count; }
-  ~Scarce() { allocations_left = kNever; }
+  ~Scarce() { allocations_left = no_limit; }
 };
 
 }  // namespace sheaf::protocol

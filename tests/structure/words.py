@@ -25,9 +25,6 @@ RETIRED_WORDS = [
     "spell", "spelled", "summon", "summoned", "summoner",
 ]
 
-# Folders that still have constants in another style than snake_case.
-OLD_CONSTANTS = ("base/", "bench/", "cli/", "cluster/", "samples/", "tests/")
-
 
 def pages(files):
     return [f for f in files if f.path.endswith(".md")]
@@ -104,10 +101,9 @@ def retired_words(files, retired=None):
                         file.path, number, name, " ".join(words))
 
 
-def constants(files, exceptions=None):
+def constants(files):
     """Constants are in snake_case as everything else, without a prefix."""
-    exceptions = OLD_CONSTANTS if exceptions is None else exceptions
-    for file in (f for f in files if f.is_cpp and not f.path.startswith(exceptions)):
+    for file in (f for f in files if f.is_cpp):
         for number, text in enumerate(file.code.split("\n"), 1):
             for name in re.findall(r"\bk[A-Z]\w*\b", text):
                 yield "%s:%d: %s: a constant is in snake_case" % (file.path, number, name)

@@ -27,7 +27,7 @@ namespace sheaf::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kStartTime = std::chrono::seconds(30);  // sanitizer builds on a loaded machine
+constexpr auto start_time = std::chrono::seconds(30);  // sanitizer builds on a loaded machine
 
 class Descriptor {
  public:
@@ -65,13 +65,14 @@ std::uint16_t free_port() {
 
 // One MQTT 5 CONNECT; true if any CONNACK comes back, a refusal for missing credentials included.
 bool answers_connect(std::uint16_t port) {
-  static constexpr char kConnect[] = "\x10\x0d\x00\x04MQTT\x05\x02\x00\x3c\x00\x00\x00";
+  static constexpr char connect_packet[] = "\x10\x0d\x00\x04MQTT\x05\x02\x00\x3c\x00\x00\x00";
   const Descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = loopback(port);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return false;
   }
-  if (::send(fd.get(), kConnect, sizeof kConnect - 1, MSG_NOSIGNAL) != sizeof kConnect - 1) {
+  if (::send(fd.get(), connect_packet, sizeof connect_packet - 1, MSG_NOSIGNAL) !=
+      sizeof connect_packet - 1) {
     return false;
   }
   pollfd wait{fd.get(), POLLIN, 0};
@@ -90,11 +91,11 @@ std::string read_file(const std::filesystem::path& path) {
 // mosquitto 2.0.11 itself leaks the configuration of plugins and a bridge's resolved address. They
 // are told from others by their call stacks, which the fast unwinder does not see through the
 // broker.
-constexpr std::string_view kLeaksOfTheBroker = "leak:config__read\nleak:getaddrinfo\n";
+constexpr std::string_view leaks_of_the_broker = "leak:config__read\nleak:getaddrinfo\n";
 
 void add_sanitizer(std::vector<std::string>& environment, const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "leaks";
-  std::ofstream(file) << kLeaksOfTheBroker;
+  std::ofstream(file) << leaks_of_the_broker;
   for (std::string& entry : environment) {
     if (entry.starts_with("ASAN_OPTIONS=")) entry += ":fast_unwind_on_malloc=0";
   }
@@ -241,7 +242,7 @@ void BrokerProcess::spawn() {
 bool BrokerProcess::wait_for_start() {
   // Ours is up when our log says so: an answer on the port could be another test's broker.
   const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  const auto end = Clock::now() + kStartTime;
+  const auto end = Clock::now() + start_time;
   while (Clock::now() < end) {
     if (log().find(" running\n", log_start_) != std::string::npos) return true;
     pollfd wait{process.get(), POLLIN, 0};
@@ -313,7 +314,7 @@ void BrokerProcess::resume() {
 void BrokerProcess::restart() {
   if (running()) throw std::logic_error("the broker is still running");
   // Somebody's outgoing connection may hold the port for a moment.
-  const auto end = Clock::now() + kStartTime;
+  const auto end = Clock::now() + start_time;
   while (!launch()) {
     if (Clock::now() > end) throw std::runtime_error("the port stays taken:\n" + log());
   }

@@ -22,7 +22,7 @@ namespace sheaf::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kStartTime = std::chrono::seconds(30);
+constexpr auto start_time = std::chrono::seconds(30);
 
 std::string read_file(const std::filesystem::path& path) {
   const std::ifstream in(path, std::ios::binary);
@@ -121,7 +121,7 @@ void MemcachedProcess::spawn() {
 // The server writes its port into a file, which gets its name when it listens: "TCP INET: 40123".
 bool MemcachedProcess::wait_for_start() {
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-  const auto end = Clock::now() + kStartTime;
+  const auto end = Clock::now() + start_time;
   bool up = false;
   while (!up && running() && Clock::now() < end) {
     const std::string text = read_file(folder_ / "port");
@@ -172,7 +172,7 @@ void MemcachedProcess::resume() {
 void MemcachedProcess::restart() {
   if (running()) throw std::logic_error("memcached is still running");
   // Somebody's outgoing connection may hold the port for a moment.
-  const auto end = Clock::now() + kStartTime;
+  const auto end = Clock::now() + start_time;
   while (!launch()) {
     if (Clock::now() > end) throw std::runtime_error("the port stays taken:\n" + log());
   }

@@ -98,7 +98,7 @@ TEST_F(PluginHostile, PropertiesOfTheGreatestLengthAreCarried) {
 
 TEST_F(PluginHostile, PacketsCutAnywhereHurtOnlyTheirSender) {
   StoreClient store(broker_.port(), "client-id1");
-  const std::string topic(kStoreRequest);
+  const std::string topic(store_request);
   std::string packet = "\x32";
   std::string body;
   body += static_cast<char>(topic.size() >> 8);

@@ -131,7 +131,7 @@ TEST(PluginLifecycle, WithoutTheSinkBridgeOneWarningComesWithTheFirstRequest) {
 TEST(PluginLifecycle, PasswordsAndAccessControlOfTheBrokerHold) {
   BrokerOptions options;
   options.users = {{"alice", "secret"}};
-  options.acl = "user alice\ntopic write " + std::string(kStoreRequest) + "\n";
+  options.acl = "user alice\ntopic write " + std::string(store_request) + "\n";
   BrokerProcess broker(options);
   ConnectOptions wrong;
   wrong.client_id = "client-id1";

@@ -21,7 +21,7 @@ namespace sheaf::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto patience = std::chrono::seconds(20);
 
 void put_varint(ByteWriter& out, std::size_t value) {
   do {
@@ -171,7 +171,7 @@ MqttClient::MqttClient(std::uint16_t port, ConnectOptions options) : options_(st
     throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
   }
   send_raw(connect_packet(options_));
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + patience;
   while (!connected_ && pump(end)) {
   }
   if (!connected_) {
@@ -190,7 +190,7 @@ std::uint8_t MqttClient::subscribe(std::string_view filter, std::uint8_t qos) {
   put_text(out, filter);
   out.u8(qos);
   send_raw(packet(0x82, body));
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + patience;
   while (subacks_.empty()) {
     if (!pump(end)) throw std::runtime_error("no SUBACK");
   }
@@ -207,7 +207,7 @@ std::uint16_t MqttClient::send(const Outgoing& message) {
 }
 
 std::optional<std::uint8_t> MqttClient::wait_puback(std::uint16_t packet_id) {
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + patience;
   for (;;) {
     const auto found = std::find_if(pubacks_.begin(), pubacks_.end(),
                                     [&](const auto& ack) { return ack.first == packet_id; });
@@ -235,7 +235,7 @@ bool MqttClient::ping() {
   for (unsigned i = 0; i < 2; ++i) {
     const unsigned before = pongs_;
     send_raw(packet(0xC0, {}));
-    const auto end = Clock::now() + kPatience;
+    const auto end = Clock::now() + patience;
     while (pongs_ == before) {
       if (!pump(end)) return false;
     }
@@ -246,7 +246,7 @@ bool MqttClient::ping() {
 bool MqttClient::nothing_arrives() { return messages_.empty() && ping() && messages_.empty(); }
 
 std::optional<std::uint8_t> MqttClient::wait_end() {
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + patience;
   while (!end_reason_ && pump(end)) {
   }
   return end_reason_;

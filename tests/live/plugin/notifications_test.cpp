@@ -11,9 +11,9 @@
 namespace sheaf::test {
 namespace {
 
-constexpr std::string_view kWritten =
+constexpr std::string_view written_payload =
     "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$3\r\nabc\r\n";
-constexpr std::string_view kDeleted = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
+constexpr std::string_view deleted_payload = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
 
 ConnectOptions lasting(std::string client_id) {
   ConnectOptions options;
@@ -34,14 +34,14 @@ TEST(PluginNotifications, ArePushedThoughNotSubscribed) {
   EXPECT_EQ(first->topic,
             "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/636C69656E742D696431/"
             "command/notify/534F4D454B4559");
-  EXPECT_EQ(first->payload, kWritten);
+  EXPECT_EQ(first->payload, written_payload);
   EXPECT_EQ(first->qos, 1);
   EXPECT_EQ(first->content_type, "application/octet-stream");
   EXPECT_EQ(first->user_value("__ts"), written.user_value("__ts"));
   EXPECT_EQ(writer({"DEL", "SOMEKEY"}), ":1\r\n");
   const auto second = watcher.notification();
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->payload, kDeleted);
+  EXPECT_EQ(second->payload, deleted_payload);
   EXPECT_TRUE(second->user_value("__ts"));
   EXPECT_TRUE(watcher.no_notification());
 }
@@ -53,7 +53,7 @@ TEST(PluginNotifications, TellTheWriterOfItsOwnWritesAndStopOnDemand) {
   EXPECT_EQ(store({"SET", "key", "abc"}), "+OK\r\n");
   const auto written = store.notification();
   ASSERT_TRUE(written);
-  EXPECT_EQ(written->payload, kWritten);
+  EXPECT_EQ(written->payload, written_payload);
   EXPECT_EQ(store({"KEYNOTIFY", "key", "STOP"}), "+OK\r\n");
   EXPECT_EQ(store({"SET", "key", "abc"}), "+OK\r\n");
   EXPECT_TRUE(store.no_notification());
@@ -68,7 +68,7 @@ TEST(PluginNotifications, OfExpiryComeWithoutAnyAccess) {
   ASSERT_TRUE(written);
   const auto expired = store.notification();
   ASSERT_TRUE(expired);
-  EXPECT_EQ(expired->payload, kDeleted);
+  EXPECT_EQ(expired->payload, deleted_payload);
   EXPECT_NE(expired->user_value("__ts"), written->user_value("__ts"));
   EXPECT_EQ(store({"GET", "key"}), "$-1\r\n");
 }
@@ -108,7 +108,7 @@ TEST(PluginNotifications, OfAClientThatIsCutOffForAForbiddenTopicEndToo) {
     StoreClient watcher(broker.port(), lasting("client-id1"));
     EXPECT_EQ(watcher({"KEYNOTIFY", "key"}), "+OK\r\n");
     Outgoing bad = watcher.request(command({"GET", "key"}));
-    bad.response_topic = kStoreTree;
+    bad.response_topic = store_tree;
     watcher.mqtt().send(bad);
     EXPECT_EQ(watcher.mqtt().wait_end(), 0x82);
   }
@@ -124,10 +124,10 @@ TEST(PluginNotifications, ForgedByAClientAreRefused) {
   EXPECT_EQ(victim.mqtt().subscribe("clients/#"), 1);
   StoreClient forger(broker.port(), "forger");
   Outgoing forged;
-  forged.payload = kDeleted;
+  forged.payload = deleted_payload;
   forged.user = {{"__ts", timestamp()}};
-  for (const std::string& topic : {notification_topic("client-id1", "key"), std::string(kStoreTree),
-                                   std::string(kStoreTree) + "/x"}) {
+  for (const std::string& topic : {notification_topic("client-id1", "key"), std::string(store_tree),
+                                   std::string(store_tree) + "/x"}) {
     forged.topic = topic;
     forged.qos = 1;
     EXPECT_EQ(forger.mqtt().wait_puback(forger.mqtt().send(forged)), 0x87) << topic;
@@ -150,20 +150,20 @@ TEST(PluginNotifications, GoToSubscribersOnlyWithThatOption) {
   EXPECT_EQ(store({"SET", "key", "abc"}), "+OK\r\n");
   const auto written = store.notification();
   ASSERT_TRUE(written);
-  EXPECT_EQ(written->payload, kWritten);
+  EXPECT_EQ(written->payload, written_payload);
 }
 
 // mosquitto asks no plugin about wills: where clients are not trusted, the broker needs these rules
 // (docs/wire/mosquitto.md).
 TEST(PluginNotifications, ForgedByAWillAreStoppedByTheDocumentedAccessControl) {
   BrokerOptions options;
-  options.acl = "topic readwrite #\ntopic deny " + std::string(kStoreTree) + "/#\n";
+  options.acl = "topic readwrite #\ntopic deny " + std::string(store_tree) + "/#\n";
   BrokerProcess broker(options);
   StoreClient victim(broker.port(), "client-id1");
   EXPECT_EQ(victim.mqtt().subscribe("clients/#"), 1);
   ConnectOptions forger;
   forger.client_id = "forger";
-  forger.will = Will{notification_topic("client-id1", "key"), std::string(kDeleted)};
+  forger.will = Will{notification_topic("client-id1", "key"), std::string(deleted_payload)};
   MqttClient client(broker.port(), forger);
   client.drop();
   EXPECT_EQ(victim({"SET", "key", "abc"}), "+OK\r\n");

@@ -22,7 +22,7 @@ TEST(PluginPrivacy, SubscribersToEverythingSeeNothing) {
   MqttClient snooper(broker.port(), named("snooper"));
   EXPECT_EQ(snooper.subscribe("#"), 1);
   EXPECT_EQ(snooper.subscribe("+/#"), 1);
-  EXPECT_EQ(snooper.subscribe(kStoreRequest), 1);
+  EXPECT_EQ(snooper.subscribe(store_request), 1);
   EXPECT_EQ(snooper.subscribe("clients/client-id1/#"), 1);
   EXPECT_EQ(snooper.subscribe(notification_topic("client-id1", "key")), 1);
 
@@ -60,7 +60,7 @@ TEST(PluginPrivacy, ARetainedRequestIsNotRetained) {
   MqttClient late(broker.port(), named("late"));
   EXPECT_EQ(late.subscribe("#"), 1);
   EXPECT_EQ(late.subscribe("$sheaf/#"), 1);
-  EXPECT_EQ(late.subscribe(kStoreRequest), 1);
+  EXPECT_EQ(late.subscribe(store_request), 1);
   EXPECT_TRUE(late.nothing_arrives());
 }
 
@@ -68,7 +68,7 @@ TEST(PluginPrivacy, OtherTopicsAreRoutedAndRetainedAsEver) {
   BrokerProcess broker;
   MqttClient writer(broker.port(), named("writer"));
   Outgoing message;
-  message.topic = std::string(kStoreRequest) + "/not";
+  message.topic = std::string(store_request) + "/not";
   message.payload = "hello";
   message.retain = true;
   EXPECT_EQ(writer.wait_puback(writer.send(message)), 0x10);  // no subscriber
@@ -82,9 +82,9 @@ TEST(PluginPrivacy, OtherTopicsAreRoutedAndRetainedAsEver) {
 
 TEST(PluginPrivacy, ForbiddenResponseTopicsEndTheConnectionAndExecuteNothing) {
   BrokerProcess broker;
-  const std::string tree(kStoreTree);
+  const std::string tree(store_tree);
   for (const std::string& topic :
-       {std::string(kStoreRequest), tree, tree + "/x", tree + "x",
+       {std::string(store_request), tree, tree + "/x", tree + "x",
         notification_topic("client-id1", "key"), std::string("clients/+/answer"),
         std::string("clients/#"), std::string("#")}) {
     StoreClient store(broker.port(), "client-id1");
@@ -100,7 +100,7 @@ TEST(PluginPrivacy, ForbiddenResponseTopicsEndTheConnectionAndExecuteNothing) {
 TEST(PluginPrivacy, EveryOtherResponseTopicIsAccepted) {
   BrokerProcess broker;
   StoreClient store(broker.port(), "client-id1");
-  const std::string request(kStoreRequest);
+  const std::string request(store_request);
   for (const std::string& topic :
        {std::string("a"), std::string("/"), std::string("clients/other/answer"),
         request + "/response", "clients/client-id1/" + request, std::string("$SYS/broker/x"),

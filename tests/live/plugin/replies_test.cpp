@@ -265,7 +265,7 @@ TEST(PluginReplies, MosquittosOwnRequestToolGetsAnAnswer) {
   const std::filesystem::path answer = broker.folder() / "answer";
   // Its -f sends nothing in 2.0.11, so the payload is on the command line.
   std::string request = SHEAF_TEST_MOSQUITTO_RR " -V 5 -q 1 -W 20 -h 127.0.0.1 -p ";
-  request.append(std::to_string(broker.port())).append(" -t ").append(kStoreRequest);
+  request.append(std::to_string(broker.port())).append(" -t ").append(store_request);
   request += " -e clients/rr/answer -D PUBLISH correlation-data 0123456789abcdef";
   request.append(" -D PUBLISH user-property __ts ").append(timestamp());
   request.append(" -m '").append(command({"SET", "key", "value"})).append("'");

@@ -34,7 +34,7 @@ std::string notification_topic(std::string_view client_id, std::string_view key)
     }
     return out;
   };
-  return std::string(kStoreTree) + "/" + hex(client_id) + "/command/notify/" + hex(key);
+  return std::string(store_tree) + "/" + hex(client_id) + "/command/notify/" + hex(key);
 }
 
 StoreClient::StoreClient(std::uint16_t port, ConnectOptions options)
@@ -46,7 +46,7 @@ Outgoing StoreClient::request(std::string payload) {
   char correlation[17];
   std::snprintf(correlation, sizeof correlation, "correlation%05u", next_++ % 100000u);
   Outgoing out;
-  out.topic = kStoreRequest;
+  out.topic = store_request;
   out.payload = std::move(payload);
   out.response_topic = response_topic_;
   out.correlation = correlation;
@@ -60,7 +60,7 @@ Message StoreClient::ask(const Outgoing& request) {
     throw std::runtime_error("no PUBACK 0x00 for the request");
   }
   while (std::optional<Message> message = mqtt_.receive()) {
-    if (message->topic.starts_with(kStoreTree)) {
+    if (message->topic.starts_with(store_tree)) {
       notifications_.push_back(*std::move(message));
     } else if (message->correlation == request.correlation) {
       return *std::move(message);

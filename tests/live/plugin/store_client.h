@@ -15,9 +15,9 @@
 
 namespace sheaf::test {
 
-inline constexpr std::string_view kStoreRequest =
+inline constexpr std::string_view store_request =
     "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke";
-inline constexpr std::string_view kStoreTree =
+inline constexpr std::string_view store_tree =
     "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
 
 // "*3\r\n$3\r\nSET\r\n..." of these arguments.

@@ -15,7 +15,7 @@ std::string hex_of(std::string_view spaced) {
   return digits;
 }
 
-constexpr std::uint32_t kFirst = 3;  // opaque of the first request after the greeting
+constexpr std::uint32_t first_opaque = 3;  // opaque of the first request after the greeting
 
 // ---- greeting
 
@@ -298,15 +298,17 @@ Seen ask(const Operation& asked, std::string_view answer) {
 }
 
 TEST(BinaryReplies, AHitHasValueFlagsAndVersion) {
-  const GetReply hit{
-      .opaque = kFirst, .cas = 18'446'744'073'709'551'615u, .flags = 0xdeadbeef, .value = "a\0b"sv};
+  const GetReply hit{.opaque = first_opaque,
+                     .cas = 18'446'744'073'709'551'615u,
+                     .flags = 0xdeadbeef,
+                     .value = "a\0b"sv};
   const Seen seen = ask(get("k"), encoded(hit));
   EXPECT_EQ(seen.status, Status::done);
   EXPECT_EQ(seen.value, "a\0b"s);
   EXPECT_EQ(seen.flags, 0xdeadbeefu);
   EXPECT_EQ(seen.version, "18446744073709551615");
   // A server without CAS (-C) tells 0: that is no version.
-  EXPECT_EQ(ask(get("k"), encoded(GetReply{.opaque = kFirst, .value = "v"})).version, "");
+  EXPECT_EQ(ask(get("k"), encoded(GetReply{.opaque = first_opaque, .value = "v"})).version, "");
 }
 
 TEST(BinaryReplies, OneStatusForEachOutcome) {
@@ -355,7 +357,7 @@ TEST(BinaryReplies, OneStatusForEachOutcome) {
   };
   for (const Case& item : cases) {
     BinaryWire wire;
-    const Seen seen = wire.ask(item.asked, binary_failure(item.opcode, kFirst, item.code));
+    const Seen seen = wire.ask(item.asked, binary_failure(item.opcode, first_opaque, item.code));
     EXPECT_EQ(seen.kind, Event::Kind::reply);
     EXPECT_EQ(seen.status, item.status) << to_string(item.code);
     EXPECT_EQ(seen.reason, item.reason) << to_string(item.code);
@@ -370,12 +372,12 @@ TEST(BinaryReplies, NumbersVersionsAndTouches) {
                           encoded(ArithmeticReply{.opaque = 3, .cas = 4, .number = 42}));
   EXPECT_EQ(number.number, 42u);
   EXPECT_EQ(number.version, "4");
-  EXPECT_EQ(ask(operation(Verb::server_version), binary_version(kFirst)).value, "1.6.18");
-  const Seen touched =
-      ask(operation(Verb::touch, "k"), encoded(TouchReply{.opaque = kFirst, .cas = 9, .flags = 5}));
+  EXPECT_EQ(ask(operation(Verb::server_version), binary_version(first_opaque)).value, "1.6.18");
+  const Seen touched = ask(operation(Verb::touch, "k"),
+                           encoded(TouchReply{.opaque = first_opaque, .cas = 9, .flags = 5}));
   EXPECT_EQ(touched.flags, 5u);
   EXPECT_EQ(touched.version, "9");
-  const Seen stored = ask(set("k", "v"), encoded(PlainReply{.opaque = kFirst, .cas = 11}));
+  const Seen stored = ask(set("k", "v"), encoded(PlainReply{.opaque = first_opaque, .cas = 11}));
   EXPECT_EQ(stored.version, "11");
 }
 
@@ -383,11 +385,11 @@ TEST(BinaryReplies, StatisticsAreOneReply) {
   BinaryWire wire;
   wire.submit(operation(Verb::stats));
   wire.take();
-  wire.feed(encoded(StatReply{.opaque = kFirst, .name = "pid", .value = "12"}) +
-                encoded(StatReply{.opaque = kFirst, .name = "version", .value = "1.6.18"}),
+  wire.feed(encoded(StatReply{.opaque = first_opaque, .name = "pid", .value = "12"}) +
+                encoded(StatReply{.opaque = first_opaque, .name = "version", .value = "1.6.18"}),
             1);
   EXPECT_TRUE(wire.events.empty());
-  wire.feed(encoded(StatReply{.opaque = kFirst}));
+  wire.feed(encoded(StatReply{.opaque = first_opaque}));
   EXPECT_EQ(wire.next().value, "pid 12\nversion 1.6.18\n");
   EXPECT_TRUE(wire.session.clean());
 }
@@ -397,11 +399,12 @@ TEST(BinaryReplies, StatisticsWithoutEndAreBounded) {
   wire.submit(operation(Verb::stats));
   wire.take();
   const std::string one =
-      encoded(StatReply{.opaque = kFirst, .name = "n", .value = std::string(60'000, 'x')});
+      encoded(StatReply{.opaque = first_opaque, .name = "n", .value = std::string(60'000, 'x')});
   for (int i = 0; i < 100; ++i) wire.feed(one);
-  wire.feed(encoded(StatReply{.opaque = kFirst}));
+  wire.feed(encoded(StatReply{.opaque = first_opaque}));
   EXPECT_EQ(wire.next().reason, Reason::too_large);
-  EXPECT_EQ(wire.ask(operation(Verb::stats), encoded(StatReply{.opaque = kFirst + 1})).value, "");
+  EXPECT_EQ(wire.ask(operation(Verb::stats), encoded(StatReply{.opaque = first_opaque + 1})).value,
+            "");
 }
 
 // ---- several at once

@@ -8,15 +8,15 @@
 
 namespace sheaf::protocol::memcached {
 
-inline constexpr std::array kNames = {"k1"sv, "k2"sv, "k3"sv, "k4"sv, "k5"sv, "k6"sv, "k7"sv};
+inline constexpr std::array key_names = {"k1"sv, "k2"sv, "k3"sv, "k4"sv, "k5"sv, "k6"sv, "k7"sv};
 // Of the seven.
-inline constexpr const char* kAsked = "mg k1 v f c O2\r\ngets k2 k3 k4 k5 k6 k7\r\n";
+inline constexpr const char* asked_keys = "mg k1 v f c O2\r\ngets k2 k3 k4 k5 k6 k7\r\n";
 
 // A session that is ready, and one get_many of k1, k2, ...
 class MetaList : public Many<MetaWire> {
  protected:
   void ask(std::size_t count) {
-    keys.assign(kNames.begin(), kNames.begin() + static_cast<std::ptrdiff_t>(count));
+    keys.assign(key_names.begin(), key_names.begin() + static_cast<std::ptrdiff_t>(count));
     ticket = wire.submit(many(keys));
   }
 };

@@ -19,7 +19,7 @@ struct Lie {
 // Seven keys are asked for, then `before` and the lie come.
 void expect_end(const Lie& lie, std::string_view before, std::size_t items_before = 0) {
   MetaWire fresh;
-  const std::vector<std::string_view> keys(kNames.begin(), kNames.end());
+  const std::vector<std::string_view> keys(key_names.begin(), key_names.end());
   const Ticket ticket = fresh.submit(many(keys));
   fresh.take();
   fresh.feed(std::string(before) + lie.bytes);
@@ -163,7 +163,7 @@ void expect_nobody_knows(const std::vector<std::string_view>& keys,
 }
 
 TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
-  keys.assign(kNames.begin(), kNames.end());
+  keys.assign(key_names.begin(), key_names.end());
   for (const char* next : {"VA 1 f0 c1 O3\r\nv\r\n", "EN O3\r\n"}) {
     expect_nobody_knows(keys, {get("a")}, next);               // and mg's
     expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // mg's alone
@@ -174,7 +174,7 @@ TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
 
 // Only two replies that are lost make an END stand behind the first key of another list.
 TEST_F(MetaList, TheEndOfAnotherListTellsNothing) {
-  keys.assign(kNames.begin(), kNames.end());
+  keys.assign(key_names.begin(), key_names.end());
   const std::vector<std::string_view> others = {"k2", "o1"};
   const std::vector<Operation> behind = {many(others), get("a")};
   for (const char* first : {"EN O2\r\n", "VA 2 f0 c1 O2\r\nv1\r\n"}) {
@@ -223,7 +223,7 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
       {operation(Verb::stats), "END\r\n"},
       {operation(Verb::stats), "STAT pid 1\r\n"},
   };
-  keys.assign(kNames.begin(), kNames.end());
+  keys.assign(key_names.begin(), key_names.end());
   for (const auto& [behind, line] : wrong) {
     expect_nobody_knows(keys, {behind}, "EN O2\r\nEND\r\n"s + line);
     // k7 was not passed over yet, or it is the last key that was there and k6 the one that was not.
@@ -238,7 +238,7 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
 
 // An answer without a line looks like the end of a list.
 TEST_F(MetaList, StatisticsAreNoEndOfAList) {
-  keys.assign(kNames.begin(), kNames.end());
+  keys.assign(key_names.begin(), key_names.end());
   const std::vector<Operation> stats = {operation(Verb::stats)};
   for (const char* first : {"EN O2\r\n", "VA 2 f0 c1 O2\r\nv1\r\n"}) {
     const std::size_t items = first[0] == 'V' ? 1 : 0;
@@ -250,7 +250,7 @@ TEST_F(MetaList, StatisticsAreNoEndOfAList) {
 TEST_F(MetaList, OlderServersTellNoOpaqueOfAMissButALostListIsFoundOut) {
   for (const char* bytes : {"EN\r\nEN\r\n", "EN\r\nMN\r\n"}) {
     MetaWire older(test_options(), "1.6.17");
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     older.submit(many(keys));
     older.submit(bytes[4] == 'E' ? get("a") : operation(Verb::stats));
     older.take();
@@ -262,7 +262,7 @@ TEST_F(MetaList, OlderServersTellNoOpaqueOfAMissButALostListIsFoundOut) {
 }
 
 TEST_F(MetaList, AnEndThatIsDoubledTellsNoKeyAsAbsent) {
-  keys.assign(kNames.begin(), kNames.end());
+  keys.assign(key_names.begin(), key_names.end());
   const std::vector<std::string_view> others = {"o1", "o2"};
   MetaWire fresh;
   const Ticket first = fresh.submit(many(others));
@@ -292,7 +292,7 @@ TEST_F(MetaList, TheEndOfTheConnectionBeforeThatOfTheListIsNoMiss) {
   for (const char* bytes :
        {"", "E", "EN O2\r\n", "EN O2\r\nEND", "EN O2\r\nEND\r", "VA 2 f0 c1 O2\r\nv"}) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     fresh.submit(many(keys));
     fresh.take();
     fresh.feed(bytes);
@@ -307,10 +307,10 @@ TEST_F(MetaList, TheEndOfTheConnectionBeforeThatOfTheListIsNoMiss) {
 }
 
 TEST_F(MetaList, WhatHasLeftInPartMayHaveBeenRead) {
-  const std::size_t whole = std::string_view(kAsked).size();
+  const std::size_t whole = std::string_view(asked_keys).size();
   for (std::size_t left = 0; left <= whole; ++left) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     const Ticket asked = fresh.submit(many(keys));
     const Ticket behind = fresh.submit(get("a"));
     fresh.take(left);
@@ -330,7 +330,7 @@ TEST_F(MetaList, WhatHasLeftInPartMayHaveBeenRead) {
 TEST_F(MetaList, TheFirstKeyMayBeAnsweredWhileTheListIsBeingWritten) {
   for (const char* first : {"EN O2\r\n", "VA 2 f0 c1 O2\r\nv1\r\n"}) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     const Ticket asked = fresh.submit(many(keys));
     std::string out = fresh.take(30);  // as far as "gets k2 k3 k4"
     fresh.feed(first);
@@ -340,7 +340,7 @@ TEST_F(MetaList, TheFirstKeyMayBeAnsweredWhileTheListIsBeingWritten) {
     EXPECT_FALSE(fresh.session.closed());
     EXPECT_TRUE(fresh.events.empty());
     out += fresh.take();
-    EXPECT_EQ(out, kAsked);
+    EXPECT_EQ(out, asked_keys);
     fresh.feed("END\r\n");
     EXPECT_EQ(fresh.next().ticket, asked);
     EXPECT_TRUE(fresh.session.clean());
@@ -350,7 +350,7 @@ TEST_F(MetaList, TheFirstKeyMayBeAnsweredWhileTheListIsBeingWritten) {
 TEST_F(MetaList, AnAnswerToTheListBeforeItHasLeftEndsTheConnection) {
   for (const char* list : {"END\r\n", "VALUE k2 0 2 1\r\nv2\r\n"}) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     fresh.submit(many(keys));
     fresh.take(30);
     fresh.feed("EN O2\r\n" + std::string(list));
@@ -372,7 +372,7 @@ TEST_F(MetaList, AReplyToOneKeyThatHasNotLeftWholeEndsTheConnection) {
 TEST_F(MetaList, AReplyBeforeAByteHasLeftEndsTheConnection) {
   for (const char* bytes : {"VA 2 f0 c1 O2\r\nv1\r\n", "EN O2\r\n"}) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     fresh.submit(many(keys));
     fresh.feed(bytes);
     const Seen failed = fresh.next();

@@ -40,16 +40,16 @@ TEST_F(MetaList, AllButTheFirstAreOneLine) {
 
 TEST_F(MetaList, GetsOfOneKeyEachAreLinesOfTheirOwnWithTheirReplies) {
   std::vector<Ticket> tickets;
-  for (const std::string_view key : kNames) tickets.push_back(wire.submit(get(key)));
+  for (const std::string_view key : key_names) tickets.push_back(wire.submit(get(key)));
   std::string lines;
   std::string answers;
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    lines += "mg " + std::string(kNames[i]) + " v f c O" + std::to_string(i + 2) + "\r\n";
+  for (std::size_t i = 0; i < key_names.size(); ++i) {
+    lines += "mg " + std::string(key_names[i]) + " v f c O" + std::to_string(i + 2) + "\r\n";
     answers += "VA 1 f0 c1 O" + std::to_string(i + 2) + "\r\n" + std::to_string(i) + "\r\n";
   }
   EXPECT_EQ(wire.take(), lines);
   wire.feed(answers);
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
+  for (std::size_t i = 0; i < key_names.size(); ++i) {
     const Seen seen = wire.next();
     EXPECT_EQ(seen.kind, Event::Kind::reply);
     EXPECT_EQ(seen.ticket, tickets[i]);
@@ -106,7 +106,7 @@ TEST_F(MetaList, WhatMakesNoSenseIsRefused) {
 
 TEST_F(MetaList, HitsInTheOrderAskedAndNothingOfMisses) {
   ask(7);
-  EXPECT_EQ(wire.take(), kAsked);
+  EXPECT_EQ(wire.take(), asked_keys);
   EXPECT_FALSE(wire.session.clean());
   wire.feed("VA 2 f8 c77 O2\r\nv1\r\n", 1);
   const Seen first = expect_item(0, "v1");
@@ -200,7 +200,7 @@ TEST_F(MetaList, AValueAboveTheLimitIsPassedOverAndRefusedAlone) {
                             "\r\nEND\r\n";
   for (const std::size_t step : {1u, 7u, 1'000u}) {
     MetaWire small(small_values());
-    keys.assign(kNames.begin(), kNames.begin() + 5);
+    keys.assign(key_names.begin(), key_names.begin() + 5);
     small.submit(many(keys));
     small.take();
     small.feed(bytes, step);
@@ -239,7 +239,7 @@ TEST_F(MetaList, MissesAreToldOnceTheNextReplyHasBegun) {
   };
   for (const Next& next : nexts) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     const Ticket first = fresh.submit(many(keys));
     const Ticket behind = fresh.submit(next.asked);
     fresh.take();
@@ -332,7 +332,7 @@ TEST_F(MetaList, CancelledWhileItIsWrittenItsItemsAreNobodys) {
   keys.assign(7, "gone");
   const Ticket next = wire.submit(get("other"));
   EXPECT_EQ(wire.session.in_flight(), 1u);
-  EXPECT_EQ(out += wire.take(), kAsked + "mg other v f c O3\r\n"s);
+  EXPECT_EQ(out += wire.take(), asked_keys + "mg other v f c O3\r\n"s);
   wire.feed("VA 2 f0 c1 O2\r\nv1\r\nVALUE k3 0 2 1\r\nv3\r\nVALUE k4 0 0 1\r\n\r\nEND\r\n", 1);
   EXPECT_TRUE(wire.events.empty());
   wire.feed("VA 1 f0 c1 O3\r\no\r\n");
@@ -364,7 +364,7 @@ TEST_F(MetaList, CancelledInTheMiddleItIsCleanOnlyBehindItsEnd) {
 TEST_F(MetaList, CancelledBeforeAnythingCameItPassesByWholly) {
   for (const char* first : {"EN O2\r\n", "VA 2 f0 c1 O2\r\nv1\r\n"}) {
     MetaWire fresh;
-    keys.assign(kNames.begin(), kNames.end());
+    keys.assign(key_names.begin(), key_names.end());
     const Ticket asked = fresh.submit(many(keys));
     const Ticket behind = fresh.submit(get("a"));
     fresh.take();

@@ -30,7 +30,7 @@ class ScarceTalk {
  public:
   // `from_start`: in the greeting too.
   ScarceTalk(long memory, bool from_start)
-      : memory_(from_start ? memory : kNever), later_(memory) {}
+      : memory_(from_start ? memory : no_limit), later_(memory) {}
 
   void run() {
     scarce([&] { session_.start({}); });
@@ -157,7 +157,7 @@ TYPED_TEST(Memory, AWarmSessionAllocatesNothingForRequestsAndReplies) {
                                              operation(Verb::remove, "k6"),
                                              operation(Verb::probe)};
   for (int round = 0; round < 200; ++round) {
-    const long memory = round < 100 ? kNever : 0;
+    const long memory = round < 100 ? no_limit : 0;
     std::size_t accepted = 0;
     std::size_t ended = 0;
     for (const Operation& asked : operations) {

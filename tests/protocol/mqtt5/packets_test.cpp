@@ -162,10 +162,11 @@ class Generator {
     return out;
   }
   std::string text(std::size_t least, std::size_t most) {
-    static constexpr std::string_view kPieces[] = {"a", "Z", "/", "\xC3\xBC", "\xF0\x9F\x98\x80"};
+    static constexpr std::string_view utf8_pieces[] = {"a", "Z", "/", "\xC3\xBC",
+                                                       "\xF0\x9F\x98\x80"};
     std::string out;
     for (std::size_t i = least + random_.below(most - least + 1); i > 0; --i) {
-      out += kPieces[random_.below(std::size(kPieces))];
+      out += utf8_pieces[random_.below(std::size(utf8_pieces))];
     }
     return out;
   }
@@ -291,7 +292,7 @@ class Generator {
   std::deque<std::string> keep_;  // elements never move
 };
 
-constexpr PacketType kTypes[] = {
+constexpr PacketType all_types[] = {
     PacketType::connect,   PacketType::connack,  PacketType::publish,     PacketType::puback,
     PacketType::subscribe, PacketType::suback,   PacketType::unsubscribe, PacketType::unsuback,
     PacketType::pingreq,   PacketType::pingresp, PacketType::disconnect,  PacketType::auth};
@@ -355,7 +356,7 @@ std::optional<std::string> again(std::string_view bytes) {
 TEST(Mqtt5Packets, WhatWasEncodedIsReadAndEncodedAlike) {
   Generator generator(1);
   for (int round = 0; round < 500; ++round) {
-    for (const PacketType type : kTypes) {
+    for (const PacketType type : all_types) {
       const std::string bytes = generator.packet(type);
       ASSERT_EQ(again(bytes), bytes) << to_string(type) << " of round " << round;
     }
@@ -364,7 +365,7 @@ TEST(Mqtt5Packets, WhatWasEncodedIsReadAndEncodedAlike) {
 
 TEST(Mqtt5Packets, PacketCutAnywhereIsIncomplete) {
   Generator generator(2);
-  for (const PacketType type : kTypes) {
+  for (const PacketType type : all_types) {
     const std::string bytes = generator.packet(type);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       const std::string part = bytes.substr(0, size);
@@ -384,7 +385,7 @@ TEST(Mqtt5Packets, PacketCutAnywhereIsIncomplete) {
 TEST(Mqtt5Packets, BodyCutAnywhereIsRefusedOrAShorterPacketNeverReadBeyond) {
   Generator generator(3);
   for (int round = 0; round < 20; ++round) {
-    for (const PacketType type : kTypes) {
+    for (const PacketType type : all_types) {
       const std::string bytes = generator.packet(type);
       const Frame whole = read_frame(bytes).frame;
       for (std::size_t size = 0; size + whole.header_size < bytes.size(); ++size) {
@@ -404,7 +405,7 @@ TEST(Mqtt5Packets, DamagedPacketsAreRefusedOrReadAsWhatTheySay) {
   int accepted = 0;
   int refused = 0;
   for (int round = 0; round < 2'000; ++round) {
-    for (const PacketType type : kTypes) {
+    for (const PacketType type : all_types) {
       std::string bytes = generator.packet(type);
       for (std::uint64_t i = 1 + random.below(3); i > 0; --i) {
         bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));

@@ -84,8 +84,8 @@ std::string sample(std::uint8_t id) {
   });
 }
 
-constexpr std::uint8_t kAll[] = {1,  2,  3,  8,  9,  11, 17, 18, 19, 21, 22, 23, 24, 25,
-                                 26, 28, 31, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42};
+constexpr std::uint8_t all_properties[] = {1,  2,  3,  8,  9,  11, 17, 18, 19, 21, 22, 23, 24, 25,
+                                           26, 28, 31, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42};
 
 // Table 2-4 of the standard, once more and independently: packets by number, 0 = will.
 std::vector<int> allowed_in(int id) {
@@ -126,7 +126,7 @@ std::vector<int> allowed_in(int id) {
 }
 
 TEST(Mqtt5Properties, EachIsTakenWhereTheStandardAllowsItAndNowhereElse) {
-  for (const std::uint8_t id : kAll) {
+  for (const std::uint8_t id : all_properties) {
     const std::vector<int> allowed = allowed_in(id);
     for (int packet = 0; packet <= 15; ++packet) {
       if (packet == 12 || packet == 13) continue;  // PINGREQ and PINGRESP have no properties
@@ -147,7 +147,9 @@ TEST(Mqtt5Properties, EachIsTakenWhereTheStandardAllowsItAndNowhereElse) {
 
 TEST(Mqtt5Properties, AnyOtherNumberIsMalformed) {
   for (int id = 0; id < 256; ++id) {
-    if (std::find(std::begin(kAll), std::end(kAll), id) != std::end(kAll)) continue;
+    if (std::find(std::begin(all_properties), std::end(all_properties), id) !=
+        std::end(all_properties))
+      continue;
     const std::string bytes{'\x05', static_cast<char>(id), '\0', '\0', '\0', '\0'};
     const Checked checked = parse(bytes, PacketType::publish);
     EXPECT_FALSE(checked.good) << id;
@@ -156,7 +158,7 @@ TEST(Mqtt5Properties, AnyOtherNumberIsMalformed) {
 }
 
 TEST(Mqtt5Properties, OnlyUserPropertiesAndSubscriptionIdentifiersMayRepeat) {
-  for (const std::uint8_t id : kAll) {
+  for (const std::uint8_t id : all_properties) {
     const auto packet = static_cast<PacketType>(allowed_in(id).back());
     const std::string once = sample(id).substr(1);
     const std::string twice = std::string(1, static_cast<char>(2 * once.size())) + once + once;

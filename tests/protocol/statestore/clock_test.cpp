@@ -16,7 +16,7 @@ namespace sheaf::protocol::statestore {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
+constexpr auto largest_count = std::numeric_limits<std::uint64_t>::max();
 
 Timestamp at(std::uint64_t wall, std::uint64_t counter, std::string_view node = "remote") {
   return {wall, counter, node};
@@ -37,7 +37,7 @@ TEST(StateStoreTimestamp, ReadsNumbersOfAnyWidth) {
   EXPECT_EQ(parse_timestamp(wide), at(7, 8, "n"));
   EXPECT_EQ(parse_timestamp("0:0:id"), at(0, 0, "id"));
   EXPECT_EQ(parse_timestamp("18446744073709551615:18446744073709551615:n"),
-            at(kLargest, kLargest, "n"));
+            at(largest_count, largest_count, "n"));
 }
 
 TEST(StateStoreTimestamp, SplitsAtTheFirstTwoColons) {
@@ -92,12 +92,13 @@ TEST(StateStoreTimestamp, PrintsBothForms) {
 TEST(StateStoreTimestamp, PrintsTheLargestAndCutsALongNode) {
   const std::string node(max_node_size + 10, 'n');
   const std::string longest = node.substr(0, max_node_size);
-  EXPECT_EQ(TimestampText(at(kLargest, kLargest, node)).view(),
+  EXPECT_EQ(TimestampText(at(largest_count, largest_count, node)).view(),
             "18446744073709551615:18446744073709551615:" + longest);
 }
 
 TEST(StateStoreTimestamp, WhatIsPrintedIsReadAgain) {
-  for (const auto& timestamp : {at(0, 0, ""), at(1, 99999, "n"), at(kLargest, kLargest, "a:b")}) {
+  for (const auto& timestamp :
+       {at(0, 0, ""), at(1, 99999, "n"), at(largest_count, largest_count, "a:b")}) {
     for (const auto form : {TimestampForm::padded, TimestampForm::unpadded}) {
       EXPECT_EQ(parse_timestamp(TimestampText(timestamp, form).view()), timestamp);
     }
@@ -105,10 +106,10 @@ TEST(StateStoreTimestamp, WhatIsPrintedIsReadAgain) {
 }
 
 TEST(StateStoreTimestamp, OrdersByWallThenCounterThenNodeBytes) {
-  const std::vector<Timestamp> ascending{at(1, 5, "z"),  at(2, 0, "a"),      at(2, 9, "a"),
-                                         at(2, 10, "A"), at(2, 10, "a"),     at(2, 10, "ab"),
-                                         at(2, 10, "b"), at(2, 10, "\x7f"),  at(2, 10, "\xff"),
-                                         at(10, 0, ""),  at(1000000, 0, ""), at(kLargest, 0, "")};
+  const std::vector<Timestamp> ascending{
+      at(1, 5, "z"),     at(2, 0, "a"),   at(2, 9, "a"),      at(2, 10, "A"),
+      at(2, 10, "a"),    at(2, 10, "ab"), at(2, 10, "b"),     at(2, 10, "\x7f"),
+      at(2, 10, "\xff"), at(10, 0, ""),   at(1000000, 0, ""), at(largest_count, 0, "")};
   for (std::size_t i = 0; i < ascending.size(); ++i) {
     for (std::size_t j = 0; j < ascending.size(); ++j) {
       EXPECT_EQ(ascending[i] < ascending[j], i < j) << i << " " << j;
@@ -119,9 +120,9 @@ TEST(StateStoreTimestamp, OrdersByWallThenCounterThenNodeBytes) {
 TEST(StateStoreTimestamp, MayBeAMinuteAheadAndAnyTimeBehind) {
   const milliseconds wall(1'000'000);
   EXPECT_FALSE(too_far_ahead(at(0, 0), wall));
-  EXPECT_FALSE(too_far_ahead(at(1'060'000, kLargest), wall));
+  EXPECT_FALSE(too_far_ahead(at(1'060'000, largest_count), wall));
   EXPECT_TRUE(too_far_ahead(at(1'060'001, 0), wall));
-  EXPECT_TRUE(too_far_ahead(at(kLargest, 0), wall));
+  EXPECT_TRUE(too_far_ahead(at(largest_count, 0), wall));
   EXPECT_FALSE(too_far_ahead(at(60'000, 0), milliseconds(-5)));
   EXPECT_TRUE(too_far_ahead(at(60'001, 0), milliseconds(-5)));
 }
@@ -165,7 +166,7 @@ TEST(HybridClock, GoldenVersionOfThePage) {
 TEST(HybridClock, IsNotMovedByItsOwnNode) {
   HybridClock clock("me");
   ASSERT_TRUE(clock.tick(milliseconds(1000)));
-  ASSERT_TRUE(clock.observe(at(kLargest, kLargest, "me"), milliseconds(1000)));
+  ASSERT_TRUE(clock.observe(at(largest_count, largest_count, "me"), milliseconds(1000)));
   EXPECT_EQ(clock.last(), at(1000, 0, "me"));
 }
 
@@ -181,8 +182,8 @@ TEST(HybridClock, AWildRemoteTimestampLeavesItAsItWas) {
   ASSERT_TRUE(clock.tick(milliseconds(1000)));
   EXPECT_EQ(clock.observe(at(61'001, 0), milliseconds(1000)).error(),
             HybridClock::Error::too_far_ahead);
-  EXPECT_FALSE(clock.observe(at(kLargest, kLargest), milliseconds(1000)));
-  EXPECT_FALSE(clock.tick_after(at(kLargest, 0), milliseconds(1000)));
+  EXPECT_FALSE(clock.observe(at(largest_count, largest_count), milliseconds(1000)));
+  EXPECT_FALSE(clock.tick_after(at(largest_count, 0), milliseconds(1000)));
   EXPECT_EQ(clock.last(), at(1000, 0, "me"));
   EXPECT_EQ(clock.tick(milliseconds(1000)), at(1000, 1, "me"));
 }
@@ -212,12 +213,12 @@ TEST(HybridClock, AFullCounterMovesTheWallPartOn) {
   EXPECT_EQ(clock.tick_after(at(2000, max_counter - 1), milliseconds(1000)),
             at(2000, max_counter, "me"));
   EXPECT_EQ(clock.tick(milliseconds(1000)), at(2001, 0, "me"));
-  EXPECT_EQ(clock.tick_after(at(2001, kLargest), milliseconds(1000)), at(2002, 0, "me"));
+  EXPECT_EQ(clock.tick_after(at(2001, largest_count), milliseconds(1000)), at(2002, 0, "me"));
 }
 
 TEST(HybridClock, AFullCounterAtTheLimitOfTheDriftIsRefused) {
   HybridClock clock("me");
-  EXPECT_FALSE(clock.tick_after(at(61'000, kLargest), milliseconds(1000)));
+  EXPECT_FALSE(clock.tick_after(at(61'000, largest_count), milliseconds(1000)));
   EXPECT_EQ(clock.last(), at(0, 0, "me"));
 }
 

@@ -9,8 +9,8 @@ using mqtt5::PropertyId;
 using mqtt5::PropertyWriter;
 using mqtt5::ReasonCode;
 
-const std::string kPingreq("\xC0\x00", 2);
-const std::string kPingresp("\xD0\x00", 2);
+const std::string pingreq("\xC0\x00", 2);
+const std::string pingresp("\xD0\x00", 2);
 
 // Lets time pass to the session's own deadline.
 void pass_to_deadline(Wire& wire) {
@@ -24,10 +24,10 @@ TEST(StoreSessionKeepAlive, SilenceIsAnsweredByAPing) {
   wire.handshake();
   EXPECT_EQ(wire.session.poll_deadline(), wire.elapsed + 10s);
   pass_to_deadline(wire);
-  EXPECT_EQ(wire.take(), kPingreq);
+  EXPECT_EQ(wire.take(), pingreq);
   EXPECT_EQ(wire.session.poll_deadline(), wire.elapsed + 5s);
   wire.elapsed += 1s;
-  wire.feed(kPingresp);
+  wire.feed(pingresp);
   EXPECT_EQ(wire.session.poll_deadline(), wire.elapsed + 9s);  // 10 s after the PINGREQ
 }
 
@@ -37,7 +37,7 @@ TEST(StoreSessionKeepAlive, PingWithoutAnswerEndsTheConnection) {
   const Ticket ticket = wire.submit(get("a"));
   wire.take();
   pass_to_deadline(wire);
-  EXPECT_EQ(wire.take(), kPingreq);
+  EXPECT_EQ(wire.take(), pingreq);
   wire.elapsed += 5s - 1ns;
   wire.session.on_deadline(wire.now());
   EXPECT_FALSE(wire.session.closed());
@@ -73,7 +73,7 @@ TEST(StoreSessionKeepAlive, RequestsWithoutAnyAnswerAreTestedByAPing) {
   }
   EXPECT_EQ(wire.session.poll_deadline(), wire.elapsed);
   pass_to_deadline(wire);
-  EXPECT_EQ(wire.take(), kPingreq);
+  EXPECT_EQ(wire.take(), pingreq);
 }
 
 TEST(StoreSessionKeepAlive, PingBehindALargeValueGetsItsTime) {
@@ -90,7 +90,7 @@ TEST(StoreSessionKeepAlive, PingBehindALargeValueGetsItsTime) {
     wire.session.on_deadline(wire.now());
     ASSERT_FALSE(wire.session.closed());
   }
-  EXPECT_TRUE(wire.take().ends_with(kPingreq));
+  EXPECT_TRUE(wire.take().ends_with(pingreq));
   EXPECT_EQ(wire.session.poll_deadline(), wire.elapsed + 5s);
 }
 
@@ -204,7 +204,7 @@ TEST(StoreSessionEnd, ProtocolErrorsAreAnsweredWithTheirCode) {
       {connack(), ReasonCode::protocol_error},
       {suback(), ReasonCode::protocol_error},
       {encoded(mqtt5::Auth{}), ReasonCode::protocol_error},
-      {kPingreq, ReasonCode::protocol_error}};
+      {pingreq, ReasonCode::protocol_error}};
   for (const Case& expected : cases) {
     Wire wire;
     wire.handshake();

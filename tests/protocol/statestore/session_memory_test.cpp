@@ -19,7 +19,7 @@ class ScarceTalk {
  public:
   // `from_start`: in the handshake too.
   ScarceTalk(long memory, bool from_start)
-      : memory_(from_start ? memory : kNever), later_(memory) {}
+      : memory_(from_start ? memory : no_limit), later_(memory) {}
 
   void run() {
     scarce([&] { wire_.session.start(wire_.now()); });
@@ -114,7 +114,7 @@ TEST(StoreSessionMemory, WarmSessionAllocatesNothingForARequestAndItsReply) {
     const Operation operation = set("some/key", "some value");
     std::expected<Ticket, LocalError> ticket;
     {
-      const Scarce scarce(round < 100 ? kNever : 0);
+      const Scarce scarce(round < 100 ? no_limit : 0);
       ticket = wire.session.submit(operation, wire.now());
     }
     ASSERT_TRUE(ticket.has_value()) << round;
@@ -123,7 +123,7 @@ TEST(StoreSessionMemory, WarmSessionAllocatesNothingForARequestAndItsReply) {
         puback(requests[0].packet_id) + reply_bytes(requests[0].correlation, {"+OK\r\n"});
     const auto space = wire.session.input_space();
     std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), space.begin());
-    const Scarce scarce(round < 100 ? kNever : 0);
+    const Scarce scarce(round < 100 ? no_limit : 0);
     wire.session.on_input(bytes.size(), wire.now());
     Event event;
     ASSERT_TRUE(wire.session.poll_event(event));

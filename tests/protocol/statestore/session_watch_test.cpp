@@ -12,7 +12,7 @@ namespace {
 using mqtt5::ReasonCode;
 using Kind = protocol::Notification::Kind;
 
-constexpr std::string_view kVersion = "001696374425000:00001:StateStore";
+constexpr std::string_view clock_version = "001696374425000:00001:StateStore";
 
 Operation question(Verb verb, std::string_view key) {
   Operation operation = get(key);
@@ -22,7 +22,7 @@ Operation question(Verb verb, std::string_view key) {
 
 // What a store publishes to the watcher of `key`.
 std::string notification(std::string_view key, std::string_view payload,
-                         std::string_view timestamp = kVersion,
+                         std::string_view timestamp = clock_version,
                          std::string_view client_id = "sheaf-1") {
   const std::string topic = notification_topic(client_id, key);
   const std::string raw = properties_of([&](mqtt5::PropertyWriter& writer) {
@@ -37,7 +37,7 @@ std::string notification(std::string_view key, std::string_view payload,
   return encoded(publish);
 }
 
-Seen told(std::string_view payload, std::string_view timestamp = kVersion) {
+Seen told(std::string_view payload, std::string_view timestamp = clock_version) {
   Wire wire;
   wire.handshake();
   wire.feed(notification("key", payload, timestamp));
@@ -135,7 +135,7 @@ TEST(StoreSessionWatch, EverySpellingIsUnderstood) {
   const Seen set = told("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$4\r\na\r\nb\r\n");
   EXPECT_EQ(set.change, Kind::set);
   EXPECT_EQ(set.changed_to, "a\r\nb");
-  EXPECT_EQ(set.version, kVersion);
+  EXPECT_EQ(set.version, clock_version);
   const Seen empty = told("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nvalue\r\n$0\r\n\r\n");
   EXPECT_EQ(empty.changed_to, "");
   const Seen untold = told("*2\r\n$6\r\nnotify\r\n$3\r\nset\r\n");
@@ -183,7 +183,7 @@ TEST(StoreSessionWatch, AVersionThatCannotBeUsedIsLeftOut) {
 TEST(StoreSessionWatch, NotificationsForOthersAreDroppedAndCounted) {
   Wire wire;
   wire.handshake();
-  wire.feed(notification("key", "", kVersion, "sheaf-2"));
+  wire.feed(notification("key", "", clock_version, "sheaf-2"));
   mqtt5::Publish publish;
   publish.qos = 1;
   publish.packet_id = 4;
@@ -256,7 +256,7 @@ TEST(StoreSessionWatch, AValueAboveTheLimitIsToldWithoutIt) {
     EXPECT_EQ(seen.change, Kind::set) << size;
     EXPECT_EQ(seen.key, "key");
     EXPECT_EQ(seen.changed_to, std::nullopt);
-    EXPECT_EQ(seen.version, kVersion);
+    EXPECT_EQ(seen.version, clock_version);
     EXPECT_EQ(answer(wire, Verb::get, "$-1\r\n").status, Status::absent);
   }
 }

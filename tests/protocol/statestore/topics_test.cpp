@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kId = "client-id1";
-const std::string kRoot = "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
+constexpr std::string_view client_id = "client-id1";
+const std::string topic_root = "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
 
 TEST(StateStoreTopics, TheRequestTopicIsFixed) {
   EXPECT_EQ(request_topic, "statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke");
@@ -21,14 +21,14 @@ TEST(StateStoreTopics, TheRequestTopicIsFixed) {
 
 TEST(StateStoreTopics, ResponseTopicsOfThePageAndOfTheSdks) {
   using enum ResponseTopicForm;
-  EXPECT_EQ(response_topic(page, kId),
+  EXPECT_EQ(response_topic(page, client_id),
             "clients/client-id1/services/statestore/_any_/command/invoke/response");
-  EXPECT_EQ(response_topic(rust, kId),
+  EXPECT_EQ(response_topic(rust, client_id),
             "clients/client-id1/services/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/"
             "command/invoke/response");
-  EXPECT_EQ(response_topic(dotnet, kId),
+  EXPECT_EQ(response_topic(dotnet, client_id),
             "clients/client-id1/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/command/invoke");
-  EXPECT_EQ(response_topic(go, kId),
+  EXPECT_EQ(response_topic(go, client_id),
             "clients/636C69656E742D696431/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/"
             "command/invoke/response");
 }
@@ -36,9 +36,9 @@ TEST(StateStoreTopics, ResponseTopicsOfThePageAndOfTheSdks) {
 TEST(StateStoreTopics, EveryFormOfAResponseTopicIsAllowedAndOwn) {
   using enum ResponseTopicForm;
   for (const auto form : {page, rust, dotnet, go}) {
-    const std::string topic = response_topic(form, kId);
+    const std::string topic = response_topic(form, client_id);
     EXPECT_TRUE(response_topic_allowed(topic)) << topic;
-    EXPECT_TRUE(is_own_response_topic(topic, kId)) << topic;
+    EXPECT_TRUE(is_own_response_topic(topic, client_id)) << topic;
     EXPECT_FALSE(is_own_response_topic(topic, "client-id2")) << topic;
     EXPECT_FALSE(is_own_response_topic(topic, "client-id")) << topic;
     EXPECT_FALSE(is_own_response_topic(topic, "")) << topic;
@@ -46,34 +46,34 @@ TEST(StateStoreTopics, EveryFormOfAResponseTopicIsAllowedAndOwn) {
 }
 
 TEST(StateStoreTopics, AnOwnTopicIsBelowItsClient) {
-  EXPECT_TRUE(is_own_response_topic("clients/636c69656e742d696431/x", kId));
-  EXPECT_FALSE(is_own_response_topic("clients/client-id1", kId));
-  EXPECT_FALSE(is_own_response_topic("clients/", kId));
-  EXPECT_FALSE(is_own_response_topic("client-id1/x", kId));
-  EXPECT_FALSE(is_own_response_topic("clients/636C69656E742D69643/x", kId));
-  EXPECT_FALSE(is_own_response_topic("clients/636C69656E742D6964ZZ/x", kId));
+  EXPECT_TRUE(is_own_response_topic("clients/636c69656e742d696431/x", client_id));
+  EXPECT_FALSE(is_own_response_topic("clients/client-id1", client_id));
+  EXPECT_FALSE(is_own_response_topic("clients/", client_id));
+  EXPECT_FALSE(is_own_response_topic("client-id1/x", client_id));
+  EXPECT_FALSE(is_own_response_topic("clients/636C69656E742D69643/x", client_id));
+  EXPECT_FALSE(is_own_response_topic("clients/636C69656E742D6964ZZ/x", client_id));
 }
 
 TEST(StateStoreTopics, TheNotificationTopicOfThePage) {
-  const std::string golden = kRoot + "/636C69656E742D696431/command/notify/534F4D454B4559";
-  EXPECT_EQ(notification_topic(kId, "SOMEKEY"), golden);
+  const std::string golden = topic_root + "/636C69656E742D696431/command/notify/534F4D454B4559";
+  EXPECT_EQ(notification_topic(client_id, "SOMEKEY"), golden);
   EXPECT_EQ(golden.size(), 0x6du);  // as recorded
   std::string appended = "x";
-  append_notification_topic(appended, kId, "SOMEKEY");
+  append_notification_topic(appended, client_id, "SOMEKEY");
   EXPECT_EQ(appended, "x" + golden);
-  EXPECT_EQ(notification_filter(kId), kRoot + "/636C69656E742D696431/command/notify/+");
+  EXPECT_EQ(notification_filter(client_id), topic_root + "/636C69656E742D696431/command/notify/+");
 }
 
 TEST(StateStoreTopics, NotificationTopicsKeepLeadingZerosOfTheHex) {
-  EXPECT_EQ(notification_topic("a", "\0\x01\xff"sv), kRoot + "/61/command/notify/0001FF");
+  EXPECT_EQ(notification_topic("a", "\0\x01\xff"sv), topic_root + "/61/command/notify/0001FF");
 }
 
 TEST(StateStoreTopics, ANotificationTopicIsReadInEitherCase) {
   for (const char* levels : {"/636C69656E742D696431/command/notify/0001FF",
                              "/636c69656e742d696431/command/notify/0001ff"}) {
-    const auto parsed = parse_notification_topic(kRoot + levels);
+    const auto parsed = parse_notification_topic(topic_root + levels);
     ASSERT_TRUE(parsed) << levels;
-    EXPECT_EQ(parsed->client_id, kId);
+    EXPECT_EQ(parsed->client_id, client_id);
     EXPECT_EQ(parsed->key, "\0\x01\xff"sv);
   }
 }
@@ -85,7 +85,7 @@ TEST(StateStoreTopics, WhatDoesNotDecodeIsNoNotificationTopic) {
         "/61/command/notify/zz", "/61/command/notify/61/", "/61/command/notify/61/62",
         "/61/62/command/notify/61", "/61/Command/notify/61", "X/61/command/notify/61",
         "/61/command/notify/+"}) {
-    EXPECT_FALSE(parse_notification_topic(kRoot + rest)) << rest;
+    EXPECT_FALSE(parse_notification_topic(topic_root + rest)) << rest;
   }
   EXPECT_FALSE(parse_notification_topic(""));
   EXPECT_FALSE(parse_notification_topic(request_topic));
@@ -115,9 +115,9 @@ TEST(StateStoreTopics, ForbiddenResponseTopics) {
   EXPECT_FALSE(response_topic_allowed("a\xff"));
   EXPECT_FALSE(response_topic_allowed("\xed\xa0\x80"));  // a surrogate
   EXPECT_FALSE(response_topic_allowed(request_topic));
-  EXPECT_FALSE(response_topic_allowed(kRoot));
-  EXPECT_FALSE(response_topic_allowed(kRoot + "/61/command/notify/61"));
-  EXPECT_FALSE(response_topic_allowed(kRoot + "more"));
+  EXPECT_FALSE(response_topic_allowed(topic_root));
+  EXPECT_FALSE(response_topic_allowed(topic_root + "/61/command/notify/61"));
+  EXPECT_FALSE(response_topic_allowed(topic_root + "more"));
 }
 
 TEST(StateStoreTopics, EveryOtherResponseTopicIsAllowed) {
@@ -125,13 +125,13 @@ TEST(StateStoreTopics, EveryOtherResponseTopicIsAllowed) {
   EXPECT_TRUE(response_topic_allowed("$SYS/x"));
   EXPECT_TRUE(response_topic_allowed(std::string(request_topic) + "/response"));
   EXPECT_TRUE(response_topic_allowed("clients/statestore/v1/fa9ae35f-2f64-47cd-9bff-08e2b32a0fe8"));
-  EXPECT_TRUE(response_topic_allowed(kRoot.substr(0, kRoot.size() - 1)));
+  EXPECT_TRUE(response_topic_allowed(topic_root.substr(0, topic_root.size() - 1)));
   EXPECT_TRUE(response_topic_allowed("r\xc3\xa9ponse"));
 }
 
 TEST(StateStoreTopics, TheNotificationTreeIsRecognised) {
-  EXPECT_TRUE(in_notification_tree(kRoot + "/61/command/notify/61"));
-  EXPECT_TRUE(in_notification_tree(kRoot));
+  EXPECT_TRUE(in_notification_tree(topic_root + "/61/command/notify/61"));
+  EXPECT_TRUE(in_notification_tree(topic_root));
   EXPECT_FALSE(in_notification_tree(request_topic));
 }
 

@@ -11,10 +11,10 @@
 namespace sheaf::store {
 namespace {
 
-const std::string kRequired = error_line("a fencing token is required for this request");
-const std::string kStale = error_line(
+const std::string fence_required = error_line("a fencing token is required for this request");
+const std::string fence_stale = error_line(
     "the request fencing token is a lower version than the fencing token protecting the resource");
-const std::string kSkew = error_line(
+const std::string clock_skew = error_line(
     "the request fencing token timestamp is too far in the future; ensure that the client and "
     "broker system clocks are synchronized");
 
@@ -25,12 +25,12 @@ std::string token(std::uint64_t counter, std::string_view node = "StateStore") {
 TEST(EngineFences, ATokenOfASetProtectsTheKey) {
   Store store;
   EXPECT_EQ(store.ask({"SET", "key", "a"}, token(5)).payload, "+OK\r\n");
-  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, kRequired);
-  EXPECT_EQ(store.ask({"DEL", "key"}).payload, kRequired);
-  EXPECT_EQ(store.ask({"VDEL", "key", "a"}).payload, kRequired);
-  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(4)).payload, kStale);
-  EXPECT_EQ(store.ask({"DEL", "key"}, token(4)).payload, kStale);
-  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, token(4)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, fence_required);
+  EXPECT_EQ(store.ask({"DEL", "key"}).payload, fence_required);
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}).payload, fence_required);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(4)).payload, fence_stale);
+  EXPECT_EQ(store.ask({"DEL", "key"}, token(4)).payload, fence_stale);
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, token(4)).payload, fence_stale);
   EXPECT_EQ(store.ask({"GET", "key"}).payload, "$1\r\na\r\n");
 }
 
@@ -39,7 +39,7 @@ TEST(EngineFences, AnEqualOrNewerTokenIsAcceptedAndTheNewerStays) {
   store.ask({"SET", "key", "a"}, token(5));
   EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5)).payload, "+OK\r\n");
   EXPECT_EQ(store.ask({"SET", "key", "c"}, token(6)).payload, "+OK\r\n");
-  EXPECT_EQ(store.ask({"SET", "key", "d"}, token(5)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "d"}, token(5)).payload, fence_stale);
   EXPECT_EQ(store.ask({"VDEL", "key", "c"}, token(6)).payload, ":1\r\n");
 }
 
@@ -48,13 +48,13 @@ TEST(EngineFences, TokensAreComparedByValueAndNotByText) {
   store.ask({"SET", "key", "a"}, "001696374424000:00009:StateStore");
   EXPECT_EQ(store.ask({"SET", "key", "b"}, "1696374424000:9:StateStore").payload, "+OK\r\n");
   EXPECT_EQ(store.ask({"SET", "key", "c"}, "1696374424000:10:StateStore").payload, "+OK\r\n");
-  EXPECT_EQ(store.ask({"SET", "key", "d"}, "1696374424000:9:StateStore").payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "d"}, "1696374424000:9:StateStore").payload, fence_stale);
 }
 
 TEST(EngineFences, TheNodeDecidesBetweenEqualNumbers) {
   Store store;
   store.ask({"SET", "key", "a"}, token(5, "b"));
-  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5, "a")).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5, "a")).payload, fence_stale);
   EXPECT_EQ(store.ask({"SET", "key", "b"}, token(5, "c")).payload, "+OK\r\n");
 }
 
@@ -95,16 +95,16 @@ TEST(EngineFences, AMalformedTokenIsRefusedOnEveryWrite) {
 TEST(EngineFences, ATokenMoreThanAMinuteAheadHasItsOwnError) {
   Store store;
   const std::string ahead = stamp(golden_wall + 60s + 1ms, 0, "x");
-  EXPECT_EQ(store.ask({"SET", "key", "a"}, ahead).payload, kSkew);
-  EXPECT_EQ(store.ask({"DEL", "key"}, ahead).payload, kSkew);
-  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, ahead).payload, kSkew);
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, ahead).payload, clock_skew);
+  EXPECT_EQ(store.ask({"DEL", "key"}, ahead).payload, clock_skew);
+  EXPECT_EQ(store.ask({"VDEL", "key", "a"}, ahead).payload, clock_skew);
   EXPECT_EQ(store.ask({"SET", "key", "a"}, stamp(golden_wall + 60s, 0, "x")).payload, "+OK\r\n");
 }
 
 TEST(EngineFences, ATokenAtTheLimitWhoseSuccessorIsNotLegalIsRefused) {
   Store store;
   const std::string last = stamp(golden_wall + 60s, 4'000'000'000, "x");
-  EXPECT_EQ(store.ask({"SET", "key", "a"}, last).payload, kSkew);
+  EXPECT_EQ(store.ask({"SET", "key", "a"}, last).payload, clock_skew);
 }
 
 TEST(EngineFences, ChecksComeInTheirOrder) {
@@ -117,9 +117,9 @@ TEST(EngineFences, ChecksComeInTheirOrder) {
   EXPECT_EQ(store.send(ask).payload, error_line("malformed timestamp"));
   ask.timestamp = std::nullopt;
   ask.fence = ahead;
-  EXPECT_EQ(store.send(ask).payload, kSkew);
+  EXPECT_EQ(store.send(ask).payload, clock_skew);
   ask.fence = token(4);
-  EXPECT_EQ(store.send(ask).payload, kStale);  // before the condition
+  EXPECT_EQ(store.send(ask).payload, fence_stale);  // before the condition
   ask.fence = token(5);
   EXPECT_EQ(store.send(ask).payload, ":-1\r\n");
 }
@@ -169,9 +169,9 @@ TEST(EngineFenceRetention, RefusesALowerTokenAfterADelete) {
   store.ask({"SET", "key", "A"}, token(1));
   store.ask({"SET", "key", "B"}, token(2));
   store.ask({"DEL", "key"}, token(2));
-  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, kStale);
-  EXPECT_EQ(store.ask({"DEL", "key"}, token(1)).payload, kStale);
-  EXPECT_EQ(store.ask({"VDEL", "key", "A"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, fence_stale);
+  EXPECT_EQ(store.ask({"DEL", "key"}, token(1)).payload, fence_stale);
+  EXPECT_EQ(store.ask({"VDEL", "key", "A"}, token(1)).payload, fence_stale);
   EXPECT_EQ(store.ask({"SET", "key", "C"}, token(2)).payload, "+OK\r\n");
 }
 
@@ -180,7 +180,7 @@ TEST(EngineFenceRetention, AcceptsRequestsWithoutATokenAsThePageSays) {
   store.ask({"SET", "key", "A"}, token(2));
   store.ask({"DEL", "key"}, token(2));
   EXPECT_EQ(store.ask({"SET", "key", "B"}).payload, "+OK\r\n");
-  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, token(1)).payload, fence_stale);
   EXPECT_EQ(store.ask({"DEL", "key"}).payload, ":1\r\n");
 }
 
@@ -191,7 +191,7 @@ TEST(EngineFenceRetention, EndsWithItsTimeAndCountsFromTheRemoval) {
   store.engine.tick(store.now);
   store.pass(90s - 1ms);
   const std::string old = stamp(golden_wall - 1s, 1, "StateStore");
-  EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, fence_stale);
   store.pass(1ms);
   EXPECT_EQ(store.ask({"SET", "key", "A"}, old).payload, "+OK\r\n");
 }
@@ -228,7 +228,7 @@ TEST(EngineFenceRetention, KeepsTheNewestFenceOfAKey) {
   store.ask({"DEL", "key"}, token(1));
   store.ask({"SET", "key", "B"}, token(5));
   store.ask({"DEL", "key"}, token(5));
-  EXPECT_EQ(store.ask({"SET", "key", "C"}, token(4)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "key", "C"}, token(4)).payload, fence_stale);
 }
 
 TEST(EngineFenceRetention, ForgetsTheOldestBeyondTheQuotaOfKeys) {
@@ -240,8 +240,8 @@ TEST(EngineFenceRetention, ForgetsTheOldestBeyondTheQuotaOfKeys) {
     store.ask({"SET", key, "v"}, token(5));
     store.ask({"DEL", key}, token(5));
   }
-  EXPECT_EQ(store.ask({"SET", "c", "v"}, token(1)).payload, kStale);
-  EXPECT_EQ(store.ask({"SET", "b", "v"}, token(1)).payload, kStale);
+  EXPECT_EQ(store.ask({"SET", "c", "v"}, token(1)).payload, fence_stale);
+  EXPECT_EQ(store.ask({"SET", "b", "v"}, token(1)).payload, fence_stale);
   EXPECT_EQ(store.ask({"SET", "a", "v"}, token(1)).payload, "+OK\r\n");
 }
 

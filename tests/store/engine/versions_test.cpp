@@ -15,8 +15,8 @@ namespace {
 using protocol::statestore::parse_timestamp;
 using protocol::statestore::too_far_ahead;
 
-constexpr std::string_view kNode = "StateStore";
-const std::string kSkew = error_line(
+constexpr std::string_view node_id = "StateStore";
+const std::string clock_skew = error_line(
     "the request timestamp is too far in the future; ensure that the client and broker system "
     "clocks are synchronized");
 
@@ -27,22 +27,22 @@ Got set_at(Store& store, const std::string& timestamp, const std::string& key = 
 TEST(EngineVersions, AreGreaterThanTheRequestsTimestampWhoeverWroteIt) {
   Store store;
   EXPECT_EQ(set_at(store, stamp(golden_wall + 10s, 7, "CLIENT")).timestamp,
-            stamp(golden_wall + 10s, 8, kNode));
+            stamp(golden_wall + 10s, 8, node_id));
   // Of the store's own node, with a counter that is ahead: still greater.
-  EXPECT_EQ(set_at(store, stamp(golden_wall + 20s, 3, kNode)).timestamp,
-            stamp(golden_wall + 20s, 4, kNode));
+  EXPECT_EQ(set_at(store, stamp(golden_wall + 20s, 3, node_id)).timestamp,
+            stamp(golden_wall + 20s, 4, node_id));
 }
 
 TEST(EngineVersions, AreOneOrderForTheWholeStore) {
   Store store;
   set_at(store, stamp(golden_wall + 30s, 5, "CLIENT"), "a");
-  EXPECT_EQ(set_at(store, "0:0:CLIENT", "b").timestamp, stamp(golden_wall + 30s, 7, kNode));
+  EXPECT_EQ(set_at(store, "0:0:CLIENT", "b").timestamp, stamp(golden_wall + 30s, 7, node_id));
 }
 
 TEST(EngineVersions, AnOldTimestampIsFine) {
   Store store;
-  EXPECT_EQ(set_at(store, "0:0:CLIENT").timestamp, stamp(golden_wall, 0, kNode));
-  EXPECT_EQ(set_at(store, "1:0:").timestamp, stamp(golden_wall, 1, kNode));
+  EXPECT_EQ(set_at(store, "0:0:CLIENT").timestamp, stamp(golden_wall, 0, node_id));
+  EXPECT_EQ(set_at(store, "1:0:").timestamp, stamp(golden_wall, 1, node_id));
 }
 
 TEST(EngineVersions, SetWithoutATimestampIsRefused) {
@@ -86,19 +86,19 @@ TEST(EngineVersions, ATimestampMoreThanAMinuteAheadIsRefusedOnEveryRequest) {
     Store store;
     Ask ask{.payload = payload_of(items)};
     ask.timestamp = stamp(golden_wall + 60s + 1ms, 0, "CLIENT");
-    EXPECT_EQ(store.send(ask).payload, kSkew) << items[0];
+    EXPECT_EQ(store.send(ask).payload, clock_skew) << items[0];
     ask.timestamp = "18446744073709551615:0:CLIENT";
-    EXPECT_EQ(store.send(ask).payload, kSkew) << items[0];
+    EXPECT_EQ(store.send(ask).payload, clock_skew) << items[0];
     ask.timestamp = stamp(golden_wall + 60s, 0, "CLIENT");
-    EXPECT_NE(store.send(ask).payload, kSkew) << items[0];
+    EXPECT_NE(store.send(ask).payload, clock_skew) << items[0];
   }
 }
 
 TEST(EngineVersions, AnExhaustedCounterMovesTheWallPartOn) {
   Store store;
   EXPECT_EQ(set_at(store, stamp(golden_wall, 4'000'000'000, "CLIENT")).timestamp,
-            stamp(golden_wall + 1ms, 0, kNode));
-  EXPECT_EQ(set_at(store, stamp(golden_wall + 60s, 4'000'000'000, "CLIENT")).payload, kSkew);
+            stamp(golden_wall + 1ms, 0, node_id));
+  EXPECT_EQ(set_at(store, stamp(golden_wall + 60s, 4'000'000'000, "CLIENT")).payload, clock_skew);
 }
 
 TEST(EngineVersions, DelOrdersLaterVersionsBehindItsTimestampToo) {
@@ -106,7 +106,7 @@ TEST(EngineVersions, DelOrdersLaterVersionsBehindItsTimestampToo) {
   store.ask({"SET", "key", "v"});
   store.send(Ask{.payload = payload_of({"DEL", "key"}),
                  .timestamp = stamp(golden_wall + 30s, 0, "CLIENT")});
-  EXPECT_EQ(store.ask({"SET", "key", "v"}).timestamp, stamp(golden_wall + 30s, 2, kNode));
+  EXPECT_EQ(store.ask({"SET", "key", "v"}).timestamp, stamp(golden_wall + 30s, 2, node_id));
 }
 
 // ---- the wall clock steps back
@@ -125,15 +125,16 @@ TEST(EngineClockSteps, AfterALargeStepBackSetIsRefusedUntilTheWallClockHasCaught
   Store store;
   const Got first = store.ask({"SET", "key", "a"});
   store.now.wall -= 3600s;
-  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, kSkew);
-  EXPECT_EQ(store.ask({"SET", "other", "b"}).payload, kSkew);
-  EXPECT_EQ(store.ask({"SET", "key", "b", "NX"}).payload, kSkew);  // even if it would not apply
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, clock_skew);
+  EXPECT_EQ(store.ask({"SET", "other", "b"}).payload, clock_skew);
+  EXPECT_EQ(store.ask({"SET", "key", "b", "NX"}).payload,
+            clock_skew);  // even if it would not apply
   store.pass(3540s - 1ms);
-  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, kSkew);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, clock_skew);
   store.pass(1ms);
   const Got second = store.ask({"SET", "key", "b"});
   EXPECT_EQ(second.payload, "+OK\r\n");
-  EXPECT_EQ(second.timestamp, stamp(golden_wall, 2, kNode));
+  EXPECT_EQ(second.timestamp, stamp(golden_wall, 2, node_id));
   EXPECT_GT(second.timestamp, first.timestamp);
 }
 
@@ -160,8 +161,8 @@ TEST(EngineClockSteps, NotificationsOfRemovalThenCarryTheLatestLegalTimestamp) {
   store.engine.tick(store.now);
   const auto heard = store.notifications();
   ASSERT_EQ(heard.size(), 2u);
-  EXPECT_EQ(heard[0].timestamp, stamp(golden_wall - 3540s, 0, kNode));
-  EXPECT_EQ(heard[1].timestamp, stamp(golden_wall - 3535s, 0, kNode));
+  EXPECT_EQ(heard[0].timestamp, stamp(golden_wall - 3540s, 0, node_id));
+  EXPECT_EQ(heard[1].timestamp, stamp(golden_wall - 3535s, 0, node_id));
 }
 
 TEST(EngineClockSteps, ExpiryRunsOnTheMonotonicClock) {
@@ -177,7 +178,7 @@ TEST(EngineClockSteps, ExpiryRunsOnTheMonotonicClock) {
 TEST(EngineClockSteps, AWallClockBeforeTheEpochIsSurvived) {
   Store store;
   store.now.wall = milliseconds(-5);
-  EXPECT_EQ(set_at(store, "0:0:CLIENT").timestamp, stamp(0ms, 1, kNode));
+  EXPECT_EQ(set_at(store, "0:0:CLIENT").timestamp, stamp(0ms, 1, node_id));
   Ask ask{.payload = payload_of({"KEYNOTIFY", "key"}), .without_timestamp = true};
   EXPECT_EQ(store.send(ask).payload, "+OK\r\n");
   ask.payload = payload_of({"DEL", "key"});
@@ -202,7 +203,7 @@ TEST(EngineClockSteps, VersionsStayInOrderAndLegalUnderEveryStep) {
     if (random.below(3) == 0)
       ask.fence = stamp(client + milliseconds(random.below(90'000)) - 60s, 0, "F");
     const Got got = store.send(ask);
-    if (got.payload == kSkew) ++refused;
+    if (got.payload == clock_skew) ++refused;
     if (got.payload == "+OK\r\n") {
       EXPECT_GT(got.timestamp, last);
       EXPECT_GT(got.timestamp, *ask.timestamp);

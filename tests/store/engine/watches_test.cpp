@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr const char* kRoot = "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/";
+constexpr const char* topic_root = "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8/";
 
 std::vector<ClientHandle> notified(Store& store) {
   std::vector<ClientHandle> clients;
@@ -30,7 +30,7 @@ TEST(EngineWatches, ASetIsToldWithItsValueAndVersionTheWriterIncluded) {
   ASSERT_EQ(heard.size(), 1u);
   EXPECT_EQ(heard[0].client, 1u);
   EXPECT_EQ(heard[0].topic,
-            std::string(kRoot) + "636C69656E742D696431/command/notify/534F4D454B4559");
+            std::string(topic_root) + "636C69656E742D696431/command/notify/534F4D454B4559");
   EXPECT_EQ(heard[0].payload, "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$3\r\nabc\r\n");
   EXPECT_EQ(heard[0].timestamp, set.timestamp);
 }

@@ -120,8 +120,9 @@ class Client {
   std::vector<std::unique_ptr<Packet>> received_;
 };
 
-constexpr const char* kWritten = "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$1\r\nv\r\n";
-constexpr const char* kDeleted = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
+constexpr const char* written_payload =
+    "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$1\r\nv\r\n";
+constexpr const char* deleted_payload = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
 
 TEST(Host, AnswersARequestWithTheDocumentedBytes) {
   Host host{HostOptions{}};
@@ -173,7 +174,7 @@ TEST(Host, PushesNotificationsToWatchersAndNamesThemReady) {
   EXPECT_THAT(ready, testing::UnorderedElementsAre(&watcher.connection(), &writer.connection()));
   const auto seen = watcher.read();
   ASSERT_EQ(seen.size(), 1u);
-  EXPECT_EQ(seen[0].payload, kWritten);
+  EXPECT_EQ(seen[0].payload, written_payload);
   EXPECT_EQ(seen[0].topic, statestore::notification_topic("watcher", "key"));
   EXPECT_TRUE(seen[0].properties.user().find("__ts"));
   EXPECT_EQ(writer.read().size(), 1u);
@@ -200,13 +201,13 @@ TEST(Host, ExpiresAtItsDeadlineWithoutAnyAccess) {
   Client client(host, "client");
   EXPECT_EQ(client.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(client.ask({"SET", "key", "v", "PX", "1500"}), "+OK\r\n");
-  EXPECT_THAT(client.payloads(), testing::ElementsAre(kWritten));
+  EXPECT_THAT(client.payloads(), testing::ElementsAre(written_payload));
   EXPECT_EQ(host.next_deadline(), at(1500).mono);
   host.tick(at(1499));
   EXPECT_TRUE(client.payloads().empty());
   host.tick(at(1500));
   EXPECT_NE(host.poll_ready(), nullptr);
-  EXPECT_THAT(client.payloads(), testing::ElementsAre(kDeleted));
+  EXPECT_THAT(client.payloads(), testing::ElementsAre(deleted_payload));
   EXPECT_EQ(host.next_deadline(), std::nullopt);
 }
 
@@ -248,7 +249,7 @@ TEST(Host, GivesAClientIdToTheLatestConnection) {
   host.release(old.connection());  // the end of the old one must not end the new one
   EXPECT_EQ(taker.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(taker.ask({"SET", "key", "v"}), "+OK\r\n");
-  EXPECT_THAT(taker.payloads(), testing::ElementsAre(kWritten));
+  EXPECT_THAT(taker.payloads(), testing::ElementsAre(written_payload));
 }
 
 TEST(Host, NamesClientsThatBringNoName) {
@@ -285,8 +286,8 @@ TEST(Host, RefusesForgedNotificationsAndRoutesNothing) {
   Client client(host, "client");
   client.read();
   client.control.clear();
-  client.send(publish(1, 1, statestore::notification_topic("other", "key"), kDeleted) +
-              publish(0, 0, statestore::notification_topic("other", "key"), kDeleted) +
+  client.send(publish(1, 1, statestore::notification_topic("other", "key"), deleted_payload) +
+              publish(0, 0, statestore::notification_topic("other", "key"), deleted_payload) +
               publish(1, 2, "some/topic", "hello") + publish(0, 0, "some/topic", "hello"));
   client.read();
   ASSERT_EQ(client.control.size(), 2u);
