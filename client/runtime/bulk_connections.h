@@ -1,12 +1,13 @@
 #pragma once
 
-// Side paths: what several threads read at once in large batches of one server each.
+// BulkConnections: paths for what several threads read at once in large batches of one server each.
 //
 // A path is one driver and one connection to a server, where one thread serves it. That is how
 // small requests of many threads become few large ones; threads that each ask one server for many
-// keys gain nothing by it and wait for each other. Such a batch goes on a side path if others are
-// at work, on the client's own path or on side paths: the one that its thread had last, if that is
-// free. Its caller drives it alone, and so waits in the read of its connection (Wait::read).
+// keys gain nothing by it and wait for each other. Such a batch goes on a bulk connection if
+// others are at work, on the client's own path or on bulk connections: the one that its thread had
+// last, if that is free. Its caller drives it alone, and so waits in the read of its connection
+// (Wait::read).
 //
 // What keeps answers the same as without:
 //
@@ -42,7 +43,7 @@ class BulkConnections {
   // Of their lanes: nothing comes on them unasked, so their keepers need not look often.
   static constexpr std::chrono::milliseconds grace{50};
 
-  // Opens a path whose nodes connect when they are told to; null if none can be had.
+  // Opens a path whose nodes connect when they are asked to; null if none can be had.
   using Open = std::function<std::unique_ptr<Path>()>;
 
   // At most `limit` paths. `open` is called by one thread at a time.

@@ -113,7 +113,7 @@ TEST_P(BulkConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTh
   EXPECT_EQ(after.health, NodeHealth::up);
 }
 
-TEST(MemcachedSidePaths, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
+TEST(MemcachedBulkConnections, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
   Fleet one(1);
   read_some(one, 1, large);
   read_some(one, 6, 7);
@@ -123,7 +123,7 @@ TEST(MemcachedSidePaths, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers
   EXPECT_EQ(two.stats(0).connects, 1u);
 }
 
-TEST(MemcachedSidePaths, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
+TEST(MemcachedBulkConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
   for (const char* const options : {"?batch_connections=0", "?failover=rehash"}) {
     Fleet fleet(1, options);
     read_some(fleet, 6, large);
@@ -131,7 +131,7 @@ TEST(MemcachedSidePaths, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
   }
 }
 
-TEST(MemcachedSidePaths, IdleConnectionsAreClosedAndOpenedAgain) {
+TEST(MemcachedBulkConnections, IdleConnectionsAreClosedAndOpenedAgain) {
   Fleet fleet(1, "?batch_connections=2&idle_timeout=20ms");
   for (int i = 0; i < 3; ++i) {
     Readers readers(*fleet.client, fleet, 6);
@@ -142,7 +142,7 @@ TEST(MemcachedSidePaths, IdleConnectionsAreClosedAndOpenedAgain) {
 }
 
 // Those that the server does not take are not missed.
-TEST(MemcachedSidePaths, AServerAtItsConnectionLimitFailsNoBatch) {
+TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
   Fleet fleet(1);
   const std::vector<Client> all = test::crowd(fleet.node(0));
   Readers readers(*fleet.client, fleet, 6);
@@ -157,7 +157,7 @@ TEST(MemcachedSidePaths, AServerAtItsConnectionLimitFailsNoBatch) {
 }
 
 // Others keep the client's own path busy. The batch of this thread must not overtake its set.
-TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
+TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   Fleet fleet(1);
   const std::string mine = "mine";
   std::vector<std::string_view> keys(fleet.keys.begin(), fleet.keys.begin() + large);
@@ -177,8 +177,8 @@ TEST(MemcachedSidePaths, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   readers.end();
 }
 
-// Callers on side paths wait in the read, where nobody can wake them.
-TEST(MemcachedSidePaths, DeadlinesAreKeptAndStatisticsToldWhileAServerStandsStill) {
+// Callers on bulk connections wait in the read, where nobody can wake them.
+TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServerStandsStill) {
   Fleet fleet(1);
   constexpr auto limit = 500ms;
   std::atomic<bool> over = false;
@@ -281,7 +281,7 @@ TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
   EXPECT_FALSE(paths->borrow(0, 0, read_monotonic()));
 }
 
-TEST(MemcachedSidePaths, AForkedChildIsRefusedAndTheParentGoesOn) {
+TEST(MemcachedBulkConnections, AForkedChildIsRefusedAndTheParentGoesOn) {
   Fleet fleet(1);
   Client client = test::open("memcached://" + fleet.node(0));
   Readers readers(client, fleet, 4);
