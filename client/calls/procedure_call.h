@@ -29,7 +29,7 @@ class RunProcedure final : private ProcedureOwner {
     run_ = &run;
     if (!run.procedure().done()) return;
     out_.emplace(static_cast<P&>(run.procedure()).take_out());
-    run.let_go();
+    run.release();
     end_.ended();
   }
 

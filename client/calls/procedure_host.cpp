@@ -34,8 +34,8 @@ void ProcedureRun::cancel(Now now) {
   pump(now);
 }
 
-// Starts what the procedure wants until it wants nothing more, then tells the owner. An operation
-// may end before start() returns; its answer is taken at once, and this loop goes on.
+// Starts what the procedure wants until it wants nothing more, then notifies the owner. An
+// operation may end before start() returns; its answer is taken at once, and this loop goes on.
 void ProcedureRun::pump(Now now) {
   if (pumping_) return;
   pumping_ = true;
@@ -49,7 +49,7 @@ void ProcedureRun::pump(Now now) {
   follow_watch(now);
   pumping_ = false;
   if (owner_ != nullptr) {
-    owner_->on_progress(*this, now);  // may let go, and so end this object
+    owner_->on_progress(*this, now);  // may release the run, and so end this object
   } else {
     end_if_over();
   }
@@ -107,7 +107,7 @@ void ProcedureRun::follow_watch(Now now) {
   if (!watched_.empty()) host_.watches_->add(watched_, *this, WatchStart::quiet, now);
 }
 
-void ProcedureRun::let_go() noexcept {
+void ProcedureRun::release() noexcept {
   owner_ = nullptr;
   if (!pumping_) end_if_over();
 }
@@ -132,23 +132,24 @@ void ProcedureHost::run(std::unique_ptr<Procedure> procedure, ProcedureOwner& ow
   (new ProcedureRun(*this, std::move(procedure), owner))->begin(now);
 }
 
-// A run may end, and so may others, while one is told: those told are counted, not followed.
-template <class Tell>
-void ProcedureHost::tell_all(const Tell& tell) {
+// Runs may end meanwhile, that one and others. So the runs of now are counted, and each goes to the
+// end of the list.
+template <class Function>
+void ProcedureHost::for_each_run(const Function& function) {
   for (unsigned left = runs_.size(); left > 0 && !runs_.empty(); --left) {
     ProcedureRun& run = *runs_.pop_front();
     runs_.push_back(run);
-    tell(run);
+    function(run);
   }
 }
 
 void ProcedureHost::shut_down(Now now) {
   shut_down_ = true;
-  tell_all([&](ProcedureRun& run) { run.end(now); });
+  for_each_run([&](ProcedureRun& run) { run.end(now); });
 }
 
 void ProcedureHost::on_connection_ended(std::uint64_t connection, Now now) {
-  tell_all([&](ProcedureRun& run) {
+  for_each_run([&](ProcedureRun& run) {
     run.procedure().on_connection_ended(connection, now);
     run.pump(now);
   });

@@ -20,11 +20,11 @@ namespace sheaf::client::calls {
 class ProcedureHost;
 class ProcedureRun;
 
-// Told how a procedure goes on.
+// Hears how a procedure goes on.
 class ProcedureOwner {
  public:
   // After the start and every further input, when all that the procedure wanted has been started.
-  // The owner may let go in it, and start other procedures.
+  // In it the owner may release the run, and start other procedures.
   virtual void on_progress(ProcedureRun& run, Now now) = 0;
 
  protected:
@@ -32,7 +32,7 @@ class ProcedureOwner {
 };
 
 // A procedure that is being carried out. It lives until it is done, nothing of it is in flight and
-// its owner has let go.
+// its owner has released it.
 class ProcedureRun final : public ListHook<ProcedureRun>,
                            private socket::RequestSink,
                            private socket::TimerSink,
@@ -46,10 +46,10 @@ class ProcedureRun final : public ListHook<ProcedureRun>,
   // After the owner gave the procedure an input of its own (asked a lock to be released, ...):
   // starts what it wants now, then on_progress as usual.
   void resume(Now now) { pump(now); }
-  // The owner's caller wants it no more. The run may be gone afterwards.
+  // The owner's caller does not want it any more. The run may be gone afterwards.
   void cancel(Now now);
-  // No call to the owner follows; the rest runs unheard. The run may be gone afterwards.
-  void let_go() noexcept;
+  // The owner hears no more of it, and it goes on alone. The run may be gone afterwards.
+  void release() noexcept;
 
  private:
   friend class ProcedureHost;
@@ -100,8 +100,8 @@ class ProcedureHost final : private cluster::ConnectionListener {
  private:
   friend class ProcedureRun;
   void on_connection_ended(std::uint64_t connection, Now now) override;
-  template <class Tell>
-  void tell_all(const Tell& tell);
+  template <class Function>
+  void for_each_run(const Function& function);
 
   socket::Loop& loop_;
   cluster::ClientCluster& cluster_;

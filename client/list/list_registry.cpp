@@ -81,7 +81,7 @@ class ListRegistry::Entry final : public calls::ProcedureOwner {
     }
     ListRegistry& registry = registry_;
     if (writer_->done() && !writer_->releasing()) {
-      run.let_go();
+      run.release();
       registry.entries_.erase(std::string(name_));
     }
     registry.finish_closing();

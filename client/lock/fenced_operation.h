@@ -42,7 +42,7 @@ class FencedOperation final : private calls::ProcedureOwner, private TenureListe
     out_.emplace(plan_->take_out());
     const bool in_doubt = plan_->in_doubt();
     session_->ignore(*this);
-    run.let_go();
+    run.release();
     if (in_doubt) session_->on_doubt(now);
     end_.ended();
   }

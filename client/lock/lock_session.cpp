@@ -51,7 +51,7 @@ void LockSession::on_progress(calls::ProcedureRun& run, Now now) {
     run_ = nullptr;
     plan_ = nullptr;
     self_ = nullptr;
-    run.let_go();
+    run.release();
   }
   notify_listeners(now);
 }

@@ -68,7 +68,7 @@ SimRead::SimRead(StackClient& client, const ListRules& rules, std::chrono::nanos
 void SimRead::on_progress(client::calls::ProcedureRun& run, Now) {
   if (out || !run.procedure().done()) return;
   out.emplace(static_cast<Reader&>(run.procedure()).take_out());
-  run.let_go();
+  run.release();
 }
 
 }  // namespace sheaf::sim

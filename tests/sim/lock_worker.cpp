@@ -22,7 +22,7 @@ class LockWorker::LockOwner final : public client::calls::ProcedureOwner {
     if (worker_ != nullptr) worker_->on_lock(plan, now);
     if (!plan.done()) return;
     run_ = nullptr;
-    run.let_go();
+    run.release();
   }
   void leave() { worker_ = nullptr; }
   ProcedureRun* run() const { return run_; }
@@ -48,12 +48,12 @@ class LockWorker::OperationOwner final : public client::calls::ProcedureOwner {
     const bool in_doubt = plan.in_doubt();
     if (auto* read = dynamic_cast<FencedRead*>(&plan)) {
       const auto got = read->take_out();
-      run.let_go();
+      run.release();
       doubt(in_doubt, now);
       worker_.on_read(got);
     } else {
       const auto done = static_cast<FencedWrite&>(plan).take_out();
-      run.let_go();
+      run.release();
       doubt(in_doubt, now);
       worker_.on_written(done);
     }

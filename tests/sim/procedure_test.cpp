@@ -173,7 +173,7 @@ TEST_F(ProcedureTest, CancelledItMayLetGoOnWhatIsInFlight) {
   resume();
   client.later([this](Now now) {
     owner.run->cancel(now);
-    owner.run->let_go();
+    owner.run->release();
   });
   EXPECT_FALSE(log.gone);
   pass(1s);
@@ -186,7 +186,7 @@ TEST_F(ProcedureTest, AbandonedByItsOwnerItLivesUntilItIsDoneAndNothingIsInFligh
   client.later([this](Now now) {
     owner.run->resume(now);
     script->over = true;
-    owner.run->let_go();
+    owner.run->release();
   });
   pass(1us);
   EXPECT_FALSE(log.gone) << "its request is in flight";

@@ -21,8 +21,8 @@ OWN_WORDS = [
 # of two is written with a blank.
 RETIRED_WORDS = [
     "board", "courtesy", "crowned", "deed", "dismiss", "finding session", "guest", "hub", "hurry",
-    "looked at", "news", "other way", "pilot", "piloted", "roster", "seat", "seats", "side path",
-    "spell", "spelled", "summon", "summoned", "summoner",
+    "let go", "looked at", "news", "other way", "pilot", "piloted", "roster", "seat", "seats",
+    "side path", "spell", "spelled", "summon", "summoned", "summoner",
 ]
 
 

@@ -95,7 +95,7 @@ inline int herd(std::vector<pid_t> pids, std::chrono::milliseconds rest = 400ms)
 
 // A thread that waits for the lock, and how long after `since` it got it.
 inline Clock::duration time_to_lock(Client& client,
-                                    const std::function<Clock::time_point()>& let_go) {
+                                    const std::function<Clock::time_point()>& release) {
   Locker locker(client);
   const std::uint64_t before = client.stats()[0].replies;
   std::optional<Clock::time_point> got_at;
@@ -105,7 +105,7 @@ inline Clock::duration time_to_lock(Client& client,
   });
   // Asked once, refused, and asked for the watch or once more.
   while (client.stats()[0].replies < before + 2) std::this_thread::yield();
-  const Clock::time_point since = let_go();
+  const Clock::time_point since = release();
   waiter.join();
   return got_at ? *got_at - since : 1h;
 }
