@@ -8,16 +8,16 @@
 
 namespace sheaf::cli {
 
-// Calls `tell(name, value)` for each line; a value may hold blanks.
-template <class Tell>
-void for_each_stat(std::string_view lines, const Tell& tell) {
+// Calls `take(name, value)` for each line; a value may hold blanks.
+template <class Take>
+void for_each_stat(std::string_view lines, const Take& take) {
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(line.size() == lines.size() ? line.size() : line.size() + 1);
     const std::size_t blank = line.find(' ');
     const bool has_value = blank != std::string_view::npos;
     if (!line.empty()) {
-      tell(line.substr(0, blank), has_value ? line.substr(blank + 1) : std::string_view());
+      take(line.substr(0, blank), has_value ? line.substr(blank + 1) : std::string_view());
     }
   }
 }

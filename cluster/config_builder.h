@@ -44,7 +44,7 @@ class ConfigBuilder {
   Checked set_password(std::string_view password);
   Checked set_option(std::string_view name, std::string_view value, Written written);
 
-  // What only the whole can tell; then the configuration.
+  // Checks what concerns the whole; then returns the configuration.
   std::expected<ClusterConfig, Problem> finish();
 
  private:

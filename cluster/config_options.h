@@ -65,7 +65,7 @@ std::string only_for(protocol::OptionGroup group);
 // What a value must be: "an integer from 1 to 64".
 std::string allowed(const Option& option);
 
-// How a value was written. JSON tells text, numbers and booleans apart, a URI does not.
+// How a value was written. JSON distinguishes text, numbers and booleans, a URI does not.
 enum class Written : std::uint8_t { uri, json_text, json_number, json_boolean };
 
 // Checks a value and stores it. The error is a sentence without its subject, the option.

@@ -1,6 +1,6 @@
 #pragma once
 
-// The default locator: a key's hash picks one of 2^n slots, a table tells the slot's node. Each
+// The default locator: a key's hash picks one of 2^n slots, a table has the slot's node. Each
 // slot belongs to the node that wins a weighted random draw for it (weighted rendezvous), so that a
 // node that joins or leaves moves its own slots only. Formula: docs/wire/locators.md, "Slots".
 //

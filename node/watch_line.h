@@ -45,7 +45,7 @@ class WatchLineOwner {
   // A request was answered: there is room again.
   virtual void on_line_room(Now now) = 0;
   virtual void on_line_notification(const protocol::Notification& notification, Now now) = 0;
-  // What was on the connection has ended. `proof`: all that the server told before was received.
+  // What was on the connection has ended. `proof`: all that the server sent before was received.
   virtual void on_line_down(Now proof, Now now) = 0;
   virtual void on_line_failed(const protocol::CloseReason& why, Now now) = 0;
 

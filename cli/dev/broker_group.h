@@ -42,7 +42,7 @@ class BrokerGroup {
   enum class Start { ready, interrupted };
   // Starts `count` brokers and waits until each answers a request to its store.
   std::expected<Start, std::string> start(std::uint32_t count);
-  // Until a signal asks to end (true) or no broker is left (false). Tells of each that ends.
+  // Until a signal asks to end (true) or no broker is left (false). Reports each that ends.
   bool watch();
 
   const BrokerPlan& plan() const noexcept { return plan_; }

@@ -24,7 +24,7 @@ void put(GetAnswers::Entry& entry, std::string_view value, std::string_view vers
 
 }  // namespace
 
-void GetAnswers::tell(std::uint32_t place, const protocol::Reply& reply) {
+void GetAnswers::answer(std::uint32_t place, const protocol::Reply& reply) {
   Known& known = known_[place];
   const std::size_t size = reply.value.size() + reply.version.size();
   if (reply.status != protocol::Status::done) {
@@ -60,7 +60,7 @@ std::vector<GetAnswers::Entry> GetAnswers::take() {
   const std::string_view bytes = bytes_;
   for (std::uint32_t place = 0; place < plan_.size(); ++place) {
     const Known& known = known_[place];
-    SHEAF_CHECK(told(place));
+    SHEAF_CHECK(is_known(place));
     if (known.state == State::in_entry) continue;
     Entry& entry = entries_[plan_.at(place)];
     if (known.state == State::absent) {

@@ -35,25 +35,25 @@ class GetAnswers {
         entries_(std::move(used)) {}
 
   // A reply that is no refusal: the value, or that there is none.
-  void tell(std::uint32_t place, const protocol::Reply& reply);
+  void answer(std::uint32_t place, const protocol::Reply& reply);
   void miss(std::uint32_t place) { known_[place].state = State::absent; }
   void fail(std::uint32_t place, Error error);
-  // Only a get of this key alone will tell.
+  // Only a get of this key alone can answer.
   void doubt(std::uint32_t place) { known_[place].state = State::unsure; }
 
-  bool told(std::uint32_t place) const { return known_[place].state > State::unsure; }
+  bool is_known(std::uint32_t place) const { return known_[place].state > State::unsure; }
   bool unsure(std::uint32_t place) const { return known_[place].state == State::unsure; }
 
   // The keys become strings, and so do all values from now on.
   void make_entries();
   // The key's own string, once there are entries.
   const std::string& key(std::uint32_t place) const { return entries_[plan_.at(place)].key; }
-  // Once, when every key was told or has failed; the order is that of the plan's indices.
+  // Once, when every key is known or has failed; the order is that of the plan's indices.
   std::vector<Entry> take();
 
  private:
   enum class State : std::uint8_t { nothing, unsure, absent, put_aside, in_entry };
-  // A value that was put aside lies in bytes_, its version behind it.
+  // A value that was put aside is in bytes_, followed by its version.
   struct Known {
     State state = State::nothing;
     std::uint8_t version_size = 0;
@@ -66,7 +66,7 @@ class GetAnswers {
   std::pmr::vector<Known> known_;  // by place
   std::pmr::string bytes_;
   bool made_ = false;           // the entries have their keys
-  std::vector<Entry> entries_;  // by index; until they are made, and until a key is told, of old
+  std::vector<Entry> entries_;  // by index; until they are made, and until a key is known, of old
 };
 
 }  // namespace sheaf::client::calls

@@ -120,7 +120,7 @@ void GetBatch::on_item(socket::Request& request, std::uint32_t index, const prot
   if (reply.unsure) {
     answers_.doubt(place);
   } else if (reply.status != protocol::Status::refused) {
-    answers_.tell(place, reply);
+    answers_.answer(place, reply);
   } else {
     socket::Completion refused;
     refused.outcome = Outcome::refused;
@@ -145,13 +145,13 @@ void GetBatch::on_done(socket::Request& request, const socket::Completion& compl
   go_on(node, completion.now);
 }
 
-// Keys that were not told: absent if the request was answered; if it was not even sent, and other
+// Keys without an answer: absent if the request was answered; if it was not even sent, and other
 // nodes stand in for this one, each key finds its own.
 void GetBatch::end_part(const Part& part, const socket::Completion& completion) {
   const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent &&
                         config().failover == FailoverMode::rehash;
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
-    if (answers_.told(place)) {
+    if (answers_.is_known(place)) {
       plan().done(plan().at(place));
     } else if (scatters || (completion.answered && answers_.unsure(place))) {
       alone_.push_back(place);
@@ -166,7 +166,7 @@ void GetBatch::end_part(const Part& part, const socket::Completion& completion) 
 
 void GetBatch::end_alone(std::uint32_t place, const socket::Completion& completion) {
   if (completion.answered) {
-    answers_.tell(place, completion.reply);
+    answers_.answer(place, completion.reply);
   } else {
     answers_.fail(place, runtime::make_error(completion, terms_.started));
   }

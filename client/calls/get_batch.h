@@ -1,13 +1,13 @@
 #pragma once
 
-// A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot go so
+// A batch of gets. Where the protocol can, many keys of a node go as one request; what cannot
 // goes alone:
 //
 // - a key that the protocol does not list (SessionFactory::takes_batches),
-// - a key of which only a get of it alone tells whether it is there (protocol::Reply::unsure),
+// - a key of which only its own get says whether it is there (protocol::Reply::unsure),
 // - keys of a node that is down while other nodes stand in for it, each for its own keys.
 //
-// A request of many keys that fails fails those that were not told; the others keep their values.
+// If a request of many keys fails, the keys without an answer fail; the others keep their values.
 //
 // Thread rule: as Work.
 

@@ -61,7 +61,7 @@ class NodeRound final : private socket::RequestSink {
   std::unique_ptr<cluster::Request[]> requests_;
 };
 
-// For its clock, or where the endpoint has none to tell, whether it answers.
+// Asks each node for its clock; where the endpoint does not send one, whether it answers.
 class Reports {
  public:
   using Out = std::vector<NodeReport>;

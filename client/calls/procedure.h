@@ -1,7 +1,7 @@
 #pragma once
 
 // A procedure: several operations on the store that make up one thing, as taking a lock or changing
-// a list. It is pure: it says which operations it wants and what it waits for, and is told how they
+// a list. It is pure: it says which operations it wants and what it waits for, and hears how they
 // ended. ProcedureHost carries it out; a test may do so by hand.
 //
 // Whoever runs one repeats: an input, then poll_command until false; and sets its timer to

@@ -32,7 +32,7 @@ void CasRegister::open(Deadline until, Now now) {
   if (!known_ || !trusted_ || contended_) return send_get(now);
   head_.next = next_;
   state_ = State::open;
-  tell_done();
+  report_done();
 }
 
 // ---- the head
@@ -63,7 +63,7 @@ void CasRegister::on_head(const socket::Completion& answer) {
   trusted_ = same;
   versioned_ = !absent_;
   state_ = State::open;
-  tell_done();
+  report_done();
 }
 
 // ---- reading and adding
@@ -109,10 +109,10 @@ void CasRegister::on_all_exchanged(bool looked, const socket::Completion& answer
     return looked ? end_without_versions(answer) : look_for_versions(answer.now);
   }
   state_ = State::open;
-  tell_done();
+  report_done();
 }
 
-// Old servers do not tell the version of what they store, those run with -C tell none at all.
+// Old servers do not send the version of what they store; those run with -C never send one.
 void CasRegister::look_for_versions(Now now) {
   PendingOperation operation(Verb::get, added_.front());
   operation.connection = bound();
@@ -205,9 +205,9 @@ void CasRegister::on_committed(const socket::Completion& answer) {
   replace_head(std::move(next_head_), {{}, bound(), answer.now.mono + 2 * options_.step_timeout});
   head_.next = next_;
   absent_ = false;
-  known_ = !version_.empty();  // old servers do not tell the new version
+  known_ = !version_.empty();  // old servers do not send the new version
   trusted_ = known_ && !contended_;
-  tell_done();
+  report_done();
 }
 
 // ---- ends

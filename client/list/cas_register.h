@@ -91,7 +91,7 @@ class CasRegister final : public RegisterBase {
   bool trusted_ = false;  // and is likely to be
   bool absent_ = false;
   std::string version_;
-  bool versioned_ = false;  // the server has told a version
+  bool versioned_ = false;  // the server has sent a version
   bool contended_ = false;  // somebody else wrote it lately
 
   std::vector<std::string> added_;  // in this attempt; no commit names them yet

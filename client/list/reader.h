@@ -7,8 +7,8 @@
 //   head -> segments -> items -> done
 //   any  -> head      something is missing, or the connection was lost
 //
-// The same head twice and still something missing: the list is damaged, which is told: as an error,
-// or, if asked for, as holes among the items. A hole counts only if the head is still the same
+// The same head twice and still something missing: the list is damaged. That is an error or, if
+// asked for, holes among the items. A hole counts only if the head is still the same
 // after it was seen. All reads of one round go over one connection: a store that has lost its
 // memory is another one.
 //

@@ -46,11 +46,11 @@ class RegisterBase : public Register {
   bool on_exchanged(const PendingOperation& operation, bool is_get,
                     const socket::Completion& answer);
   void begin_attempt(Deadline until, Now now);
-  void tell_done() { event_ = {Kind::done, {}}; }
+  void report_done() { event_ = {Kind::done, {}}; }
   // The connection or the fence is another one by then, or a time-out may have been an accident.
   // Everything else would end the same again.
   static bool worth_another(const socket::Completion& answer) noexcept;
-  // Closes the attempt, and tells how it ended: as what was not answered deserves, or as said.
+  // Closes the attempt and reports how it ended: as the answer says, or as given.
   void fail(const socket::Completion& answer);
   void end(Kind kind, Error error, Now now);
   // An error of an answer that is not acceptable.

@@ -153,7 +153,7 @@ void StoreRegister::opened() {
   absent_ = false;
   known_on_ = connection_;
   sweeper_.forget_swept(head_.garbage);
-  tell_done();
+  report_done();
 }
 
 void StoreRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValue> puts,
@@ -177,7 +177,7 @@ void StoreRegister::on_exchange(const PendingOperation& operation,
   if (!answer.answered) return fail(answer);
   if (!on_exchanged(operation, operation.purpose == get, answer)) return;
   state_ = State::open;
-  tell_done();
+  report_done();
 }
 
 void StoreRegister::commit(Head head, Deadline until, Now now) {
@@ -204,7 +204,7 @@ void StoreRegister::on_commit(const socket::Completion& answer) {
                {token_, connection_, answer.now.mono + 2 * options_.step_timeout});
   bytes_ = std::move(next_bytes_);
   known_ = true;
-  tell_done();
+  report_done();
 }
 
 void StoreRegister::close(Deadline until, Now) {

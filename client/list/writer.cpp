@@ -14,8 +14,8 @@ using runtime::local_error;
 
 namespace {
 
-// How long the register tries to tell the store that it is closed. A client that closes waits for
-// that, so not for long.
+// How long the register tries to close in the store. A client that closes waits for that, so it is
+// not long.
 constexpr std::chrono::milliseconds patience{1'000};
 constexpr std::chrono::milliseconds closing_patience{100};
 

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds pause{1};
 // the server's thread behind it, where it was. Only compared, for it may be gone.
 thread_local const void* last_side = nullptr;
 
-// Tells a cluster to connect to a node; owns itself until it has run.
+// Makes a cluster connect to a node; owns itself until it has run.
 class Connect final : private socket::Lane::Task {
  public:
   static void post(Path& path, std::uint32_t node) { path.lane().post(*new Connect(path, node)); }

@@ -36,7 +36,7 @@ class GetAnswersTest : public testing::Test {
   static std::string value_of(std::uint32_t index) {
     return "value " + std::to_string(index) + std::string(index % 7 == 0 ? 5'000 : 0, '.');
   }
-  void tell(GetAnswers& answers, std::uint32_t place) const {
+  void give(GetAnswers& answers, std::uint32_t place) const {
     const std::uint32_t index = plan->at(place);
     std::string value = value_of(index);
     if (index % 11 == 10) {
@@ -45,7 +45,7 @@ class GetAnswersTest : public testing::Test {
       error.reason = Reason::timed_out;
       answers.fail(place, std::move(error));
     } else {
-      answers.tell(place, reply_of(index, value));
+      answers.answer(place, reply_of(index, value));
     }
     std::ranges::fill(value, '!');  // the view is not kept
   }
@@ -78,9 +78,9 @@ TEST_F(GetAnswersTest, EntriesMadeAtAnyMomentAreTheSame) {
     GetAnswers answers(*plan);
     for (std::uint32_t place = 0; place < names.size(); ++place) {
       if (place == made_at) answers.make_entries();
-      EXPECT_FALSE(answers.told(place));
-      tell(answers, place);
-      EXPECT_TRUE(answers.told(place));
+      EXPECT_FALSE(answers.is_known(place));
+      give(answers, place);
+      EXPECT_TRUE(answers.is_known(place));
     }
     expect_all(answers);
   }
@@ -101,7 +101,7 @@ TEST_F(GetAnswersTest, EntriesOfOldBecomeTheSame) {
         GetAnswers answers(*plan, std::move(used));
         for (std::uint32_t place = 0; place < names.size(); ++place) {
           if (place == made_at) answers.make_entries();
-          tell(answers, place);
+          give(answers, place);
         }
         expect_all(answers);
       }
@@ -118,7 +118,7 @@ TEST_F(GetAnswersTest, WhatFitsIntoEntriesOfOldNeedsNoMemory) {
       protocol::Reply reply;
       reply.value = std::string_view("a value that is not short enough to need no memory");
       reply.version = "18446744073709551615";
-      answers.tell(place, reply);
+      answers.answer(place, reply);
     }
     results = answers.take();
     std::vector<const void*> now{results.data()};
@@ -134,14 +134,14 @@ TEST_F(GetAnswersTest, WhatFitsIntoEntriesOfOldNeedsNoMemory) {
   }
 }
 
-TEST_F(GetAnswersTest, AKeyInDoubtIsNotToldUntilItIs) {
+TEST_F(GetAnswersTest, AKeyInDoubtIsNotKnownUntilItsOwnAnswer) {
   GetAnswers answers(*plan);
   for (std::uint32_t place = 0; place < names.size(); ++place) {
     answers.doubt(place);
     EXPECT_TRUE(answers.unsure(place));
-    EXPECT_FALSE(answers.told(place));
+    EXPECT_FALSE(answers.is_known(place));
   }
-  for (std::uint32_t place = 0; place < names.size(); ++place) tell(answers, place);
+  for (std::uint32_t place = 0; place < names.size(); ++place) give(answers, place);
   expect_all(answers);
 }
 
@@ -151,7 +151,7 @@ TEST_F(GetAnswersTest, TheKeysOfEntriesAreTheirOwn) {
   for (std::uint32_t place = 0; place < names.size(); ++place) {
     EXPECT_EQ(answers.key(place), names[plan->at(place)]);
     EXPECT_NE(answers.key(place).data(), names[plan->at(place)].data());
-    tell(answers, place);
+    give(answers, place);
   }
   expect_all(answers);
 }
