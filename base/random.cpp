@@ -1,18 +1,21 @@
 #include "base/random.h"
 
-#include <bit>
 #include <cstring>
 
 namespace sheaf {
 namespace {
 
-using State = std::array<std::uint32_t, 16>;
+// A row of the four by four words of the state.
+using Row [[gnu::vector_size(16)]] = std::uint32_t;
 
-void quarter(State& s, unsigned a, unsigned b, unsigned c, unsigned d) noexcept {
-  s[a] += s[b], s[d] = std::rotl(s[d] ^ s[a], 16);
-  s[c] += s[d], s[b] = std::rotl(s[b] ^ s[c], 12);
-  s[a] += s[b], s[d] = std::rotl(s[d] ^ s[a], 8);
-  s[c] += s[d], s[b] = std::rotl(s[b] ^ s[c], 7);
+Row rotate(Row row, int bits) noexcept { return row << bits | row >> (32 - bits); }
+
+// Four quarter rounds side by side, one in each column.
+void quarter(Row& a, Row& b, Row& c, Row& d) noexcept {
+  a += b, d = rotate(d ^ a, 16);
+  c += d, b = rotate(b ^ c, 12);
+  a += b, d = rotate(d ^ a, 8);
+  c += d, b = rotate(b ^ c, 7);
 }
 
 }  // namespace
@@ -24,19 +27,25 @@ Random::Random(std::uint64_t seed) noexcept : key_{} {
 
 // RFC 8439 §2.3, nonce zero, 64-bit block counter.
 void Random::refill() noexcept {
-  State s{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
-  for (unsigned i = 0; i < 8; ++i) s[4 + i] = key_[i];
-  s[12] = static_cast<std::uint32_t>(block_);
-  s[13] = static_cast<std::uint32_t>(block_ >> 32);
+  const Row first{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+  const Row second{key_[0], key_[1], key_[2], key_[3]};
+  const Row third{key_[4], key_[5], key_[6], key_[7]};
+  const Row fourth{static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32)};
   ++block_;
-  pool_ = s;
+  Row a = first, b = second, c = third, d = fourth;
   for (int round = 0; round < 10; ++round) {
-    quarter(pool_, 0, 4, 8, 12), quarter(pool_, 1, 5, 9, 13);
-    quarter(pool_, 2, 6, 10, 14), quarter(pool_, 3, 7, 11, 15);
-    quarter(pool_, 0, 5, 10, 15), quarter(pool_, 1, 6, 11, 12);
-    quarter(pool_, 2, 7, 8, 13), quarter(pool_, 3, 4, 9, 14);
+    quarter(a, b, c, d);
+    // The diagonals become columns, and columns again.
+    b = __builtin_shufflevector(b, b, 1, 2, 3, 0);
+    c = __builtin_shufflevector(c, c, 2, 3, 0, 1);
+    d = __builtin_shufflevector(d, d, 3, 0, 1, 2);
+    quarter(a, b, c, d);
+    b = __builtin_shufflevector(b, b, 3, 0, 1, 2);
+    c = __builtin_shufflevector(c, c, 2, 3, 0, 1);
+    d = __builtin_shufflevector(d, d, 1, 2, 3, 0);
   }
-  for (unsigned i = 0; i < 16; ++i) pool_[i] += s[i];
+  const std::array<Row, 4> sum{a + first, b + second, c + third, d + fourth};
+  std::memcpy(pool_.data(), sum.data(), sizeof pool_);
   used_ = 0;
 }
 
@@ -50,12 +59,13 @@ double Random::between(double low, double high) noexcept {
 }
 
 void Random::fill(std::span<std::byte> out) noexcept {
-  while (!out.empty()) {
+  for (; out.size() >= sizeof(std::uint32_t); out = out.subspan(sizeof(std::uint32_t))) {
     const std::uint32_t word = u32();
-    const std::size_t size = out.size() < sizeof word ? out.size() : sizeof word;
-    std::memcpy(out.data(), &word, size);
-    out = out.subspan(size);
+    std::memcpy(out.data(), &word, sizeof word);
   }
+  if (out.empty()) return;
+  const std::uint32_t word = u32();
+  std::memcpy(out.data(), &word, out.size());
 }
 
 Seed Random::fork() noexcept {
