@@ -1,13 +1,9 @@
 #include "base/byte_writer.h"
 
-#include <charconv>
+#include "base/text.h"
 
 namespace sheaf {
 
-void ByteWriter::decimal(std::uint64_t value) {
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out_.append(digits, end);
-}
+void ByteWriter::decimal(std::uint64_t value) { out_.append(DecimalText(value).view()); }
 
 }  // namespace sheaf

@@ -73,6 +73,15 @@ constexpr std::array<std::int8_t, 256> base64_values() {
 }
 constexpr auto digit_values = base64_values();
 
+// "00", "01" to "99".
+constexpr auto digit_pairs = [] {
+  std::array<std::array<char, 2>, 100> pairs{};
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    pairs[i] = {static_cast<char>('0' + i / 10), static_cast<char>('0' + i % 10)};
+  }
+  return pairs;
+}();
+
 // `value` / `unit` with three significant digits; value / unit is at least 1.
 std::string three_digits(std::uint64_t value, std::uint64_t unit) {
   const auto scaled = [&](std::uint64_t scale) { return (value * scale + unit / 2) / unit; };
@@ -85,6 +94,15 @@ std::string three_digits(std::uint64_t value, std::uint64_t unit) {
   return std::to_string(scaled(1));
 }
 
+// Of any size: what may be too big for 64 bits.
+std::optional<std::uint64_t> parse_long_decimal(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc{} || at != end) return std::nullopt;
+  return value;
+}
+
 std::string format_positive(std::uint64_t ns) {
   if (ns < 1'000) return std::to_string(ns) + " ns";
   const std::uint64_t us = (ns + 500) / 1'000;
@@ -95,11 +113,27 @@ std::string format_positive(std::uint64_t ns) {
 
 }  // namespace
 
+// Two digits for each division.
+DecimalText::DecimalText(std::uint64_t number, std::size_t width) noexcept {
+  char* at = digits_.data() + digits_.size();
+  for (; number >= 10; number /= 100) {
+    at -= 2;
+    std::memcpy(at, digit_pairs[number % 100].data(), 2);
+  }
+  first_ = static_cast<std::size_t>(at - digits_.data());
+  if (number > 0) digits_[--first_] = static_cast<char>('0' + number);
+  while (digits_.size() - first_ < width) digits_[--first_] = '0';
+}
+
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
+  constexpr std::size_t safe = std::numeric_limits<std::uint64_t>::digits10;
+  if (text.empty() || text.size() > safe) return parse_long_decimal(text);
   std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc{} || at != end) return std::nullopt;
+  for (const char c : text) {
+    const unsigned digit = static_cast<unsigned char>(c) - unsigned{'0'};
+    if (digit > 9) return std::nullopt;
+    value = value * 10 + digit;
+  }
   return value;
 }
 

@@ -2,13 +2,29 @@
 
 // Text helpers: numbers, durations, hex, base64, UTF-8, and bytes made safe to print.
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace sheaf {
+
+// A number as decimal digits, in place: at least `width` of them, with zeros in front; at most 20.
+class DecimalText {
+ public:
+  DecimalText() = default;
+  explicit DecimalText(std::uint64_t number, std::size_t width = 1) noexcept;
+  std::string_view view() const noexcept {
+    return {digits_.data() + first_, digits_.size() - first_};
+  }
+
+ private:
+  std::array<char, 20> digits_;
+  std::size_t first_ = digits_.size();
+};
 
 // All of `text` as decimal digits, no sign, no blanks; nothing if it is empty, not a number or too
 // big.

@@ -3,7 +3,6 @@
 #include "protocol/statestore/clock.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -19,11 +18,8 @@ std::uint64_t since_epoch(milliseconds wall) noexcept {
   return wall.count() > 0 ? static_cast<std::uint64_t>(wall.count()) : 0;
 }
 
-char* print_number(char* out, std::uint64_t value, std::ptrdiff_t width) noexcept {
-  char digits[20];
-  const char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-  out = std::fill_n(out, std::max<std::ptrdiff_t>(0, width - (end - digits)), '0');
-  return std::copy(static_cast<const char*>(digits), end, out);
+char* print_number(char* out, std::uint64_t value, std::size_t width) noexcept {
+  return std::ranges::copy(DecimalText(value, width).view(), out).out;
 }
 
 }  // namespace
