@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/text.h"
 #include "protocol/memcached/header.h"
 #include "protocol/memcached/rules.h"
 
@@ -42,32 +43,37 @@ void put_base64(ByteWriter& out, std::string_view bytes) {
   }
 }
 
-void put_key(ByteWriter& out, std::string_view key) {
+// Returns the flag that says how the key is encoded.
+std::string_view put_key(ByteWriter& out, std::string_view key) {
   if (is_plain_key(key)) {
     out.bytes(key);
-  } else {
-    put_base64(out, key);
+    return {};
   }
+  put_base64(out, key);
+  return " b";
 }
 
-// The flag of a key that went as base64.
-void put_key_flag(ByteWriter& out, std::string_view key) {
-  if (!is_plain_key(key)) put_flag(out, 'b');
+// The opaque is the last flag.
+void end_line(ByteWriter& out, std::uint32_t opaque) {
+  std::array<char, 12> text{' ', 'O'};
+  char* const end = std::to_chars(text.data() + 2, text.data() + text.size(), opaque, 16).ptr;
+  out.bytes({text.data(), std::ranges::copy(line_end, end).out});
 }
 
-void put_opaque(ByteWriter& out, std::uint32_t opaque) {
-  std::array<char, 8> digits{};
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), opaque, 16);
-  put_flag(out, 'O');
-  out.bytes({digits.data(), static_cast<std::size_t>(end - digits.data())});
-}
-
+// False if it is no number, or one more of its kind.
 template <class Number>
-bool read_number(std::string_view text, std::optional<Number>& number, int base = 10) noexcept {
-  Number read = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read, base);
-  if (number || error != std::errc() || end != text.data() + text.size()) return false;
-  number = read;
+bool read_number(std::string_view text, std::optional<Number>& number) noexcept {
+  const auto read = parse_decimal(text);
+  if (number || !read || *read > std::numeric_limits<Number>::max()) return false;
+  number = static_cast<Number>(*read);
+  return true;
+}
+
+bool read_opaque(std::string_view text, std::optional<std::uint32_t>& opaque) noexcept {
+  std::uint32_t read = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read, 16);
+  if (opaque || error != std::errc() || end != text.data() + text.size()) return false;
+  opaque = read;
   return true;
 }
 
@@ -84,17 +90,19 @@ template <class Number>
 bool take_listed(std::string_view text, std::size_t& at, Number& number) noexcept {
   constexpr auto safe = static_cast<std::size_t>(std::numeric_limits<Number>::digits10);
   if (at == text.size() || text[at] != ' ') return false;
-  const std::size_t first = ++at;
+  const std::size_t first = at + 1;
+  std::size_t end = first;
   Number read = 0;
-  for (; at < text.size(); ++at) {
-    const unsigned digit = static_cast<unsigned char>(text[at]) - unsigned{'0'};
+  for (; end < text.size(); ++end) {
+    const unsigned digit = static_cast<unsigned char>(text[end]) - unsigned{'0'};
     if (digit > 9) break;
     read = static_cast<Number>(read * 10 + digit);
   }
+  at = end;
   number = read;
-  if (at - first <= safe) return at > first;
+  if (end - first <= safe) return end > first;
   std::optional<Number> exact;
-  return read_number(text.substr(first, at - first), exact) && *exact == number;
+  return read_number(text.substr(first, end - first), exact) && *exact == read;
 }
 
 Code code_of(std::string_view word) noexcept {
@@ -125,7 +133,7 @@ bool read_flag(std::string_view flag, ReplyLine& line) noexcept {
   const std::string_view token = flag.substr(1);
   switch (flag.front()) {
     case 'O':
-      return read_number(token, line.opaque, 16);
+      return read_opaque(token, line.opaque);
     case 'c':
       return read_number(token, line.cas);
     case 'f':
@@ -148,24 +156,20 @@ bool read_flag(std::string_view flag, ReplyLine& line) noexcept {
 
 void MetaGet::encode(ByteWriter& out) const {
   out.bytes("mg ");
-  put_key(out, key);
-  put_key_flag(out, key);
-  if (value) put_flag(out, 'v');
-  put_flag(out, 'f');
-  put_flag(out, 'c');
+  out.bytes(put_key(out, key));
+  out.bytes(value ? " v f c" : " f c");
   if (touch) put_number(out, 'T', *touch);
   if (lease) put_number(out, 'N', *lease);
-  put_opaque(out, opaque);
-  out.bytes(line_end);
+  end_line(out, opaque);
 }
 
 void MetaSet::encode(ByteWriter& out) const {
   out.bytes("ms ");
-  put_key(out, key);
+  const std::string_view key_flag = put_key(out, key);
   out.u8(' ');
   out.decimal(size);
-  put_key_flag(out, key);
-  put_flag(out, 'c');
+  out.bytes(key_flag);
+  out.bytes(" c");
   if (mode != Mode::set) {
     put_flag(out, 'M');
     out.u8(static_cast<std::uint8_t>(mode));
@@ -173,25 +177,20 @@ void MetaSet::encode(ByteWriter& out) const {
   if (flags != 0) put_number(out, 'F', flags);
   if (expiry != 0) put_number(out, 'T', expiry);
   if (cas != 0) put_number(out, 'C', cas);
-  put_opaque(out, opaque);
-  out.bytes(line_end);
+  end_line(out, opaque);
 }
 
 void MetaRemove::encode(ByteWriter& out) const {
   out.bytes("md ");
-  put_key(out, key);
-  put_key_flag(out, key);
+  out.bytes(put_key(out, key));
   if (cas != 0) put_number(out, 'C', cas);
-  put_opaque(out, opaque);
-  out.bytes(line_end);
+  end_line(out, opaque);
 }
 
 void MetaArithmetic::encode(ByteWriter& out) const {
   out.bytes("ma ");
-  put_key(out, key);
-  put_key_flag(out, key);
-  put_flag(out, 'v');
-  put_flag(out, 'c');
+  out.bytes(put_key(out, key));
+  out.bytes(" v c");
   if (decrement) {
     put_flag(out, 'M');
     out.u8('D');
@@ -201,14 +200,12 @@ void MetaArithmetic::encode(ByteWriter& out) const {
     put_number(out, 'N', expiry);
     put_number(out, 'J', *initial);
   }
-  put_opaque(out, opaque);
-  out.bytes(line_end);
+  end_line(out, opaque);
 }
 
 void MetaDebug::encode(ByteWriter& out) const {
   out.bytes("me ");
-  put_key(out, key);
-  put_key_flag(out, key);
+  out.bytes(put_key(out, key));
   out.bytes(line_end);
 }
 
