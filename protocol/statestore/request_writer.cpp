@@ -117,19 +117,18 @@ void RequestWriter::start() {
 }
 
 std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operation, Now now) {
-  auto made = draft(operation, now);
-  if (!made) return std::unexpected(std::move(made.error()));
-  PendingRequest& request = add(*made);
-  queue(*made, request);
+  Draft draft;
+  if (auto error = make_draft(operation, draft, now)) return std::unexpected(std::move(*error));
+  PendingRequest& request = add(draft);
+  queue(draft, request);
   return request.ticket;
 }
 
-std::expected<RequestWriter::Draft, LocalError> RequestWriter::draft(const Operation& operation,
-                                                                     Now now) {
-  Draft draft;
+std::optional<LocalError> RequestWriter::make_draft(const Operation& operation, Draft& draft,
+                                                    Now now) {
   draft.expiry_seconds = expiry_of(operation.deadline, now);
-  if (auto error = encode_payload(operation, draft)) return std::unexpected(std::move(*error));
-  if (auto error = stamp(operation, draft, now)) return std::unexpected(std::move(*error));
+  if (auto error = encode_payload(operation, draft)) return error;
+  if (auto error = stamp(operation, draft, now)) return error;
 
   draft.payload_size = payload_.size() + draft.value.size();
   draft.properties_size =
@@ -141,10 +140,10 @@ std::expected<RequestWriter::Draft, LocalError> RequestWriter::draft(const Opera
   publish.topic = request_topic;
   const std::size_t size = publish.encoded_size(draft.properties_size, draft.payload_size);
   if (size > agreement_.packet_limit) {
-    return std::unexpected(too_large("the request", size, "the server's Maximum Packet Size",
-                                     agreement_.packet_limit));
+    return too_large("the request", size, "the server's Maximum Packet Size",
+                     agreement_.packet_limit);
   }
-  return draft;
+  return std::nullopt;
 }
 
 // ---- payload

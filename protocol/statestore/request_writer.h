@@ -47,7 +47,7 @@ class RequestWriter {
     std::size_t payload_size = 0;
   };
 
-  std::expected<Draft, LocalError> draft(const Operation& operation, Now now);
+  std::optional<LocalError> make_draft(const Operation& operation, Draft& draft, Now now);
   std::optional<LocalError> encode_payload(const Operation& operation, Draft& draft);
   std::optional<LocalError> check_key_and_value(const Operation& operation) const;
   std::optional<LocalError> encode_set(const Operation& operation, Draft& draft);
