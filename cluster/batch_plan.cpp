@@ -20,7 +20,7 @@ class KeyIndex {
       : places_(std::bit_ceil(2 * keys + 1), none, memory), seed_(seed) {}
 
   // The index of an equal key of `items`; if there is none, items.size(), which it then stands for.
-  std::uint32_t find_or_add(std::string_view key, const std::pmr::vector<BatchPlan::Item>& items) {
+  std::uint32_t find_or_add(std::string_view key, std::span<const BatchPlan::Item> items) {
     const std::size_t mask = places_.size() - 1;
     std::size_t at = hash64(key, seed_) & mask;
     while (places_[at] != none && items[places_[at]].key != key) at = (at + 1) & mask;
@@ -53,24 +53,25 @@ BatchPlan::BatchPlan(const Topology& topology, std::span<const SetItem> items, B
 void BatchPlan::collect(std::span<const std::string_view> keys) {
   SHEAF_CHECK(keys.size() < std::numeric_limits<std::uint32_t>::max() / 2);
   KeyIndex index(keys.size(), limits_.seed, memory());
-  items_.reserve(keys.size());
+  items_.resize(keys.size());
+  std::size_t count = 0;
   for (const std::string_view key : keys) {
-    if (index.find_or_add(key, items_) == items_.size()) items_.push_back({key, {}, 0});
+    if (index.find_or_add(key, std::span(items_).first(count)) == count) items_[count++].key = key;
   }
+  items_.resize(count);
 }
 
 void BatchPlan::collect(std::span<const SetItem> items) {
   SHEAF_CHECK(items.size() < std::numeric_limits<std::uint32_t>::max() / 2);
   KeyIndex index(items.size(), limits_.seed, memory());
-  items_.reserve(items.size());
+  items_.resize(items.size());
+  std::size_t count = 0;
   for (const SetItem& item : items) {
-    const std::uint32_t at = index.find_or_add(item.key, items_);
-    if (at == items_.size()) {
-      items_.push_back({item.key, item.value, 0});
-    } else {
-      items_[at].value = item.value;
-    }
+    const std::uint32_t at = index.find_or_add(item.key, std::span(items_).first(count));
+    if (at == count) items_[count++].key = item.key;
+    items_[at].value = item.value;
   }
+  items_.resize(count);
 }
 
 void BatchPlan::locate(const Topology& topology) {

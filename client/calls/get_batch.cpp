@@ -15,13 +15,12 @@ GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
     : BatchFeed(end, ground, std::move(plan)),
       terms_(terms),
       answers_(this->plan(), std::move(used)),
-      keys_(this->plan().memory()),
+      keys_(this->plan().size(), this->plan().memory()),
       parts_(this->plan().memory()),
       idle_parts_(this->plan().memory()),
       alone_(this->plan().memory()) {
-  keys_.reserve(this->plan().size());
-  for (std::uint32_t place = 0; place < this->plan().size(); ++place) {
-    keys_.push_back(this->plan().item(this->plan().at(place)).key);
+  for (std::uint32_t place = 0; place < keys_.size(); ++place) {
+    keys_[place] = this->plan().item(this->plan().at(place)).key;
   }
 }
 
