@@ -204,6 +204,8 @@ void Lane::drain(Now now) {
     }
     if (task == nullptr) return;
     task->run(now);
+    // What is queued from here on, the next turn looks for, as it does after a look under the lock.
+    if (!queued_.load(std::memory_order_relaxed)) return;
   }
 }
 
