@@ -43,9 +43,10 @@ namespace sheaf::protocol {
 
 // What a step through the input has come to.
 enum class Step : std::uint8_t {
-  need_input,  // no whole message is buffered
-  again,       // something is done, without an event
-  event        // the event is filled in
+  need_input,   // no whole message is buffered: nothing before more input or a cancelled request
+  need_output,  // the next event waits until more of the output has left
+  again,        // something is done, without an event
+  event         // the event is filled in
 };
 
 struct LifeOptions {

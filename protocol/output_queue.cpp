@@ -52,6 +52,7 @@ OutputQueue::FrameId OutputQueue::end() {
 }
 
 std::span<const Bytes> OutputQueue::parts() {
+  if (empty()) return {};
   std::size_t count = 0;
   std::size_t at = begin_;
   const auto add = [&](const char* data, std::size_t size) {

@@ -33,7 +33,10 @@ class SessionBase : public Session {
  public:
   // ---- inputs
   std::span<std::byte> input_space() final { return life_.input_space(); }
-  void on_input(std::size_t size, Now now) final { life_.on_input(size, now); }
+  void on_input(std::size_t size, Now now) final {
+    awaits_input_ = false;
+    life_.on_input(size, now);
+  }
   void on_output(std::size_t size, Now now) final { life_.on_output(size, now); }
   void on_eof(Now) final { life_.on_eof(); }
   void on_deadline(Now now) final {
@@ -60,7 +63,10 @@ class SessionBase : public Session {
       return std::unexpected(no_memory());
     }
   }
-  Sent cancel(Ticket ticket, Now) final { return life_.cancel(ticket); }
+  Sent cancel(Ticket ticket, Now) final {
+    awaits_input_ = false;
+    return life_.cancel(ticket);
+  }
   void close(Now) final {
     life_.guarded([this] { life_.end({Reason::closed, "closed by this client"}, farewell()); });
   }
@@ -72,10 +78,12 @@ class SessionBase : public Session {
   }
   bool poll_event(Event& event) final {
     while (life_.parses()) {
+      if (awaits_input_) return false;
       Step step = Step::again;
       life_.guarded([&] { step = next_step(event); });
       if (step == Step::event) return true;
-      if (step == Step::need_input) return false;
+      awaits_input_ = step == Step::need_input;
+      if (step != Step::again) return false;
     }
     return life_.next_failure(event);
   }
@@ -127,6 +135,7 @@ class SessionBase : public Session {
  private:
   Requests requests_;
   ConnectionLife life_;
+  bool awaits_input_ = false;  // a step needed more, and none has come since
 };
 
 }  // namespace sheaf::protocol

@@ -42,7 +42,7 @@ std::expected<void, protocol::LocalError> ClientSocket::submit(Request& request,
   if (by_slot_.size() <= ticket->slot) by_slot_.resize(ticket->slot + 1);
   by_slot_[ticket->slot] = &request;
   requests_.push_back(request);
-  loop_.defer(*this);
+  if (unwritten_ == 0) loop_.defer(*this);  // else it is deferred already
   unwritten_ += request.width();
   if (unwritten_ >= burst_size) flush(now);
   return {};
@@ -138,7 +138,6 @@ void ClientSocket::on_timer(Now now) {
 void ClientSocket::run_deferred(Now now) {
   if (state_ == State::closed) return;
   if (stream_ != nullptr) {
-    pull_events(now);
     flush(now);
     pull_events(now);
   }

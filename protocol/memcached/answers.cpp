@@ -2,7 +2,6 @@
 
 #include "protocol/memcached/answers.h"
 
-#include <charconv>
 #include <utility>
 
 #include "base/checks.h"
@@ -74,7 +73,6 @@ Step Answers::refuse_and_end(Pending& request, Reason reason, std::string_view t
 }
 
 bool Answers::early_refusal(Event& event) {
-  if (!early_) return false;
   Pending* const request = queue_.find(early_->sequence);
   SHEAF_CHECK(request != nullptr);
   if (life_.output().needs_borrowed(request->frame)) return false;
@@ -108,9 +106,8 @@ Step Answers::end_stats(Pending& request, Event& event) {
 
 std::string_view Answers::version_text(std::uint64_t cas) noexcept {
   if (cas == 0) return {};
-  const auto [end, error] =
-      std::to_chars(version_text_.data(), version_text_.data() + version_text_.size(), cas);
-  return {version_text_.data(), static_cast<std::size_t>(end - version_text_.data())};
+  version_text_ = DecimalText(cas);
+  return version_text_.view();
 }
 
 Reply Answers::above_value_limit() noexcept {

@@ -9,12 +9,12 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "protocol/connection_life.h"
 #include "protocol/memcached/request_queue.h"
 #include "protocol/session.h"
@@ -36,7 +36,8 @@ class Answers {
   Step refuse(Pending& request, Reason reason, std::string_view text, Event& event);
   // The same, and the connection ends after it: the server has closed or is lost.
   Step refuse_and_end(Pending& request, Reason reason, std::string_view text, Event& event);
-  // True if the refusal that was kept is the event now.
+  // True while a refusal is kept, and then whether it is the event now.
+  bool keeps_refusal() const noexcept { return early_.has_value(); }
   bool early_refusal(Event& event);
 
   Step add_stat(const Pending& request, std::string_view name, std::string_view value);
@@ -59,7 +60,7 @@ class Answers {
   std::string stats_;  // of the request that is being answered
   bool stats_over_limit_ = false;
   std::string event_text_;  // what the last event has views of
-  std::array<char, 20> version_text_{};
+  DecimalText version_text_;
 };
 
 }  // namespace sheaf::protocol::memcached

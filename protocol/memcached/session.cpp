@@ -68,9 +68,15 @@ std::optional<LocalError> MemcachedSession::refusal_of(const Operation& operatio
 }
 
 Step MemcachedSession::next_step(Event& event) {
+  if (answers_.keeps_refusal()) return next_step_after_refusal(event);
+  return life().input().skipping() ? Step::need_input : next_reply(event);
+}
+
+// The refusal is reported once the value is free, whatever input there is.
+Step MemcachedSession::next_step_after_refusal(Event& event) {
   if (answers_.early_refusal(event)) return Step::event;
-  if (life().input().skipping()) return Step::need_input;
-  return next_reply(event);
+  const Step step = next_reply(event);
+  return step == Step::need_input ? Step::need_output : step;
 }
 
 }  // namespace sheaf::protocol::memcached

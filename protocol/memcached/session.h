@@ -61,6 +61,7 @@ class MemcachedSession : public SessionBase<RequestQueue> {
  private:
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now) final;
   Step next_step(Event& event) final;
+  Step next_step_after_refusal(Event& event);
   std::size_t free_slots() const final;
   std::optional<LocalError> refusal_of(const Operation& operation) const;
 
