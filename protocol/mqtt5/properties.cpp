@@ -156,7 +156,7 @@ void store_text(Properties& out, const Property& property) noexcept {
       out.reason_string = property.text;
       break;
     default:
-      break;  // user properties stay in `raw`
+      break;
   }
 }
 
@@ -229,8 +229,6 @@ void store(Properties& out, const Property& property) noexcept {
     case Kind::string:
     case Kind::binary:
       return store_text(out, property);
-    case Kind::pair:
-      return;
     default:
       return store_number(out, property);
   }
@@ -245,11 +243,11 @@ Properties parse_block(Cursor& in, std::uint32_t packet) noexcept {
   while (block.left() > 0 && !block.failed()) {
     const Property property = read_one(block, packet);
     if (block.failed()) break;
-    // Only user properties, and in a PUBLISH the subscription identifiers, may come twice.
+    if (property.id == PropertyId::user_property) continue;  // any number of them; in `raw`
+    // Of the others only the subscription identifiers of a PUBLISH may come twice.
     const std::uint64_t mark = std::uint64_t{1} << static_cast<std::uint8_t>(property.id);
     const bool many =
-        property.id == PropertyId::user_property ||
-        (property.id == PropertyId::subscription_identifier && packet == bit(PacketType::publish));
+        property.id == PropertyId::subscription_identifier && packet == bit(PacketType::publish);
     if ((seen & mark) != 0 && !many) {
       block.fail("property comes twice", ReasonCode::protocol_error);
     }

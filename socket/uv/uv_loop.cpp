@@ -185,9 +185,10 @@ void UvLoop::wake() noexcept {
 }
 
 void UvLoop::defer(Deferred& work) {
-  if (std::find(deferred_.begin(), deferred_.end(), &work) == deferred_.end()) {
-    deferred_.push_back(&work);
+  for (const Deferred* deferred : deferred_) {
+    if (deferred == &work) return;
   }
+  deferred_.push_back(&work);
 }
 
 void UvLoop::forget(Deferred& work) noexcept {
