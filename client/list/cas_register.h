@@ -53,6 +53,7 @@ class CasRegister final : public RegisterBase {
                 Now now) override;
   void commit(Head head, Deadline until, Now now) override;
   void close(Deadline until, Now now) override;
+  void distrust_head() noexcept override { trusted_ = false; }
   bool closing() const override { return false; }
 
   void on_deadline(Now) override {}

@@ -10,6 +10,16 @@ namespace sheaf::client::list {
 
 using Progress = CommitAttempt::Progress;
 
+namespace {
+
+// Of two heads that were read or written: the same list at the same revision. What of its garbage
+// was swept since makes no difference.
+bool same_list(const Head& a, const Head& b) {
+  return a.revision == b.revision && a.segments == b.segments && a.tail == b.tail;
+}
+
+}  // namespace
+
 // What was read over an earlier connection says nothing about the store that answers now.
 Progress CommitAttempt::begin(std::vector<const Edit*> edits, Deadline until, Now now) {
   edits_ = std::move(edits);
@@ -33,6 +43,8 @@ Progress CommitAttempt::on_done(Now now) {
       return on_segment(now);
     case State::storing:
       return commit(now);
+    case State::confirming:
+      return on_confirmed();
     case State::committing:
       return on_committed();
   }
@@ -63,7 +75,7 @@ Progress CommitAttempt::on_missing(Id id, const char* what, Now now) {
 Progress CommitAttempt::plan_and_store(const std::vector<Id>& ids, Now now) {
   state_ = State::storing;
   plan_ = make_plan(register_.head(), ids, edits_, options_);
-  if (!plan_.changes) return on_committed();
+  if (!plan_.changes) return confirm(now);
 
   std::vector<std::string> gets;
   if (plan_.removed) gets.push_back(keys_.item(*plan_.removed));
@@ -76,6 +88,22 @@ Progress CommitAttempt::plan_and_store(const std::vector<Id>& ids, Now now) {
   if (gets.empty() && puts.empty()) return commit(now);
   register_.exchange(std::move(gets), std::move(puts), until_, now);
   return {};
+}
+
+// The head may be one that was known before the edit came: that an index is not there must be true
+// of the list as it is now.
+Progress CommitAttempt::confirm(Now now) {
+  state_ = State::confirming;
+  register_.exchange({keys_.head()}, {}, until_, now);
+  return {};
+}
+
+Progress CommitAttempt::on_confirmed() {
+  const std::optional<std::string>& bytes = register_.values().front();
+  const auto newest = bytes ? parse_head(*bytes, keys_.ids()) : Head{};
+  if (newest && same_list(*newest, register_.head())) return on_committed();
+  register_.distrust_head();
+  return end(Kind::lost, Reason::other, "somebody else has changed the list");
 }
 
 // From here on the edits may have happened, whatever the answer.

@@ -9,7 +9,9 @@
 //   storing    -> committing  new items and segments are there, and so is the item that a remove
 //                             returns; left out if there is nothing to store and nothing to read
 //   committing -> idle        committed
-//   storing    -> idle        committed: the plan changes nothing
+//   reading, idle -> confirming  the plan changes nothing, so no commit will show whether the head
+//                             is still the newest one: it is read again
+//   confirming -> idle        committed: it is; lost: somebody else has changed the list
 //   reading, storing -> idle  lost: something is missing, so the head may have been an old one;
 //                             failed: it is missing again, or damaged, or the list is too long
 //   any        -> idle        give_up: the register was closed
@@ -54,12 +56,14 @@ class CommitAttempt {
   std::optional<std::string> removed() const;
 
  private:
-  enum class State : std::uint8_t { idle, reading, storing, committing };
+  enum class State : std::uint8_t { idle, reading, storing, confirming, committing };
   using Kind = Progress::Kind;
 
   Progress on_segment(Now now);
   Progress on_missing(Id id, const char* what, Now now);
   Progress plan_and_store(const std::vector<Id>& ids, Now now);
+  Progress confirm(Now now);
+  Progress on_confirmed();
   Progress commit(Now now);
   Progress on_committed();
   Progress end(Kind kind, Reason reason, std::string text);

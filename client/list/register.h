@@ -67,6 +67,8 @@ class Register {
   virtual const Head& head() const = 0;
   // Of the last exchange, one for each get.
   virtual const std::vector<std::optional<std::string>>& values() const = 0;
+  // It is an old one: the next open() reads it.
+  virtual void distrust_head() noexcept = 0;
   // Changes when what was read before may not be there any more.
   virtual std::uint64_t incarnation() const = 0;
   // What close() began is in flight.

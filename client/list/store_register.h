@@ -50,6 +50,7 @@ class StoreRegister final : public RegisterBase {
                 Now now) override;
   void commit(Head head, Deadline until, Now now) override;
   void close(Deadline until, Now now) override;
+  void distrust_head() noexcept override {}  // open() reads it or writes it back
   bool closing() const override { return releases_ > 0; }
 
   void on_deadline(Now now) override;

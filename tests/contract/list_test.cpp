@@ -90,6 +90,30 @@ TEST_P(Lists, EditsDoWhatTheySay) {
   EXPECT_EQ(list.range(-100, 100).value(), Items{"again"});
 }
 
+// An edit that finds nothing to do commits nothing, so nothing but a read shows what is there.
+TEST_P(Lists, AnEditThatFindsNothingHasSeenWhatAnotherClientDidBefore) {
+  Client other = test::open(endpoint->uri());
+  List here(*client, "watched");
+  List there(other, "watched");
+  const auto empty_here_filled_there = [&](const std::string& item) {
+    EXPECT_TRUE(here.push("mine"));
+    EXPECT_EQ(here.remove(0).value(), "mine");
+    EXPECT_TRUE(there.push(item));
+  };
+  empty_here_filled_there("a");
+  EXPECT_EQ(here.remove(0).value(), "a");
+  empty_here_filled_there("b");
+  EXPECT_TRUE(here.update(0, "B").value());
+  EXPECT_EQ(there.remove(0).value(), "B");
+  empty_here_filled_there("c");
+  EXPECT_EQ(here.insert(1, "d").value(), 2u);
+  EXPECT_TRUE(there.clear());
+  empty_here_filled_there("e");
+  EXPECT_TRUE(here.clear());
+  EXPECT_EQ(there.length().value(), 0u);
+  EXPECT_EQ(here.remove(0).value(), std::nullopt);
+}
+
 TEST_P(Lists, AnyNameAndAnyItemWork) {
   std::string every_byte;
   for (int i = 0; i < 256; ++i) every_byte.push_back(static_cast<char>(i));

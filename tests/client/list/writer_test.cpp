@@ -91,6 +91,29 @@ TEST_F(ListWriter, AnEditThatExpiresWhileItsItemIsStoredGivesTheLockBackAndCommi
   wire.wants_nothing();
 }
 
+TEST_F(ListWriter, AnEditThatFindsNothingReadsTheHeadAgainBeforeItSaysSo) {
+  EditRequest remove;
+  add(remove, {Edit::Kind::remove, 7, {}});
+  open(one_segment());
+  wire.answer(wire.wants(Verb::get, keys.head()), Status::done, "v", encode_head(one_segment()));
+  ASSERT_EQ(writer.poll_ended(), &remove);
+  EXPECT_FALSE(remove.outcome->value().found);
+  expect_lock_released();
+}
+
+TEST_F(ListWriter, AnEditThatFoundNothingInAnOldHeadBeginsAgain) {
+  EditRequest remove;
+  add(remove, {Edit::Kind::remove, 7, {}});
+  open(one_segment());
+  Head newer = one_segment();
+  ++newer.revision;
+  newer.tail = {6};
+  wire.answer(wire.wants(Verb::get, keys.head()), Status::done, "v", encode_head(newer));
+  EXPECT_EQ(writer.poll_ended(), nullptr);
+  wire.wants(Verb::remove, keys.lock());
+  ask_for_lock();
+}
+
 // Of two edits in work one expires: the other begins again with a lock of its own.
 TEST_F(ListWriter, AnEditBesideOneThatExpiresBeginsAgain) {
   EditRequest brief;
