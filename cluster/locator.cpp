@@ -16,12 +16,4 @@ std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& confi
   return std::make_unique<SlotLocator>(config.nodes, config.slots);
 }
 
-std::string_view routing_key(std::string_view key) noexcept {
-  const std::size_t open = key.find('{');
-  if (open == key.npos) return key;
-  const std::size_t close = key.find('}', open + 1);
-  if (close == key.npos || close == open + 1) return key;
-  return key.substr(open + 1, close - open - 1);
-}
-
 }  // namespace sheaf::cluster

@@ -13,6 +13,8 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "base/routing_key.h"
+
 namespace sheaf::cluster {
 
 struct Location {
@@ -52,8 +54,6 @@ class ClientNodeLocator {
 // identities, weights from 1.
 std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config);
 
-// What of a key decides its place: the text between the first "{" and the next "}" if there is a
-// byte between them, else all of it. Keys with one tag share a node.
-std::string_view routing_key(std::string_view key) noexcept;
+using sheaf::routing_key;  // what of a key decides its place
 
 }  // namespace sheaf::cluster
