@@ -41,6 +41,7 @@ ROOMS = {
     "socket/uv": ["socket"],
     "protocol/memcached": ["protocol"],
     "protocol/mqtt5": ["protocol"],
+    "protocol/resp": ["protocol"],
     "protocol/statestore": ["protocol", "protocol/mqtt5"],
 }
 # Public headers that are values: any layer may use them. The rest is for client/ and above.

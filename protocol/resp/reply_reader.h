@@ -1,0 +1,132 @@
+#pragma once
+
+// ReplyReader: reads replies of RESP2 and RESP3 out of the bytes of a connection, one after
+// another, whatever pieces they come in. Iterative: a stack of open aggregates instead of
+// recursion, and every length is checked against a limit before anything is kept for it.
+//
+// The caller repeats read() with all bytes that are not consumed yet:
+//
+// | read() says | meaning                                      | the caller                   |
+// |-------------|----------------------------------------------|------------------------------|
+// | need_input  | the reply is not complete                    | receives more                |
+// | complete    | root() is the reply, size() bytes long       | uses it, consumes size()     |
+// | pass_over   | a text above its limit begins                | skips size() bytes, here yet |
+// |             |                                              | or not; reads on             |
+// | broken      | no RESP, or another limit is passed: fault() | ends the connection          |
+//
+// A reply that was passed over becomes complete as `too_large` once its end has come.
+// The same bytes give the same results in whatever pieces they come.
+//
+// Strict, because a byte too many or too few gives a reply to the wrong request: each number has
+// one text, lines end with CR LF and contain neither, a push is never inside a reply. Attributes
+// are checked and left out of the tree. The streamed forms of RESP3 ($?, *?) are refused; no server
+// sends them.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/resp/reply_tree.h"
+
+namespace sheaf::protocol::resp {
+
+struct ReplyLimits {
+  std::uint32_t text = 16u << 20;  // bytes of a text; as a whole reply, larger ones are passed over
+  std::uint32_t line = 64u << 10;  // bytes of a status, an error or a big number
+  std::uint32_t bytes = 64u << 20;    // of a whole reply; the input buffer must hold as much
+  std::uint32_t elements = 1u << 20;  // of a whole reply, those of attributes included
+  std::uint32_t depth = 32;           // of aggregates in each other
+};
+
+// Why bytes are not a reply.
+struct ReplyFault {
+  enum class Kind : std::uint8_t {
+    no_type,     // `byte` begins no reply
+    streamed,    // a length or end of a streamed reply
+    bad_number,  // also a length
+    bad_real,
+    bad_boolean,
+    bad_null,
+    bad_verbatim,  // no format and colon
+    bad_line_end,  // CR LF is not where it belongs
+    nested_push,
+    line_too_long,
+    text_too_long,  // inside an aggregate
+    reply_too_long,
+    too_many_elements,
+    too_deep
+  };
+  Kind kind = Kind::no_type;
+  std::uint8_t byte = 0;  // the first one that is wrong, or that begins what is wrong
+  std::uint64_t at = 0;   // its place in the reply
+
+  // "a byte that begins no reply (0x00 at byte 12 of a reply)"
+  std::string message() const;
+};
+
+class ReplyReader {
+ public:
+  enum class Progress : std::uint8_t { need_input, complete, pass_over, broken };
+
+  explicit ReplyReader(const ReplyLimits& limits = {}) noexcept : limits_(limits) {}
+
+  // `data` begins where the reply does. May throw std::bad_alloc; then the reader is of no more
+  // use.
+  Progress read(std::string_view data);
+
+  // ---- after `complete`; views into `data`
+  Value root() const noexcept { return {elements_.data(), bytes_}; }
+  KeptReply keep() const { return {{bytes_, size_}, elements_}; }
+  // Bytes of the reply, or bytes to be passed over.
+  std::size_t size() const noexcept { return size_; }
+
+  // ---- after `broken`
+  const ReplyFault& fault() const noexcept { return fault_; }
+
+  // Of elements, for tests of bounds.
+  std::size_t capacity() const noexcept { return elements_.capacity(); }
+
+ private:
+  enum class Step : std::uint8_t { need_input, value, opened, pass_over, broken };
+  using Fault = ReplyFault::Kind;
+
+  // An aggregate whose elements are not all read.
+  struct Open {
+    std::uint32_t element = 0;
+    std::uint32_t left = 0;
+    bool attribute = false;  // its elements are not kept
+  };
+
+  void begin_reply() noexcept;
+  Step read_element(std::string_view data);
+  Step read_line(std::string_view data, Type type, std::size_t limit);
+  Step read_text(std::string_view data, Type type);
+  Step read_aggregate(std::string_view data, Type type, bool attribute = false);
+  Step read_line_end(std::string_view data);
+  bool close_element() noexcept;
+
+  std::optional<std::string_view> line(std::string_view data, std::size_t limit, Step& step);
+  Step add(Type type, std::uint64_t value, std::size_t size, std::size_t end);
+  Step fail(Fault kind, std::string_view data, std::size_t at) noexcept;
+
+  const ReplyLimits limits_;
+  std::vector<Element> elements_;
+  std::vector<Open> open_;
+  const char* bytes_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t at_ = 0;           // where the next element begins
+  std::size_t searched_ = 0;     // so far there is no end of its line
+  std::uint32_t announced_ = 0;  // elements of all aggregates so far
+  bool done_ = true;             // the next read() begins a reply
+  bool line_end_due_ = false;    // of a text that was passed over
+  bool broken_ = false;
+  ReplyFault fault_;
+};
+
+}  // namespace sheaf::protocol::resp
