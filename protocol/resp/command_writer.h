@@ -1,0 +1,66 @@
+#pragma once
+
+// CommandWriter: writes commands of the Redis protocol, which are arrays of texts, into a queue of
+// output. The same bytes in RESP2 and RESP3.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "protocol/output_queue.h"
+
+namespace sheaf::protocol::resp {
+
+// One word of a command: a text (borrowed), or a number that is written in decimal.
+class Argument {
+ public:
+  constexpr Argument(std::string_view text) noexcept : text_(text) {}  // NOLINT: so calls read well
+  Argument(const std::string& text) noexcept : text_(text) {}          // NOLINT
+  constexpr Argument(const char* text) noexcept : text_(text) {}       // NOLINT
+  template <std::integral Number>
+    requires(!std::same_as<Number, bool> && !std::same_as<Number, char>)
+  constexpr Argument(Number number) noexcept  // NOLINT
+      : number_(static_cast<std::uint64_t>(number)), is_number_(true), negative_(number < 0) {}
+
+  bool is_number() const noexcept { return is_number_; }
+  std::string_view text() const noexcept { return text_; }
+  // Of the number: its absolute value and its sign.
+  std::uint64_t magnitude() const noexcept { return negative_ ? 0 - number_ : number_; }
+  bool negative() const noexcept { return negative_; }
+
+ private:
+  std::string_view text_;
+  std::uint64_t number_ = 0;
+  bool is_number_ = false;
+  bool negative_ = false;
+};
+
+using Command = std::span<const Argument>;
+
+class CommandWriter {
+ public:
+  // `output` outlives it.
+  explicit CommandWriter(OutputQueue& output) noexcept : output_(output) {}
+
+  // A command as one frame. Its largest text is referenced, not copied, if it is above
+  // OutputQueue::copy_limit, and must live until the frame has left. May throw std::bad_alloc;
+  // then nothing has changed.
+  OutputQueue::FrameId write(Command command) { return write_together({&command, 1}); }
+  OutputQueue::FrameId write(std::initializer_list<Argument> command) {
+    return write(Command(command.begin(), command.size()));
+  }
+  // Several commands as one frame, so that nothing comes between them and none leaves without the
+  // others: ASKING and what it is for.
+  OutputQueue::FrameId write_together(std::span<const Command> commands);
+
+ private:
+  OutputQueue& output_;
+};
+
+}  // namespace sheaf::protocol::resp
