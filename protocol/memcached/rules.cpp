@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
 #include "base/text.h"
@@ -16,35 +15,12 @@ namespace {
 // Of an item in a 64-bit server: its header, the CAS, and the line end after the value.
 constexpr std::size_t item_overhead = 48 + 8 + 2;
 
-// The number at the front, which is taken off.
-std::optional<std::uint32_t> take_number(std::string_view& text) noexcept {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
 bool is_blank_or_control(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   return byte <= 0x20 || byte == 0x7f;
 }
 
 }  // namespace
-
-std::optional<ServerVersion> ServerVersion::parse(std::string_view text) noexcept {
-  std::array<std::uint32_t, 3> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i > 0) {
-      if (!text.starts_with('.')) return std::nullopt;
-      text.remove_prefix(1);
-    }
-    const auto number = take_number(text);
-    if (!number) return std::nullopt;
-    numbers[i] = *number;
-  }
-  return ServerVersion{numbers[0], numbers[1], numbers[2]};
-}
 
 std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl, Now now,
                                                    std::int64_t last_second) {

@@ -1,13 +1,12 @@
 #pragma once
 
-// What memcached's two protocols have in common: versions of the server, what a time to live
-// becomes, which keys and values there may be, and how a refusal is worded.
+// What memcached's two protocols have in common: which version of the server has what, what a time
+// to live becomes, which keys and values there may be, and how a refusal is worded.
 //
 // Thread rule: plain values and functions.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <chrono>
-#include <compare>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -15,19 +14,10 @@
 #include <string_view>
 
 #include "protocol/refusals.h"
+#include "protocol/server_version.h"
 
 namespace sheaf::protocol::memcached {
 
-// "1.6.18", "1.4.5_4_gaa7839e": what follows the third number does not count.
-struct ServerVersion {
-  std::uint32_t major = 0;
-  std::uint32_t minor = 0;
-  std::uint32_t patch = 0;
-
-  // Nothing if the text does not begin with three numbers.
-  static std::optional<ServerVersion> parse(std::string_view text) noexcept;
-  friend auto operator<=>(const ServerVersion&, const ServerVersion&) = default;
-};
 inline constexpr ServerVersion meta_since{1, 6, 10};
 // Meta; an older server returns a wrong `c`.
 inline constexpr ServerVersion stores_return_cas_since{1, 6, 13};

@@ -43,7 +43,7 @@ void run(std::string_view bytes) {
       return expect(!cas || *cas != 0, "0 is no version");
     }
     case 3:
-      static_cast<void>(ServerVersion::parse(text));
+      static_cast<void>(protocol::ServerVersion::parse(text));
       return;
     default:
       expect(!is_listable_key(text) || (is_plain_key(text) && !check_meta_key(text)),
