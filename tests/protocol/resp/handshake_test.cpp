@@ -1,0 +1,296 @@
+#include "protocol/resp/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/resp/reply_reader.h"
+#include "tests/protocol/resp/live_replies.h"
+#include "tests/protocol/resp/reply_text.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+using State = Handshake::State;
+
+// A conversation: what the client writes, as text, and what the server answers.
+class Talk {
+ public:
+  explicit Talk(HandshakeOptions options = {}) : options_(std::move(options)) {}
+
+  // The commands that have been written since, as `["PING"] ...`.
+  std::string sent() {
+    handshake_.write(writer_);
+    std::string bytes;
+    for (const Bytes part : output_.parts()) bytes += as_text(part);
+    output_.taken(bytes.size());
+    std::string out;
+    ReplyReader reader;
+    for (std::string_view left = bytes; reader.read(left) == ReplyReader::Progress::complete;
+         left.remove_prefix(reader.size())) {
+      if (!out.empty()) out += ' ';
+      for (const Value word : reader.root()) {
+        if (!out.empty() && out.back() != ' ') out += '_';
+        out += word.text();
+      }
+    }
+    return out;
+  }
+  State answer(std::string_view bytes) {
+    ReplyReader reader;
+    while (reader.read(bytes) == ReplyReader::Progress::complete) {
+      handshake_.on_reply(reader.root());
+      bytes.remove_prefix(reader.size());
+    }
+    EXPECT_TRUE(bytes.empty());
+    return handshake_.state();
+  }
+  const Handshake& handshake() const { return handshake_; }
+  const CloseReason& failure() const { return handshake_.failure(); }
+
+ private:
+  HandshakeOptions options_;
+  Handshake handshake_{options_};
+  OutputQueue output_;
+  CommandWriter writer_{output_};
+};
+
+constexpr std::string_view old_setinfo =
+    "-ERR unknown subcommand 'SETINFO'. Try CLIENT HELP.\r\n"
+    "-ERR unknown subcommand 'SETINFO'. Try CLIENT HELP.\r\n";
+constexpr std::string_view hello_without_login =
+    "-NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+    "<proto> "
+    "AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol "
+    "version at the same time\r\n";
+
+TEST(RespHandshake, WithGarnet) {
+  Talk talk;
+  EXPECT_EQ(talk.sent(), "HELLO_3");
+  EXPECT_EQ(talk.sent(), "") << "once";
+  EXPECT_EQ(talk.answer(live::garnet_hello_resp3), State::last);
+  const std::string last = talk.sent();
+  EXPECT_TRUE(last.starts_with("CLIENT_SETINFO_LIB-NAME_sheaf CLIENT_SETINFO_LIB-VER_")) << last;
+  EXPECT_TRUE(last.ends_with(" PING")) << last;
+  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n+PONG\r\n"), State::ready);
+  EXPECT_EQ(talk.sent(), "");
+  EXPECT_EQ(talk.handshake().owed(), 0u);
+  const ServerFacts& server = talk.handshake().server();
+  EXPECT_TRUE(server.is(Software::garnet)) << "though it calls itself redis";
+  EXPECT_EQ(server.version, (ServerVersion{2, 2, 8}));
+  EXPECT_EQ(server.role, Role::primary);
+  EXPECT_TRUE(server.cluster);
+  EXPECT_EQ(server.protocol, 3);
+}
+
+TEST(RespHandshake, WithRedisThatDoesNotKnowSetInfo) {
+  Talk talk;
+  talk.sent();
+  EXPECT_EQ(talk.answer(live::redis_hello_resp3), State::last);
+  talk.sent();
+  EXPECT_EQ(talk.answer(old_setinfo), State::last);
+  EXPECT_EQ(talk.answer("+PONG\r\n"), State::ready);
+  const ServerFacts& server = talk.handshake().server();
+  EXPECT_TRUE(server.at_least(Software::redis, {7, 0, 15}));
+  EXPECT_FALSE(server.at_least(Software::redis, {7, 2, 0}));
+  EXPECT_FALSE(server.at_least(Software::garnet, {0, 0, 0}));
+  EXPECT_FALSE(server.cluster);
+}
+
+TEST(RespHandshake, TheLoginIsAlone) {
+  Talk talk({.user = "app", .password = "pw"});
+  EXPECT_EQ(talk.sent(), "AUTH_app_pw");
+  EXPECT_EQ(talk.answer("+OK\r\n"), State::greeting);
+  EXPECT_EQ(talk.sent(), "HELLO_3");
+  Talk without_user({.password = "pw"});
+  EXPECT_EQ(without_user.sent(), "AUTH_pw");
+}
+
+TEST(RespHandshake, ALoginThatIsRefusedEndsIt) {
+  for (const std::string_view error :
+       {"-WRONGPASS invalid username-password pair or user is disabled.\r\n",
+        "-WRONGPASS Invalid username/password combination\r\n", "-ERR invalid password\r\n",
+        "-ERR Client sent AUTH, but configured authenticator does not accept passwords\r\n",
+        "-ERR wrong number of arguments for 'auth' command\r\n"}) {
+    Talk talk({.user = "app", .password = "pw"});
+    talk.sent();
+    EXPECT_EQ(talk.answer(error), State::failed) << error;
+    EXPECT_EQ(talk.failure().reason, Reason::authentication) << error;
+    EXPECT_TRUE(talk.failure().permanent) << error;
+    EXPECT_TRUE(talk.failure().text.starts_with("the server refused AUTH: ")) << error;
+    EXPECT_EQ(talk.failure().text.find("pw"), std::string::npos) << "no password in a text";
+    EXPECT_EQ(talk.sent(), "") << "nothing more is sent";
+  }
+}
+
+TEST(RespHandshake, AServerThatWantsALoginSaysSoInItsOwnWay) {
+  Talk redis;
+  redis.sent();
+  EXPECT_EQ(redis.answer(hello_without_login), State::failed);
+  EXPECT_EQ(redis.failure().reason, Reason::authentication);
+  EXPECT_TRUE(redis.failure().permanent);
+  // Garnet answers HELLO to anybody.
+  Talk garnet;
+  garnet.sent();
+  EXPECT_EQ(garnet.answer(live::garnet_hello_resp3), State::last);
+  garnet.sent();
+  EXPECT_EQ(garnet.answer("-NOAUTH Authentication required.\r\n"), State::failed);
+  EXPECT_EQ(garnet.failure().reason, Reason::authentication);
+  // A server that does not know SETINFO says it to the PING.
+  Talk old_server;
+  old_server.sent();
+  EXPECT_EQ(old_server.answer(live::redis_hello), State::last);
+  old_server.sent();
+  EXPECT_EQ(old_server.answer(old_setinfo), State::last);
+  EXPECT_EQ(old_server.answer("-NOAUTH Authentication required.\r\n"), State::failed);
+}
+
+TEST(RespHandshake, FallsBackToTheOldProtocol) {
+  for (const std::string_view error :
+       {"-ERR unknown command 'HELLO', with args beginning with: '3' \r\n",
+        "-ERR unknown command\r\n", "-NOPROTO unsupported protocol version\r\n",
+        "-ERR Unsupported protocol version\r\n",
+        "-NOPERM this user has no permissions to run the 'hello' command\r\n"}) {
+    Talk talk;
+    talk.sent();
+    EXPECT_EQ(talk.answer(error), State::asking) << error;
+    EXPECT_EQ(talk.sent(), "INFO_server INFO_replication");
+    const std::string info = "# Server\r\nredis_version:5.0.7\r\nredis_mode:cluster\r\n";
+    EXPECT_EQ(talk.answer("$" + std::to_string(info.size()) + "\r\n" + info + "\r\n"),
+              State::asking);
+    EXPECT_EQ(talk.answer("$25\r\n# Replication\r\nrole:slave\r\n"), State::last);
+    talk.sent();
+    EXPECT_EQ(talk.answer(old_setinfo), State::last);
+    EXPECT_EQ(talk.answer("+PONG\r\n"), State::ready);
+    const ServerFacts expected{Software::redis, ServerVersion{5, 0, 7}, Role::replica, true, 2};
+    EXPECT_EQ(talk.handshake().server(), expected);
+  }
+}
+
+TEST(RespHandshake, FactsMayStayUnknown) {
+  Talk talk;
+  talk.sent();
+  talk.answer("-ERR unknown command\r\n");
+  talk.sent();
+  EXPECT_EQ(talk.answer("-NOPERM no\r\n-ERR unknown command\r\n"), State::last);
+  talk.sent();
+  EXPECT_EQ(talk.answer("-NOPERM no\r\n-NOPERM no\r\n-NOPERM no\r\n"), State::ready)
+      << "whom an ACL forbids PING is logged in";
+  EXPECT_EQ(talk.handshake().server(), ServerFacts());
+}
+
+TEST(RespHandshake, ReadonlyIsPartOfIt) {
+  Talk talk({.readonly = true});
+  talk.sent();
+  talk.answer(live::garnet_hello_resp3);
+  EXPECT_TRUE(talk.sent().ends_with(" READONLY PING"));
+  EXPECT_EQ(talk.answer("+OK\r\n+OK\r\n+OK\r\n+PONG\r\n"), State::ready);
+
+  Talk alone({.readonly = true});
+  alone.sent();
+  alone.answer(live::redis_hello);
+  alone.sent();
+  alone.answer(old_setinfo);
+  EXPECT_EQ(alone.answer("-ERR This instance has cluster support disabled\r\n+PONG\r\n"),
+            State::ready)
+      << "a server of its own redirects nothing";
+
+  Talk refused({.readonly = true});
+  refused.sent();
+  refused.answer(live::redis_hello);
+  refused.sent();
+  refused.answer(old_setinfo);
+  EXPECT_EQ(refused.answer("-NOPERM no\r\n"), State::failed);
+  EXPECT_EQ(refused.failure().reason, Reason::not_authorized);
+}
+
+TEST(RespHandshake, AServerThatDoesNotServeYetIsTriedAgain) {
+  for (const std::string_view error : {"-LOADING Redis is loading the dataset in memory\r\n",
+                                       "-MASTERDOWN Link with MASTER is down\r\n"}) {
+    Talk talk;
+    talk.sent();
+    talk.answer(live::redis_hello_resp3);
+    talk.sent();
+    talk.answer(old_setinfo);
+    EXPECT_EQ(talk.answer(error), State::failed);
+    EXPECT_FALSE(talk.failure().permanent);
+  }
+  Talk full;
+  full.sent();
+  EXPECT_EQ(full.answer("-ERR max number of clients reached\r\n"), State::failed);
+  EXPECT_FALSE(full.failure().permanent);
+}
+
+TEST(RespHandshake, OddRepliesBreakTheProtocol) {
+  struct Case {
+    std::vector<std::string_view> before;
+    std::string_view odd;
+  };
+  for (const auto& [before, odd] :
+       {Case{{}, "+OK\r\n"}, Case{{}, ":1\r\n"}, Case{{}, "$-1\r\n"},
+        Case{{"-ERR unknown command\r\n"}, ":1\r\n"}, Case{{live::redis_hello}, "*0\r\n"},
+        Case{{live::redis_hello}, "$2\r\nOK\r\n"},
+        Case{{live::redis_hello, old_setinfo}, "+OK\r\n"},
+        Case{{live::redis_hello, old_setinfo}, "$4\r\nPONG\r\n"}}) {
+    Talk talk;
+    talk.sent();
+    for (const std::string_view reply : before) {
+      talk.answer(reply);
+      talk.sent();
+    }
+    EXPECT_EQ(talk.answer(odd), State::failed) << odd;
+    EXPECT_EQ(talk.failure().reason, Reason::protocol_error) << odd;
+    EXPECT_FALSE(talk.failure().permanent);
+  }
+  Talk login({.password = "pw"});
+  login.sent();
+  EXPECT_EQ(login.answer("+QUEUED\r\n"), State::failed);
+}
+
+TEST(RespHandshake, RepliesAfterAFailureChangeNothing) {
+  Talk talk;
+  talk.sent();
+  talk.answer(live::redis_hello);
+  talk.sent();
+  EXPECT_EQ(talk.answer("-NOAUTH Authentication required.\r\n-NOAUTH x\r\n-NOAUTH y\r\n"),
+            State::failed);
+  EXPECT_EQ(talk.failure().text,
+            "the server refused CLIENT SETINFO: NOAUTH Authentication required.");
+}
+
+TEST(ServerFacts, FormsOfHello) {
+  const auto facts = [](const std::string& bytes) {
+    ReplyReader reader;
+    EXPECT_EQ(reader.read(bytes), ReplyReader::Progress::complete);
+    return ServerFacts::of_hello(reader.root());
+  };
+  EXPECT_EQ(facts("*4\r\n+server\r\n+valkey\r\n+version\r\n+8.1.0\r\n"),
+            (ServerFacts{Software::valkey, ServerVersion{8, 1, 0}, {}, false, 2}));
+  EXPECT_EQ(facts("%2\r\n+proto\r\n$1\r\n3\r\n+role\r\n+replica\r\n").protocol, 3)
+      << "as a text, in Garnet before November 2024";
+  EXPECT_EQ(facts("*0\r\n"), ServerFacts());
+  EXPECT_EQ(facts("%3\r\n+version\r\n:7\r\n+proto\r\n+x\r\n+mode\r\n_\r\n"), ServerFacts());
+  EXPECT_EQ(facts("*3\r\n+server\r\n+redis\r\n+version\r\n"),
+            (ServerFacts{.software = Software::redis}));
+}
+
+TEST(ServerFacts, FormsOfInfo) {
+  const auto facts = [](std::string_view text) {
+    ServerFacts read;
+    read.add_info(text);
+    return read;
+  };
+  EXPECT_EQ(
+      facts("# Server\r\ngarnet_version:2.2.8\r\nredis_version:7.4.3\r\nredis_mode:cluster\r\n"),
+      (ServerFacts{Software::garnet, ServerVersion{2, 2, 8}, {}, true, 2}));
+  EXPECT_EQ(
+      facts("redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1\r\nrole:master"),
+      (ServerFacts{Software::valkey, ServerVersion{8, 0, 1}, Role::primary, false, 2}));
+  EXPECT_EQ(facts("redis_version:\r\n:\r\n\n\r\nrole"), (ServerFacts{.software = Software::redis}));
+  EXPECT_EQ(facts(""), ServerFacts());
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::resp
