@@ -55,14 +55,18 @@ struct Subject {
 
 class SlotMap::Merge {
  public:
-  Merge(std::span<const TopologyView> views, const SlotMap& previous)
-      : views_(views), previous_(previous) {}
+  Merge(std::span<const TopologyView> views, const SlotMap& previous) : previous_(previous) {
+    for (const TopologyView& view : views) {
+      if (!view.claims.empty() || previous.nodes_.empty()) views_.push_back(&view);
+    }
+  }
 
   SlotMap run() {
+    if (views_.empty()) return previous_;
     hear();
     choose();
     rank_claims();
-    for (const TopologyView& view : views_) claim(view);
+    for (const TopologyView* view : views_) claim(*view);
     keep_previous();
     write_down();
     for (const SlotMove& move : previous_.moved_) map_.move(move);
@@ -81,13 +85,13 @@ class SlotMap::Merge {
 
   // Collects the statements.
   void hear() {
-    map_.asked_ = std::ranges::min(views_, {}, &TopologyView::asked).asked;
+    map_.asked_ = std::ranges::min(views_, {}, &TopologyView::asked)->asked;
     with_epochs_ = std::ranges::any_of(views_, &TopologyView::has_epochs);
-    for (const TopologyView& view : views_) {
-      for (const TopologyNode& node : view.nodes) {
+    for (const TopologyView* view : views_) {
+      for (const TopologyNode& node : view->nodes) {
         Subject& subject = subjects_[node.id];
         subject.spoke = subject.spoke || node.answering;
-        subject.said.push_back({&node, {node.epoch, node.answering, true}, view.asked});
+        subject.said.push_back({&node, {node.epoch, node.answering, true}, view->asked});
       }
     }
     if (!with_epochs_) return;
@@ -199,7 +203,7 @@ class SlotMap::Merge {
            map_.nodes_[subject.index].id == subject.best->node->id;
   }
 
-  std::span<const TopologyView> views_;
+  std::vector<const TopologyView*> views_;
   const SlotMap& previous_;
   Subjects subjects_;
   std::vector<std::uint32_t> strength_of_;  // of each node of the map
@@ -209,7 +213,7 @@ class SlotMap::Merge {
 };
 
 SlotMap SlotMap::merge(std::span<const TopologyView> views, const SlotMap& previous) {
-  return views.empty() ? previous : Merge(views, previous).run();
+  return Merge(views, previous).run();
 }
 
 std::uint64_t SlotMap::claim_epoch(std::uint16_t slot) const noexcept {

@@ -18,8 +18,9 @@
 // 6. A MOVED that came after the views were asked for overrides its one slot, until views that were
 //    asked for later.
 //
-// A view without epochs (CLUSTER SHARDS, SLOTS) counts as epoch 0. If no view has any, rule 4 does
-// not hold.
+// A view without any slot is that of a server outside the cluster, and takes nothing away from a
+// map. A view without epochs (CLUSTER SHARDS, SLOTS) counts as epoch 0; if no view has any, rule 4
+// does not hold.
 //
 // Thread rule: a plain value.
 // Pure: no socket, clock, entropy, thread or callback.

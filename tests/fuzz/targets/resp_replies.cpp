@@ -4,6 +4,7 @@
 
 #include "protocol/resp/reply_reader.h"
 #include "protocol/resp/server_error.h"
+#include "protocol/resp/server_facts.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/protocol/resp/reply_text.h"
 
@@ -64,6 +65,8 @@ std::string read_all(std::string_view bytes, std::size_t piece) {
       const Value root = reader.root();
       check_tree(root, here);
       if (root.is_error()) check_error(root.text());
+      ServerFacts facts = ServerFacts::of_hello(root);
+      facts.add_info(root.text());
       const KeptReply kept = reader.keep();
       expect(reply_text(kept.root()) == reply_text(root), "a kept reply is the same");
       out += reply_text(root) + '\n';

@@ -182,6 +182,14 @@ TEST(TopologyMerge, AnEpochIsThatOfTheClaimAndNotOfTheNode) {
   EXPECT_EQ(owner(map, 5), "c");
 }
 
+// A seed that was taken out of the cluster and reset still answers.
+TEST(TopologyMerge, AServerOutsideTheClusterTakesNothingAway) {
+  const SlotMap before = SlotMap::merge(std::vector{view("b", {{"b", 8, {{0, 9}}}})}, {});
+  const SlotMap after = SlotMap::merge(std::vector{view("z", {{"z", 0}}, 2)}, before);
+  EXPECT_EQ(text(after), text(before));
+  EXPECT_EQ(SlotMap::merge(std::vector{view("z", {{"z", 0}})}, {}).nodes().size(), 1u);
+}
+
 TEST(TopologyMerge, ASlotThatNobodyClaimsStaysWhereItWas) {
   const SlotMap before = SlotMap::merge(std::vector{view("b", {{"b", 8, {{0, 9}}}})}, {});
   const SlotMap after =
