@@ -279,7 +279,7 @@ bool ReplyReader::close_element() noexcept {
 ReplyReader::Step ReplyReader::add(Type type, std::uint64_t value, std::size_t size,
                                    std::size_t end) {
   elements_.push_back({type, static_cast<std::uint32_t>(size), 1, value});
-  at_ = searched_ = end;
+  at_ = end;
   return Step::value;
 }
 

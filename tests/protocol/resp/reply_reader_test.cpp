@@ -235,8 +235,8 @@ TEST(ReplyReader, EndlessLinesAndAttributesAreBounded) {
   while (attributes.size() <= 4096) attributes += "|0\r\n";
   EXPECT_TRUE(read_one(attributes, {.bytes = 4096}).starts_with("broken: a reply above its limit"));
   EXPECT_TRUE(read_one("$" + std::string(100, '1')).starts_with("broken: a line above its limit"));
-  EXPECT_TRUE(
-      read_one("-" + std::string(70'000, 'x')).starts_with("broken: a line above its limit"));
+  EXPECT_TRUE(read_one("-" + std::string(2'000, 'x'), {.line = 1'000})
+                  .starts_with("broken: a line above its limit"));
 }
 
 TEST(ReplyReader, PassesOverALargeTextAndGoesOn) {

@@ -115,10 +115,12 @@ TEST(TopologyMerge, ANodeKnowsBestWhatItDoesNotHave) {
 }
 
 TEST(TopologyMerge, EqualStatementsOfOthersArePutTogether) {
-  const std::vector<TopologyView> views = {view("", {{"a", 3, {{0, 4}}}}),
-                                           view("", {{"a", 3, {{5, 9}}}})};
-  EXPECT_EQ(owner(views, 4), "a");
-  EXPECT_EQ(owner(views, 5), "a");
+  for (const std::uint64_t asked : {1u, 2u}) {
+    const std::vector<TopologyView> views = {view("", {{"a", 3, {{0, 4}}}}, 1),
+                                             view("", {{"a", 3, {{5, 9}}}}, asked)};
+    EXPECT_EQ(owner(views, 4), "a");
+    EXPECT_EQ(owner(views, 5), "a");
+  }
 }
 
 TEST(TopologyMerge, OfEqualSelfClaimsTheSmallerIdWins) {
@@ -136,6 +138,16 @@ TEST(TopologyMerge, AReplicaClaimsNothing) {
   EXPECT_EQ(owner({view("b", {{"b", 7, {}, Role::replica}, {"a", 2, {{5, 5}}}}),
                    view("c", {{"b", 1, {{5, 5}}}, {"c", 3}})}),
             "a");
+}
+
+TEST(TopologyMerge, ANodeThatSomebodyKnowsAsAReplicaClaimsNothing) {
+  EXPECT_EQ(owner({view("", {{"a", 3, {{5, 5}}}}), view("", {{"a", 3, {}, Role::replica}})}),
+            "nobody");
+}
+
+TEST(TopologyMerge, ANodeThatWasAskedTwiceHasSaidTheLater) {
+  EXPECT_EQ(owner({view("a", {{"a", 3, {{5, 5}}}}, 1), view("a", {{"a", 3, {{6, 6}}}}, 2)}),
+            "nobody");
 }
 
 TEST(TopologyMerge, AnAddressComesFromWhoeverHasOne) {
@@ -349,7 +361,7 @@ class ModelCluster {
 };
 
 TEST(TopologyMergeProperty, AllNodesAskedGiveTheTruthWhateverTheyHaveHeard) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);
     ModelCluster cluster(random, 2 + random.below(8));
     SlotMap map;
@@ -369,7 +381,7 @@ TEST(TopologyMergeProperty, AllNodesAskedGiveTheTruthWhateverTheyHaveHeard) {
 }
 
 TEST(TopologyMergeProperty, TheOrderOfViewsDoesNotMatter) {
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     SlotMap previous;
     for (std::uint64_t round = 1; round <= 3; ++round) {
@@ -404,7 +416,7 @@ TEST(TopologyMergeProperty, TheOrderOfViewsDoesNotMatter) {
 
 // However the views look, a node that is not asked keeps what it had with a higher epoch.
 TEST(TopologyMergeProperty, NoSlotGoesBackInEpochWhileItsOwnerIsKnown) {
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);
     ModelCluster cluster(random, 3 + random.below(6));
     SlotMap map;

@@ -429,7 +429,7 @@ TEST(TopologySlots, TheAnsweringNodeIsKnownByItsId) {
 TEST(TopologyView, DamagedRepliesGiveAViewInBoundsOrNone) {
   Random random(1);
   const std::string text(live::redis_nodes.substr(live::redis_nodes.find('\n') + 1));
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 1'000; ++i) {
     std::string damaged = text;
     for (std::uint64_t hits = random.below(4); hits > 0; --hits) {
       static constexpr std::string_view likely = " -:@,[]<>\n0123456789";
