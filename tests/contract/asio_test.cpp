@@ -1,4 +1,6 @@
 // Calls of a client beside asio: the two ways that docs/asynchronous.md shows, with its very code.
+// The io_context outlives the client: the client's thread may still be inside asio::post when run()
+// has returned. Destroying the client waits for that thread.
 #ifdef SHEAF_HAS_ASIO
 
 #include <asio.hpp>
@@ -46,8 +48,8 @@ test::Task<std::vector<std::thread::id>> threads_of(AsyncClient client) {
 }
 
 TEST(Asio, ACoroutineOfAnyTypeGoesOnWhereTheIoContextRuns) {
-  Client client = test::open("embedded://3?name=asio-hook");
   asio::io_context io;
+  Client client = test::open("embedded://3?name=asio-hook");
   auto threads = threads_of(on(io, client));
   io.run();  // returns when the coroutine has ended, and its hook with it
   EXPECT_EQ(threads.get(), std::vector<std::thread::id>(3, std::this_thread::get_id()));
@@ -107,8 +109,8 @@ asio::awaitable<std::string> write_then_read(AsyncClient client, std::thread::id
 }
 
 TEST(Asio, AnAwaitableOfAsioAwaitsACallAndGoesOnOnItsExecutor) {
-  Client client = test::open("embedded://3?name=asio-awaitable");
   asio::io_context io;
+  Client client = test::open("embedded://3?name=asio-awaitable");
   std::thread::id thread;
   auto read = asio::co_spawn(io, write_then_read(client.async(), thread), asio::use_future);
   std::jthread runner([&] { io.run(); });
@@ -127,8 +129,8 @@ asio::awaitable<bool> timer_wins(AsyncClient client) {
 
 TEST(Asio, ACancelledOperationOfAsioStopsTheCall) {
   const test::DeafServer server;
-  Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s");
   asio::io_context io;
+  Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s");
   auto won = asio::co_spawn(io, timer_wins(client.async()), asio::use_future);
   const auto started = std::chrono::steady_clock::now();
   io.run();
