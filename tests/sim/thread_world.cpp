@@ -15,7 +15,7 @@ ThreadWorld::ThreadWorld(std::uint64_t seed, const Plants& plants)
     : ThreadWorld(Draw(seed), plants) {}
 
 ThreadWorld::ThreadWorld(const Draw& draw, const Plants& plants)
-    : ThreadRoom(draw.setting, draw.random, plants), habit_(draw.habit) {
+    : ThreadRoom({draw.random, draw.setting}, plants), habit_(draw.habit) {
   closes_early_ = random_.below(4) == 0;
   const std::uint64_t callers = 2 + random_.below(1 + random_.below(5));
   for (std::uint64_t i = 0; i < callers; ++i) {

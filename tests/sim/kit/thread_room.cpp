@@ -10,12 +10,20 @@ namespace sheaf::sim {
 
 using namespace std::chrono_literals;
 
-ThreadRoom::ThreadRoom(const Setting& setting, Random random, const Plants& plants)
-    : random_(std::move(random)),
+ThreadRoom::ThreadRoom(const Draw& draw, const Plants& plants)
+    : random_(draw.random),
       plants_(plants),
-      stack_(setting.seed, setting.servers, setting.kind),
+      stack_(draw.setting.seed, draw.setting.servers, draw.setting.kind),
       faulty_(random_.below(3) != 0) {
   draw_servers();
+}
+
+ThreadRoom::Draw ThreadRoom::draw(std::uint64_t seed, std::uint64_t memcached_in) {
+  Draw draw{Random(seed), {seed, EndpointKind::state_store, 1}};
+  draw.setting.servers += static_cast<unsigned>(draw.random.below(2));
+  const bool memcached = memcached_in != 0 && draw.random.below(memcached_in) == 0;
+  if (memcached) draw.setting.kind = EndpointKind::memcached;
+  return draw;
 }
 
 void ThreadRoom::draw_servers() {

@@ -49,14 +49,22 @@ class ThreadRoom {
     EndpointKind kind;
     unsigned servers;
   };
+  // What a seed draws first. `random` draws the rest: the faults of the servers, then the room's.
+  struct Draw {
+    Random random;
+    Setting setting;
+  };
   // When a call began, and how long threads had been delayed until then.
   struct Start {
     Deadline at{0};
     std::chrono::nanoseconds delays{0};
   };
 
-  // `random` draws the faults of the servers, and is the room's from then on.
-  ThreadRoom(const Setting& setting, Random random, const Plants& plants);
+  ThreadRoom(const Draw& draw, const Plants& plants);
+
+  // One server or two. They are memcached in one of `memcached_in` runs, and brokers in the others;
+  // brokers in all of them if it is 0.
+  static Draw draw(std::uint64_t seed, std::uint64_t memcached_in);
 
   // What the room does, from its first client to the last. The faults have not begun.
   virtual void run() = 0;

@@ -29,17 +29,14 @@ using namespace std::chrono_literals;
 // Special: calls that ended because of the end of the client.
 class CloseRoom final : public ThreadRoom {
  public:
-  CloseRoom(std::uint64_t seed, const Plants& plants) : CloseRoom(Draw(seed), plants) {}
+  CloseRoom(std::uint64_t seed, const Plants& plants) : ThreadRoom(draw(seed, 3), plants) {
+    for (std::uint64_t i = 1 + random_.below(4); i > 0; --i) {
+      Caller& caller = callers_.emplace_back(Caller{Random(random_.fork())});
+      caller.key = &keys_.emplace_back("key" + std::to_string(i));
+    }
+  }
 
  private:
-  struct Draw {
-    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::memcached, 1} {
-      setting.servers += static_cast<unsigned>(random.below(2));
-      if (random.below(3) != 0) setting.kind = EndpointKind::state_store;
-    }
-    Random random;
-    Setting setting;
-  };
   struct Caller {
     Random random;
     KeyHistory* key = nullptr;
@@ -59,14 +56,6 @@ class CloseRoom final : public ThreadRoom {
     std::shared_ptr<LockGuard> guard;
     bool lost = false;
   };
-
-  CloseRoom(const Draw& draw, const Plants& plants)
-      : ThreadRoom(draw.setting, draw.random, plants) {
-    for (std::uint64_t i = 1 + random_.below(4); i > 0; --i) {
-      Caller& caller = callers_.emplace_back(Caller{Random(random_.fork())});
-      caller.key = &keys_.emplace_back("key" + std::to_string(i));
-    }
-  }
 
   void run() override {
     std::optional<Client> client(open_client());

@@ -20,17 +20,15 @@ namespace {
 // Special: computations.
 class ComputeRoom final : public ThreadRoom {
  public:
-  ComputeRoom(std::uint64_t seed, const Plants& plants) : ComputeRoom(Draw(seed), plants) {}
+  ComputeRoom(std::uint64_t seed, const Plants& plants)
+      : ThreadRoom(draw(seed, 2), plants),
+        clients_of_room_(1 + static_cast<unsigned>(random_.below(2))) {
+    for (std::uint64_t i = 1 + random_.below(4); i > 0; --i) {
+      keys_.push_back({"key" + std::to_string(i), std::vector<unsigned>(clients_of_room_)});
+    }
+  }
 
  private:
-  struct Draw {
-    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::memcached, 1} {
-      setting.servers += static_cast<unsigned>(random.below(2));
-      if (random.below(2) != 0) setting.kind = EndpointKind::state_store;
-    }
-    Random random;
-    Setting setting;
-  };
   struct Key {
     std::string name;
     std::vector<unsigned> computing;  // now, of each client
@@ -42,14 +40,6 @@ class ComputeRoom final : public ThreadRoom {
   struct Thrown {
     unsigned thread;
   };
-
-  ComputeRoom(const Draw& draw, const Plants& plants)
-      : ThreadRoom(draw.setting, draw.random, plants),
-        clients_of_room_(1 + static_cast<unsigned>(random_.below(2))) {
-    for (std::uint64_t i = 1 + random_.below(4); i > 0; --i) {
-      keys_.push_back({"key" + std::to_string(i), std::vector<unsigned>(clients_of_room_)});
-    }
-  }
 
   void run() override {
     for (unsigned i = 0; i < clients_of_room_; ++i) clients_.push_back(open_client());

@@ -23,17 +23,15 @@ using namespace std::chrono_literals;
 // Special: items that were pushed.
 class ListRoom final : public ThreadRoom {
  public:
-  ListRoom(std::uint64_t seed, const Plants& plants) : ListRoom(Draw(seed), plants) {}
+  ListRoom(std::uint64_t seed, const Plants& plants)
+      : ThreadRoom(draw(seed, 2), plants),
+        clients_of_room_(1 + static_cast<unsigned>(random_.below(2))) {
+    for (std::uint64_t i = 2 + random_.below(3); i > 0; --i) {
+      callers_.push_back({Random(random_.fork()), std::string(1, static_cast<char>('a' + i))});
+    }
+  }
 
  private:
-  struct Draw {
-    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::memcached, 1} {
-      setting.servers += static_cast<unsigned>(random.below(2));
-      if (random.below(2) != 0) setting.kind = EndpointKind::state_store;
-    }
-    Random random;
-    Setting setting;
-  };
   // What is known of an item.
   struct Item {
     Result<void> pushed;
@@ -44,14 +42,6 @@ class ListRoom final : public ThreadRoom {
     std::string name;
     unsigned pushed = 0;
   };
-
-  ListRoom(const Draw& draw, const Plants& plants)
-      : ThreadRoom(draw.setting, draw.random, plants),
-        clients_of_room_(1 + static_cast<unsigned>(random_.below(2))) {
-    for (std::uint64_t i = 2 + random_.below(3); i > 0; --i) {
-      callers_.push_back({Random(random_.fork()), std::string(1, static_cast<char>('a' + i))});
-    }
-  }
 
   void run() override {
     for (unsigned i = 0; i < clients_of_room_; ++i) clients_.push_back(open_client());

@@ -26,17 +26,18 @@ using std::chrono::nanoseconds;
 // Special: times that a lock was taken.
 class LockRoom final : public ThreadRoom {
  public:
-  LockRoom(std::uint64_t seed, const Plants& plants) : LockRoom(Draw(seed), plants) {}
+  LockRoom(std::uint64_t seed, const Plants& plants)
+      : ThreadRoom(draw(seed, 3), plants),
+        lease_(std::array{100ms, 300ms, 1000ms}[random_.below(3)]),
+        clients_of_room_(1 + static_cast<unsigned>(random_.below(2))),
+        doors_(1 + random_.below(2)) {
+    for (Door& door : doors_) {
+      door.name = "door" + std::to_string(&door - doors_.data());
+      door.count_key = "{" + door.name + "}count";
+    }
+  }
 
  private:
-  struct Draw {
-    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::memcached, 1} {
-      setting.servers += static_cast<unsigned>(random.below(2));
-      if (random.below(3) != 0) setting.kind = EndpointKind::state_store;
-    }
-    Random random;
-    Setting setting;
-  };
   // What a guard's loss came to.
   struct Loss {
     bool given_back = false;  // no loss must be reported any more
@@ -50,17 +51,6 @@ class LockRoom final : public ThreadRoom {
     unsigned counted = 0;  // writes of the count that were acknowledged
     unsigned unknown = 0;  // or may have been carried out
   };
-
-  LockRoom(const Draw& draw, const Plants& plants)
-      : ThreadRoom(draw.setting, draw.random, plants),
-        lease_(std::array{100ms, 300ms, 1000ms}[random_.below(3)]),
-        clients_of_room_(1 + static_cast<unsigned>(random_.below(2))),
-        doors_(1 + random_.below(2)) {
-    for (Door& door : doors_) {
-      door.name = "door" + std::to_string(&door - doors_.data());
-      door.count_key = "{" + door.name + "}count";
-    }
-  }
 
   void run() override {
     for (unsigned i = 0; i < clients_of_room_; ++i) clients_.push_back(open_client());

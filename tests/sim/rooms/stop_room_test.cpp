@@ -30,17 +30,16 @@ constexpr const char* door = "door";
 // Special: calls and keys of batches that were cancelled.
 class StopRoom final : public ThreadRoom {
  public:
-  StopRoom(std::uint64_t seed, const Plants& plants) : StopRoom(Draw(seed), plants) {}
+  StopRoom(std::uint64_t seed, const Plants& plants) : ThreadRoom(draw(seed, 3), plants) {
+    for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
+      Caller& caller = callers_.emplace_back(Caller{Random(random_.fork()), {}});
+      for (int k = 0; k < 4; ++k) {
+        caller.own.push_back(&keys_.emplace_back("key" + std::to_string(keys_.size())));
+      }
+    }
+  }
 
  private:
-  struct Draw {
-    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::memcached, 1} {
-      setting.servers += static_cast<unsigned>(random.below(2));
-      if (random.below(3) != 0) setting.kind = EndpointKind::state_store;
-    }
-    Random random;
-    Setting setting;
-  };
   struct Caller {
     Random random;
     std::vector<KeyHistory*> own;
@@ -59,15 +58,6 @@ class StopRoom final : public ThreadRoom {
     std::string name;
     Result<void> pushed;
   };
-
-  StopRoom(const Draw& draw, const Plants& plants) : ThreadRoom(draw.setting, draw.random, plants) {
-    for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
-      Caller& caller = callers_.emplace_back(Caller{Random(random_.fork()), {}});
-      for (int k = 0; k < 4; ++k) {
-        caller.own.push_back(&keys_.emplace_back("key" + std::to_string(keys_.size())));
-      }
-    }
-  }
 
   void run() override {
     client_.emplace(open_client());

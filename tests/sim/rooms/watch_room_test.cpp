@@ -27,16 +27,18 @@ using namespace std::chrono_literals;
 // Special: events.
 class WatchRoom final : public ThreadRoom {
  public:
-  WatchRoom(std::uint64_t seed, const Plants& plants) : WatchRoom(Draw(seed), plants) {}
+  WatchRoom(std::uint64_t seed, const Plants& plants)
+      : ThreadRoom(draw(seed, 0), plants),
+        narrow_(random_.below(4) == 0),
+        on_pool_(random_.below(3) == 0),
+        closes_early_(random_.below(3) == 0) {
+    for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
+      keys_.emplace_back("key" + std::to_string(i));
+      names_.push_back(keys_.back().name());
+    }
+  }
 
  private:
-  struct Draw {
-    explicit Draw(std::uint64_t seed) : random(seed), setting{seed, EndpointKind::state_store, 1} {
-      setting.servers += static_cast<unsigned>(random.below(2));
-    }
-    Random random;
-    Setting setting;
-  };
   // What a watch has reported of a key.
   struct Seen {
     bool known = false;
@@ -54,17 +56,6 @@ class WatchRoom final : public ThreadRoom {
     std::optional<unsigned> last_of_all;  // the event in whose callback the watch ends
   };
   using Shared = std::shared_ptr<Watcher>;
-
-  WatchRoom(const Draw& draw, const Plants& plants)
-      : ThreadRoom(draw.setting, draw.random, plants),
-        narrow_(random_.below(4) == 0),
-        on_pool_(random_.below(3) == 0),
-        closes_early_(random_.below(3) == 0) {
-    for (std::uint64_t i = 1 + random_.below(3); i > 0; --i) {
-      keys_.emplace_back("key" + std::to_string(i));
-      names_.push_back(keys_.back().name());
-    }
-  }
 
   void run() override {
     calm_ = calm();
