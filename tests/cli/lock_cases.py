@@ -100,13 +100,13 @@ class LockCases:
         self.ended(waiter, 128 + signal.SIGTERM)
 
     def test_a_lost_lock_ends_the_program(self):
-        process = self.start("lost", "--lease", "300ms")
+        process = self.start("lost", "--lease", "1s")
         self.ends(DONE, "set", "lost", "thief")
         self.assertIn(b"lost", self.ended(process, LOST))
         self.assertEqual(self.ends(DONE, "get", "lost"), b"thief")
 
     def test_a_stopped_holder_loses_the_lock(self):
-        process = self.start("stopped", "--lease", "300ms")
+        process = self.start("stopped", "--lease", "1s")
         os.kill(process.pid, signal.SIGSTOP)
         done = self.lock("stopped", "--wait", "30s", command=["true"])
         self.assertEqual(done.returncode, DONE, done.stderr)

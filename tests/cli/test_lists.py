@@ -110,7 +110,7 @@ class Lists(OnDev):
             writer.send_signal(signal.SIGKILL)
             writer.wait()
             self.assertIn(len(self.items("killed")) % 100, range(1, 8))
-            self.ends(DONE, "list", "push", "killed", "after", "--timeout", "3s")
+            self.ends(DONE, "list", "push", "killed", "after", "--timeout", "6s")
 
 
 class OneProcess(Case):

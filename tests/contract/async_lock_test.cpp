@@ -54,7 +54,7 @@ TEST_P(AsyncLocks, ALockIsTakenUsedAndReleased) {
   LockGuard guard = lock(locker, "door", {.wait = 10s}).guard();
   EXPECT_TRUE(guard.held());
   EXPECT_TRUE(try_lock(locker, "door").busy());
-  EXPECT_TRUE(lock(locker, "door", {.wait = 500ms}).busy());
+  EXPECT_TRUE(lock(locker, "door", {.wait = 1500ms}).busy());
   const AsyncLockGuard async = guard.async();
   EXPECT_FALSE(read(async, "{door}k").value().has_value());
   EXPECT_TRUE(write(async, "{door}k", "v").value().stored);

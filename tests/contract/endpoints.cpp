@@ -13,12 +13,16 @@
 namespace sheaf::test {
 namespace {
 
+// Of calls that name none: a busy machine may stand still for a second.
+constexpr const char* patient = "&timeout=10s";
+
 // A name of its own, so that tests share no engine; a first client keeps the engines alive.
 class Embedded final : public Endpoint {
  public:
   explicit Embedded(const std::string& spelling) {
     static std::atomic<int> count = 0;
-    uri_ = "embedded://3?name=contract" + std::to_string(count++) + "&spelling=" + spelling;
+    uri_ =
+        "embedded://3?name=contract" + std::to_string(count++) + "&spelling=" + spelling + patient;
   }
   std::string uri() const override { return uri_; }
 
@@ -40,7 +44,7 @@ class Brokers final : public Endpoint {
       if (uri.back() != '/') uri += ',';
       uri += "127.0.0.1:" + std::to_string(broker->port());
     }
-    return uri;
+    return uri + "?connect_timeout=5s" + patient;
   }
 
  private:
@@ -58,7 +62,7 @@ class Servers final : public Endpoint {
       if (uri.back() != '/') uri += ',';
       uri += "127.0.0.1:" + std::to_string(server.port());
     }
-    return uri + "?protocol=" + protocol_;
+    return uri + "?connect_timeout=5s&protocol=" + protocol_ + patient;
   }
 
  private:

@@ -61,13 +61,13 @@ TEST(Executor, ACallbackThatTakesLongBlocksNoOtherThreadOfThePool) {
   std::atomic<bool> over = false;
   {
     Client client = test::open("embedded://1?name=strand", options);
+    std::atomic<bool> first = true;
     std::vector<std::jthread> pool;
     for (int i = 0; i < 2; ++i) {
       pool.emplace_back([&] {
         while (!over) tasks.run_one(1ms);
       });
     }
-    std::atomic<bool> first = true;
     for (int i = 0; i < 8; ++i) {
       client.async().get("k", {}, [&](Result<GetResult>) {
         const int now = ++at_once;

@@ -52,24 +52,28 @@ TEST(Lifecycle, CallsOfAnAsyncClientDuringTheEndCompleteEveryCallbackOnce) {
     const AsyncClient async = client->async();
     std::latch ready(3);
     const auto calls = [&](bool batches) {
+      std::atomic<int> own_started = 0;
+      std::atomic<int> own_ended = 0;
       std::atomic<bool> over = false;
       ready.arrive_and_wait();
       while (!over) {
-        ++started;
+        ++own_started;
         if (batches) {
           const std::string_view keys[] = {"a", "b"};
           async.get_many(keys, {}, [&](const AsyncClient::Gets& got) {
             if (!got[0].result) over = true;
-            ++ended;
+            ++own_ended;
           });
         } else {
           async.get("k", {}, [&](const Result<GetResult>& got) {
             if (!got) over = true;
-            ++ended;
+            ++own_ended;
           });
         }
       }
-      while (started > ended) std::this_thread::yield();
+      while (own_started > own_ended) std::this_thread::yield();
+      started += own_started;
+      ended += own_ended;
     };
     std::thread single(calls, false);
     std::thread batch(calls, true);

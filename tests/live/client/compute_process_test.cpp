@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // Of those who wait, and of the machine.
-constexpr auto pauses = test::sanitized ? 4s : 1s;
+constexpr auto pauses = test::sanitized ? 4s : 2s;
 
 // Bytes from child processes to this one, or the other way round.
 class Pipe {

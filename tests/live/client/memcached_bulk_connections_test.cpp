@@ -132,7 +132,7 @@ TEST(MemcachedBulkConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandI
 }
 
 TEST(MemcachedBulkConnections, IdleConnectionsAreClosedAndOpenedAgain) {
-  Fleet fleet(1, "?batch_connections=2&idle_timeout=20ms");
+  Fleet fleet(1, "?batch_connections=2&idle_timeout=200ms");
   for (int i = 0; i < 3; ++i) {
     Readers readers(*fleet.client, fleet, 6);
     wait_for_connections(fleet, 3);
