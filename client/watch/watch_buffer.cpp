@@ -49,7 +49,13 @@ void WatchBuffer::fold(Slot& slot, WatchEvent event, Time now) {
     case Kind::set:
     case Kind::deleted:
       slot.failed.reset();
-      if (slot.state) lose(slot, event.key, slot.arrived);
+      if (slot.begins()) {  // the watch begins later: nothing was left out
+        event.kind = Kind::current;
+        slot.gap.reset();
+        slot.lost = false;
+      } else if (slot.state) {
+        lose(slot, event.key, slot.arrived);
+      }
       break;
   }
   slot.state = std::move(event);
@@ -61,11 +67,13 @@ void WatchBuffer::unfold(Time now) {
   Slot slot = std::move(at->second);
   slots_.erase(at);
   waiting_.pop_front();
+  const bool begins = slot.begins();
+  if (begins) events_.push_back(std::move(*slot.state));
   if (slot.gap) {
     if (slot.lost) slot.gap->until = std::max(slot.gap->from, now);
     events_.push_back(std::move(*slot.gap));
   }
-  if (slot.state) events_.push_back(std::move(*slot.state));
+  if (slot.state && !begins) events_.push_back(std::move(*slot.state));
   if (slot.failed) events_.push_back(std::move(*slot.failed));
 }
 

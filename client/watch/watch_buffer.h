@@ -2,7 +2,8 @@
 
 // WatchBuffer: the events of one watch that wait to be taken. Beyond `limit` events only the newest
 // state of each key is kept, and a gap says where events were left out. So it holds at most `limit`
-// events and three for each key.
+// events and three for each key. A key whose `current` still waits simply begins with its newest
+// state.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -36,6 +37,9 @@ class WatchBuffer {
     std::optional<WatchEvent> failed;
     std::optional<WatchEvent> gap;  // begins at the first event that was left out
     bool lost = false;              // events were left out here
+
+    // No event of the key has been taken.
+    bool begins() const { return state && state->kind == WatchEvent::Kind::current; }
   };
 
   void fold(Slot& slot, WatchEvent event, Time now);

@@ -86,6 +86,32 @@ TEST(WatchBuffer, GapsAreMergedAndComeFirst) {
   EXPECT_EQ(drain(buffer, 20), "x=1 a[5-8] a=1");
 }
 
+TEST(WatchBuffer, AKeyBeginsWithItsNewestStateIfItsFirstStillWaits) {
+  for (const WatchEvent& change : {set("a", "2"), event(Kind::deleted, "a")}) {
+    WatchBuffer buffer(1);
+    buffer.push(set("x", "1"), at(1));
+    buffer.push(event(Kind::current, "a", "1"), at(2));
+    WatchEvent gap = event(Kind::gap, "a");
+    gap.from = at(3), gap.until = at(4);
+    buffer.push(gap, at(4));
+    buffer.push(event(Kind::changed, "a"), at(5));
+    buffer.push(change, at(6));
+    EXPECT_EQ(buffer.pop(at(7))->key, "x");
+    const auto first = buffer.pop(at(7));
+    EXPECT_EQ(first->kind, Kind::current);
+    EXPECT_EQ(first->value, change.value);
+    EXPECT_TRUE(buffer.empty()) << "nothing was left out before the beginning";
+  }
+}
+
+TEST(WatchBuffer, WhatMayBeMissingAfterTheFirstStateIsReportedAfterIt) {
+  WatchBuffer buffer(1);
+  buffer.push(set("x", "1"), at(1));
+  buffer.push(event(Kind::current, "a", "1"), at(2));
+  buffer.push(event(Kind::changed, "a"), at(3));
+  EXPECT_EQ(drain(buffer, 9), "x=1 a=1 a[3-9]");
+}
+
 TEST(WatchBuffer, AnUnreadableChangeDoesNotHideAState) {
   WatchBuffer buffer(1);
   buffer.push(set("x", "1"), at(1));

@@ -202,8 +202,10 @@ class WatchRoom final : public ThreadRoom {
       case WatchEvent::Kind::gap:
         if (event.until < event.from) require("a gap ends before it begins");
         [[fallthrough]];
-      case WatchEvent::Kind::failed:
       case WatchEvent::Kind::changed:
+        if (!seen.known) require(std::string(to_string(event.kind)) + " before the beginning");
+        [[fallthrough]];
+      case WatchEvent::Kind::failed:
         if (calm_ && !narrow_) require(std::string(to_string(event.kind)) + " for nothing");
         return;
       case WatchEvent::Kind::current:
@@ -211,8 +213,7 @@ class WatchRoom final : public ThreadRoom {
         break;
       case WatchEvent::Kind::set:
       case WatchEvent::Kind::deleted:
-        // A full queue may have left the beginning out.
-        if (!std::exchange(seen.known, true) && !narrow_) require("a change before the beginning");
+        if (!seen.known) require("a change before the beginning");
         break;
     }
     check_order(seen, event);
