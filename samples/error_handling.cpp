@@ -60,7 +60,8 @@ auto with_retries(Call call, std::chrono::milliseconds limit) {
   return result;
 }
 
-bool tell(const char* what, const sheaf::Error& error, Advice expected) {
+// Prints the error; true if its advice is the expected one.
+bool print_error(const char* what, const sheaf::Error& error, Advice expected) {
   std::printf("%s\n  %s\n", what, error.message().c_str());
   return advice(error) == expected;
 }
@@ -72,7 +73,8 @@ int main(int argc, char** argv) {
 
   // A wrong URI is found before anything is connected.
   const auto bad = sheaf::Client::open("mqtt://broker:99999");
-  as_promised &= !bad && tell("A port that does not exist:", bad.error(), Advice::fix_the_call);
+  as_promised &=
+      !bad && print_error("A port that does not exist:", bad.error(), Advice::fix_the_call);
 
   auto client = sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3");
   if (!client) return std::fprintf(stderr, "%s\n", client.error().message().c_str()), 2;
@@ -83,25 +85,26 @@ int main(int argc, char** argv) {
   as_promised &= absent && !absent->has_value();
 
   const auto empty = client->get("");
-  as_promised &= !empty && tell("An empty key:", empty.error(), Advice::fix_the_call);
+  as_promised &= !empty && print_error("An empty key:", empty.error(), Advice::fix_the_call);
 
   sheaf::SetOptions no_life;
   no_life.ttl = 0ms;
   const auto dead = client->set("error_handling/a", "v", no_life);
-  as_promised &= !dead && tell("No time to live:", dead.error(), Advice::fix_the_call);
+  as_promised &= !dead && print_error("No time to live:", dead.error(), Advice::fix_the_call);
 
   // Nothing listens on the discard port: not sent, so repeating is safe and here in vain.
   auto nobody = sheaf::Client::open("mqtt://127.0.0.1:9?timeout=200ms");
   if (!nobody) return std::fprintf(stderr, "%s\n", nobody.error().message().c_str()), 2;
   const auto lost = with_retries([&] { return nobody->get("k"); }, 300ms);
-  as_promised &= !lost && tell("A broker that is not there:", lost.error(), Advice::try_again);
+  as_promised &=
+      !lost && print_error("A broker that is not there:", lost.error(), Advice::try_again);
 
   try {
     or_throw(client->set("error_handling/a", "v"));
     or_throw(client->set("", "v"));
     as_promised = false;
   } catch (const CacheError& error) {
-    as_promised &= tell("As an exception:", error.details, Advice::fix_the_call);
+    as_promised &= print_error("As an exception:", error.details, Advice::fix_the_call);
   }
   return as_promised ? 0 : 1;
 }

@@ -113,7 +113,8 @@ void read_in_one_batch(sheaf::Client& client, const std::vector<std::string>& ke
       key_count, batch, single, single * 1000 / static_cast<double>(key_count));
 }
 
-// 3. Of two writers with if_absent one wins, and the other is told; a short life ends by itself.
+// 3. Of two writers with if_absent one wins, and the other's result says so; a value with a short
+// time to live ends by itself.
 void write_conditionally(sheaf::Client& client) {
   require(client.remove("shift/leader").has_value(), "a remove");
   sheaf::SetOptions once;

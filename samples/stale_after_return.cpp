@@ -64,7 +64,7 @@ class Servers {
   std::string uri_;
 };
 
-// A server's process, as it tells it.
+// The process of a server, as its statistics report it.
 pid_t process_of(sheaf::Client& client, const std::string& node) {
   for (const sheaf::NodeText& stats : client.server_stats()) {
     if (stats.node != node) continue;
@@ -81,13 +81,13 @@ bool is_down(const sheaf::Client& client, const std::string& node) {
   return false;
 }
 
-// What a key holds, or "-".
+// The value of a key, or "-" if it has none or the read fails.
 std::string read(sheaf::Client& client, const std::string& key) {
   const auto got = client.get(key, {.timeout = 200ms});
   return got && *got ? (*got)->data : "-";
 }
 
-std::string tell(sheaf::Client& client, const std::string& key, const char* meaning) {
+std::string print_value(sheaf::Client& client, const std::string& key, const char* meaning) {
   const std::string value = read(client, key);
   std::printf("  %-16s = %-14s %s\n", key.c_str(), value.c_str(), meaning);
   return value;
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   sheaf::Client client = must(sheaf::Client::open(servers.uri() + "?failover=rehash"));
   const std::string owner = must(client.locate(plain_key)).node;
   const pid_t process = process_of(client, owner);
-  if (process <= 0) return std::fprintf(stderr, "%s does not tell its process\n", owner.c_str()), 1;
+  if (process <= 0) return std::fprintf(stderr, "%s reports no process\n", owner.c_str()), 1;
 
   std::printf("%s owns the keys and holds the old values\n", owner.c_str());
   const auto start = std::chrono::steady_clock::now();
@@ -119,28 +119,28 @@ int main(int argc, char** argv) {
   std::printf("it leaves, and another node stands in:\n");
   ::kill(process, SIGSTOP);
   while (!is_down(client, owner)) read(client, plain_key);
-  tell(client, plain_key, "not there: computed anew, and stored");
+  print_value(client, plain_key, "not there: computed anew, and stored");
   must(client.set(plain_key, "new"));
   must(client.set(brief_key, "new", {.ttl = 1s}));
   must(client.set(removed_key, "new"));
   must(client.set(checked_key, "2 new"));
-  tell(client, plain_key, "as the stand-in holds it");
+  print_value(client, plain_key, "as the stand-in holds it");
   std::this_thread::sleep_until(start + 2500ms);  // the outage outlasts the short time to live
 
   std::printf("it is back, with what it remembers:\n");
   ::kill(process, SIGCONT);
   while (is_down(client, owner)) std::this_thread::sleep_for(10ms);
-  const bool stale = tell(client, plain_key, "stale, and for as long as it lives") == "old";
+  const bool stale = print_value(client, plain_key, "stale, and for as long as it lives") == "old";
 
   std::printf("what helps:\n");
   const bool expired =
-      tell(client, brief_key, "a time to live bounds the age of what is read") == "-";
+      print_value(client, brief_key, "a time to live bounds the age of what is read") == "-";
   // Whoever wrote during the outage removes those keys at the return; until then they are stale.
   must(client.remove(removed_key));
   const bool gone =
-      tell(client, removed_key, "removed at the return: will be computed anew") == "-";
+      print_value(client, removed_key, "removed at the return: will be computed anew") == "-";
   // The source says which version is wanted; a reader takes no older one.
-  const bool told =
-      tell(client, checked_key, "version 1, and the source is at 2: not used") == "1 old";
-  return stale && expired && gone && told ? 0 : 1;
+  const bool outdated =
+      print_value(client, checked_key, "version 1, and the source is at 2: not used") == "1 old";
+  return stale && expired && gone && outdated ? 0 : 1;
 }

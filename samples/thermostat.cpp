@@ -35,8 +35,8 @@ void set(const std::string& uri, const std::string& degrees) {
   must(client.set(set_point_key, degrees));
 }
 
-// Tells each event in one line; true for the degrees that end the demonstration.
-bool tell(const sheaf::WatchEvent& event, std::string_view last) {
+// Prints each event in one line; true for the degrees that end the demonstration.
+bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
   switch (event.kind) {
     case Kind::current:
     case Kind::set:
@@ -72,7 +72,7 @@ void follow(const std::string& uri, std::string_view last) {
   const auto give_up = std::chrono::steady_clock::now() + 30s;
   while (last.empty() || std::chrono::steady_clock::now() < give_up) {
     const auto event = must(watch.next({.wait = 1s}));
-    if (event && tell(*event, last)) return;
+    if (event && print_event(*event, last)) return;
     std::fflush(stdout);
   }
   std::fprintf(stderr, "thermostat: the last change was not seen\n");

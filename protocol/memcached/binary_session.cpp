@@ -45,7 +45,7 @@ bool ends_connection(StatusCode status) noexcept {
          status == StatusCode::auth_continue || status == StatusCode::unknown_command;
 }
 
-// What a failure means where it is no error; nothing where it is one.
+// The result that a failure status stands for; nothing if the failure is an error.
 std::optional<Status> result_of(const Pending& request, StatusCode status) noexcept {
   const bool absent = status == StatusCode::key_not_found;
   switch (request.question) {
@@ -145,7 +145,7 @@ Step BinarySession::on_packet(Pending& request, const Header& header, std::strin
 
 // ---- greeting
 
-// A server that has read VERSION and the line end after it as a command.
+// The server has read VERSION and the line end after it as a command of the text protocol.
 Step BinarySession::on_text_greeting() {
   const std::string_view data = life().input().data();
   const std::size_t end = data.substr(0, max_reply_line).find("\r\n");
@@ -192,8 +192,9 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
 
 Step BinarySession::on_version(const Header& header, std::string_view text, Event& event) {
   if (header.status() != StatusCode::success) {
-    return life().end_with(Reason::connect_failed,
-                           sentence("the server does not tell its version", header.status(), text));
+    return life().end_with(
+        Reason::connect_failed,
+        sentence("the server does not report its version", header.status(), text));
   }
   learn_version(text);
   if (options().only_version) return life().become_ready(event);
@@ -271,7 +272,7 @@ Step BinarySession::on_success(Pending& request, std::string_view packet, Event&
   }
 }
 
-// Of get_many: the reply to one of its keys.
+// The reply to one key of get_many.
 Step BinarySession::on_item(Pending& request, const Header& header, std::string_view packet,
                             Event& event) {
   const std::uint32_t index = header.opaque - request.opaque;
@@ -300,7 +301,7 @@ Step BinarySession::on_item(Pending& request, const Header& header, std::string_
   return answers().item(request, index, reply, event);
 }
 
-// A value that we do not take: its head decides, its bytes pass by.
+// The value is above the limit: its head decides the answer, and its bytes are skipped.
 Step BinarySession::on_oversized(Pending& request, const Header& header, Event& event) {
   if (header.extra_length != GetReply::extra_size || header.key_length != 0) {
     return broken(PacketError::bad_shape);

@@ -66,7 +66,7 @@ std::optional<Family> family_of(Opcode opcode) noexcept {
   return std::nullopt;
 }
 
-bool tells_key(Opcode opcode) noexcept {
+bool returns_key(Opcode opcode) noexcept {
   return opcode == Opcode::get_key || opcode == Opcode::get_key_quiet ||
          opcode == Opcode::get_and_touch_key || opcode == Opcode::get_and_touch_key_quiet;
 }

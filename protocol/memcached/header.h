@@ -79,10 +79,10 @@ enum class Family : std::uint8_t {
   stat,           // request: a group or nothing; reply: many of name and value
   sasl            // list: nothing; auth and step: mechanism and data; reply: a text
 };
-// Nothing for an opcode that this client does not use.
+// Returns nothing for an opcode that this client does not use.
 std::optional<Family> family_of(Opcode opcode) noexcept;
 // True if the reply of a read carries the key.
-bool tells_key(Opcode opcode) noexcept;
+bool returns_key(Opcode opcode) noexcept;
 
 enum class StatusCode : std::uint16_t {
   success = 0x0000,

@@ -107,7 +107,7 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
       line.code == Code::client_error && line.text.starts_with("unauthenticated");
   if (!wants_login) {
     return life().end_with(Reason::connect_failed,
-                           sentence("the server does not tell its version", line));
+                           sentence("the server does not report its version", line));
   }
   learn_dialect(Dialect::text_and_log_in);
   if (!has_credentials() || options().only_version) {
@@ -180,7 +180,7 @@ Step MetaSession::on_result(Pending& request, const ReplyLine& line, Event& even
   return answers().answer(request, reply, event);
 }
 
-// What has no opaque: replies of mn, version and stats.
+// The replies that carry no opaque: those of mn, version and stats.
 Step MetaSession::on_text(Pending& request, const ReplyLine& line, Event& event) {
   if (request.question == Question::stats) return on_stats(request, line, event);
   if (request.question == Question::probe && line.code == Code::no_op && !line.opaque) {

@@ -44,12 +44,12 @@ bool is_text(Opcode opcode) noexcept {
   return is_of(opcode, Family::version) || is_of(opcode, Family::sasl);
 }
 
-// Whether such a reply can have these parts.
+// True if a reply with this opcode and status can have these parts.
 bool fits(const GetReply& reply) noexcept {
   const bool good = reply.status == StatusCode::success;
   if (good && !reply.text.empty()) return false;
   if (!good && (!reply.value.empty() || reply.flags != 0)) return false;
-  if (!tells_key(reply.opcode)) return reply.key.empty();
+  if (!returns_key(reply.opcode)) return reply.key.empty();
   if (good) return good_key(reply.key.size());
   return reply.key.empty() || (reply.text.empty() && good_key(reply.key.size()));
 }

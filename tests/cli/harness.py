@@ -50,7 +50,7 @@ def is_alive(pid):
 
 
 class Dev:
-    """`sheaf dev` as a context; `--json` tells the processes of its brokers."""
+    """`sheaf dev` as a context; `--json` prints the processes of its brokers."""
 
     def __init__(self, *words, brokers=3, memcached=0):
         kind = ("--memcached", memcached) if memcached else ("--brokers", brokers)
@@ -61,10 +61,10 @@ class Dev:
         line = self.process.stdout.readline()
         if not line:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
-        told = json.loads(line)
-        self.uri = told["uri"]
-        told_as = "servers" if memcached else "brokers"
-        self.pids = {each["node"]: each["pid"] for each in told[told_as]}
+        report = json.loads(line)
+        self.uri = report["uri"]
+        processes = report["servers" if memcached else "brokers"]
+        self.pids = {each["node"]: each["pid"] for each in processes}
         self.nodes = list(self.pids)
 
     def __enter__(self):

@@ -78,7 +78,7 @@ class Values(OnBrokers):
         wait_until(lambda: self.run_on("get", "short").returncode == NEGATIVE, "the value is gone")
         self.ends(DONE, "get", "long")
 
-    def test_del_tells_whether_the_key_was_there(self):
+    def test_del_reports_whether_the_key_was_there(self):
         self.ends(DONE, "set", "gone", "v")
         self.ends(DONE, "del", "gone")
         self.ends(NEGATIVE, "del", "gone")
@@ -91,8 +91,8 @@ class Conditions(OnBrokers):
         done = self.run_on("set", "once", "a", "--if-absent")
         self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b""))
         self.assertIn(b"once: not stored, the key is there already on ", done.stderr)
-        told = self.read_json("set", "once", "b", "--if-absent", code=NEGATIVE)
-        self.assertFalse(told[0]["stored"])
+        rows = self.read_json("set", "once", "b", "--if-absent", code=NEGATIVE)
+        self.assertFalse(rows[0]["stored"])
         self.assertEqual(self.ends(DONE, "get", "once"), b"a")
 
     def test_if_absent_or_equal_stores_again_what_is_there(self):
@@ -147,9 +147,9 @@ class Batches(OnBrokers):
         self.write(items)
         keys = b"".join(key + b"\n" for key in items)
         back = {}
-        for told in self.read_json("mget", "-", stdin=keys):
-            key = told["key"].encode() if "key" in told else base64.b64decode(told["key_base64"])
-            back[key] = told["value"].encode()
+        for row in self.read_json("mget", "-", stdin=keys):
+            key = row["key"].encode() if "key" in row else base64.b64decode(row["key_base64"])
+            back[key] = row["value"].encode()
         self.assertEqual(back, items)
         # What mget prints is what mset reads.
         lines = self.ends(DONE, "mget", "--json", "-", stdin=keys)
@@ -163,8 +163,8 @@ class Batches(OnBrokers):
     def test_large_values_go_in_a_batch(self):
         items = {b"large/%d" % i: pattern(3 << 20)[i:3 << 20] for i in range(8)}
         self.write(items)
-        for told in self.read_json("mget", "--timeout", "30s", *items):
-            self.assertEqual(base64.b64decode(told["value_base64"]), items[told["key"].encode()])
+        for row in self.read_json("mget", "--timeout", "30s", *items):
+            self.assertEqual(base64.b64decode(row["value_base64"]), items[row["key"].encode()])
 
     def test_of_a_key_given_twice_the_last_value_is_written(self):
         out = self.ends(DONE, "mset", "-", stdin=b'{"key":"twice","value":"1"}\n'
@@ -191,9 +191,9 @@ class Batches(OnBrokers):
         self.assertEqual(out, b"".join(b"many/%d\t%d\n" % (i, i) for i in range(20000)))
 
     def test_nodes_are_up_with_their_round_trip_and_clock(self):
-        told = self.read_json("nodes")
-        self.assertEqual([each["node"] for each in told], self.dev.nodes)
-        for each in told:
+        rows = self.read_json("nodes")
+        self.assertEqual([each["node"] for each in rows], self.dev.nodes)
+        for each in rows:
             self.assertEqual(each["health"], "up")
             self.assertGreater(each["round_trip_ms"], 0)
             self.assertLess(abs(each["clock_difference_ms"]), 1000)
@@ -212,12 +212,12 @@ class Outages(OnBrokers):
 
     def check_partial(self):
         begun = time.monotonic()
-        told = self.read_json("mget", "-", "--timeout", "1s", code=FAILED, stdin=self.listed)
+        rows = self.read_json("mget", "-", "--timeout", "1s", code=FAILED, stdin=self.listed)
         self.assertLess(time.monotonic() - begun, 10)
-        self.assertEqual([each["key"].encode() for each in told], self.keys)
-        failed = {each["key"].encode() for each in told if "error" in each}
+        self.assertEqual([each["key"].encode() for each in rows], self.keys)
+        failed = {each["key"].encode() for each in rows if "error" in each}
         self.assertEqual(failed, self.lost_keys())
-        for each in told:
+        for each in rows:
             if "error" in each:
                 self.assertIn(self.lost, each["error"])
             else:
@@ -239,8 +239,8 @@ class Outages(OnBrokers):
                 self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
                 self.assertIn(self.lost.encode(), done.stderr)
                 self.assert_sentences(done.stderr)
-            told = self.read_json("nodes", "--timeout", "1s", code=FAILED)
-            self.assertEqual([each["node"] for each in told if "error" in each], [self.lost])
+            rows = self.read_json("nodes", "--timeout", "1s", code=FAILED)
+            self.assertEqual([each["node"] for each in rows if "error" in each], [self.lost])
         finally:
             self.dev.resume(self.lost)
         wait_until(lambda: self.run_on("get", sorted(self.lost_keys())[0]).returncode != FAILED,
@@ -257,8 +257,8 @@ class DeadBroker(Outages):
         lines = b"".join(b'{"key":"%s","value":"v"}\n' % key for key in self.keys)
         out = self.ends(FAILED, "mset", "-", stdin=lines)
         self.assertEqual(out, b"%d of 1000 keys written\n" % (1000 - len(self.lost_keys())))
-        told = self.read_json("mset", "-", code=FAILED, stdin=lines)
-        self.assertEqual({each["key"].encode() for each in told if "error" in each},
+        rows = self.read_json("mset", "-", code=FAILED, stdin=lines)
+        self.assertEqual({each["key"].encode() for each in rows if "error" in each},
                          self.lost_keys())
 
 
@@ -302,7 +302,7 @@ class NobodyThere(Case):
         self.assertEqual(done.returncode, FAILED)
         self.assertNotIn(b"geheim", done.stderr + done.stdout)
 
-    def test_a_wrong_password_is_told_as_such_by_every_command(self):
+    def test_a_wrong_password_is_reported_as_such_by_every_command(self):
         with tempfile.TemporaryDirectory() as folder, \
              LockedBroker(folder, "user", "richtig") as broker:
             for login in ("user:geheim@", "nobody:geheim@", "user:@", ""):

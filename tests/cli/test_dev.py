@@ -26,12 +26,12 @@ class Development(harness.CaseWithFolder):
         out, _ = process.communicate(timeout=harness.LONGEST)
         self.assertEqual((process.returncode, out), (DONE, b""))
 
-    def test_the_process_of_every_broker_is_told_before_the_uri(self):
+    def test_the_process_of_every_broker_is_printed_before_the_uri(self):
         """samples/quickstart.sh reads these lines."""
         with Dev(brokers=2) as dev:
             dev.wait_for_note(b"Ctrl-C")
-            told = re.findall(rb"broker (\S+) runs as process (\d+)\.\n", dev.notes)
-            self.assertEqual({node.decode(): int(pid) for node, pid in told}, dev.pids)
+            printed = re.findall(rb"broker (\S+) runs as process (\d+)\.\n", dev.notes)
+            self.assertEqual({node.decode(): int(pid) for node, pid in printed}, dev.pids)
 
     def test_each_signal_that_ends_it_ends_its_brokers_and_removes_its_folder(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -91,7 +91,7 @@ class Development(harness.CaseWithFolder):
             self.assert_sentences(done.stderr)
             self.assertIn(nowhere.encode(), done.stderr)
 
-    def test_a_plugin_that_mosquitto_cannot_load_is_told_with_its_own_words(self):
+    def test_a_plugin_that_mosquitto_cannot_load_is_reported_with_its_own_words(self):
         wrong = os.path.join(self.folder.name, "wrong.so")
         with open(wrong, "wb") as out:
             out.write(b"not a library")

@@ -49,22 +49,22 @@ class Lists(OnDev):
         self.assertEqual(self.ends(DONE, "list", "len", b"{}\n\xff"), b"1\n")
 
     def test_json_is_one_object_a_line(self):
-        def told(*words):
+        def answer(*words):
             done = self.run_on("--json", "list", *words)
             return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
-        self.assertEqual(told("push", "j", "a", b"\xff"), (DONE, [{"list": "j", "length": 2}]))
-        self.assertEqual(told("insert", "j", "0", "z"), (DONE, [{"list": "j", "length": 3}]))
-        self.assertEqual(told("range", "j", "0", "-1"),
+        self.assertEqual(answer("push", "j", "a", b"\xff"), (DONE, [{"list": "j", "length": 2}]))
+        self.assertEqual(answer("insert", "j", "0", "z"), (DONE, [{"list": "j", "length": 3}]))
+        self.assertEqual(answer("range", "j", "0", "-1"),
                          (DONE, [{"value": "z"}, {"value": "a"}, {"value_base64": "/w=="}]))
-        self.assertEqual(told("update", "j", "0", "y"), (DONE, [{"list": "j", "updated": True}]))
-        self.assertEqual(told("remove", "j", "0"),
+        self.assertEqual(answer("update", "j", "0", "y"), (DONE, [{"list": "j", "updated": True}]))
+        self.assertEqual(answer("remove", "j", "0"),
                          (DONE, [{"list": "j", "removed": True, "value": "y"}]))
-        self.assertEqual(told("remove", "j", "5"), (NEGATIVE, [{"list": "j", "removed": False}]))
-        self.assertEqual(told("insert", "j", "9", "x"),
+        self.assertEqual(answer("remove", "j", "5"), (NEGATIVE, [{"list": "j", "removed": False}]))
+        self.assertEqual(answer("insert", "j", "9", "x"),
                          (NEGATIVE, [{"list": "j", "inserted": False}]))
-        self.assertEqual(told("len", "j"), (DONE, [{"list": "j", "length": 2}]))
-        self.assertEqual(told("clear", "j"), (DONE, [{"list": "j", "cleared": True}]))
+        self.assertEqual(answer("len", "j"), (DONE, [{"list": "j", "length": 2}]))
+        self.assertEqual(answer("clear", "j"), (DONE, [{"list": "j", "cleared": True}]))
 
     def test_wrong_words_are_one_sentence(self):
         for words, says in ((["list"], "ACTION"), (["list", "push"], "NAME"),
@@ -77,7 +77,7 @@ class Lists(OnDev):
                             (["list", "len", ""], "name")):
             self.refused("--servers", self.uri, *words, says=says)
 
-    def test_a_foreign_value_under_the_lists_key_is_told(self):
+    def test_a_foreign_value_under_the_lists_key_is_reported(self):
         self.ends(DONE, "set", "sheaf/list/{odd}/head", "zebra")
         done = self.run_on("list", "push", "odd", "x")
         self.assertEqual(done.returncode, FAILED)

@@ -42,7 +42,7 @@ class Memcached(harness.OnDev):
         self.ends(DONE, "set", "text", "abc")
         self.ends(FAILED, "incr", "text")
 
-    def test_touch_tells_whether_the_key_is_there(self):
+    def test_touch_reports_whether_the_key_is_there(self):
         self.ends(NEGATIVE, "touch", "untouched", "--ttl", "1h")
         self.ends(DONE, "set", "touched", "v")
         self.assertEqual(self.ends(DONE, "touch", "touched", "--ttl", "1h"), b"")
@@ -50,15 +50,15 @@ class Memcached(harness.OnDev):
                          b'{"key":"touched","touched":true}\n')
 
     def items_of(self, list_name):
-        """The keys of a list's items, as its server tells them."""
+        """The keys of a list's items, as its server reports them."""
         node = json.loads(self.ends(DONE, "locate", "--json", "{%s}" % list_name))["node"]
         host, port = node.split(":")
         with socket.create_connection((host, int(port)), timeout=10) as server:
             server.sendall(b"lru_crawler metadump all\r\n")
-            told = b""
-            while not told.endswith(b"END\r\n"):
-                told += server.recv(65536)
-        keys = [parse.unquote(word[4:]) for word in told.decode().split() if word[:4] == "key="]
+            dump = b""
+            while not dump.endswith(b"END\r\n"):
+                dump += server.recv(65536)
+        keys = [parse.unquote(word[4:]) for word in dump.decode().split() if word[:4] == "key="]
         return [key for key in keys if key.startswith("sheaf/list/{%s}/i" % list_name)]
 
     def test_a_list_loses_what_the_server_drops_and_says_so(self):
@@ -77,8 +77,8 @@ class Memcached(harness.OnDev):
 
     def test_stats_of_every_server(self):
         lines = self.ends(DONE, "stats").decode().splitlines()
-        told = {line.split("\t")[0] for line in lines if line.split("\t")[1] == "version"}
-        self.assertEqual(told, set(self.dev.nodes))
+        reported = {line.split("\t")[0] for line in lines if line.split("\t")[1] == "version"}
+        self.assertEqual(reported, set(self.dev.nodes))
         for line in self.ends(DONE, "stats", "settings", "--json").splitlines():
             self.assertEqual(json.loads(line)["stats"]["maxconns"], "1024")
         self.ends(USAGE, "stats", "nonsense")
@@ -116,11 +116,11 @@ class Development(harness.CaseWithFolder):
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=harness.LONGEST)
         self.assertEqual((process.returncode, out), (DONE, b""))
-        told = re.findall(rb"server (\S+) runs as process (\d+)\.\n", err)
-        self.assertEqual(len(told), 2)
-        self.assertFalse(any(is_alive(int(pid)) for _, pid in told))
+        printed = re.findall(rb"server (\S+) runs as process (\d+)\.\n", err)
+        self.assertEqual(len(printed), 2)
+        self.assertFalse(any(is_alive(int(pid)) for _, pid in printed))
 
-    def test_a_killed_server_is_told_and_fails_its_keys_only(self):
+    def test_a_killed_server_is_reported_and_fails_its_keys_only(self):
         with Dev(memcached=2) as dev:
             dead, alive = dev.nodes
             dev.kill(dead)

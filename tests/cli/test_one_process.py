@@ -114,16 +114,16 @@ class NoConnection(Case):
         self.assertEqual(len({line.split(b"\t")[1] for line in out.splitlines()}), 1)
 
     def test_locate_in_json_gives_the_reason(self):
-        told = json.loads(self.ends(DONE, "locate", "--json", "{t}k"))
-        self.assertEqual(told["key"], "{t}k")
-        self.assertEqual(told["routing_key"], "t")
-        self.assertIn(told["node"], ("192.0.2.1:1883", "192.0.2.2:1883"))
-        self.assertTrue(told["reason"])
+        answer = json.loads(self.ends(DONE, "locate", "--json", "{t}k"))
+        self.assertEqual(answer["key"], "{t}k")
+        self.assertEqual(answer["routing_key"], "t")
+        self.assertIn(answer["node"], ("192.0.2.1:1883", "192.0.2.2:1883"))
+        self.assertTrue(answer["reason"])
 
     def test_a_key_that_is_not_utf8_is_base64_in_json(self):
-        told = json.loads(self.ends(DONE, "locate", "--json", b"\xff"))
-        self.assertEqual(told["key_base64"], "/w==")
-        self.assertNotIn("key", told)
+        answer = json.loads(self.ends(DONE, "locate", "--json", b"\xff"))
+        self.assertEqual(answer["key_base64"], "/w==")
+        self.assertNotIn("key", answer)
 
     def test_ring_draws_weights_and_shares(self):
         for locator in ("slots", "ring"):
@@ -158,8 +158,8 @@ class Embedded(Case):
     def test_set_prints_the_version(self):
         version = self.ends(DONE, "set", "k", "v").decode()
         self.assertRegex(version, r"\A\d+:\d+:.+\n\Z")
-        told = json.loads(self.ends(DONE, "set", "k", "-", "--json", stdin=b"\0\r\n"))
-        self.assertEqual((told["key"], told["stored"]), ("k", True))
+        answer = json.loads(self.ends(DONE, "set", "k", "-", "--json", stdin=b"\0\r\n"))
+        self.assertEqual((answer["key"], answer["stored"]), ("k", True))
 
     def test_every_absent_key_has_its_line_in_json_and_none_in_plain(self):
         self.assertEqual(self.ends(DONE, "mget", "a", "b", "a"), b"")
@@ -167,13 +167,13 @@ class Embedded(Case):
                          b'{"key":"a","value":null}\n{"key":"b","value":null}\n')
         self.assertEqual(self.ends(DONE, "mget", "-", stdin=b""), b"")
 
-    def test_mset_reads_lines_and_tells_how_many(self):
+    def test_mset_reads_lines_and_prints_how_many(self):
         lines = b'{"key":"a","value":"1"}\n{"key_base64":"/w==","value_base64":"AA=="}\n'
         self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"2 of 2 keys written\n")
-        told = [json.loads(line)
+        rows = [json.loads(line)
                 for line in self.ends(DONE, "mset", "-", "--json", stdin=lines).splitlines()]
-        self.assertEqual([each.get("key", each.get("key_base64")) for each in told], ["a", "/w=="])
-        self.assertTrue(all(each["stored"] for each in told))
+        self.assertEqual([each.get("key", each.get("key_base64")) for each in rows], ["a", "/w=="])
+        self.assertTrue(all(each["stored"] for each in rows))
         self.assertEqual(self.ends(DONE, "mset", "-", stdin=b""), b"0 of 0 keys written\n")
 
     def test_mset_names_the_line_that_it_refuses(self):
@@ -183,15 +183,15 @@ class Embedded(Case):
             self.refused("--servers", self.uri, "mset", "-", stdin=good + bad + b"\n" + good,
                          says="line 2")
 
-    def test_nodes_tells_of_every_store(self):
+    def test_nodes_reports_every_store(self):
         lines = self.ends(DONE, "nodes").decode().splitlines()
         self.assertEqual(lines[0].split()[:2], ["NODE", "HEALTH"])
         self.assertEqual([line.split()[:2] for line in lines[1:]],
                          [["embedded:%d" % i, "up"] for i in range(3)])
         for line in self.ends(DONE, "nodes", "--json").splitlines():
-            told = json.loads(line)
-            self.assertLess(abs(told["clock_difference_ms"]), 1000)
-            self.assertGreaterEqual(told["round_trip_ms"], 0)
+            row = json.loads(line)
+            self.assertLess(abs(row["clock_difference_ms"]), 1000)
+            self.assertGreaterEqual(row["round_trip_ms"], 0)
 
     def test_a_value_above_the_limit_is_refused_before_it_is_sent(self):
         self.uri = "embedded://1?value_limit=1000"

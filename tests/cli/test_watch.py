@@ -45,9 +45,9 @@ class Watch:
 
     def until(self, event):
         while True:
-            told = self.next()
-            if told["event"] == event:
-                return told
+            report = self.next()
+            if report["event"] == event:
+                return report
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
@@ -78,8 +78,8 @@ class Watches(OnDev):
         with Watch(self.uri, b"w/\xff") as watch:
             self.assertEqual(watch.next()["key_base64"], "dy//")
             self.ends(DONE, "set", b"w/\xff", "-", stdin=b"\x00\xfe")
-            told = watch.next()
-            self.assertEqual((told["key_base64"], told["value_base64"]), ("dy//", "AP4="))
+            report = watch.next()
+            self.assertEqual((report["key_base64"], report["value_base64"]), ("dy//", "AP4="))
 
     def test_each_signal_ends_it_with_0(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -105,7 +105,7 @@ class Watches(OnDev):
                 harness.wait_until(lambda: sheaf(*self.get("w/gap")).returncode == FAILED,
                                    "a broker that does not answer")
                 readable = select.select([watch.process.stderr], [], [], harness.LONGEST)[0]
-                self.assertTrue(readable, "the loss is told on standard error")
+                self.assertTrue(readable, "the loss is reported on standard error")
             finally:
                 self.dev.resume(node)
             gap = watch.until("gap")

@@ -51,8 +51,8 @@ TEST(BatchPlan, NothingToDoIsFinished) {
   EXPECT_FALSE(plan.give_up(2));
 }
 
-// All its memory comes from where it was told to take it.
-TEST(BatchPlan, TakesItsMemoryWhereItIsTold) {
+// All memory of a plan comes from the resource that it was given.
+TEST(BatchPlan, TakesItsMemoryFromTheGivenResource) {
   const auto topology = engines(3);
   const std::vector<std::string> names = numbered(100);
   std::vector<std::byte> room(100 * 200);

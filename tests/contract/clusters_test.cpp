@@ -161,10 +161,10 @@ TEST(MovedFromClient, EveryCallSaysSo) {
   expect_moved_from(client.get_many(keys).front().result.error());
   expect_moved_from(client.watch("k").error());
   expect_moved_from(client.futures().get("k").get().error());
-  std::optional<Error> told;
-  client.async().set("k", "v", {}, [&](Result<SetResult> set) { told = set.error(); });
-  ASSERT_TRUE(told);
-  expect_moved_from(*told);
+  std::optional<Error> async_error;
+  client.async().set("k", "v", {}, [&](Result<SetResult> set) { async_error = set.error(); });
+  ASSERT_TRUE(async_error);
+  expect_moved_from(*async_error);
   EXPECT_EQ(client.stats().size(), 1u);
   EXPECT_FALSE(client.check_nodes({.timeout = 1s}).empty());
   EXPECT_TRUE(client.locate("k"));

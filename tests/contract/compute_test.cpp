@@ -192,7 +192,7 @@ TEST_P(Computing, BadArgumentsAreRefusedBeforeAnythingIsAsked) {
   EXPECT_FALSE(client->get("key").value().has_value());
 }
 
-// A process of its own that computes and does not come back; it tells when it has begun.
+// A child process that computes and does not come back; it reports when it has begun.
 class Process {
  public:
   Process(const std::string& uri, std::chrono::seconds lease) {

@@ -114,19 +114,19 @@ TEST_P(Contract, SetIfAbsentOrEqualStoresTheSameValueOnly) {
   EXPECT_FALSE(client->set("same", "b", options).value().stored);
 }
 
-TEST_P(Contract, RemoveTellsWhatItFound) {
+TEST_P(Contract, RemoveReportsWhatItFound) {
   EXPECT_EQ(client->remove("gone").value(), RemoveResult::absent);
   client->set("gone", "x").value();
   EXPECT_EQ(client->remove("gone").value(), RemoveResult::removed);
   EXPECT_FALSE(client->get("gone").value().has_value());
 }
 
-TEST_P(Contract, RemoveTellsTheVersionOfWhatItRemovedWhereThereIsOne) {
-  const bool told = client->supports(Feature::ordered_versions);
+TEST_P(Contract, RemoveReportsTheVersionOfWhatItRemovedWhereThereIsOne) {
+  const bool versioned = client->supports(Feature::ordered_versions);
   const auto expected = [&](std::string_view key) {
     const Version version = client->set(key, "x").value().version;
     EXPECT_FALSE(version.empty());
-    return told ? version : Version{};
+    return versioned ? version : Version{};
   };
   const Version first = expected("alone");
   EXPECT_EQ(client->remove("alone").value().version, first);
@@ -168,8 +168,7 @@ TEST_P(Contract, AKeyWithATimeToLiveIsGoneAfterIt) {
   }
 }
 
-// By one client whose cluster has a default: every way to set uses it, and only where none is
-// given.
+// A cluster has a default time to live: every way to set uses it, and only where none is given.
 TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
   const std::string uri = endpoint->uri();
   const auto with = [&](const std::string& option) {
@@ -210,7 +209,7 @@ TEST_P(Contract, SettingWithoutATimeToLiveClearsTheOldOne) {
   }
 }
 
-// A refusal by the server: of a stale token, or of a number that is none.
+// The server refuses a stale token, or to increment a value that is no number.
 TEST_P(Contract, ARefusalIsLoggedOnceWithLevelNodeOperationAndOutcomeAndHidesTheKey) {
   std::vector<LogRecord> records;  // complete once the client is gone
   std::string node;

@@ -23,7 +23,7 @@ class Endpoint {
   virtual std::string uri() const = 0;
 };
 
-// What differs between kinds of endpoint beside what Client::supports tells.
+// Differences between kinds of endpoint that Client::supports does not report.
 struct Limits {
   std::size_t key = 65'000;          // longest key, bytes
   std::size_t binary_key = 65'000;   // with blanks or control characters in it
@@ -52,7 +52,7 @@ inline Client open(const std::string& uri, ClientOptions options = {}) {
   return std::move(*client);
 }
 
-// A client of an endpoint of its own.
+// A test with an endpoint of its own, and a client of it.
 class OnEndpoint : public testing::TestWithParam<EndpointFactory> {
  protected:
   void SetUp() override {

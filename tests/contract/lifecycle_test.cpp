@@ -117,7 +117,7 @@ TEST(Lifecycle, AClientMayBeDestroyedFromItsOwnCallback) {
   }
 }
 
-TEST(Lifecycle, ACallbackThatStartsMoreWorkDuringTheEndIsTold) {
+TEST(Lifecycle, ACallbackThatStartsMoreWorkDuringTheEndGetsAResult) {
   std::atomic<int> ended = 0;
   std::atomic<int> refused = 0;
   {
@@ -165,11 +165,11 @@ TEST(Lifecycle, AForkedChildIsRefusedAndTheParentGoesOn) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     const auto got = client.get("k");
-    const bool told = !got && got.error().reason == Reason::forked;
+    const bool refused_as_forked = !got && got.error().reason == Reason::forked;
     {
       const Client dying = std::move(client);
     }
-    _exit(told ? 0 : 1);
+    _exit(refused_as_forked ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -31,7 +31,7 @@ constexpr auto kept_lease = test::sanitized ? 3s : 1s;
 class LockContract : public testing::TestWithParam<EndpointFactory> {
  protected:
   LockContract() : endpoint(GetParam().make()), client(test::open(endpoint->uri())) {}
-  // A guard, or the test fails.
+  // Takes the lock and returns its guard; the test fails if it cannot.
   static LockGuard take(Locker& locker, std::string_view name) {
     return locker.lock(name, {.wait = 10s}).guard();
   }
@@ -192,11 +192,11 @@ TEST_P(FencedLockContract, LocksOfOtherProgramsAreRespectedBothWays) {
 TEST_P(LockContract, ALockThatAnotherTookIsLostAndReportedOnce) {
   Locker locker(client, {.lease = 3s});
   LockGuard guard = take(locker, "stolen");
-  std::atomic<int> told = 0;
+  std::atomic<int> notified = 0;
   std::latch lost(1);
   guard.on_loss([&](const Error& why) {
     EXPECT_EQ(why.reason, Reason::lock_lost) << why.message();
-    ++told;
+    ++notified;
     lost.count_down();
   });
   client.set("stolen", "thief").value();  // no client of the protocol would do that
@@ -204,7 +204,7 @@ TEST_P(LockContract, ALockThatAnotherTookIsLostAndReportedOnce) {
   EXPECT_FALSE(guard.held());
   EXPECT_FALSE(guard.release().value());
   EXPECT_EQ(client.get("stolen").value()->data, "thief");
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
 }
 
 TEST_P(LockContract, ThreadsOfOneClientExcludeEachOther) {
@@ -253,13 +253,13 @@ TEST_P(LockContract, AGuardOutlivesItsClient) {
   std::optional<Client> own = test::open(endpoint->uri());
   Locker locker(*own);
   LockGuard guard = take(locker, "orphan");
-  std::atomic<int> told = 0;
+  std::atomic<int> notified = 0;
   guard.on_loss([&](const Error& why) {
     EXPECT_EQ(why.reason, Reason::closed);
-    ++told;
+    ++notified;
   });
   own.reset();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
   EXPECT_FALSE(guard.held());
   EXPECT_TRUE(guard.token().empty());
   EXPECT_EQ(guard.read("{orphan}k").error().outcome, Outcome::shutdown);

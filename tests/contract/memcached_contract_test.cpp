@@ -1,4 +1,4 @@
-// What only memcached does, through the client, on three real servers in both protocols.
+// The client's operations that only memcached has, on three real servers in both protocols.
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST_P(Memcached, CompareAndSwapStoresAtTheSameVersionOnly) {
   EXPECT_TRUE(swapped.stored);
   EXPECT_FALSE(client->set("key", "3", options).value().stored);
   EXPECT_EQ(stored("key"), "2");
-  options.version = swapped.version;  // a set tells the version that it made
+  options.version = swapped.version;  // a set returns the version that it made
   EXPECT_TRUE(client->set("key", "4", options).value().stored);
   client->remove("key").value();
   EXPECT_FALSE(client->set("key", "5", options).value().stored);
@@ -187,7 +187,7 @@ TEST_P(Memcached, ABatchWithOneKeyThatIsTooLongSpoilsThatKeyOnly) {
   }
 }
 
-TEST_P(Memcached, EveryServerTellsItsVersionAndStatistics) {
+TEST_P(Memcached, EveryServerReportsItsVersionAndStatistics) {
   const auto versions = client->server_versions({.timeout = 5s});
   ASSERT_EQ(versions.size(), 3u);
   for (const NodeText& version : versions) EXPECT_NE(version.text.value().find('.'), 0u);

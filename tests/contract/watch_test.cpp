@@ -58,7 +58,7 @@ class WatchContract : public test::OnEndpoint {};
 INSTANTIATE_TEST_SUITE_P(On, WatchContract, testing::ValuesIn(test::endpoint_factories()),
                          [](const auto& test) { return test.param.name; });
 
-TEST_P(WatchContract, AWatchTellsWhatThereIsAndThenEveryChange) {
+TEST_P(WatchContract, AWatchReportsWhatThereIsAndThenEveryChange) {
   const auto first = client->set("k", "1").value();
   Watch watch = client->watch("k").value();
   WatchEvent event = next(watch);
@@ -127,7 +127,7 @@ TEST_P(WatchContract, AWatchThatIsNotDrainedCostsTheOthersNothing) {
   released.count_down();
 }
 
-TEST_P(WatchContract, WhatDoesNotFitIsConflatedAndToldAsAGap) {
+TEST_P(WatchContract, WhatDoesNotFitIsConflatedAndReportedAsAGap) {
   const auto start = std::chrono::system_clock::now();
   Watch small = client->watch("k", {.queue_limit = 2}).value();
   Watch large = client->watch("k").value();
@@ -146,7 +146,7 @@ TEST_P(WatchContract, WhatDoesNotFitIsConflatedAndToldAsAGap) {
   EXPECT_FALSE(small.try_next().value().has_value());
 }
 
-TEST_P(WatchContract, AWatchOutlivesItsClientAndTellsTheEnd) {
+TEST_P(WatchContract, AWatchOutlivesItsClientAndReportsTheEnd) {
   client->set("k", "1").value();
   Watch watch = client->watch("k").value();
   Watch drained = client->watch("k").value();
@@ -268,7 +268,7 @@ TEST(WatchArguments, AreChecked) {
   EXPECT_EQ(moved.keys().size(), 1U);
 }
 
-TEST(WatchSubscribed, AStoreThatTellsOnlySubscribersIsHeard) {
+TEST(WatchSubscribed, AStoreThatNotifiesOnlySubscribersIsHeard) {
   Client client = test::open("embedded://3?name=watch-subscribed&notify=subscribed");
   Watch watch = client.watch("k").value();
   EXPECT_EQ(next(watch).kind, Kind::current);
@@ -318,7 +318,7 @@ TEST(WatchExecutor, TakesTheCallbacks) {
                                      all.count_down();
                                    })
                             .value();
-    current.wait();  // a set that comes before it would not be told as one
+    current.wait();  // an earlier set would not be reported as a set
     for (int i = 0; i < 100; ++i) client.set("k", std::to_string(i)).value();
     all.wait();
   }
@@ -391,7 +391,7 @@ TEST_F(WatchBroker, ARestartIsAGapWithItsTimeAndWhatIsThereNow) {
   until_value(watch, "k", "3");
 }
 
-TEST_F(WatchBroker, AStoppedBrokerIsNoticedAndToldWhenItGoesOn) {
+TEST_F(WatchBroker, AStoppedBrokerIsNoticedAndReportedWhenItGoesOn) {
   test::BrokerProcess broker;
   Client client = test::open(uri(broker));
   Watch watch = client.watch("k").value();
@@ -434,7 +434,7 @@ TEST_F(WatchBroker, AThousandKeysShareOneConnection) {
   for (const auto& name : names) EXPECT_EQ(seen[name], name);
 }
 
-TEST_F(WatchBroker, ABrokerThatIsNotThereIsToldAndFoundWhenItComes) {
+TEST_F(WatchBroker, ABrokerThatIsNotThereIsReportedAndFoundWhenItComes) {
   test::BrokerProcess broker;
   const std::string address = uri(broker);
   broker.kill();

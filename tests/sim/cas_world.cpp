@@ -46,7 +46,7 @@ bool CasLocker::believes() const {
   return tenure_ != nullptr && tenure_->held && world_.now.mono < tenure_->until;
 }
 
-// What a client does, it does when it does not stand still.
+// A client does nothing while it stands still: its work waits until it goes on.
 void CasLocker::soon(nanoseconds time, std::function<void()> what) {
   const Deadline due = std::max(world_.now.mono + time, still_until_);
   world_.at(due, [this, what = std::move(what)] {
@@ -66,7 +66,7 @@ void CasLocker::cut(Cut how) {
     if (sent->connection == ended && how != Cut::executed) sent->dropped = true;
   }
   if (how == Cut::restart) ++unaware_;
-  const auto tell = [this, ended, how] {
+  const auto notify = [this, ended, how] {
     if (how == Cut::restart) --unaware_;
     for (const auto& sent : std::vector(under_way_)) {
       if (sent->connection == ended) fail(sent, Outcome::unknown, Reason::connection_lost);
@@ -76,8 +76,8 @@ void CasLocker::cut(Cut how) {
       pump(*runs_[i]);
     }
   };
-  if (world_.now.mono < still_until_) return soon(0ns, tell);
-  tell();
+  if (world_.now.mono < still_until_) return soon(0ns, notify);
+  notify();
 }
 
 void CasLocker::begin() {
@@ -124,13 +124,13 @@ void CasLocker::pump(Run& run) {
   settle(run);
 }
 
-// What becomes of a lock: it is kept for a while, something is counted under it, it is given back
+// The life of a lock: it is kept for a while, something is counted under it, it is given back
 // and taken again.
 void CasLocker::settle(Run& run) {
-  if (run.lock == nullptr && run.plan->done() && !std::exchange(run.told, true)) run.done();
+  if (run.lock == nullptr && run.plan->done() && !std::exchange(run.reported, true)) run.done();
   if (&run != present_) return;
-  if (run.lock->settled() && !run.told) {
-    run.told = true;
+  if (run.lock->settled() && !run.reported) {
+    run.reported = true;
     if (!run.lock->acquired()) return again();
     ++grants_;
     soon(world_.up_to(2 * world_.lease), [this, &run] { count(run); });

@@ -29,7 +29,7 @@ struct CasCounter {
   unsigned begun = 0;
 };
 
-// What they do by themselves.
+// What the lockers do by themselves.
 struct CasHabits {
   bool check = true;    // ask whether they hold the lock: see LockControls
   bool compare = true;  // write only over what they have read
@@ -40,18 +40,18 @@ class CasLocker {
  public:
   CasLocker(CasWorld& world, unsigned index);
 
-  // By its own clock, as LockGuard::held().
+  // True if it believes to hold the lock, by its own clock, as LockGuard::held() does.
   bool believes() const;
   void stand_still(std::chrono::nanoseconds time);
   // How a connection ends.
   enum class Cut : std::uint8_t {
     dropped,   // what was not executed never will be
-    executed,  // all that was sent is executed yet
+    executed,  // all that was sent is still executed
     restart    // the server has ended with it, and forgotten all
   };
-  // Its connection ends. It is told at once, or when it goes on.
+  // Its connection ends. It is notified at once, or when it goes on.
   void cut(Cut how);
-  // It stands still and has not been told of a restart.
+  // It stands still and has not been notified of a restart.
   bool unaware() const { return unaware_ > 0; }
   unsigned grants() const { return grants_; }
   unsigned losses() const { return losses_; }
@@ -62,10 +62,10 @@ class CasLocker {
   struct Run {
     std::unique_ptr<client::calls::Procedure> plan;
     client::lock::LockPlan* lock = nullptr;  // the plan, if it is one
-    std::function<void()> done;              // else: told once
+    std::function<void()> done;              // without a lock: called once, at the end
     Deadline timer = never;
     bool releasing = false;
-    bool told = false;  // that it is settled
+    bool reported = false;  // that it is settled, or done
     bool pumping = false;
   };
   struct Sent;
@@ -121,8 +121,8 @@ class CasWorld {
   unsigned pairs_of_believers() const { return pairs_; }
   unsigned grants() const;
   unsigned losses() const;
-  // Whether an acknowledged increment is missing in the counter that is there, or one is in it that
-  // nobody made.
+  // True if an acknowledged increment is missing in the counter that is there, or if the counter
+  // has one that nobody made.
   bool miscounted();
   unsigned counted() const;
 

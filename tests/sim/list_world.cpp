@@ -52,7 +52,7 @@ SimEdit& SimWriter::push(const std::string& value, std::chrono::nanoseconds time
 void SimWriter::on_progress(client::calls::ProcedureRun& run, Now now) {
   run_ = &run;
   while (client::list::EditRequest* ended = writer_->poll_ended()) {
-    if (on_ended) on_ended(static_cast<SimEdit&>(*ended), now);
+    if (on_ended) on_ended(*ended, now);
   }
 }
 

@@ -41,9 +41,7 @@ inline std::string name_of(const testing::TestParamInfo<client::list::Ids>& test
 }
 
 // An edit on its way, and how it ended.
-struct SimEdit : client::list::EditRequest {
-  std::optional<unsigned> lasts;  // told once only
-};
+using SimEdit = client::list::EditRequest;
 
 // A writer of the list at one client, which goes first.
 class SimWriter final : private client::calls::ProcedureOwner {
@@ -56,7 +54,7 @@ class SimWriter final : private client::calls::ProcedureOwner {
   SimWriter(const SimWriter&) = delete;
   SimWriter& operator=(const SimWriter&) = delete;
 
-  // At the client's next turn.
+  // Both start at the client's next turn.
   SimEdit& edit(client::list::Edit edit, std::chrono::nanoseconds timeout);
   SimEdit& push(const std::string& value, std::chrono::nanoseconds timeout);
 

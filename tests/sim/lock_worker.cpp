@@ -29,7 +29,7 @@ class LockWorker::LockOwner final : public client::calls::ProcedureOwner {
   LockPlan* plan() const {
     return run_ == nullptr ? nullptr : static_cast<LockPlan*>(&run_->procedure());
   }
-  bool told = false;  // the worker knows that it is settled
+  bool reported = false;  // the worker knows that the plan is settled
   bool lost = false;
 
  private:
@@ -94,8 +94,8 @@ void LockWorker::stand_still(std::chrono::nanoseconds time) {
   still_until_ = client_.loop().world().now().mono + time;
 }
 
-// At the client's next turn, which may be long after a halt. Never in the present one: what a turn
-// defers still runs in it, before the halt.
+// Runs `what` at the client's next turn, which may come after a long halt. Never in the present
+// turn: what a turn defers still runs in it, before the halt.
 void LockWorker::soon(std::function<void()> what) {
   if (options_.stand_still > 0 && random_.between(0, 1) < options_.stand_still) {
     stand_still(std::chrono::milliseconds(
@@ -122,8 +122,8 @@ void LockWorker::take() {
 }
 
 void LockWorker::on_lock(LockPlan& plan, Now now) {
-  if (plan.settled() && !present_->told) {
-    present_->told = true;
+  if (plan.settled() && !present_->reported) {
+    present_->reported = true;
     if (!plan.acquired()) return again();
     granted_at_ = now.mono;
     counter_.tokens.push_back(tenure_->token);

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using client::calls::Command;
 
-// Does as it is told and writes down what it hears.
+// Sends the commands that a test puts into it, and logs every call that it gets.
 struct Script final : client::calls::Procedure {
   struct Log {
     std::vector<std::string> heard;

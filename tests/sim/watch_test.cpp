@@ -1,6 +1,6 @@
 // Watches on the real stack while brokers crash, hang and vanish and connections break. Whatever
 // comes: each watcher ends on what the store holds, never hears an older version after a newer one,
-// and is told of every time in which it could not hear.
+// and gets a gap for every time in which it could not hear.
 //
 // Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='WatchFaults.*'. More of them:
 // SHEAF_SIM_SEEDS=100000.
@@ -24,7 +24,7 @@ using client::calls::WatchUpdate;
 using protocol::VersionOrder;
 using protocol::statestore::compare_versions;
 
-// One who watches keys of one client, and what it heard.
+// Watches keys through one client and records what it hears.
 class Watcher final : private client::calls::WatchSink {
  public:
   struct Heard {
@@ -51,7 +51,7 @@ class Watcher final : private client::calls::WatchSink {
     for (const Heard& heard : heard_[key]) kinds.push_back(heard.kind);
     return kinds;
   }
-  // What the key holds, as far as this watcher was told.
+  // What the key holds by the last event that this watcher received.
   std::optional<std::string> state(const std::string& key) {
     std::optional<std::string> value = "(nothing heard)";
     for (const Heard& heard : heard_[key]) {
@@ -75,7 +75,7 @@ class Watcher final : private client::calls::WatchSink {
       return compare_versions(heard.version, version) == VersionOrder::same;
     });
   }
-  // Whether a gap of the key touches the time between the two.
+  // True if a gap of the key touches the time from `from` to `until`.
   bool blind(const std::string& key, Deadline from, Deadline until) {
     return std::ranges::any_of(heard_[key], [&](const Heard& heard) {
       return heard.kind == WatchEvent::Kind::gap && heard.from <= until && from <= heard.until;
@@ -108,7 +108,7 @@ struct WatchStack : testing::Test {
     writer.set(key, value, 1s);
     stack.world.run_for(20ms);
   }
-  // By a client that has not met any fault.
+  // Sets the value by a client that has not met any fault.
   void put_afresh(const std::string& key, const std::string& value) {
     const Op& op = stack.add_client().set(key, value, 1s);
     stack.world.run_for(5ms);
@@ -169,7 +169,7 @@ TEST_F(WatchStack, ManyWatchersOfOneKeyAreOneRegistration) {
   EXPECT_EQ(quiet.kinds("k"), (Kinds{set, set}));
 }
 
-TEST_F(WatchStack, ABrokenConnectionIsToldWithItsTimeAndWhatWasMissed) {
+TEST_F(WatchStack, ABrokenConnectionIsReportedWithItsTimeAndWhatWasMissed) {
   put("k", "1");
   watcher.watch("k");
   watcher.watch("same");
@@ -181,11 +181,11 @@ TEST_F(WatchStack, ABrokenConnectionIsToldWithItsTimeAndWhatWasMissed) {
   EXPECT_EQ(watcher.kinds("k"), (Kinds{current, gap, set}));
   EXPECT_EQ(watcher.kinds("same"), (Kinds{current, gap}));
   EXPECT_EQ(watcher.state("k"), "2");
-  const auto& told = watcher.heard("k")[1];
-  EXPECT_GE(told.from, broken - 2100ms);
-  EXPECT_LE(told.from, broken);
-  EXPECT_GE(told.until, broken);
-  EXPECT_LE(told.until, broken + 200ms);
+  const auto& missed = watcher.heard("k")[1];
+  EXPECT_GE(missed.from, broken - 2100ms);
+  EXPECT_LE(missed.from, broken);
+  EXPECT_GE(missed.until, broken);
+  EXPECT_LE(missed.until, broken + 200ms);
 }
 
 TEST_F(WatchStack, ASilentCutIsNoticedInThreeSeconds) {
@@ -239,7 +239,7 @@ TEST_F(WatchStack, ABrokerThatLostItsMemoryIsBelieved) {
   EXPECT_EQ(watcher.state("stays"), std::nullopt);
 }
 
-TEST_F(WatchStack, ANodeThatIsNotThereIsToldOnce) {
+TEST_F(WatchStack, ANodeThatIsNotThereIsReportedOnce) {
   stack.broker(0).crash();
   watcher.watch("k");
   stack.world.run_for(20s);
@@ -266,7 +266,7 @@ TEST_F(WatchStack, AThousandKeysShareOneConnection) {
 }
 
 // What a broker drops without a word is found by the audit.
-TEST_F(WatchStack, ALostNotificationIsFoundAndToldAsAGap) {
+TEST_F(WatchStack, ALostNotificationIsFoundAndReportedAsAGap) {
   watcher.watch("k");
   stack.world.run_for(1s);
   MangleRates rates;
@@ -433,7 +433,7 @@ class WatchRun {
     }
   }
 
-  // Each write that a store confirmed while somebody watched was told, or fell into a gap.
+  // Each write that a store confirmed while somebody watched was reported, or fell into a gap.
   void check_blindness(Watcher& watcher, const std::string& key) {
     const Deadline begun = watcher.heard(key).empty() ? never : watcher.heard(key)[0].at;
     for (unsigned c = 0; c < stack_.clients(); ++c) {
@@ -481,7 +481,7 @@ TEST(WatchFaults, ASeedReplaysExactly) {
   }
 }
 
-// Control: without the rule that drops stale notifications, late ones are told after newer ones.
+// Control: without the rule that drops stale notifications, late ones come after newer ones.
 TEST(WatchFaults, WithoutTheRuleOfVersionsWatchersGoBack) {
   unsigned back = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

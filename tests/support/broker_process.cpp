@@ -88,9 +88,9 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 #ifdef SHEAF_TEST_PRELOAD
-// mosquitto 2.0.11 itself leaks the configuration of plugins and a bridge's resolved address. They
-// are told from others by their call stacks, which the fast unwinder does not see through the
-// broker.
+// mosquitto 2.0.11 itself leaks the configuration of plugins and a bridge's resolved address. Only
+// their call stacks distinguish these leaks from others, and the fast unwinder does not see through
+// the broker.
 constexpr std::string_view leaks_of_the_broker = "leak:config__read\nleak:getaddrinfo\n";
 
 void add_sanitizer(std::vector<std::string>& environment, const std::filesystem::path& folder) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// A real memcached as a child process of a test: a free port on 127.0.0.1 unless told otherwise, a
-// temporary folder for its users and its log, gone with the object (and with the test process,
-// however that ends).
+// A real memcached as a child process of a test: a free port on 127.0.0.1 unless the options name
+// another, a temporary folder for its users and its log, gone with the object (and with the test
+// process, however that ends).
 //
 // Thread rule: one thread at a time, and that thread must live as long as the server: Linux sends
 // the parent-death signal when the thread that forked ends.

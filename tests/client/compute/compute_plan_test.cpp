@@ -1,4 +1,4 @@
-// Transcripts of ClaimPlan and SettlePlan: what they ask, what they are told, what comes of it.
+// Transcripts of ClaimPlan and SettlePlan: their commands, the answers and the results.
 
 #include "client/compute/compute_plan.h"
 
@@ -74,7 +74,7 @@ class Claims : public testing::Test {
     EXPECT_FALSE(plan->poll_command(more));
     return command.operation;
   }
-  void told(const socket::Completion& completion) { plan->on_answer(0, completion); }
+  void complete(const socket::Completion& completion) { plan->on_answer(0, completion); }
   void expect_value(std::string_view data) {
     ASSERT_TRUE(plan->done());
     const Claim claim = plan->take_out().value();
@@ -94,7 +94,7 @@ TEST_F(Claims, WhoWinsTheLeaseComputes) {
   EXPECT_EQ(asked.key, "key");
   EXPECT_EQ(asked.ttl, 5s);
   EXPECT_EQ(asked.deadline, 3s);
-  told(lease(Lease::won));
+  complete(lease(Lease::won));
   ASSERT_TRUE(plan->done());
   const Claim claim = plan->take_out().value();
   EXPECT_FALSE(claim.value);
@@ -105,7 +105,7 @@ TEST_F(Claims, WhoWinsTheLeaseComputes) {
 TEST_F(Claims, AValueThatCameMeanwhileIsTaken) {
   begin(true);
   command();
-  told(value("there"));
+  complete(value("there"));
   expect_value("there");
 }
 
@@ -115,7 +115,7 @@ TEST_F(Claims, AStaleValueIsServedWhileAnotherRenewsIt) {
   socket::Completion stale = value("old");
   stale.reply.stale = true;
   stale.reply.lease = Lease::taken;
-  told(stale);
+  complete(stale);
   expect_value("old");
 }
 
@@ -125,7 +125,7 @@ TEST_F(Claims, AStaleValueIsComputedAnewByWhoWins) {
   socket::Completion stale = value("old");
   stale.reply.stale = true;
   stale.reply.lease = Lease::won;
-  told(stale);
+  complete(stale);
   EXPECT_TRUE(plan->take_out().value().right);
 }
 
@@ -135,7 +135,7 @@ TEST_F(Claims, WhileAnotherComputesItIsAskedAgainAfterPausesThatGrow) {
   Deadline last{0};
   for (int i = 0; i < 12; ++i) {
     EXPECT_EQ(command().verb, Verb::lease);
-    told(lease(Lease::taken, now));
+    complete(lease(Lease::taken, now));
     ASSERT_FALSE(plan->done());
     const Deadline wake = plan->poll_deadline();
     last = wake - now;
@@ -149,14 +149,14 @@ TEST_F(Claims, WhileAnotherComputesItIsAskedAgainAfterPausesThatGrow) {
   }
   EXPECT_GE(last, 50ms);
   command();
-  told(value("computed"));
+  complete(value("computed"));
   expect_value("computed");
 }
 
 TEST_F(Claims, WaitingEndsAtTheDeadline) {
   begin(true);
   command();
-  told(lease(Lease::taken, 2999ms));
+  complete(lease(Lease::taken, 2999ms));
   EXPECT_EQ(plan->poll_deadline(), 3s);
   plan->on_deadline({3s, {}});
   ASSERT_TRUE(plan->done());
@@ -169,7 +169,7 @@ TEST_F(Claims, WaitingEndsAtTheDeadline) {
 TEST_F(Claims, WaitingEndsWhenTheClientCloses) {
   begin(true);
   command();
-  told(lease(Lease::taken));
+  complete(lease(Lease::taken));
   plan->on_shutdown({});
   ASSERT_TRUE(plan->done());
   EXPECT_EQ(plan->take_out().error().outcome, Outcome::shutdown);
@@ -180,10 +180,10 @@ TEST_F(Claims, AnErrorIsTheCallersErrorInEveryPhase) {
     begin(false);
     for (int i = 0; i < answered; ++i) {
       command();
-      told(answer(i == 1 ? Status::done : Status::absent));
+      complete(answer(i == 1 ? Status::done : Status::absent));
     }
     command();
-    told(failure(Outcome::unknown, Reason::timed_out));
+    complete(failure(Outcome::unknown, Reason::timed_out));
     ASSERT_TRUE(plan->done());
     const Error error = plan->take_out().error();
     EXPECT_EQ(error.outcome, Outcome::unknown);
@@ -194,9 +194,9 @@ TEST_F(Claims, AnErrorIsTheCallersErrorInEveryPhase) {
 TEST_F(Claims, WithoutLeasesAKeyBesideItGuardsTheComputation) {
   begin(true);
   command();
-  told(failure(Outcome::unsupported, Reason::bad_argument));
+  complete(failure(Outcome::unsupported, Reason::bad_argument));
   EXPECT_EQ(command().verb, Verb::get);
-  told(answer(Status::absent));
+  complete(answer(Status::absent));
   const protocol::Operation guard = command();
   EXPECT_EQ(guard.verb, Verb::set);
   EXPECT_EQ(guard.key, "key:sheaf-lease");
@@ -205,9 +205,9 @@ TEST_F(Claims, WithoutLeasesAKeyBesideItGuardsTheComputation) {
   EXPECT_EQ(guard.ttl, 5s);
   socket::Completion stored = answer(Status::done);
   stored.reply.version = "4";
-  told(stored);
+  complete(stored);
   EXPECT_EQ(command().verb, Verb::get);
-  told(answer(Status::absent));
+  complete(answer(Status::absent));
   const Claim claim = plan->take_out().value();
   EXPECT_FALSE(claim.right->by_lease);
   EXPECT_EQ(claim.right->version, "4");
@@ -216,37 +216,37 @@ TEST_F(Claims, WithoutLeasesAKeyBesideItGuardsTheComputation) {
 TEST_F(Claims, BehindTheGuardTheKeyIsReadAgainSinceAnotherMayHaveComputed) {
   begin(false);
   command();
-  told(answer(Status::absent));
+  complete(answer(Status::absent));
   command();
-  told(answer(Status::done));
+  complete(answer(Status::done));
   EXPECT_EQ(command().verb, Verb::get);
-  told(value("computed"));
+  complete(value("computed"));
   const protocol::Operation removal = command();  // unheard
   EXPECT_EQ(removal.verb, Verb::remove);
   EXPECT_EQ(removal.key, "key:sheaf-lease");
   EXPECT_EQ(removal.condition, Condition::if_value);
   EXPECT_EQ(removal.value, "me");
   expect_value("computed");
-  told(failure(Outcome::unknown, Reason::timed_out));
+  complete(failure(Outcome::unknown, Reason::timed_out));
 }
 
 TEST_F(Claims, WhileAnotherHoldsTheGuardTheKeyIsRead) {
   begin(false);
   command();
-  told(answer(Status::absent));
+  complete(answer(Status::absent));
   command();
-  told(answer(Status::not_stored));
+  complete(answer(Status::not_stored));
   ASSERT_FALSE(plan->done());
   plan->on_deadline({plan->poll_deadline(), {}});
   EXPECT_EQ(command().verb, Verb::get);
-  told(value("computed"));
+  complete(value("computed"));
   expect_value("computed");
 }
 
 TEST_F(Claims, CancelledWhileAnotherComputesItEndsAtOnce) {
   begin(true);
   command();
-  told(lease(Lease::taken));
+  complete(lease(Lease::taken));
   plan->on_cancel({1s, {}});
   ASSERT_TRUE(plan->done());
   const Error error = plan->take_out().error();
@@ -258,12 +258,12 @@ TEST_F(Claims, CancelledWhileAnotherComputesItEndsAtOnce) {
 TEST_F(Claims, CancelledWithAGuardOfItsOwnItRemovesItUnheard) {
   begin(false);
   command();
-  told(answer(Status::absent));
+  complete(answer(Status::absent));
   command();
-  told(answer(Status::done));
+  complete(answer(Status::done));
   EXPECT_EQ(command().verb, Verb::get);
   EXPECT_TRUE(plan->on_cancel({}));
-  told(failure(Outcome::unknown, Reason::cancelled));
+  complete(failure(Outcome::unknown, Reason::cancelled));
   ASSERT_TRUE(plan->done());
   EXPECT_EQ(plan->take_out().error().reason, Reason::cancelled);
   const protocol::Operation removal = command();

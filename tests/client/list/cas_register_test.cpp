@@ -175,14 +175,14 @@ TEST_F(CasRegisterTest, AConnectionThatEndedBeforeTheCommitLeftIsLostAndNotUnkno
   wire.wants_nothing();
 }
 
-TEST_F(CasRegisterTest, AServerThatTellsNoVersionsIsRefusedBeforeTheHeadIsWritten) {
+TEST_F(CasRegisterTest, AServerThatReturnsNoVersionsIsRefusedBeforeTheHeadIsWritten) {
   reg.open(now.mono + 5s, now);
   wire.answer(wire.wants(Verb::get, keys.head()), Status::absent);
   reg.poll_event();
   item = keys.item(reg.head().next);
   reg.exchange({}, {{item, "value"}}, now.mono + 5s, now);
   wire.answer(wire.wants(Verb::set, item), Status::done);
-  EXPECT_EQ(reg.poll_event().kind, Kind::none) << "an old server does not tell it here";
+  EXPECT_EQ(reg.poll_event().kind, Kind::none) << "an old server does not return it here";
   wire.answer(wire.wants(Verb::get, item), Status::done, "", "value");
   const RegisterEvent event = reg.poll_event();
   EXPECT_EQ(event.kind, Kind::failed);
@@ -228,7 +228,7 @@ class KnownHead : public CasRegisterTest {
     reg.close(now.mono + 1s, now);
     return !opened;
   }
-  // What is in the list is not there: the head that is known may be an old one.
+  // An item of the list is not there: the known head may be an old one.
   void doubt() {
     reg.open(now.mono + 5s, now);
     ASSERT_EQ(reg.poll_event().kind, Kind::done);

@@ -26,7 +26,7 @@ LockTerms terms(bool patient) {
 class CasPlanTest : public test::AskingTest {
  protected:
   explicit CasPlanTest(bool patient = true) : AskingTest(terms(patient), "5") {}
-  // What is wanted next, in a word.
+  // The next request that the plan wants, as a text.
   std::string next() {
     const protocol::Operation& wanted = it.wants().operation;
     EXPECT_EQ(wanted.key, "lock");
@@ -120,7 +120,7 @@ TEST_F(CasPlanTest, AnAttemptThatWasNotAnsweredMayBeOurs) {
   const Deadline sent = it.now().mono;
   const calls::Command& again = it.wants();
   EXPECT_EQ(again.operation.version, "6");
-  EXPECT_EQ(again.connection, 7u) << "where the version was told";
+  EXPECT_EQ(again.connection, 7u) << "where the version came from";
   it.at(sent + 5ms);
   it.answer(Status::done, "7");
   EXPECT_TRUE(plan.acquired());
@@ -288,8 +288,8 @@ TEST_F(CasPlanTest, WhatWasAnsweredSlowlyIsStoredOnceMore) {
   EXPECT_EQ(plan.tenure()->token, "6");
 }
 
-// Servers before 1.6.13 do not tell the version of what was stored.
-TEST_F(CasPlanTest, AVersionThatWasNotToldIsRead) {
+// Servers before 1.6.13 do not return the version of what was stored.
+TEST_F(CasPlanTest, AVersionThatWasNotReturnedIsRead) {
   it.wants();
   it.at(1000s + 5ms);
   it.answer(Status::done);
@@ -369,7 +369,7 @@ TEST_F(VersionedTest, AWriteComparesWhatWasReadAndThenWhatItWrote) {
   EXPECT_EQ(compared(Status::done, "4"), "3 on 7");
   EXPECT_EQ(compared(Status::done, "6"), "4 on 7");
   EXPECT_EQ(compared(Status::not_stored), "6 on 7");
-  EXPECT_EQ(compared(Status::done, "9"), "always") << "it was told to read again";
+  EXPECT_EQ(compared(Status::done, "9"), "always") << "after not_stored it must read again";
   EXPECT_EQ(compared(Status::done, "10"), "9 on 7");
 }
 
@@ -393,13 +393,13 @@ TEST_F(VersionedTest, AnUnknownWriteCannotBeOverwrittenUnseen) {
   EXPECT_EQ(compared(Status::done, "5"), "3 on 7") << "whichever of the two lands second fails";
 }
 
-TEST_F(VersionedTest, AStoredWriteWhoseVersionIsNotToldMustBeRead) {
+TEST_F(VersionedTest, AStoredWriteWhoseVersionIsNotReturnedMustBeRead) {
   read(Status::done, "3");
   EXPECT_EQ(compared(Status::done, ""), "3 on 7");
   EXPECT_EQ(compared(Status::not_stored, ""), "3 on 7");
 }
 
-TEST_F(VersionedTest, AVersionIsComparedWhereItWasTold) {
+TEST_F(VersionedTest, AVersionIsComparedWhereItWasReturned) {
   wanted.bound = false;
   connection = 12;
   read(Status::done, "3");

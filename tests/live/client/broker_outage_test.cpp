@@ -109,7 +109,7 @@ TEST_F(BrokerOutage, RepeatedOutagesEndInRecoveryEveryTime) {
   for (int round = 0; round < 3; ++round) {
     brokers[0].stop();
     EXPECT_FALSE(client->get(key_on(0), {.timeout = 300ms}));
-    // Longer and longer outages, told by what the client does meanwhile.
+    // Each outage is longer than the last; the client's health and probes decide when it ends.
     while (round > 0 && stats(0).health == NodeHealth::up) {
       EXPECT_FALSE(client->get(key_on(0), {.timeout = 100ms}));
     }

@@ -29,7 +29,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Of those who wait, and of the machine.
+// The longest pauses of callers that wait, and of the machine.
 constexpr auto pauses = test::sanitized ? 4s : 2s;
 
 // Bytes from child processes to this one, or the other way round.
@@ -45,10 +45,10 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  void tell() const {
+  void report() const {
     if (::write(ends_[1], "x", 1) != 1) std::abort();
   }
-  // Whether as many have been told within 20 s.
+  // True if `count` reports have come within 20 s.
   bool wait_for(int count) const {
     for (char byte = 0; count > 0; --count) {
       pollfd ready{ends_[0], POLLIN, 0};
@@ -56,12 +56,12 @@ class Pipe {
     }
     return true;
   }
-  // Until nobody can tell any more; how many have been told.
+  // Waits until nobody can report any more; returns how many reports came.
   int count() {
     close_in();
-    int told = 0;
-    for (char byte = 0; ::read(ends_[0], &byte, 1) == 1;) ++told;
-    return told;
+    int reports = 0;
+    for (char byte = 0; ::read(ends_[0], &byte, 1) == 1;) ++reports;
+    return reports;
   }
   void close_in() {
     if (ends_[1] >= 0) ::close(ends_[1]);
@@ -91,7 +91,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // What it ended with, or the status of waitpid if it did not end by itself.
+  // The exit code, or the status of waitpid if the process did not end by itself.
   int end() {
     int status = 0;
     EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
@@ -111,12 +111,12 @@ class Process {
 // What the processes of a test share.
 struct Meeting {
   std::string uri;
-  Pipe here;      // told by each thread before it asks
+  Pipe here;      // each thread reports before it asks
   Pipe go;        // they ask when it is closed
-  Pipe computed;  // told by each computation
+  Pipe computed;  // each computation reports
 };
 
-// Threads with one client that all ask for the key. How many did not get it.
+// Runs `size` threads of one client that all ask for the key. Returns how many did not get it.
 int crowd(Meeting& meeting, int size) {
   meeting.go.close_in();
   Client client = test::open(meeting.uri);
@@ -124,10 +124,10 @@ int crowd(Meeting& meeting, int size) {
   std::vector<std::thread> threads;
   for (int i = 0; i < size; ++i) {
     threads.emplace_back([&] {
-      meeting.here.tell();
+      meeting.here.report();
       static_cast<void>(meeting.go.wait_for(1));
       const auto got = client.get_or_compute("key", {.timeout = 20s}, [&] {
-        meeting.computed.tell();
+        meeting.computed.report();
         ::poll(nullptr, 0, 50);  // so that the others are there meanwhile
         return std::string("made");
       });
@@ -188,7 +188,7 @@ TEST_P(ComputingProcesses, OneThatIsKilledDelaysAllWhoWaitByItsLeaseAtMost) {
     meeting.go.close_in();
     Client client = test::open(meeting.uri);
     (void)client.get_or_compute("key", {.lease = lease, .timeout = 20s}, [&]() -> std::string {
-      begun.tell();
+      begun.report();
       for (;;) ::pause();
     });
     return 0;

@@ -32,7 +32,7 @@ std::string uri_of(const std::vector<const MemcachedProcess*>& servers, const st
   return uri + "?protocol=" + with;
 }
 
-// Of one server, in the protocol of the parameter.
+// A test with one server, in the protocol of the parameter.
 class MemcachedLocks : public testing::TestWithParam<const char*> {
  protected:
   std::string uri() const { return uri_of({&server}, GetParam()); }
@@ -98,7 +98,8 @@ TEST_P(MemcachedLocks, WhatWasReadBeforeARestartIsNotWrittenAfterIt) {
 
 // ---- holders that are stopped
 
-// One increment; whether it was acknowledged. Stops once between its read and its write, if wished.
+// Makes one increment; true if it was acknowledged. Stops once between its read and its write, if
+// wished.
 bool count_once(Locker& locker, bool& stop) {
   auto got = locker.lock("sum", {.wait = 30s});
   if (!got) return false;
@@ -175,7 +176,7 @@ TEST_P(MemcachedLocks, WithPlainGetsAndSetsOneAcknowledgedIncrementIsLost) {
 
 // ---- how long a lock lives
 
-// With a lease of 1 s: two seconds more, a poll, and what a busy machine adds.
+// The lease of 1 s, two seconds more, a poll, and what a busy machine adds.
 constexpr auto longest_after_death = 1s + 2s + 300ms + 2s * slowness;
 
 struct Taken {
@@ -183,8 +184,9 @@ struct Taken {
   Clock::time_point asked, got;
 };
 
-// Takes locks at the given time, tells of them and stands still.
-int take_and_stop(const std::string& uri, int first, int count, Clock::time_point when, int tell) {
+// Takes locks at the time `when`, writes each of them to the pipe `report` and stops its process.
+int take_and_stop(const std::string& uri, int first, int count, Clock::time_point when,
+                  int report) {
   Client client = open(uri);
   Locker locker(client, {.lease = 1s});
   wait_out(std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()));
@@ -195,7 +197,7 @@ int take_and_stop(const std::string& uri, int first, int count, Clock::time_poin
     if (!got) return 1;
     guards.push_back(std::move(*got));
     taken.got = Clock::now();
-    if (write(tell, &taken, sizeof taken) != sizeof taken) return 2;
+    if (write(report, &taken, sizeof taken) != sizeof taken) return 2;
   }
   raise(SIGSTOP);
   return 0;

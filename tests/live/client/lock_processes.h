@@ -159,13 +159,13 @@ void expect_a_restart_to_end_the_belief(Server& server, const std::string& uri,
   auto guard = locker.lock("sum", {.wait = 10s});
   ASSERT_TRUE(guard);
   guard->write(key, "1").value();
-  std::atomic<bool> told = false;
+  std::atomic<bool> lost = false;
   guard->on_loss([&](const Error& why) {
     EXPECT_EQ(why.reason, Reason::connection_lost) << why.message();
-    told = true;
+    lost = true;
   });
   server.kill();
-  while (!told) std::this_thread::yield();
+  while (!lost) std::this_thread::yield();
   EXPECT_FALSE(guard->held());
   server.restart();
   auto next = locker.lock("sum", {.wait = 10s});

@@ -291,11 +291,11 @@ TEST(MemcachedBulkConnections, AForkedChildIsRefusedAndTheParentGoesOn) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     const auto got = client.get_many(fleet.keys);
-    const bool told = !got[0].result && got[0].result.error().reason == Reason::forked;
+    const bool refused_as_forked = !got[0].result && got[0].result.error().reason == Reason::forked;
     {
       const Client dying = std::move(client);
     }
-    _exit(told ? 0 : 1);
+    _exit(refused_as_forked ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

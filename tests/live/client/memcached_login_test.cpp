@@ -45,7 +45,7 @@ class LogIns : public testing::TestWithParam<Way> {
     EXPECT_EQ(refused.error().outcome, Outcome::not_sent) << user;
     EXPECT_EQ(refused.error().reason, reason) << refused.error().message();
     EXPECT_EQ(refused.error().node, address());
-    EXPECT_LT(refused.error().elapsed, 9s) << user;  // told, not waited for
+    EXPECT_LT(refused.error().elapsed, 9s) << user;  // reported before the timeout
     EXPECT_NE(refused.error().text.find(words), std::string::npos) << refused.error().message();
     for (const char* secret : {"blunder", "s3cret"}) {
       EXPECT_EQ(refused.error().message().find(secret), std::string::npos);
@@ -82,8 +82,8 @@ TEST_P(LogIns, WrongOnesAreOneClearError) {
   expect_refused("", Reason::authentication, "the server wants a user name and a password");
 }
 
-// Who was refused must not keep the others out.
-TEST_P(LogIns, AWrongPasswordIsToldAgainAndDisturbsNobody) {
+// A client that was refused must not keep the others out.
+TEST_P(LogIns, AWrongPasswordIsReportedAgainAndDisturbsNobody) {
   Client good = open_as("cache:s3cret@");
   Client bad = open_as("cache:blunder@");
   good.set("k", "v", {.timeout = 10s}).value();

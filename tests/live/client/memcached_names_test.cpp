@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 using test::MemcachedOptions;
 using test::MemcachedProcess;
 
-// The names under "sheaf.test", as a name server would tell them. Thread-safe.
+// The names under "sheaf.test", as a name server would return them. Thread-safe.
 class Names {
  public:
   static Names& instance() {
@@ -40,7 +40,7 @@ class Names {
     addresses_[name] = address;
   }
   void forget(const std::string& name) { lead(name, {}); }
-  // Nothing: not one of ours. An empty text: the look-up fails.
+  // Returns nothing for a name outside of sheaf.test, and an empty text if the look-up fails.
   std::optional<std::string> look_up(const std::string& name) {
     if (!name.ends_with(".sheaf.test")) return std::nullopt;
     const std::lock_guard lock(mutex_);
@@ -61,7 +61,8 @@ class Names {
 }  // namespace
 }  // namespace sheaf
 
-// In the place of the C library's for the whole program, libuv included; other names go there.
+// Replaces the C library's function for the whole program, libuv included, and passes other names
+// on to it.
 extern "C" __attribute__((visibility("default"))) int getaddrinfo(const char* node,
                                                                   const char* service,
                                                                   const addrinfo* hints,

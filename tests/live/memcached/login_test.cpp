@@ -84,7 +84,7 @@ TEST(LogIn, APasswordForAServerThatWantsNone) {
 }
 
 // How `auto` finds out what a server with a password is: an answer to a binary VERSION is SASL.
-TEST(LogIn, ABinaryVersionTellsSaslFromText) {
+TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   SessionOptions probe = as("cache", "s3cret");
   probe.only_version = true;
   const MemcachedProcess sasl(with_users(MemcachedOptions::LogIn::sasl));
@@ -117,27 +117,27 @@ TEST(LogIn, TheWrongProtocolForTheServer) {
   EXPECT_EQ(reason<BinarySession>(text.port(), credentials).reason, Reason::connect_failed);
 }
 
-TEST(Limits, TooManyConnectionsAreToldInBothProtocols) {
+TEST(Limits, TooManyConnectionsAreReportedInBothProtocols) {
   MemcachedOptions options;
   options.arguments = {"-c", "32", "-t", "1", "-o", "maxconns_fast"};
   const MemcachedProcess server(options);
-  const std::string told = "the server has too many open connections";
+  const std::string expected = "the server has too many open connections";
   std::vector<std::unique_ptr<Connection<MetaSession>>> held;
   for (int i = 0; i < 64; ++i) {
     auto next = std::make_unique<Connection<MetaSession>>(server.port());
     if (!next->session.ready()) {
-      EXPECT_EQ(next->session.close_reason().text, told);
+      EXPECT_EQ(next->session.close_reason().text, expected);
       EXPECT_FALSE(next->session.close_reason().permanent);
       break;
     }
     held.push_back(std::move(next));
   }
   ASSERT_LT(held.size(), 64u);
-  EXPECT_EQ(reason<BinarySession>(server.port(), {}).text, told);
+  EXPECT_EQ(reason<BinarySession>(server.port(), {}).text, expected);
   EXPECT_EQ(held.front()->run(operation(Verb::probe)).status, Status::done);
 }
 
-TEST(Limits, AServerWithoutVersionsTellsNone) {
+TEST(Limits, AServerWithoutVersionsReturnsNone) {
   MemcachedOptions options;
   options.arguments = {"-C"};
   const MemcachedProcess server(options);

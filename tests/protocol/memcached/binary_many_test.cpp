@@ -79,7 +79,7 @@ TEST_F(BinaryMany, WhatMakesNoSenseIsRefusedAndNothingIsWritten) {
 
 // ---- hits and misses
 
-TEST_F(BinaryMany, HitsAreToldAtOnceAndMissesByTheWhole) {
+TEST_F(BinaryMany, HitsAreReportedAtOnceAndMissesByTheWhole) {
   ask();
   wire.take();
   wire.feed(
@@ -120,7 +120,7 @@ TEST_F(BinaryMany, AKeyAskedTwiceIsAnsweredTwice) {
   expect_whole();
 }
 
-TEST_F(BinaryMany, WhatTheServerSaysOfOneKeyIsToldOfThatKey) {
+TEST_F(BinaryMany, WhatTheServerSaysOfOneKeyIsReportedForThatKey) {
   ask();
   wire.take();
   wire.feed(quiet_failure(3, StatusCode::busy, "later") +
@@ -268,7 +268,7 @@ TEST_F(BinaryMany, WhatIsNotDueEndsTheConnection) {
   struct Lie {
     const char* what;
     std::string bytes;
-    std::size_t items = 0;  // that were told before
+    std::size_t items = 0;  // that are reported before it
   };
   const Lie lies[] = {
       {"before its opaques", quiet_hit(2, "v")},

@@ -307,7 +307,7 @@ TEST(BinaryReplies, AHitHasValueFlagsAndVersion) {
   EXPECT_EQ(seen.value, "a\0b"s);
   EXPECT_EQ(seen.flags, 0xdeadbeefu);
   EXPECT_EQ(seen.version, "18446744073709551615");
-  // A server without CAS (-C) tells 0: that is no version.
+  // A server without CAS (-C) returns 0, which is no version.
   EXPECT_EQ(ask(get("k"), encoded(GetReply{.opaque = first_opaque, .value = "v"})).version, "");
 }
 

@@ -13,7 +13,7 @@ namespace {
 struct Lie {
   const char* bytes;
   const char* why;
-  std::size_t items = 0;  // that were told before
+  std::size_t items = 0;  // that are reported before it
 };
 
 // Seven keys are asked for, then `before` and the lie come.
@@ -104,7 +104,7 @@ TEST_F(MetaList, WhatIsNoAnswerToAListEndsTheConnection) {
   }
 }
 
-TEST_F(MetaList, AListWhoseKeyCannotBeReadIsNotToldAsMisses) {
+TEST_F(MetaList, AListWhoseKeyCannotBeReadIsNotReportedAsMisses) {
   const std::string line = "VALUE " + std::string(9'000, 'k');
   expect_end({line.c_str(), "a line above 8 KiB"}, "EN O2\r\n");
 }
@@ -118,7 +118,7 @@ TEST_F(MetaList, AValueAboveTheLimitTwiceEndsTheConnection) {
   expect_failed("a key that was not asked for");
 }
 
-TEST_F(MetaList, TheEndOfAValueAboveTheLimitIsLookedAtBeforeTheWholeIsTold) {
+TEST_F(MetaList, TheEndOfAValueAboveTheLimitIsLookedAtBeforeTheWholeIsReported) {
   ask(1);
   wire.take();
   wire.feed("VA 2000001 f0 c1 O2\r\n" + std::string(2'000'001, 'x') + "xx");
@@ -140,8 +140,8 @@ TEST_F(MetaList, WhatComesBehindTheWholeIsNobodys) {
 
 // ---- lists that are lost or doubled
 
-// Asks for `keys` and then for what is in `behind`. Once `bytes` are here, all have failed, and of
-// the keys nothing but `items` hits is told.
+// Asks for `keys` and then for what is in `behind`. Once `bytes` have arrived, every request has
+// failed, and of the keys only `items` hits were reported.
 void expect_nobody_knows(const std::vector<std::string_view>& keys,
                          const std::vector<Operation>& behind, std::string_view bytes,
                          std::size_t items = 0) {
@@ -172,8 +172,8 @@ TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
   }
 }
 
-// Only two replies that are lost make an END stand behind the first key of another list.
-TEST_F(MetaList, TheEndOfAnotherListTellsNothing) {
+// An END follows the first key of another list only if two replies are lost.
+TEST_F(MetaList, TheEndOfAnotherListSaysNothing) {
   keys.assign(key_names.begin(), key_names.end());
   const std::vector<std::string_view> others = {"k2", "o1"};
   const std::vector<Operation> behind = {many(others), get("a")};
@@ -187,7 +187,7 @@ TEST_F(MetaList, TheEndOfAnotherListTellsNothing) {
   }
 }
 
-TEST_F(MetaList, TheEndOfTheLastListTellsNothingOfTheOneBefore) {
+TEST_F(MetaList, TheEndOfTheLastListSaysNothingOfTheOneBefore) {
   ask(7);
   const std::vector<std::string_view> others = {"o1", "o2"};
   const Ticket behind = wire.submit(many(others));
@@ -247,7 +247,7 @@ TEST_F(MetaList, StatisticsAreNoEndOfAList) {
   }
 }
 
-TEST_F(MetaList, OlderServersTellNoOpaqueOfAMissButALostListIsFoundOut) {
+TEST_F(MetaList, OlderServersReturnNoOpaqueOfAMissButALostListIsFoundOut) {
   for (const char* bytes : {"EN\r\nEN\r\n", "EN\r\nMN\r\n"}) {
     MetaWire older(test_options(), "1.6.17");
     keys.assign(key_names.begin(), key_names.end());
@@ -261,7 +261,7 @@ TEST_F(MetaList, OlderServersTellNoOpaqueOfAMissButALostListIsFoundOut) {
   }
 }
 
-TEST_F(MetaList, AnEndThatIsDoubledTellsNoKeyAsAbsent) {
+TEST_F(MetaList, AnEndThatIsDoubledReportsNoKeyAsAbsent) {
   keys.assign(key_names.begin(), key_names.end());
   const std::vector<std::string_view> others = {"o1", "o2"};
   MetaWire fresh;
@@ -278,7 +278,7 @@ TEST_F(MetaList, AnEndThatIsDoubledTellsNoKeyAsAbsent) {
 
 // ---- the end in the middle, and answers before the request has left
 
-TEST_F(MetaList, WhatWasToldBeforeTheEndOfTheConnectionStaysTold) {
+TEST_F(MetaList, WhatWasReportedBeforeTheEndOfTheConnectionStaysReported) {
   ask(7);
   wire.take();
   wire.feed("EN O2\r\nVALUE k3 0 2 1\r\nv3\r\nVALUE k5 0 2 1\r\nv");

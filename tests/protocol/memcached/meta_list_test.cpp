@@ -1,5 +1,5 @@
-// get_many in the meta protocol: mg for the first key, then a list. What is written, told,
-// cancelled.
+// get_many in the meta protocol: mg for the first key, then a list. These tests check what is
+// written, what is reported and what cancelling does.
 
 #include <gtest/gtest.h>
 
@@ -149,12 +149,12 @@ TEST_F(MetaList, TheFirstKeyMissingHasNoItem) {
   older.take();
   older.feed("EN\r\nEND\r\n");
   const Seen seen = older.next();
-  EXPECT_EQ(seen.kind, Event::Kind::reply) << "older servers tell no opaque";
+  EXPECT_EQ(seen.kind, Event::Kind::reply) << "older servers return no opaque";
   EXPECT_EQ(seen.status, Status::done);
   EXPECT_TRUE(older.session.clean());
 }
 
-TEST_F(MetaList, WhatMgTellsOfTheFirstKeyIsTold) {
+TEST_F(MetaList, WhatMgSaysOfTheFirstKeyIsReported) {
   ask(2);
   wire.take();
   wire.feed("VA 0 f0 c5 Z O2\r\n\r\nEND\r\n");
@@ -187,7 +187,7 @@ TEST_F(MetaList, AnEmptyValueInAListIsUnsure) {
   ask(3);
   wire.take();
   wire.feed("VA 0 f0 c5 O2\r\n\r\nVALUE k2 0 0 5\r\n\r\nVALUE k3 0 1 5\r\nv\r\nEND\r\n", 1);
-  EXPECT_FALSE(expect_item(0, "").unsure) << "mg tells it from the stub that holds a lease";
+  EXPECT_FALSE(expect_item(0, "").unsure) << "mg distinguishes it from the stub that holds a lease";
   EXPECT_TRUE(expect_item(1, "").unsure);
   EXPECT_FALSE(expect_item(2, "v").unsure);
   expect_whole();
@@ -217,9 +217,9 @@ TEST_F(MetaList, AValueAboveTheLimitIsPassedOverAndRefusedAlone) {
   }
 }
 
-// ---- misses, and the replies behind them
+// ---- misses, and the replies after them
 
-TEST_F(MetaList, MissesAreToldOnceTheNextReplyHasBegun) {
+TEST_F(MetaList, MissesAreReportedOnceTheNextReplyHasBegun) {
   struct Next {
     Operation asked;
     const char* begins;
@@ -280,7 +280,7 @@ TEST_F(MetaList, HitsWaitForNothing) {
   wire.feed("EN O3\r\nEN O4\r\nVALUE k2 0 1 1\r\nb\r\nEND\r\n", 1);
   EXPECT_EQ(wire.next().kind, Event::Kind::reply) << "of the get before";
   expect_item(1, "b");
-  EXPECT_EQ(wire.next().ticket, ticket) << "mg has told the only miss";
+  EXPECT_EQ(wire.next().ticket, ticket) << "mg has reported the only miss";
 }
 
 TEST_F(MetaList, RequestsAroundItKeepTheirPlaces) {

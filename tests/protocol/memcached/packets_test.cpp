@@ -146,7 +146,7 @@ TEST(Header, AWrongFirstByteIsKnownAtOnce) {
   EXPECT_EQ(header_error(""), PacketError::incomplete);
 }
 
-TEST(Header, TheTextAboutTooManyConnectionsIsToldFromCorruption) {
+TEST(Header, TheTextAboutTooManyConnectionsIsDistinguishedFromCorruption) {
   const std::string text = "ERROR Too many open connections\r\n";
   for (std::size_t size = 1; size < text.size() - 2; ++size) {
     EXPECT_EQ(header_error(hex_encode(text.substr(0, size))), PacketError::incomplete) << size;
@@ -291,8 +291,8 @@ TEST(Table, EveryOpcodeLeadsToItsTypes) {
   EXPECT_TRUE(reader.done());
 }
 
-// Of memcached's table, all but VERBOSITY (0x1b), which it does not implement, and what it
-// reserves.
+// True for the opcodes of memcached's table except the reserved ones and VERBOSITY (0x1b), which
+// memcached does not implement.
 bool is_ours(unsigned opcode) {
   return opcode <= 0x1a || (opcode >= 0x1c && opcode <= 0x1e) || (opcode >= 0x20 && opcode <= 0x24);
 }
@@ -386,7 +386,7 @@ AnyReply random_reply(Random& random, std::string& key, std::string& body) {
   switch (random.below(6)) {
     case 0: {
       const Opcode opcode = one_of(random, {get, get_key, get_and_touch, get_and_touch_key_quiet});
-      if (!tells_key(opcode)) key.clear();
+      if (!returns_key(opcode)) key.clear();
       if (good) return GetReply{opcode, status, opaque, cas, random.u32(), key, body, {}};
       if (!key.empty()) return GetReply{opcode, status, opaque, cas, 0, key, {}, {}};
       return GetReply{opcode, status, opaque, cas, 0, {}, {}, body};

@@ -63,7 +63,7 @@ class World {
       judge();
     }
   }
-  // Until nothing moves.
+  // Exchanges bytes until nothing moves.
   void drain() {
     for (int i = 0; i < 5 && !wire_.session.closed(); ++i) {
       server_.receive(wire_.take());
@@ -84,18 +84,18 @@ class World {
   bool spoiled() const { return spoiled_; }
   std::uint64_t late() const { return wire_.session.counters().late_replies; }
   std::size_t answered = 0;
-  std::size_t items = 0;              // that were told of keys of get_many
+  std::size_t items = 0;              // that get_many reported
   std::size_t misses_of_present = 0;  // what a lost quiet hit looks like
 
   Wire<typename Protocol::Session>& wire() { return wire_; }
 
  private:
-  // What get_many borrows, and how far it has been told.
+  // The keys that get_many borrows, and the first one that is not reported yet.
   struct Keys {
     std::vector<std::string> names;
     std::vector<std::string_view> views;
     std::uint32_t next = 0;
-    std::size_t passed_present = 0;  // without an item: misses only once the whole is told
+    std::size_t passed_present = 0;  // passed without an item: misses once the whole is reported
   };
   struct Asked {
     std::size_t number = 0;
@@ -188,11 +188,11 @@ class World {
     count_misses(keys, seen.index);
     const std::string& key = keys.names[seen.index];
     keys.next = seen.index + 1;
-    ASSERT_EQ(seen.status, Status::done) << "misses are told by the whole";
+    ASSERT_EQ(seen.status, Status::done) << "only the whole reports misses";
     ASSERT_EQ(seen.value, value_of(key));
     ASSERT_TRUE(is_there(key));
   }
-  // Of the keys that were passed over, up to `end`.
+  // Counts the keys that were passed over, up to `end`.
   void count_misses(Keys& keys, std::size_t end) {
     for (; keys.next < end; ++keys.next) {
       if (is_there(keys.names[keys.next])) ++keys.passed_present;

@@ -198,12 +198,12 @@ TEST(ServerError, OddRedirectsAreNeverFollowed) {
 TEST(ServerError, NoBeginningOfARedirectLeadsSomewhereElse) {
   const std::string text = "ASK 12182 10.0.0.1:17303";
   for (std::size_t size = 0; size < text.size(); ++size) {
-    // Of its own size: reading past the end is seen under AddressSanitizer.
+    // A string of just this size: AddressSanitizer sees a read past its end.
     const std::string cut = text.substr(0, size);
     const ServerError error = ServerError::parse(cut);
     if (error.redirect) {
-      // A port of fewer digits is the one cut that cannot be told from a whole line; the line's
-      // end is the reader's to see.
+      // A cut inside the port is the only one that cannot be distinguished from a whole line;
+      // the reader finds the end of the line.
       EXPECT_GT(size, text.rfind(':') + 1);
       EXPECT_EQ(error.redirect->host, "10.0.0.1");
     }

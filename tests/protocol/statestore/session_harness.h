@@ -154,12 +154,12 @@ class Wire {
                         std::string(event.reply.value), std::string(event.reply.version),
                         std::string(event.reply.text), event.reply.server_wall, event.sent});
       if (event.kind != Event::Kind::notification) continue;
-      const protocol::Notification& told = event.notification;
+      const protocol::Notification& notification = event.notification;
       Seen& seen = events.back();
-      seen.change = told.kind;
-      seen.key = told.key;
-      seen.version = told.version;
-      if (told.value) seen.changed_to = std::string(*told.value);
+      seen.change = notification.kind;
+      seen.key = notification.key;
+      seen.version = notification.version;
+      if (notification.value) seen.changed_to = std::string(*notification.value);
     }
   }
   // The next event that was seen; a closed event of nowhere if there was none.

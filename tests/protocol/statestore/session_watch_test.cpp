@@ -37,7 +37,7 @@ std::string notification(std::string_view key, std::string_view payload,
   return encoded(publish);
 }
 
-Seen told(std::string_view payload, std::string_view timestamp = clock_version) {
+Seen notified(std::string_view payload, std::string_view timestamp = clock_version) {
   Wire wire;
   wire.handshake();
   wire.feed(notification("key", payload, timestamp));
@@ -132,18 +132,18 @@ TEST(StoreSessionWatch, TheGoldenNotificationIsRead) {
 }
 
 TEST(StoreSessionWatch, EverySpellingIsUnderstood) {
-  const Seen set = told("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$4\r\na\r\nb\r\n");
+  const Seen set = notified("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$4\r\na\r\nb\r\n");
   EXPECT_EQ(set.change, Kind::set);
   EXPECT_EQ(set.changed_to, "a\r\nb");
   EXPECT_EQ(set.version, clock_version);
-  const Seen empty = told("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nvalue\r\n$0\r\n\r\n");
+  const Seen empty = notified("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nvalue\r\n$0\r\n\r\n");
   EXPECT_EQ(empty.changed_to, "");
-  const Seen untold = told("*2\r\n$6\r\nnotify\r\n$3\r\nset\r\n");
-  EXPECT_EQ(untold.change, Kind::set);
-  EXPECT_EQ(untold.changed_to, std::nullopt);
+  const Seen without_value = notified("*2\r\n$6\r\nnotify\r\n$3\r\nset\r\n");
+  EXPECT_EQ(without_value.change, Kind::set);
+  EXPECT_EQ(without_value.changed_to, std::nullopt);
   for (const std::string word : {"DELETE", "DEL", "EXPIRED", "delete"}) {
     const std::string size = std::to_string(word.size());
-    const Seen gone = told("*2\r\n$6\r\nNOTIFY\r\n$" + size + "\r\n" + word + "\r\n");
+    const Seen gone = notified("*2\r\n$6\r\nNOTIFY\r\n$" + size + "\r\n" + word + "\r\n");
     EXPECT_EQ(gone.kind, Event::Kind::notification);
     EXPECT_EQ(gone.change, Kind::deleted) << word;
     EXPECT_EQ(gone.key, "key");
@@ -173,11 +173,11 @@ TEST(StoreSessionWatch, AVersionThatCannotBeUsedIsLeftOut) {
   constexpr std::string_view payload = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n";
   for (const std::string_view bad :
        {"", "soon", "1:2", "-1:0:x", "001696374485001:00000:StateStore"}) {  // a minute and 1 ms
-    const Seen seen = told(payload, bad);
+    const Seen seen = notified(payload, bad);
     EXPECT_EQ(seen.kind, Event::Kind::notification);
     EXPECT_EQ(seen.version, "") << bad;
   }
-  EXPECT_EQ(told(payload, "1:2:x").version, "1:2:x");  // old is fine
+  EXPECT_EQ(notified(payload, "1:2:x").version, "1:2:x");  // old is fine
 }
 
 TEST(StoreSessionWatch, NotificationsForOthersAreDroppedAndCounted) {
@@ -243,7 +243,7 @@ TEST(StoreSessionWatch, TheCorrelationOfANotificationPairsWithNothing) {
   EXPECT_EQ(wire.session.in_flight(), 1U);
 }
 
-TEST(StoreSessionWatch, AValueAboveTheLimitIsToldWithoutIt) {
+TEST(StoreSessionWatch, AChangeToAValueAboveTheLimitIsReportedWithoutTheValue) {
   StoreSessionOptions options = test_options();
   options.value_limit = 10;
   for (const std::size_t size : {11U, 1'000'000U}) {  // read whole, and passed by

@@ -167,7 +167,7 @@ bool SimLink::hand_over(Now now) {
   return down_.arrived.empty();
 }
 
-void SimLink::tell_client(Fate fate) {
+void SimLink::notify_client(Fate fate) {
   world_.at(arrival(down_), [self = shared_from_this(), fate](Now) {
     if (self->dark_ || self->fate_ != Fate::open) return;
     self->fate_ = fate;
@@ -248,7 +248,7 @@ void SimLink::drop_peer() {
 void SimLink::close_server(Fate fate) {
   if (server_over_) return;
   server_over_ = true;
-  tell_client(fate);
+  notify_client(fate);
   world_.after(std::chrono::nanoseconds(0), [self = shared_from_this()](Now) {
     self->peer_.reset();
     self->forget_if_over();
@@ -256,7 +256,7 @@ void SimLink::close_server(Fate fate) {
 }
 
 void SimLink::break_off() {
-  tell_client(Fate::reset);
+  notify_client(Fate::reset);
   client_left_ = true;
   up_.arrived.clear();
   serve();
@@ -265,9 +265,9 @@ void SimLink::break_off() {
 void SimLink::process_gone() {
   // The kernel ends connections with unread bytes by a reset, others in order.
   const bool unread = !up_.arrived.empty() || world_.random().below(2) == 0;
-  const bool told = std::exchange(server_over_, true);
+  const bool was_over = std::exchange(server_over_, true);
   peer_.reset();
-  if (!told) tell_client(unread ? Fate::reset : Fate::ended);
+  if (!was_over) notify_client(unread ? Fate::reset : Fate::ended);
   forget_if_over();
 }
 

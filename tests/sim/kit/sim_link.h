@@ -32,7 +32,7 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   SimLink(const SimLink&) = delete;
   SimLink& operator=(const SimLink&) = delete;
 
-  // The client's end; the stream tells the link when it is destroyed.
+  // The client's end; the stream notifies the link when it is destroyed.
   std::unique_ptr<socket::Stream> make_stream();
   std::size_t write(std::span<const Bytes> parts);
   void client_gone();
@@ -47,11 +47,11 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   void reset() override { close_server(Fate::reset); }
   // Lets the process take what has arrived; does nothing while it cannot.
   void serve();
-  // The network ends the connection: both ends hear of it.
+  // The network ends the connection: both ends are notified.
   void break_off();
-  // The process is gone and hears nothing; the client does.
+  // The process is gone and is not notified; the client is.
   void process_gone();
-  // From now on bytes vanish, and nobody is told.
+  // From now on bytes vanish, and neither end is notified.
   void go_dark() { dark_ = true; }
 
  private:
@@ -60,7 +60,7 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
     ByteQueue arrived;           // not read yet
     std::size_t on_the_way = 0;  // bytes
     Deadline last{0};            // arrival of the last ones
-    bool wants_room = false;     // the sender was told to wait
+    bool wants_room = false;     // the sender waits for room
     std::size_t used() const { return arrived.size() + on_the_way; }
   };
 
@@ -72,7 +72,7 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   void to_client(std::string bytes);
   void close_server(Fate fate);
   void drop_peer();
-  void tell_client(Fate fate);
+  void notify_client(Fate fate);
   void wake_client();
   void client_turn(Now now);
   bool hand_over(Now now);
@@ -88,10 +88,10 @@ class SimLink final : public SimConnection, public std::enable_shared_from_this<
   bool accepted_ = false;
   bool dark_ = false;
   bool server_over_ = false;      // the server's end is closed
-  bool server_writable_ = false;  // tell the peer
-  bool client_left_ = false;      // and the server's kernel knows
+  bool server_writable_ = false;  // the peer is to be notified
+  bool client_left_ = false;      // the client's end is closed, and the server's kernel knows
   bool client_woken_ = false;     // client_turn is on its way
-  bool client_writable_ = false;  // tell the sink
+  bool client_writable_ = false;  // the sink is to be notified
   bool forgetting_ = false;
   Fate fate_ = Fate::open;  // as far as the client's kernel knows
   Direction up_;            // client to server

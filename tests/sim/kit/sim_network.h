@@ -90,7 +90,8 @@ class SimServer {
   // SIGSTOP: the kernel goes on accepting connections and bytes, nobody reads them.
   void stop();
   void go_on();
-  // The machine is cut off: bytes vanish in both directions, connections hang, nobody is told.
+  // The machine is cut off: bytes vanish in both directions, connections hang, and neither end is
+  // notified.
   void cut_off();
   void reconnect();  // new connections work; those that lost bytes stay dead without a word
   // The same for a while.

@@ -124,7 +124,7 @@ TEST_F(SimNetworkTest, ShortWritesStillDeliverEverythingOnce) {
   EXPECT_GT(caller.writable, 100);
 }
 
-TEST_F(SimNetworkTest, UnknownNamesAndClosedPortsAreTold) {
+TEST_F(SimNetworkTest, UnknownNamesAndClosedPortsAreReported) {
   Caller unknown;
   unknown.call(*dialer, "nowhere", 1883, start + 5s);
   Caller closed;
@@ -254,7 +254,7 @@ TEST_F(SimNetworkTest, TheServersOwnEndComesAfterWhatItSent) {
   ASSERT_TRUE(run([&] { return caller.closed == 1; }));
   EXPECT_EQ(caller.error, 0);
   EXPECT_EQ(caller.received, "last words");
-  EXPECT_EQ(log.ended, 0) << "who ends a connection is not told of its end";
+  EXPECT_EQ(log.ended, 0) << "the end that closes a connection is not notified of its end";
 }
 
 TEST_F(SimNetworkTest, ADestroyedDialOrStreamCallsNobody) {

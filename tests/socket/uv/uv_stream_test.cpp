@@ -14,7 +14,7 @@
 namespace sheaf::socket {
 namespace {
 
-// One that is connected, and the server's end of it.
+// A connected stream, and the server's end of it.
 class Connected : public UvLoopTest {
  protected:
   void SetUp() override {
@@ -127,7 +127,7 @@ TEST_P(UvStreamTest, ASinkMayDestroyItsStreamWhileItReads) {
   close(server);
 }
 
-// In whichever way the connection was waited for before.
+// Writing goes on in whichever way the loop waited for the connection before.
 TEST_P(UvStreamTest, WritingGoesOnAfterBytesWereRead) {
   hear();
   const std::string much(32 << 20, 'x');
@@ -152,7 +152,7 @@ TEST_P(UvStreamTest, AnEndedConnectionKeepsTheLoopFromNoSleep) {
   EXPECT_GE(read_monotonic(), end);
 }
 
-// What is dialled, or is a second connection, does not wait for the one that always has something.
+// A dial and a second connection do not wait for the connection that always has something.
 TEST_P(UvStreamTest, ABusyConnectionKeepsNoOtherWaiting) {
   std::atomic<bool> over = false;
   std::thread talker([&] {
@@ -245,7 +245,7 @@ TEST_F(UvReadTest, BytesEndTheWait) {
     while (peer.received.size() < i) loop->turn(never);
     other.join();
   }
-  // Who sleeps instead is told.
+  // A loop that sleeps instead is notified of the end, too.
   loop->wait_by(Wait::sleep);
   ::close(server);
   while (!peer.closed) loop->turn(never);
