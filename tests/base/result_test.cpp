@@ -11,22 +11,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(ErrorMessage, TellsADeadlineWithTimeAndNode) {
+TEST(ErrorMessage, NamesTheTimeAndTheNodeOfADeadline) {
   const Error error{Outcome::unknown, Reason::timed_out, "127.0.0.1:1883", 1s, ""};
   EXPECT_EQ(error.message(), "unknown: timed out after 1.00 s at 127.0.0.1:1883");
 }
 
-TEST(ErrorMessage, TellsARefusalWithTheServersWords) {
+TEST(ErrorMessage, EndsARefusalWithTheServersWords) {
   const Error error{Outcome::refused, Reason::fencing_stale, "127.0.0.1:1883", 0s, "old token"};
   EXPECT_EQ(error.message(), "refused by 127.0.0.1:1883: fencing token is stale: old token");
 }
 
-TEST(ErrorMessage, TellsHowLongARefusalTook) {
+TEST(ErrorMessage, SaysHowLongARefusalTook) {
   const Error error{Outcome::refused, Reason::quota, "b:1883", 1200us, ""};
   EXPECT_EQ(error.message(), "refused by b:1883 after 1.20 ms: quota is used up");
 }
 
-TEST(ErrorMessage, TellsALocalRefusalByItsTextAlone) {
+TEST(ErrorMessage, ShowsALocalRefusalByItsTextAlone) {
   const Error error{Outcome::invalid, Reason::bad_argument, "", 0s, "key is empty"};
   EXPECT_EQ(error.message(), "invalid: key is empty");
 }

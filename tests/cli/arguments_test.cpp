@@ -224,7 +224,7 @@ TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
   EXPECT_THAT(set.error().text, HasSubstr("--if-absent-or-equal"));
 }
 
-TEST(CliArguments, TheVersionIsTold) {
+TEST(CliArguments, TheVersionIsPrinted) {
   const auto arguments = parse_arguments({"--version"});
   ASSERT_FALSE(arguments);
   EXPECT_EQ(arguments.error().code, ExitCode::done);

@@ -76,7 +76,7 @@ TEST(CliJsonLines, OtherAnswersNameTheirFields) {
   EXPECT_EQ(json_node_error("h:1", "S."), R"({"node":"h:1","error":"S."})");
 }
 
-TEST(CliJsonLines, EventsOfAWatchTellValueVersionAndTimes) {
+TEST(CliJsonLines, EventsOfAWatchHaveValueVersionAndTimes) {
   WatchEvent event;
   event.kind = WatchEvent::Kind::set;
   event.key = "k";

@@ -210,7 +210,7 @@ TEST(ConfigJson, KeepsTheOutcomeOfASchemeThatComesLater) {
   EXPECT_THAT(clusters.error().text, HasSubstr("clusters.main.servers: rediss:// needs TLS"));
 }
 
-TEST(ConfigJson, TellsLineAndColumnOfASyntaxError) {
+TEST(ConfigJson, ReportsLineAndColumnOfASyntaxError) {
   EXPECT_EQ(refusal(""), "line 1, column 1: this is not JSON");
   EXPECT_EQ(refusal("{\n  \"clusters\" 3}"), "line 2, column 14: this is not JSON");
   EXPECT_THAT(refusal("{\"clusters\":{}} x"), HasSubstr("line 1, column 17"));

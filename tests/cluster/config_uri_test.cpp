@@ -239,7 +239,7 @@ TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {
   EXPECT_THAT(refusal("mqtt://b1?=1"), HasSubstr("the name of an option is not"));
 }
 
-TEST(ConfigUri, ChecksWhatOnlyTheWholeCanTell) {
+TEST(ConfigUri, ChecksWhatNeedsTheWholeUri) {
   EXPECT_EQ(refusal("mqtt://b1?pool_min=4"), "option pool_max is 1, below pool_min, which is 4");
   EXPECT_EQ(good("mqtt://b1?pool_min=4&pool_max=4").pool_min, 4u);
   EXPECT_EQ(good("mqtt://b1?pool_max=2&pool_min=0").pool_max, 2u);

@@ -130,7 +130,7 @@ TEST_P(JsonClient, ABatchHasOneOutcomeForEachDistinctKey) {
   EXPECT_FALSE(entries[2].result->has_value());
 }
 
-TEST_P(JsonClient, AReadHasTheVersionThatTheWriteTold) {
+TEST_P(JsonClient, AReadHasTheVersionThatTheWriteReturned) {
   const auto stored = set_json(client(), "k", 1);
   const auto found = get_json<int>(client(), "k");
   EXPECT_FALSE(stored.value().version.empty());

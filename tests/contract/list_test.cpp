@@ -127,7 +127,7 @@ TEST_P(Lists, AnyNameAndAnyItemWork) {
   }
 }
 
-TEST_P(Lists, WrongArgumentsAreToldBeforeAnythingIsSent) {
+TEST_P(Lists, WrongArgumentsAreReportedBeforeAnythingIsSent) {
   for (const std::string& name : {std::string(), std::string(longest_name() + 1, 'n')}) {
     const auto pushed = List(*client, name).push("x");
     ASSERT_FALSE(pushed);

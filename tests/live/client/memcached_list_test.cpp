@@ -62,7 +62,7 @@ void expect_incomplete(const Result<T>& result) {
   EXPECT_NE(result.error().text.find(" is missing"), std::string::npos) << result.error().text;
 }
 
-TEST_P(MemcachedLists, ADroppedItemIsAHoleThatIsToldAndCanBeTakenOut) {
+TEST_P(MemcachedLists, ADroppedItemIsAHoleThatIsReportedAndCanBeTakenOut) {
   List list(*client, "holes");
   for (const char* value : {"a", "b", "c", "d"}) list.push(value).value();
   evict_item("holes", head("holes").tail[1]);

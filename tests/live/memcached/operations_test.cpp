@@ -37,7 +37,7 @@ TYPED_TEST_SUITE(Operations, Protocols, ProtocolNames);
 constexpr bool is_meta(const MetaSession&) { return true; }
 constexpr bool is_meta(const BinarySession&) { return false; }
 
-TYPED_TEST(Operations, TheServerTellsItsVersion) {
+TYPED_TEST(Operations, TheServerReportsItsVersion) {
   ASSERT_TRUE(this->connection.session.ready()) << this->connection.session.close_reason().text;
   const Seen version = this->run(operation(Verb::server_version));
   EXPECT_EQ(version.status, Status::done);
@@ -267,7 +267,7 @@ TEST(BothProtocols, ShareKeysValuesFlagsAndVersions) {
 }
 
 // A value that another client has called out of date.
-TEST(BothProtocols, AStaleValueIsToldAsThatInMeta) {
+TEST(BothProtocols, AStaleValueIsReportedAsThatInMeta) {
   const MemcachedProcess server;
   Connection<MetaSession> meta(server.port());
   meta.run(set("k", "old"));

@@ -46,7 +46,7 @@ TEST(PluginNotifications, ArePushedThoughNotSubscribed) {
   EXPECT_TRUE(watcher.no_notification());
 }
 
-TEST(PluginNotifications, TellTheWriterOfItsOwnWritesAndStopOnDemand) {
+TEST(PluginNotifications, ReachTheWriterOfTheChangeAndStopOnDemand) {
   BrokerProcess broker;
   StoreClient store(broker.port(), "client-id1");
   EXPECT_EQ(store({"KEYNOTIFY", "key"}), "+OK\r\n");

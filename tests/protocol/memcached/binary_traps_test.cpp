@@ -163,7 +163,7 @@ TEST(BinaryLimits, AValueAboveTheLimitIsPassedOverAndRefusedAlone) {
 
 // ---- a refusal while the value is still being written
 
-TEST(BinaryLimits, ARefusalMayComeWhileTheValueIsWrittenAndIsToldWhenItIsFree) {
+TEST(BinaryLimits, ARefusalMayComeWhileTheValueIsWrittenAndIsReportedWhenItIsFree) {
   BinaryWire wire;
   const std::string value(100'000, 'v');
   const Ticket ticket = wire.submit(set("k", value));

@@ -31,7 +31,7 @@ void expect_golden(const Packet& packet, std::string_view hex) {
   EXPECT_TRUE(reader.done());
 }
 
-TEST(Golden, QuietGetsAndGetsThatTellTheKey) {
+TEST(Golden, QuietGetsAndGetsThatReturnTheKey) {
   expect_golden(GetRequest{Opcode::get_quiet, 7, "k"},
                 "80 09 0001 00 00 0000 00000001 00000007 0000000000000000 6B");
   expect_golden(GetRequest{Opcode::get_key, 7, "k"},

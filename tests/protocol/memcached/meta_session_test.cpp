@@ -312,7 +312,7 @@ TEST(MetaLeases, TheFirstWinsTheOthersWaitAndAStubIsNoValue) {
   EXPECT_EQ(empty.lease, Lease::none);
 }
 
-TEST(MetaLeases, AStaleValueIsToldAsThat) {
+TEST(MetaLeases, AStaleValueIsReportedAsThat) {
   const Operation lease = living(operation(Verb::lease, "k"), 10s);
   const Seen winner = ask(lease, "VA 3 f0 c9 O2 X W\r\nold\r\n");
   EXPECT_EQ(winner.status, Status::done);

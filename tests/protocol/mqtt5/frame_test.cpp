@@ -13,7 +13,7 @@ namespace {
 using namespace std::string_view_literals;
 using State = FrameResult::State;
 
-TEST(Mqtt5Frame, TellsHowManyBytesAreMissing) {
+TEST(Mqtt5Frame, ReportsHowManyBytesAreMissing) {
   EXPECT_EQ(read_frame("").missing, 2U);
   EXPECT_EQ(read_frame("\x30"sv).missing, 1U);
   const FrameResult header = read_frame("\x30\x80"sv);

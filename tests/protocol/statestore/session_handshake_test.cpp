@@ -86,7 +86,7 @@ TEST(StoreSessionHandshake, ReadyComesAfterSubackOfTheOwnTopics) {
   EXPECT_EQ(wire.session.room(), 512U);
 }
 
-TEST(StoreSessionHandshake, RefusalsOfConnackAreToldApart) {
+TEST(StoreSessionHandshake, RefusalsOfConnackAreDistinguished) {
   struct Case {
     ReasonCode code;
     Reason reason;

@@ -140,7 +140,7 @@ TEST(StoreSessionEnd, HalfWrittenFrameIsNotFollowedByADisconnect) {
   EXPECT_EQ(wire.next().sent, Sent::no);  // the server cannot run a part of it
 }
 
-TEST(StoreSessionEnd, EndOfStreamTellsSentFromNotSentToTheByte) {
+TEST(StoreSessionEnd, EndOfStreamDistinguishesSentFromNotSentToTheByte) {
   Wire probe;
   probe.handshake();
   probe.submit(get("a"));
@@ -215,7 +215,7 @@ TEST(StoreSessionEnd, ProtocolErrorsAreAnsweredWithTheirCode) {
   }
 }
 
-TEST(StoreSessionEnd, NotificationNobodyAskedForIsAcknowledgedAndTold) {
+TEST(StoreSessionEnd, NotificationNobodyAskedForIsAcknowledgedAndReported) {
   Wire wire;
   wire.handshake();
   ReplyScript script{"*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n"};

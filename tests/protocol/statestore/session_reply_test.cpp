@@ -63,7 +63,7 @@ TEST(StoreSessionReply, EachAnswerBecomesItsStatus) {
   EXPECT_EQ(answer(question(Verb::probe), {"$1\r\nx\r\n"}).status, Status::done);
 }
 
-TEST(StoreSessionReply, ClockTellsTheStoresTimeAndLeavesOursAlone) {
+TEST(StoreSessionReply, ClockReturnsTheStoresTimeAndLeavesOursAlone) {
   Wire wire;
   wire.handshake();
   ReplyScript script{"+OK\r\n"};

@@ -311,7 +311,7 @@ class StopRoom final : public ThreadRoom {
   unsigned pending_ = 0;  // asynchronous calls
 };
 
-TEST(StopRoom, AStoppedCallEndsOnceAndSoonAndTellsTheTruthForEverySeed) {
+TEST(StopRoom, AStoppedCallEndsOnceAndSoonAndReportsTheTruthForEverySeed) {
   const RoomCounts sum = run_seeds<StopRoom>(800);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
   EXPECT_GT(sum.special, 2 * seeds_to_run(800));

@@ -102,7 +102,7 @@ TEST_F(UvLoopTest, ALoopDestroyedDuringALookUpReturnsAtOnce) {
   EXPECT_LT(read_monotonic() - start, 2s);
 }
 
-TEST_F(UvLoopTest, LatenessTellsThatNobodyRanTheLoop) {
+TEST_F(UvLoopTest, LatenessShowsThatNobodyRanTheLoop) {
   Alarm alarm;
   auto timer = loop->timer(alarm);
   timer->set(read_monotonic() - 300ms);

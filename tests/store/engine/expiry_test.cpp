@@ -73,7 +73,7 @@ TEST(EngineExpiry, TheLongestExpiriesNeverEnd) {
   EXPECT_EQ(store.engine.keys(), 2u);
 }
 
-TEST(EngineExpiry, TickRemovesUnreadKeysAndTellsTheirWatchersWithANewVersion) {
+TEST(EngineExpiry, TickRemovesUnreadKeysAndNotifiesTheirWatchersWithANewVersion) {
   Store store;
   store.ask({"KEYNOTIFY", "key"});
   const Got set = store.ask({"SET", "key", "v", "PX", "1000"});
@@ -90,7 +90,7 @@ TEST(EngineExpiry, TickRemovesUnreadKeysAndTellsTheirWatchersWithANewVersion) {
   EXPECT_EQ(store.engine.next_expiry(), std::nullopt);
 }
 
-TEST(EngineExpiry, AnAccessTellsOfTheExpiryBeforeItsOwnChange) {
+TEST(EngineExpiry, AnAccessReportsTheExpiryBeforeItsOwnChange) {
   Store store;
   store.ask({"KEYNOTIFY", "key"});
   store.ask({"SET", "key", "v", "PX", "1000"});
@@ -105,7 +105,7 @@ TEST(EngineExpiry, AnAccessTellsOfTheExpiryBeforeItsOwnChange) {
   EXPECT_EQ(heard[1].timestamp, set.timestamp);
 }
 
-TEST(EngineExpiry, ARefusedRequestStillTellsOfTheExpiry) {
+TEST(EngineExpiry, ARefusedRequestStillReportsTheExpiry) {
   Store store;
   store.ask({"KEYNOTIFY", "key"});
   store.ask({"SET", "key", "v", "PX", "1000"});

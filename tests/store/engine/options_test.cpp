@@ -88,7 +88,7 @@ TEST(EngineOptions, NumbersThatDoNotFitAreRefused) {
   refusal("fence_retention", "9223372036854775807h");
 }
 
-TEST(EngineOptions, AnUnknownNameIsToldWhatThereIs) {
+TEST(EngineOptions, AnUnknownNameIsAnsweredWithWhatThereIs) {
   const std::string text = refusal("max_key", "1");
   EXPECT_EQ(text,
             "the store has no option \"max_key\"; it has spelling, notify, reply_topics, max_keys, "

@@ -53,7 +53,7 @@ TEST(EngineRequests, AValueOfTenMebibytesComesBack) {
   EXPECT_EQ(store.ask({"GET", "key"}).payload, "$5\r\nsmall\r\n");
 }
 
-TEST(EngineRequests, IfAbsentWritesOnceAndThenTellsTheStoredVersion) {
+TEST(EngineRequests, IfAbsentWritesOnceAndThenReturnsTheStoredVersion) {
   Store store;
   const Got first = store.ask({"SET", "key", "a", "NX"});
   EXPECT_EQ(first.payload, "+OK\r\n");
@@ -209,7 +209,7 @@ TEST(EngineEnvelope, CorrelationDataOfAnyLengthIsTaken) {
   }
 }
 
-TEST(EngineEnvelope, CountersTellWhatHappened) {
+TEST(EngineEnvelope, CountersShowWhatHappened) {
   Store store;
   store.ask({"SET", "a", "v"});
   store.ask({"SET", "a", "v", "NX"});
@@ -256,7 +256,7 @@ TEST(EngineQuota, BytesOfKeysAndValuesAreCountedExactly) {
   EXPECT_EQ(store.engine.bytes(), 1u);
 }
 
-TEST(EngineQuota, AFalseConditionIsToldBeforeTheQuota) {
+TEST(EngineQuota, AFalseConditionIsReportedBeforeTheQuota) {
   EngineOptions options;
   options.max_bytes = 4;
   Store store(options);
@@ -275,7 +275,7 @@ TEST(EngineQuota, ExpiredKeysMakeRoom) {
   EXPECT_EQ(store.ask({"SET", "new", "v"}).payload, "+OK\r\n");
 }
 
-TEST(EngineQuota, ARefusalTellsAboutNoWatcher) {
+TEST(EngineQuota, ARefusalNotifiesNoWatcher) {
   EngineOptions options;
   options.max_keys = 1;
   Store store(options);

@@ -22,7 +22,7 @@ std::vector<ClientHandle> notified(Store& store) {
   return clients;
 }
 
-TEST(EngineWatches, ASetIsToldWithItsValueAndVersionTheWriterIncluded) {
+TEST(EngineWatches, ASetIsReportedWithItsValueAndVersionTheWriterIncluded) {
   Store store;
   EXPECT_EQ(store.ask({"KEYNOTIFY", "SOMEKEY"}), (Got{Verdict::answer, "+OK\r\n", ""}));
   const Got set = store.ask({"SET", "SOMEKEY", "abc"});
@@ -35,7 +35,7 @@ TEST(EngineWatches, ASetIsToldWithItsValueAndVersionTheWriterIncluded) {
   EXPECT_EQ(heard[0].timestamp, set.timestamp);
 }
 
-TEST(EngineWatches, ARemovalIsToldWithANewVersion) {
+TEST(EngineWatches, ARemovalIsReportedWithANewVersion) {
   Store store;
   store.ask({"KEYNOTIFY", "key"});
   const Got set = store.ask({"SET", "key", "abc"});
@@ -66,7 +66,7 @@ TEST(EngineWatches, ThePageNamesARemovalDelAndDoesNotPad) {
   EXPECT_EQ(heard[1].timestamp, "1696374425000:2:StateStore");
 }
 
-TEST(EngineWatches, WhatChangesNothingTellsNobody) {
+TEST(EngineWatches, WhatChangesNothingNotifiesNobody) {
   Store store;
   store.ask({"SET", "key", "a"});
   store.ask({"KEYNOTIFY", "key"});

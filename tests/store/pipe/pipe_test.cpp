@@ -120,7 +120,7 @@ TEST(Pipe, ADialIsAnsweredOutOfATurnOnly) {
   EXPECT_TRUE(party.lane.run([&] { return party.client.ready; }));
 }
 
-TEST(Pipe, AnUnknownIndexIsTold) {
+TEST(Pipe, AnUnknownIndexIsReported) {
   Party party("p", "index", false);
   party.client.dial(*party.dialer, {"embedded", 7}, never);
   EXPECT_TRUE(party.lane.run([&] { return !party.client.failed.empty(); }));
@@ -176,7 +176,7 @@ TEST(Pipe, GarbageEndsTheConnectionInOrder) {
   EXPECT_EQ(party.client.stream(), nullptr);
 }
 
-TEST(Pipe, AnExpiredKeyIsToldByTheLoopsTimerAlone) {
+TEST(Pipe, AnExpiredKeyIsReportedByTheLoopsTimerAlone) {
   Party party("p", "expiry");
   EXPECT_EQ(party.ask({"SET", "k", "v", "PX", "20"}), "+OK\r\n");
   EXPECT_EQ(party.ask({"KEYNOTIFY", "k"}), "+OK\r\n");
@@ -212,7 +212,7 @@ TEST(Pipe, ASinkMayEndItsStreamWhileItReads) {
 
 // ---- several lanes
 
-TEST(PipeLanes, ATakenOverClientIsToldOnItsOwnLoop) {
+TEST(PipeLanes, ATakenOverClientIsNotifiedOnItsOwnLoop) {
   Party old("same");
   Party other("same");
   EXPECT_TRUE(old.lane.run([&] { return old.client.closed; }));

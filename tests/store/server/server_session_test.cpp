@@ -80,7 +80,7 @@ ReasonCode disconnect_code(const std::vector<Packet>& all) {
   return mqtt5::Disconnect::parse(all.back().frame, all.back().bytes)->code;
 }
 
-TEST(ServerSession, AcceptsTheConnectOfTheDotNetClientAndTellsItsLimits) {
+TEST(ServerSession, AcceptsTheConnectOfTheDotNetClientAndSendsItsLimits) {
   Peer peer;
   // docs/wire/statestore.md: Clean Start 0, keep-alive 60, session expiry 3600.
   peer.send(
@@ -106,7 +106,7 @@ TEST(ServerSession, AcceptsTheConnectOfTheDotNetClientAndTellsItsLimits) {
   EXPECT_EQ(peer.session.poll_deadline(), Deadline(std::chrono::seconds(90)));
 }
 
-TEST(ServerSession, TellsAClientWithoutNameWhichOneItGot) {
+TEST(ServerSession, SendsAClientWithoutNameItsAssignedName) {
   Peer peer;
   peer.send(connect(""));
   const auto replies = peer.replies();
@@ -323,7 +323,7 @@ TEST(ServerSession, DoesNotWaitForEverForCONNECTNorForTheLastBytesToBeRead) {
   EXPECT_TRUE(stuck.session.closed());
 }
 
-TEST(ServerSession, TellsItsHostOnceThatTheStreamEnded) {
+TEST(ServerSession, NotifiesItsHostOnceThatTheStreamEnded) {
   Connected peer;
   peer.session.on_eof(at(1));
   peer.drain();
