@@ -68,4 +68,11 @@ class Client::Impl {
 };
 
 }  // namespace v0
+
+// What tests need of a client beyond its public face.
+struct client::Internals {
+  // Lives as long as the client or one of its handles.
+  static runtime::Context& context(const Client& client) { return client.shared()->context(); }
+};
+
 }  // namespace sheaf

@@ -38,14 +38,24 @@ class KeyIndex {
 
 BatchPlan::BatchPlan(const Topology& topology, std::span<const std::string_view> keys,
                      BatchLimits limits, Memory& memory)
-    : limits_(limits), items_(&memory), order_(&memory), feeds_(&memory), used_nodes_(&memory) {
+    : limits_(limits),
+      epoch_(topology.epoch()),
+      items_(&memory),
+      order_(&memory),
+      feeds_(&memory),
+      used_nodes_(&memory) {
   collect(keys);
   group(topology);
 }
 
 BatchPlan::BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits,
                      Memory& memory)
-    : limits_(limits), items_(&memory), order_(&memory), feeds_(&memory), used_nodes_(&memory) {
+    : limits_(limits),
+      epoch_(topology.epoch()),
+      items_(&memory),
+      order_(&memory),
+      feeds_(&memory),
+      used_nodes_(&memory) {
   collect(items);
   group(topology);
 }
@@ -87,26 +97,26 @@ void BatchPlan::locate(const Topology& topology) {
 
 // A counting sort by node keeps the order of the batch within each node.
 void BatchPlan::group(const Topology& topology) {
-  feeds_.resize(topology.workers().size() - 1);
+  feeds_.resize(topology.index_limit() + 1);
   locate(topology);
-  for (const Item& item : items_) ++feeds_[item.node].end;
+  for (const Item& item : items_) ++feed_of(item.node).end;
   std::uint32_t start = 0;
-  for (std::uint32_t node = 0; node < feeds_.size(); ++node) {
-    Feed& feed = feeds_[node];
-    if (feed.end > 0) used_nodes_.push_back(node);
+  for (std::uint32_t place = 0; place < feeds_.size(); ++place) {
+    Feed& feed = feeds_[place];
+    if (feed.end > 0) used_nodes_.push_back(place + 1 < feeds_.size() ? place : nobody);
     const std::uint32_t count = feed.end;
     feed.at = feed.end = start;
     start += count;
   }
   order_.resize(items_.size());
   for (std::uint32_t index = 0; index < items_.size(); ++index) {
-    order_[feeds_[items_[index].node].end++] = index;
+    order_[feed_of(items_[index].node).end++] = index;
   }
   unfinished_ = items_.size();
 }
 
 BatchPlan::Run BatchPlan::next_run(std::uint32_t node, std::uint32_t most) noexcept {
-  Feed& feed = feeds_[node];
+  Feed& feed = feed_of(node);
   Run run{feed.at, 0};
   while (run.count < most && feed.at < feed.end && feed.in_flight < limits_.window) {
     const std::uint64_t bytes = bytes_of(items_[order_[feed.at]]);
@@ -126,7 +136,7 @@ std::optional<std::uint32_t> BatchPlan::next(std::uint32_t node) noexcept {
 
 void BatchPlan::done(std::uint32_t index) noexcept {
   const Item& item = items_[index];
-  Feed& feed = feeds_[item.node];
+  Feed& feed = feed_of(item.node);
   SHEAF_CHECK(feed.in_flight > 0);
   --feed.in_flight;
   feed.bytes -= bytes_of(item);
@@ -134,7 +144,7 @@ void BatchPlan::done(std::uint32_t index) noexcept {
 }
 
 std::optional<std::uint32_t> BatchPlan::give_up(std::uint32_t node) noexcept {
-  Feed& feed = feeds_[node];
+  Feed& feed = feed_of(node);
   if (feed.at == feed.end) return std::nullopt;
   --unfinished_;
   return order_[feed.at++];

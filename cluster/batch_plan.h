@@ -2,6 +2,7 @@
 
 // The plan of an operation on many keys: which distinct keys there are, which node owns each, and
 // which may start now. Pure: whoever carries it out starts what next() gives and reports done().
+// The keys that nobody owns are planned as if `nobody` were a node.
 //
 // An index names a distinct key, 0 .. size() - 1, in the order in which each first appears; the
 // carrier keeps one outcome for each index. The views of keys and values are borrowed, and so is
@@ -10,6 +11,7 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory_resource>
 #include <optional>
@@ -66,6 +68,8 @@ class BatchPlan {
   // It needs no done().
   std::optional<std::uint32_t> give_up(std::uint32_t node) noexcept;
 
+  // Of the topology that the nodes are those of.
+  std::uint64_t epoch() const noexcept { return epoch_; }
   // For what a carrier needs besides.
   Memory* memory() const noexcept { return items_.get_allocator().resource(); }
 
@@ -75,7 +79,9 @@ class BatchPlan {
   std::span<const std::uint32_t> nodes() const noexcept { return used_nodes_; }
   // Requests that have neither ended nor been given up.
   std::size_t unfinished() const noexcept { return unfinished_; }
-  std::uint32_t in_flight(std::uint32_t node) const noexcept { return feeds_[node].in_flight; }
+  std::uint32_t in_flight(std::uint32_t node) const noexcept {
+    return feeds_[place_of(node)].in_flight;
+  }
 
  private:
   // The requests of a node: order_[at .. end) have not started.
@@ -90,11 +96,17 @@ class BatchPlan {
   void collect(std::span<const std::string_view> keys);
   void locate(const Topology& topology);
   void group(const Topology& topology);
+  // The last feed is that of `nobody`.
+  std::size_t place_of(std::uint32_t node) const noexcept {
+    return std::min<std::size_t>(node, feeds_.size() - 1);
+  }
+  Feed& feed_of(std::uint32_t node) noexcept { return feeds_[place_of(node)]; }
   static std::uint64_t bytes_of(const Item& item) noexcept {
     return item.key.size() + item.value.size();
   }
 
   BatchLimits limits_;
+  std::uint64_t epoch_;
   std::pmr::vector<Item> items_;
   std::pmr::vector<std::uint32_t> order_;  // indices, by node
   std::pmr::vector<Feed> feeds_;           // by node

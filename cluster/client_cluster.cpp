@@ -2,93 +2,139 @@
 
 #include <algorithm>
 
+#include "node/node_records.h"
+
 namespace sheaf::cluster {
 namespace {
 
 // A time-out that our own process slept through says nothing about the node.
 constexpr std::chrono::milliseconds own_pause{50};
+// How often nodes that have left are looked at.
+constexpr std::chrono::milliseconds tidy_interval{20};
 
 // Nodes know of a part of what they were given to start.
 Request& ours(node::Request& request) noexcept { return static_cast<Request&>(request); }
-
-node::NodeOptions node_options(const ClusterConfig& config, unsigned index) {
-  const NodeConfig& from = config.nodes[index];
-  node::NodeOptions options;
-  options.identity = from.identity();
-  options.endpoint = {from.host, from.port};
-  options.index = index;
-  options.weight = from.weight;
-  options.connect_timeout = config.connect_timeout;
-  options.first_connect_timeout = std::max(config.connect_timeout, config.timeout);
-  options.pool = {config.pool_min, config.pool_max, config.idle_timeout, config.busy_timeout};
-  options.max_in_flight = config.max_in_flight;
-  options.max_bytes_in_flight = config.max_bytes_in_flight;
-  options.max_waiting = config.max_waiting;
-  return options;
+const Request& ours(const node::Request& request) noexcept {
+  return static_cast<const Request&>(request);
 }
 
 }  // namespace
 
 ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
-                             node::NodeParts parts, Seed seed)
+                             const node::NodeParts& parts, Seed seed,
+                             const ClusterControls& controls)
     : loop_(parts.loop),
+      events_(parts.events),
       rehash_(config.failover == FailoverMode::rehash),
-      topology_(std::move(topology)),
-      timer_(loop_.timer(*this)) {
-  Random random(seed);
-  node::NodeOwner& owner = *this;
-  for (unsigned i = 0; i < config.nodes.size(); ++i) {
-    nodes_.push_back(
-        std::make_unique<node::ClientNode>(node_options(config, i), parts, owner, random.fork()));
-  }
-}
+      controls_(controls),
+      timer_(loop_, *this),
+      nodes_(config, std::move(topology), parts, *this, seed, controls) {}
 
 ClientCluster::~ClientCluster() = default;
 
-void ClientCluster::start(Request& request, Now now) {
-  start_at(topology_->owner(request.route_or_key()), request, now);
+// ---- the topology
+
+void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
+  SHEAF_CHECK(topology->epoch() > this->topology().epoch());
+  if (shut_down_) return;
+  nodes_.follow(std::move(topology), now);
+  if (user_ != nullptr) user_->on_topology(now);
+  if (!nodes_.all_gone()) timer_.need(now.mono);
 }
 
-void ClientCluster::start_at(unsigned owner, Request& request, Now now) {
-  start_on(home_of(owner, request), request, now);
+bool ClientCluster::knows(std::uint64_t epoch) const noexcept {
+  return epoch == topology().epoch() || !controls_.check_epoch;
+}
+
+bool ClientCluster::scatters(std::uint64_t epoch, unsigned owner) const noexcept {
+  return !knows(epoch) || owner == nobody || (rehash_ && !takes(owner));
 }
 
 // The owner, or while it is down who stands in for it.
 unsigned ClientCluster::home_of(unsigned owner, const Request& request) const noexcept {
-  if (!rehash_ || request.at_owner || takes(owner) || !may_rehash()) return owner;
-  return topology_->locator().stand_in(request.route_or_key(), *this);
-}
-
-// Requests that waited for a node when it was found to be down need not fail with it.
-bool ClientCluster::reroute(node::Request& lost, Now now) {
-  Request& request = ours(lost);
-  if (request.operation.key.empty()) return false;  // it was for that node, not for a key
-  const unsigned home = home_of(request.node_, request);
-  if (home == request.node_ || !takes(home)) return false;
-  request.node_ = home;
-  nodes_[home]->start(request, now);
-  return true;
+  if (!rehash_ || request.at_owner || owner == nobody) return owner;
+  if (takes(owner) || !may_rehash()) return owner;
+  return topology().stand_in(request.route_or_key(), *this);
 }
 
 bool ClientCluster::may_rehash() const noexcept {
-  const auto down = std::ranges::count_if(nodes_, [](const auto& node) { return !node->usable(); });
-  return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, nodes_.size() / 3);
+  const auto members = topology().members();
+  const auto down = std::ranges::count_if(
+      members, [this](const Member& member) { return !takes(member.index()); });
+  return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, members.size() / 3);
+}
+
+// Requests that waited for a node when it was found to be down need not fail with it, nor those
+// that wait for one when their key gets another.
+bool ClientCluster::reroute(node::Request& lost, Now now) {
+  Request& request = ours(lost);
+  if (request.on_node_ || request.at_owner || request.only_on != 0) return false;
+  if (request.operation.key.empty()) return false;  // of many keys
+  const unsigned home = home_of(topology().owner(request.route_or_key()), request);
+  if (home == request.node_ || home == nobody || !takes(home)) return false;
+  request.node_ = home;
+  nodes_[home].start(request, now);
+  return true;
+}
+
+bool ClientCluster::belongs(const node::Request& waiting) const {
+  const Request& request = ours(waiting);
+  const Topology& topology = this->topology();
+  if (request.on_node_) return topology.member(request.node_) != nullptr;
+  const auto& keys = request.operation.keys;
+  if (keys.empty()) {
+    return home_of(topology.owner(request.route_or_key()), request) == request.node_;
+  }
+  return std::ranges::all_of(
+      keys, [&](std::string_view key) { return topology.owner(key) == request.node_; });
+}
+
+// ---- requests
+
+void ClientCluster::start(Request& request, Now now) {
+  const unsigned owner = topology().owner(request.route_or_key());
+  request.on_node_ = false;
+  begin(home_of(owner, request), request, now);
+}
+
+void ClientCluster::start_at(std::uint64_t epoch, unsigned owner, Request& request, Now now) {
+  if (!knows(epoch)) return start(request, now);
+  request.on_node_ = false;
+  begin(home_of(owner, request), request, now);
 }
 
 void ClientCluster::start_on(unsigned node, Request& request, Now now) {
+  request.on_node_ = true;
+  begin(node, request, now);
+}
+
+void ClientCluster::begin(unsigned node, Request& request, Now now) {
   request.node_ = node;
   request.started_at = now.mono;
+  if (node == nobody) return end_unowned(request, now);
   deadlines_.push(request, request.operation.deadline);
-  nodes_[node]->start(request, now);
-  arm();
+  nodes_[node].start(request, now);
+  timer_.need(deadlines_.next());
+}
+
+void ClientCluster::end_unowned(Request& request, Now now) {
+  const Location found = topology().locate(request.route_or_key());
+  const std::string text = "no server owns slot " + std::to_string(found.point);
+  socket::Completion completion;
+  completion.outcome = Outcome::not_sent;
+  completion.reason = Reason::other;
+  completion.text = text;
+  completion.now = now;
+  if (events_.listening()) events_.record(node::record_of(request, completion, events_));
+  request.sink->on_done(request, completion);
 }
 
 void ClientCluster::cancel(Request& request, Now now) {
-  if (deadlines_.contains(request)) nodes_[request.node_]->cancel(request, now);
+  if (deadlines_.contains(request)) nodes_[request.node_].cancel(request, now);
 }
 
 node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
-  return *nodes_[topology_->owner(key)];
+  return nodes_[topology().owner(key)];
 }
 
 node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
@@ -105,35 +151,20 @@ void ClientCluster::on_connection_ended(std::uint64_t connection, Now now) {
   if (listener_ != nullptr) listener_->on_connection_ended(connection, now);
 }
 
-// The timer is only ever moved forward in time when it fires: most requests are answered long
-// before their deadline, and each answer would otherwise cost a change of the timer.
-void ClientCluster::arm() {
-  if (deadlines_.next() >= armed_) return;
-  armed_ = deadlines_.next();
-  timer_->set(armed_);
-}
-
 void ClientCluster::on_timer(Now now) {
   const bool late = loop_.lateness() > own_pause;
   while (Request* const request = deadlines_.pop_due(now.mono)) {
-    nodes_[request->node_]->expire(*request, late, now);
+    nodes_[request->node_].expire(*request, late, now);
   }
-  armed_ = never;
-  arm();
+  nodes_.tidy(user_, now);
+  timer_.clear();
+  if (!nodes_.all_gone()) timer_.need(now.mono + tidy_interval);
+  timer_.need(deadlines_.next());
 }
 
 void ClientCluster::shut_down(Now now) {
-  for (const auto& node : nodes_) node->shut_down(now);
-}
-
-bool ClientCluster::empty() const {
-  return std::ranges::all_of(nodes_, [](const auto& node) { return node->empty(); });
-}
-
-std::vector<NodeStats> ClientCluster::stats() const {
-  std::vector<NodeStats> all;
-  for (const auto& node : nodes_) all.push_back(node->stats());
-  return all;
+  shut_down_ = true;
+  nodes_.shut_down(now);
 }
 
 }  // namespace sheaf::cluster

@@ -7,7 +7,12 @@
 // once. `rehash`: while a node is down, its keys go to the next nodes in each key's order, unless
 // more than a third of all nodes is down: then it is likely us who are cut off, and nothing moves.
 //
-// Thread rule: belongs to one lane.
+// Another topology may take the place of the present one at any time, all at once. A request that
+// waits and whose key has another node by then goes there; one that may go to no other node than
+// the one that it was started for (at_owner, only_on, start_on) is not sent. What is in flight ends
+// where it is.
+//
+// Thread rule: belongs to one lane, except for nodes(), of which see there.
 
 #include <memory>
 #include <vector>
@@ -15,6 +20,8 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/stats.h>
 
+#include "cluster/cluster_controls.h"
+#include "cluster/cluster_nodes.h"
 #include "cluster/request.h"
 #include "cluster/topology.h"
 #include "node/client_node.h"
@@ -25,30 +32,45 @@ class ConnectionListener {
  public:
   // A connection of a node's pool is ready. Must only take note.
   virtual void on_connection_ready(unsigned /*node*/, Now) {}
-  // A connection that had been ready is gone (Completion::connection). May start requests.
+  // A connection that had been ready is gone (Completion::connection). It counts as gone when its
+  // node leaves the cluster; when it closes after that, this comes again. May start requests.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
  protected:
   ~ConnectionListener() = default;
 };
 
+class TopologyListener : public NodeUser {
+ public:
+  // Another topology holds. May start requests.
+  virtual void on_topology(Now now) = 0;
+
+ protected:
+  ~TopologyListener() = default;
+};
+
 class ClientCluster final : private socket::TimerSink, private node::NodeOwner, private NodeFilter {
  public:
   // Creates the nodes, which connect at once up to their pool's lower bound.
   ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
-                node::NodeParts parts, Seed seed);
+                const node::NodeParts& parts, Seed seed, const ClusterControls& controls = {});
   ~ClientCluster();
   ClientCluster(const ClientCluster&) = delete;
   ClientCluster& operator=(const ClientCluster&) = delete;
 
+  // A newer topology of the same table holds from now on. Not from within a completion or another
+  // call of this cluster: put it off (Loop::defer).
+  void apply(std::shared_ptr<const Topology> topology, Now now);
+
   // Routes by the operation's key. The request may end before start() returns.
   void start(Request& request, Now now);
-  // The same, for who knows the owner already.
-  void start_at(unsigned owner, Request& request, Now now);
+  // The same, for who has found the owner in the topology of an epoch. The owner of one that no
+  // longer holds does not count.
+  void start_at(std::uint64_t epoch, unsigned owner, Request& request, Now now);
   // True while requests for this owner's keys may go to other nodes, each key to its own: requests
   // of many keys must not be started then.
-  bool scatters(unsigned owner) const noexcept { return rehash_ && !takes(owner); }
-  // To a given node, whatever the key.
+  bool scatters(std::uint64_t epoch, unsigned owner) const noexcept;
+  // To a given member, whatever the key.
   void start_on(unsigned node, Request& request, Now now);
   // Its submitter wants no answer any more: ends the request as its deadline would, but as
   // cancelled, and before it returns. Does nothing if it is not in progress.
@@ -59,37 +81,45 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   // A socket to the owner of a key; empty if there is none ready with room.
   node::SocketLease acquire_socket(std::string_view key);
 
-  // One listener, which outlives the cluster or is taken back with null.
+  // One of each, which outlives the cluster or is taken back with null.
   void set_listener(ConnectionListener* listener) noexcept { listener_ = listener; }
+  void set_topology_listener(TopologyListener* listener) noexcept { user_ = listener; }
 
   // Ends every request and closes every connection; turn the loop until empty().
   void shut_down(Now now);
-  bool empty() const;
+  bool empty() const { return nodes_.empty(); }
 
-  unsigned size() const noexcept { return static_cast<unsigned>(nodes_.size()); }
-  node::ClientNode& node(unsigned index) { return *nodes_[index]; }
-  const Topology& topology() const noexcept { return *topology_; }
-  std::vector<NodeStats> stats() const;
+  // A member, or a node on which something is in flight.
+  node::ClientNode& node(unsigned index) { return nodes_[index]; }
+  const Topology& topology() const noexcept { return nodes_.topology(); }
+  const ClusterNodes& nodes() const noexcept { return nodes_; }
+  // Of the members.
+  std::vector<NodeStats> stats() const { return nodes_.stats(); }
 
  private:
   void on_timer(Now now) override;
   void on_request_done(node::Request& request) override;
   void on_connection_ready(unsigned node, Now now) override;
   void on_connection_ended(std::uint64_t connection, Now now) override;
-  bool takes(std::uint32_t node) const noexcept override { return nodes_[node]->usable(); }
+  bool takes(std::uint32_t node) const noexcept override { return nodes_[node].usable(); }
   bool reroute(node::Request& request, Now now) override;
+  bool belongs(const node::Request& request) const override;
   unsigned home_of(unsigned owner, const Request& request) const noexcept;
   bool may_rehash() const noexcept;
-  void arm();
+  bool knows(std::uint64_t epoch) const noexcept;
+  void begin(unsigned node, Request& request, Now now);
+  void end_unowned(Request& request, Now now);
 
   socket::Loop& loop_;
+  node::EventLog& events_;
   bool rehash_;
-  std::shared_ptr<const Topology> topology_;
-  std::vector<std::unique_ptr<node::ClientNode>> nodes_;
+  ClusterControls controls_;
+  bool shut_down_ = false;
+  node::EarliestTimer timer_;
+  ClusterNodes nodes_;
   DeadlineHeap<Request> deadlines_;
   ConnectionListener* listener_ = nullptr;
-  Deadline armed_ = never;
-  std::unique_ptr<socket::Timer> timer_;
+  TopologyListener* user_ = nullptr;
 };
 
 }  // namespace sheaf::cluster

@@ -17,13 +17,16 @@
 
 namespace sheaf::cluster {
 
+// In place of a node: the slot has no owner.
+inline constexpr std::uint32_t nobody = 0xffff'ffff;
+
 struct Location {
-  std::uint32_t node = 0;   // index in the configuration
+  std::uint32_t node = 0;   // position among the servers; of a topology, the node's index
   std::uint32_t point = 0;  // the slot, or the ring point that owns the key
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-// Which nodes take requests now.
+// Which nodes take requests now; they are named as in a Location.
 class NodeFilter {
  public:
   virtual bool takes(std::uint32_t node) const noexcept = 0;
@@ -46,7 +49,7 @@ class ClientNodeLocator {
   virtual std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept = 0;
   // The part of all possible keys that a node owns, 0 .. 1.
   virtual double share(std::uint32_t node) const noexcept = 0;
-  // The owner of each slot as a worker of the topology, node + 1; empty where there are no slots.
+  // The owner of each slot: 0 for nobody, else node + 1; empty where there are no slots.
   virtual std::span<const std::uint16_t> slots() const noexcept = 0;
 };
 

@@ -17,7 +17,7 @@ class Request : public node::Request, public DeadlineHook<Request> {
   std::string_view route;  // the text that decides its node; empty: the key
   bool at_owner = false;   // for the owner of its key only, whatever the failover mode
 
-  // The node that has it: index in the topology.
+  // The node that has it: its index.
   unsigned node() const noexcept { return node_; }
   // The text that decides its node.
   std::string_view route_or_key() const noexcept { return route.empty() ? operation.key : route; }
@@ -25,6 +25,7 @@ class Request : public node::Request, public DeadlineHook<Request> {
  private:
   friend class ClientCluster;
   unsigned node_ = 0;
+  bool on_node_ = false;  // for this node, not for the owner of a key
 };
 
 }  // namespace sheaf::cluster

@@ -3,18 +3,76 @@
 #include "cluster/topology.h"
 
 namespace sheaf::cluster {
+namespace {
 
-Topology::Topology(const ClusterConfig& config, std::uint64_t epoch)
-    : epoch_(epoch), locator_(make_locator(config)) {
-  workers_.reserve(config.nodes.size() + 1);
-  workers_.emplace_back();
-  for (const NodeConfig& node : config.nodes) {
-    workers_.push_back({node.identity(), node.weight, epoch});
+// A filter of nodes, asked with positions.
+class FilterOfPositions final : public NodeFilter {
+ public:
+  FilterOfPositions(const NodeFilter& filter, std::span<const Member> members) noexcept
+      : filter_(filter), members_(members) {}
+  bool takes(std::uint32_t position) const noexcept override {
+    return filter_.takes(members_[position].index());
   }
+
+ private:
+  const NodeFilter& filter_;
+  std::span<const Member> members_;
+};
+
+// Counts the servers.
+class Positions final : public NodeEntries {
+ public:
+  std::shared_ptr<const NodeEntry> entry(const std::string& identity) override {
+    return std::make_shared<const NodeEntry>(NodeEntry{next_++, identity});
+  }
+
+ private:
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace
+
+Topology::Topology(std::span<const NodeConfig> servers,
+                   std::unique_ptr<const ClientNodeLocator> locator, NodeEntries& table,
+                   std::uint64_t epoch)
+    : epoch_(epoch), indices_{nobody}, locator_(std::move(locator)) {
+  members_.reserve(servers.size());
+  for (const NodeConfig& server : servers) {
+    members_.push_back({table.entry(server.identity()), server.host, server.port, server.weight});
+    const std::uint32_t index = members_.back().index();
+    if (index >= positions_.size()) positions_.resize(index + 1, nobody);
+    positions_[index] = static_cast<std::uint32_t>(indices_.size() - 1);
+    indices_.push_back(index);
+  }
+  const bool all_owned = std::ranges::find(locator_->slots(), 0) == locator_->slots().end();
+  if (members_.size() == 1 && all_owned) sole_ = members_.front().index();
+}
+
+std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, NodeEntries& table,
+                                               std::uint64_t epoch) {
+  return make(config.nodes, make_locator(config), table, epoch);
 }
 
 std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, std::uint64_t epoch) {
-  return std::shared_ptr<const Topology>(new Topology(config, epoch));
+  Positions positions;
+  return make(config, positions, epoch);
+}
+
+std::shared_ptr<const Topology> Topology::make(std::span<const NodeConfig> servers,
+                                               std::unique_ptr<const ClientNodeLocator> locator,
+                                               NodeEntries& table, std::uint64_t epoch) {
+  return std::shared_ptr<const Topology>(new Topology(servers, std::move(locator), table, epoch));
+}
+
+void Topology::owners(std::span<const std::string_view> keys,
+                      std::span<std::uint32_t> nodes) const noexcept {
+  if (sole_ != nobody) return static_cast<void>(std::ranges::fill(nodes, sole_));
+  locator_->owners(keys, nodes);
+  for (std::uint32_t& node : nodes) node = index_at(node);
+}
+
+std::uint32_t Topology::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
+  return index_at(locator_->stand_in(key, FilterOfPositions(filter, members_)));
 }
 
 }  // namespace sheaf::cluster

@@ -3,6 +3,9 @@
 // Who owns what, at one moment: an immutable snapshot with an epoch. An operation looks at one
 // snapshot from its start to its end; a change makes a new one.
 //
+// A snapshot names nodes by the indices of a table (NodeTable), which stay what they are from one
+// snapshot to the next. Its locator knows the servers by their positions in the configuration.
+//
 // Thread rule: immutable once made; any thread. Hand snapshots over under a mutex.
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -14,49 +17,78 @@
 #include <vector>
 
 #include "cluster/locator.h"
+#include "cluster/node_entry.h"
 
 namespace sheaf::cluster {
 
 // A server of the topology.
-struct Worker {
-  std::string identity;  // empty: unassigned
+struct Member {
+  std::shared_ptr<const NodeEntry> entry;
+  std::string host;
+  std::uint16_t port = 0;
   std::uint32_t weight = 0;
-  std::uint64_t epoch = 0;  // of the snapshot that brought it
+
+  std::uint32_t index() const noexcept { return entry->index; }
+  const std::string& identity() const noexcept { return entry->identity; }
 };
 
 class Topology {
  public:
-  // From a checked configuration.
+  // From a checked configuration. Epochs of one table's snapshots ascend.
+  static std::shared_ptr<const Topology> make(const ClusterConfig& config, NodeEntries& table,
+                                              std::uint64_t epoch);
+  // Without a table: the node of each server is its position in the configuration.
   static std::shared_ptr<const Topology> make(const ClusterConfig& config, std::uint64_t epoch = 1);
+  // From servers with distinct identities, at least one, and a locator of their positions.
+  static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
+                                              std::unique_ptr<const ClientNodeLocator> locator,
+                                              NodeEntries& table, std::uint64_t epoch);
 
   std::uint64_t epoch() const noexcept { return epoch_; }
-  Location locate(std::string_view key) const noexcept { return locator_->locate(key); }
-  // The node alone; of one node nothing need be hashed.
+  Location locate(std::string_view key) const noexcept {
+    const Location found = locator_->locate(key);
+    return {index_at(found.node), found.point};
+  }
+  // The node alone, or `nobody`; where one node owns all nothing need be hashed.
   std::uint32_t owner(std::string_view key) const noexcept {
-    return workers_.size() == 2 ? 0 : locator_->locate(key).node;
+    return sole_ != nobody ? sole_ : index_at(locator_->locate(key).node);
   }
   void owners(std::span<const std::string_view> keys,
-              std::span<std::uint32_t> nodes) const noexcept {
-    if (workers_.size() > 2) return locator_->owners(keys, nodes);
-    std::ranges::fill(nodes, 0u);
-  }
-  const ClientNodeLocator& locator() const noexcept { return *locator_; }
+              std::span<std::uint32_t> nodes) const noexcept;
+  // The first node in the key's order of owners that takes requests; the owner if none does.
+  std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept;
 
-  // Entry 0 stands for "nobody"; entry i + 1 is node i of the configuration.
-  std::span<const Worker> workers() const noexcept { return workers_; }
-  // The worker of every slot; empty where there are no slots (`ring`).
-  std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
-  // A node's identity.
-  const std::string& identity(std::uint32_t node) const noexcept {
-    return workers_[node + 1].identity;
+  // In the order of the configuration.
+  std::span<const Member> members() const noexcept { return members_; }
+  // Null: the node is none of the members.
+  const Member* member(std::uint32_t node) const noexcept {
+    const bool known = node < positions_.size() && positions_[node] != nobody;
+    return known ? &members_[positions_[node]] : nullptr;
   }
+  // Of a member.
+  const std::string& identity(std::uint32_t node) const noexcept {
+    return members_[positions_[node]].identity();
+  }
+  // Every member's index is below.
+  std::uint32_t index_limit() const noexcept {
+    return static_cast<std::uint32_t>(positions_.size());
+  }
+  // The owner of every slot: 0 for nobody, else its position among the members + 1; empty where
+  // there are no slots (`ring`).
+  std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
 
  private:
-  Topology(const ClusterConfig& config, std::uint64_t epoch);
+  Topology(std::span<const NodeConfig> servers, std::unique_ptr<const ClientNodeLocator> locator,
+           NodeEntries& table, std::uint64_t epoch);
+  // `nobody` + 1 is 0.
+  std::uint32_t index_at(std::uint32_t position) const noexcept { return indices_[position + 1]; }
 
   std::uint64_t epoch_;
-  std::vector<Worker> workers_;
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> indices_;    // by position + 1; the first is `nobody`
+  std::vector<std::uint32_t> positions_;  // by index; `nobody`: none
   std::unique_ptr<const ClientNodeLocator> locator_;
+  std::uint32_t sole_ = nobody;  // the node that owns every key, if there is one
 };
 
 }  // namespace sheaf::cluster

@@ -1,6 +1,7 @@
 #include "node/client_node.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "node/node_records.h"
 #include "node/ramp.h"
@@ -41,13 +42,11 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
       maker_(options_, parts_),
       pool_(options_.pool, maker_, parts_.loop, *this, random_.fork()),
       prober_(maker_, *this, options_.connect_timeout),
-      timer_(parts_.loop.timer(*this)) {
+      timer_(parts_.loop, *this) {
   stats_.node = options_.identity;
   stats_.weight = options_.weight;
   maintain(parts_.loop.now());
 }
-
-ClientNode::~ClientNode() = default;
 
 // ---- requests
 
@@ -98,7 +97,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
   }
   pool_.lend(*socket);  // to the request; it is given back when the request ends
   queue_.admit(request);
-  arm(now.mono + options_.pool.busy_timeout);
+  timer_.need(now.mono + options_.pool.busy_timeout);
   return true;
 }
 
@@ -228,7 +227,7 @@ void ClientNode::on_socket_reply(ClientSocket& socket, socket::Request& request,
   health_.on_answer(now);
   answer(socket, ours(request), reply, now);
   pool_.give_back(socket);
-  if (pool_.size() > options_.pool.min) arm(now.mono + options_.pool.idle_timeout);
+  if (pool_.size() > options_.pool.min) timer_.need(now.mono + options_.pool.idle_timeout);
   if (!queue_.empty()) pump(now);
 }
 
@@ -244,7 +243,7 @@ void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request
                                   Now now) {
   queue_.release(ours(request));
   const CloseReason& why = socket.close_reason();
-  if (shut_down_ && sent == Sent::no) {
+  if (shut_down_ && member_ && sent == Sent::no) {
     fail(ours(request), Outcome::shutdown, Reason::closed, "the client is closing", now);
   } else {
     fail(ours(request), sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason,
@@ -279,12 +278,12 @@ std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOw
 
 PoolNeeds ClientNode::needs() const noexcept {
   const bool first = health_.state() == NodeHealth::connecting;
-  return {queue_.size(), health_.usable(),
+  return {queue_.size(), health_.usable() && member_,
           first ? options_.first_connect_timeout : options_.connect_timeout};
 }
 
 void ClientNode::connect(Now now) {
-  if (shut_down_ || !health_.usable()) return;
+  if (shut_down_ || !member_ || !health_.usable()) return;
   if (pool_.any_ready()) return owner_.on_connection_ready(options_.index, now);
   pool_.open_first(needs(), now);
   maintain(now);
@@ -292,23 +291,16 @@ void ClientNode::connect(Now now) {
 
 void ClientNode::maintain(Now now) {
   if (shut_down_) return;
-  armed_ = std::min({pool_.maintain(needs(), now), health_.poll_deadline(), prober_.deadline()});
+  Deadline next =
+      std::min({pool_.maintain(needs(), now), health_.poll_deadline(), prober_.deadline()});
   if (health_.state() == NodeHealth::recovering && !queue_.empty()) {
-    armed_ = std::min(armed_, now.mono + ramp_step);
+    next = std::min(next, now.mono + ramp_step);
   }
-  timer_->set(armed_);
-}
-
-// At the latest then, the pool is looked at again. Most requests find an earlier setting and cost
-// nothing here.
-void ClientNode::arm(Deadline at) {
-  if (at >= armed_) return;
-  armed_ = at;
-  timer_->set(at);
+  timer_.set(next);
 }
 
 void ClientNode::on_timer(Now now) {
-  armed_ = never;
+  timer_.clear();
   prober_.on_deadline(now);
   act(now);
   maintain(now);
@@ -324,7 +316,7 @@ void ClientNode::act(Now now) {
     switch (health_.next_action(now)) {
       case HealthAction::none:
         report_health();
-        arm(now.mono);  // the next turn plans anew
+        timer_.need(now.mono);  // the next turn plans anew
         return;
       case HealthAction::start_probe:
         prober_.ask(now.mono + health_.probe_timeout(), now);
@@ -357,11 +349,35 @@ void ClientNode::report_health() {
   }
 }
 
+// ---- leaving the cluster
+
+void ClientNode::set_member(bool member, Now now) {
+  member_ = member;
+  maintain(now);
+}
+
+// Those that go come first then, and stay in the queue until each has its turn: a completion may
+// cancel others. Nothing else is taken from the queue meanwhile.
+void ClientNode::on_topology(Now now) {
+  queue_.bring_forward([this](const Request& request) { return !owner_.belongs(request); });
+  const bool pumping = std::exchange(pumping_, true);
+  for (Request* next = queue_.front(); next != nullptr && !owner_.belongs(*next);
+       next = queue_.front()) {
+    queue_.remove(*next);
+    fail(*next, Outcome::not_sent, Reason::connection_lost,
+         "the topology has changed, and the request may not go to another node", now);
+  }
+  pumping_ = pumping;
+  if (!queue_.empty()) pump(now);
+  if (member_) return;
+  for (const std::uint64_t id : pool_.ready_connections()) owner_.on_connection_ended(id, now);
+}
+
 // ---- shutting down, statistics
 
 void ClientNode::shut_down(Now now) {
   shut_down_ = true;
-  timer_->cancel();
+  timer_.cancel();
   fail_waiting(Outcome::shutdown, Reason::closed, "the client is closing", now);
   pool_.close_all(now);
   prober_.close(now);

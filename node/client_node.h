@@ -10,7 +10,7 @@
 //
 // A request is in one of three places: waiting (in the queue), submitted (on a socket), or done.
 //
-// Thread rule: belongs to one lane, except for last_health() and outages().
+// Thread rule: belongs to one lane, except for last_signs().
 
 #include <atomic>
 #include <memory>
@@ -18,6 +18,7 @@
 
 #include <sheaf/stats.h>
 
+#include "node/earliest_timer.h"
 #include "node/health.h"
 #include "node/last_failure.h"
 #include "node/node_options.h"
@@ -27,15 +28,23 @@
 
 namespace sheaf::node {
 
+struct NodeSigns {
+  NodeHealth health = NodeHealth::down;
+  unsigned outages = 0;  // how often the node went down
+};
+
 class NodeOwner {
  public:
   // Comes before the request's sink is notified.
   virtual void on_request_done(Request& request) = 0;
   // A request was not sent: true if the owner starts it elsewhere, else it fails.
   virtual bool reroute(Request& request, Now now) = 0;
+  // Whether a request that waits on a node is still to go there.
+  virtual bool belongs(const Request&) const { return true; }
   // A connection of the pool is ready.
   virtual void on_connection_ready(unsigned /*node*/, Now) {}
-  // A connection of the pool that was ready is gone, and all that was on it has ended.
+  // A connection of the pool that was ready is gone, and all that was on it has ended. Or it was
+  // disowned: then this comes once more when it is gone.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
  protected:
@@ -48,7 +57,6 @@ class ClientNode final : private socket::ClientSocketOwner,
  public:
   // Opens connections up to the pool's lower bound at once.
   ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed);
-  ~ClientNode();
   ClientNode(const ClientNode&) = delete;
   ClientNode& operator=(const ClientNode&) = delete;
 
@@ -66,6 +74,15 @@ class ClientNode final : private socket::ClientSocketOwner,
   // A socket outside the pool; the caller owns it and receives its events. It does not count in the
   // pool's bounds.
   std::unique_ptr<socket::ClientSocket> create_unpooled(socket::ClientSocketOwner& owner, Now now);
+  // Whether it is a member of the cluster. If it is not, nothing is started on it, and it opens no
+  // connection; what is in flight goes on.
+  void set_member(bool member, Now now);
+  // The topology has changed. Waiting requests that no longer belong here are started elsewhere by
+  // the owner, or fail. If the node is not a member, its connections count as ended.
+  void on_topology(Now now);
+  // Nothing waits or is in flight.
+  bool idle() const noexcept { return queue_.empty() && pool_.idle(); }
+
   // Ends every request and closes every socket; nothing may be started any more.
   void shut_down(Now now);
   // True once a node that was shut down has no socket left.
@@ -74,10 +91,8 @@ class ClientNode final : private socket::ClientSocketOwner,
   const NodeOptions& options() const noexcept { return options_; }
   // Whether requests are taken; else they fail at once.
   bool usable() const noexcept { return health_.usable(); }
-  // The health of a moment ago. Any thread.
-  NodeHealth last_health() const noexcept { return reported_; }
-  // How often the node went down. Any thread.
-  unsigned outages() const noexcept { return outages_; }
+  // What it was like a moment ago. Any thread.
+  NodeSigns last_signs() const noexcept { return {reported_, outages_}; }
   NodeStats stats() const;
 
  private:
@@ -106,7 +121,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   // Connections and health.
   PoolNeeds needs() const noexcept;
   void maintain(Now now);
-  void arm(Deadline at);
   void act(Now now);
   void report_health();
 
@@ -119,13 +133,13 @@ class ClientNode final : private socket::ClientSocketOwner,
   SocketMaker maker_;
   SocketPool pool_;
   Prober prober_;
+  bool member_ = true;
   bool shut_down_ = false;
   bool pumping_ = false;
   LastFailure failure_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::atomic<unsigned> outages_ = 0;
-  Deadline armed_ = never;  // what the timer is set to
-  std::unique_ptr<socket::Timer> timer_;
+  EarliestTimer timer_;
   NodeStats stats_;  // of requests
 };
 

@@ -3,6 +3,7 @@
 // What a node is made from: its options and the parts that it shares with the other nodes of its
 // lane.
 
+#include <memory>
 #include <string>
 
 #include "node/event_log.h"
@@ -25,6 +26,9 @@ struct NodeOptions {
   std::uint32_t max_in_flight = 1'024;
   std::uint64_t max_bytes_in_flight = 8u << 20;
   std::uint32_t max_waiting = 65'536;
+  // Counts the connections of all nodes that are made from copies of these options. So no number is
+  // used again when an index is.
+  std::shared_ptr<std::uint64_t> connections = std::make_shared<std::uint64_t>(0);
 };
 
 // All of them outlive the node.

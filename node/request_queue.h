@@ -37,6 +37,17 @@ class RequestQueue {
   void remove(Request& request) noexcept { waiting_.remove(request); }
   Request* pop() noexcept { return static_cast<Request*>(waiting_.pop_front()); }
 
+  // Those for which `goes_first` holds come before the others; else the order stays.
+  template <class Condition>
+  void bring_forward(const Condition& goes_first) {
+    IntrusiveList<socket::Request> first;
+    IntrusiveList<socket::Request> others;
+    while (Request* const request = pop())
+      (goes_first(*request) ? first : others).push_back(*request);
+    while (socket::Request* const request = first.pop_front()) waiting_.push_back(*request);
+    while (socket::Request* const request = others.pop_front()) waiting_.push_back(*request);
+  }
+
   // The window. Those that are in it stay when it is narrowed.
   bool has_room_for(const Request& request) const noexcept {
     return window_.fits(request.cost(), request.width());

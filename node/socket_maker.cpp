@@ -7,7 +7,7 @@ std::unique_ptr<socket::ClientSocket> SocketMaker::make(socket::ClientSocketOwne
   auto socket = std::make_unique<socket::ClientSocket>(
       parts_.loop, parts_.dialer, options_.endpoint, parts_.sessions.make(options_.index, now),
       owner, now.mono + timeout);
-  socket->id = (std::uint64_t{options_.index} + 1) << number_bits | ++made_;
+  socket->id = (std::uint64_t{options_.index} + 1) << number_bits | ++*options_.connections;
   return socket;
 }
 

@@ -30,7 +30,6 @@ class SocketMaker {
 
   const NodeOptions& options_;
   NodeParts parts_;
-  std::uint64_t made_ = 0;
 };
 
 }  // namespace sheaf::node

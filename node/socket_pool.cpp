@@ -47,6 +47,19 @@ bool SocketPool::any_ready() const noexcept {
   return std::ranges::any_of(sockets_, [](const auto& socket) { return socket->ready(); });
 }
 
+std::vector<std::uint64_t> SocketPool::ready_connections() const {
+  std::vector<std::uint64_t> ids;
+  for (const auto& socket : sockets_) {
+    if (socket->ready()) ids.push_back(socket->id);
+  }
+  return ids;
+}
+
+bool SocketPool::idle() const noexcept {
+  return std::ranges::all_of(
+      sockets_, [](const auto& socket) { return socket->in_flight() == 0 && socket->leases == 0; });
+}
+
 void SocketPool::give_back(ClientSocket& socket) noexcept {
   SHEAF_CHECK(socket.leases > 0);
   if (--socket.leases > 0) return;

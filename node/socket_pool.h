@@ -45,6 +45,9 @@ class SocketPool {
   // Whether the request is bound to a connection that is no longer there.
   bool has_lost(const Request& request) const;
   bool any_ready() const noexcept;
+  std::vector<std::uint64_t> ready_connections() const;
+  // Nothing is in flight, and nothing is lent.
+  bool idle() const noexcept;
 
   void lend(socket::ClientSocket& socket) noexcept { ++socket.leases; }
   void give_back(socket::ClientSocket& socket) noexcept;

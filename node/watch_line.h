@@ -77,6 +77,8 @@ class WatchLine final : private socket::ClientSocketOwner,
   std::expected<void, protocol::LocalError> submit(socket::Request& request, Now now);
 
   bool up() const noexcept { return state_ == State::up; }
+  // While it is up: all that the server sent before was received.
+  Now proof() const noexcept { return proof_; }
   const std::string& identity() const noexcept { return node_.options().identity; }
 
  private:

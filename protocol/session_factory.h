@@ -17,9 +17,12 @@ namespace sheaf::protocol {
 class SessionFactory {
  public:
   virtual ~SessionFactory() = default;
-  // `node` is the index of the node in the topology. What its sessions share lives in the factory,
-  // which outlives them.
+  // `node` is the index of the node in the topology; any at any time. What its sessions share lives
+  // in the factory, which outlives them.
   virtual std::unique_ptr<Session> make(unsigned node, Now now) = 0;
+  // The node has left the topology, and all its sessions are gone: the index may be that of another
+  // server from now on.
+  virtual void forget(unsigned /*node*/) {}
   // The same sessions for another lane, if it may have some; else null. Any thread.
   virtual std::unique_ptr<SessionFactory> another() const { return nullptr; }
   // Whether its sessions take this key as one of get_many's. Any thread.

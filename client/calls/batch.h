@@ -134,7 +134,7 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
         results_[*index].result = Failure(std::move(*error));
         plan().done(*index);
       } else {
-        path().cluster().start_at(node, requests_[*index], now());
+        path().cluster().start_at(plan().epoch(), node, requests_[*index], now());
       }
     }
   }

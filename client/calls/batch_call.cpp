@@ -12,10 +12,10 @@ BulkConnections::Lease bulk_connection(runtime::Context& context, const cluster:
   if (bulk == nullptr || plan.size() < BulkConnections::fewest_keys || plan.nodes().size() != 1)
     return {};
   if (context.lane().has_async() || !(context.lane().has_callers() || bulk->in_use())) return {};
-  const std::uint32_t index = plan.nodes().front();
-  const node::ClientNode& node = context.cluster().node(index);
-  if (node.last_health() != NodeHealth::up) return {};
-  return bulk->borrow(index, node.outages(), now);
+  const std::uint32_t node = plan.nodes().front();
+  const auto signs = context.cluster().nodes().last_signs(node);
+  if (signs.health != NodeHealth::up) return {};
+  return bulk->borrow({node, signs.outages, plan.epoch()}, now);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 // Batches as calls.
 
 #include <memory>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "client/calls/admit.h"
@@ -25,24 +28,30 @@ struct BatchOf<runtime::GetOp> {
 template <class Op>
 using Batch = typename BatchOf<Op>::type;
 
+inline std::string_view key_of(std::string_view key) noexcept { return key; }
+inline std::string_view key_of(const SetItem& item) noexcept { return item.key; }
+
 template <class Entry>
 cluster::BatchPlan make_plan(const runtime::Context& context, std::span<const Entry> entries,
                              std::pmr::memory_resource& memory = *std::pmr::new_delete_resource()) {
   const ClusterConfig& config = context.config();
-  return {context.topology(),
+  return {*context.topology(),
           entries,
           {config.max_in_flight, config.max_bytes_in_flight, context.hash_seed()},
           memory};
 }
 
-// Ends every key with the same error.
-template <class Op>
-typename Batch<Op>::Out refuse_all(const cluster::BatchPlan& plan, const Error& error) {
-  typename Batch<Op>::Out entries;
-  for (std::uint32_t i = 0; i < plan.size(); ++i) {
-    entries.push_back({std::string(plan.item(i).key), Failure(error)});
+// Ends every key with the same error. Where the keys belong does not matter; in a forked child it
+// may not be asked.
+template <class Op, class Entry>
+typename Batch<Op>::Out refuse_all(std::span<const Entry> entries, const Error& error) {
+  typename Batch<Op>::Out refused;
+  std::set<std::string_view> seen;
+  for (const Entry& entry : entries) {
+    const std::string_view key = key_of(entry);
+    if (seen.insert(key).second) refused.push_back({std::string(key), Failure(error)});
   }
-  return entries;
+  return refused;
 }
 
 // Runs a batch of gets that was admitted for a caller who waits; of one node's keys maybe on a
@@ -58,7 +67,7 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
                                    typename Batch<Op>::Out&& used = {}) {
   const auto admitted =
       admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
-  if (!admitted) return refuse_all<Op>(make_plan(context, request.entries), admitted.error());
+  if (!admitted) return refuse_all<Op>(request.entries, admitted.error());
   if (request.entries.empty()) return {};
   request.operation.deadline = admitted->deadline;
   BatchMemory memory(request.entries.size());
@@ -81,8 +90,8 @@ void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
   const auto admitted =
       admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) {
-    auto refused = refuse_all<Op>(make_plan(context, request.entries), admitted.error());
-    return receiver.deliver(context.dispatcher(), std::move(refused));
+    return receiver.deliver(context.dispatcher(),
+                            refuse_all<Op>(request.entries, admitted.error()));
   }
   if (request.entries.empty()) return receiver.deliver(context.dispatcher(), {});
   request.operation.deadline = admitted->deadline;

@@ -55,7 +55,7 @@ void GetBatch::cancel_started(Now now) {
 
 void GetBatch::start_runs(std::uint32_t node) {
   for (;;) {
-    const bool scatters = path().cluster().scatters(node);
+    const bool scatters = path().cluster().scatters(plan().epoch(), node);
     const auto run = plan().next_run(node, scatters ? 1 : most_keys);
     if (run.count == 0) return;
     start_run(node, run);
@@ -108,7 +108,7 @@ void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t
     part.operation.verb = protocol::Verb::get_many;
     part.operation.keys = std::span(keys_).subspan(first, count);
   }
-  path().cluster().start_at(node, part, now());
+  path().cluster().start_at(plan().epoch(), node, part, now());
 }
 
 void GetBatch::on_item(socket::Request& request, std::uint32_t index, const protocol::Reply& reply,
@@ -144,11 +144,12 @@ void GetBatch::on_done(socket::Request& request, const socket::Completion& compl
   go_on(node, completion.now);
 }
 
-// Keys without an answer: absent if the request was answered; if it was not even sent, and other
-// nodes stand in for this one, each key finds its own.
+// Keys without an answer: absent if the request was answered; if it was not even sent, and its keys
+// may have other nodes by now, each finds its own.
 void GetBatch::end_part(const Part& part, const socket::Completion& completion) {
-  const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent &&
-                        config().failover == FailoverMode::rehash;
+  const bool moved = config().failover == FailoverMode::rehash ||
+                     path().cluster().topology().epoch() != plan().epoch();
+  const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent && moved;
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
     if (answers_.is_known(place)) {
       plan().done(plan().at(place));

@@ -5,7 +5,9 @@
 //
 // - a key that the protocol does not list (SessionFactory::takes_batches),
 // - a key of which only its own get says whether it is there (protocol::Reply::unsure),
-// - keys of a node that is down while other nodes stand in for it, each for its own keys.
+// - keys of a node that is down while other nodes stand in for it, each for its own keys,
+// - keys that belong elsewhere by now, because the topology has changed since the plan was made,
+// - keys that nobody owns.
 //
 // If a request of many keys fails, the keys without an answer fail; the others keep their values.
 //

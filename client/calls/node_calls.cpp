@@ -1,6 +1,6 @@
 #include "client/calls/node_calls.h"
 
-#include <memory>
+#include <algorithm>
 
 #include "client/calls/admit.h"
 #include "client/calls/work.h"
@@ -10,9 +10,12 @@
 namespace sheaf::client::calls {
 namespace {
 
-// The same question to every node, once, in parallel, as a Work. Answers is what becomes of them:
-//   Answers(const ClusterConfig&), on_answer(const cluster::Request&, const socket::Completion&,
-//   Deadline started), Out take()
+// The same question to every node of one topology, once, in parallel, as a Work. Answers is what
+// becomes of them:
+//   void expect(const cluster::Member&)  for each node, before the first answer
+//   void on_answer(std::size_t position, const socket::Request&, const socket::Completion&,
+//                  Deadline started)
+//   Out take()
 template <class Answers>
 class NodeRound final : private socket::RequestSink {
  public:
@@ -20,32 +23,31 @@ class NodeRound final : private socket::RequestSink {
 
   NodeRound(WorkEnd& end, runtime::Context& context, const protocol::Operation& operation,
             Deadline started)
-      : end_(end),
-        context_(context),
-        started_(started),
-        answers_(context.config()),
-        count_(static_cast<unsigned>(context.config().nodes.size())),
-        requests_(new cluster::Request[count_]) {
-    for (unsigned i = 0; i < count_; ++i) {
-      requests_[i].operation = operation;
-      requests_[i].sink = this;
-    }
-  }
+      : end_(end), context_(context), operation_(operation), started_(started) {}
 
   void start(Now now) {
-    left_ = count_;
-    for (unsigned i = 0; i < count_; ++i) context_.cluster().start_on(i, requests_[i], now);
+    const auto members = context_.cluster().topology().members();
+    requests_ = std::vector<cluster::Request>(members.size());
+    for (const cluster::Member& member : members) answers_.expect(member);
+    left_ = requests_.size();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      requests_[i].operation = operation_;
+      requests_[i].sink = this;
+      context_.cluster().start_on(members[i].index(), requests_[i], now);
+    }
   }
   void cancel(Now now) {
     ++left_;  // not before the last has been cancelled
-    for (unsigned i = 0; i < count_; ++i) context_.cluster().cancel(requests_[i], now);
+    for (cluster::Request& request : requests_) context_.cluster().cancel(request, now);
     one_less();
   }
   Out take() { return answers_.take(); }
 
  private:
   void on_done(socket::Request& request, const socket::Completion& completion) override {
-    answers_.on_answer(static_cast<cluster::Request&>(request), completion, started_);
+    const auto& asked = static_cast<const cluster::Request&>(request);
+    const auto position = static_cast<std::size_t>(&asked - requests_.data());
+    answers_.on_answer(position, asked, completion, started_);
     one_less();
   }
   void one_less() {
@@ -54,22 +56,26 @@ class NodeRound final : private socket::RequestSink {
 
   WorkEnd& end_;
   runtime::Context& context_;
-  Deadline started_;
+  const protocol::Operation operation_;
+  const Deadline started_;
   Answers answers_;
-  unsigned count_;
-  unsigned left_ = 0;
-  std::unique_ptr<cluster::Request[]> requests_;
+  std::size_t left_ = 0;
+  std::vector<cluster::Request> requests_;
 };
 
 // Asks each node for its clock; where the endpoint does not send one, whether it answers.
 class Reports {
  public:
   using Out = std::vector<NodeReport>;
-  explicit Reports(const ClusterConfig& config) : reports_(config.nodes.size()) {}
 
-  void on_answer(const cluster::Request& request, const socket::Completion& completion,
-                 Deadline started) {
-    NodeReport& report = reports_[request.node()];
+  void expect(const cluster::Member& member) {
+    NodeReport& report = reports_.emplace_back();
+    report.stats.node = member.identity();
+    report.stats.weight = member.weight;
+  }
+  void on_answer(std::size_t position, const socket::Request& request,
+                 const socket::Completion& completion, Deadline started) {
+    NodeReport& report = reports_[position];
     if (!completion.answered) {
       report.error = runtime::make_error(completion, started);
       return;
@@ -92,15 +98,13 @@ class Reports {
 class Texts {
  public:
   using Out = std::vector<NodeText>;
-  explicit Texts(const ClusterConfig& config) {
-    for (const NodeConfig& node : config.nodes) {
-      texts_.push_back({node.identity(), Result<std::string>()});
-    }
-  }
 
-  void on_answer(const cluster::Request& request, const socket::Completion& completion,
+  void expect(const cluster::Member& member) {
+    texts_.push_back({member.identity(), Result<std::string>()});
+  }
+  void on_answer(std::size_t position, const socket::Request&, const socket::Completion& completion,
                  Deadline started) {
-    Result<std::string>& text = texts_[request.node()].text;
+    Result<std::string>& text = texts_[position].text;
     if (completion.answered) {
       text = std::string(completion.reply.value);
     } else {
@@ -122,7 +126,8 @@ typename Answers::Out ask(runtime::Context& context, protocol::Operation operati
       .wait(stop);
 }
 
-// Reports of nodes that were not asked.
+// Reports of nodes that were not asked: those of the configuration, since the client forked or is
+// closing.
 std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error) {
   std::vector<NodeReport> reports;
   for (const NodeConfig& node : config.nodes) {
@@ -155,10 +160,15 @@ std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb ve
 
 Result<Location> locate(const runtime::Context& context, std::string_view key) {
   if (auto error = check_key(key)) return Failure(std::move(*error));
-  const cluster::Topology& topology = context.topology();
-  const cluster::Location found = topology.locate(key);
+  if (context.forked()) return Failure(*context.refusal(false));
+  const auto topology = context.topology();
+  const cluster::Location found = topology->locate(key);
+  if (found.node == cluster::nobody) {
+    return Failure(runtime::local_error(Outcome::not_sent, Reason::other,
+                                        "no server owns slot " + std::to_string(found.point)));
+  }
   Location location;
-  location.node = topology.identity(found.node);
+  location.node = topology->identity(found.node);
   location.slot = found.point;
   const bool tags = context.config().ring == RingProfile::none;
   location.routing_key = tags ? cluster::routing_key(key) : key;
@@ -184,8 +194,12 @@ std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& ti
   protocol::Operation operation;
   operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
   auto reports = ask<Reports>(context, operation, *admitted, stop);
-  std::vector<NodeStats> stats = context.stats();
-  for (std::size_t i = 0; i < reports.size(); ++i) reports[i].stats = std::move(stats[i]);
+  // The topology may have changed meanwhile.
+  for (NodeStats& stats : context.stats()) {
+    const auto same = [&](const NodeReport& report) { return report.stats.node == stats.node; };
+    const auto report = std::ranges::find_if(reports, same);
+    if (report != reports.end()) report->stats = std::move(stats);
+  }
   return reports;
 }
 

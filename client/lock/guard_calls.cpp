@@ -8,12 +8,12 @@ namespace sheaf::client::lock {
 namespace {
 
 // A token has a meaning only on the lock's node; without tokens each key has a version of its own.
-std::optional<Error> check_node(const LockSession& session, const FencedTarget& target) {
+std::optional<Error> check_node(const LockSession& session, const cluster::Topology& topology,
+                                const FencedTarget& target) {
   if (!session.fenced() || target.other_node) return std::nullopt;
-  const cluster::Topology& topology = session.context().topology();
   const std::uint32_t home = topology.owner(session.name());
   const std::uint32_t there = topology.owner(target.key);
-  if (home == there) return std::nullopt;
+  if (home == there || home == cluster::nobody || there == cluster::nobody) return std::nullopt;
   const std::string tag(cluster::routing_key(session.name()));
   return runtime::local_error(
       Outcome::invalid, Reason::bad_argument,
@@ -26,8 +26,12 @@ std::optional<Error> check_node(const LockSession& session, const FencedTarget& 
 
 Result<FencedTerms> fenced_terms(LockSession& session, calls::Form form, const FencedTarget& target,
                                  std::optional<Error> wrong) {
+  if (auto refused = session.context().refusal(form == calls::Form::blocking)) {
+    return Failure(std::move(*refused));
+  }
+  const auto topology = session.context().topology();
   const auto key_error = calls::check_key(target.key);
-  const auto node_error = key_error ? std::nullopt : check_node(session, target);
+  const auto node_error = key_error ? std::nullopt : check_node(session, *topology, target);
   const auto admitted = calls::admit(session.context(), form, target.timeout, target.stop,
                                      calls::first_of(key_error, node_error, std::move(wrong)));
   if (!admitted) return Failure(admitted.error());
@@ -36,9 +40,8 @@ Result<FencedTerms> fenced_terms(LockSession& session, calls::Form form, const F
   terms.key = target.key;
   terms.started = admitted->started;
   terms.deadline = admitted->deadline;
-  const cluster::Topology& topology = session.context().topology();
   terms.bound = (session.fenced() && !target.other_node) ||
-                topology.owner(session.name()) == topology.owner(target.key);
+                topology->owner(session.name()) == topology->owner(target.key);
   return terms;
 }
 

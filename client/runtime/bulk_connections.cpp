@@ -24,10 +24,33 @@ class Connect final : private socket::Lane::Task {
   Connect(Path& path, std::uint32_t node) : path_(path), node_(node) {}
   void run(Now now) override {
     const std::unique_ptr<Connect> self(this);
-    path_.cluster().node(node_).connect(now);
+    cluster::ClientCluster& cluster = path_.cluster();
+    if (cluster.topology().member(node_) != nullptr) cluster.node(node_).connect(now);
   }
   Path& path_;
   std::uint32_t node_;
+};
+
+// Makes a path follow the topology; owns itself until it has run.
+class Follow final : private socket::Lane::Task {
+ public:
+  using Done = std::function<void(std::uint64_t epoch)>;
+  static void post(Path& path, std::shared_ptr<const cluster::Topology> topology, Done done) {
+    path.lane().post(*new Follow(path, std::move(topology), std::move(done)));
+  }
+
+ private:
+  Follow(Path& path, std::shared_ptr<const cluster::Topology> topology, Done done)
+      : path_(path), topology_(std::move(topology)), done_(std::move(done)) {}
+  void run(Now now) override {
+    const std::unique_ptr<Follow> self(this);
+    if (topology_->epoch() <= path_.cluster().topology().epoch()) return;
+    path_.cluster().apply(topology_, now);
+    done_(topology_->epoch());
+  }
+  Path& path_;
+  std::shared_ptr<const cluster::Topology> topology_;
+  Done done_;
 };
 
 // Health is what the client's own path says, and so is the round trip: that of single keys, too.
@@ -58,7 +81,7 @@ void add(NodeStats& to, const NodeStats& from) {
 class BulkConnections::Side final : private cluster::ConnectionListener {
  public:
   Side(BulkConnections& owner, std::unique_ptr<Path> path)
-      : owner_(owner), ready_(owner.nodes_), path_(std::move(path)) {
+      : owner_(owner), epoch_(path->cluster().topology().epoch()), path_(std::move(path)) {
     path_->cluster().set_listener(this);
   }
   ~Side() = default;
@@ -68,19 +91,27 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
   Path& path() noexcept { return *path_; }
   std::unique_ptr<Path> take_path() noexcept { return std::move(path_); }
   // Under the owner's mutex.
-  bool ready(std::uint32_t node) const noexcept {
+  bool ready_for(const Need& need) const noexcept {
     owner_.mutex_.assert_held();
-    return ready_[node];
+    return epoch_ == need.epoch && need.node < ready_.size() && ready_[need.node];
   }
   void forget(std::uint32_t node) noexcept {
     owner_.mutex_.assert_held();
-    ready_[node] = false;
+    if (node < ready_.size()) ready_[node] = false;
+  }
+  void follow(std::shared_ptr<const cluster::Topology> topology) {
+    Follow::post(*path_, std::move(topology), [this](std::uint64_t epoch) {
+      const sync::MutexLock lock(owner_.mutex_);
+      epoch_ = epoch;
+    });
   }
 
  private:
   void on_connection_ready(unsigned node, Now) override {
     const sync::MutexLock lock(owner_.mutex_);
+    if (node >= ready_.size()) ready_.resize(node + 1);
     ready_[node] = true;
+    owner_.make_place(node);
     owner_.next_attempt_[node] = {};
   }
   void on_connection_ended(std::uint64_t connection, Now) override {
@@ -89,22 +120,23 @@ class BulkConnections::Side final : private cluster::ConnectionListener {
   }
 
   BulkConnections& owner_;
-  std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node
+  std::uint64_t epoch_ SHEAF_GUARDED_BY(owner_.mutex_);      // of its topology
+  std::vector<bool> ready_ SHEAF_GUARDED_BY(owner_.mutex_);  // by node, as far as known
   std::unique_ptr<Path> path_;
 };
 
 Path& BulkConnections::Lease::operator*() const noexcept { return side_->path(); }
 
-BulkConnections::BulkConnections(unsigned limit, unsigned nodes, Open open)
-    : limit_(limit), nodes_(nodes), open_(std::move(open)), next_attempt_(nodes), outages_(nodes) {
+BulkConnections::BulkConnections(unsigned limit, Open open)
+    : limit_(limit), open_(std::move(open)) {
   sides_.reserve(limit);
   free_.reserve(limit);
 }
 
 BulkConnections::~BulkConnections() { close(); }
 
-BulkConnections::Side* BulkConnections::take(std::uint32_t node) {
-  const auto ready = [node](const Side* side) { return side->ready(node); };
+BulkConnections::Side* BulkConnections::take(const Need& need) {
+  const auto ready = [&need](const Side* side) { return side->ready_for(need); };
   auto chosen = std::ranges::find(free_, last_side);
   if (chosen == free_.end() || !ready(*chosen)) {
     const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);
@@ -119,18 +151,25 @@ BulkConnections::Side* BulkConnections::take(std::uint32_t node) {
 }
 
 // A connection from before the outage may be dead without anybody having noticed.
-void BulkConnections::note_outages(std::uint32_t node, unsigned outages) {
-  if (std::exchange(outages_[node], outages) == outages) return;
-  for (const auto& side : sides_) side->forget(node);
+void BulkConnections::note_outages(const Need& need) {
+  if (std::exchange(outages_[need.node], need.outages) == need.outages) return;
+  for (const auto& side : sides_) side->forget(need.node);
 }
 
-BulkConnections::Lease BulkConnections::borrow(std::uint32_t node, unsigned outages, Deadline now) {
+void BulkConnections::make_place(std::uint32_t node) {
+  if (node < outages_.size()) return;
+  next_attempt_.resize(node + 1);
+  outages_.resize(node + 1);
+}
+
+BulkConnections::Lease BulkConnections::borrow(const Need& need, Deadline now) {
   Side* cold = nullptr;
   {
     const sync::MutexLock lock(mutex_);
-    note_outages(node, outages);
-    if (Side* const side = take(node)) return {*this, *side};
-    if (now < next_attempt_[node]) return {};
+    make_place(need.node);
+    note_outages(need);
+    if (Side* const side = take(need)) return {*this, *side};
+    if (now < next_attempt_[need.node]) return {};
     if (!free_.empty()) {
       cold = free_.front();
     } else if (opening_ || made_ == limit_) {
@@ -138,10 +177,10 @@ BulkConnections::Lease BulkConnections::borrow(std::uint32_t node, unsigned outa
     } else {
       opening_ = true;
     }
-    next_attempt_[node] = now + pause;
+    next_attempt_[need.node] = now + pause;
   }
   if (cold == nullptr) cold = add_side();
-  if (cold != nullptr) Connect::post(cold->path(), node);
+  if (cold != nullptr) Connect::post(cold->path(), need.node);
   return {};
 }
 
@@ -156,9 +195,17 @@ BulkConnections::Side* BulkConnections::add_side() {
   opening_ = false;
   if (side == nullptr) return nullptr;
   free_.insert(free_.begin(), side.get());
+  if (topology_ != nullptr) side->follow(topology_);  // it may have been opened with an older one
   sides_.push_back(std::move(side));
   ++made_;
   return sides_.back().get();
+}
+
+void BulkConnections::follow(std::shared_ptr<const cluster::Topology> topology) {
+  const sync::MutexLock lock(mutex_);
+  if (closed_) return;
+  topology_ = std::move(topology);
+  for (const auto& side : sides_) side->follow(topology_);
 }
 
 void BulkConnections::give_back(Side& side) noexcept {
@@ -182,9 +229,14 @@ std::vector<BulkConnections::Side*> BulkConnections::all() {
 void BulkConnections::add_to(std::vector<NodeStats>& stats) {
   for (Side* const side : all()) {
     Path& path = side->path();
-    path.run([&](Now) {
-      for (unsigned i = 0; i < nodes_; ++i) add(stats[i], path.cluster().node(i).stats());
-    });
+    std::vector<NodeStats> theirs;
+    path.run([&](Now) { theirs = path.cluster().stats(); });
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      const bool same_place = i < stats.size() && stats[i].node == theirs[i].node;
+      const auto to = same_place ? stats.begin() + static_cast<std::ptrdiff_t>(i)
+                                 : std::ranges::find(stats, theirs[i].node, &NodeStats::node);
+      if (to != stats.end()) add(*to, theirs[i]);
+    }
   }
 }
 

@@ -14,6 +14,8 @@
 // - Only blocking reads go here, and none while asynchronous work is in flight on the client's own
 //   path: what a thread asked for is done in its order.
 // - None with `failover=rehash`, where two paths could disagree on who stands in for a node.
+// - None for a batch that was planned on another topology than that of the connection's path. The
+//   paths follow the client's topology one by one.
 // - A connection is opened in the background when one more could have been used, and lent only once
 //   it is ready, to a node that is up in the eyes of the client's own path. So a server that takes
 //   no more connections fails no request, and one that is silent soon has them all on that path,
@@ -47,7 +49,7 @@ class BulkConnections {
   using Open = std::function<std::unique_ptr<Path>()>;
 
   // At most `limit` paths. `open` is called by one thread at a time.
-  BulkConnections(unsigned limit, unsigned nodes, Open open);
+  BulkConnections(unsigned limit, Open open);
   ~BulkConnections();
   BulkConnections(const BulkConnections&) = delete;
   BulkConnections& operator=(const BulkConnections&) = delete;
@@ -72,10 +74,17 @@ class BulkConnections {
     Side* side_ = nullptr;
   };
 
+  // What a batch needs.
+  struct Need {
+    std::uint32_t node = 0;
+    unsigned outages = 0;     // how often it went down; older connections are not lent
+    std::uint64_t epoch = 0;  // of the topology
+  };
   // One that nobody uses and that is connected to the node: that which this thread had last, if it
-  // can be. If there is none, one more is connected for later. `outages`: how often the node went
-  // down; connections from before its last outage are not lent.
-  Lease borrow(std::uint32_t node, unsigned outages, Deadline now);
+  // can be. If there is none, one more is connected for later.
+  Lease borrow(const Need& need, Deadline now);
+  // Another topology holds; newer than the last one.
+  void follow(std::shared_ptr<const cluster::Topology> topology);
 
   // Whether some are lent now: then a caller that spins takes the processor from them.
   bool in_use() const noexcept { return lent_ > 0; }
@@ -88,16 +97,17 @@ class BulkConnections {
 
  private:
   Side* add_side();
-  Side* take(std::uint32_t node) SHEAF_REQUIRES(mutex_);
-  void note_outages(std::uint32_t node, unsigned outages) SHEAF_REQUIRES(mutex_);
+  Side* take(const Need& need) SHEAF_REQUIRES(mutex_);
+  void note_outages(const Need& need) SHEAF_REQUIRES(mutex_);
+  void make_place(std::uint32_t node) SHEAF_REQUIRES(mutex_);
   void give_back(Side& side) noexcept;
   void distrust(Side& side, std::uint32_t node);
   std::vector<Side*> all();
 
   const unsigned limit_;
-  const unsigned nodes_;
   const Open open_;
   sync::Mutex mutex_;
+  std::shared_ptr<const cluster::Topology> topology_ SHEAF_GUARDED_BY(mutex_);  // null: the first
   // Never moved, for a forked child looks at them without the lock.
   std::vector<std::unique_ptr<Side>> sides_ SHEAF_GUARDED_BY(mutex_);
   std::atomic<unsigned> made_ = 0;  // of sides_

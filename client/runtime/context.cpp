@@ -34,14 +34,14 @@ Result<void> Context::open(Random& random) {
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
   hash_seed_ = random.u64();
-  topology_ = cluster::Topology::make(config_);
   return open_paths(random);
 }
 
 Result<void> Context::open_paths(Random& random) {
   auto sessions = protocol::traits_of(config_.kind).make_sessions(config_, random.fork());
   config_.password.clear();  // the sessions keep the only copy
-  auto path = Path::open(config_, topology_, std::move(sessions), events_, random.fork());
+  auto topology = cluster::Topology::make(config_, table_, 1);
+  auto path = Path::open(config_, std::move(topology), std::move(sessions), events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
   make_bulk_connections(random);
@@ -59,14 +59,32 @@ void Context::make_bulk_connections(Random& random) {
     config.pool_min = 0;  // a node is connected to when it is first wanted
     config.pool_max = 1;
     config.spin = false;  // beside other drivers no processor is idle
-    auto path = Path::open(config, topology_, path_->sessions().another(), key_events_,
+    auto path = Path::open(config, topology(), path_->sessions().another(), key_events_,
                            seeds->fork(), BulkConnections::grace);
     if (!path) return std::unique_ptr<Path>();
     (*path)->lane().start();
     return std::move(*path);
   };
-  bulk_ = std::make_unique<BulkConnections>(config_.batch_connections,
-                                            static_cast<unsigned>(config_.nodes.size()), open_one);
+  bulk_ = std::make_unique<BulkConnections>(config_.batch_connections, open_one);
+}
+
+Result<void> Context::update(std::vector<NodeConfig> servers) {
+  const Entry entering(*this);  // the client may close meanwhile
+  if (auto refused = refusal(true)) return Failure(std::move(*refused));
+  if (protocol::traits_of(config_.kind).transport != protocol::Transport::tcp) {
+    return Failure(local_error(Outcome::unsupported, Reason::bad_configuration,
+                               "the servers of this client were made with it"));
+  }
+  ClusterConfig config = config_;
+  config.nodes = std::move(servers);
+  if (auto wrong = cluster::check_config(config)) {
+    return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
+  }
+  const sync::MutexLock lock(update_mutex_);
+  auto topology = cluster::Topology::make(config, table_, ++epoch_);
+  path_->run([&](Now now) { cluster().apply(topology, now); });
+  if (bulk_ != nullptr) bulk_->follow(std::move(topology));
+  return {};
 }
 
 void Context::start() {

@@ -20,12 +20,14 @@
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
+#include "base/mutex.h"
 #include "base/parker.h"
 #include "base/random.h"
 #include "client/runtime/bulk_connections.h"
 #include "client/runtime/dispatcher.h"
 #include "client/runtime/event_log.h"
 #include "client/runtime/path.h"
+#include "cluster/node_table.h"
 #include "cluster/topology.h"
 
 namespace sheaf::client::runtime {
@@ -39,13 +41,17 @@ class Context {
 
   // Checks the configuration and makes the paths. May throw std::bad_alloc and std::system_error.
   Result<void> open(Random& random);
+  // From now on the servers are these, and the rest of the configuration is as before; config()
+  // stays what it was. What is in flight ends where it is, and what waits goes where it belongs by
+  // then. Only where servers are connected to over the network. Blocks.
+  Result<void> update(std::vector<NodeConfig> servers);
   // Starts the threads of the dispatcher and the lane. May throw std::system_error.
   void start();
 
   const ClusterConfig& config() const noexcept { return config_; }
-  const cluster::Topology& topology() const noexcept { return *topology_; }
-  const std::shared_ptr<const cluster::Topology>& shared_topology() const noexcept {
-    return topology_;
+  // The one that holds now. Not in a forked child.
+  std::shared_ptr<const cluster::Topology> topology() const {
+    return path_->cluster().nodes().snapshot();
   }
   Path& path() noexcept { return *path_; }
   socket::Lane& lane() noexcept { return path_->lane(); }
@@ -100,7 +106,9 @@ class Context {
   Dispatcher dispatcher_;
   EventForwarder events_;
   KeyEvents key_events_;
-  std::shared_ptr<const cluster::Topology> topology_;
+  cluster::NodeTable table_;
+  sync::Mutex update_mutex_;
+  std::uint64_t epoch_ SHEAF_GUARDED_BY(update_mutex_) = 1;  // of the latest topology
   std::unique_ptr<Path> path_;
   std::unique_ptr<BulkConnections> bulk_;
 };

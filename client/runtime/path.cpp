@@ -28,12 +28,13 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
                                          std::chrono::milliseconds grace) {
   auto transport = open_transport(config);
   if (!transport) return Failure(std::move(transport.error()));
+  const cluster::ClusterControls controls = transport->cluster;
   std::unique_ptr<Path> path(new Path(std::move(*transport), grace));
   path->sessions_ = std::move(sessions);
   path->loop_->refresh();
   const node::NodeParts parts{*path->loop_, *path->dialer_, *path->sessions_, events};
   path->cluster_ =
-      std::make_unique<cluster::ClientCluster>(config, std::move(topology), parts, seed);
+      std::make_unique<cluster::ClientCluster>(config, std::move(topology), parts, seed, controls);
   return path;
 }
 

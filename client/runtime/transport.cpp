@@ -14,7 +14,7 @@ Result<Transport> open_transport(const ClusterConfig& config) {
   }
   auto dialer = make_dialer(config, **loop);
   if (!dialer) return Failure(std::move(dialer.error()));
-  return Transport{std::move(*loop), std::move(*dialer), {}};
+  return Transport{std::move(*loop), std::move(*dialer), {}, {}};
 }
 
 }  // namespace sheaf::client::runtime

@@ -11,6 +11,7 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "cluster/cluster_controls.h"
 #include "socket/lane/lane_controls.h"
 #include "socket/seam.h"
 
@@ -20,6 +21,7 @@ struct Transport {
   std::unique_ptr<socket::DrivenLoop> loop;
   std::unique_ptr<socket::Dialer> dialer;  // belongs to the loop
   socket::LaneControls controls;           // of the lane that will drive the loop
+  cluster::ClusterControls cluster{};      // of the cluster whose connections these are
 };
 
 // Fails when the kernel has no descriptors left, or when the options of an engine are wrong.

@@ -163,6 +163,26 @@ WatchKey::Reports WatchKey::on_line_failed(const Error& error) {
   return reports;
 }
 
+// ---- another node
+
+// Where the key is not registered yet, the gap is reported once it is. A read that is open here may
+// be older than what is known.
+WatchKey::Reports WatchKey::on_moved_here(const WatchKey& before, Now proof, Now now) {
+  Reports reports;
+  const bool listened = before.registration_ == Registration::confirmed ||
+                        before.registration_ == Registration::registered;
+  blind_since_ = before.blind_since_;
+  if (listened && !blind_since_) blind_since_ = proof;
+  held_ = before.held_;
+  value_hash_ = before.value_hash_;
+  version_.clear();
+  if (read_is_open()) useless_ = reads_;
+  if (registration_ != Registration::registered) return reports;
+  report_gap(reports, now);
+  if (!read_is_open()) want_read();
+  return reports;
+}
+
 // ---- answers
 
 WatchKey::Reports WatchKey::on_watching(Now now) {
@@ -266,6 +286,10 @@ WatchKey::Reports WatchKey::on_read(const std::optional<std::string_view>& value
   const bool repeat = std::exchange(reading_, Reading::none) == Reading::repeat;
   Reports reports;
   if (!wanted_) return reports;
+  if (useless_ == reads_) {
+    want_read();
+    return reports;
+  }
   audit_at_ = now.mono + options_.audit * audit_factor(value ? value->size() : 0);
 
   const Verdict verdict = judge(value, version);

@@ -24,6 +24,8 @@
 // | stopping     | done, refused, lost          |                               | idle        |
 // | any          | the line is down             | a gap begins if it was        | offline     |
 // |              |                              | registered                    |             |
+// | registered   | watchers come from the node  | reports the gap, wants a read |             |
+// |              | that had the key before      |                               |             |
 //
 // The reading: whether the value has to be read. Reads are sent only while registered.
 //
@@ -52,6 +54,9 @@
 //
 // What a read finds may be no surprise: see Basis. A difference that nobody announced is reported
 // with a gap. That is how an audit, a read now and then, finds what a broker dropped silently.
+//
+// A key that gets another node becomes another object, which takes over what is known of the value
+// and not its version: versions of two nodes cannot be compared.
 //
 // Thread rule: one thread at a time.
 
@@ -127,6 +132,10 @@ class WatchKey {
   void on_line_down(Now proof);
   Reports on_line_failed(const Error& error);
 
+  // The key had another node until now, and those who have just joined watched it there. They may
+  // have missed what happened after `proof` (see on_line_down()), or after the line went down.
+  Reports on_moved_here(const WatchKey& before, Now proof, Now now);
+
   // How the open request ended. Views in the reports live as long as those of the arguments.
   Reports on_watching(Now now);
   Reports on_read(const std::optional<std::string_view>& value, std::string_view version, Now now);
@@ -189,6 +198,7 @@ class WatchKey {
   Now sure_at_;                     // all that happened before is known, or in a reported gap
 
   std::uint64_t reads_ = 0;       // begun
+  std::uint64_t useless_ = 0;     // this read, if it is the latest, began before watchers came
   std::uint64_t needed_ = 0;      // the read that the latest waiting watcher needs
   Heard heard_ = Heard::nothing;  // the notifications that counted during the open read
   Now read_sent_;

@@ -59,6 +59,8 @@ class WatchRegistry::Entry final : public ListHook<Entry>,
   // Views in the reports stay valid: a sink can do nothing that uses the connection.
   void notify(const WatchKey::Reports& reports, Now now);
   bool remove(const calls::WatchSink& sink);
+  // Its watchers watched the key on another node until now.
+  void take_watchers(Entry& before, Now proof, Now now);
   bool watched() const {
     return std::ranges::any_of(watchers, [](const Watcher& w) { return w.sink != nullptr; });
   }
@@ -80,7 +82,8 @@ class WatchRegistry::Entry final : public ListHook<Entry>,
 class WatchRegistry::Side final : private node::WatchLineOwner {
  public:
   Side(WatchRegistry& registry, node::ClientNode& node)
-      : registry_(registry),
+      : home(node),
+        registry_(registry),
         line(node, registry.loop_, *this, registry.random_.fork(), registry.options_.line) {}
 
   Entry& entry(std::string_view key);
@@ -93,6 +96,10 @@ class WatchRegistry::Side final : private node::WatchLineOwner {
   Deadline next() const { return deadlines_.next(); }
   std::size_t keys() const { return entries_.size(); }
   bool closing() const { return registry_.shut_down_; }
+  // The watched keys that belong to other nodes.
+  std::vector<std::string> strangers(const cluster::Topology& topology) const;
+
+  const node::ClientNode& home;
 
  private:
   void on_line_up(Now now) override;
@@ -147,6 +154,17 @@ bool WatchRegistry::Entry::remove(const calls::WatchSink& sink) {
     watchers.erase(at);
   }
   return true;
+}
+
+void WatchRegistry::Entry::take_watchers(Entry& before, Now proof, Now now) {
+  for (Watcher watcher : std::exchange(before.watchers, {})) {
+    const bool waits = watcher.needs != 0;
+    watcher.needs = machine.join(waits ? calls::WatchStart::current : calls::WatchStart::quiet);
+    watchers.push_back(watcher);
+  }
+  const WatchKey::Reports reports = machine.on_moved_here(before.machine, proof, now);
+  before.machine.leave();
+  notify(reports, now);
 }
 
 void WatchRegistry::Entry::on_done(socket::Request&, const socket::Completion& completion) {
@@ -240,6 +258,16 @@ void WatchRegistry::Side::wake(Now now) {
   while (Entry* const entry = deadlines_.pop_due(now.mono)) update(*entry, now);
 }
 
+std::vector<std::string> WatchRegistry::Side::strangers(const cluster::Topology& topology) const {
+  std::vector<std::string> strangers;
+  for (const auto& [key, entry] : entries_) {
+    const cluster::Member* const owner = topology.member(topology.owner(key));
+    const bool at_home = owner != nullptr && owner->index() == home.options().index;
+    if (entry->watched() && !at_home) strangers.emplace_back(key);
+  }
+  return strangers;
+}
+
 // A change may remove its own entry, and adds or removes no other.
 template <class Change>
 void WatchRegistry::Side::for_each(const Change& change) {
@@ -288,20 +316,21 @@ void WatchRegistry::Side::on_line_failed(const protocol::CloseReason& why, Now n
 
 WatchRegistry::WatchRegistry(socket::Loop& loop, cluster::ClientCluster& cluster, Seed seed,
                              const WatchRegistryOptions& options)
-    : loop_(loop),
-      cluster_(cluster),
-      options_(options),
-      random_(seed),
-      sides_(cluster.size()),
-      timer_(loop.timer(*this)) {
+    : loop_(loop), cluster_(cluster), options_(options), random_(seed), timer_(loop.timer(*this)) {
   SHEAF_CHECK(options_.key.compare != nullptr);
   options_.key.hash_seed = random_.u64();
+  cluster_.set_topology_listener(this);
 }
 
-WatchRegistry::~WatchRegistry() { loop_.forget(*this); }
+WatchRegistry::~WatchRegistry() {
+  cluster_.set_topology_listener(nullptr);
+  loop_.forget(*this);
+}
 
 WatchRegistry::Side& WatchRegistry::side_of(std::string_view key) {
   const unsigned node = cluster_.topology().owner(key);
+  SHEAF_CHECK(node != cluster::nobody);  // no endpoint with watches has such keys
+  if (node >= sides_.size()) sides_.resize(node + 1);
   auto& side = sides_[node];
   if (side == nullptr) side = std::make_unique<Side>(*this, cluster_.node(node));
   return *side;
@@ -319,11 +348,57 @@ void WatchRegistry::add(std::string_view key, calls::WatchSink& sink, calls::Wat
 
 void WatchRegistry::remove(std::string_view key, calls::WatchSink& sink, Now now) noexcept {
   if (shut_down_) return;
-  Side& side = side_of(key);
+  if (remove_from(side_of(key), key, sink, now)) return;
+  // While keys are moving, the watch may still be where the key was before.
+  for (const auto& side : sides_) {
+    if (side != nullptr && remove_from(*side, key, sink, now)) return;
+  }
+}
+
+bool WatchRegistry::remove_from(Side& side, std::string_view key, const calls::WatchSink& sink,
+                                Now now) {
   Entry* const entry = side.find(key);
-  if (entry == nullptr || !entry->remove(sink)) return;
+  if (entry == nullptr || !entry->remove(sink)) return false;
   if (!entry->watched()) entry->machine.leave();
   side.update(*entry, now);
+  return true;
+}
+
+// ---- another topology
+
+// Sinks may add and remove watches during a notification: so the keys are collected first.
+void WatchRegistry::on_topology(Now now) {
+  if (shut_down_) return;
+  std::vector<std::pair<Side*, std::vector<std::string>>> moving;
+  for (const auto& side : sides_) {
+    if (side != nullptr) moving.emplace_back(side.get(), side->strangers(cluster_.topology()));
+  }
+  for (const auto& [side, keys] : moving) {
+    for (const std::string& key : keys) {
+      if (Entry* const entry = side->find(key)) move(*side, *entry, now);
+    }
+  }
+  for (auto& side : sides_) {
+    if (side == nullptr) continue;
+    if (cluster_.topology().member(side->home.options().index) != nullptr) continue;
+    side->line.shut_down(now);
+    leaving_.push_back(std::move(side));
+  }
+  arm();
+}
+
+void WatchRegistry::move(Side& from, Entry& entry, Now now) {
+  Side& to = side_of(entry.key);
+  Entry& here = to.entry(entry.key);
+  here.take_watchers(entry, from.line.proof(), now);
+  from.update(entry, now);
+  to.line.open(now);
+  to.update(here, now);
+}
+
+bool WatchRegistry::lets_go(const node::ClientNode& node) {
+  std::erase_if(leaving_, [](const auto& side) { return side->line.empty(); });
+  return std::ranges::none_of(leaving_, [&](const auto& side) { return &side->home == &node; });
 }
 
 void WatchRegistry::run_deferred(Now now) {
@@ -360,8 +435,8 @@ void WatchRegistry::shut_down(Now now) {
 }
 
 bool WatchRegistry::empty() const {
-  return std::ranges::all_of(
-      sides_, [](const auto& side) { return side == nullptr || side->line.empty(); });
+  const auto over = [](const auto& side) { return side == nullptr || side->line.empty(); };
+  return std::ranges::all_of(sides_, over) && std::ranges::all_of(leaving_, over);
 }
 
 std::size_t WatchRegistry::keys() const {

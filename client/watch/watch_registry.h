@@ -1,7 +1,8 @@
 #pragma once
 
 // WatchRegistry: all that a client watches. It registers each key once with its node, however many
-// sinks watch it. Per node it has one connection (node/watch_line.h), per key one pure machine
+// sinks watch it. When a key gets another node, the new one registers it and the old one forgets
+// it. Per node it has one connection (node/watch_line.h), per key one pure machine
 // (client/watch/watch_key.h), which decides on requests and reports. It carries requests, answers
 // and notifications between them.
 //
@@ -27,6 +28,7 @@ struct WatchRegistryOptions {
 };
 
 class WatchRegistry final : public calls::Watches,
+                            private cluster::TopologyListener,
                             private socket::Deferred,
                             private socket::TimerSink {
  public:
@@ -50,6 +52,10 @@ class WatchRegistry final : public calls::Watches,
   class Side;
 
   Side& side_of(std::string_view key);
+  void on_topology(Now now) override;
+  bool lets_go(const node::ClientNode& node) override;
+  void move(Side& from, Entry& entry, Now now);
+  static bool remove_from(Side& side, std::string_view key, const calls::WatchSink& sink, Now now);
   void run_deferred(Now now) override;
   void on_timer(Now now) override;
   void arm();
@@ -59,7 +65,8 @@ class WatchRegistry final : public calls::Watches,
   WatchRegistryOptions options_;
   Random random_;
   bool shut_down_ = false;
-  std::vector<std::unique_ptr<Side>> sides_;  // by node; null: no key was ever watched there
+  std::vector<std::unique_ptr<Side>> sides_;    // by node; null: no key was ever watched there
+  std::vector<std::unique_ptr<Side>> leaving_;  // of nodes that have left; their lines close
   std::unique_ptr<socket::Timer> timer_;
 };
 

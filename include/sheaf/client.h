@@ -29,6 +29,9 @@ struct LockService;
 namespace client::list {
 struct ListService;
 }
+namespace client {
+struct Internals;
+}
 inline namespace v0 {
 
 class AsyncClient;
@@ -177,6 +180,7 @@ class SHEAF_API Client {
   friend class Locker;
   friend class List;
   friend class Clusters;
+  friend struct client::Internals;
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
   const std::shared_ptr<Impl>& shared() const;
   std::shared_ptr<client::lock::LockService> locks() const;

@@ -34,11 +34,7 @@ std::unique_ptr<MemcachedSession> session_in(Way way, SessionOptions options) {
 
 }  // namespace
 
-MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {
-  for (std::size_t i = 0; i < config.nodes.size(); ++i) {
-    negotiations_.push_back(std::make_unique<Negotiation>(!config.user.empty()));
-  }
-}
+MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {}
 
 std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
   SessionOptions options = session_options(config_);
@@ -46,11 +42,18 @@ std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
     const bool binary = config_.protocol == MemcachedProtocol::binary;
     return session_in(binary ? Way::binary : Way::meta, std::move(options));
   }
-  Negotiation& negotiation = *negotiations_[node];
+  if (node >= negotiations_.size()) negotiations_.resize(node + 1);
+  auto& begun = negotiations_[node];
+  if (begun == nullptr) begun = std::make_unique<Negotiation>(!config_.user.empty());
+  Negotiation& negotiation = *begun;
   // A server may say nothing at all to the wrong protocol: then there is time for another way.
   if (!negotiation.proven()) options.handshake_limit = config_.connect_timeout * 3 / 4;
   return std::make_unique<NegotiatingSession>(session_in(negotiation.next(), std::move(options)),
                                               negotiation);
+}
+
+void MemcachedSessions::forget(unsigned node) {
+  if (node < negotiations_.size()) negotiations_[node].reset();
 }
 
 std::unique_ptr<SessionFactory> MemcachedSessions::another() const {

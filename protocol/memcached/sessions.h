@@ -21,12 +21,13 @@ class MemcachedSessions final : public SessionFactory {
  public:
   explicit MemcachedSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, Now now) override;
+  void forget(unsigned node) override;
   std::unique_ptr<SessionFactory> another() const override;
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:
   ClusterConfig config_;
-  std::vector<std::unique_ptr<Negotiation>> negotiations_;  // by node
+  std::vector<std::unique_ptr<Negotiation>> negotiations_;  // by node; null: not begun
 };
 
 }  // namespace sheaf::protocol::memcached

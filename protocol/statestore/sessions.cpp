@@ -10,11 +10,7 @@
 namespace sheaf::protocol::statestore {
 
 StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
-    : config_(config), random_(seed), client_id_(config.client_id + "-" + random_.hex(16)) {
-  for (std::size_t i = 0; i < config.nodes.size(); ++i) {
-    clocks_.push_back(std::make_unique<HybridClock>(client_id_));
-  }
-}
+    : config_(config), random_(seed), client_id_(config.client_id + "-" + random_.hex(16)) {}
 
 std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
   StoreSessionOptions options;
@@ -26,7 +22,14 @@ std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
       std::max(config_.connect_timeout, config_.timeout);  // sockets are stricter
   options.value_limit = config_.value_limit;
   options.seed = random_.fork();
-  return std::make_unique<StoreSession>(std::move(options), *clocks_[node]);
+  if (node >= clocks_.size()) clocks_.resize(node + 1);
+  auto& clock = clocks_[node];
+  if (clock == nullptr) clock = std::make_unique<HybridClock>(client_id_);
+  return std::make_unique<StoreSession>(std::move(options), *clock);
+}
+
+void StoreSessions::forget(unsigned node) {
+  if (node < clocks_.size()) clocks_[node].reset();
 }
 
 }  // namespace sheaf::protocol::statestore

@@ -24,13 +24,14 @@ class StoreSessions final : public SessionFactory {
  public:
   StoreSessions(const ClusterConfig& config, const Seed& seed);
   std::unique_ptr<Session> make(unsigned node, Now now) override;
+  void forget(unsigned node) override;
 
  private:
   ClusterConfig config_;
   Random random_;
   std::string client_id_;  // without the number
   unsigned made_ = 0;
-  std::vector<std::unique_ptr<HybridClock>> clocks_;  // by node
+  std::vector<std::unique_ptr<HybridClock>> clocks_;  // by node; null: no session yet
 };
 
 }  // namespace sheaf::protocol::statestore

@@ -8,6 +8,7 @@
 #include <sheaf/client.h>
 
 #include "base/quiet_thread.h"
+#include "client/client_impl.h"
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"
 #include "tests/sim/kit/stack.h"
@@ -43,6 +44,14 @@ class BulkWorld {
   }
 
   void close() { client_.reset(); }
+
+  // Only these are the client's servers from now on.
+  void set_servers(const std::vector<unsigned>& numbers) {
+    std::vector<NodeConfig> servers;
+    for (const unsigned number : numbers) servers.push_back(stack_.config.nodes[number]);
+    const auto updated = client::Internals::context(*client_).update(servers);
+    check(updated.has_value(), "the servers cannot be changed");
+  }
 
   struct Batch {
     unsigned found = 0;
@@ -122,6 +131,23 @@ TEST(BulkConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
     world.check(world.batch().found == 8, "the batch went on a connection that is dead");
     world.until(NodeHealth::up);
     world.check(world.batch().found == 8, "a batch after the return went on a dead connection");
+  });
+}
+
+TEST(BulkConnections, TheyFollowTheTopology) {
+  run(60s, [](BulkWorld& world) {
+    world.set_servers({1});
+    world.check(world.batch().found == 0, "a server that has left answered");
+    world.pass(1s);
+    world.check(world.server().connections() == 0, "a server that has left keeps a connection");
+    world.set_servers({0, 1});
+    world.check(world.batch().found == 8, "the server that is back is not asked");
+    world.pass(1s);
+    world.check(world.batch().found == 8, "a batch failed");
+    world.pass(10ms);
+    const std::uint64_t before = world.server().packets_on(1);
+    world.check(world.batch().found == 8, "a batch on the bulk connection failed");
+    world.check(world.server().packets_on(1) > before, "there is no bulk connection any more");
   });
 }
 

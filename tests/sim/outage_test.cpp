@@ -111,6 +111,34 @@ TEST(Outage, ADownNodeFailsFastAndNamesItself) {
   EXPECT_EQ(last.ended_at, last.started);
 }
 
+// As of the statistics of a server: their group is the operation's key.
+TEST(Outage, WhatIsAskedOfANodeGoesToNoOtherAlsoWithRehash) {
+  Stack stack(6, 3, EndpointKind::memcached);
+  stack.config.failover = FailoverMode::rehash;
+  StackClient& client = stack.add_client();
+  stack.world.run_for(1s);
+  stack.broker(2).crash();
+  stack.world.run_for(5s);
+  ASSERT_FALSE(client.cluster().node(2).usable());
+  struct Ended final : socket::RequestSink {
+    std::string node;
+    bool answered = true;
+    void on_done(socket::Request&, const socket::Completion& completion) override {
+      node = completion.node;
+      answered = completion.answered;
+    }
+  } ended;
+  cluster::Request request;
+  request.operation.verb = protocol::Verb::stats;
+  request.operation.key = "group";
+  request.operation.deadline = stack.world.now().mono + 1s;
+  request.sink = &ended;
+  client.later([&](Now now) { client.cluster().start_on(2, request, now); });
+  stack.world.run_for(2s);
+  EXPECT_FALSE(ended.answered);
+  EXPECT_EQ(ended.node, "b2:1883");
+}
+
 // Requests are under way when our process stops, and the broker, stopped as well, goes on a moment
 // after it: their replies are not there when the loop reads, and all time out in silence at once.
 TEST(Outage, OurOwnPauseIsNotHeldAgainstTheNodes) {

@@ -216,6 +216,10 @@ void ThreadWorld::end_write(KeyHistory& key, const Result<SetResult>& result) {
   require(key.end_write(result ? nullptr : &result.error()));
 }
 
+bool ThreadWorld::calm() const {
+  return !faulty_ && SimThreads::current()->longest_delay() <= std::chrono::milliseconds(1);
+}
+
 void ThreadWorld::check_error(const Error& error) {
   if (closing_ && error.reason == Reason::closed) {
     ++counts_.failures;

@@ -23,6 +23,19 @@ TEST(Threads, NoCallHangsAndNothingIsLostOrMixedUpForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+TEST(Threads, ServersThatComeAndGoFailNoCallForEverySeed) {
+  const RoomCounts sum = run_seeds<ThreadWorld>(400, {.servers_change = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(400));
+  EXPECT_LT(sum.failures, sum.calls / 2);
+}
+
+TEST(Threads, ANodeThatClosesWithRequestsInFlightIsFound) {
+  EXPECT_LT(
+      first_finding<ThreadWorld>({.servers_change = true, .cluster = {.wait_for_end = false}}),
+      200u);
+}
+
 TEST(Threads, ASeedReplaysExactly) { expect_replays<ThreadWorld>(50); }
 
 TEST(Threads, ADriverThatIsNotWokenForNewWorkIsFound) {

@@ -231,7 +231,7 @@ class LentPaths : public testing::Test {
   using Paths = client::runtime::BulkConnections;
 
   LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
-    paths.emplace(2, 1, [this] {
+    paths.emplace(2, [this] {
       auto path = client::runtime::Path::open(
           config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_),
           events_, Random(1).fork());
@@ -244,7 +244,7 @@ class LentPaths : public testing::Test {
   Paths::Lease borrow() {
     const auto end = Fleet::Clock::now() + 20s;
     while (Fleet::Clock::now() < end) {
-      if (auto lease = paths->borrow(0, 0, read_monotonic())) return lease;
+      if (auto lease = paths->borrow({0, 0, 1}, read_monotonic())) return lease;
       std::this_thread::yield();
     }
     throw std::runtime_error("no path to borrow");
@@ -278,7 +278,7 @@ TEST_F(LentPaths, OneThatIsNotTrustedIsNotLentAgain) {
     const Paths::Lease lease = borrow();
     lease.distrust(0);
   }
-  EXPECT_FALSE(paths->borrow(0, 0, read_monotonic()));
+  EXPECT_FALSE(paths->borrow({0, 0, 1}, read_monotonic()));
 }
 
 TEST(MemcachedBulkConnections, AForkedChildIsRefusedAndTheParentGoesOn) {

@@ -79,6 +79,17 @@ TEST_F(Negotiating, AServerThatKnowsNoMetaIsSpokenToInBinaryFromThenOn) {
   EXPECT_EQ(begin(1), "version\r\n") << "another server";
 }
 
+TEST_F(Negotiating, ANodeThatHasLeftIsForgottenForItsIndexMayBeThatOfAnotherServer) {
+  begin(7);
+  session->on_eof(now);
+  last_event();
+  expect_end(true);
+  EXPECT_TRUE(is_binary(begin(7)));
+  session.reset();
+  sessions->forget(7);
+  EXPECT_EQ(begin(7), "version\r\n");
+}
+
 TEST_F(Negotiating, ASilentServerIsToBlameAfterBothWays) {
   for (const bool renegotiates : {true, false}) {
     begin();

@@ -18,6 +18,7 @@ class BuggySessions final : public SessionFactory {
   std::unique_ptr<Session> make(unsigned node, Now now) override {
     return std::make_unique<sim::BuggySession>(real_->make(node, now), bug_);
   }
+  void forget(unsigned node) override { real_->forget(node); }
   std::unique_ptr<SessionFactory> another() const override {
     auto real = real_->another();
     if (real == nullptr) return nullptr;

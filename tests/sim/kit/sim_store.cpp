@@ -5,15 +5,27 @@
 #include <unordered_map>
 
 namespace sheaf::sim {
-namespace {
 
 using store::server::Host;
 
+namespace {
+
 class StorePeer;
+
+}  // namespace
+
+// Those of all doors of a store, for each of them lets everybody's output out.
+class StorePeers {
+ public:
+  std::unordered_map<Host::Connection*, StorePeer*> by_session;
+};
+
+namespace {
 
 class StoreService final : public SimService {
  public:
-  explicit StoreService(std::shared_ptr<Host> host) : host_(std::move(host)) {}
+  StoreService(std::shared_ptr<Host> host, std::shared_ptr<StorePeers> peers)
+      : host_(std::move(host)), peers_(std::move(peers)) {}
 
   std::unique_ptr<SimPeer> accept(SimConnection& connection, Now now) override;
   void tick(Now now) override {
@@ -26,13 +38,13 @@ class StoreService final : public SimService {
   void pump(Now now);
   Host& host() { return *host_; }
   void forget(Host::Connection& connection) {
-    peers_.erase(&connection);
+    peers_->by_session.erase(&connection);
     host_->release(connection);
   }
 
  private:
   std::shared_ptr<Host> host_;
-  std::unordered_map<Host::Connection*, StorePeer*> peers_;
+  std::shared_ptr<StorePeers> peers_;
 };
 
 // One MQTT session and its connection.
@@ -92,13 +104,14 @@ class StorePeer final : public SimPeer {
 std::unique_ptr<SimPeer> StoreService::accept(SimConnection& connection, Now now) {
   Host::Connection* session = host_->connect(now);
   auto peer = std::make_unique<StorePeer>(*this, connection, session);
-  if (session != nullptr) peers_.emplace(session, peer.get());
+  if (session != nullptr) peers_->by_session.emplace(session, peer.get());
   return peer;
 }
 
 void StoreService::pump(Now now) {
   while (Host::Connection* ready = host_->poll_ready()) {
-    if (const auto found = peers_.find(ready); found != peers_.end()) found->second->flush(now);
+    const auto found = peers_->by_session.find(ready);
+    if (found != peers_->by_session.end()) found->second->flush(now);
   }
 }
 
@@ -106,8 +119,11 @@ void StoreService::pump(Now now) {
 
 SimServer::Start SimStore::start() {
   return [this](Now) {
-    if (host_ == nullptr || !keep_data) host_ = std::make_shared<Host>(options_);
-    return std::make_unique<StoreService>(host_);
+    if (host_ == nullptr || !keep_data) {
+      host_ = std::make_shared<Host>(options_);
+      peers_ = std::make_shared<StorePeers>();
+    }
+    return std::make_unique<StoreService>(host_, peers_);
   };
 }
 

@@ -17,7 +17,8 @@ class SimStore {
   SimStore(const SimStore&) = delete;
   SimStore& operator=(const SimStore&) = delete;
 
-  // For SimNetwork::add_server; the store outlives the server.
+  // For SimNetwork::add_server; the store outlives the server. Several servers may be doors of one
+  // store that keeps its data.
   SimServer::Start start();
 
   // What the process that runs, or ran last, keeps in memory.
@@ -31,6 +32,7 @@ class SimStore {
  private:
   store::server::HostOptions options_;
   std::shared_ptr<store::server::Host> host_;
+  std::shared_ptr<class StorePeers> peers_;  // of the host
 };
 
 }  // namespace sheaf::sim

@@ -22,12 +22,15 @@ void Op::on_done(socket::Request&, const socket::Completion& completion) {
 
 StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config,
                          std::uint64_t seed, Bug bug, client::watch::WatchRegistryOptions watching,
-                         node::EventLog* events)
-    : loop_(world), dialer_(network.dialer(loop_)), sessions_(config, Random(seed).fork(), bug) {
+                         node::EventLog* events, const cluster::ClusterControls& controls)
+    : config_(config),
+      loop_(world),
+      dialer_(network.dialer(loop_)),
+      sessions_(config, Random(seed).fork(), bug) {
   cluster_ = std::make_unique<cluster::ClientCluster>(
-      config, cluster::Topology::make(config),
+      config, cluster::Topology::make(config, table_, epoch_),
       node::NodeParts{loop_, *dialer_, sessions_, events != nullptr ? *events : no_events_},
-      Random(seed + 1).fork());
+      Random(seed + 1).fork(), controls);
   watching.key.compare = protocol::statestore::compare_versions;
   watches_ = std::make_unique<client::watch::WatchRegistry>(loop_, *cluster_,
                                                             Random(seed + 2).fork(), watching);
@@ -38,6 +41,13 @@ void StackClient::shut_down() {
   procedures_->shut_down(loop_.now());
   watches_->shut_down(loop_.now());
   cluster_->shut_down(loop_.now());
+}
+
+void StackClient::set_servers(std::vector<NodeConfig> servers) {
+  config_.nodes = std::move(servers);
+  later([this, topology = cluster::Topology::make(config_, table_, ++epoch_)](Now now) {
+    cluster_->apply(topology, now);
+  });
 }
 
 void StackClient::later(std::function<void(Now)> work) {
@@ -97,16 +107,21 @@ bool StackClient::all_ended() const {
   return std::ranges::all_of(operations_, [](const Op& op) { return op.ended > 0; });
 }
 
-Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind) : world(seed) {
+Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind, bool one_store)
+    : world(seed) {
   config.kind = kind;
   if (kind == EndpointKind::memcached) config.protocol = MemcachedProtocol::meta;
   for (unsigned i = 0; i < brokers; ++i) {
     const std::string host = "b" + std::to_string(i);
     SimServer::Start start;
+    const bool another = i == 0 || !one_store;
     if (kind == EndpointKind::memcached) {
-      start = caches_.emplace_back(std::make_unique<SimMemcached>())->start();
+      if (another) caches_.push_back(std::make_unique<SimMemcached>());
+      start = caches_.back()->start();
     } else {
-      start = stores_.emplace_back(std::make_unique<SimStore>())->start();
+      if (another) stores_.push_back(std::make_unique<SimStore>());
+      stores_.back()->keep_data = one_store;
+      start = stores_.back()->start();
     }
     brokers_.push_back(&network.add_server(host, 1883, std::move(start)));
     config.nodes.push_back({host, 1883, 1});
@@ -115,7 +130,7 @@ Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind) : world(se
 
 StackClient& Stack::add_client() {
   clients_.push_back(std::make_unique<StackClient>(
-      world, network, config, 1000 * (clients_.size() + 1), bug, watching, events));
+      world, network, config, 1000 * (clients_.size() + 1), bug, watching, events, controls));
   return *clients_.back();
 }
 

@@ -13,6 +13,7 @@
 #include "client/calls/procedure_host.h"
 #include "client/watch/watch_registry.h"
 #include "cluster/client_cluster.h"
+#include "cluster/node_table.h"
 #include "protocol/memcached/sessions.h"
 #include "protocol/statestore/sessions.h"
 #include "tests/sim/kit/planted_bugs.h"
@@ -66,6 +67,8 @@ class Sessions final : public protocol::SessionFactory {
     return std::make_unique<BuggySession>(std::move(real), bug_);
   }
 
+  void forget(unsigned node) override { real_->forget(node); }
+
  private:
   std::unique_ptr<protocol::SessionFactory> real_;
   Bug bug_;
@@ -75,7 +78,7 @@ class StackClient final : private socket::Deferred {
  public:
   StackClient(SimWorld& world, SimNetwork& network, const ClusterConfig& config, std::uint64_t seed,
               Bug bug = Bug::none, client::watch::WatchRegistryOptions watching = {},
-              node::EventLog* events = nullptr);
+              node::EventLog* events = nullptr, const cluster::ClusterControls& controls = {});
   ~StackClient();
   StackClient(const StackClient&) = delete;
   StackClient& operator=(const StackClient&) = delete;
@@ -85,6 +88,9 @@ class StackClient final : private socket::Deferred {
            client::calls::ProcedureOwner& owner);
   // Runs work at this client's next turn.
   void later(std::function<void(Now)> work);
+
+  // These are the servers from this client's next turn on.
+  void set_servers(std::vector<NodeConfig> servers);
 
   // Starts an operation at this client's next turn.
   Op& get(const std::string& key, std::chrono::nanoseconds timeout);
@@ -110,6 +116,9 @@ class StackClient final : private socket::Deferred {
             std::chrono::nanoseconds timeout);
   void run_deferred(Now now) override;
 
+  ClusterConfig config_;
+  cluster::NodeTable table_;
+  std::uint64_t epoch_ = 1;
   SimLoop loop_;
   std::unique_ptr<socket::Dialer> dialer_;
   Sessions sessions_;
@@ -126,7 +135,9 @@ class StackClient final : private socket::Deferred {
 // cluster of them.
 class Stack {
  public:
-  Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind = EndpointKind::state_store);
+  // `one_store`: the servers are several doors of one store.
+  Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind = EndpointKind::state_store,
+        bool one_store = false);
 
   SimServer& broker(unsigned index) { return *brokers_[index]; }
   unsigned size() const { return static_cast<unsigned>(brokers_.size()); }
@@ -144,6 +155,7 @@ class Stack {
   Bug bug = Bug::none;                           // of clients added from here on
   client::watch::WatchRegistryOptions watching;  // likewise
   node::EventLog* events = nullptr;              // likewise; outlives them
+  cluster::ClusterControls controls{};           // likewise
 
  private:
   std::vector<std::unique_ptr<SimStore>> stores_;  // outlive the servers

@@ -1,5 +1,6 @@
 #include "tests/sim/kit/thread_room.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/quiet_thread.h"
@@ -13,9 +14,16 @@ using namespace std::chrono_literals;
 ThreadRoom::ThreadRoom(const Draw& draw, const Plants& plants)
     : random_(draw.random),
       plants_(plants),
-      stack_(draw.setting.seed, draw.setting.servers, draw.setting.kind),
+      stack_(draw.setting.seed, draw.setting.servers + (plants.servers_change ? 2 : 0),
+             draw.setting.kind, plants.servers_change),
       faulty_(random_.below(3) != 0) {
   draw_servers();
+  all_servers_ = stack_.config.nodes;
+  if (servers_change()) {
+    stack_.config.slots = 1'024;  // a topology is soon made
+    stack_.config.nodes = draw_members(random_);
+  }
+  members_ = stack_.config.nodes;
 }
 
 ThreadRoom::Draw ThreadRoom::draw(std::uint64_t seed, std::uint64_t memcached_in) {
@@ -72,13 +80,14 @@ void ThreadRoom::end_faults() {
 }
 
 void ThreadRoom::main() {
-  use_network(stack_.network, plants_.lane, plants_.session);
+  use_network(stack_.network, plants_.lane, plants_.session, plants_.cluster);
   run();
 }
 
 Client ThreadRoom::open_client(ClientOptions options) {
   auto client = Client::open(stack_.config, std::move(options));
   if (!client) require("the client does not open: " + client.error().message());
+  clients_here_.push_back(&client::Internals::context(*client));
   return std::move(*client);
 }
 
@@ -87,7 +96,55 @@ void ThreadRoom::run_threads(unsigned count, const std::function<void(unsigned)>
   for (unsigned i = 0; i < count; ++i) {
     threads.emplace_back("caller", [&main, i] { main(i); });
   }
+  std::optional<QuietThread> changer;
+  over_ = false;
+  if (servers_change()) {
+    changer.emplace("changer", [this, random = Random(random_.fork())]() mutable {
+      while (!over_) change_servers(random);
+    });
+  }
   for (QuietThread& thread : threads) thread.join();
+  over_ = true;
+  if (changer) changer->join();
+  if (servers_change()) check_servers();
+}
+
+std::vector<NodeConfig> ThreadRoom::draw_members(Random& random) const {
+  std::vector<NodeConfig> members;
+  while (members.empty()) {
+    for (const NodeConfig& server : all_servers_) {
+      if (random.below(2) == 0) continue;
+      members.push_back(server);
+      members.back().weight = static_cast<std::uint32_t>(1 + random.below(3));
+    }
+  }
+  return members;
+}
+
+void ThreadRoom::change_servers(Random& random) {
+  pass(draw_us(random, random.below(2) == 0 ? 3'000 : 60'000));
+  members_ = draw_members(random);
+  for (client::runtime::Context* const client : clients_here_) {
+    if (auto updated = client->update(members_); !updated) require(updated.error().message());
+    ++counts_.changes;
+  }
+}
+
+// Every request has ended since the last change: so no client has a node too many any more, and no
+// connection to one. A server that was cut off may not have noticed.
+void ThreadRoom::check_servers() {
+  if (faulty_) return;
+  pass(stack_.config.timeout + 1s);
+  for (client::runtime::Context* const client : clients_here_) {
+    std::size_t nodes = 0;
+    client->path().run([&](Now) { nodes = client->cluster().nodes().size(); });
+    if (nodes != members_.size()) require("a client keeps a node that has left");
+  }
+  for (unsigned i = 0; i < stack_.size(); ++i) {
+    const auto same = [&](const NodeConfig& m) { return m.host == all_servers_[i].host; };
+    if (std::ranges::any_of(members_, same)) continue;
+    if (stack_.broker(i).connections() > 0) require("a connection to a server that has left");
+  }
 }
 
 void ThreadRoom::rest(Random& random) {
@@ -118,7 +175,9 @@ void ThreadRoom::check_time(const Start& started, std::chrono::nanoseconds limit
 }
 
 // Where threads are delayed for long, calls may time out.
-bool ThreadRoom::calm() const { return !faulty_ && SimThreads::current()->longest_delay() <= 1ms; }
+bool ThreadRoom::calm() const {
+  return !faulty_ && !servers_change() && SimThreads::current()->longest_delay() <= 1ms;
+}
 
 void ThreadRoom::check_error(const Error& error) {
   ++counts_.failures;

@@ -13,6 +13,7 @@
 #include <sheaf/client.h>
 
 #include "base/random.h"
+#include "client/client_impl.h"
 #include "socket/lane/lane_controls.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/stack.h"
@@ -21,6 +22,10 @@ namespace sheaf::sim {
 
 // What is wrong on purpose in a run.
 struct Plants {
+  // No fault: the servers of every client change again and again. All of them are doors of one
+  // store, so that no key loses its value when it gets another server.
+  bool servers_change = false;
+  cluster::ClusterControls cluster{};
   socket::LaneControls lane{};
   Bug session = Bug::none;
   PrimitiveBugs primitives{};
@@ -30,6 +35,7 @@ struct RoomCounts {
   unsigned calls = 0;
   unsigned failures = 0;  // keys and calls that ended with an error
   unsigned special = 0;   // what a room is about: see there
+  unsigned changes = 0;   // of the servers
 };
 
 class ThreadRoom {
@@ -87,7 +93,8 @@ class ThreadRoom {
   // An error that is allowed only where something is wrong.
   void check_error(const Error& error);
   // Nothing is wrong in this run: calls must not fail.
-  bool calm() const;
+  virtual bool calm() const;
+  bool servers_change() const { return plants_.servers_change; }
   static void require(const std::string& finding);
   static std::chrono::microseconds draw_us(Random& random, std::uint64_t below) {
     return std::chrono::microseconds(random.below(below));
@@ -101,6 +108,14 @@ class ThreadRoom {
 
  private:
   void draw_servers();
+  void change_servers(Random& random);
+  void check_servers();
+  std::vector<NodeConfig> draw_members(Random& random) const;
+
+  std::vector<NodeConfig> all_servers_;
+  std::vector<NodeConfig> members_;                      // now
+  std::vector<client::runtime::Context*> clients_here_;  // that are open while threads run
+  bool over_ = false;                                    // the threads have ended
 };
 
 }  // namespace sheaf::sim

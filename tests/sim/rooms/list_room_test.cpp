@@ -192,6 +192,13 @@ TEST(ListRoom, NothingIsLostAndNothingIsThereTwiceForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+TEST(ListRoom, NothingIsLostWhileServersComeAndGoForEverySeed) {
+  const RoomCounts sum = run_seeds<ListRoom>(300, {.servers_change = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(300));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(300));
+}
+
 TEST(ListRoom, ASeedReplaysExactly) { expect_replays<ListRoom>(20); }
 
 TEST(ListRoom, AWriterThatTakesALostRaceForWonIsFound) {

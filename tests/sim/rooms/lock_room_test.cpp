@@ -220,6 +220,13 @@ TEST(LockRoom, TwoNeverHoldALockAndEveryWaitEndsForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+TEST(LockRoom, TwoNeverHoldALockWhileServersComeAndGoForEverySeed) {
+  const RoomCounts sum = run_seeds<LockRoom>(300, {.servers_change = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(300));
+  EXPECT_GT(sum.special, seeds_to_run(300));
+}
+
 TEST(LockRoom, ASeedReplaysExactly) { expect_replays<LockRoom>(20); }
 
 TEST(LockRoom, AClientThatTakesARefusedLockForItsOwnIsFound) {

@@ -301,6 +301,13 @@ TEST(WatchRoom, EventsComeInOrderAndNoneAfterTheEndForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+TEST(WatchRoom, EventsAreInOrderWhileServersComeAndGoForEverySeed) {
+  const RoomCounts sum = run_seeds<WatchRoom>(300, {.servers_change = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(300));
+  EXPECT_GT(sum.special, 10 * seeds_to_run(300));
+}
+
 TEST(WatchRoom, ASeedReplaysExactly) { expect_replays<WatchRoom>(20); }
 
 TEST(WatchRoom, AReaderThatIsNotAlwaysWokenIsFound) {

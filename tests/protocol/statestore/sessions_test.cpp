@@ -1,0 +1,27 @@
+// The sessions of a cluster: the connections to one server share its clock, and only while it is a
+// member.
+
+#include "protocol/statestore/sessions.h"
+
+#include <gtest/gtest.h>
+
+namespace sheaf::protocol::statestore {
+namespace {
+
+TEST(StoreSessions, AnyNodeMayComeAtAnyTimeAndGo) {
+  ClusterConfig config;
+  config.nodes = {{.host = "one"}};
+  StoreSessions sessions(config, Random(1).fork());
+  const Now now{std::chrono::seconds(1'000), std::chrono::milliseconds(1'700'000'000'000)};
+  sessions.forget(5);
+  auto late = sessions.make(5, now);
+  auto again = sessions.make(5, now);
+  ASSERT_NE(late, nullptr);
+  late.reset();
+  again.reset();
+  sessions.forget(5);
+  EXPECT_NE(sessions.make(5, now), nullptr);
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::statestore
