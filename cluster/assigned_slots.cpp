@@ -1,0 +1,23 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "cluster/assigned_slots.h"
+
+#include <algorithm>
+
+#include "base/checks.h"
+
+namespace sheaf::cluster {
+
+AssignedSlots::AssignedSlots(std::span<const std::uint16_t> owners, SlotOf slot_of)
+    : workers_(owners.begin(), owners.end()), slot_of_(slot_of) {
+  SHEAF_CHECK(owners.size() == slot_count);
+  static_assert(static_cast<std::uint16_t>(unassigned + 1) == 0);
+  for (std::uint16_t& worker : workers_) ++worker;
+}
+
+double AssignedSlots::share(std::uint32_t node) const noexcept {
+  const auto own = std::ranges::count(workers_, node + 1);
+  return static_cast<double>(own) / slot_count;
+}
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,89 @@
+#include "cluster/assigned_slots.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cluster/batch_plan.h"
+#include "cluster/node_table.h"
+#include "cluster/topology.h"
+
+namespace sheaf::cluster {
+namespace {
+
+// Not that of a real cluster: the number in the key.
+std::uint16_t slot_of(std::string_view key) noexcept {
+  return static_cast<std::uint16_t>(std::stoul(std::string(key)) % AssignedSlots::slot_count);
+}
+
+// Servers 0 and 1 have alternate slots; nobody has the first ten.
+std::vector<std::uint16_t> owners() {
+  std::vector<std::uint16_t> owners(AssignedSlots::slot_count);
+  for (std::size_t slot = 0; slot < owners.size(); ++slot) {
+    owners[slot] = slot < 10 ? AssignedSlots::unassigned : static_cast<std::uint16_t>(slot % 2);
+  }
+  return owners;
+}
+
+std::shared_ptr<const Topology> topology(NodeTable& table) {
+  const std::vector<NodeConfig> servers = {{"a", 1, 1}, {"b", 1, 1}};
+  return Topology::make(servers, std::make_unique<AssignedSlots>(owners(), slot_of), table, 1);
+}
+
+TEST(AssignedSlots, AKeyBelongsToTheServerOfItsSlot) {
+  const AssignedSlots slots(owners(), slot_of);
+  EXPECT_EQ(slots.locate("10"), (Location{0, 10}));
+  EXPECT_EQ(slots.locate("11"), (Location{1, 11}));
+  EXPECT_EQ(slots.locate("16383"), (Location{1, 16'383}));
+  EXPECT_EQ(slots.locate("3"), (Location{nobody, 3}));
+  EXPECT_NEAR(slots.share(0), 0.5, 0.001);
+}
+
+TEST(AssignedSlots, ATopologyNamesTheNodesByTheirIndices) {
+  NodeTable table;
+  const auto first = table.entry("z:1");
+  const auto snapshot = topology(table);
+  EXPECT_EQ(snapshot->owner("10"), 1u);
+  EXPECT_EQ(snapshot->owner("11"), 2u);
+  EXPECT_EQ(snapshot->owner("3"), nobody);
+  EXPECT_EQ(snapshot->locate("3"), (Location{nobody, 3}));
+  const std::vector<std::string_view> keys = {"3", "10", "11"};
+  std::vector<std::uint32_t> nodes(3);
+  snapshot->owners(keys, nodes);
+  EXPECT_EQ(nodes, (std::vector<std::uint32_t>{nobody, 1, 2}));
+}
+
+TEST(AssignedSlots, OneServerThatOwnsAllIsAskedForAllWithoutAHash) {
+  NodeTable table;
+  const std::vector<NodeConfig> servers = {{"a", 1, 1}};
+  const auto never_called = [](std::string_view) noexcept -> std::uint16_t { std::abort(); };
+  std::vector<std::uint16_t> all(AssignedSlots::slot_count);
+  EXPECT_EQ(Topology::make(servers, std::make_unique<AssignedSlots>(all, never_called), table, 1)
+                ->owner("x"),
+            0u);
+  all[5] = AssignedSlots::unassigned;
+  EXPECT_EQ(
+      Topology::make(servers, std::make_unique<AssignedSlots>(all, slot_of), table, 2)->owner("5"),
+      nobody);
+}
+
+TEST(AssignedSlots, ABatchPlansTheKeysOfNobodyTogether) {
+  NodeTable table;
+  const std::vector<std::string_view> keys = {"3", "10", "4", "11", "12"};
+  BatchPlan plan(*topology(table), keys, {.window = 8, .bytes = 1'000});
+  EXPECT_EQ(std::vector(plan.nodes().begin(), plan.nodes().end()),
+            (std::vector<std::uint32_t>{0, 1, nobody}));
+  const auto run = plan.next_run(nobody, 8);
+  ASSERT_EQ(run.count, 2u);
+  EXPECT_EQ(plan.item(plan.at(run.first)).key, "3");
+  EXPECT_EQ(plan.item(plan.at(run.first + 1)).key, "4");
+  EXPECT_EQ(plan.in_flight(nobody), 2u);
+  plan.done(plan.at(run.first));
+  plan.done(plan.at(run.first + 1));
+  EXPECT_EQ(plan.unfinished(), 3u);
+  EXPECT_EQ(plan.in_flight(nobody), 0u);
+}
+
+}  // namespace
+}  // namespace sheaf::cluster
