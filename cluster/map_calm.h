@@ -1,0 +1,57 @@
+#pragma once
+
+// MapCalm: when a client asks its cluster for the whole map of slots. A redirect mends its one slot
+// at once, so the map is never urgent, and thousands of clients that are redirected in one moment
+// must not ask in one moment.
+//
+// - One request at a time, for all that want it, and at most one a second.
+// - It begins after a random part of a time that grows with the cluster: 10 ms for each server, up
+//   to 1 s at 100 servers, then up to 30 s at 1,000.
+// - A map that is wanted early costs credit. Credit grows by one in each idle interval, so over a
+//   long time a client asks at most twice as often as one that nobody redirects.
+//
+// Pure: no socket, clock, entropy, thread or callback.
+//
+// Thread rule: one thread at a time.
+
+#include <cstddef>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+namespace sheaf::cluster {
+
+struct MapCalmOptions {
+  std::chrono::nanoseconds least = std::chrono::seconds(1);  // between two requests
+  std::chrono::nanoseconds idle = std::chrono::seconds(45);  // x 0.67-1.33: without an occasion
+  unsigned most_credit = 4;
+};
+
+class MapCalm {
+ public:
+  // The first map is there.
+  MapCalm(const Seed& seed, Now now, const MapCalmOptions& options = {});
+
+  // The map is wanted: a slot has moved, or nobody serves it. Of a cluster of so many servers.
+  void want(std::size_t servers, Now now);
+  // When to ask; `never` while an answer is awaited.
+  Deadline poll_deadline() const noexcept { return asking_ ? never : ask_at_; }
+  void on_asked(Now now);
+  // `good`: the map is there. Else another server is asked a second later.
+  void on_answer(bool good, Now now);
+
+ private:
+  void earn(Now now);
+
+  MapCalmOptions options_;
+  Random random_;
+  unsigned credit_;
+  Deadline earned_at_;  // when credit last grew
+  Deadline asked_at_;
+  Deadline ask_at_ = never;
+  bool early_ = false;  // the next request has an occasion
+  bool asking_ = false;
+  std::size_t wanted_of_ = 0;  // wanted meanwhile, of so many servers
+};
+
+}  // namespace sheaf::cluster

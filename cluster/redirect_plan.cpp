@@ -1,0 +1,78 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "cluster/redirect_plan.h"
+
+#include <algorithm>
+
+namespace sheaf::cluster {
+namespace {
+
+using Kind = RedirectAnswer::Kind;
+
+RedirectStep failure(const RedirectAnswer& answer, Reason reason, std::string_view why) {
+  RedirectStep step;
+  step.reason = reason;
+  step.text = answer.text;
+  step.text.append(" (").append(why).append(")");
+  step.want_map = true;
+  return step;
+}
+
+std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,
+                                 std::chrono::nanoseconds most) {
+  return std::min(first * (std::int64_t{1} << std::min(times, 20u)), most);
+}
+
+}  // namespace
+
+RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerms& terms, Now now) {
+  const bool waits = answer.kind == Kind::later || answer.target.empty();
+  if (terms.bound && !waits) {
+    return failure(answer, Reason::connection_lost, "the request belongs to one connection");
+  }
+  if (!waits && !answer.allowed) {
+    return failure(answer, Reason::not_authorized, "redirects to this server are not allowed");
+  }
+  if (!waits && hops_ == options_.hops) {
+    return failure(answer, Reason::other, "redirected too often");
+  }
+  RedirectStep step = waits ? wait(answer, now) : follow(answer, now);
+  if (step.kind != RedirectStep::Kind::fail && step.at >= terms.deadline) {
+    return failure(answer, Reason::timed_out, "no time is left for another attempt");
+  }
+  return step;
+}
+
+RedirectStep RedirectPlan::follow(const RedirectAnswer& answer, Now now) {
+  ++hops_;
+  waits_ = 0;
+  waits_since_ = never;
+  if (std::ranges::find(asked_, answer.from) == asked_.end()) asked_.emplace_back(answer.from);
+  RedirectStep step;
+  const bool moved = answer.kind == Kind::moved;
+  step.kind = moved ? RedirectStep::Kind::send : RedirectStep::Kind::send_asking;
+  step.target = answer.target;
+  step.at = now.mono;
+  step.mend = moved;
+  step.want_map = moved;
+  step.reconnect = answer.target == answer.from;
+  if (std::ranges::find(asked_, answer.target) != asked_.end()) {
+    step.at += doubled(options_.bounce, bounces_++, std::chrono::seconds(1));
+  }
+  return step;
+}
+
+RedirectStep RedirectPlan::wait(const RedirectAnswer& answer, Now now) {
+  waits_since_ = std::min(waits_since_, now.mono);
+  if (now.mono - waits_since_ >= options_.patience) {
+    return failure(answer, Reason::node_down, "for longer than the servers need to agree");
+  }
+  RedirectStep step;
+  step.kind = RedirectStep::Kind::send;
+  step.target = answer.from;
+  step.at = now.mono + doubled(options_.later, waits_++, options_.most_later);
+  step.want_map = answer.kind != Kind::later || waits_ > 3;
+  return step;
+}
+
+}  // namespace sheaf::cluster

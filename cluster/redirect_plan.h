@@ -1,0 +1,97 @@
+#pragma once
+
+// RedirectPlan: where a request goes that a server has sent elsewhere. One for each request that
+// was redirected; most requests never have one.
+//
+// | answer                          | then                                                      |
+// |---------------------------------|-----------------------------------------------------------|
+// | moved                           | goes there at once; the slot is mended, the map wanted    |
+// | moved, to one that was asked    | the same after 2 ms, doubling: two servers disagree       |
+// | moved, to the one that says so  | the same, over a new connection                           |
+// | ask                             | goes there once, after ASKING; nothing is learned         |
+// | moved or ask, without a server  | as later                                                  |
+// | later                           | the same server after 5 ms, doubling up to 250 ms         |
+// | moved or ask for the 7th time   | fails                                                     |
+// | moved or ask, to a server that  | fails                                                     |
+// | is not allowed                  |                                                           |
+// | moved or ask, of a request that | fails                                                     |
+// | belongs to one connection       |                                                           |
+// | later, for more than 10 s       | fails                                                     |
+// | any, with no time left          | fails                                                     |
+//
+// A server that redirects has not carried out the request, so any request may be repeated.
+//
+// Pure: no socket, clock, entropy, thread or callback.
+//
+// Thread rule: one thread at a time.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/result.h>
+
+#include "base/clock.h"
+
+namespace sheaf::cluster {
+
+// What a server said instead of a result.
+struct RedirectAnswer {
+  enum class Kind : std::uint8_t { moved, ask, later };
+  Kind kind = Kind::later;
+  std::string_view from;    // identity of the server that says so
+  std::string_view target;  // identity; empty: none that can be connected to. Not of `later`
+  bool allowed = false;     // the target is a member of the cluster, or its host is allowed
+  std::string_view text;    // the server's own
+};
+
+struct RedirectTerms {
+  Deadline deadline = never;
+  bool bound = false;  // may not go to another connection
+};
+
+struct RedirectStep {
+  enum class Kind : std::uint8_t {
+    send,         // to `target`
+    send_asking,  // to `target`, with ASKING directly before it
+    fail          // with the error
+  };
+  Kind kind = Kind::fail;
+  std::string target;      // identity
+  Deadline at{0};          // not earlier
+  bool mend = false;       // `target` owns the slot from now on
+  bool want_map = false;   // the whole map is to be asked for (map_calm.h)
+  bool reconnect = false;  // not over the connections that there are
+  Outcome outcome = Outcome::refused;
+  Reason reason = Reason::other;
+  std::string text;
+};
+
+struct RedirectOptions {
+  unsigned hops = 6;
+  std::chrono::nanoseconds bounce = std::chrono::milliseconds(2);  // doubled each time
+  std::chrono::nanoseconds later = std::chrono::milliseconds(5);   // doubled up to
+  std::chrono::nanoseconds most_later = std::chrono::milliseconds(250);
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);  // two gossip delays of Garnet
+};
+
+class RedirectPlan {
+ public:
+  explicit RedirectPlan(const RedirectOptions& options = {}) : options_(options) {}
+
+  RedirectStep next(const RedirectAnswer& answer, const RedirectTerms& terms, Now now);
+
+ private:
+  RedirectStep follow(const RedirectAnswer& answer, Now now);
+  RedirectStep wait(const RedirectAnswer& answer, Now now);
+
+  RedirectOptions options_;
+  unsigned hops_ = 0;
+  std::vector<std::string> asked_;  // servers
+  unsigned bounces_ = 0;
+  unsigned waits_ = 0;  // since the latest hop
+  Deadline waits_since_ = never;
+};
+
+}  // namespace sheaf::cluster

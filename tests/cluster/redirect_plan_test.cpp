@@ -1,0 +1,135 @@
+#include "cluster/redirect_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace sheaf::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = RedirectAnswer::Kind;
+using Step = RedirectStep::Kind;
+
+class RedirectPlanTest : public testing::Test {
+ protected:
+  RedirectStep moved(std::string_view from, std::string_view target, bool allowed = true) {
+    return plan.next({Kind::moved, from, target, allowed, "MOVED 1 x"}, terms, now);
+  }
+  RedirectStep ask(std::string_view from, std::string_view target) {
+    return plan.next({Kind::ask, from, target, true, "ASK 1 x"}, terms, now);
+  }
+  RedirectStep later(std::string_view from) {
+    return plan.next({Kind::later, from, {}, false, "TRYAGAIN"}, terms, now);
+  }
+  std::chrono::nanoseconds delay(const RedirectStep& step) const { return step.at - now.mono; }
+  // The request arrives, and is answered, as soon as it may be sent.
+  void arrive(const RedirectStep& step) { now.mono = step.at; }
+
+  Now now{1'000s, 0ms};
+  RedirectTerms terms{1'010s, false};
+  RedirectPlan plan;
+};
+
+TEST_F(RedirectPlanTest, MovedGoesThereAtOnceAndMendsTheSlot) {
+  const RedirectStep step = moved("a:1", "b:1");
+  EXPECT_EQ(step.kind, Step::send);
+  EXPECT_EQ(step.target, "b:1");
+  EXPECT_EQ(delay(step), 0ns);
+  EXPECT_TRUE(step.mend);
+  EXPECT_TRUE(step.want_map);
+  EXPECT_FALSE(step.reconnect);
+}
+
+TEST_F(RedirectPlanTest, AskGoesThereOnceAndTeachesNothing) {
+  const RedirectStep step = ask("a:1", "b:1");
+  EXPECT_EQ(step.kind, Step::send_asking);
+  EXPECT_EQ(step.target, "b:1");
+  EXPECT_EQ(delay(step), 0ns);
+  EXPECT_FALSE(step.mend);
+  EXPECT_FALSE(step.want_map);
+}
+
+TEST_F(RedirectPlanTest, TwoServersThatDisagreeAreAskedInTurnsEverMoreSlowlyAndSixTimesAtMost) {
+  const std::chrono::nanoseconds delays[] = {0ms, 2ms, 4ms, 8ms, 16ms, 32ms};
+  for (unsigned hop = 0; hop < 6; ++hop) {
+    const RedirectStep step = hop % 2 == 0 ? moved("a:1", "b:1") : moved("b:1", "a:1");
+    ASSERT_EQ(step.kind, Step::send) << hop;
+    EXPECT_EQ(delay(step), delays[hop]) << hop;
+    arrive(step);
+  }
+  const RedirectStep step = moved("a:1", "b:1");
+  EXPECT_EQ(step.kind, Step::fail);
+  EXPECT_EQ(step.outcome, Outcome::refused);
+  EXPECT_EQ(step.text, "MOVED 1 x (redirected too often)");
+  EXPECT_FALSE(step.mend);
+  EXPECT_TRUE(step.want_map);
+}
+
+TEST_F(RedirectPlanTest, AServerThatNamesItselfIsReachedOverANewConnection) {
+  const RedirectStep step = moved("a:1", "a:1");
+  EXPECT_EQ(step.kind, Step::send);
+  EXPECT_EQ(delay(step), 2ms);
+  EXPECT_TRUE(step.reconnect);
+}
+
+TEST_F(RedirectPlanTest, NoServerButAnAllowedOneGetsTheRequest) {
+  const RedirectStep step = moved("a:1", "evil:1", false);
+  EXPECT_EQ(step.kind, Step::fail);
+  EXPECT_EQ(step.reason, Reason::not_authorized);
+  EXPECT_TRUE(step.target.empty());
+  EXPECT_FALSE(step.mend);
+}
+
+TEST_F(RedirectPlanTest, WhatBelongsToAConnectionIsNotSentElsewhere) {
+  terms.bound = true;
+  EXPECT_EQ(moved("a:1", "b:1").kind, Step::fail);
+  EXPECT_EQ(moved("a:1", "b:1").reason, Reason::connection_lost);
+  EXPECT_EQ(ask("a:1", "b:1").kind, Step::fail);
+  EXPECT_EQ(later("a:1").kind, Step::send) << "the same server may be asked again";
+}
+
+TEST_F(RedirectPlanTest, WithoutAServerToGoToTheSameOneIsAskedAgain) {
+  const RedirectStep step = moved("a:1", "");
+  EXPECT_EQ(step.kind, Step::send);
+  EXPECT_EQ(step.target, "a:1");
+  EXPECT_EQ(delay(step), 5ms);
+  EXPECT_FALSE(step.mend);
+  EXPECT_TRUE(step.want_map);
+}
+
+TEST_F(RedirectPlanTest, LaterIsRepeatedEverMoreSlowlyForTwoGossipDelays) {
+  terms.deadline = 2'000s;
+  const std::chrono::nanoseconds delays[] = {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 250ms, 250ms};
+  const Deadline begun = now.mono;
+  for (const auto expected : delays) {
+    const RedirectStep step = later("a:1");
+    ASSERT_EQ(step.kind, Step::send);
+    EXPECT_EQ(delay(step), expected);
+    arrive(step);
+  }
+  RedirectStep step = later("a:1");
+  while (step.kind == Step::send) {
+    arrive(step);
+    step = later("a:1");
+  }
+  EXPECT_GE(now.mono - begun, 10s);
+  EXPECT_LE(now.mono - begun, 10'250ms);
+  EXPECT_EQ(step.reason, Reason::node_down);
+}
+
+TEST_F(RedirectPlanTest, AServerThatRedirectsEndsTheWaitForAnother) {
+  for (int i = 0; i < 5; ++i) arrive(later("a:1"));
+  arrive(moved("a:1", "b:1"));
+  EXPECT_EQ(delay(later("b:1")), 5ms);
+}
+
+TEST_F(RedirectPlanTest, NothingIsSentAtOrAfterTheDeadline) {
+  terms.deadline = now.mono + 5ms;
+  EXPECT_EQ(later("a:1").kind, Step::fail);
+  terms.deadline = now.mono;
+  const RedirectStep step = moved("a:1", "b:1");
+  EXPECT_EQ(step.kind, Step::fail);
+  EXPECT_EQ(step.reason, Reason::timed_out);
+}
+
+}  // namespace
+}  // namespace sheaf::cluster
