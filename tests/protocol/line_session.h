@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "protocol/ordered_requests.h"
 #include "protocol/session_base.h"
-#include "tests/support/ordered_requests.h"
 
 namespace sheaf::protocol {
 
-class LineSession final : public SessionBase<test::OrderedRequests> {
+class LineSession final : public SessionBase<OrderedRequests<>> {
  public:
   explicit LineSession(const LifeOptions& options) : SessionBase(options) {}
 
@@ -25,8 +25,9 @@ class LineSession final : public SessionBase<test::OrderedRequests> {
   void greet() override { put("HELLO\n"); }
   std::expected<Ticket, LocalError> write(const Operation& operation, Now) override {
     if (operation.key.empty()) return std::unexpected(invalid("the key is empty"));
+    requests().reserve(1);
     life().output().reserve(operation.key.size() + 2, operation.value.size());
-    OpenRequest& request = requests().add();
+    OpenRequest& request = requests().add(true);
     life().output().buffer().append(operation.key).append(1, ' ');
     life().output().put_value(operation.value);
     life().output().buffer().append(1, '\n');
@@ -54,12 +55,12 @@ class LineSession final : public SessionBase<test::OrderedRequests> {
     }
     if (!ready()) return line == "OK" ? life().become_ready(event) : life().broken("no OK");
     if (line == "PONG") return Step::again;
-    const auto* const request = requests().oldest();
+    auto* const request = requests().due();
     if (request == nullptr || !life().has_left(request->frame)) return life().broken("a reply");
     event = {Event::Kind::reply, request->ticket, {}, Sent::maybe};
     event.reply.value = line;
-    const bool wanted = request->waiting;
-    requests().remove_oldest();
+    const bool wanted = request->state == OrderedRequest::State::waiting;
+    requests().finish(*request);
     if (line == "LAST") life().end_after_event({Reason::protocol_error, "the server gave up"});
     return wanted ? Step::event : Step::again;
   }

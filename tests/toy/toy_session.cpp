@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "protocol/ordered_requests.h"
 #include "protocol/session_base.h"
-#include "tests/support/ordered_requests.h"
 
 namespace sheaf::toy {
 namespace {
@@ -15,6 +15,8 @@ using protocol::Condition;
 using protocol::Event;
 using protocol::LocalError;
 using protocol::Operation;
+using protocol::OrderedRequest;
+using protocol::OrderedRequests;
 using protocol::OutputQueue;
 using protocol::Reply;
 using protocol::Status;
@@ -22,21 +24,18 @@ using protocol::Step;
 using protocol::Ticket;
 using protocol::Verb;
 
-using Entry = test::OrderedRequests::Entry;
-
 constexpr std::size_t most_requests = 256;
 constexpr std::size_t longest_key = 100;
 
-class ToySession final : public protocol::SessionBase<test::OrderedRequests> {
+class ToySession final : public protocol::SessionBase<OrderedRequests<>> {
  public:
   explicit ToySession(const protocol::LifeOptions& options) : SessionBase(options) {}
 
  private:
   void greet() override { put("hello", {}); }
   OutputQueue::FrameId write_no_op() override {
-    const OutputQueue::FrameId frame = put("ping", {});
-    requests().abandon(add(frame));
-    return frame;
+    requests().reserve(1);
+    return requests().add(false).frame = put("ping", {});
   }
   std::size_t free_slots() const override {
     return most_requests - std::min(most_requests, requests().size());
@@ -57,23 +56,26 @@ class ToySession final : public protocol::SessionBase<test::OrderedRequests> {
     }
     switch (operation.verb) {
       case Verb::get:
-        return add(put("get", operation.key)).ticket;
+        return add("get", operation.key);
       case Verb::set:
-        return add(put("set", operation.key, operation.value)).ticket;
+        return add("set", operation.key, operation.value);
       case Verb::remove:
-        return add(put("remove", operation.key)).ticket;
+        return add("remove", operation.key);
       case Verb::probe:
-        return add(put("ping", {})).ticket;
+        return add("ping", {});
       default:
         return std::unexpected(protocol::unsupported(
             "toy:// does not know " + std::string(protocol::to_string(operation.verb))));
     }
   }
 
-  Entry& add(OutputQueue::FrameId frame) {
-    Entry& entry = requests().add();
-    entry.frame = frame;
-    return entry;
+  Ticket add(std::string_view verb, std::string_view key,
+             std::optional<std::string_view> value = {}) {
+    requests().reserve(1);
+    const OutputQueue::FrameId frame = put(verb, key, value);
+    OrderedRequest& request = requests().add(true);
+    request.frame = frame;
+    return request.ticket;
   }
   OutputQueue::FrameId put(std::string_view verb, std::string_view key,
                            std::optional<std::string_view> value = {}) {
@@ -99,15 +101,15 @@ class ToySession final : public protocol::SessionBase<test::OrderedRequests> {
     if (!ready()) {
       return line == "welcome" ? life().become_ready(event) : life().broken("no welcome");
     }
-    Entry* const request = requests().oldest();
+    OrderedRequest* const request = requests().due();
     if (request == nullptr || !life().has_left(request->frame)) {
       return life().broken("a reply to nothing");
     }
     event = Event{};
     event.kind = Event::Kind::reply;
     event.ticket = request->ticket;
-    const bool wanted = request->waiting;
-    requests().remove_oldest();
+    const bool wanted = request->state == OrderedRequest::State::waiting;
+    requests().finish(*request);
     if (!read_reply(line, event.reply)) return life().broken("no reply of toy://");
     return wanted ? Step::event : Step::again;
   }

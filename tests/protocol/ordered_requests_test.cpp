@@ -1,0 +1,127 @@
+#include "protocol/ordered_requests.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <vector>
+
+#include "base/random.h"
+
+namespace sheaf::protocol {
+namespace {
+
+using Queue = OrderedRequests<>;
+
+OrderedRequest& add(Queue& queue, bool with_ticket = true) {
+  queue.reserve(1);
+  return queue.add(with_ticket);
+}
+
+TEST(OrderedRequests, TheOldestThatOwesAReplyIsDue) {
+  Queue queue;
+  EXPECT_EQ(queue.due(), nullptr);
+  const Ticket first = add(queue).ticket;
+  const Ticket second = add(queue).ticket;
+  EXPECT_EQ(queue.due()->ticket, first);
+  EXPECT_EQ(queue.after(*queue.due())->ticket, second);
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due()->ticket, second);
+  EXPECT_EQ(queue.after(*queue.due()), nullptr);
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due(), nullptr);
+  EXPECT_EQ(queue.size(), 0u);
+}
+
+TEST(OrderedRequests, WhatIsForgottenKeepsItsPlaceButNotItsTicket) {
+  Queue queue;
+  const Ticket given_up = add(queue).ticket;
+  const std::uint32_t place = queue.due()->sequence;
+  queue.forget(*queue.due());
+  EXPECT_EQ(queue.find(given_up), nullptr);
+  EXPECT_EQ(queue.waiting(), 0u);
+  EXPECT_EQ(queue.size(), 1u);
+  ASSERT_NE(queue.due(), nullptr);
+  EXPECT_EQ(queue.due()->sequence, place);
+  const Ticket next = add(queue).ticket;
+  EXPECT_EQ(next.slot, given_up.slot);
+  EXPECT_NE(next.generation, given_up.generation);
+  EXPECT_EQ(queue.find(given_up), nullptr) << "a ticket names one request";
+  EXPECT_EQ(queue.due()->sequence, place) << "its reply is still the next";
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due()->ticket, next);
+}
+
+TEST(OrderedRequests, OnlyOwnOnesAreLeftOnceEveryCallersReplyHasPassed) {
+  Queue queue;
+  EXPECT_TRUE(queue.only_own());
+  EXPECT_FALSE(add(queue, false).has_caller());
+  EXPECT_TRUE(queue.only_own());
+  OrderedRequest& request = add(queue);
+  EXPECT_TRUE(request.has_caller());
+  EXPECT_FALSE(queue.only_own());
+  queue.forget(request);
+  EXPECT_FALSE(queue.only_own()) << "its reply is owed";
+  queue.finish(request);
+  EXPECT_TRUE(queue.only_own());
+}
+
+TEST(OrderedRequests, OneInTheMiddleMayEndFirst) {
+  Queue queue;
+  add(queue);
+  const Ticket middle = add(queue).ticket;
+  const Ticket last = add(queue).ticket;
+  queue.drop(*queue.find(middle));
+  EXPECT_EQ(queue.size(), 3u) << "it leaves with what is before it";
+  EXPECT_EQ(queue.after(*queue.due())->ticket, last);
+  std::size_t position = 0;
+  std::vector<std::uint32_t> waiting;
+  for (; OpenRequest* const request = queue.next(position); ++position) {
+    waiting.push_back(request->ticket.slot);
+  }
+  EXPECT_EQ(waiting, (std::vector<std::uint32_t>{0, 2}));
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue.due()->ticket, last);
+}
+
+// Beside a list that does the same in the simplest way.
+TEST(OrderedRequests, DoesWhatAListWouldDo) {
+  struct Known {
+    Ticket ticket;
+    bool waits = true;
+  };
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Random random(seed);
+    Queue queue;
+    std::deque<Known> list;
+    for (int step = 0; step < 2'000; ++step) {
+      switch (random.below(5)) {
+        case 0:
+        case 1:
+          if (list.size() < 60) list.push_back({add(queue).ticket});
+          break;
+        case 2:
+          if (list.empty()) break;
+          queue.finish(*queue.due());
+          list.pop_front();
+          break;
+        default: {
+          if (list.empty()) break;
+          Known& known = list[random.below(list.size())];
+          OrderedRequest* const request = queue.find(known.ticket);
+          ASSERT_EQ(request != nullptr, known.waits) << seed;
+          if (request == nullptr) break;
+          queue.forget(*request);
+          known.waits = false;
+        }
+      }
+      ASSERT_EQ(queue.size(), list.size()) << seed;
+      ASSERT_EQ(queue.due() == nullptr, list.empty()) << seed;
+      if (list.empty()) continue;
+      ASSERT_EQ(queue.due()->ticket, list.front().ticket) << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::protocol
