@@ -57,6 +57,9 @@ struct OperationTerms {
   std::uint32_t flags = 0;               // set: kept beside the value
   std::uint64_t delta = 1;               // increment, decrement
   std::optional<std::uint64_t> initial;  // increment, decrement: of a key that is absent
+  // The request, for one key, follows a Redirect of kind `ask`: the node is only about to own the
+  // key. Protocols that never redirect do not look at it.
+  bool asking = false;
 };
 
 // Views are borrowed: `key` and `version` are copied by submit(); `value` and `keys` must live
@@ -83,6 +86,23 @@ enum class Status : std::uint8_t {
   refused      // the server answered with an error: see reason and text
 };
 
+// What a node says that has not executed a request: where it belongs, or that it is to be sent
+// again. That is safe for every request.
+struct Redirect {
+  enum class Kind : std::uint8_t {
+    moved,  // from now on its slot is served there
+    ask,    // this request only, now, as one that is `asking`
+    later   // nobody serves it at the moment: again after a delay
+  };
+  Kind kind = Kind::later;
+  // The node has no name or address for the other: a map may know one. Else the host that answered.
+  bool host_unknown = false;
+  std::uint16_t slot = 0;   // moved, ask
+  std::uint16_t port = 0;   // moved, ask; never 0
+  std::string_view host{};  // moved, ask; without brackets. Empty: the host that answered
+  friend bool operator==(const Redirect&, const Redirect&) = default;
+};
+
 // Views into the session's input; they live until the next input to the session.
 struct Reply {
   Status status = Status::done;
@@ -96,6 +116,7 @@ struct Reply {
   Lease lease = Lease::none;                             // get, lease
   bool stale = false;   // get, lease: the value is there but somebody called it out of date
   bool unsure = false;  // of a key of get_many: only a get of it alone shows whether it is there
+  std::optional<Redirect> redirect{};  // refused only; if there is one, nothing was executed
 };
 
 }  // namespace sheaf::protocol
