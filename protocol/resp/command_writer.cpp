@@ -77,4 +77,24 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
   return output_.end();
 }
 
+OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
+                                               std::span<const std::string_view> texts) {
+  const auto text_size = [](std::size_t size) {
+    return header_size(size) + size + line_end.size();
+  };
+  std::size_t bytes = texts.size() * (header_size(2) + text_size(name.size()));
+  for (const std::string_view text : texts) bytes += text_size(text.size());
+  output_.reserve(bytes);
+  ByteWriter out(output_.buffer());
+  for (const std::string_view text : texts) {
+    put_header(out, '*', 2);
+    for (const std::string_view word : {name, text}) {
+      put_header(out, '$', word.size());
+      out.bytes(word);
+      out.bytes(line_end);
+    }
+  }
+  return output_.end();
+}
+
 }  // namespace sheaf::protocol::resp

@@ -20,6 +20,7 @@ namespace sheaf::protocol::resp {
 // One word of a command: a text (borrowed), or a number that is written in decimal.
 class Argument {
  public:
+  constexpr Argument() noexcept = default;
   constexpr Argument(std::string_view text) noexcept : text_(text) {}  // NOLINT: so calls read well
   Argument(const std::string& text) noexcept : text_(text) {}          // NOLINT
   constexpr Argument(const char* text) noexcept : text_(text) {}       // NOLINT
@@ -58,6 +59,8 @@ class CommandWriter {
   // Several commands as one frame, so that nothing comes between them and none leaves without the
   // others: ASKING and what it is for.
   OutputQueue::FrameId write_together(std::span<const Command> commands);
+  // A command of two words for each of `texts`, as one frame; nothing is referenced.
+  OutputQueue::FrameId write_each(std::string_view name, std::span<const std::string_view> texts);
 
  private:
   OutputQueue& output_;

@@ -11,34 +11,18 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-bool is_status(const Value& reply, std::string_view text) noexcept {
-  return reply.is(Type::status) && reply.text() == text;
-}
-
-// Whether trying again soon is useless: somebody has to change a configuration first.
-bool is_permanent(ErrorKind kind) noexcept {
-  using enum ErrorKind;
-  switch (kind) {
-    case no_auth:
-    case wrong_pass:
-    case auth_unwanted:
-    case wrong_arguments:  // of AUTH with a user, on a server before ACLs
-    case no_perm:
-    case denied:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Reason reason_of(const ServerError& error) noexcept {
   switch (error.kind) {
-    case ErrorKind::wrong_arguments:
+    case ErrorKind::wrong_arguments:  // of AUTH with a user, on a server before ACLs
     case ErrorKind::denied:
       return Reason::authentication;
     default:
       return error.reason();
   }
+}
+
+bool is_permanent(const ServerError& error) noexcept {
+  return error.permanent() || error.kind == ErrorKind::wrong_arguments;
 }
 
 }  // namespace
@@ -58,26 +42,26 @@ void Handshake::write(CommandWriter& writer) {
   switch (state_) {
     case State::login:
       if (options_.user.empty()) {
-        writer.write({"AUTH", options_.password});
+        last_frame_ = writer.write({"AUTH", options_.password});
       } else {
-        writer.write({"AUTH", options_.user, options_.password});
+        last_frame_ = writer.write({"AUTH", options_.user, options_.password});
       }
       owed_ = 1;
       break;
     case State::greeting:
-      writer.write({"HELLO", 3});
+      last_frame_ = writer.write({"HELLO", 3});
       owed_ = 1;
       break;
     case State::asking:
       writer.write({"INFO", "server"});
-      writer.write({"INFO", "replication"});
+      last_frame_ = writer.write({"INFO", "replication"});
       owed_ = 2;
       break;
     case State::last:
       writer.write({"CLIENT", "SETINFO", "LIB-NAME", "sheaf"});
       writer.write({"CLIENT", "SETINFO", "LIB-VER", SHEAF_VERSION});
       if (options_.readonly) writer.write({"READONLY"});
-      writer.write({"PING"});
+      last_frame_ = writer.write({"PING"});
       owed_ = options_.readonly ? 4 : 3;
       break;
     case State::ready:
@@ -109,7 +93,7 @@ void Handshake::on_reply(const Value& reply) {
 }
 
 void Handshake::on_login(const Value& reply) {
-  if (is_status(reply, "OK")) return enter(State::greeting);
+  if (reply.is_status("OK")) return enter(State::greeting);
   fail("AUTH", reply);
 }
 
@@ -154,11 +138,11 @@ void Handshake::on_last(const Value& reply) {
       if (kind == ErrorKind::no_auth) fail("CLIENT SETINFO", reply);
       break;
     case Question::readonly:
-      if (is_status(reply, "OK") || kind == ErrorKind::cluster_disabled) break;
+      if (reply.is_status("OK") || kind == ErrorKind::cluster_disabled) break;
       fail("READONLY", reply);
       break;
     case Question::ping:
-      if (!is_status(reply, "PONG") && kind != ErrorKind::no_perm) return fail("PING", reply);
+      if (!reply.is_status("PONG") && kind != ErrorKind::no_perm) return fail("PING", reply);
       enter(State::ready);
       break;
   }
@@ -174,7 +158,7 @@ void Handshake::fail(std::string_view command, const Value& reply) {
   const ServerError error = ServerError::parse(reply.text());
   failure_ = {reason_of(error),
               "the server refused " + std::string(command) + ": " + printable(error.text, 200),
-              is_permanent(error.kind)};
+              is_permanent(error)};
 }
 
 }  // namespace sheaf::protocol::resp

@@ -58,6 +58,8 @@ class Handshake {
 
   State state() const noexcept { return state_; }
   std::uint32_t owed() const noexcept { return owed_; }
+  // That of the command whose reply is next. Commands have frames of their own, one after another.
+  OutputQueue::FrameId due_frame() const noexcept { return last_frame_ + 1 - owed_; }
   const ServerFacts& server() const noexcept { return server_; }
   // Of `failed`.
   const CloseReason& failure() const noexcept { return failure_; }
@@ -75,8 +77,9 @@ class Handshake {
 
   const HandshakeOptions& options_;
   State state_;
-  bool written_ = false;    // what the state sends
-  std::uint32_t owed_ = 0;  // replies to it
+  bool written_ = false;                 // what the state sends
+  std::uint32_t owed_ = 0;               // replies to it
+  OutputQueue::FrameId last_frame_ = 0;  // of it
   ServerFacts server_;
   CloseReason failure_;
 };

@@ -60,6 +60,9 @@ class Value {
   bool is_error() const noexcept { return is(Type::error); }
   // A status, a text or a verbatim text: what a server may use in each other's place.
   bool is_text() const noexcept { return is(Type::text) || is(Type::status) || is(Type::verbatim); }
+  bool is_status(std::string_view wanted) const noexcept {
+    return is(Type::status) && text() == wanted;
+  }
   bool is_aggregate() const noexcept { return type() >= Type::array && type() <= Type::push; }
 
   // Empty for what has no text.

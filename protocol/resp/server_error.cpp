@@ -215,8 +215,29 @@ Reason ServerError::reason() const noexcept {
     case protocol_error:
     case bad_redirect:
       return Reason::protocol_error;
+    case too_many_clients:
+      return Reason::connect_failed;
     default:
       return Reason::other;
+  }
+}
+
+bool ServerError::ends_connection() const noexcept {
+  using enum ErrorKind;
+  return kind == no_auth || kind == denied || kind == too_many_clients || kind == protocol_error;
+}
+
+bool ServerError::permanent() const noexcept {
+  using enum ErrorKind;
+  switch (kind) {
+    case no_auth:
+    case wrong_pass:
+    case auth_unwanted:
+    case no_perm:
+    case denied:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -93,6 +93,10 @@ struct ServerError {
 
   Execution execution() const noexcept;
   Reason reason() const noexcept;
+  // The connection is of no use any more: it has no login, or the server closes it.
+  bool ends_connection() const noexcept;
+  // Trying again soon is useless: somebody has to change a configuration first.
+  bool permanent() const noexcept;
 };
 
 }  // namespace sheaf::protocol::resp

@@ -58,6 +58,20 @@ TEST(CommandWriter, CommandsThatBelongTogetherAreOneFrame) {
   EXPECT_EQ(all_bytes(output), "*1\r\n$6\r\nASKING\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n");
 }
 
+TEST(CommandWriter, ACommandForEachTextIsOneFrameAndCopied) {
+  OutputQueue output;
+  CommandWriter writer(output);
+  std::string large(OutputQueue::copy_limit + 1, 'k');
+  const std::array<std::string_view, 3> keys{"a", "", large};
+  const OutputQueue::FrameId frame = writer.write_each("GET", keys);
+  large.assign(large.size(), 'x');
+  const std::string bytes = all_bytes(output);
+  const std::string copy(OutputQueue::copy_limit + 1, 'k');
+  EXPECT_EQ(bytes, written({"GET", "a"}) + written({"GET", ""}) + written({"GET", copy}));
+  EXPECT_EQ(output.progress(frame), OutputQueue::Progress::written);
+  EXPECT_EQ(writer.write({"PING"}), frame + 1);
+}
+
 TEST(CommandWriter, TheLargestTextIsReferencedOnceItIsLarge) {
   const std::string small(OutputQueue::copy_limit, 's');
   const std::string large(OutputQueue::copy_limit + 1, 'l');

@@ -210,6 +210,30 @@ TEST(ServerError, NoBeginningOfARedirectLeadsSomewhereElse) {
   }
 }
 
+TEST(ServerError, SomeAreAboutTheConnection) {
+  struct Case {
+    std::string_view text;
+    bool ends_connection;
+    bool permanent;
+  };
+  const Case cases[] = {
+      {"NOAUTH Authentication required.", true, true},
+      {"DENIED Redis is running in protected mode", true, true},
+      {"ERR max number of clients reached", true, false},
+      {"ERR Protocol error: invalid bulk length", true, false},
+      {"NOPERM this user has no permissions", false, true},
+      {"WRONGPASS invalid username-password pair", false, true},
+      {"LOADING Redis is loading", false, false},
+      {"ERR syntax error", false, false},
+      {"MOVED 1 a:1", false, false},
+  };
+  for (const Case& expected : cases) {
+    const ServerError error = ServerError::parse(expected.text);
+    EXPECT_EQ(error.ends_connection(), expected.ends_connection) << expected.text;
+    EXPECT_EQ(error.permanent(), expected.permanent) << expected.text;
+  }
+}
+
 TEST(ServerError, ReasonsAreThoseOfOtherEndpoints) {
   EXPECT_EQ(ServerError::parse("OOM x").reason(), Reason::quota);
   EXPECT_EQ(ServerError::parse("NOAUTH x").reason(), Reason::authentication);
