@@ -1,0 +1,315 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace sheaf::protocol::resp {
+
+using protocol::Reply;
+using Part = Pending::Part;
+
+namespace {
+
+constexpr std::size_t longest_stats = 1 << 20;
+
+Reply refusal(Reason reason, std::string_view text) noexcept {
+  Reply reply;
+  reply.status = Status::refused;
+  reply.reason = reason;
+  reply.text = text;
+  return reply;
+}
+
+// Where an error leads, in the words of all protocols.
+std::optional<protocol::Redirect> redirect_of(const ServerError& error) noexcept {
+  using Kind = protocol::Redirect::Kind;
+  using enum ErrorKind;
+  switch (error.kind) {
+    case moved:
+    case ask: {
+      const resp::Redirect& to = *error.redirect;
+      return protocol::Redirect{error.kind == moved ? Kind::moved : Kind::ask,
+                                to.target == resp::Redirect::Target::unknown_host, to.slot, to.port,
+                                to.host};
+    }
+    case try_again:
+    case cluster_down:
+    case migrating:
+    case loading:
+    case read_only:
+    case master_down:
+    case busy:
+    case unblocked:
+      return protocol::Redirect{.kind = Kind::later};
+    default:
+      return std::nullopt;
+  }
+}
+
+Reply refusal(const ServerError& error) noexcept {
+  Reply reply = refusal(error.reason(), error.text);
+  reply.redirect = redirect_of(error);
+  return reply;
+}
+
+// An answer to PING. That an ACL forbids it is one, too.
+bool is_pong(const Value& value) noexcept {
+  return value.is_status("PONG") ||
+         (value.is_error() && ServerError::parse(value.text()).kind == ErrorKind::no_perm);
+}
+
+bool asks_ping(Question question) noexcept {
+  return question == Question::probe || question == Question::version;
+}
+
+// The reply to a command that did something (1) or found no key (0).
+bool read_count(const Value& value, Reply& reply) noexcept {
+  if (!value.is(Type::number) || value.element().value > 1) return false;
+  if (value.element().value == 0) reply.status = Status::absent;
+  return true;
+}
+
+}  // namespace
+
+Step Answers::on_reply(const Value& reply, Event& event) {
+  Pending* const request = queue_.due();
+  if (reply.is_error()) {
+    const ServerError error = ServerError::parse(reply.text());
+    if (error.ends_connection()) return on_fatal(request, error, event);
+  }
+  if (request == nullptr) return life_.broken("a reply to nothing that was asked");
+  if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");
+  switch (request->part) {
+    case Part::asking:
+      return on_asking(*request, reply);
+    case Part::own:
+      return on_own(*request, reply, event);
+    case Part::closing:
+      return on_closing(*request, reply);
+  }
+  return Step::again;
+}
+
+// Of a frame of several commands the first may be answered while the others are leaving; but not
+// one whose value is.
+bool Answers::may_come(const Pending& request) const noexcept {
+  const OutputQueue& output = life_.output();
+  const OutputQueue::Progress progress = output.progress(request.frame);
+  if (progress == OutputQueue::Progress::written) return true;
+  if (progress == OutputQueue::Progress::waiting) return false;
+  if (request.question == Question::many) return request.at + 1 < request.keys;
+  switch (request.part) {
+    case Part::asking:
+      return true;
+    case Part::own:
+      return request.asks && !output.needs_borrowed(request.frame);
+    case Part::closing:
+      break;
+  }
+  return false;
+}
+
+bool Answers::may_be_long() noexcept {
+  const Pending* const request = queue_.due();
+  if (request == nullptr || request->part != Part::own) return false;
+  switch (request->question) {
+    case Question::value:
+    case Question::many:
+    case Question::touch_by_value:
+    case Question::stats:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What was refused for certain is reported as that. All others end with the connection.
+Step Answers::on_fatal(Pending* request, const ServerError& error, Event& event) {
+  CloseReason reason{error.reason(), "the server refuses the connection: ", error.permanent()};
+  reason.text += printable(error.text, 200);
+  if (error.kind == ErrorKind::too_many_clients) reason.reason = Reason::connection_lost;
+  const bool answers_one = request != nullptr && request->part == Part::own &&
+                           request->question != Question::many && life_.has_left(request->frame) &&
+                           error.execution() != Execution::unknown;
+  if (!answers_one) {
+    life_.end(std::move(reason));
+    return Step::again;
+  }
+  life_.end_after_event(std::move(reason));
+  return answer(*request, refusal(error), event);
+}
+
+// A server that has no ASKING carries out the next command as any other.
+Step Answers::on_asking(Pending& request, const Value& reply) {
+  if (!reply.is_status("OK") && !reply.is_error()) return broken_type();
+  request.part = Part::own;
+  return Step::again;
+}
+
+Step Answers::on_closing(Pending& request, const Value& reply) {
+  if (!reply.is_status("PONG") && !reply.is_error()) return broken_type();
+  queue_.finish(request);
+  return Step::again;
+}
+
+Step Answers::on_own(Pending& request, const Value& value, Event& event) {
+  if (request.question == Question::many) return on_key(request, value, event);
+  Reply reply;
+  if (value.is_error() && !(asks_ping(request.question) && is_pong(value))) {
+    reply = refusal(ServerError::parse(value.text()));
+  } else if (!read(request, value, reply)) {
+    return broken_type();
+  }
+  return answer(request, reply, event);
+}
+
+Step Answers::on_key(Pending& list, const Value& value, Event& event) {
+  Reply reply;
+  if (value.is_error()) {
+    reply = refusal(ServerError::parse(value.text()));
+    reply.unsure = true;
+  } else if (!read_value(value, reply)) {
+    return broken_type();
+  }
+  const std::uint32_t index = list.at++;
+  const bool wanted = list.state == Pending::State::waiting;
+  if (wanted && reply.status != Status::absent) {
+    event.kind = Event::Kind::item;
+    event.ticket = list.ticket;
+    event.index = index;
+    event.reply = reply;
+    event.sent = Sent::maybe;
+    return Step::event;
+  }
+  return list.at == list.keys ? end_list(list, event) : Step::again;
+}
+
+Pending* Answers::finished_list() noexcept {
+  Pending* const request = queue_.due();
+  const bool is_list = request != nullptr && request->question == Question::many;
+  return is_list && request->at == request->keys ? request : nullptr;
+}
+
+Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
+  const bool wanted = request.state == Pending::State::waiting;
+  if (wanted) {
+    event.kind = Event::Kind::reply;
+    event.ticket = request.ticket;
+    event.index = 0;
+    event.reply = reply;
+    event.sent = Sent::maybe;
+  } else if (request.has_caller()) {
+    ++life_.counters().late_replies;
+  }
+  if (request.asks) {
+    request.part = Part::closing;
+    queue_.forget(request);
+  } else {
+    queue_.finish(request);
+  }
+  return wanted ? Step::event : Step::again;
+}
+
+// ---- what replies say
+
+bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
+  switch (request.question) {
+    case Question::value:
+    case Question::many:
+      return read_value(value, reply);
+    case Question::touch_by_value:
+      if (!read_value(value, reply)) return false;
+      if (reply.status != Status::absent) reply = {};
+      return true;
+    case Question::touch:
+    case Question::remove:
+      return read_count(value, reply);
+    case Question::store:
+      if (value.is_status("OK")) return true;
+      reply.status = Status::not_stored;
+      return request.conditional && value.is_null();
+    case Question::probe:
+      return is_pong(value);
+    case Question::version:
+      if (!is_pong(value)) return false;
+      name_version(reply);
+      return true;
+    case Question::stats:
+      return read_stats(value, reply);
+  }
+  return false;
+}
+
+bool Answers::read_value(const Value& value, Reply& reply) const noexcept {
+  switch (value.type()) {
+    case Type::null:
+      reply.status = Status::absent;
+      return true;
+    case Type::text:
+      reply.value = value.text();
+      if (reply.value.size() <= options_.value_limit) return true;
+      [[fallthrough]];
+    case Type::too_large:
+      reply = refusal(Reason::too_large, "the value is above value_limit");
+      return true;
+    default:
+      return false;
+  }
+}
+
+// As a server of the Redis protocol writes them: NAME:VALUE, with empty lines and lines that begin
+// with "#" between.
+bool Answers::read_stats(const Value& value, Reply& reply) {
+  const bool is_long = value.is(Type::too_large);
+  if (!is_long && !value.is(Type::text) && !value.is(Type::verbatim)) return false;
+  std::string_view text = value.text();
+  if (is_long || text.size() > longest_stats) {
+    reply = refusal(Reason::too_large, "the statistics are above 1 MiB");
+    return true;
+  }
+  event_text_.clear();
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::size_t colon = line.find(':');
+    if (colon == line.npos || line.starts_with('#')) continue;
+    event_text_.append(line.substr(0, colon)).append(1, ' ');
+    event_text_.append(line.substr(colon + 1)).append(1, '\n');
+  }
+  reply.value = event_text_;
+  return true;
+}
+
+// "Garnet 2.2.5"
+void Answers::name_version(Reply& reply) {
+  if (!server_.version) {
+    reply = refusal(Reason::other, "the server has not said its version");
+    return;
+  }
+  switch (server_.software) {
+    case Software::unknown:
+      event_text_.clear();
+      break;
+    case Software::redis:
+      event_text_ = "Redis ";
+      break;
+    case Software::valkey:
+      event_text_ = "Valkey ";
+      break;
+    case Software::garnet:
+      event_text_ = "Garnet ";
+      break;
+  }
+  event_text_.append(std::to_string(server_.version->major)).append(1, '.');
+  event_text_.append(std::to_string(server_.version->minor)).append(1, '.');
+  event_text_.append(std::to_string(server_.version->patch));
+  reply.value = event_text_;
+}
+
+}  // namespace sheaf::protocol::resp

@@ -1,0 +1,77 @@
+#pragma once
+
+// Answers: what the replies of a ready connection mean, and how requests end by them. Each reply is
+// for the oldest request that owes one, and must be of a type that this request can be answered
+// with:
+//
+// | reply                                   | then                                        |
+// |-----------------------------------------|---------------------------------------------|
+// | an error about the login, or after      | the connection ends; what was refused by it |
+// | which the server closes                 | for certain ends as refused                 |
+// | any other error                         | the request ends as refused; MOVED and the  |
+// |                                         | like with a Redirect                        |
+// | of the right type                       | the request ends, or has an item            |
+// | a value above value_limit               | the request ends as refused: too_large      |
+// | of another type; of no request, or of   | the protocol is broken: the connection ends |
+// | one that has not left                   |                                             |
+//
+// The type is all there is to check: if a server lost one of two replies of the same type, nobody
+// could see it. So whatever contradicts the order ends the connection at once.
+//
+// A request for many keys is answered key by key, null meaning absent. A key that was answered by
+// an error is `unsure`: it is to be asked for alone.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <string>
+#include <string_view>
+
+#include "protocol/connection_life.h"
+#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/request_queue.h"
+#include "protocol/resp/server_error.h"
+#include "protocol/resp/server_facts.h"
+#include "protocol/resp/session_options.h"
+
+namespace sheaf::protocol::resp {
+
+class Answers {
+ public:
+  // All outlive it.
+  Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
+          RequestQueue& queue) noexcept
+      : options_(options), server_(server), life_(life), queue_(queue) {}
+
+  // The next reply; not a push.
+  Step on_reply(const Value& reply, Event& event);
+  // True if the next reply may be a text of any length.
+  bool may_be_long() noexcept;
+  // The oldest request, if all its keys are answered and only its end is still to be reported.
+  Pending* finished_list() noexcept;
+  Step end_list(Pending& list, Event& event) { return answer(list, {}, event); }
+
+ private:
+  bool may_come(const Pending& request) const noexcept;
+  Step on_asking(Pending& request, const Value& reply);
+  Step on_closing(Pending& request, const Value& reply);
+  Step on_own(Pending& request, const Value& reply, Event& event);
+  Step on_key(Pending& list, const Value& reply, Event& event);
+  Step on_fatal(Pending* request, const ServerError& error, Event& event);
+  Step answer(Pending& request, const protocol::Reply& reply, Event& event);
+  Step broken_type() { return life_.broken("a reply of another type than was asked for"); }
+
+  // What a reply says that is no error; false if it is none to this request.
+  bool read(const Pending& request, const Value& value, protocol::Reply& reply);
+  bool read_value(const Value& value, protocol::Reply& reply) const noexcept;
+  bool read_stats(const Value& value, protocol::Reply& reply);
+  void name_version(protocol::Reply& reply);
+
+  const SessionOptions& options_;
+  const ServerFacts& server_;
+  ConnectionLife& life_;
+  RequestQueue& queue_;
+  std::string event_text_;  // what the last event has views of, where that is not the input
+};
+
+}  // namespace sheaf::protocol::resp

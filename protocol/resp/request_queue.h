@@ -1,0 +1,50 @@
+#pragma once
+
+// RequestQueue: the requests of one connection in their order (ordered_requests.h), and what is
+// needed to read their replies. The Redis protocol pairs by order alone: nothing in a reply names
+// its request. What can be checked is its type.
+//
+// A request owes one reply, with these exceptions:
+//
+// | request      | frame                 | replies, in order                               |
+// |--------------|-----------------------|-------------------------------------------------|
+// | of many keys | a GET for each        | one for each; `at` counts those that have come  |
+// | asking       | ASKING, its own, PING | one for each; `part` says which one comes next  |
+//
+// Thread rule: plain values.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+
+#include "protocol/ordered_requests.h"
+
+namespace sheaf::protocol::resp {
+
+// What was asked, by what may be answered. An error may be the answer to each.
+enum class Question : std::uint8_t {
+  value,           // GET, GETEX: a text, or null
+  many,            // the same for each key
+  touch,           // PEXPIRE: 1, or 0
+  touch_by_value,  // GETEX, whose value nobody wants
+  store,           // SET: OK; also null, if it has a condition
+  remove,          // DEL: 1, or 0
+  probe,           // PING: PONG
+  version,         // the same; what the server is was asked in the handshake
+  stats            // INFO: a text
+};
+
+// `acts_early` is that of requests of several commands.
+struct Pending : OrderedRequest {
+  enum class Part : std::uint8_t { asking, own, closing };
+
+  Question question = Question::value;
+  Part part = Part::own;
+  bool asks = false;         // there are the other two parts
+  bool conditional = false;  // store
+  std::uint32_t keys = 0;    // many
+  std::uint32_t at = 0;      // many
+};
+
+using RequestQueue = OrderedRequests<Pending>;
+
+}  // namespace sheaf::protocol::resp

@@ -1,0 +1,115 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/request_writer.h"
+
+#include <array>
+#include <utility>
+
+#include "protocol/resp/rules.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+constexpr std::array<Argument, 1> asking{"ASKING"};
+constexpr std::array<Argument, 1> ping{"PING"};
+
+}  // namespace
+
+OutputQueue::FrameId RequestWriter::write_no_op() {
+  queue_.reserve(1);
+  return add(Question::probe, commands_.write(ping), false).frame;
+}
+
+std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operation) {
+  if (auto error = refusal_of(operation, server_, options_.value_limit)) {
+    return std::unexpected(std::move(*error));
+  }
+  queue_.reserve(1);
+  switch (operation.verb) {
+    case Verb::get:
+      return write_one(Question::value, operation, {"GET", operation.key}).ticket;
+    case Verb::get_many:
+      return write_many(operation).ticket;
+    case Verb::set:
+      return write_set(operation).ticket;
+    case Verb::remove:
+      return write_one(Question::remove, operation, {"DEL", operation.key}).ticket;
+    case Verb::touch:
+      return write_touch(operation).ticket;
+    case Verb::get_and_touch:
+      return write_getex(Question::value, operation).ticket;
+    case Verb::probe:
+      return write_one(Question::probe, operation, ping).ticket;
+    case Verb::server_version:
+      return write_one(Question::version, operation, ping).ticket;
+    case Verb::stats:
+      return write_stats(operation).ticket;
+    default:
+      return std::unexpected(unsupported("unknown verb"));
+  }
+}
+
+// There is room for it.
+Pending& RequestWriter::add(Question question, OutputQueue::FrameId frame,
+                            bool with_ticket) noexcept {
+  Pending& request = queue_.add(with_ticket);
+  request.question = question;
+  request.frame = frame;
+  return request;
+}
+
+// ASKING is for the next command. On Garnet it is for a whole run of GETs that come together, so a
+// PING keeps it from those of others.
+Pending& RequestWriter::write_one(Question question, const Operation& operation, Command command) {
+  if (!operation.asking) return add(question, commands_.write(command));
+  const std::array<Command, 3> together{Command(asking), command, Command(ping)};
+  Pending& request = add(question, commands_.write_together(together));
+  request.asks = true;
+  request.part = Pending::Part::asking;
+  request.acts_early = true;
+  return request;
+}
+
+Pending& RequestWriter::write_set(const Operation& operation) {
+  std::array<Argument, 6> words{"SET", operation.key, operation.value};
+  std::size_t count = 3;
+  if (operation.ttl.count() > 0) {
+    const Expiry expiry = expiry_of(operation.ttl);
+    words[count++] = expiry.unit;
+    words[count++] = expiry.number;
+  }
+  if (operation.condition == Condition::if_absent) words[count++] = "NX";
+  if (operation.condition == Condition::if_present) words[count++] = "XX";
+  Pending& request = write_one(Question::store, operation, Command(words.data(), count));
+  request.conditional = operation.condition != Condition::none;
+  return request;
+}
+
+Pending& RequestWriter::write_touch(const Operation& operation) {
+  if (!touches_by_pexpire(operation, server_)) {
+    return write_getex(Question::touch_by_value, operation);
+  }
+  return write_one(Question::touch, operation, {"PEXPIRE", operation.key, operation.ttl.count()});
+}
+
+Pending& RequestWriter::write_getex(Question question, const Operation& operation) {
+  if (operation.ttl.count() == 0) {
+    return write_one(question, operation, {"GETEX", operation.key, "PERSIST"});
+  }
+  const Expiry expiry = expiry_of(operation.ttl);
+  return write_one(question, operation, {"GETEX", operation.key, expiry.unit, expiry.number});
+}
+
+Pending& RequestWriter::write_stats(const Operation& operation) {
+  if (operation.key.empty()) return write_one(Question::stats, operation, {"INFO"});
+  return write_one(Question::stats, operation, {"INFO", operation.key});
+}
+
+Pending& RequestWriter::write_many(const Operation& operation) {
+  Pending& request = add(Question::many, commands_.write_each("GET", operation.keys));
+  request.keys = static_cast<std::uint32_t>(operation.keys.size());
+  request.acts_early = true;
+  return request;
+}
+
+}  // namespace sheaf::protocol::resp

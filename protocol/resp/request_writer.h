@@ -1,0 +1,52 @@
+#pragma once
+
+// RequestWriter: from an operation to the commands of its frame, and to its place among the
+// requests.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <expected>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "protocol/resp/command_writer.h"
+#include "protocol/resp/request_queue.h"
+#include "protocol/resp/server_facts.h"
+#include "protocol/resp/session_options.h"
+
+namespace sheaf::protocol::resp {
+
+class RequestWriter {
+ public:
+  // All outlive it.
+  RequestWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
+                OutputQueue& output) noexcept
+      : options_(options), server_(server), queue_(queue), commands_(output) {}
+
+  // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
+  std::expected<Ticket, LocalError> write(const Operation& operation);
+  // PING of the session itself, without a ticket.
+  OutputQueue::FrameId write_no_op();
+
+ private:
+  Pending& write_one(Question question, const Operation& operation, Command command);
+  Pending& write_one(Question question, const Operation& operation,
+                     std::initializer_list<Argument> command) {
+    return write_one(question, operation, Command(command.begin(), command.size()));
+  }
+  Pending& write_set(const Operation& operation);
+  Pending& write_touch(const Operation& operation);
+  Pending& write_getex(Question question, const Operation& operation);
+  Pending& write_stats(const Operation& operation);
+  Pending& write_many(const Operation& operation);
+  Pending& add(Question question, OutputQueue::FrameId frame, bool with_ticket = true) noexcept;
+
+  const SessionOptions& options_;
+  const ServerFacts& server_;
+  RequestQueue& queue_;
+  CommandWriter commands_;
+};
+
+}  // namespace sheaf::protocol::resp

@@ -1,0 +1,120 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checks.h"
+#include "protocol/resp/server_error.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+// A string of a server has no more, and a larger limit would not fit the reader's.
+constexpr std::uint64_t largest_value = 512u << 20;
+// Statistics, whatever value_limit is.
+constexpr std::uint64_t longest_other_text = 1u << 20;
+// What a reply has beside one text; and lines.
+constexpr std::uint32_t other_bytes = 128u << 10;
+// The largest replies are HELLO's and pushes that nobody asked for.
+constexpr std::uint32_t most_elements = 4'096;
+// A longer one, even of somebody else's, is no text but garbage.
+constexpr std::uint64_t longest_text_passed_over = std::uint64_t{4} << 30;
+
+SessionOptions bounded(SessionOptions options) {
+  SHEAF_CHECK(options.max_in_flight >= 1);
+  options.value_limit = std::min(options.value_limit, largest_value);
+  return options;
+}
+
+ReplyLimits limits_of(const SessionOptions& options) {
+  const std::uint64_t value_limit = std::min(options.value_limit, largest_value);
+  ReplyLimits limits;
+  limits.text = static_cast<std::uint32_t>(std::max(value_limit, longest_other_text));
+  limits.bytes = limits.text + other_bytes;
+  limits.elements = most_elements;
+  return limits;
+}
+
+LifeOptions life_options(const SessionOptions& options) {
+  LifeOptions life;
+  life.input_limit = limits_of(options).bytes;
+  life.handshake_limit = options.handshake_limit;
+  life.keep_alive = options.keep_alive;
+  life.answer_limit = options.answer_limit;
+  life.greeting = "the greeting";
+  life.greeting_hint = ": it stands still, or does not speak the Redis protocol";
+  life.no_op = "a PING";
+  return life;
+}
+
+}  // namespace
+
+RespSession::RespSession(SessionOptions options)
+    : SessionBase(life_options(options)),
+      options_(bounded(std::move(options))),
+      reader_(limits_of(options_)),
+      commands_(life().output()),
+      handshake_(options_.handshake),
+      writer_(options_, handshake_.server(), requests(), life().output()),
+      answers_(options_, handshake_.server(), life(), requests()) {}
+
+std::size_t RespSession::free_slots() const {
+  const std::size_t used = requests().size();
+  if (used >= options_.max_in_flight) return 0;
+  if (life().output().size() >= options_.output_limit) return 0;
+  return options_.max_in_flight - used;
+}
+
+Step RespSession::next_step(Event& event) {
+  if (Pending* const list = answers_.finished_list()) return answers_.end_list(*list, event);
+  if (life().input().skipping()) return Step::need_input;
+  switch (reader_.read(life().input().data())) {
+    case ReplyReader::Progress::need_input:
+      return Step::need_input;
+    case ReplyReader::Progress::pass_over:
+      return pass_over(reader_.size());
+    case ReplyReader::Progress::broken:
+      return life().broken(reader_.fault().message());
+    case ReplyReader::Progress::complete:
+      break;
+  }
+  life().input().consumed(reader_.size());
+  return on_reply(reader_.root(), event);
+}
+
+Step RespSession::on_reply(const Value& reply, Event& event) {
+  if (reply.is(Type::push)) {
+    ++life().counters().bad_notifications;
+    return Step::again;
+  }
+  return ready() ? answers_.on_reply(reply, event) : on_greeting(reply, event);
+}
+
+// A server that takes no more clients says so before it has read anything.
+Step RespSession::on_greeting(const Value& reply, Event& event) {
+  const bool refused = reply.is_error() && ServerError::parse(reply.text()).ends_connection();
+  if (!refused && !life().has_left(handshake_.due_frame())) {
+    return life().broken("a reply to a request that has not been sent");
+  }
+  handshake_.on_reply(reply);
+  if (handshake_.state() == Handshake::State::ready) return life().become_ready(event);
+  if (handshake_.state() == Handshake::State::failed) {
+    life().end(handshake_.failure());
+  } else {
+    handshake_.write(commands_);
+  }
+  return Step::again;
+}
+
+// Its bytes go by without being kept; what it was the answer to is looked at once it has passed.
+Step RespSession::pass_over(std::size_t size) {
+  if (!ready() || !answers_.may_be_long() || size > longest_text_passed_over) {
+    return life().broken("a text of " + std::to_string(size) + " bytes that nobody asked for");
+  }
+  life().input().skip(size);
+  return Step::again;
+}
+
+}  // namespace sheaf::protocol::resp

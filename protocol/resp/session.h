@@ -1,0 +1,66 @@
+#pragma once
+
+// RespSession: the client's end of one connection in the Redis protocol, RESP2 or RESP3, whatever
+// the server speaks. The life of the connection is that of every session (session_base.h,
+// connection_life.h).
+//
+// | state    | input                           | then                             | next     |
+// |----------|---------------------------------|----------------------------------|----------|
+// | greeting | replies to the handshake        | its next commands                | greeting |
+// | greeting | the last of them (handshake.h)  | event ready                      | ready    |
+// | greeting | a reply by which it fails       |                                  | closed   |
+// | ready    | submit()                        | the request (request_writer.h)   | ready    |
+// | ready    | a reply (answers.h)             | an event, or it is dropped       | ready    |
+// | any      | a push                          | it is dropped and counted        | the same |
+// | any      | a text above every limit        | it is passed over; then a reply  | the same |
+// | any      | no RESP, or a reply of another  | events failed, closed            | closed   |
+// |          | type or to nothing              |                                  |          |
+//
+// Live servers send bytes that are no RESP, and then go on as if nothing had been. Nothing of what
+// follows can be relied on, so the connection ends with the first of them.
+//
+// Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstddef>
+#include <expected>
+
+#include "protocol/resp/answers.h"
+#include "protocol/resp/handshake.h"
+#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/request_writer.h"
+#include "protocol/session_base.h"
+
+namespace sheaf::protocol::resp {
+
+class RespSession final : public SessionBase<RequestQueue> {
+ public:
+  explicit RespSession(SessionOptions options);
+
+  bool clean() const override { return ready() && requests().only_own(); }
+
+  const ServerFacts& server() const noexcept { return handshake_.server(); }
+  // Of elements of replies, for tests of bounds.
+  std::size_t reply_capacity() const noexcept { return reader_.capacity(); }
+
+ private:
+  void greet() override { handshake_.write(commands_); }
+  std::expected<Ticket, LocalError> write(const Operation& operation, Now) override {
+    return writer_.write(operation);
+  }
+  OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
+  std::size_t free_slots() const override;
+  Step next_step(Event& event) override;
+  Step on_reply(const Value& reply, Event& event);
+  Step on_greeting(const Value& reply, Event& event);
+  Step pass_over(std::size_t size);
+
+  const SessionOptions options_;
+  ReplyReader reader_;
+  CommandWriter commands_;
+  Handshake handshake_;
+  RequestWriter writer_;
+  Answers answers_;
+};
+
+}  // namespace sheaf::protocol::resp

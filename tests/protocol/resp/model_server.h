@@ -1,0 +1,217 @@
+#pragma once
+
+// A server of the Redis protocol that says in its replies whose they are, and knows what a client
+// must make of them: the first reply on the wire is the answer to the first command, the second to
+// the second, and so on, up to the first one that cannot be. It can spoil its replies.
+
+#include <charconv>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/resp/reply_reader.h"
+#include "tests/protocol/resp/session_harness.h"
+
+namespace sheaf::protocol::resp {
+
+// Keys are "k<number>", each used once. The number says what the server answers.
+inline std::string key_of(std::size_t number) { return "k" + std::to_string(number); }
+inline std::size_t number_of(std::string_view key) {
+  std::size_t number = 0;
+  std::from_chars(key.data() + 1, key.data() + key.size(), number);
+  return number;
+}
+inline std::string value_of(std::string_view key) {
+  return "the value of " + std::string(key) +
+         std::string(number_of(key) % 11 == 0 ? 9'000 : 0, '.');
+}
+
+class ModelServer {
+ public:
+  enum class Fault : std::uint8_t { none, lose, twice, swap, garble };
+
+  // `plain`: every key is there, there are no errors, and nobody's reply looks like a neighbour's.
+  explicit ModelServer(bool plain) : plain_(plain) {}
+
+  void receive(std::string_view bytes) {
+    received_ += bytes;
+    ReplyReader reader;
+    while (!received_.empty() && reader.read(received_) == ReplyReader::Progress::complete) {
+      const Value root = reader.root();
+      std::vector<std::string> words;
+      for (const Value word : root) words.emplace_back(word.text());
+      answer(words);
+      received_.erase(0, reader.size());
+    }
+  }
+  // All that has been answered so far, on the wire.
+  std::string take() {
+    std::string all;
+    for (Reply& reply : pending_) {
+      all += reply.bytes;
+      wire_.push_back(std::move(reply));
+    }
+    pending_.clear();
+    return all;
+  }
+  // Spoils the first of the replies that wait; false if there are too few.
+  bool spoil(Fault fault, std::size_t at) {
+    if (pending_.size() < 2) return false;
+    Reply& first = pending_.front();
+    switch (fault) {
+      case Fault::none:
+        return false;
+      case Fault::lose:
+        pending_.erase(pending_.begin());
+        return true;
+      case Fault::twice:
+        pending_.insert(pending_.begin(), Reply(first));
+        return true;
+      case Fault::swap:
+        std::swap(pending_[0], pending_[1]);
+        return true;
+      case Fault::garble: {
+        const bool in_text = first.bytes.front() == '$' && first.bytes.size() > 10;
+        const std::size_t from = in_text ? at % first.bytes.size() : 0;
+        std::fill(first.bytes.begin() + static_cast<std::ptrdiff_t>(from), first.bytes.end(), '\0');
+        first.kind = Kind::garbage;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Commands and replies on the wire up to the first reply that cannot be its command's.
+  std::size_t good() const {
+    std::size_t count = 0;
+    while (count < wire_.size() && count < commands_.size() &&
+           fits(commands_[count], wire_[count].kind)) {
+      ++count;
+    }
+    return count;
+  }
+  bool ends_badly() const { return good() < wire_.size(); }
+
+  // What the client must make of the reply that the key's command got; nothing if it got none.
+  std::optional<Seen> expected(std::string_view key) const {
+    const auto found = place_.find(std::string(key));
+    if (found == place_.end() || found->second >= good()) return std::nullopt;
+    const Reply& reply = wire_[found->second];
+    Seen seen;
+    seen.kind = Event::Kind::reply;
+    switch (reply.kind) {
+      case Kind::value:
+        seen.value = reply.text;
+        break;
+      case Kind::null:
+        seen.status =
+            commands_[found->second] == Command::get ? Status::absent : Status::not_stored;
+        break;
+      case Kind::zero:
+        seen.status = Status::absent;
+        break;
+      case Kind::error:
+        seen.status = Status::refused;
+        seen.text = reply.text;
+        break;
+      default:
+        break;
+    }
+    return seen;
+  }
+  // True if that was the server's reply to this very key.
+  bool is_own(std::string_view key) const {
+    const auto found = place_.find(std::string(key));
+    return found != place_.end() && wire_[found->second].key == key;
+  }
+
+ private:
+  enum class Command : std::uint8_t { get, set, add, count, ping, asking, other };
+  enum class Kind : std::uint8_t { value, null, ok, pong, zero, one, error, other, garbage };
+  struct Reply {
+    std::string bytes;
+    Kind kind = Kind::other;
+    std::string text{};
+    std::string key{};
+  };
+
+  static bool fits(Command command, Kind kind) {
+    if (kind == Kind::garbage) return false;
+    if (kind == Kind::error) return true;
+    switch (command) {
+      case Command::get:
+        return kind == Kind::value || kind == Kind::null;
+      case Command::set:
+      case Command::asking:
+        return kind == Kind::ok;
+      case Command::add:
+        return kind == Kind::ok || kind == Kind::null;
+      case Command::count:
+        return kind == Kind::zero || kind == Kind::one;
+      case Command::ping:
+        return kind == Kind::pong;
+      case Command::other:
+        return true;
+    }
+    return false;
+  }
+
+  void answer(const std::vector<std::string>& words) {
+    const std::string& name = words[0];
+    if (name == "HELLO") return greet(std::string(live::redis_hello_resp3));
+    if (name == "CLIENT") return greet("+OK\r\n");
+    if (!greeted_) {
+      greeted_ = true;
+      return greet("+PONG\r\n");
+    }
+    if (name == "PING") return add(Command::ping, {"+PONG\r\n", Kind::pong});
+    if (name == "ASKING") return add(Command::asking, {"+OK\r\n", Kind::ok});
+    const std::string& key = words[1];
+    place_[key] = commands_.size();
+    const bool adds = name == "SET" && words.back() == "NX";
+    const Command command = name == "GET"   ? Command::get
+                            : adds          ? Command::add
+                            : name == "SET" ? Command::set
+                                            : Command::count;
+    Reply reply = reply_to(command, key);
+    reply.key = key;
+    add(command, std::move(reply));
+  }
+  Reply reply_to(Command command, const std::string& key) const {
+    const std::size_t number = number_of(key);
+    if (!plain_ && number % 13 == 5) {
+      const std::string text = "MOVED 1 " + key + ".example:" + std::to_string(7'000);
+      return {"-" + text + "\r\n", Kind::error, text};
+    }
+    const bool there = plain_ || number % 3 != 0;
+    switch (command) {
+      case Command::get: {
+        if (!there) return {"_\r\n", Kind::null};
+        const std::string value = value_of(key);
+        return {bulk(value), Kind::value, value};
+      }
+      case Command::count:
+        return there ? Reply{":1\r\n", Kind::one} : Reply{":0\r\n", Kind::zero};
+      case Command::add:
+        return there ? Reply{"+OK\r\n", Kind::ok} : Reply{"_\r\n", Kind::null};
+      default:
+        return {"+OK\r\n", Kind::ok};
+    }
+  }
+  void greet(std::string bytes) { add(Command::other, {std::move(bytes), Kind::other}); }
+  void add(Command command, Reply reply) {
+    commands_.push_back(command);
+    pending_.push_back(std::move(reply));
+  }
+
+  const bool plain_;
+  bool greeted_ = false;
+  std::string received_;
+  std::vector<Command> commands_;  // all that have come, in their order
+  std::vector<Reply> pending_;
+  std::vector<Reply> wire_;  // all that have left
+  std::map<std::string, std::size_t> place_;
+};
+
+}  // namespace sheaf::protocol::resp

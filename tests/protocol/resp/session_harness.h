@@ -1,0 +1,245 @@
+#pragma once
+
+// A session of the Redis protocol under test, and the server's side of its connection, played by
+// hand.
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/session.h"
+#include "tests/protocol/resp/live_replies.h"
+#include "tests/protocol/take_output.h"
+
+namespace sheaf::protocol::resp {
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+
+// A redirect with its host copied.
+struct Whereto {
+  protocol::Redirect::Kind kind = protocol::Redirect::Kind::later;
+  std::string host{};
+  std::uint16_t port = 0;
+  std::uint16_t slot = 0;
+  bool host_unknown = false;
+  friend bool operator==(const Whereto&, const Whereto&) = default;
+};
+
+// An event with everything in it copied.
+struct Seen {
+  Event::Kind kind = Event::Kind::closed;
+  Ticket ticket{};
+  Status status = Status::done;
+  Reason reason = Reason::other;
+  std::string value{};
+  std::string text{};
+  bool unsure = false;
+  Sent sent = Sent::no;
+  std::uint32_t index = 0;
+  std::optional<Whereto> redirect{};
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+inline Seen seen(const Event& event) {
+  Seen copy{.kind = event.kind, .ticket = event.ticket, .sent = event.sent};
+  if (event.kind == Event::Kind::item) copy.index = event.index;
+  if (event.kind != Event::Kind::item && event.kind != Event::Kind::reply) return copy;
+  const protocol::Reply& reply = event.reply;
+  copy.status = reply.status;
+  copy.reason = reply.reason;
+  copy.value = reply.value;
+  copy.text = reply.text;
+  copy.unsure = reply.unsure;
+  if (reply.redirect) {
+    const protocol::Redirect& to = *reply.redirect;
+    copy.redirect = Whereto{to.kind, std::string(to.host), to.port, to.slot, to.host_unknown};
+  }
+  return copy;
+}
+
+// Commands as text: "SET k v; PING".
+inline std::string commands_of(std::string_view bytes) {
+  std::string out;
+  ReplyReader reader;
+  while (!bytes.empty() && reader.read(bytes) == ReplyReader::Progress::complete) {
+    if (!out.empty()) out += "; ";
+    std::string command;
+    for (const Value word : reader.root()) {
+      command.append(command.empty() ? "" : " ").append(word.text());
+    }
+    out += command;
+    bytes.remove_prefix(reader.size());
+  }
+  return bytes.empty() ? out : out + " and a part";
+}
+
+inline std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
+inline std::string verbatim(std::string_view text) {
+  return "=" + std::to_string(text.size() + 4) + "\r\ntxt:" + std::string(text) + "\r\n";
+}
+
+inline SessionOptions test_options() {
+  SessionOptions options;
+  options.value_limit = 2'000'000;
+  return options;
+}
+
+class Wire {
+ public:
+  explicit Wire(SessionOptions options = test_options()) : session(std::move(options)) {}
+
+  Now now() const { return {elapsed, 1'700'000'000'000ms}; }
+
+  // What the session wants to write, taken by the kernel.
+  std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
+    return take_output(session, now(), most);
+  }
+  std::string sent() { return commands_of(take()); }
+  // Gives bytes in reads of at most `step`; events are polled after each.
+  void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
+    while (!bytes.empty() && !session.closed()) {
+      const std::span<std::byte> space = session.input_space();
+      const std::size_t size = std::min({bytes.size(), space.size(), step});
+      if (size == 0) break;
+      std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), size, space.begin());
+      bytes.remove_prefix(size);
+      session.on_input(size, now());
+      poll();
+    }
+    poll();
+  }
+  void poll() {
+    Event event;
+    while (session.poll_event(event)) events.push_back(seen(event));
+  }
+  // The next event; a closed event with the text "none" if there is none.
+  Seen next() {
+    if (events.empty()) return {.text = "none"};
+    Seen first = std::move(events.front());
+    events.pop_front();
+    return first;
+  }
+  Ticket submit(const Operation& operation) {
+    auto ticket = session.submit(operation, now());
+    return ticket ? *ticket : Ticket{};
+  }
+  LocalError refusal(const Operation& operation) {
+    auto ticket = session.submit(operation, now());
+    return ticket ? LocalError{Outcome::unknown, Reason::other, "accepted"} : ticket.error();
+  }
+  // One operation alone: what it writes, then the answer, then the event.
+  Seen ask(const Operation& operation, std::string_view answer) {
+    submit(operation);
+    written = sent();
+    feed(answer);
+    return next();
+  }
+  // Nothing but the end is left; why.
+  const CloseReason& end() {
+    poll();
+    while (!events.empty() && events.front().kind == Event::Kind::failed) events.pop_front();
+    if (events.size() != 1 || events.front().kind != Event::Kind::closed) return no_end_;
+    return session.close_reason();
+  }
+  // Lets time pass up to the next deadline.
+  void pass() {
+    elapsed = session.poll_deadline().value_or(elapsed);
+    session.on_deadline(now());
+    poll();
+  }
+
+  Deadline elapsed = 1h;
+  RespSession session;
+  std::deque<Seen> events;
+  std::string written;  // by the last ask()
+
+ private:
+  const CloseReason no_end_{Reason::other, "no end, or more than that"};
+};
+
+// Who is at the other end. By its first reply it speaks RESP3, or knows no HELLO.
+enum class Server : std::uint8_t { redis, garnet, valkey, redis_resp2, old_redis, unknown };
+inline constexpr Server every_server[] = {Server::redis,       Server::garnet,    Server::valkey,
+                                          Server::redis_resp2, Server::old_redis, Server::unknown};
+
+inline std::string hello_of(Server server) {
+  switch (server) {
+    case Server::redis:
+      return std::string(live::redis_hello_resp3);
+    case Server::garnet:
+      return std::string(live::garnet_hello_resp3);
+    case Server::valkey:
+      return "%3\r\n+server\r\n+valkey\r\n+version\r\n+8.1.0\r\n+proto\r\n:3\r\n";
+    default:
+      return "-ERR unknown command\r\n";
+  }
+}
+inline std::string info_of(Server server) {
+  if (server == Server::redis_resp2) return bulk("# Server\r\nredis_version:7.0.15\r\n");
+  if (server == Server::old_redis) return bulk("# Server\r\nredis_version:5.0.7\r\n");
+  return "-NOPERM no\r\n";
+}
+inline bool speaks_resp3(Server server) { return server <= Server::valkey; }
+inline std::string null_of(Server server) { return speaks_resp3(server) ? "_\r\n" : "$-1\r\n"; }
+
+// A session that is ready.
+struct ReadyWire : Wire {
+  explicit ReadyWire(Server server = Server::redis, SessionOptions options = test_options())
+      : Wire(std::move(options)) {
+    session.start(now());
+    take();
+    feed(hello_of(server));
+    take();
+    if (!speaks_resp3(server)) {
+      feed(info_of(server) + "-NOPERM no\r\n");
+      take();
+    }
+    feed("+OK\r\n+OK\r\n+PONG\r\n");
+    next();
+  }
+};
+
+// ---- operations
+
+inline Operation operation(Verb verb, std::string_view key = {}, std::string_view value = {}) {
+  Operation made;
+  made.verb = verb;
+  made.key = key;
+  made.value = value;
+  return made;
+}
+inline Operation get(std::string_view key) { return operation(Verb::get, key); }
+inline Operation set(std::string_view key, std::string_view value) {
+  return operation(Verb::set, key, value);
+}
+// The keys are borrowed until the last event.
+inline Operation many(const std::vector<std::string_view>& keys) {
+  Operation made;
+  made.verb = Verb::get_many;
+  made.keys = keys;
+  return made;
+}
+Operation many(std::vector<std::string_view>&&) = delete;
+inline Operation with(Operation made, Condition condition) {
+  made.condition = condition;
+  return made;
+}
+inline Operation living(Operation made, std::chrono::milliseconds ttl) {
+  made.ttl = ttl;
+  return made;
+}
+inline Operation asking(Operation made) {
+  made.asking = true;
+  return made;
+}
+
+}  // namespace sheaf::protocol::resp

@@ -1,0 +1,142 @@
+// Many keys as one request.
+
+#include <gtest/gtest.h>
+
+#include "tests/protocol/resp/session_harness.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+class RespMany : public testing::Test {
+ protected:
+  const std::vector<std::string_view> keys{"a", "b", "c", "d"};
+  ReadyWire wire;
+};
+
+TEST_F(RespMany, AreGetsInOneFrameAndAnItemForEachKeyThatIsThere) {
+  const Ticket ticket = wire.submit(many(keys));
+  EXPECT_EQ(wire.session.in_flight(), 1u);
+  EXPECT_EQ(wire.sent(), "GET a; GET b; GET c; GET d");
+  wire.feed("$1\r\n1\r\n_\r\n$1\r\n3\r\n$-1\r\n");
+  const Seen first = wire.next();
+  EXPECT_EQ(first.kind, Event::Kind::item);
+  EXPECT_EQ(first.ticket, ticket);
+  EXPECT_EQ(first.index, 0u);
+  EXPECT_EQ(first.value, "1");
+  const Seen third = wire.next();
+  EXPECT_EQ(third.index, 2u);
+  EXPECT_EQ(third.value, "3");
+  const Seen end = wire.next();
+  EXPECT_EQ(end.kind, Event::Kind::reply);
+  EXPECT_EQ(end.ticket, ticket);
+  EXPECT_EQ(end.status, Status::done);
+  EXPECT_EQ(end.value, "");
+  EXPECT_TRUE(wire.events.empty());
+  EXPECT_TRUE(wire.session.clean());
+}
+
+TEST_F(RespMany, TheLastKeyMayBeThere) {
+  const std::vector<std::string_view> one{"a"};
+  wire.submit(many(one));
+  const Ticket next = wire.submit(get("k"));
+  wire.take();
+  wire.feed("$1\r\n1\r\n$1\r\nk\r\n");
+  EXPECT_EQ(wire.next().kind, Event::Kind::item);
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  const Seen other = wire.next();
+  EXPECT_EQ(other.ticket, next);
+  EXPECT_EQ(other.value, "k");
+}
+
+TEST_F(RespMany, AKeyThatWasAnsweredByAnErrorIsToBeAskedForAlone) {
+  wire.submit(many(keys));
+  wire.take();
+  wire.feed("-MOVED 1 10.0.0.1:7000\r\n-WRONGTYPE no\r\n$1\r\n3\r\n-TRYAGAIN later\r\n");
+  const Seen moved = wire.next();
+  EXPECT_EQ(moved.kind, Event::Kind::item);
+  EXPECT_TRUE(moved.unsure);
+  EXPECT_EQ(moved.status, Status::refused);
+  EXPECT_EQ(moved.redirect, (Whereto{protocol::Redirect::Kind::moved, "10.0.0.1", 7000, 1}));
+  const Seen wrong = wire.next();
+  EXPECT_TRUE(wrong.unsure);
+  EXPECT_EQ(wrong.index, 1u);
+  EXPECT_EQ(wrong.reason, Reason::wrong_type);
+  EXPECT_FALSE(wire.next().unsure);
+  EXPECT_EQ(wire.next().index, 3u);
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+}
+
+TEST_F(RespMany, AValueAboveTheLimitIsRefusedAlone) {
+  wire.submit(many(keys));
+  wire.take();
+  wire.feed("_\r\n" + bulk(std::string(2'000'001, 'v')) + "$1\r\n3\r\n_\r\n", 100'000);
+  const Seen large = wire.next();
+  EXPECT_EQ(large.index, 1u);
+  EXPECT_EQ(large.reason, Reason::too_large);
+  EXPECT_EQ(large.text, "the value is above value_limit");
+  EXPECT_EQ(wire.next().value, "3");
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  EXPECT_FALSE(wire.session.closed());
+}
+
+TEST_F(RespMany, AnswersMayComeWhileTheRestIsLeaving) {
+  wire.submit(many(keys));
+  wire.take(25);
+  wire.feed("$1\r\n1\r\n_\r\n_\r\n");
+  EXPECT_EQ(wire.next().value, "1");
+  EXPECT_FALSE(wire.session.closed());
+  wire.feed("_\r\n");
+  EXPECT_EQ(wire.end().reason, Reason::protocol_error) << "but not the last";
+
+  ReadyWire unsent;
+  unsent.submit(many(keys));
+  unsent.feed("_\r\n");
+  EXPECT_EQ(unsent.end().reason, Reason::protocol_error) << "nor before a byte has left";
+}
+
+TEST_F(RespMany, ACancelledOneKeepsItsPlacesUntilAllRepliesHavePassed) {
+  const Ticket given_up = wire.submit(many(keys));
+  const Ticket next = wire.submit(get("k"));
+  wire.take();
+  wire.feed("$1\r\n1\r\n");
+  EXPECT_EQ(wire.next().kind, Event::Kind::item);
+  EXPECT_EQ(wire.session.cancel(given_up, wire.now()), Sent::maybe);
+  wire.feed("$1\r\n2\r\n-MOVED 1 a:1\r\n$1\r\n4\r\n");
+  EXPECT_TRUE(wire.events.empty());
+  EXPECT_EQ(wire.session.counters().late_replies, 1u);
+  wire.feed("$1\r\nk\r\n");
+  const Seen own = wire.next();
+  EXPECT_EQ(own.ticket, next);
+  EXPECT_EQ(own.value, "k");
+}
+
+TEST_F(RespMany, MayBeCancelledBetweenItsLastItemAndItsEnd) {
+  const std::vector<std::string_view> one{"a"};
+  const Ticket given_up = wire.submit(many(one));
+  wire.take();
+  const auto space = wire.session.input_space();
+  constexpr std::string_view hit = "$1\r\n1\r\n";
+  std::copy_n(reinterpret_cast<const std::byte*>(hit.data()), hit.size(), space.begin());
+  wire.session.on_input(hit.size(), wire.now());
+  Event event;
+  ASSERT_TRUE(wire.session.poll_event(event));
+  EXPECT_EQ(event.kind, Event::Kind::item);
+  wire.session.cancel(given_up, wire.now());
+  EXPECT_FALSE(wire.session.poll_event(event));
+  EXPECT_TRUE(wire.session.clean());
+}
+
+TEST_F(RespMany, IsOfOneTypeThroughout) {
+  for (const std::string_view odd : {"+OK\r\n", ":1\r\n", "*0\r\n", "#t\r\n", "=5\r\ntxt:v\r\n"}) {
+    ReadyWire fresh;
+    fresh.submit(many(keys));
+    fresh.take();
+    fresh.feed("$1\r\n1\r\n");
+    EXPECT_EQ(fresh.next().kind, Event::Kind::item);
+    fresh.feed(odd);
+    EXPECT_EQ(fresh.end().reason, Reason::protocol_error) << odd;
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::resp

@@ -1,0 +1,235 @@
+// Every operation as commands, and every reply to it as an event, with each server.
+
+#include <gtest/gtest.h>
+
+#include "protocol/resp/rules.h"
+#include "tests/protocol/resp/session_harness.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+class RespVerbs : public testing::TestWithParam<Server> {
+ protected:
+  bool is_garnet() const { return GetParam() == Server::garnet; }
+  bool is_known() const { return GetParam() != Server::unknown && !is_garnet(); }
+  std::string null() const { return null_of(GetParam()); }
+
+  ReadyWire wire{GetParam()};
+};
+
+TEST_P(RespVerbs, Get) {
+  const Seen hit = wire.ask(get("k"), "$5\r\nhello\r\n");
+  EXPECT_EQ(wire.written, "GET k");
+  EXPECT_EQ(hit.kind, Event::Kind::reply);
+  EXPECT_EQ(hit.status, Status::done);
+  EXPECT_EQ(hit.value, "hello");
+  EXPECT_EQ(wire.ask(get("k"), "$0\r\n\r\n").status, Status::done) << "empty is there";
+  for (const std::string_view none : {"_\r\n", "$-1\r\n", "*-1\r\n"}) {
+    EXPECT_EQ(wire.ask(get("k"), none).status, Status::absent) << "Garnet mixes them";
+  }
+  EXPECT_EQ(wire.ask(get("\0\r\n"sv), bulk("\r\n\0"sv)).value, "\r\n\0"s);
+}
+
+TEST_P(RespVerbs, Set) {
+  EXPECT_EQ(wire.ask(set("k", "v"), "+OK\r\n").status, Status::done);
+  EXPECT_EQ(wire.written, "SET k v");
+  EXPECT_EQ(wire.ask(living(set("k", ""), 1ms), "+OK\r\n").status, Status::done);
+  EXPECT_EQ(wire.written, "SET k  PX 1");
+  wire.ask(with(set("k", "v"), Condition::if_absent), "+OK\r\n");
+  EXPECT_EQ(wire.written, "SET k v NX");
+  const Operation conditional = with(living(set("k", "v"), 1'500ms), Condition::if_present);
+  EXPECT_EQ(wire.ask(conditional, null()).status, Status::not_stored);
+  EXPECT_EQ(wire.written, "SET k v PX 1500 XX");
+}
+
+TEST_P(RespVerbs, LongLivesAreGivenInSeconds) {
+  wire.ask(living(set("k", "v"), 2'147'483'647ms), "+OK\r\n");
+  EXPECT_EQ(wire.written, "SET k v PX 2147483647");
+  wire.ask(living(set("k", "v"), 2'147'483'648ms), "+OK\r\n");
+  EXPECT_EQ(wire.written, "SET k v EX 2147484") << "rounded up";
+}
+
+TEST_P(RespVerbs, Remove) {
+  EXPECT_EQ(wire.ask(operation(Verb::remove, "k"), ":1\r\n").status, Status::done);
+  EXPECT_EQ(wire.written, "DEL k");
+  EXPECT_EQ(wire.ask(operation(Verb::remove, "k"), ":0\r\n").status, Status::absent);
+}
+
+// Garnet answers PEXPIRE and PERSIST of a key whose life is over with 128 KiB of garbage.
+TEST_P(RespVerbs, Touch) {
+  const Operation touch = living(operation(Verb::touch, "k"), 30s);
+  if (is_known()) {
+    EXPECT_EQ(wire.ask(touch, ":1\r\n").status, Status::done);
+    EXPECT_EQ(wire.written, "PEXPIRE k 30000");
+    EXPECT_EQ(wire.ask(touch, ":0\r\n").status, Status::absent);
+    return;
+  }
+  const Seen done = wire.ask(touch, "$1\r\nv\r\n");
+  EXPECT_EQ(wire.written, "GETEX k PX 30000");
+  EXPECT_EQ(done.status, Status::done);
+  EXPECT_EQ(done.value, "") << "nobody asked for it";
+  EXPECT_EQ(wire.ask(touch, null()).status, Status::absent);
+  EXPECT_EQ(wire.ask(touch, bulk(std::string(2'000'001, 'v'))).status, Status::done)
+      << "however large it is";
+}
+
+// PERSIST does not say whether there is a key.
+TEST_P(RespVerbs, TouchForEver) {
+  if (GetParam() == Server::old_redis) {
+    EXPECT_EQ(wire.refusal(operation(Verb::touch, "k")).text, "GETEX needs Redis 6.2");
+    return;
+  }
+  EXPECT_EQ(wire.ask(operation(Verb::touch, "k"), "$1\r\nv\r\n").status, Status::done);
+  EXPECT_EQ(wire.written, "GETEX k PERSIST");
+  EXPECT_EQ(wire.ask(operation(Verb::touch, "k"), null()).status, Status::absent);
+}
+
+TEST_P(RespVerbs, GetAndTouch) {
+  const Operation touch = living(operation(Verb::get_and_touch, "k"), 30s);
+  if (GetParam() == Server::old_redis) {
+    EXPECT_EQ(wire.refusal(touch).outcome, Outcome::unsupported);
+    return;
+  }
+  const Seen got = wire.ask(touch, "$1\r\nv\r\n");
+  EXPECT_EQ(wire.written, "GETEX k PX 30000");
+  EXPECT_EQ(got.value, "v");
+  EXPECT_EQ(wire.ask(operation(Verb::get_and_touch, "k"), null()).status, Status::absent);
+  EXPECT_EQ(wire.written, "GETEX k PERSIST");
+}
+
+TEST_P(RespVerbs, Probe) {
+  EXPECT_EQ(wire.ask(operation(Verb::probe), "+PONG\r\n").status, Status::done);
+  EXPECT_EQ(wire.written, "PING");
+  EXPECT_EQ(wire.ask(operation(Verb::probe), "-NOPERM no PING\r\n").status, Status::done)
+      << "it answers, whatever an ACL forbids";
+  const Seen loading = wire.ask(operation(Verb::probe), "-LOADING Redis is loading\r\n");
+  EXPECT_EQ(loading.status, Status::refused);
+}
+
+TEST_P(RespVerbs, TheVersionIsThatOfTheHandshake) {
+  const Seen version = wire.ask(operation(Verb::server_version), "+PONG\r\n");
+  EXPECT_EQ(wire.written, "PING");
+  const auto expected = [&]() -> std::string {
+    switch (GetParam()) {
+      case Server::redis:
+      case Server::redis_resp2:
+        return "Redis 7.0.15";
+      case Server::garnet:
+        return "Garnet 2.2.8";
+      case Server::valkey:
+        return "Valkey 8.1.0";
+      case Server::old_redis:
+        return "Redis 5.0.7";
+      case Server::unknown:
+        break;
+    }
+    return "";
+  };
+  EXPECT_EQ(version.value, expected());
+  if (GetParam() != Server::unknown) return;
+  EXPECT_EQ(version.status, Status::refused);
+  EXPECT_EQ(version.text, "the server has not said its version");
+}
+
+TEST_P(RespVerbs, Stats) {
+  const std::string info =
+      "# Memory\r\nused_memory:100\r\n\r\n# Keyspace\r\ndb0:keys=1,expires=0\r\nodd line\r\n";
+  const std::string reply = speaks_resp3(GetParam()) ? verbatim(info) : bulk(info);
+  EXPECT_EQ(wire.ask(operation(Verb::stats), reply).value,
+            "used_memory 100\ndb0 keys=1,expires=0\n");
+  EXPECT_EQ(wire.written, "INFO");
+  EXPECT_EQ(wire.ask(operation(Verb::stats, "memory"), bulk("a:1\nb:2")).value, "a 1\nb 2\n");
+  EXPECT_EQ(wire.written, "INFO memory");
+  EXPECT_EQ(wire.ask(operation(Verb::stats, "x"), bulk("")).value, "");
+  const Seen refused = wire.ask(operation(Verb::stats, "x"), "-ERR Invalid section x.\r\n");
+  EXPECT_EQ(refused.status, Status::refused);
+  EXPECT_EQ(refused.text, "ERR Invalid section x.");
+}
+
+TEST_P(RespVerbs, StatisticsHaveALimit) {
+  for (const std::size_t size : {std::size_t{(1 << 20) + 1}, std::size_t{3'000'000}}) {
+    const Seen over = wire.ask(operation(Verb::stats), bulk(std::string(size, 'x')));
+    EXPECT_EQ(over.reason, Reason::too_large);
+    EXPECT_EQ(over.text, "the statistics are above 1 MiB");
+  }
+  EXPECT_EQ(wire.ask(operation(Verb::stats), bulk("a:1\r\n")).value, "a 1\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Servers, RespVerbs, testing::ValuesIn(every_server));
+
+// ---- what is not taken
+
+TEST(RespRefusals, WhatTheProtocolHasNotIsRefusedInOneSentence) {
+  ReadyWire wire;
+  Operation fenced = set("k", "v");
+  fenced.fence = "token";
+  Operation flagged = set("k", "v");
+  flagged.flags = 1;
+  const std::pair<Operation, std::string_view> cases[] = {
+      {operation(Verb::append, "k", "v"),
+       "APPEND of the Redis protocol would create a key that is absent"},
+      {operation(Verb::prepend, "k", "v"), "the Redis protocol has no command that prepends"},
+      {operation(Verb::increment, "k"),
+       "INCRBY of the Redis protocol would create a key that is absent"},
+      {operation(Verb::decrement, "k"), "DECRBY of the Redis protocol does not stop at 0"},
+      {operation(Verb::lease, "k"), "the Redis protocol has no operation \"lease\""},
+      {operation(Verb::clock), "the Redis protocol has no operation \"clock\""},
+      {operation(Verb::watch, "k"), "the Redis protocol has no operation \"watch\""},
+      {operation(Verb::unwatch, "k"), "the Redis protocol has no operation \"unwatch\""},
+      {with(set("k", "v"), Condition::if_version),
+       "SET and DEL of the Redis protocol compare no versions"},
+      {with(operation(Verb::remove, "k"), Condition::if_version),
+       "SET and DEL of the Redis protocol compare no versions"},
+      {with(operation(Verb::remove, "k", "v"), Condition::if_value),
+       "SET and DEL of the Redis protocol compare no values"},
+      {with(set("k", "v"), Condition::if_absent_or_equal),
+       "SET and DEL of the Redis protocol compare no values"},
+      {with(operation(Verb::remove, "k"), Condition::if_present),
+       "only a set can depend on whether there is a key"},
+      {living(operation(Verb::remove, "k"), 1s), "only writes and touches have a time to live"},
+      {fenced, "servers of the Redis protocol do not check fencing tokens"},
+      {flagged, "servers of the Redis protocol keep no flags beside a value"},
+  };
+  for (const auto& [refused, sentence] : cases) {
+    const LocalError error = wire.refusal(refused);
+    EXPECT_EQ(error.outcome, Outcome::unsupported) << sentence;
+    EXPECT_EQ(error.text, sentence);
+  }
+  EXPECT_EQ(wire.sent(), "") << "not a byte is written";
+  EXPECT_EQ(wire.session.in_flight(), 0u);
+}
+
+TEST(RespRefusals, BadArgumentsAreRefused) {
+  ReadyWire wire;
+  const std::vector<std::string_view> none;
+  const std::vector<std::string_view> with_empty{"a", ""};
+  const std::string long_key(longest_key + 1, 'k');
+  const std::string large(2'000'001, 'v');
+  EXPECT_EQ(wire.refusal(get("")).text, "the key is empty");
+  EXPECT_EQ(wire.refusal(many(none)).text, "no keys are given");
+  EXPECT_EQ(wire.refusal(many(with_empty)).text, "the key is empty");
+  EXPECT_EQ(wire.refusal(get(long_key)).text,
+            "the key of 8193 bytes is above the longest key of a request, of 8192 bytes");
+  EXPECT_EQ(wire.refusal(set("k", large)).text,
+            "the value of 2000001 bytes is above value_limit of 2000000 bytes");
+  EXPECT_EQ(wire.refusal(living(set("k", "v"), -1ms)).text, "the time to live is negative");
+  EXPECT_EQ(wire.refusal(asking(many(with_empty))).text,
+            "only a request for one key can be asking");
+  EXPECT_EQ(wire.refusal(asking(operation(Verb::probe))).outcome, Outcome::invalid);
+  EXPECT_EQ(wire.sent(), "");
+}
+
+// submit() copies the key: it is not looked at later.
+TEST(RespRefusals, TheLongestKeyIsCopied) {
+  ReadyWire wire;
+  std::string key(longest_key, 'k');
+  wire.submit(get(key));
+  wire.submit(set(key, "v"));
+  std::fill(key.begin(), key.end(), 'x');
+  const std::string bytes = wire.take();
+  EXPECT_EQ(bytes.find('x'), std::string::npos);
+  EXPECT_GT(bytes.size(), 2 * longest_key);
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::resp
