@@ -1,0 +1,32 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/sessions.h"
+
+#include <algorithm>
+
+#include "protocol/resp/rules.h"
+#include "protocol/resp/session.h"
+
+namespace sheaf::protocol::resp {
+
+RespSessions::RespSessions(const ClusterConfig& config) {
+  options_.handshake.user = config.user;
+  options_.handshake.password = config.password;
+  options_.keep_alive = config.keep_alive;
+  options_.handshake_limit =
+      std::max(config.connect_timeout, config.timeout);  // sockets are stricter
+  options_.value_limit = config.value_limit;
+  options_.max_in_flight = config.max_in_flight;
+}
+
+std::unique_ptr<Session> RespSessions::make(unsigned, Now) {
+  return std::make_unique<RespSession>(options_);
+}
+
+std::unique_ptr<SessionFactory> RespSessions::another() const {
+  return std::unique_ptr<SessionFactory>(new RespSessions(options_));
+}
+
+bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }
+
+}  // namespace sheaf::protocol::resp

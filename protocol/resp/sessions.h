@@ -1,0 +1,31 @@
+#pragma once
+
+// RespSessions: makes the sessions of a cluster whose servers speak the Redis protocol.
+//
+// Thread rule: belongs to one lane.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <memory>
+#include <string_view>
+
+#include <sheaf/cluster_config.h>
+
+#include "protocol/resp/session_options.h"
+#include "protocol/session_factory.h"
+
+namespace sheaf::protocol::resp {
+
+class RespSessions final : public SessionFactory {
+ public:
+  explicit RespSessions(const ClusterConfig& config);
+  std::unique_ptr<Session> make(unsigned node, Now now) override;
+  std::unique_ptr<SessionFactory> another() const override;
+  bool takes_batches(std::string_view key) const noexcept override;
+
+ private:
+  explicit RespSessions(const SessionOptions& options) : options_(options) {}
+
+  SessionOptions options_;
+};
+
+}  // namespace sheaf::protocol::resp
