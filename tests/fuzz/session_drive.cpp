@@ -47,6 +47,7 @@ Operation operation_of(Verb verb, unsigned variant, const SessionDrive::Request&
   const bool counts = verb == Verb::increment || verb == Verb::decrement;
   if (counts && variant % 2 == 1) operation.initial = variant;
   if (variant % 8 == 5) operation.fence = "001700000000000:00001:fence";
+  operation.asking = variant % 8 == 6;
   return operation;
 }
 

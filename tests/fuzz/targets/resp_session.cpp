@@ -1,0 +1,76 @@
+// A session of the Redis protocol and a server that says anything.
+
+#include "protocol/resp/session.h"
+#include "tests/fuzz/session_drive.h"
+
+namespace sheaf::fuzz {
+
+using namespace protocol::resp;
+
+// Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
+// reads.
+void run(std::string_view bytes) {
+  Input input(bytes);
+  SessionOptions options;
+  options.max_in_flight = 20;
+  const std::uint8_t flags = input.u8();
+  if ((flags & 1) != 0) options.handshake.password = "secret";
+  options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
+  const std::string_view played = input.rest();
+  play_twice([&](std::size_t piece) {
+    RespSession session(options);
+    SessionDrive drive(session, piece);
+    drive.play(played);
+    expect(session.input_capacity() < 2'500'000, "the input buffer is bounded");
+    expect(session.reply_capacity() <= 8'192, "and so is the tree of a reply");
+    return drive.transcript();
+  });
+}
+
+std::vector<std::string> seeds() {
+  using protocol::Verb;
+  const std::string hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3\r\n";
+  const std::string last = "+OK\r\n+OK\r\n+PONG\r\n";
+  const Script ready = Script()
+                           .take_output()
+                           .feed(static_cast<std::uint8_t>(hello.size()))
+                           .take_output()
+                           .feed(static_cast<std::uint8_t>(last.size()));
+  const auto talk = [&](const Script& script, std::string_view answers) {
+    return '\0' + script.with(hello + last + std::string(answers));
+  };
+  const std::string old = "-ERR unknown command\r\n";
+  const std::string info = "$20\r\nredis_version:6.0.1\n\r\n$0\r\n\r\n";
+  return {
+      talk(Script(ready).submit(Verb::get).submit(Verb::set, 1).submit(Verb::remove).take_output(),
+           "$1\r\nv\r\n+OK\r\n:0\r\n"),
+      talk(Script(ready).submit(Verb::get_many, 6).submit(Verb::get).take_output(),
+           "_\r\n$1\r\n1\r\n-MOVED 1 a:1\r\n$-1\r\n_\r\n_\r\n$1\r\n7\r\n_\r\n"),
+      talk(Script(ready).submit(Verb::get, 6).submit(Verb::get).take_output(),
+           "+OK\r\n$1\r\nv\r\n+PONG\r\n_\r\n"),
+      talk(Script(ready).submit(Verb::set, 3).take_output(30).cancel(0).take_output(), "+OK\r\n"),
+      talk(Script(ready).submit(Verb::touch, 2).submit(Verb::get_and_touch, 2).take_output(),
+           ":1\r\n-CLUSTERDOWN Hash slot not served\r\n"),
+      talk(Script(ready)
+               .submit(Verb::stats)
+               .submit(Verb::server_version)
+               .take_output()
+               .pass_time(13)
+               .pass_time(13)
+               .take_output(),
+           "=9\r\ntxt:a:1\n\n\r\n>1\r\n+x\r\n+PONG\r\n+PONG\r\n"),
+      talk(Script(ready).submit(Verb::get).submit(Verb::get).take_output(),
+           "-NOAUTH Authentication required.\r\n"),
+      '\2' + Script(ready).submit(Verb::get).submit(Verb::get).take_output().with(
+                 hello + last + "$60\r\n" + std::string(60, 'x') + "\r\n$2000000\r\n"),
+      '\1' + Script().take_output().feed(5).take_output().with("+OK\r\n" + hello),
+      '\0' + Script()
+                 .take_output()
+                 .feed(static_cast<std::uint8_t>(old.size()))
+                 .take_output()
+                 .feed(static_cast<std::uint8_t>(info.size()))
+                 .take_output()
+                 .with(old + info + last)};
+}
+
+}  // namespace sheaf::fuzz
