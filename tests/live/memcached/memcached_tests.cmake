@@ -9,8 +9,7 @@ if(NOT SHEAF_MEMCACHED OR NOT SHEAF_SASLPASSWD)
 endif()
 
 add_library(sheaf_test_memcached STATIC support/memcached_process.cpp)
-target_link_libraries(sheaf_test_memcached PRIVATE sheaf_flags)
-target_include_directories(sheaf_test_memcached PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(sheaf_test_memcached PUBLIC sheaf_test_process PRIVATE sheaf_flags)
 target_compile_definitions(sheaf_test_memcached PRIVATE
   "SHEAF_TEST_MEMCACHED=\"${SHEAF_MEMCACHED}\""
   "SHEAF_TEST_SASLPASSWD=\"${SHEAF_SASLPASSWD}\"")

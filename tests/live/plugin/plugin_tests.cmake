@@ -19,8 +19,7 @@ if(SHEAF_SANITIZE STREQUAL "thread")
 endif()
 
 add_library(sheaf_test_broker STATIC support/broker_process.cpp)
-target_link_libraries(sheaf_test_broker PRIVATE sheaf_flags)
-target_include_directories(sheaf_test_broker PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(sheaf_test_broker PUBLIC sheaf_test_process PRIVATE sheaf_flags)
 target_compile_definitions(sheaf_test_broker PRIVATE
   "SHEAF_TEST_MOSQUITTO=\"${SHEAF_MOSQUITTO}\""
   "SHEAF_TEST_PASSWD=\"${SHEAF_MOSQUITTO_PASSWD}\""

@@ -1,0 +1,70 @@
+#pragma once
+
+// ServerProcess: a server as a child process of a test, with a temporary folder in which it runs
+// and a log there. It is gone with the object, and with the test process, however that ends. The
+// base of BrokerProcess, MemcachedProcess, RedisProcess and GarnetProcess, which know what to start
+// and when it is up.
+//
+// Thread rule: one thread at a time, and that thread must live as long as the server: Linux sends
+// the parent-death signal when the thread that forked ends.
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::test {
+
+class ServerProcess {
+ public:
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  bool running() const { return pid_ > 0; }
+  const std::filesystem::path& folder() const { return folder_; }
+  // Everything the server has logged since the object was made.
+  std::string log() const;
+
+  void kill();          // SIGKILL; returns when the process is gone
+  void stop();          // SIGSTOP; returns when the process has stopped
+  void resume() const;  // SIGCONT
+
+ protected:
+  // `name` is that of the program, for sentences and the folder.
+  explicit ServerProcess(std::string name);
+  ~ServerProcess();
+
+  struct Program {
+    std::vector<std::string> command;        // its path and its arguments
+    std::vector<std::string> environment{};  // NAME=VALUE, in front of those of this process
+  };
+  void spawn(Program program);
+  // Returns true when `up` holds, and false when the process has ended by itself. Throws
+  // std::runtime_error after 60 s, the process being killed.
+  bool wait_for_start(const std::function<bool()>& up);
+  // Starts the server by `launch`, which calls the two above. A port that another process has taken
+  // leads to more attempts for 60 s, each after `before_retry`; every other failure is thrown.
+  void start(const std::function<bool()>& launch, const std::function<void()>& before_retry);
+  // Of the process that was started last.
+  bool has_logged(std::string_view text) const;
+
+  int terminate();  // SIGTERM; returns the exit status, 128 + signal if a signal ended it
+  void send(int signal) const;                            // to the running process
+  void expect_ended() const;                              // throws std::logic_error if it runs
+  [[noreturn]] void fail(const std::string& what) const;  // std::runtime_error with name and log
+
+ private:
+  int reap();
+  void expect_running() const;
+
+  std::string name_;
+  std::filesystem::path folder_;
+  std::size_t log_start_ = 0;  // where the log of the process that was started last begins
+  pid_t pid_ = -1;
+};
+
+}  // namespace sheaf::test
