@@ -42,6 +42,13 @@ count() {
   passed=$((passed + good))
   failed=$((failed + tests - good - skipped))
   [ "$skipped" -eq 0 ] || echo "$skipped tests were skipped"
+  skip_reasons "$report"
+}
+
+# Why tests were skipped, and how many for each reason: what follows GoogleTest's "FILE:LINE:
+# Skipped".
+skip_reasons() {
+  sed -n '/: Skipped$/{n;p}' "$1" | sort | uniq -c
 }
 
 run_part() {

@@ -1,0 +1,133 @@
+// The handshake of the product with a real redis-server.
+
+#include "protocol/resp/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/redis_process.h"
+#include "tests/support/resp_connection.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf::test {
+namespace {
+
+using protocol::resp::Handshake;
+using protocol::resp::HandshakeOptions;
+using protocol::resp::Role;
+using protocol::resp::ServerFacts;
+using protocol::resp::Software;
+using State = protocol::resp::Handshake::State;
+
+// `refusal` is the command and how the server's sentence begins.
+void expect_refused(std::uint16_t port, const HandshakeOptions& options,
+                    const std::string& refusal) {
+  RespConnection connection(port);
+  const Handshake handshake = connection.greet(options);
+  EXPECT_EQ(handshake.state(), State::failed);
+  EXPECT_EQ(handshake.failure().reason, Reason::authentication);
+  EXPECT_TRUE(handshake.failure().text.starts_with("the server refused " + refusal))
+      << handshake.failure().text;
+  EXPECT_TRUE(handshake.failure().permanent);
+}
+
+// The server's facts once it is ready; the connection then serves.
+ServerFacts expect_ready(std::uint16_t port, const HandshakeOptions& options = {}) {
+  RespConnection connection(port);
+  const Handshake handshake = connection.greet(options);
+  EXPECT_EQ(handshake.state(), State::ready) << handshake.failure().text;
+  EXPECT_EQ(connection.text({"SET", "k", "v"}), "+OK");
+  EXPECT_EQ(connection.text({"GET", "k"}), "\"v\"");
+  return handshake.server();
+}
+
+TEST(RedisHandshake, WithoutALogin) {
+  const RedisProcess server;
+  const ServerFacts facts = expect_ready(server.port());
+  EXPECT_EQ(facts.protocol, 3);
+  EXPECT_NE(facts.software, Software::unknown);
+  EXPECT_TRUE(facts.at_least(facts.software, {7, 0, 0}));
+  EXPECT_EQ(facts.role, Role::primary);
+  EXPECT_FALSE(facts.cluster);
+  expect_refused(server.port(), {.password = "word"}, "AUTH: ERR AUTH <password> called without");
+}
+
+TEST(RedisHandshake, WithAPassword) {
+  RedisOptions options;
+  options.password = "s3cret";
+  const RedisProcess server(options);
+  expect_ready(server.port(), {.password = "s3cret"});
+  expect_ready(server.port(), {.user = "default", .password = "s3cret"});
+  expect_refused(server.port(), {.password = "other"}, "AUTH: WRONGPASS ");
+  expect_refused(server.port(), {.user = "nobody", .password = "s3cret"}, "AUTH: WRONGPASS ");
+  expect_refused(server.port(), {}, "HELLO: NOAUTH ");
+}
+
+TEST(RedisHandshake, WithAUser) {
+  RedisOptions options;
+  options.user = "app";
+  options.password = "s3cret";
+  const RedisProcess server(options);
+  expect_ready(server.port(), {.user = "app", .password = "s3cret"});
+  expect_refused(server.port(), {.password = "s3cret"}, "AUTH: WRONGPASS ");
+}
+
+// What a user may not do is no reason to do without the connection. Every user may say HELLO.
+TEST(RedisHandshake, UsersWithFewRights) {
+  RedisOptions options;
+  options.lines = {"user no-ping on nopass ~* +@all -ping",
+                   "user only-keys on nopass ~* -@all +get +set"};
+  const RedisProcess server(options);
+  EXPECT_EQ(expect_ready(server.port(), {.user = "no-ping", .password = "x"}).protocol, 3);
+  EXPECT_EQ(expect_ready(server.port(), {.user = "only-keys", .password = "x"}).protocol, 3);
+}
+
+// As before Redis 6: RESP2, and INFO describes the server to those who may ask.
+TEST(RedisHandshake, AServerWithoutHello) {
+  RedisOptions options;
+  options.lines = {"rename-command HELLO \"\"", "user only-keys on nopass ~* -@all +get +set"};
+  const RedisProcess server(options);
+  const ServerFacts described = expect_ready(server.port());
+  EXPECT_EQ(described.protocol, 2);
+  EXPECT_NE(described.software, Software::unknown);
+  EXPECT_TRUE(described.at_least(described.software, {7, 0, 0}));
+  EXPECT_EQ(described.role, Role::primary);
+  const ServerFacts unknown = expect_ready(server.port(), {.user = "only-keys", .password = "x"});
+  EXPECT_EQ(unknown, ServerFacts{});
+}
+
+TEST(RedisHandshake, AReplicaOutsideAClusterAllowsReads) {
+  const RedisProcess primary;
+  RedisOptions options;
+  options.replica_of = primary.port();
+  const RedisProcess server(options);
+  RespConnection connection(server.port());
+  const HandshakeOptions readonly{.readonly = true};
+  const Handshake handshake = connection.greet(readonly);
+  EXPECT_EQ(handshake.state(), State::ready) << handshake.failure().text;
+  EXPECT_EQ(handshake.server().role, Role::replica);
+}
+
+// A server that keeps its clients waiting for its data is not ready.
+TEST(RedisHandshake, AServerThatHasLostItsPrimaryIsNotReady) {
+  RedisProcess primary;
+  RedisOptions options;
+  options.replica_of = primary.port();
+  options.lines = {"replica-serve-stale-data no"};
+  const RedisProcess server(options);
+  primary.kill();
+  RespConnection watcher(server.port());
+  wait_for_condition("the replica knows", [&] {
+    return watcher.text({"INFO", "replication"}).find("master_link_status:down") !=
+           std::string::npos;
+  });
+  RespConnection connection(server.port());
+  const HandshakeOptions nothing;
+  const Handshake handshake = connection.greet(nothing);
+  EXPECT_EQ(handshake.state(), State::failed);
+  EXPECT_FALSE(handshake.failure().permanent);
+  EXPECT_TRUE(handshake.failure().text.starts_with("the server refused PING: MASTERDOWN "))
+      << handshake.failure().text;
+}
+
+}  // namespace
+}  // namespace sheaf::test

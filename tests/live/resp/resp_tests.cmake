@@ -1,0 +1,16 @@
+# Tests on real servers of the Redis protocol, and sheaf_test_redis, the helper that starts them.
+# Where redis-server is not installed both are left out, and the configuration says so. Garnet is
+# looked for when a test runs (support/garnet_process.h).
+find_program(SHEAF_REDIS redis-server valkey-server PATHS /usr/bin /usr/local/bin)
+if(NOT SHEAF_REDIS)
+  message(WARNING "Tests on real servers of the Redis protocol are left out: they need the package "
+                  "redis-server.")
+  return()
+endif()
+
+add_library(sheaf_test_redis STATIC
+  support/blocking_connection.cpp support/garnet_process.cpp support/redis_process.cpp)
+target_link_libraries(sheaf_test_redis PUBLIC sheaf_test_process sheaf_protocol PRIVATE sheaf_flags)
+target_compile_definitions(sheaf_test_redis PRIVATE "SHEAF_TEST_REDIS=\"${SHEAF_REDIS}\"")
+
+sheaf_test(resp DIR live/resp LAYERS protocol LIBS sheaf_test_redis LABELS broker)

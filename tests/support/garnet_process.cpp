@@ -1,0 +1,76 @@
+#include "tests/support/garnet_process.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace sheaf::test {
+
+std::optional<std::string> garnet_server() {
+  const char* const named = std::getenv("GARNET_SERVER");
+  if (named != nullptr && *named != '\0') return named;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path file = std::filesystem::path(folder) / "garnet-server";
+    if (folder.starts_with('/') && ::access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return std::nullopt;
+}
+
+GarnetProcess::GarnetProcess(RespProcessOptions options)
+    : RespProcess("garnet", std::move(options)) {
+  start_anywhere();
+}
+
+bool GarnetProcess::launch() {
+  if (!garnet_server()) fail(no_garnet);
+  // Else .NET puts sockets for debuggers into the temporary folder, and leaves them there.
+  spawn({command(), {"DOTNET_EnableDiagnostics=0"}});
+  if (!wait_for_start([this] { return has_logged("Ready to accept connections"); })) return false;
+  started_before_ = true;
+  return true;
+}
+
+// The default device needs libaio. Without vector sets the migration of whole slots dies.
+std::vector<std::string> GarnetProcess::command() const {
+  std::vector<std::string> words = {*garnet_server(),
+                                    "--port",
+                                    std::to_string(port()),
+                                    "--bind",
+                                    "127.0.0.1",
+                                    "-m",
+                                    "64m",
+                                    "-i",
+                                    "16m",
+                                    "--checkpointdir",
+                                    folder().string(),
+                                    "--device-type",
+                                    "RandomAccess",
+                                    "--enable-vector-set-preview"};
+  const auto add = [&](const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  if (options().cluster) add({"--cluster", "--gossip-delay", "1"});
+  if (options().cluster || options().persistent) add({"--aof"});
+  if (started_before_ && (options().cluster || options().persistent)) add({"--recover"});
+  if (!options().user.empty()) {
+    const std::string file = (folder() / "users.acl").string();
+    std::ofstream(file) << "user default off\nuser " << options().user << " on >"
+                        << options().password << " ~* +@all\n";
+    add({"--auth", "ACL", "--acl-file", file});
+  } else if (!options().password.empty()) {
+    add({"--auth", "Password", "--password", options().password});
+  }
+  if (!options().password.empty() && options().cluster) {
+    add({"--cluster-password", options().password});
+    if (!options().user.empty()) add({"--cluster-username", options().user});
+  }
+  add(options().arguments);
+  return words;
+}
+
+}  // namespace sheaf::test

@@ -1,0 +1,57 @@
+#include "tests/support/redis_process.h"
+
+#include <cstdlib>
+#include <fstream>
+
+// Set by CMake: SHEAF_TEST_REDIS.
+
+namespace sheaf::test {
+
+std::string redis_server() {
+  const char* const named = std::getenv("REDIS_SERVER");
+  return named == nullptr ? SHEAF_TEST_REDIS : named;
+}
+
+RedisProcess::RedisProcess(RedisOptions options)
+    : RespProcess("redis", options), replica_of_(options.replica_of), lines_(options.lines) {
+  start_anywhere();
+}
+
+void RedisProcess::change_ports() {
+  RespProcess::change_ports();
+  bus_port_ = ReservedPort();
+}
+
+bool RedisProcess::launch() {
+  write_configuration();
+  Program redis{{redis_server(), (folder() / "redis.conf").string()}};
+  const auto& more = options().arguments;
+  redis.command.insert(redis.command.end(), more.begin(), more.end());
+  spawn(std::move(redis));
+  return wait_for_start([this] { return has_logged("Ready to accept connections"); });
+}
+
+// A replica that a test starts wants its data now: a full synchronisation waits for no others.
+// Servers fail over when a test says so, not when the machine is slow.
+void RedisProcess::write_configuration() const {
+  std::ofstream out(folder() / "redis.conf");
+  out << "bind 127.0.0.1\nport " << port() << "\nprotected-mode no\nenable-debug-command yes\n"
+      << "save \"\"\nappendonly " << (options().persistent ? "yes" : "no")
+      << "\nappendfsync no\nrepl-diskless-sync-delay 0\n";
+  if (options().cluster) {
+    out << "cluster-enabled yes\ncluster-port " << bus_port() << "\ncluster-node-timeout 2000\n"
+        << "cluster-replica-no-failover yes\ncluster-allow-replica-migration no\n";
+  }
+  if (replica_of_ != 0) out << "replicaof 127.0.0.1 " << replica_of_ << '\n';
+  if (!options().user.empty()) {
+    out << "user default off\nuser " << options().user << " on >" << options().password
+        << " ~* &* +@all\nmasteruser " << options().user << '\n';
+  } else if (!options().password.empty()) {
+    out << "requirepass " << options().password << '\n';
+  }
+  if (!options().password.empty()) out << "masterauth " << options().password << '\n';
+  for (const std::string& line : lines_) out << line << '\n';
+  if (!out.flush()) fail("its redis.conf cannot be written");
+}
+
+}  // namespace sheaf::test

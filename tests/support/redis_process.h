@@ -1,0 +1,38 @@
+#pragma once
+
+// A real redis-server as a child process of a test. The environment variable REDIS_SERVER may name
+// another one, such as valkey-server.
+//
+// Thread rule: that of ServerProcess.
+
+#include "tests/support/resp_process.h"
+
+namespace sheaf::test {
+
+struct RedisOptions : RespProcessOptions {
+  std::uint16_t replica_of = 0;    // a port of 127.0.0.1; not in a cluster
+  std::vector<std::string> lines;  // further ones of redis.conf: "user reader on nopass +get"
+};
+
+// The program that is started.
+std::string redis_server();
+
+class RedisProcess final : public RespProcess {
+ public:
+  // Starts the server and returns when it accepts connections. Throws std::runtime_error with the
+  // server's log if it does not start.
+  explicit RedisProcess(RedisOptions options = {});
+
+  std::uint16_t bus_port() const override { return bus_port_.number(); }
+
+ private:
+  bool launch() override;
+  void change_ports() override;
+  void write_configuration() const;
+
+  std::uint16_t replica_of_;
+  std::vector<std::string> lines_;
+  ReservedPort bus_port_;
+};
+
+}  // namespace sheaf::test

@@ -1,0 +1,26 @@
+#pragma once
+
+// Waiting for what another process does, which tells nobody: ask again until it is so.
+
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace sheaf::test {
+
+// Repeats `holds` until it is true; throws std::runtime_error with `what` after 60 s.
+inline void wait_for_condition(std::string_view what, const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) {
+      throw std::runtime_error("not within 60 s: " + std::string(what));
+    }
+    ::poll(nullptr, 0, 50);
+  }
+}
+
+}  // namespace sheaf::test
