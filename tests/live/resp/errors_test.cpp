@@ -7,6 +7,7 @@
 
 #include "protocol/resp/server_error.h"
 #include "tests/support/redis_process.h"
+#include "tests/support/resp_cluster.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -115,6 +116,26 @@ TEST(RedisErrors, OfAReplica) {
   RespConnection connection(replica.port());
   expect_error(connection, {"SET", "k", "v"}, ErrorKind::read_only,
                "READONLY You can't write against a read only replica.");
+}
+
+// One server that has given up a slot, and never heard of others.
+TEST(RedisErrors, OfACluster) {
+  RespClusterOptions options;
+  options.primaries = 1;
+  RespCluster cluster(options);
+  RespConnection connection = cluster.connect(0);
+  expect_error(connection, {"MGET", "a", "b"}, ErrorKind::cross_slot,
+               "CROSSSLOT Keys in request don't hash to the same slot");
+  expect_error(connection, {"SELECT", "1"}, ErrorKind::plain,
+               "ERR SELECT is not allowed in cluster mode");
+  EXPECT_EQ(connection.text({"CLUSTER", "DELSLOTS", "12182"}), "+OK");
+  expect_error(connection, {"GET", "foo"}, ErrorKind::cluster_down,
+               "CLUSTERDOWN Hash slot not served");
+  wait_for_condition("the server notices", [&] {
+    return connection.text({"GET", "bar"}) == "-CLUSTERDOWN The cluster is down";
+  });
+  expect_error(connection, {"GET", "bar"}, ErrorKind::cluster_down,
+               "CLUSTERDOWN The cluster is down");
 }
 
 }  // namespace

@@ -1,0 +1,338 @@
+#include "tests/support/resp_cluster.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "tests/support/cluster_forming.h"
+#include "tests/support/garnet_process.h"
+#include "tests/support/redis_process.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf::test {
+
+using protocol::resp::AnsweringNode;
+using protocol::resp::Argument;
+using protocol::resp::KeptReply;
+using protocol::resp::Role;
+using protocol::resp::SlotClaim;
+using protocol::resp::SlotMap;
+using protocol::resp::TopologyNode;
+using protocol::resp::TopologyView;
+using Words = RespConnection::Words;
+
+namespace {
+
+constexpr std::chrono::milliseconds short_node_timeout{2'000};
+// Redis gives up a failover after 5 s, and an election after 8 s with that time-out.
+constexpr std::chrono::seconds failover_time{10};
+
+const TopologyNode& own_node(const TopologyView& view) {
+  const auto found = std::ranges::find(view.nodes, true, &TopologyNode::answering);
+  if (found == view.nodes.end()) throw std::runtime_error("a server does not name itself");
+  return *found;
+}
+
+// AUTH, or nothing.
+Words login(const RespProcessOptions& options) {
+  if (options.password.empty()) return {};
+  if (options.user.empty()) return {"AUTH", options.password};
+  return {"AUTH", options.user, options.password};
+}
+
+protocol::resp::ParsedView parse(RespCluster::Form form, const KeptReply& reply,
+                                 const AnsweringNode& from) {
+  switch (form) {
+    case RespCluster::Form::nodes:
+      return parse_cluster_nodes(reply.root(), from);
+    case RespCluster::Form::shards:
+      return parse_cluster_shards(reply.root(), from);
+    case RespCluster::Form::slots:
+      break;
+  }
+  return parse_cluster_slots(reply.root(), from);
+}
+
+// What of the slots in a view is not as in the map.
+std::string other_slots(const TopologyView& view, const SlotMap& map) {
+  std::size_t same = 0;
+  for (const SlotClaim& claim : view.claims) {
+    const TopologyNode& node = view.nodes[claim.node];
+    if (node.role == Role::replica) continue;
+    for (unsigned slot = claim.first; slot <= claim.last; ++slot) {
+      const std::uint16_t owner = map.owner(static_cast<std::uint16_t>(slot));
+      if (owner == SlotMap::nobody || map.nodes()[owner].id != node.id) {
+        return "has another owner of slot " + std::to_string(slot);
+      }
+      ++same;
+    }
+  }
+  return same == protocol::resp::slot_count ? std::string() : "does not know who has some slots";
+}
+
+}  // namespace
+
+RespCluster::RespCluster(RespClusterOptions options) : options_(std::move(options)) {
+  options_.server.cluster = true;
+  launch();
+  form();
+  send_node_timeout(options_.node_timeout);
+}
+
+void RespCluster::launch() {
+  const std::size_t count = options_.primaries * (1 + options_.replicas);
+  while (servers_.size() < count) {
+    auto server = std::make_unique<Server>();
+    if (is_redis()) {
+      RedisOptions redis;
+      static_cast<RespProcessOptions&>(redis) = options_.server;
+      redis.lines = options_.lines;
+      server->process = std::make_unique<RedisProcess>(redis);
+    } else {
+      server->process = std::make_unique<GarnetProcess>(options_.server);
+    }
+    servers_.push_back(std::move(server));
+    const KeptReply id = ask(servers_.size() - 1, {"CLUSTER", "MYID"});
+    servers_.back()->id = id.root().text();
+  }
+}
+
+void RespCluster::form() const {
+  ClusterPlan plan{.servers = {}, .primaries = options_.primaries};
+  std::vector<BlockingConnection> connections;
+  for (const auto& server : servers_) {
+    plan.servers.push_back({server->process->port(), server->process->bus_port()});
+    auto connection = BlockingConnection::open(server->process->port());
+    if (!connection) throw std::runtime_error(connection.error());
+    const Words words = login(options_.server);
+    if (!words.empty() && !connection->ask(words)) throw std::runtime_error("no login");
+    connections.push_back(*std::move(connection));
+  }
+  ClusterForming forming(plan, std::move(connections));
+  try {
+    wait_for_condition("the cluster is formed", [&] {
+      const auto formed = forming.turn(std::chrono::steady_clock::now());
+      if (!formed) throw std::runtime_error(formed.error());
+      return *formed;
+    });
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(error.what() + (" " + forming.refusal()));
+  }
+}
+
+void RespCluster::set_node_timeout(std::chrono::milliseconds timeout) {
+  options_.node_timeout = timeout;
+  send_node_timeout(timeout);
+}
+
+void RespCluster::send_node_timeout(std::chrono::milliseconds timeout) {
+  for (std::size_t i = 0; i < size() && is_redis(); ++i) {
+    if (!answers(i)) continue;
+    expect_ok(i, {"CONFIG", "SET", "cluster-node-timeout", std::to_string(timeout.count())});
+  }
+}
+
+// ---- asking
+
+bool RespCluster::answers(std::size_t index) const {
+  return servers_.at(index)->process->running() && !servers_.at(index)->stopped;
+}
+
+RespConnection RespCluster::connect(std::size_t index) const {
+  RespConnection made(servers_.at(index)->process->port());
+  if (const Words words = login(options_.server); !words.empty()) {
+    const KeptReply reply = made.ask(words);
+    if (reply.root().is_error()) throw std::runtime_error(std::string(reply.root().text()));
+  }
+  return made;
+}
+
+RespConnection& RespCluster::connection(std::size_t index) {
+  auto& kept = servers_.at(index)->connection;
+  if (!kept) kept = std::make_unique<RespConnection>(connect(index));
+  return *kept;
+}
+
+std::string RespCluster::text(std::size_t index, std::initializer_list<Argument> command) {
+  return connection(index).text(command);
+}
+
+KeptReply RespCluster::ask(std::size_t index, const Words& command) {
+  return connection(index).ask(command);
+}
+
+void RespCluster::expect_ok(std::size_t index, const Words& command) {
+  const KeptReply reply = ask(index, command);
+  if (!reply.root().is_error()) return;
+  std::string sentence;
+  for (const std::string& word : command) sentence += word + ' ';
+  throw std::runtime_error(sentence.append("is refused: ").append(reply.root().text()));
+}
+
+TopologyView RespCluster::view(std::size_t index, Form form) {
+  constexpr const char* names[] = {"NODES", "SHARDS", "SLOTS"};
+  const std::uint64_t asked = ++asked_;
+  const KeptReply reply = ask(index, {"CLUSTER", names[static_cast<std::size_t>(form)]});
+  auto parsed = parse(form, reply, {.host = "127.0.0.1", .id = id(index)});
+  if (!parsed) throw std::runtime_error(parsed.error());
+  parsed->asked = asked;
+  return *std::move(parsed);
+}
+
+std::vector<TopologyView> RespCluster::views(Form form) {
+  std::vector<TopologyView> all;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (answers(i)) all.push_back(view(i, form));
+  }
+  return all;
+}
+
+std::size_t RespCluster::owner(std::uint16_t slot) {
+  const SlotMap map = SlotMap::merge(views(), {});
+  const std::uint16_t node = map.owner(slot);
+  for (std::size_t i = 0; node != SlotMap::nobody && i < size(); ++i) {
+    if (id(i) == map.nodes()[node].id) return i;
+  }
+  throw std::runtime_error("nobody has the slot " + std::to_string(slot));
+}
+
+// ---- agreement
+
+void RespCluster::wait_until_settled() {
+  std::string why;
+  try {
+    wait_for_condition("the servers agree", [&] {
+      why = unsettled();
+      return why.empty();
+    });
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(error.what() + (": " + why));
+  }
+}
+
+std::string RespCluster::unsettled() {
+  const std::vector<TopologyView> all = views();
+  const SlotMap map = SlotMap::merge(all, {});
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!answers(i)) continue;
+    std::string why = unsettled(i, all[next++], map, all);
+    if (!why.empty()) return "server " + std::to_string(i) + " " + why;
+  }
+  return {};
+}
+
+std::string RespCluster::unsettled(std::size_t index, const TopologyView& view, const SlotMap& map,
+                                   const std::vector<TopologyView>& all) {
+  if (std::string why = other_slots(view, map); !why.empty()) return why;
+  for (const TopologyView& other : all) {
+    const TopologyNode& wanted = own_node(other);
+    const auto found = std::ranges::find(view.nodes, wanted.id, &TopologyNode::id);
+    if (found == view.nodes.end() || found->port != wanted.port || found->role != wanted.role ||
+        found->primary != wanted.primary) {
+      return "does not know " + wanted.id + " as it is";
+    }
+  }
+  const auto says = [&](const Words& question, std::string_view text) {
+    return ask(index, question).root().text().find(text) != std::string_view::npos;
+  };
+  if (!says({"CLUSTER", "INFO"}, "cluster_state:ok")) return "does not serve";
+  const bool replica = own_node(view).role == Role::replica;
+  if (replica && !says({"INFO", "replication"}, "master_link_status:up")) {
+    return "has lost its primary";
+  }
+  return {};
+}
+
+// ---- slots
+
+void RespCluster::begin_migration(std::uint16_t slot, std::size_t to) {
+  const std::size_t from = owner(slot);
+  expect_ok(to, {"CLUSTER", "SETSLOT", std::to_string(slot), "IMPORTING", id(from)});
+  expect_ok(from, {"CLUSTER", "SETSLOT", std::to_string(slot), "MIGRATING", id(to)});
+}
+
+// REPLACE: what timed out before may have left keys on both sides, and clients used those here.
+std::size_t RespCluster::move_keys(std::uint16_t slot, std::size_t to, std::size_t most) {
+  const std::size_t from = owner(slot);
+  const KeptReply keys =
+      ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(most)});
+  if (keys.root().size() == 0) return 0;
+  Words move = {"MIGRATE", "127.0.0.1", std::to_string(server(to).port()), "", "0",
+                "30000",   "REPLACE"};
+  const RespProcessOptions& options = options_.server;
+  if (!options.user.empty()) {
+    move.insert(move.end(), {"AUTH2", options.user, options.password});
+  } else if (!options.password.empty()) {
+    move.insert(move.end(), {"AUTH", options.password});
+  }
+  move.emplace_back("KEYS");
+  for (const auto key : keys.root()) move.emplace_back(key.text());
+  expect_ok(from, move);
+  return keys.root().size();
+}
+
+// Primaries that neither give nor get the slot hear of it by gossip; Redis also lets us tell them.
+void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
+  const Words command = {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)};
+  const std::size_t from = owner(slot);
+  expect_ok(to, command);
+  expect_ok(from, command);
+  for (std::size_t i = 0; i < size() && is_redis(); ++i) {
+    const bool primary = answers(i) && own_node(view(i)).role == Role::primary;
+    if (primary && i != to && i != from) expect_ok(i, command);
+  }
+}
+
+void RespCluster::migrate(std::uint16_t slot, std::size_t to) {
+  begin_migration(slot, to);
+  while (move_keys(slot, to) > 0) {
+  }
+  end_migration(slot, to);
+}
+
+// ---- servers
+
+// Servers give up a failover that takes too long, and no primary votes twice about the same shard
+// within two node timeouts: so that is short meanwhile, and the replica is asked again.
+void RespCluster::fail_over(std::size_t replica, std::string_view how) {
+  Words command = {"CLUSTER", "FAILOVER"};
+  if (!how.empty()) command.emplace_back(how);
+  send_node_timeout(short_node_timeout);
+  expect_ok(replica, command);
+  auto asked = std::chrono::steady_clock::now();
+  wait_for_condition("the replica is the primary", [&] {
+    if (own_node(view(replica)).role == Role::primary) return true;
+    if (const auto now = std::chrono::steady_clock::now(); now - asked > failover_time) {
+      asked = now;
+      ask(replica, command);  // refused if it has just become one
+    }
+    return false;
+  });
+  wait_until_settled();
+  send_node_timeout(options_.node_timeout);
+}
+
+void RespCluster::stop(std::size_t index) {
+  server(index).stop();
+  servers_[index]->stopped = true;
+}
+
+void RespCluster::resume(std::size_t index) {
+  server(index).resume();
+  servers_[index]->stopped = false;
+  send_node_timeout(options_.node_timeout);
+}
+
+void RespCluster::kill(std::size_t index) {
+  servers_.at(index)->connection.reset();
+  servers_[index]->stopped = false;
+  server(index).kill();
+}
+
+void RespCluster::bring_back(std::size_t index, void (RespProcess::*way)()) {
+  (server(index).*way)();
+  send_node_timeout(options_.node_timeout);
+}
+
+}  // namespace sheaf::test
