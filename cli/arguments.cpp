@@ -40,7 +40,8 @@ struct Raw {
   std::string servers, config, cluster, timeout = "3s", key, value, ttl, fence, if_value;
   std::string lease = "10s", wait = "5s";
   std::string delta = "1", initial, group;
-  std::string ring_keys, brokers = "3", memcached, spelling, mosquitto, plugin;
+  std::string ring_keys, brokers = "3", memcached, redis, garnet, replicas, spelling, mosquitto,
+                         plugin;
   std::string action, name;
   std::vector<std::string> keys, words;
   std::string stdin_mark;
@@ -142,6 +143,7 @@ class CommandLine {
   std::expected<void, std::string> take_list(Arguments& out) const;
   std::expected<void, std::string> take_lock(Arguments& out) const;
   std::expected<void, std::string> take_count(Arguments& out) const;
+  std::expected<void, std::string> take_servers(DevArguments& out) const;
   std::expected<void, std::string> take_dev(Arguments& out) const;
   bool given(const char* option) const {
     return app_.get_subcommands().front()->count(option) != 0;
@@ -229,14 +231,25 @@ void CommandLine::add_lock() {
 }
 
 void CommandLine::add_dev() {
-  CLI::App* dev =
-      add(Command::dev, "Run brokers with the state store, or memcached, until interrupted");
+  CLI::App* dev = add(Command::dev, "Run servers to develop with, until interrupted");
   auto* brokers =
       dev->add_option("--brokers", raw_.brokers, "How many Mosquitto brokers, 1 to 64 (default 3)")
           ->type_name("N");
-  dev->add_option("--memcached", raw_.memcached, "How many memcached servers, 1 to 64")
+  auto* memcached =
+      dev->add_option("--memcached", raw_.memcached, "How many memcached servers, 1 to 64")
+          ->type_name("N")
+          ->excludes(brokers);
+  auto* redis = dev->add_option("--redis", raw_.redis, "A cluster of this many redis-servers")
+                    ->type_name("N")
+                    ->excludes(brokers)
+                    ->excludes(memcached);
+  dev->add_option("--garnet", raw_.garnet, "A cluster of this many garnet-servers")
       ->type_name("N")
-      ->excludes(brokers);
+      ->excludes(brokers)
+      ->excludes(memcached)
+      ->excludes(redis);
+  dev->add_option("--replicas", raw_.replicas, "Replicas of each server of the cluster (default 0)")
+      ->type_name("R");
   dev->add_option("--spelling", raw_.spelling, "How replies are spelled: sdk (default) or page")
       ->type_name("NAME");
   dev->add_flag("--verbose", raw_.verbose, "The servers' log on standard error");
@@ -388,15 +401,36 @@ std::expected<void, std::string> CommandLine::take_count(Arguments& out) const {
   return {};
 }
 
-std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
-  out.dev.memcached = !raw_.memcached.empty();
-  const auto servers = parse_decimal(unguard(out.dev.memcached ? raw_.memcached : raw_.brokers));
-  if (!servers || *servers < 1 || *servers > most_servers) {
-    return std::unexpected(std::string(out.dev.memcached ? "--memcached" : "--brokers") +
-                           " must be a number from 1 to 64.");
+// Which servers, and how many.
+std::expected<void, std::string> CommandLine::take_servers(DevArguments& out) const {
+  const std::string* count = &raw_.brokers;
+  for (const auto& [kind, text] :
+       {std::pair(ServerKind::memcached, &raw_.memcached),
+        std::pair(ServerKind::redis, &raw_.redis), std::pair(ServerKind::garnet, &raw_.garnet)}) {
+    if (text->empty()) continue;
+    out.kind = kind;
+    count = text;
   }
-  out.dev.servers = static_cast<std::uint32_t>(*servers);
-  if (out.dev.memcached && (given("--spelling") || given("--mosquitto") || given("--plugin"))) {
+  const ServerTraits traits = traits_of(out.kind);
+  const auto servers = parse_decimal(unguard(*count));
+  if (!servers || *servers < 1 || *servers > most_servers) {
+    return std::unexpected(std::string(traits.option) + " must be a number from 1 to 64.");
+  }
+  out.servers = static_cast<std::uint32_t>(*servers);
+  if (raw_.replicas.empty()) return {};
+  if (!traits.forms_clusters) return std::unexpected("--replicas goes with --redis or --garnet.");
+  const auto replicas = parse_decimal(unguard(raw_.replicas));
+  if (!replicas || *replicas >= most_servers || *servers * (1 + *replicas) > most_servers) {
+    return std::unexpected("--replicas must be a number from 0, and all servers at most 64.");
+  }
+  out.replicas = static_cast<std::uint32_t>(*replicas);
+  return {};
+}
+
+std::expected<void, std::string> CommandLine::take_dev(Arguments& out) const {
+  if (auto taken = take_servers(out.dev); !taken) return taken;
+  const bool brokers = out.dev.kind == ServerKind::broker;
+  if (!brokers && (given("--spelling") || given("--mosquitto") || given("--plugin"))) {
     return std::unexpected("--spelling, --mosquitto and --plugin are for brokers.");
   }
   out.dev.spelling = unguard(raw_.spelling);

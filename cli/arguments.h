@@ -15,6 +15,7 @@
 #include <sheaf/options.h>
 #include <sheaf/value.h>
 
+#include "cli/dev/server_kind.h"
 #include "cli/exit_code.h"
 #include "cli/list_words.h"
 
@@ -49,12 +50,13 @@ struct GlobalArguments {
 
 // Options of `dev`.
 struct DevArguments {
-  std::uint32_t servers = 3;  // --brokers or --memcached: 1 .. 64.
-  bool memcached = false;     // --memcached was given: servers of that kind, no brokers.
-  std::string spelling;       // --spelling sdk|page; empty = the plugin's default.
-  bool verbose = false;       // --verbose: the servers' own log on standard error.
-  std::string mosquitto;      // --mosquitto FILE; empty = searched for.
-  std::string plugin;         // --plugin FILE; empty = searched for.
+  ServerKind kind = ServerKind::broker;
+  std::uint32_t servers = 3;   // --brokers, --memcached, --redis or --garnet: 1 .. 64.
+  std::uint32_t replicas = 0;  // --replicas: of each of them; at most 64 servers in all.
+  std::string spelling;        // --spelling sdk|page; empty = the plugin's default.
+  bool verbose = false;        // --verbose: the servers' own log on standard error.
+  std::string mosquitto;       // --mosquitto FILE; empty = searched for.
+  std::string plugin;          // --plugin FILE; empty = searched for.
 };
 
 // Options of `incr`.

@@ -62,7 +62,7 @@ std::string json_node_error(std::string_view node, std::string_view sentence);
 // times as in RFC 3339, UTC. Not for `failed`.
 std::string json_event(const WatchEvent& event);
 
-// A broker or a memcached of `dev`.
+// A server of `dev`.
 struct BrokerAddress {
   std::string node;
   int pid = 0;

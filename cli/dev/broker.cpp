@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/dev/resp_files.h"
+
 // Set by CMake in builds with a sanitizer: SHEAF_BROKER_PRELOAD, the runtime that must be the first
 // library of a program that loads such a plugin.
 
@@ -42,10 +44,13 @@ std::unexpected<std::string> system_failure(const std::string& what) {
   return std::unexpected(what + ": " + std::generic_category().message(errno) + ".");
 }
 
-std::vector<std::string> broker_environment() {
+std::vector<std::string> environment_of(ServerKind kind) {
   std::vector<std::string> all;
+  // Else .NET puts sockets for debuggers into the temporary folder, and leaves them there.
+  if (kind == ServerKind::garnet) all.emplace_back("DOTNET_EnableDiagnostics=0");
   for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
 #ifdef SHEAF_BROKER_PRELOAD
+  if (kind != ServerKind::broker) return all;
   all.emplace_back("LD_PRELOAD=" SHEAF_BROKER_PRELOAD);
   // mosquitto 2.0.11 itself leaks a little at its end; tests/live/plugin looks for leaks of the
   // plugin.
@@ -62,12 +67,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 // Runs in the child, between fork and exec: only system calls.
-[[noreturn]] void become(const char* program, char** arguments, char** environment, int input,
+[[noreturn]] void become(const char* folder, char** arguments, char** environment, int input,
                          int log, pid_t parent) {
   // Its own process group: Ctrl-C reaches us alone and we end the brokers.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(125);  // The parent ended before the line above.
+  if (chdir(folder) != 0) _exit(124);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -75,23 +81,31 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   dup2(input, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
-  execve(program, arguments, environment);
+  execve(arguments[0], arguments, environment);
   _exit(126);
 }
 
 }  // namespace
 
 std::expected<void, std::string> Broker::start() {
-  if (auto done = take_port(); !done) return done;
-  if (!plan_.memcached) {
+  auto own = take_port();
+  if (!own) return std::unexpected(std::move(own.error()));
+  reserved_ = *std::move(own);
+  if (plan_.kind == ServerKind::redis) {
+    auto bus = take_port();
+    if (!bus) return std::unexpected(std::move(bus.error()));
+    reserved_bus_ = *std::move(bus);
+  }
+  if (plan_.kind == ServerKind::broker) {
     if (auto done = write_configuration(); !done) return done;
   }
   return launch();
 }
 
 // The kernel gives a bound port to nobody who does not ask for it by number, and lets a server that
-// sets SO_REUSEADDR, as both do, listen on it all the same as long as we do not listen ourselves.
-std::expected<void, std::string> Broker::take_port() {
+// sets SO_REUSEADDR, as all of them do, listen on it all the same as long as we do not listen
+// ourselves.
+std::expected<Broker::Port, std::string> Broker::take_port() {
   Descriptor reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   sockaddr_in address{};
@@ -105,29 +119,40 @@ std::expected<void, std::string> Broker::take_port() {
       getsockname(reserved.get(), generic, &size) != 0) {
     return system_failure("no free port on 127.0.0.1");
   }
-  port_ = ntohs(address.sin_port);
-  reservation_ = std::move(reserved);
-  return {};
+  return Port{std::move(reserved), ntohs(address.sin_port)};
 }
 
 std::expected<void, std::string> Broker::write_configuration() const {
   const std::filesystem::path path = folder_ / "mosquitto.conf";
   std::ofstream file(path, std::ios::binary);
   file << broker_configuration(
-      {.port = port_, .plugin = plan_.plugin, .spelling = plan_.spelling, .root = geteuid() == 0});
+      {.port = port(), .plugin = plan_.plugin, .spelling = plan_.spelling, .root = geteuid() == 0});
   file.close();
   if (!file) return std::unexpected("cannot write " + path.string() + ".");
   return {};
 }
 
 std::vector<std::string> Broker::command_line() const {
-  if (!plan_.memcached) {
-    return {plan_.program.string(), "-c", (folder_ / "mosquitto.conf").string()};
+  std::vector<std::string> words = {plan_.program.string()};
+  const auto add = [&words](const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  switch (plan_.kind) {
+    case ServerKind::broker:
+      add({"-c", (folder_ / "mosquitto.conf").string()});
+      break;
+    case ServerKind::memcached:
+      add({"-l", "127.0.0.1", "-p", std::to_string(port()), "-U", "0"});
+      if (geteuid() == 0) add({"-u", "root"});
+      if (plan_.verbose) add({"-v"});
+      break;
+    case ServerKind::redis:
+      add(redis_arguments({.port = port(), .bus = bus_port()}, folder_, plan_.verbose));
+      break;
+    case ServerKind::garnet:
+      add(garnet_arguments(port(), folder_, plan_.verbose));
+      break;
   }
-  std::vector<std::string> words = {plan_.program.string(), "-l", "127.0.0.1", "-p",
-                                    std::to_string(port_),  "-U", "0"};
-  if (geteuid() == 0) words.insert(words.end(), {"-u", "root"});
-  if (plan_.verbose) words.emplace_back("-v");
   return words;
 }
 
@@ -138,7 +163,7 @@ std::expected<void, std::string> Broker::launch() {
       open(log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!input.valid() || !log_file.valid()) return system_failure("cannot write " + log_path);
   std::vector<std::string> arguments = command_line();
-  std::vector<std::string> environment = broker_environment();
+  std::vector<std::string> environment = environment_of(plan_.kind);
   std::vector<char*> argument_pointers = pointers_to(arguments);
   std::vector<char*> environment_pointers = pointers_to(environment);
   const int log_to = plan_.verbose ? STDERR_FILENO : log_file.get();
@@ -146,8 +171,8 @@ std::expected<void, std::string> Broker::launch() {
   ended_.clear();
   const pid_t child = fork();
   if (child == 0) {
-    become(plan_.program.c_str(), argument_pointers.data(), environment_pointers.data(),
-           input.get(), log_to, parent);
+    become(folder_.c_str(), argument_pointers.data(), environment_pointers.data(), input.get(),
+           log_to, parent);
   }
   if (child < 0) return system_failure("cannot start a process");
   pid_ = child;

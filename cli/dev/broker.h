@@ -1,6 +1,6 @@
 #pragma once
 
-// One development server: a mosquitto or memcached child process with its port and log.
+// One development server: a child process with its folder, its ports and its log.
 //
 // Thread rule: the thread that starts a broker must live as long as it: Linux sends the
 // parent-death signal when the thread that forked ends.
@@ -14,19 +14,19 @@
 #include <vector>
 
 #include "cli/dev/broker_files.h"
+#include "cli/dev/server_kind.h"
 
 namespace sheaf::cli {
 
 // What all servers of one `dev` have in common.
 struct BrokerPlan {
-  std::filesystem::path program;  // mosquitto, or memcached
-  bool memcached = false;
-  std::filesystem::path plugin;  // brokers only
-  std::string spelling;          // brokers only
+  ServerKind kind = ServerKind::broker;
+  std::filesystem::path program;  // absolute
+  std::filesystem::path plugin;   // brokers only
+  std::string spelling;           // brokers only
   bool verbose = false;
 
-  // What one is called in sentences.
-  const char* noun() const noexcept { return memcached ? "server" : "broker"; }
+  ServerTraits traits() const noexcept { return traits_of(kind); }
 };
 
 // A descriptor that closes itself.
@@ -47,12 +47,12 @@ class Descriptor {
 
 class Broker {
  public:
-  // Its files are `folder`/log and, of a broker, `folder`/mosquitto.conf.
+  // It runs in `folder`, which is absolute; its log is there, and a broker's mosquitto.conf.
   Broker(const BrokerPlan& plan, std::filesystem::path folder)
       : plan_(plan), folder_(std::move(folder)) {}
   Broker(Broker&&) noexcept = default;
 
-  // Takes a free port and starts the process. It may still end by itself: see reap().
+  // Takes free ports and starts the process. It may still end by itself: see reap().
   std::expected<void, std::string> start();
   // True if the process has ended since start(); ending() then says how.
   bool reap();
@@ -64,14 +64,23 @@ class Broker {
 
   bool running() const noexcept { return pid_ > 0; }
   pid_t pid() const noexcept { return pid_; }
-  std::string node() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::uint16_t port() const noexcept { return reserved_.number; }
+  // Where other servers of its cluster reach it.
+  std::uint16_t bus_port() const noexcept {
+    return plan_.kind == ServerKind::redis ? reserved_bus_.number : port();
+  }
+  std::string node() const { return "127.0.0.1:" + std::to_string(port()); }
   // Its log, complete; empty when it went to standard error.
   std::string log() const;
   // How it ended, in a few words with the last line of its log.
   std::string ending() const;
 
  private:
-  std::expected<void, std::string> take_port();
+  struct Port {
+    Descriptor reservation;
+    std::uint16_t number = 0;
+  };
+  static std::expected<Port, std::string> take_port();
   std::expected<void, std::string> write_configuration() const;
   std::vector<std::string> command_line() const;
   std::expected<void, std::string> launch();
@@ -79,8 +88,8 @@ class Broker {
 
   const BrokerPlan& plan_;
   std::filesystem::path folder_;
-  Descriptor reservation_;
-  std::uint16_t port_ = 0;
+  Port reserved_;
+  Port reserved_bus_;  // Redis only
   pid_t pid_ = -1;
   std::string ended_;
 };

@@ -1,8 +1,8 @@
 #include "cli/dev/broker_files.h"
 
-#include <unistd.h>
-
 #include <system_error>
+
+#include "cli/dev/programs.h"
 
 // Set by CMake: SHEAF_INSTALL_PREFIX and SHEAF_INSTALL_LIBDIR, where `cmake --install` puts things.
 
@@ -26,26 +26,9 @@ constexpr std::string_view sink_bridge =
     "notifications false\n"
     "cleansession true\n";
 
-bool is_program(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
-}
-
-// Non-empty parts between colons; an empty entry of PATH means the working folder and is not
-// followed.
-std::vector<fs::path> folders_of(std::string_view path) {
-  std::vector<fs::path> folders;
-  while (!path.empty()) {
-    const std::string_view folder = path.substr(0, path.find(':'));
-    path.remove_prefix(folder.size() == path.size() ? folder.size() : folder.size() + 1);
-    if (!folder.empty()) folders.emplace_back(folder);
-  }
-  return folders;
 }
 
 // mosquitto.conf knows no quoting: a name with a line break would become a line of its own.
@@ -59,29 +42,22 @@ std::expected<fs::path, std::string> usable_name(fs::path path) {
 
 std::expected<fs::path, std::string> find_mosquitto(const std::string& given,
                                                     std::string_view path) {
-  if (!given.empty()) {
-    if (is_program(given)) return fs::path(given);
-    return std::unexpected(given + " is not a program that can be run.");
-  }
-  std::vector<fs::path> folders = folders_of(path);
-  folders.insert(folders.end(), {"/usr/sbin", "/usr/local/sbin"});
-  for (const fs::path& folder : folders) {
-    if (is_program(folder / "mosquitto")) return folder / "mosquitto";
-  }
-  return std::unexpected(
-      "mosquitto is neither in PATH nor in /usr/sbin or /usr/local/sbin; install it (Debian: "
-      "mosquitto) or name it with --mosquitto FILE.");
+  return find_program({.name = "mosquitto",
+                       .given = given,
+                       .path = path,
+                       .places = {"/usr/sbin", "/usr/local/sbin"},
+                       .advice = "mosquitto is neither in PATH nor in /usr/sbin or "
+                                 "/usr/local/sbin; install it (Debian: mosquitto) or name it with "
+                                 "--mosquitto FILE."});
 }
 
 std::expected<fs::path, std::string> find_memcached(std::string_view path) {
-  std::vector<fs::path> folders = folders_of(path);
-  folders.insert(folders.end(), {"/usr/bin", "/usr/local/bin"});
-  for (const fs::path& folder : folders) {
-    if (is_program(folder / "memcached")) return folder / "memcached";
-  }
-  return std::unexpected(
-      "memcached is neither in PATH nor in /usr/bin or /usr/local/bin; install it (Debian: "
-      "memcached).");
+  return find_program({.name = "memcached",
+                       .given = "",
+                       .path = path,
+                       .places = {"/usr/bin", "/usr/local/bin"},
+                       .advice = "memcached is neither in PATH nor in /usr/bin or /usr/local/bin; "
+                                 "install it (Debian: memcached)."});
 }
 
 std::vector<fs::path> plugin_places(const fs::path& program_folder) {

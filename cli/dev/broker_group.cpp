@@ -9,6 +9,7 @@
 
 #include <sheaf/client.h>
 
+#include "base/text.h"
 #include "cli/output.h"
 
 namespace sheaf::cli {
@@ -20,17 +21,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr auto start_time = std::chrono::seconds(30);
+constexpr auto start_time = std::chrono::seconds(60);
 constexpr auto end_time = std::chrono::seconds(3);
 constexpr milliseconds step{20};
 constexpr milliseconds answer_time{500};
+constexpr milliseconds cluster_answer_time{5'000};  // Garnet makes a replica while we wait
 constexpr std::uint32_t most_restarts = 10;
+
+// The second is what Garnet says.
+bool says_port_taken(std::string_view log) {
+  return log.find("Address already in use") != log.npos ||
+         log.find("AddressAlreadyInUse") != log.npos;
+}
 
 }  // namespace
 
 std::expected<TemporaryFolder, std::string> TemporaryFolder::make() {
   std::error_code failed;
-  std::string name = (fs::temp_directory_path(failed) / "sheaf-dev-XXXXXX").string();
+  std::string name = (fs::absolute(fs::temp_directory_path(failed)) / "sheaf-dev-XXXXXX").string();
   if (failed || mkdtemp(name.data()) == nullptr) {
     const std::string why = failed ? failed.message() : std::generic_category().message(errno);
     return std::unexpected("no temporary folder could be made: " + why + ".");
@@ -57,22 +65,27 @@ BrokerGroup::~BrokerGroup() {
   for (Broker& broker : brokers_) broker.wait();
 }
 
-std::expected<BrokerGroup::Start, std::string> BrokerGroup::start(std::uint32_t count) {
-  if (auto done = launch(count); !done) return std::unexpected(std::move(done.error()));
+std::expected<BrokerGroup::Start, std::string> BrokerGroup::start(std::uint32_t count,
+                                                                  std::uint32_t replicas) {
+  seeds_ = count;
+  if (auto done = launch(count * (1 + replicas)); !done) {
+    return std::unexpected(std::move(done.error()));
+  }
+  const bool forms_cluster = plan_.traits().forms_clusters;
   const auto deadline = Clock::now() + start_time;
   while (Clock::now() < deadline) {
     if (signals_.wait(step) == Signals::Event::end) return Start::interrupted;
     if (auto done = replace_ended(); !done) return std::unexpected(std::move(done.error()));
-    if (all_answer()) return Start::ready;
+    if (forms_cluster ? cluster_formed() : all_answer()) return Start::ready;
   }
-  return std::unexpected("the " + std::string(plan_.noun()) + "s did not answer within 30 s.");
+  return std::unexpected(delay());
 }
 
 std::expected<void, std::string> BrokerGroup::launch(std::uint32_t count) {
   brokers_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const fs::path folder =
-        folder_.path() / (std::string(plan_.noun()) + "-" + std::to_string(i + 1));
+        folder_.path() / (std::string(plan_.traits().noun) + "-" + std::to_string(i + 1));
     std::error_code failed;
     if (!fs::create_directory(folder, failed)) {
       return std::unexpected("cannot make " + folder.string() + ".");
@@ -86,11 +99,12 @@ std::expected<void, std::string> BrokerGroup::launch(std::uint32_t count) {
 std::expected<void, std::string> BrokerGroup::replace_ended() {
   for (Broker& broker : brokers_) {
     if (!broker.reap()) continue;
-    const bool port_taken = broker.log().find("Address already in use") != std::string::npos;
+    const bool port_taken = says_port_taken(broker.log());
     if (!port_taken || ++restarts_ > most_restarts) {
-      return std::unexpected(std::string(plan_.noun()) + " " + broker.node() + " " +
+      return std::unexpected(std::string(plan_.traits().noun) + " " + broker.node() + " " +
                              broker.ending() + ".");
     }
+    forming_.reset();
     if (auto done = broker.start(); !done) return done;
   }
   return {};
@@ -104,6 +118,34 @@ bool BrokerGroup::all_answer() const {
   return std::ranges::all_of(reports, [](const NodeReport& report) { return !report.error; });
 }
 
+// One round. What fails begins again: a server may not listen yet, or has another port now.
+bool BrokerGroup::cluster_formed() {
+  if (!forming_) {
+    ClusterPlan cluster{.servers = {}, .primaries = seeds_};
+    std::vector<BlockingConnection> connections;
+    for (const Broker& broker : brokers_) {
+      auto connection = BlockingConnection::open(broker.port(), cluster_answer_time);
+      if (!connection) return false;
+      cluster.servers.push_back({broker.port(), broker.bus_port()});
+      connections.push_back(*std::move(connection));
+    }
+    forming_.emplace(std::move(cluster), std::move(connections));
+  }
+  const auto formed = forming_->turn(Clock::now());
+  if (!formed) forming_.reset();
+  return formed.value_or(false);
+}
+
+std::string BrokerGroup::delay() const {
+  const std::string limit = " within " + std::to_string(start_time.count()) + " s";
+  if (!plan_.traits().forms_clusters) {
+    return "the " + std::string(plan_.traits().noun) + "s did not answer" + limit + ".";
+  }
+  const std::string text = "the servers did not form a cluster" + limit;
+  const std::string refusal = forming_ ? forming_->refusal() : std::string();
+  return refusal.empty() ? text + "." : text + " (" + printable(refusal, 200) + ").";
+}
+
 bool BrokerGroup::any_running() const {
   return std::ranges::any_of(brokers_, [](const Broker& broker) { return broker.running(); });
 }
@@ -113,17 +155,18 @@ bool BrokerGroup::watch() {
     if (signals_.wait(milliseconds(-1)) == Signals::Event::end) return true;
     for (Broker& broker : brokers_) {
       if (broker.reap())
-        complain(std::string(plan_.noun()) + " " + broker.node() + " " + broker.ending() + ".");
+        complain(std::string(plan_.traits().noun) + " " + broker.node() + " " + broker.ending() +
+                 ".");
     }
   }
   return false;
 }
 
 std::string BrokerGroup::uri() const {
-  std::string text = plan_.memcached ? "memcached://" : "mqtt://";
-  for (const Broker& broker : brokers_) {
-    if (&broker != &brokers_.front()) text += ",";
-    text += broker.node();
+  std::string text = plan_.traits().scheme;
+  for (std::size_t i = 0; i < seeds_; ++i) {
+    if (i > 0) text += ",";
+    text += brokers_[i].node();
   }
   return text;
 }

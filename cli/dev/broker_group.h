@@ -1,16 +1,18 @@
 #pragma once
 
-// The brokers of one `dev`, with their temporary folder.
+// The servers of one `dev`, with their temporary folder.
 //
 // Thread rule: the main thread.
 
 #include <cstdint>
 #include <expected>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/dev/broker.h"
+#include "cli/dev/cluster_forming.h"
 #include "cli/dev/signals.h"
 #include "cli/json_lines.h"
 
@@ -40,14 +42,17 @@ class BrokerGroup {
   BrokerGroup& operator=(const BrokerGroup&) = delete;
 
   enum class Start { ready, interrupted };
-  // Starts `count` brokers and waits until each answers a request to its store.
-  std::expected<Start, std::string> start(std::uint32_t count);
+  // Starts `count` servers and waits until each answers a request to its store. Those that form
+  // clusters get `replicas` more for each; the wait is for one cluster of all of them.
+  std::expected<Start, std::string> start(std::uint32_t count, std::uint32_t replicas);
   // Until a signal asks to end (true) or no broker is left (false). Reports each that ends.
   bool watch();
 
   const BrokerPlan& plan() const noexcept { return plan_; }
-  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://...
+  // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://... or redis://... A cluster's has its
+  // primaries.
   std::string uri() const;
+  // Replicas come last.
   std::vector<BrokerAddress> addresses() const;
   const std::filesystem::path& folder() const noexcept { return folder_.path(); }
 
@@ -55,12 +60,17 @@ class BrokerGroup {
   std::expected<void, std::string> launch(std::uint32_t count);
   std::expected<void, std::string> replace_ended();
   bool all_answer() const;
+  bool cluster_formed();
+  // Why they were not ready in time.
+  std::string delay() const;
   bool any_running() const;
 
   BrokerPlan plan_;
   TemporaryFolder folder_;
   const Signals& signals_;
   std::vector<Broker> brokers_;
+  std::size_t seeds_ = 0;  // how many of them the URI names
+  std::optional<ClusterForming> forming_;
   std::uint32_t restarts_ = 0;
 };
 

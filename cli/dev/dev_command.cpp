@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/dev/broker_group.h"
+#include "cli/dev/resp_files.h"
 #include "cli/json_lines.h"
 
 namespace sheaf::cli {
@@ -23,7 +24,7 @@ std::filesystem::path program_folder() {
 
 // The one line that callers wait for, and what a person wants to know beside it.
 bool announce(const BrokerGroup& group, bool as_json, Output& out) {
-  const std::string noun = group.plan().noun();
+  const std::string noun = group.plan().traits().noun;
   for (const BrokerAddress& broker : group.addresses()) {
     complain(noun + " " + broker.node + " runs as process " + std::to_string(broker.pid) + ".");
   }
@@ -33,19 +34,37 @@ bool announce(const BrokerGroup& group, bool as_json, Output& out) {
   return out.flush();
 }
 
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+std::expected<std::filesystem::path, std::string> find_server(const DevArguments& arguments) {
+  const std::string path = variable("PATH");
+  switch (arguments.kind) {
+    case ServerKind::broker:
+      break;
+    case ServerKind::memcached:
+      return find_memcached(path);
+    case ServerKind::redis:
+      return find_redis(variable("REDIS_SERVER"), path);
+    case ServerKind::garnet:
+      return find_garnet(variable("GARNET_SERVER"), path);
+  }
+  return find_mosquitto(arguments.mosquitto, path);
+}
+
 // The program to run, and for brokers the plugin.
 std::expected<BrokerPlan, std::string> make_plan(const DevArguments& arguments) {
-  const char* const variable = std::getenv("PATH");
-  const std::string_view path = variable == nullptr ? "" : variable;
   BrokerPlan plan;
-  plan.memcached = arguments.memcached;
+  plan.kind = arguments.kind;
   plan.verbose = arguments.verbose;
   plan.spelling = arguments.spelling;
-  auto program =
-      arguments.memcached ? find_memcached(path) : find_mosquitto(arguments.mosquitto, path);
+  auto program = find_server(arguments);
   if (!program) return std::unexpected(std::move(program.error()));
-  plan.program = std::move(*program);
-  if (arguments.memcached) return plan;
+  std::error_code ignored;
+  plan.program = std::filesystem::absolute(*program, ignored);
+  if (arguments.kind != ServerKind::broker) return plan;
   auto plugin = find_plugin(arguments.plugin, program_folder());
   if (!plugin) return std::unexpected(std::move(plugin.error()));
   plan.plugin = std::move(*plugin);
@@ -62,12 +81,12 @@ ExitCode run_dev(const DevArguments& arguments, bool json, Output& out) {
   auto folder = TemporaryFolder::make();
   if (!folder) return refuse(folder.error());
   BrokerGroup group(std::move(*plan), std::move(*folder), signals);
-  const auto started = group.start(arguments.servers);
+  const auto started = group.start(arguments.servers, arguments.replicas);
   if (!started) return refuse(started.error());
   if (*started == BrokerGroup::Start::interrupted) return ExitCode::done;
   if (!announce(group, json, out)) return ExitCode::failed;
   return group.watch() ? ExitCode::done
-                       : refuse("no " + std::string(group.plan().noun()) + " is left.");
+                       : refuse("no " + std::string(group.plan().traits().noun) + " is left.");
 }
 
 }  // namespace sheaf::cli

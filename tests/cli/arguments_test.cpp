@@ -250,15 +250,31 @@ TEST(CliArguments, NumbersAreCountedUpAndDown) {
   EXPECT_EQ(parsed(with_servers({"stats", "items"})).stats_group, "items");
 }
 
-TEST(CliArguments, DevStartsBrokersOrMemcachedServers) {
-  EXPECT_FALSE(parsed({"dev"}).dev.memcached);
+TEST(CliArguments, DevStartsServersOfOneKind) {
+  EXPECT_EQ(parsed({"dev"}).dev.kind, ServerKind::broker);
   EXPECT_EQ(parsed({"dev"}).dev.servers, 3u);
-  EXPECT_TRUE(parsed({"dev", "--memcached", "5"}).dev.memcached);
+  EXPECT_EQ(parsed({"dev", "--memcached", "5"}).dev.kind, ServerKind::memcached);
   EXPECT_EQ(parsed({"dev", "--memcached", "5"}).dev.servers, 5u);
   EXPECT_THAT(refused({"dev", "--memcached", "0"}), HasSubstr("--memcached"));
   EXPECT_THAT(refused({"dev", "--memcached", "65"}), HasSubstr("--memcached"));
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--brokers", "3"}), HasSubstr("--brokers"));
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--spelling", "sdk"}), HasSubstr("--spelling"));
+  for (const auto& [option, kind] :
+       {std::pair("--redis", ServerKind::redis), std::pair("--garnet", ServerKind::garnet)}) {
+    EXPECT_EQ(parsed({"dev", option, "5"}).dev.kind, kind);
+    EXPECT_EQ(parsed({"dev", option, "5"}).dev.servers, 5u);
+    EXPECT_EQ(parsed({"dev", option, "5"}).dev.replicas, 0u);
+    EXPECT_EQ(parsed({"dev", option, "5", "--replicas", "2"}).dev.replicas, 2u);
+    EXPECT_THAT(refused({"dev", option, "0"}), HasSubstr(option));
+    EXPECT_THAT(refused({"dev", option, "65"}), HasSubstr(option));
+    EXPECT_THAT(refused({"dev", option, "3", "--memcached", "3"}), HasSubstr("--memcached"));
+    EXPECT_THAT(refused({"dev", option, "3", "--plugin", "p"}), HasSubstr("--plugin"));
+    EXPECT_THAT(refused({"dev", option, "3", "--replicas", "x"}), HasSubstr("--replicas"));
+    EXPECT_EQ(parsed({"dev", option, "32", "--replicas", "1"}).dev.replicas, 1u);
+    EXPECT_THAT(refused({"dev", option, "33", "--replicas", "1"}), HasSubstr("--replicas"));
+  }
+  EXPECT_THAT(refused({"dev", "--redis", "3", "--garnet", "3"}), HasSubstr("--redis"));
+  EXPECT_THAT(refused({"dev", "--replicas", "1"}), HasSubstr("--replicas"));
 }
 
 // Every field as text, or the early exit.
@@ -285,8 +301,8 @@ std::string shown(const std::expected<Arguments, EarlyExit>& result) {
   show(all.lock.name, all.lock.lease.count(), all.lock.wait.count());
   show_all(all.lock.words);
   show(all.count.down, all.count.delta, all.count.initial.value_or(0));
-  show(all.dev.servers, all.dev.memcached, all.dev.spelling, all.dev.verbose, all.dev.mosquitto,
-       all.dev.plugin);
+  show(all.dev.servers, static_cast<int>(all.dev.kind), all.dev.replicas, all.dev.spelling,
+       all.dev.verbose, all.dev.mosquitto, all.dev.plugin);
   return out.str();
 }
 
@@ -311,6 +327,8 @@ TEST(CliArguments, AParserForgetsTheLineBefore) {
       {"--servers", "u", "nodes"},
       {"dev", "--brokers", "5", "--spelling", "page", "--verbose", "--mosquitto", "m"},
       {"dev", "--memcached", "2"},
+      {"dev", "--redis", "2", "--replicas", "3"},
+      {"dev", "--garnet", "4"},
       {"dev"},
       {"--help"},
       {"set", "--help"},

@@ -11,12 +11,18 @@ if(TARGET sheaf_cli)
     if(TARGET sheaf_test_memcached)
       list(APPEND cli_modules test_memcached test_memcached_locks)
     endif()
+    if(TARGET sheaf_test_redis)
+      list(APPEND cli_modules test_dev_redis)
+    endif()
+    list(APPEND cli_modules test_dev_garnet)
     foreach(module IN LISTS cli_modules)
       add_test(NAME cli.${module}
                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
                        "$<TARGET_FILE:sheaf_cli>" ${module})
       set_tests_properties(cli.${module} PROPERTIES TIMEOUT 600)
     endforeach()
+    # Whether Garnet is there is found out when it runs.
+    set_tests_properties(cli.test_dev_garnet PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
   endif()
 endif()
 

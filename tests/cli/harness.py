@@ -33,7 +33,7 @@ def program_words(*words):
     return raw(program, *words)
 
 
-def wait_until(true, what, seconds=30):
+def wait_until(true, what, seconds=60):
     """Asks again until `true()` holds. Each question starts a process, which is pause enough."""
     end = time.monotonic() + seconds
     while not true():
@@ -50,12 +50,13 @@ def is_alive(pid):
 
 
 class Dev:
-    """`sheaf dev` as a context; `--json` prints the processes of its brokers."""
+    """`sheaf dev` as a context; `--json` prints the processes of its servers. `others` is one of
+    memcached, redis and garnet, with how many."""
 
-    def __init__(self, *words, brokers=3, memcached=0):
-        kind = ("--memcached", memcached) if memcached else ("--brokers", brokers)
+    def __init__(self, *words, brokers=3, **others):
+        (kind, count), = others.items() or [("brokers", brokers)]
         self.process = subprocess.Popen(
-            raw(program, "dev", "--json", *kind, *words),
+            raw(program, "dev", "--json", "--" + kind, count, *words),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.notes = b""
         line = self.process.stdout.readline()
@@ -63,7 +64,7 @@ class Dev:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
         report = json.loads(line)
         self.uri = report["uri"]
-        processes = report["servers" if memcached else "brokers"]
+        processes = report["servers" if others else "brokers"]
         self.pids = {each["node"]: each["pid"] for each in processes}
         self.nodes = list(self.pids)
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tests/support/cluster_forming.h"
+#include "cli/dev/cluster_forming.h"
 #include "tests/support/garnet_process.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/wait_for_condition.h"
@@ -98,17 +98,17 @@ void RespCluster::launch() {
 }
 
 void RespCluster::form() const {
-  ClusterPlan plan{.servers = {}, .primaries = options_.primaries};
-  std::vector<BlockingConnection> connections;
+  cli::ClusterPlan plan{.servers = {}, .primaries = options_.primaries};
+  std::vector<cli::BlockingConnection> connections;
   for (const auto& server : servers_) {
     plan.servers.push_back({server->process->port(), server->process->bus_port()});
-    auto connection = BlockingConnection::open(server->process->port());
+    auto connection = cli::BlockingConnection::open(server->process->port());
     if (!connection) throw std::runtime_error(connection.error());
     const Words words = login(options_.server);
     if (!words.empty() && !connection->ask(words)) throw std::runtime_error("no login");
     connections.push_back(*std::move(connection));
   }
-  ClusterForming forming(plan, std::move(connections));
+  cli::ClusterForming forming(plan, std::move(connections));
   try {
     wait_for_condition("the cluster is formed", [&] {
       const auto formed = forming.turn(std::chrono::steady_clock::now());

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/dev/blocking_connection.h"
 #include "protocol/resp/handshake.h"
 #include "tests/protocol/resp/reply_text.h"
-#include "tests/support/blocking_connection.h"
 
 namespace sheaf::test {
 
@@ -23,7 +23,7 @@ class RespConnection {
   using KeptReply = protocol::resp::KeptReply;
 
   explicit RespConnection(std::uint16_t port)
-      : connection_(checked(BlockingConnection::open(port))) {}
+      : connection_(checked(cli::BlockingConnection::open(port))) {}
 
   KeptReply ask(std::initializer_list<protocol::resp::Argument> command) {
     return checked(connection_.ask(command));
@@ -67,7 +67,7 @@ class RespConnection {
   }
   KeptReply read() { return checked(connection_.read()); }
 
-  BlockingConnection connection_;
+  cli::BlockingConnection connection_;
 };
 
 }  // namespace sheaf::test

@@ -90,7 +90,7 @@ TEST(RedisErrors, OfAServerThatCannotNow) {
   connection.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
   expect_error(connection, {"SET", "k", "v"}, ErrorKind::no_replicas,
                "NOREPLICAS Not enough good replicas to write.");
-  auto script = BlockingConnection::open(server.port());
+  auto script = cli::BlockingConnection::open(server.port());
   ASSERT_TRUE(script);
   const Words forever = {"EVAL", "while true do end", "0"};
   const std::vector<protocol::resp::Argument> words(forever.begin(), forever.end());

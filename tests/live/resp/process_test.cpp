@@ -49,7 +49,7 @@ TEST(RedisServer, ComesBackEmptyOnItsPort) {
   EXPECT_EQ(RespConnection(server.port()).text({"SET", "k", "v"}), "+OK");
   const std::uint16_t port = server.port();
   server.kill();
-  EXPECT_FALSE(BlockingConnection::open(port)) << "refused while the server is gone";
+  EXPECT_FALSE(cli::BlockingConnection::open(port)) << "refused while the server is gone";
   server.restart();
   EXPECT_EQ(server.port(), port);
   EXPECT_EQ(RespConnection(port).text({"GET", "k"}), "null");
@@ -71,7 +71,7 @@ TEST(RedisServer, KeepsWhatWasWrittenIfItShall) {
 TEST(RedisServer, AnswersNothingWhileItIsStopped) {
   RedisProcess server;
   server.stop();
-  auto connection = BlockingConnection::open(server.port(), std::chrono::milliseconds(100));
+  auto connection = cli::BlockingConnection::open(server.port(), std::chrono::milliseconds(100));
   ASSERT_TRUE(connection) << "the kernel still accepts";
   EXPECT_FALSE(connection->ask({"PING"}));
   server.resume();

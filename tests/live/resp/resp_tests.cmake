@@ -9,8 +9,9 @@ if(NOT SHEAF_REDIS)
 endif()
 
 add_library(sheaf_test_redis STATIC
-  support/blocking_connection.cpp support/cluster_forming.cpp support/garnet_process.cpp
-  support/redis_process.cpp support/resp_cluster.cpp)
+  "${PROJECT_SOURCE_DIR}/cli/dev/blocking_connection.cpp"
+  "${PROJECT_SOURCE_DIR}/cli/dev/cluster_forming.cpp"
+  support/garnet_process.cpp support/redis_process.cpp support/resp_cluster.cpp)
 target_link_libraries(sheaf_test_redis PUBLIC sheaf_test_process sheaf_protocol PRIVATE sheaf_flags)
 target_compile_definitions(sheaf_test_redis PRIVATE "SHEAF_TEST_REDIS=\"${SHEAF_REDIS}\"")
 

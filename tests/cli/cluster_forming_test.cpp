@@ -1,13 +1,13 @@
 // What servers are sent so that they become a cluster, by what they say.
 
+#include "cli/dev/cluster_forming.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "tests/support/cluster_forming.h"
-
-namespace sheaf::test {
+namespace sheaf::cli {
 namespace {
 
 using protocol::resp::Role;
@@ -106,4 +106,4 @@ TEST(ClusterForming, PrimariesShareAllSlots) {
 }
 
 }  // namespace
-}  // namespace sheaf::test
+}  // namespace sheaf::cli

@@ -1,4 +1,4 @@
-#include "tests/support/blocking_connection.h"
+#include "cli/dev/blocking_connection.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace sheaf::test {
+namespace sheaf::cli {
 
 using protocol::resp::Argument;
 using protocol::resp::CommandWriter;
@@ -107,4 +107,4 @@ std::unexpected<std::string> BlockingConnection::failure(const std::string& what
   return std::unexpected(what + ": 127.0.0.1:" + std::to_string(port_) + ": " + why);
 }
 
-}  // namespace sheaf::test
+}  // namespace sheaf::cli

@@ -16,12 +16,12 @@
 #include "protocol/resp/command_writer.h"
 #include "protocol/resp/reply_reader.h"
 
-namespace sheaf::test {
+namespace sheaf::cli {
 
 class BlockingConnection {
  public:
   using Reply = std::expected<protocol::resp::KeptReply, std::string>;
-  static constexpr std::chrono::seconds patience{20};
+  static constexpr std::chrono::seconds patience{60};
 
   // `limit` bounds the connect, and later each single send and receive. Errors are sentences.
   static std::expected<BlockingConnection, std::string> open(
@@ -54,4 +54,4 @@ class BlockingConnection {
   std::size_t used_ = 0;  // bytes of input_ that are consumed
 };
 
-}  // namespace sheaf::test
+}  // namespace sheaf::cli

@@ -25,10 +25,10 @@
 #include <utility>
 #include <vector>
 
+#include "cli/dev/blocking_connection.h"
 #include "protocol/resp/topology_view.h"
-#include "tests/support/blocking_connection.h"
 
-namespace sheaf::test {
+namespace sheaf::cli {
 
 // Servers on 127.0.0.1: the primaries, then the replicas. Server i is a replica of the primary
 // i % primaries.
@@ -78,4 +78,4 @@ class ClusterForming {
   std::string refusal_;
 };
 
-}  // namespace sheaf::test
+}  // namespace sheaf::cli

@@ -1,11 +1,11 @@
-#include "tests/support/cluster_forming.h"
+#include "cli/dev/cluster_forming.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include "protocol/resp/hash_slot.h"
 
-namespace sheaf::test {
+namespace sheaf::cli {
 
 using protocol::resp::Role;
 using protocol::resp::SlotClaim;
@@ -163,4 +163,4 @@ std::expected<bool, std::string> ClusterForming::all_serve() {
   return true;
 }
 
-}  // namespace sheaf::test
+}  // namespace sheaf::cli

@@ -1,0 +1,75 @@
+#include "cli/dev/resp_files.h"
+
+#include "cli/dev/programs.h"
+
+namespace sheaf::cli {
+
+namespace fs = std::filesystem;
+
+std::expected<fs::path, std::string> find_redis(const std::string& given, std::string_view path) {
+  return find_program({.name = "redis-server",
+                       .given = given,
+                       .path = path,
+                       .places = {"/usr/bin", "/usr/local/bin"},
+                       .advice = "redis-server is neither in PATH nor in /usr/bin or "
+                                 "/usr/local/bin; install it (Debian: redis-server) or name it "
+                                 "with REDIS_SERVER."});
+}
+
+std::expected<fs::path, std::string> find_garnet(const std::string& given, std::string_view path) {
+  return find_program({.name = "garnet-server",
+                       .given = given,
+                       .path = path,
+                       .places = {},
+                       .advice = "garnet-server is not in PATH; install it (dotnet tool install "
+                                 "--global garnet-server) or name it with GARNET_SERVER."});
+}
+
+// Replicas that are made while the cluster is formed need not wait for each other. A server that is
+// silent for 5 s is replaced: soon for a developer, and late for a slow machine.
+std::vector<std::string> redis_arguments(RespPorts ports, const fs::path& folder, bool verbose) {
+  return {"--port",
+          std::to_string(ports.port),
+          "--bind",
+          "127.0.0.1",
+          "--dir",
+          folder.string(),
+          "--save",
+          "",
+          "--cluster-enabled",
+          "yes",
+          "--cluster-port",
+          std::to_string(ports.bus),
+          "--cluster-node-timeout",
+          "5000",
+          "--repl-diskless-sync-delay",
+          "0",
+          "--loglevel",
+          verbose ? "verbose" : "notice"};
+}
+
+// Its default device needs libaio. Without vector sets it cannot migrate whole slots.
+std::vector<std::string> garnet_arguments(std::uint16_t port, const fs::path& folder,
+                                          bool verbose) {
+  return {"--port",
+          std::to_string(port),
+          "--bind",
+          "127.0.0.1",
+          "--memory",
+          "256m",
+          "--index",
+          "16m",
+          "--cluster",
+          "--aof",
+          "--gossip-delay",
+          "1",
+          "--checkpointdir",
+          folder.string(),
+          "--device-type",
+          "RandomAccess",
+          "--enable-vector-set-preview",
+          "--logger-level",
+          verbose ? "Information" : "Warning"};
+}
+
+}  // namespace sheaf::cli

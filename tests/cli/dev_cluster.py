@@ -1,0 +1,61 @@
+"""What `sheaf dev --redis` and `sheaf dev --garnet` have in common, as cases for both."""
+
+import signal
+import socket
+
+import harness
+from harness import DONE, Dev, is_alive, raw, wait_until
+
+
+def ask(node, *words):
+    """One command to a server; its reply, without the first character, as text."""
+    host, port = node.split(":")
+    with socket.create_connection((host, int(port)), timeout=harness.LONGEST) as server:
+        server.sendall(b"*%d\r\n" % len(words))
+        for word in raw(*words):
+            server.sendall(b"$%d\r\n%s\r\n" % (len(word), word))
+        with server.makefile("rb") as replies:
+            first = replies.readline()
+            if not first.startswith(b"$") or first == b"$-1\r\n":
+                return first[1:-2].decode()
+            return replies.read(int(first[1:])).decode()
+
+
+class Cluster:
+    """To be mixed into a case; `kind` is the option without its dashes."""
+
+    kind = None
+
+    def assert_whole(self, nodes, primaries):
+        """Every server knows all of them and serves all slots."""
+        for node in nodes:
+            info = ask(node, "CLUSTER", "INFO").split()
+            self.assertIn("cluster_state:ok", info)
+            self.assertIn("cluster_slots_assigned:16384", info)
+            self.assertIn("cluster_known_nodes:%d" % len(nodes), info)
+        links = [ask(node, "INFO", "replication") for node in nodes]
+        for link in links[:primaries]:
+            self.assertIn("role:master", link)
+        for link in links[primaries:]:
+            self.assertIn("role:slave", link)
+            self.assertIn("master_link_status:up", link)
+
+    def test_the_cluster_is_whole_when_its_uri_is_printed(self):
+        with Dev("--replicas", 1, **{self.kind: 2}) as dev:
+            self.assertEqual(len(dev.nodes), 4)
+            self.assertEqual(dev.uri, "redis://" + ",".join(dev.nodes[:2]))
+            self.assert_whole(dev.nodes, primaries=2)
+            # foo is in the upper half of the slots, bar in the lower one.
+            self.assertEqual(ask(dev.nodes[1], "SET", "foo", "v"), "OK")
+            self.assertEqual(ask(dev.nodes[1], "GET", "foo"), "v")
+            self.assertEqual(ask(dev.nodes[1], "GET", "bar"), "MOVED 5061 " + dev.nodes[0])
+            dev.stop(dev.nodes[3])
+            self.assertEqual(dev.end(signal.SIGINT), (DONE, b""))
+            self.assertFalse(any(is_alive(pid) for pid in dev.pids.values()))
+            self.assertEqual(self.left_behind(), [])
+
+    def test_one_server_is_a_cluster_and_ends_with_a_dev_that_is_killed(self):
+        with Dev(**{self.kind: 1}) as dev:
+            self.assert_whole(dev.nodes, primaries=1)
+            dev.end(signal.SIGKILL)
+        wait_until(lambda: not any(is_alive(pid) for pid in dev.pids.values()), "servers end")
