@@ -1,0 +1,68 @@
+// Clusters that let nobody in without a password: clients, replicas and migrations log in.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "protocol/resp/hash_slot.h"
+#include "tests/support/garnet_process.h"
+#include "tests/support/resp_cluster.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf::test {
+namespace {
+
+using protocol::resp::hash_slot;
+using Software = RespClusterOptions::Software;
+
+// A key is written, replicated, moved to another server, and survives a failover and a restart.
+void expect_everything_works(Software software, const std::string& user) {
+  RespClusterOptions options;
+  options.software = software;
+  options.primaries = 2;
+  options.replicas = 1;
+  options.server.user = user;
+  options.server.password = "s3cret";
+  options.server.persistent = true;
+  RespCluster cluster(options);
+
+  RespConnection stranger(cluster.server(0).port());
+  EXPECT_EQ(stranger.text({"GET", "{foo}"}), "-NOAUTH Authentication required.");
+
+  const std::uint16_t slot = hash_slot("{foo}");
+  ASSERT_EQ(cluster.owner(slot), 1u);
+  EXPECT_EQ(cluster.text(1, {"SET", "{foo}", "v"}), "+OK");
+  cluster.migrate(slot, 0);
+  cluster.wait_until_settled();
+  EXPECT_EQ(cluster.text(0, {"GET", "{foo}"}), "\"v\"");
+
+  RespConnection replica = cluster.connect(2);
+  EXPECT_EQ(replica.text({"READONLY"}), "+OK");
+  wait_for_condition("the replica has it",
+                     [&] { return replica.text({"GET", "{foo}"}) == "\"v\""; });
+  cluster.fail_over(2, software == Software::garnet ? "FORCE" : "");
+  EXPECT_EQ(cluster.owner(slot), 2u);
+  EXPECT_EQ(cluster.text(2, {"GET", "{foo}"}), "\"v\"");
+
+  cluster.kill(2);
+  cluster.restart(2);
+  cluster.wait_until_settled();
+  EXPECT_EQ(cluster.text(2, {"GET", "{foo}"}), "\"v\"");
+}
+
+TEST(RedisClusterCredentials, APassword) { expect_everything_works(Software::redis, ""); }
+
+TEST(RedisClusterCredentials, AUser) { expect_everything_works(Software::redis, "app"); }
+
+TEST(GarnetClusterCredentials, APassword) {
+  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  expect_everything_works(Software::garnet, "");
+}
+
+TEST(GarnetClusterCredentials, AUser) {
+  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  expect_everything_works(Software::garnet, "app");
+}
+
+}  // namespace
+}  // namespace sheaf::test
