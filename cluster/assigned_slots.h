@@ -34,6 +34,9 @@ class AssignedSlots final : public ClientNodeLocator {
   }
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return workers_; }
+  std::unique_ptr<const ClientNodeLocator> changed(
+      std::span<const SlotChange> changes) const override;
+  bool assigned() const noexcept override { return true; }
 
  private:
   std::vector<std::uint16_t> workers_;  // 0 for nobody, else the position + 1

@@ -26,6 +26,12 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
+// A slot gets another owner: the position of a server.
+struct SlotChange {
+  std::uint32_t slot = 0;
+  std::uint32_t node = 0;
+};
+
 // Which nodes take requests now; they are named as in a Location.
 class NodeFilter {
  public:
@@ -51,6 +57,12 @@ class ClientNodeLocator {
   virtual double share(std::uint32_t node) const noexcept = 0;
   // The owner of each slot: 0 for nobody, else node + 1; empty where there are no slots.
   virtual std::span<const std::uint16_t> slots() const noexcept = 0;
+  // A copy in which slots have other owners; null where owners are computed.
+  virtual std::unique_ptr<const ClientNodeLocator> changed(std::span<const SlotChange>) const {
+    return nullptr;
+  }
+  // Whether slots have the owners that somebody gave them.
+  virtual bool assigned() const noexcept { return false; }
 };
 
 // The locator that a configuration asks for. Its nodes are checked already: at least one, distinct

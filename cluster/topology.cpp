@@ -2,6 +2,8 @@
 
 #include "cluster/topology.h"
 
+#include <unordered_map>
+
 namespace sheaf::cluster {
 namespace {
 
@@ -62,6 +64,28 @@ std::shared_ptr<const Topology> Topology::make(std::span<const NodeConfig> serve
                                                std::unique_ptr<const ClientNodeLocator> locator,
                                                NodeEntries& table, std::uint64_t epoch) {
   return std::shared_ptr<const Topology>(new Topology(servers, std::move(locator), table, epoch));
+}
+
+std::shared_ptr<const Topology> Topology::changed(std::span<const NodeConfig> joining,
+                                                  std::span<const SlotMove> moving,
+                                                  NodeEntries& table, std::uint64_t epoch) const {
+  std::vector<NodeConfig> servers;
+  for (const Member& member : members_) {
+    servers.push_back({member.host, member.port, member.weight});
+  }
+  servers.insert(servers.end(), joining.begin(), joining.end());
+  std::unordered_map<std::string, std::uint32_t> positions;
+  for (const NodeConfig& server : servers) {
+    positions.emplace(server.identity(), static_cast<std::uint32_t>(positions.size()));
+  }
+  std::vector<SlotChange> changes;
+  for (const SlotMove& move : moving) changes.push_back({move.slot, positions.at(move.owner)});
+  return make(servers, locator_->changed(changes), table, epoch);
+}
+
+const Member* Topology::find(std::string_view identity) const noexcept {
+  const auto at = std::ranges::find(members_, identity, &Member::identity);
+  return at != members_.end() ? &*at : nullptr;
 }
 
 void Topology::owners(std::span<const std::string_view> keys,

@@ -32,6 +32,12 @@ struct Member {
   const std::string& identity() const noexcept { return entry->identity; }
 };
 
+// A slot gets another owner.
+struct SlotMove {
+  std::uint32_t slot = 0;
+  std::string owner;  // identity
+};
+
 class Topology {
  public:
   // From a checked configuration. Epochs of one table's snapshots ascend.
@@ -43,6 +49,12 @@ class Topology {
   static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
                                               std::unique_ptr<const ClientNodeLocator> locator,
                                               NodeEntries& table, std::uint64_t epoch);
+
+  // A copy with these members more, in which slots have other owners among all its members. Only of
+  // one whose slots are assigned.
+  std::shared_ptr<const Topology> changed(std::span<const NodeConfig> joining,
+                                          std::span<const SlotMove> moving, NodeEntries& table,
+                                          std::uint64_t epoch) const;
 
   std::uint64_t epoch() const noexcept { return epoch_; }
   Location locate(std::string_view key) const noexcept {
@@ -65,6 +77,8 @@ class Topology {
     const bool known = node < positions_.size() && positions_[node] != nobody;
     return known ? &members_[positions_[node]] : nullptr;
   }
+  // Null: no member has this identity.
+  const Member* find(std::string_view identity) const noexcept;
   // Of a member.
   const std::string& identity(std::uint32_t node) const noexcept {
     return members_[positions_[node]].identity();
@@ -76,6 +90,13 @@ class Topology {
   // The owner of every slot: 0 for nobody, else its position among the members + 1; empty where
   // there are no slots (`ring`).
   std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
+  // The identity of a slot's owner; empty: there is none.
+  std::string_view owner_of_slot(std::uint32_t slot) const noexcept {
+    const std::uint32_t worker = slots()[slot];
+    return worker == 0 ? std::string_view() : members_[worker - 1].identity();
+  }
+  // Whether slots have the owners that somebody gave them, so that they may get others.
+  bool assigned() const noexcept { return locator_->assigned(); }
 
  private:
   Topology(std::span<const NodeConfig> servers, std::unique_ptr<const ClientNodeLocator> locator,

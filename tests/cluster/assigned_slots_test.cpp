@@ -68,6 +68,44 @@ TEST(AssignedSlots, OneServerThatOwnsAllIsAskedForAllWithoutAHash) {
       nobody);
 }
 
+TEST(AssignedSlots, ACopyHasOtherOwnersOfSomeSlots) {
+  const AssignedSlots slots(owners(), slot_of);
+  const std::vector<SlotChange> changes = {{3, 1}, {10, 1}, {16'383, 2}};
+  const auto copy = slots.changed(changes);
+  EXPECT_EQ(copy->locate("3").node, 1u);
+  EXPECT_EQ(copy->locate("10").node, 1u);
+  EXPECT_EQ(copy->locate("16383").node, 2u);
+  EXPECT_EQ(copy->locate("11").node, 1u);
+  EXPECT_EQ(copy->locate("4").node, nobody);
+  EXPECT_EQ(slots.locate("10").node, 0u) << "the first one is as it was";
+}
+
+TEST(AssignedSlots, ATopologyGetsAnotherInWhichSlotsHaveMovedAndServersJoined) {
+  NodeTable table;
+  const auto before = topology(table);
+  const std::vector<NodeConfig> joining = {{"c", 7, 1}};
+  const std::vector<SlotMove> moving = {{10, "c:7"}, {11, "a:1"}};
+  const auto after = before->changed(joining, moving, table, 5);
+  EXPECT_EQ(after->epoch(), 5u);
+  ASSERT_EQ(after->members().size(), 3u);
+  EXPECT_EQ(after->owner_of_slot(10), "c:7");
+  EXPECT_EQ(after->owner_of_slot(11), "a:1");
+  EXPECT_EQ(after->owner_of_slot(12), "a:1");
+  EXPECT_EQ(after->owner_of_slot(3), "");
+  EXPECT_EQ(after->owner("10"), after->find("c:7")->index());
+  EXPECT_EQ(after->find("b:1")->index(), before->find("b:1")->index());
+  EXPECT_EQ(before->find("c:7"), nullptr);
+  EXPECT_EQ(before->owner_of_slot(10), "a:1");
+}
+
+TEST(AssignedSlots, OnlySlotsThatWereAssignedGetOtherOwners) {
+  NodeTable table;
+  EXPECT_TRUE(topology(table)->assigned());
+  ClusterConfig config;
+  config.nodes = {{"a", 1, 1}};
+  EXPECT_FALSE(Topology::make(config)->assigned());
+}
+
 TEST(AssignedSlots, ABatchPlansTheKeysOfNobodyTogether) {
   NodeTable table;
   const std::vector<std::string_view> keys = {"3", "10", "4", "11", "12"};
