@@ -282,8 +282,9 @@ PoolNeeds ClientNode::needs() const noexcept {
           first ? options_.first_connect_timeout : options_.connect_timeout};
 }
 
-void ClientNode::connect(Now now) {
+void ClientNode::connect(Now now, Deadline stale) {
   if (shut_down_ || !member_ || !health_.usable()) return;
+  pool_.retire_ready(stale, now);
   if (pool_.any_ready()) return owner_.on_connection_ready(options_.index, now);
   pool_.open_first(needs(), now);
   maintain(now);

@@ -67,8 +67,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   // Its submitter wants no answer any more; says nothing about the node.
   void cancel(Request& request, Now now);
   // Opens a connection if there is none, as if a request waited; not to a node that is down. The
-  // owner hears when one is ready, also if one is ready already.
-  void connect(Now now);
+  // owner hears when one is ready, also if one is ready already. Those that were made until `stale`
+  // do not count: they take nothing more, and close when nothing is in flight on them.
+  void connect(Now now, Deadline stale = Deadline{0});
   // A ready socket with room, the least loaded one; empty if there is none now.
   SocketLease acquire();
   // A socket outside the pool; the caller owns it and receives its events. It does not count in the

@@ -1,6 +1,7 @@
 #include "node/socket_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checks.h"
 #include "base/hash.h"
@@ -14,7 +15,7 @@ using socket::ClientSocket;
 ClientSocket* SocketPool::least_loaded() const {
   ClientSocket* best = nullptr;
   for (const auto& socket : sockets_) {
-    if (socket->room() == 0) continue;
+    if (socket->room() == 0 || socket->retired) continue;
     if (best == nullptr || socket->in_flight() < best->in_flight()) best = socket.get();
   }
   return best;
@@ -27,12 +28,12 @@ ClientSocket* SocketPool::socket_for(const Request& request) const {
     return at != sockets_.end() && (*at)->room() > 0 ? at->get() : nullptr;
   }
   if (sockets_.size() <= 1) return least_loaded();
-  const auto is_ready = [](const auto& socket) { return socket->ready(); };
+  const auto is_ready = [](const auto& socket) { return socket->ready() && !socket->retired; };
   const auto ready = static_cast<std::uint64_t>(std::ranges::count_if(sockets_, is_ready));
   if (ready == 0) return nullptr;
   std::uint64_t skip = hash64(request.operation.key) % ready;
   for (const auto& socket : sockets_) {
-    if (socket->ready() && skip-- == 0) return socket->room() > 0 ? socket.get() : nullptr;
+    if (is_ready(socket) && skip-- == 0) return socket->room() > 0 ? socket.get() : nullptr;
   }
   return nullptr;
 }
@@ -44,7 +45,8 @@ bool SocketPool::has_lost(const Request& request) const {
 }
 
 bool SocketPool::any_ready() const noexcept {
-  return std::ranges::any_of(sockets_, [](const auto& socket) { return socket->ready(); });
+  return std::ranges::any_of(
+      sockets_, [](const auto& socket) { return socket->ready() && !socket->retired; });
 }
 
 std::vector<std::uint64_t> SocketPool::ready_connections() const {
@@ -63,6 +65,7 @@ bool SocketPool::idle() const noexcept {
 void SocketPool::give_back(ClientSocket& socket) noexcept {
   SHEAF_CHECK(socket.leases > 0);
   if (--socket.leases > 0) return;
+  if (socket.retired) return socket.close(loop_.now());
   if (socket.ready() && !socket.reset()) {
     socket.abort(Reason::closed, "given back with a reply still owed", loop_.now());
   }
@@ -95,6 +98,14 @@ Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
 
 void SocketPool::open_first(const PoolNeeds& needs, Now now) {
   if (sockets_.empty() && now.mono >= reconnect_at_) open(needs.connect_timeout, now);
+}
+
+void SocketPool::retire_ready(Deadline stale, Now now) {
+  for (const auto& socket : sockets_) {
+    if (!socket->ready() || socket->created() > stale) continue;
+    if (std::exchange(socket->retired, true)) continue;
+    if (socket->leases == 0) socket->close(now);
+  }
 }
 
 void SocketPool::skip_backoff(Now now) noexcept {

@@ -57,6 +57,9 @@ class SocketPool {
   Deadline maintain(const PoolNeeds& needs, Now now);
   // Opens a connection if there is none and the backoff allows one now.
   void open_first(const PoolNeeds& needs, Now now);
+  // Ready sockets that were made until `stale` carry nothing more, but for requests that are bound
+  // to them, and close when nothing is lent any more.
+  void retire_ready(Deadline stale, Now now);
   // The next attempt to connect need not wait: something has shown that the node answers.
   void skip_backoff(Now now) noexcept;
   // A socket of the pool has become ready.

@@ -87,6 +87,8 @@ class ClientSocket final : private StreamSink,
   std::uint64_t id = 0;
   // How many leases are out; kept by SocketLease.
   unsigned leases = 0;
+  // It is to carry nothing more; kept by the node's pool.
+  bool retired = false;
 
  private:
   std::span<std::byte> read_space() override;

@@ -61,9 +61,12 @@ class FakeLoop final : public socket::Loop {
 
 // The client's end of a connection, and its session. `alive` ends with the session.
 struct FakeSession final : protocol::Session {
-  explicit FakeSession(std::vector<FakeSession*>& all) : all_(all) { all_.push_back(this); }
+  FakeSession(std::vector<FakeSession*>& all, unsigned its_node) : node(its_node), all_(all) {
+    all_.push_back(this);
+  }
   ~FakeSession() override { std::erase(all_, this); }
 
+  const unsigned node;
   // What the test decides.
   std::size_t capacity = 10;
   bool dirty = false;
@@ -74,7 +77,13 @@ struct FakeSession final : protocol::Session {
   }
   // The oldest request is answered.
   void answer(protocol::Status status = protocol::Status::done) {
-    push(protocol::Event::Kind::reply, tickets_.front()).reply.status = status;
+    protocol::Reply reply;
+    reply.status = status;
+    answer(reply);
+  }
+  // Its views live until it is delivered.
+  void answer(const protocol::Reply& reply) {
+    push(protocol::Event::Kind::reply, tickets_.front()).reply = reply;
     tickets_.pop_front();
   }
   void end(Reason reason, std::string text, bool permanent = false) {
@@ -103,6 +112,8 @@ struct FakeSession final : protocol::Session {
           protocol::LocalError{Outcome::unsupported, Reason::bad_argument, "no such thing"});
     }
     verbs.push_back(operation.verb);
+    keys.emplace_back(operation.key);
+    asking.push_back(operation.asking);
     tickets_.push_back({slot_++, 1});
     return tickets_.back();
   }
@@ -131,7 +142,10 @@ struct FakeSession final : protocol::Session {
   const protocol::CloseReason& close_reason() const override { return reason_; }
   const protocol::Counters& counters() const override { return counters_; }
 
-  std::vector<protocol::Verb> verbs;  // of what was submitted
+  // Of what was submitted.
+  std::vector<protocol::Verb> verbs;
+  std::vector<std::string> keys;
+  std::vector<bool> asking;
 
  private:
   protocol::Event& push(protocol::Event::Kind kind, protocol::Ticket ticket) {
@@ -189,8 +203,8 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
     ++dials;
     return std::make_unique<FakeDial>(*this, dial_sink, stream_sink);
   }
-  std::unique_ptr<protocol::Session> make(unsigned, Now) override {
-    return std::make_unique<FakeSession>(sessions_);
+  std::unique_ptr<protocol::Session> make(unsigned node, Now) override {
+    return std::make_unique<FakeSession>(sessions_, node);
   }
 
  private:

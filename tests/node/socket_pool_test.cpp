@@ -125,6 +125,31 @@ TEST_F(SocketPoolTest, AKeyWaitsForItsConnectionThoughAnotherHasRoom) {
   EXPECT_NE(pool->least_loaded(), nullptr);
 }
 
+TEST_F(SocketPoolTest, RetiredConnectionsFinishWhatIsOnThemAndClose) {
+  ready(2);
+  ClientSocket* const busy = pool->socket_for(request());
+  const std::uint64_t id = busy->id;
+  submit(*busy, request());
+  pool->retire_ready(loop.now().mono - 1ms, loop.now());
+  EXPECT_NE(pool->socket_for(request()), nullptr) << "they were made after that";
+  pool->retire_ready(loop.now().mono, loop.now());
+  loop.settle();
+  EXPECT_EQ(pool->size(), 1u) << "the idle one has closed";
+  EXPECT_EQ(pool->socket_for(request()), nullptr);
+  EXPECT_EQ(pool->least_loaded(), nullptr);
+  EXPECT_FALSE(pool->any_ready());
+  EXPECT_EQ(pool->socket_for(request("key", id)), busy) << "what is bound to it";
+  maintain();
+  network.accept();
+  EXPECT_NE(pool->socket_for(request()), nullptr);
+  EXPECT_NE(pool->socket_for(request()), busy);
+  FakeSession& session = network.session(0);
+  session.answer();
+  network.deliver(session);
+  EXPECT_EQ(pool->size(), 1u);
+  EXPECT_TRUE(pool->has_lost(request("key", id)));
+}
+
 TEST_F(SocketPoolTest, ABoundRequestGoesOnItsConnectionOrIsLost) {
   ready(2);
   ClientSocket* const socket = pool->socket_for(request());
