@@ -38,8 +38,18 @@ void ClientCluster::apply(std::shared_ptr<const Topology> topology, Now now) {
   SHEAF_CHECK(topology->epoch() > this->topology().epoch());
   if (shut_down_) return;
   nodes_.follow(std::move(topology), now);
+  if (redirects_ != nullptr) redirects_->on_topology();
   if (user_ != nullptr) user_->on_topology(now);
   if (!nodes_.all_gone()) timer_.need(now.mono);
+}
+
+void ClientCluster::follow_redirects(RedirectRules rules, const Seed& seed) {
+  const Redirects::Parts parts{nodes_, *this, *this, timer_, loop_, events_};
+  redirects_ = std::make_unique<Redirects>(parts, std::move(rules), seed);
+}
+
+bool ClientCluster::redirect(node::Request& request, const protocol::Reply& reply, Now now) {
+  return redirects_ != nullptr && redirects_->take(ours(request), reply, now);
 }
 
 bool ClientCluster::knows(std::uint64_t epoch) const noexcept {
@@ -73,6 +83,7 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
   if (home == request.node_ || home == nobody || !takes(home)) return false;
   request.node_ = home;
+  request.operation.asking = false;  // the owner does not import the slot
   nodes_[home].start(request, now);
   return true;
 }
@@ -80,7 +91,8 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
 bool ClientCluster::belongs(const node::Request& waiting) const {
   const Request& request = ours(waiting);
   const Topology& topology = this->topology();
-  if (request.on_node_) return topology.member(request.node_) != nullptr;
+  const bool goes_there = request.on_node_ || request.redirected_ != nullptr;
+  if (goes_there) return topology.member(request.node_) != nullptr;
   const auto& keys = request.operation.keys;
   if (keys.empty()) {
     return home_of(topology.owner(request.route_or_key()), request) == request.node_;
@@ -118,6 +130,7 @@ void ClientCluster::begin(unsigned node, Request& request, Now now) {
 }
 
 void ClientCluster::end_unowned(Request& request, Now now) {
+  if (redirects_ != nullptr) redirects_->want_map(now);
   const Location found = topology().locate(request.route_or_key());
   const std::string text = "no server owns slot " + std::to_string(found.point);
   socket::Completion completion;
@@ -130,7 +143,9 @@ void ClientCluster::end_unowned(Request& request, Now now) {
 }
 
 void ClientCluster::cancel(Request& request, Now now) {
-  if (deadlines_.contains(request)) nodes_[request.node_].cancel(request, now);
+  if (!deadlines_.contains(request)) return;
+  const bool waits = redirects_ != nullptr && redirects_->holds(request);
+  waits ? redirects_->cancel(request, now) : nodes_[request.node_].cancel(request, now);
 }
 
 node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
@@ -141,7 +156,10 @@ node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
   return acquire_node(key).acquire();
 }
 
-void ClientCluster::on_request_done(node::Request& request) { deadlines_.remove(ours(request)); }
+void ClientCluster::on_request_done(node::Request& request) {
+  deadlines_.remove(ours(request));
+  if (ours(request).redirected_ != nullptr) redirects_->forget(ours(request));
+}
 
 void ClientCluster::on_connection_ready(unsigned node, Now now) {
   if (listener_ != nullptr) listener_->on_connection_ready(node, now);
@@ -154,16 +172,20 @@ void ClientCluster::on_connection_ended(std::uint64_t connection, Now now) {
 void ClientCluster::on_timer(Now now) {
   const bool late = loop_.lateness() > own_pause;
   while (Request* const request = deadlines_.pop_due(now.mono)) {
-    nodes_[request->node_].expire(*request, late, now);
+    const bool waits = redirects_ != nullptr && redirects_->holds(*request);
+    waits ? redirects_->expire(*request, now) : nodes_[request->node_].expire(*request, late, now);
   }
+  if (redirects_ != nullptr) redirects_->advance(now);
   nodes_.tidy(user_, now);
   timer_.clear();
   if (!nodes_.all_gone()) timer_.need(now.mono + tidy_interval);
+  if (redirects_ != nullptr) timer_.need(redirects_->poll_deadline());
   timer_.need(deadlines_.next());
 }
 
 void ClientCluster::shut_down(Now now) {
   shut_down_ = true;
+  if (redirects_ != nullptr) redirects_->shut_down(now);
   nodes_.shut_down(now);
 }
 

@@ -12,6 +12,8 @@
 // the one that it was started for (at_owner, only_on, start_on) is not sent. What is in flight ends
 // where it is.
 //
+// A request that a server sends elsewhere is followed if the cluster was asked to (redirects.h).
+//
 // Thread rule: belongs to one lane, except for nodes(), of which see there.
 
 #include <memory>
@@ -22,6 +24,7 @@
 
 #include "cluster/cluster_controls.h"
 #include "cluster/cluster_nodes.h"
+#include "cluster/redirects.h"
 #include "cluster/request.h"
 #include "cluster/topology.h"
 #include "node/client_node.h"
@@ -49,7 +52,10 @@ class TopologyListener : public NodeUser {
   ~TopologyListener() = default;
 };
 
-class ClientCluster final : private socket::TimerSink, private node::NodeOwner, private NodeFilter {
+class ClientCluster final : private socket::TimerSink,
+                            private node::NodeOwner,
+                            private NodeFilter,
+                            private TopologyHolder {
  public:
   // Creates the nodes, which connect at once up to their pool's lower bound.
   ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
@@ -60,7 +66,11 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
 
   // A newer topology of the same table holds from now on. Not from within a completion or another
   // call of this cluster: put it off (Loop::defer).
-  void apply(std::shared_ptr<const Topology> topology, Now now);
+  void apply(std::shared_ptr<const Topology> topology, Now now) override;
+  // From now on redirects are followed. Once, before the first request.
+  void follow_redirects(RedirectRules rules, const Seed& seed);
+  // Null: they are not followed.
+  Redirects* redirects() noexcept { return redirects_.get(); }
 
   // Routes by the operation's key. The request may end before start() returns.
   void start(Request& request, Now now);
@@ -103,6 +113,7 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   void on_connection_ended(std::uint64_t connection, Now now) override;
   bool takes(std::uint32_t node) const noexcept override { return nodes_[node].usable(); }
   bool reroute(node::Request& request, Now now) override;
+  bool redirect(node::Request& request, const protocol::Reply& reply, Now now) override;
   bool belongs(const node::Request& request) const override;
   unsigned home_of(unsigned owner, const Request& request) const noexcept;
   bool may_rehash() const noexcept;
@@ -118,6 +129,7 @@ class ClientCluster final : private socket::TimerSink, private node::NodeOwner, 
   node::EarliestTimer timer_;
   ClusterNodes nodes_;
   DeadlineHeap<Request> deadlines_;
+  std::unique_ptr<Redirects> redirects_;  // null: they are not followed
   ConnectionListener* listener_ = nullptr;
   TopologyListener* user_ = nullptr;
 };

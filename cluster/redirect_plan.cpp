@@ -28,7 +28,10 @@ std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,
 RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerms& terms, Now now) {
   const bool waits = answer.kind == Kind::later || answer.target.empty();
   if (terms.bound && !waits) {
-    return failure(answer, Reason::connection_lost, "the request belongs to one connection");
+    RedirectStep step =
+        failure(answer, Reason::connection_lost, "the request belongs to one connection");
+    step.outcome = Outcome::not_sent;
+    return step;
   }
   if (!waits && !answer.allowed) {
     return failure(answer, Reason::not_authorized, "redirects to this server are not allowed");

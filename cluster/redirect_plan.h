@@ -14,7 +14,7 @@
 // | moved or ask for the 7th time   | fails                                                     |
 // | moved or ask, to a server that  | fails                                                     |
 // | is not allowed                  |                                                           |
-// | moved or ask, of a request that | fails                                                     |
+// | moved or ask, of a request that | fails as if its connection had ended                      |
 // | belongs to one connection       |                                                           |
 // | later, for more than 10 s       | fails                                                     |
 // | any, with no time left          | fails                                                     |

@@ -5,9 +5,11 @@
 //
 // Thread rule: touched only under the lane's baton, from start to on_done.
 
+#include <memory>
 #include <string_view>
 
 #include "base/deadline_heap.h"
+#include "cluster/redirected.h"
 #include "node/request.h"
 
 namespace sheaf::cluster {
@@ -24,8 +26,10 @@ class Request : public node::Request, public DeadlineHook<Request> {
 
  private:
   friend class ClientCluster;
+  friend class Redirects;
   unsigned node_ = 0;
-  bool on_node_ = false;  // for this node, not for the owner of a key
+  bool on_node_ = false;                    // for this node, not for the owner of a key
+  std::unique_ptr<Redirected> redirected_;  // null: no server has sent it elsewhere
 };
 
 }  // namespace sheaf::cluster

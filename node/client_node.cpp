@@ -154,6 +154,7 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   const auto trip = now.mono - request.submitted_at;
   stats_.round_trip += stats_.round_trip.count() == 0 ? trip : (trip - stats_.round_trip) / 8;
   if (reply.status == Status::refused) {
+    if (reply.redirect && owner_.redirect(request, reply, now)) return;
     fail(request, Outcome::refused, reply.reason, reply.text, now);
     return;
   }

@@ -39,6 +39,10 @@ class NodeOwner {
   virtual void on_request_done(Request& request) = 0;
   // A request was not sent: true if the owner starts it elsewhere, else it fails.
   virtual bool reroute(Request& request, Now now) = 0;
+  // The server has not carried out a request, which has left its connection: the reply has a
+  // Redirect, and its views live during the call. True if the owner ends it, or starts it later,
+  // else it ends as refused. Not started from within the call.
+  virtual bool redirect(Request&, const protocol::Reply&, Now) { return false; }
   // Whether a request that waits on a node is still to go there.
   virtual bool belongs(const Request&) const { return true; }
   // A connection of the pool is ready.

@@ -83,6 +83,7 @@ TEST_F(RedirectPlanTest, WhatBelongsToAConnectionIsNotSentElsewhere) {
   terms.bound = true;
   EXPECT_EQ(moved("a:1", "b:1").kind, Step::fail);
   EXPECT_EQ(moved("a:1", "b:1").reason, Reason::connection_lost);
+  EXPECT_EQ(moved("a:1", "b:1").outcome, Outcome::not_sent) << "as if that had ended";
   EXPECT_EQ(ask("a:1", "b:1").kind, Step::fail);
   EXPECT_EQ(later("a:1").kind, Step::send) << "the same server may be asked again";
 }

@@ -1,0 +1,241 @@
+#include "cluster/redirects.h"
+
+#include <utility>
+#include <vector>
+
+#include "cluster/assigned_slots.h"
+#include "node/node_records.h"
+
+namespace sheaf::cluster {
+namespace {
+
+RedirectAnswer::Kind kind_of(protocol::Redirect::Kind kind) noexcept {
+  switch (kind) {
+    case protocol::Redirect::Kind::moved:
+      return RedirectAnswer::Kind::moved;
+    case protocol::Redirect::Kind::ask:
+      return RedirectAnswer::Kind::ask;
+    case protocol::Redirect::Kind::later:
+      break;
+  }
+  return RedirectAnswer::Kind::later;
+}
+
+}  // namespace
+
+Redirects::Redirects(const Parts& parts, RedirectRules rules, const Seed& seed)
+    : parts_(parts), rules_(std::move(rules)), calm_(seed, parts.loop.now(), rules_.calm) {
+  parts_.timer.need(poll_deadline());
+}
+
+Redirects::~Redirects() { parts_.loop.forget(*this); }
+
+// ---- what servers say
+
+// Only a request for one key, which may go to whichever node owns that, is sent elsewhere.
+bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
+  const protocol::Operation& operation = request.operation;
+  if (shut_down_ || request.on_node_ || !operation.keys.empty() || operation.key.empty()) {
+    return false;
+  }
+  if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
+  Redirected& redirected = *request.redirected_;
+  redirected.from = parts_.nodes[request.node_].options().identity;
+  redirected.text = reply.text;
+  redirected.step = plan(redirected, reply, now);
+  const RedirectStep& step = redirected.step;
+  if (step.want_map) want_map(now);
+  if (step.kind == RedirectStep::Kind::fail) {
+    end(request, step.outcome, step.reason, step.text, now);
+    return true;
+  }
+  waiting_.push(redirected, step.at);
+  if (step.at > now.mono) parts_.timer.need(step.at);
+  if (step.at <= now.mono || !moves_.empty() || !joins_.empty()) parts_.loop.defer(*this);
+  return true;
+}
+
+// The next step, and what it teaches.
+RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& reply, Now now) {
+  const Request& request = redirected.request;
+  const Topology& topology = parts_.nodes.topology();
+  RedirectAnswer answer;
+  answer.kind = kind_of(reply.redirect->kind);
+  answer.from = redirected.from;
+  answer.text = reply.text;
+  const NodeConfig server = target_of(*reply.redirect, request);
+  const std::string target = server.host.empty() ? std::string() : server.identity();
+  const bool is_member = topology.find(target) != nullptr;
+  if (is_member || may_join(target)) {
+    answer.target = target;
+    answer.allowed = is_member || rules_.allowed.allows(server.host, topology.members());
+  }
+  RedirectStep step =
+      redirected.plan.next(answer, {request.operation.deadline, request.only_on != 0}, now);
+  const bool follows = !target.empty() && step.target == target;
+  if (!follows || !learns()) return step;
+  if (!is_member) joins_.insert_or_assign(target, server);
+  const std::uint32_t slot = reply.redirect->slot;
+  if (step.mend && slot < topology.slots().size()) moves_.insert_or_assign(slot, server);
+  return step;
+}
+
+// There are at most as many servers as slots.
+bool Redirects::may_join(const std::string& identity) const {
+  const std::size_t members = parts_.nodes.topology().members().size() + joins_.size();
+  return learns() && (members < AssignedSlots::slot_count || joins_.contains(identity));
+}
+
+// Where the server sends the request; without a host if that is nowhere. One that knows no host may
+// still mean the owner that the map has by now.
+NodeConfig Redirects::target_of(const protocol::Redirect& to, const Request& request) const {
+  NodeConfig server;
+  if (to.kind == protocol::Redirect::Kind::later) return server;
+  const node::NodeOptions& from = parts_.nodes[request.node_].options();
+  server.port = to.port;
+  if (!to.host_unknown) {
+    server.host = to.host.empty() ? from.endpoint.host : std::string(to.host);
+    return server;
+  }
+  const Topology& topology = parts_.nodes.topology();
+  const Member* const owner = topology.member(topology.owner(request.route_or_key()));
+  const bool meant =
+      owner != nullptr && owner->port == to.port && owner->identity() != from.identity;
+  if (meant) server.host = owner->host;
+  return server;
+}
+
+// ---- requests that wait
+
+bool Redirects::holds(const Request& request) const noexcept {
+  return request.redirected_ != nullptr && waiting_.contains(*request.redirected_);
+}
+
+void Redirects::expire(Request& request, Now now) {
+  end(request, Outcome::refused, Reason::timed_out,
+      request.redirected_->text + " (no time is left for another attempt)", now);
+}
+
+void Redirects::cancel(Request& request, Now now) {
+  end(request, Outcome::refused, Reason::cancelled, request.redirected_->text, now);
+}
+
+void Redirects::forget(Request& request) noexcept {
+  request.operation.asking = false;
+  waiting_.remove(*request.redirected_);
+  request.redirected_.reset();
+}
+
+// The request forgets what it had, and then it is its submitter's again. What that has cancelled is
+// no event for the log.
+void Redirects::end(Request& request, Outcome outcome, Reason reason, std::string text, Now now) {
+  const std::string node = std::move(request.redirected_->from);
+  const std::string words = std::move(text);
+  socket::Completion completion;
+  completion.outcome = outcome;
+  completion.reason = reason;
+  completion.text = words;
+  completion.node = node;
+  completion.now = now;
+  if (parts_.events.listening() && reason != Reason::cancelled) {
+    parts_.events.record(node::record_of(request, completion, parts_.events));
+  }
+  parts_.owner.on_request_done(request);
+  request.sink->on_done(request, completion);
+}
+
+// The node to which it goes.
+std::uint32_t Redirects::place_of(const Redirected& redirected) const {
+  const Topology& topology = parts_.nodes.topology();
+  const std::uint32_t owner = topology.owner(redirected.request.route_or_key());
+  const Member* const target = topology.find(redirected.step.target);
+  if (target == nullptr) return owner;
+  const bool repeats = redirected.step.target == redirected.from && !redirected.step.reconnect;
+  const bool is_free = redirected.request.only_on == 0 && owner != nobody;
+  return repeats && is_free ? owner : target->index();
+}
+
+void Redirects::resume(Redirected& redirected, Now now) {
+  Request& request = redirected.request;
+  const std::uint32_t place = place_of(redirected);
+  if (place == nobody) {
+    return end(request, Outcome::refused, Reason::node_down,
+               redirected.text + " (the server has left, and nobody owns the slot)", now);
+  }
+  node::ClientNode& node = parts_.nodes[place];
+  const RedirectStep& step = redirected.step;
+  const bool there = node.options().identity == step.target;
+  request.operation.asking = there && step.kind == RedirectStep::Kind::send_asking;
+  request.node_ = place;
+  if (there && step.reconnect) node.connect(now, request.submitted_at);
+  node.start(request, now);
+}
+
+void Redirects::advance(Now now) {
+  if (shut_down_) return;
+  mend(now);
+  while (Redirected* const due = waiting_.pop_due(now.mono)) resume(*due, now);
+  if (rules_.source != nullptr && calm_.poll_deadline() <= now.mono) {
+    calm_.on_asked(now);
+    asking_ = true;
+    rules_.source->fetch_map(now);
+  }
+  parts_.timer.need(poll_deadline());
+}
+
+Deadline Redirects::poll_deadline() const noexcept {
+  const Deadline map = rules_.source != nullptr ? calm_.poll_deadline() : never;
+  return shut_down_ ? never : std::min(waiting_.next(), map);
+}
+
+void Redirects::shut_down(Now now) {
+  shut_down_ = true;
+  while (Redirected* const next = waiting_.front()) {
+    end(next->request, Outcome::shutdown, Reason::closed, "the client is closing", now);
+  }
+}
+
+// ---- what is learned
+
+// What the map says already needs no change.
+void Redirects::mend(Now now) {
+  if (moves_.empty() && joins_.empty()) return;
+  const Topology& topology = parts_.nodes.topology();
+  std::vector<SlotMove> moving;
+  for (const auto& [slot, server] : std::exchange(moves_, {})) {
+    if (asking_) since_asked_.insert_or_assign(slot, server);
+    std::string identity = server.identity();
+    if (topology.owner_of_slot(slot) == identity) continue;
+    joins_.try_emplace(identity, server);
+    moving.push_back({slot, std::move(identity)});
+  }
+  std::vector<NodeConfig> joining;
+  for (const auto& [identity, server] : std::exchange(joins_, {})) {
+    if (topology.find(identity) == nullptr) joining.push_back(server);
+  }
+  if (joining.empty() && moving.empty()) return;
+  const auto mended = topology.changed(joining, moving, *rules_.table, topology.epoch() + 1);
+  parts_.holder.apply(mended, now);
+  if (rules_.source != nullptr) rules_.source->on_mended(mended, now);
+}
+
+// A map that was asked for before a slot moved may not know of that.
+void Redirects::on_topology() {
+  if (since_asked_.empty()) return;
+  for (const auto& [slot, server] : since_asked_) moves_.try_emplace(slot, server);
+  parts_.loop.defer(*this);
+}
+
+void Redirects::want_map(Now now) {
+  calm_.want(parts_.nodes.topology().members().size(), now);
+  parts_.timer.need(poll_deadline());
+}
+
+void Redirects::on_map(bool good, Now now) {
+  asking_ = false;
+  since_asked_.clear();
+  calm_.on_answer(good, now);
+  parts_.timer.need(poll_deadline());
+}
+
+}  // namespace sheaf::cluster

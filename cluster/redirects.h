@@ -1,0 +1,134 @@
+#pragma once
+
+// Redirects: the requests of a cluster that servers have sent elsewhere, and what the cluster
+// learns from that (docs/design/0023-redirects.md).
+//
+// | request   | input                           | then                             | next      |
+// |-----------|---------------------------------|----------------------------------|-----------|
+// | in flight | an answer with a redirect       | its plan (redirect_plan.h) says  | waits, or |
+// |           |                                 | where next and when, or fails    | has ended |
+// | waits     | its moment has come             | starts there; if that server has | in flight |
+// |           |                                 | left, or is the one that said    |           |
+// |           |                                 | "later", at the key's owner      |           |
+// | waits     | the deadline, cancel, shut_down | ends                             | has ended |
+// | in flight | any other end                   | as if it had not been redirected | has ended |
+//
+// "In flight" includes the queue of a node. A request that ends while it waits was not carried out:
+// it ends as `refused`, with the last words of a server.
+//
+// A moved slot gets its new owner at once: from the loop's deferred work another topology is
+// applied, one for all redirects of a turn, before the requests that wait start. A target that is
+// no member becomes one by the same change.
+//
+// Thread rule: belongs to one lane.
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cluster/allowed_hosts.h"
+#include "cluster/cluster_nodes.h"
+#include "cluster/map_calm.h"
+#include "cluster/request.h"
+
+namespace sheaf::cluster {
+
+// Who fetches the whole map of slots.
+class MapSource {
+ public:
+  // It is to be fetched now. Redirects::on_map() must follow; nothing more is asked before that.
+  // May start requests.
+  virtual void fetch_map(Now now) = 0;
+  // Redirects have changed the topology.
+  virtual void on_mended(const std::shared_ptr<const Topology>& /*topology*/, Now) {}
+
+ protected:
+  ~MapSource() = default;
+};
+
+struct RedirectRules {
+  // Of the topologies. Null: learns nothing, and goes to members only.
+  NodeEntries* table = nullptr;
+  AllowedHosts allowed{};
+  MapSource* source = nullptr;  // null: nobody fetches maps
+  MapCalmOptions calm{};
+};
+
+// Whose topology it is.
+class TopologyHolder {
+ public:
+  virtual void apply(std::shared_ptr<const Topology> topology, Now now) = 0;
+
+ protected:
+  ~TopologyHolder() = default;
+};
+
+class Redirects final : private socket::Deferred {
+ public:
+  // What it has of its cluster, which outlives it.
+  struct Parts {
+    ClusterNodes& nodes;
+    node::NodeOwner& owner;
+    TopologyHolder& holder;
+    node::EarliestTimer& timer;
+    socket::Loop& loop;
+    node::EventLog& events;
+  };
+
+  Redirects(const Parts& parts, RedirectRules rules, const Seed& seed);
+  ~Redirects();
+  Redirects(const Redirects&) = delete;
+  Redirects& operator=(const Redirects&) = delete;
+
+  // A node has this answer, with a redirect, to a request that has left its connection. True: the
+  // request is taken, and has ended or will start elsewhere. False: it ends as it is.
+  bool take(Request& request, const protocol::Reply& reply, Now now);
+  // Whether a request waits here.
+  bool holds(const Request& request) const noexcept;
+  // Of one that waits: its deadline has come, or its submitter wants no answer any more.
+  void expire(Request& request, Now now);
+  void cancel(Request& request, Now now);
+  // A request has ended, here or elsewhere.
+  void forget(Request& request) noexcept;
+
+  // Does what is due. Not from within a completion.
+  void advance(Now now);
+  Deadline poll_deadline() const noexcept;
+  // Another topology holds.
+  void on_topology();
+
+  // The whole map is wanted: nobody serves a slot.
+  void want_map(Now now);
+  // The map that was asked for is there, and applied; or it could not be had.
+  void on_map(bool good, Now now);
+
+  void shut_down(Now now);
+
+ private:
+  using Moves = std::map<std::uint32_t, NodeConfig>;  // new owners, by slot
+  using Joins = std::map<std::string, NodeConfig>;    // servers, by identity
+
+  void run_deferred(Now now) override { advance(now); }
+  bool learns() const noexcept {
+    return rules_.table != nullptr && parts_.nodes.topology().assigned();
+  }
+  NodeConfig target_of(const protocol::Redirect& to, const Request& request) const;
+  RedirectStep plan(Redirected& redirected, const protocol::Reply& reply, Now now);
+  std::uint32_t place_of(const Redirected& redirected) const;
+  bool may_join(const std::string& identity) const;
+  void resume(Redirected& redirected, Now now);
+  void end(Request& request, Outcome outcome, Reason reason, std::string text, Now now);
+  void mend(Now now);
+
+  const Parts parts_;
+  const RedirectRules rules_;
+  MapCalm calm_;
+  DeadlineHeap<Redirected> waiting_;
+  Moves moves_;          // to be carried out
+  Joins joins_;          // to become members
+  bool asking_ = false;  // for a map
+  Moves since_asked_;    // carried out since then: later than that map
+  bool shut_down_ = false;
+};
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,173 @@
+// What a cluster learns from servers that send requests elsewhere.
+
+#include <functional>
+
+#include "cluster/redirects.h"
+#include "tests/cluster/redirects_harness.h"
+
+namespace sheaf::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::Redirect;
+
+TEST_F(RedirectsTest, MovedToAnotherServerOfAnAllowedHostMakesThatAMember) {
+  RedirectedOp& of_member = start("7");
+  RedirectedOp& of_seed = start("8");
+  moved("a:1", 7, "b", 2);
+  moved("a:1", 8, "seed", 1);
+  ASSERT_EQ(cluster->topology().members().size(), 4u);
+  EXPECT_EQ(owner_of(7), "b:2");
+  EXPECT_EQ(owner_of(8), "seed:1");
+  connect();
+  answer("b:2");
+  answer("seed:1");
+  EXPECT_EQ(of_member.node, "b:2");
+  EXPECT_EQ(of_seed.node, "seed:1");
+}
+
+TEST_F(RedirectsTest, MovedToAnyOtherHostIsRefusedAndNothingConnectsThere) {
+  RedirectedOp& op = start("7");
+  const std::size_t dials = network.dials;
+  moved("a:1", 7, "c");
+  EXPECT_EQ(op.ends, 1u);
+  EXPECT_EQ(op.outcome, Outcome::refused);
+  EXPECT_EQ(op.reason, Reason::not_authorized);
+  EXPECT_EQ(op.text, "MOVED it (redirects to this server are not allowed)");
+  EXPECT_EQ(op.node, "a:1");
+  EXPECT_EQ(network.dials, dials);
+  EXPECT_EQ(cluster->topology().members().size(), 2u);
+  EXPECT_EQ(owner_of(7), "a:1");
+  ASSERT_FALSE(log.records.empty());
+  EXPECT_EQ(log.records.back().outcome, Outcome::refused);
+}
+
+TEST_F(RedirectsTest, AskOfAServerThatIsNoMemberMakesItOneWithoutSlots) {
+  RedirectedOp& op = start("7");
+  ask("a:1", 7, "seed");
+  connect();
+  ASSERT_EQ(in_flight("seed:1"), 1u);
+  EXPECT_TRUE(asks("seed:1"));
+  EXPECT_EQ(owner_of(7), "a:1");
+  answer("seed:1");
+  EXPECT_EQ(op.node, "seed:1");
+}
+
+TEST_F(RedirectsTest, ATargetThatLeavesBeforeTheTurnEndsComesBack) {
+  start("7");
+  write("a:1", {Redirect::Kind::moved, false, 7, 1, "b"}, "MOVED it");
+  session("a:1")->stream->on_writable(loop.now());  // which defers the rest
+  struct Between final : socket::Deferred {
+    void run_deferred(Now) override { work(); }
+    std::function<void()> work;
+  } between;
+  between.work = [&] {
+    EXPECT_EQ(epoch(), 1u);
+    cluster->apply(topology_of({a, c}, {{100, 0}, {16'384, 1}}), loop.now());
+  };
+  loop.defer(between);
+  connect();
+  EXPECT_EQ(epoch(), 3u);
+  EXPECT_EQ(owner_of(7), "b:1");
+  EXPECT_EQ(in_flight("b:1"), 1u);
+}
+
+TEST_F(RedirectsTest, WithoutAHostTheServerMeansItsOwn) {
+  start("7");
+  moved("a:1", 7, "", 2);
+  connect();
+  EXPECT_EQ(owner_of(7), "a:2");
+  EXPECT_EQ(in_flight("a:2"), 1u);
+}
+
+TEST_F(RedirectsTest, AHostThatTheServerDoesNotKnowIsThatOfTheOwnerInTheMap) {
+  start("7");
+  const Redirect nowhere{Redirect::Kind::moved, true, 7, 1, {}};
+  say("a:1", nowhere, "MOVED ?");
+  EXPECT_EQ(owner_of(7), "a:1");
+  loop.pass(5ms);
+  ASSERT_EQ(in_flight("a:1"), 1u) << "the map says no more than that";
+  apply({a, b}, {{7, 0}, {16'384, 1}});
+  say("a:1", nowhere, "MOVED ?");
+  EXPECT_EQ(in_flight("b:1"), 1u);
+}
+
+TEST_F(RedirectsTest, AllRedirectsOfATurnMakeOneTopology) {
+  for (const char* const key : {"1", "2", "3", "4", "5", "6"}) start(key);
+  for (std::uint16_t slot = 1; slot <= 6; ++slot) {
+    write("a:1", {Redirect::Kind::moved, false, slot, 1, "b"}, "MOVED it");
+  }
+  network.deliver(*session("a:1"));
+  EXPECT_EQ(epoch(), 2u);
+  EXPECT_EQ(maps.mended, (std::vector<std::uint64_t>{2}));
+  EXPECT_EQ(owner_of(6), "b:1");
+  EXPECT_EQ(in_flight("b:1"), 6u);
+}
+
+TEST_F(RedirectsTest, ASlotThatHasMovedAlreadyMakesNoTopology) {
+  start("7");
+  start("7");
+  moved("a:1", 7, "b");
+  EXPECT_EQ(epoch(), 2u);
+  moved("a:1", 7, "b");
+  EXPECT_EQ(epoch(), 2u);
+  EXPECT_EQ(in_flight("b:1"), 2u);
+}
+
+TEST_F(RedirectsTest, TheMapIsFetchedOnceForAllThatWantIt) {
+  loop.pass(2s);  // since the first map
+  for (const char* const key : {"1", "2", "3"}) {
+    start(key);
+    moved("a:1", slot_in_key(key), "b");
+  }
+  loop.pass(1s);
+  EXPECT_EQ(maps.fetches.size(), 1u);
+  start("4");
+  moved("a:1", 4, "b");
+  loop.pass(10s);
+  EXPECT_EQ(maps.fetches.size(), 1u) << "while one is fetched";
+  cluster->redirects()->on_map(true, loop.now());
+  loop.pass(5s);
+  EXPECT_EQ(maps.fetches.size(), 2u);
+}
+
+TEST_F(RedirectsTest, AKeyThatNobodyOwnsWantsTheMap) {
+  loop.pass(2s);
+  apply({a, b}, {{100, 0}});
+  EXPECT_EQ(start("200").outcome, Outcome::not_sent);
+  loop.pass(1s);
+  EXPECT_EQ(maps.fetches.size(), 1u);
+}
+
+TEST_F(RedirectsTest, WhatMovedAfterAMapWasAskedForHoldsAgainstIt) {
+  loop.pass(2s);
+  start("1");
+  moved("a:1", 1, "b");
+  loop.pass(1s);
+  ASSERT_EQ(maps.fetches.size(), 1u);
+  start("2");
+  moved("a:1", 2, "b");
+  apply({a, b}, {{100, 0}, {16'384, 1}});  // as a server saw it before both
+  cluster->redirects()->on_map(true, loop.now());
+  loop.settle();
+  EXPECT_EQ(owner_of(1), "a:1") << "it had moved before: the map may know better";
+  EXPECT_EQ(owner_of(2), "b:1");
+}
+
+TEST_F(RedirectsTest, WhoLearnsNothingGoesToMembersOnly) {
+  cluster->shut_down(loop.now());
+  loop.settle();
+  begin({});
+  RedirectedOp& op = start("7");
+  moved("a:1", 7, "b");
+  EXPECT_EQ(in_flight("b:1"), 1u);
+  EXPECT_EQ(owner_of(7), "a:1");
+  moved("b:1", 7, "b", 2);
+  EXPECT_EQ(op.ends, 0u);
+  ASSERT_EQ(in_flight("a:1"), 0u);
+  loop.pass(5ms);
+  EXPECT_EQ(in_flight("a:1"), 1u) << "as if nobody knew the server";
+}
+
+}  // namespace
+}  // namespace sheaf::cluster
