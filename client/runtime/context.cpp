@@ -81,8 +81,13 @@ Result<void> Context::update(std::vector<NodeConfig> servers) {
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
   const sync::MutexLock lock(update_mutex_);
-  auto topology = cluster::Topology::make(config, table_, ++epoch_);
-  path_->run([&](Now now) { cluster().apply(topology, now); });
+  auto locator = cluster::make_locator(config);
+  std::shared_ptr<const cluster::Topology> topology;
+  path_->run([&](Now now) {  // redirects make topologies, too, under the baton
+    const std::uint64_t epoch = cluster().topology().epoch() + 1;
+    topology = cluster::Topology::make(config.nodes, std::move(locator), table_, epoch);
+    cluster().apply(topology, now);
+  });
   if (bulk_ != nullptr) bulk_->follow(std::move(topology));
   return {};
 }

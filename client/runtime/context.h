@@ -107,8 +107,7 @@ class Context {
   EventForwarder events_;
   KeyEvents key_events_;
   cluster::NodeTable table_;
-  sync::Mutex update_mutex_;
-  std::uint64_t epoch_ SHEAF_GUARDED_BY(update_mutex_) = 1;  // of the latest topology
+  sync::Mutex update_mutex_;  // one update at a time
   std::unique_ptr<Path> path_;
   std::unique_ptr<BulkConnections> bulk_;
 };
