@@ -208,6 +208,7 @@ Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
   if (request.asks) {
     request.part = Part::closing;
     queue_.forget(request);
+    request.ticket = {};  // the PING that is still owed is the session's own
   } else {
     queue_.finish(request);
   }

@@ -204,6 +204,19 @@ TEST(RespAsking, EachOfItsRepliesIsChecked) {
   }
 }
 
+TEST(RespAsking, TheConnectionIsAsGoodAsNewBeforeItsPingIsAnswered) {
+  ReadyWire wire;
+  wire.submit(asking(get("k")));
+  wire.take();
+  wire.feed("+OK\r\n");
+  EXPECT_FALSE(wire.session.clean());
+  wire.feed("$1\r\nv\r\n");
+  EXPECT_EQ(wire.next().value, "v");
+  EXPECT_TRUE(wire.session.clean()) << "else it would be closed when it is given back";
+  wire.feed("+PONG\r\n");
+  EXPECT_TRUE(wire.session.clean());
+}
+
 TEST(RespAsking, ACancelledPairKeepsItsThreePlaces) {
   ReadyWire wire;
   const Ticket pair = wire.submit(asking(get("k")));
