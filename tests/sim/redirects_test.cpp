@@ -1,0 +1,282 @@
+// Slots of a Redis cluster move while a client reads and writes: real cluster, nodes, sockets and
+// sessions. Nothing fails, nothing is lost, and nothing is carried out twice.
+//
+// Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='MovingSlots.*'.
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+
+#include "cluster/assigned_slots.h"
+#include "cluster/client_cluster.h"
+#include "cluster/node_table.h"
+#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/sessions.h"
+#include "tests/sim/kit/seeds.h"
+#include "tests/sim/kit/sim_redis.h"
+#include "tests/support/event_logs.h"
+
+namespace sheaf::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::Verb;
+
+constexpr unsigned servers = 3;
+
+// Who writes a new value to its key and reads it back, again and again.
+class SlotWorker final : private socket::RequestSink {
+ public:
+  SlotWorker(cluster::ClientCluster& cluster, std::string key)
+      : cluster_(cluster), key_(std::move(key)) {}
+
+  void start(Now now) { begin(Verb::set, now); }
+  void stop() { stopped_ = true; }
+  bool over() const { return over_; }
+  const std::string& key() const { return key_; }
+  unsigned writes() const { return writes_; }
+  std::string value(unsigned write) const { return key_ + "=" + std::to_string(write); }
+  std::vector<std::string> failures;
+
+ private:
+  void begin(Verb verb, Now now) {
+    if (verb == Verb::set) value_ = value(writes_++);
+    request_.operation.verb = verb;
+    request_.operation.key = key_;
+    request_.operation.value = verb == Verb::set ? std::string_view(value_) : std::string_view();
+    request_.operation.deadline = now.mono + 5s;
+    request_.sink = this;
+    cluster_.start(request_, now);
+  }
+  void on_done(socket::Request&, const socket::Completion& completion) override {
+    const bool wrote = request_.operation.verb == Verb::set;
+    if (!completion.answered) {
+      failures.push_back(std::string(completion.node) + ": " + std::string(completion.text));
+    } else if (!wrote && completion.reply.value != value_) {
+      failures.push_back("read " + std::string(completion.reply.value) + " for " + value_);
+    }
+    over_ = stopped_;
+    if (!over_) begin(wrote ? Verb::get : Verb::set, completion.now);
+  }
+
+  cluster::ClientCluster& cluster_;
+  const std::string key_;
+  std::string value_;
+  cluster::Request request_;
+  unsigned writes_ = 0;
+  bool stopped_ = false;
+  bool over_ = false;
+};
+
+class MovingSlotsWorld final : private socket::Deferred, private cluster::MapSource {
+ public:
+  explicit MovingSlotsWorld(std::uint64_t seed) : world(seed) {
+    for (unsigned i = 0; i < servers; ++i) {
+      config.nodes.push_back({SimRedisCluster::host(i), SimRedisCluster::port, 1});
+    }
+    client = std::make_unique<cluster::ClientCluster>(
+        config, map(), node::NodeParts{loop, *dialer, sessions, events}, Random(seed).fork());
+    cluster::RedirectRules rules;
+    rules.table = &table;
+    rules.source = this;
+    client->follow_redirects(rules, Random(seed + 1).fork());
+    for (unsigned i = 0; i < 12; ++i) workers.emplace_back(*client, "key" + std::to_string(i));
+    loop.defer(*this);
+  }
+  ~MovingSlotsWorld() {
+    client->shut_down(loop.now());
+    for (int i = 0; i < 100 && !client->empty(); ++i) loop.turn(loop.now().mono);
+    loop.forget(*this);
+  }
+
+  std::uint16_t slot_of(const SlotWorker& worker) const {
+    return protocol::resp::hash_slot(worker.key());
+  }
+  // Key by key; in the end the target knows it first, or last.
+  void migrate(std::uint16_t slot, unsigned target, bool target_first) {
+    const unsigned from = redis.owner(slot, target);
+    redis.begin_migration(slot, target);
+    pass();
+    while (redis.move_a_key(slot)) pass();
+    world.run_for(70ms);  // longer than requests that do not ask there could be sent to and fro
+    for (const unsigned who : target_first ? std::vector{target, from} : std::vector{from, target})
+      redis.finish_migration(slot, target, who), pass();
+    for (unsigned who = 0; who < servers; ++who) redis.finish_migration(slot, target, who);
+  }
+  // All at once. The old owner knows it first, so that for a moment both send requests to the
+  // other.
+  void hand_over(std::uint16_t slot, unsigned target) {
+    const unsigned from = redis.owner(slot, target);
+    redis.move_keys(slot, from, target);
+    redis.finish_migration(slot, target, from);
+    world.run_for(std::chrono::microseconds(world.random().below(8'000)));
+    for (unsigned who = 0; who < servers; ++who) redis.finish_migration(slot, target, who);
+  }
+  void pass() { world.run_for(std::chrono::microseconds(world.random().below(3'000))); }
+  void finish() {
+    for (SlotWorker& worker : workers) worker.stop();
+    const auto over = [this] { return std::ranges::all_of(workers, &SlotWorker::over); };
+    EXPECT_TRUE(world.run(world.now().mono + 6s, over));
+    for (const NodeConfig& server : config.nodes) {
+      EXPECT_EQ(network.find(server.identity())->accepted(), 1u) << "no connection was given up";
+    }
+    for (const SlotWorker& worker : workers) {
+      EXPECT_EQ(worker.failures, std::vector<std::string>()) << worker.key();
+      for (unsigned i = 0; i < worker.writes(); ++i) {
+        ASSERT_EQ(redis.stored(worker.value(i)), 1u) << worker.value(i);
+      }
+    }
+  }
+
+  SimWorld world;
+  SimNetwork network{world};
+  SimRedisCluster redis{network, servers};
+  ClusterConfig config;
+  SimLoop loop{world};
+  std::unique_ptr<socket::Dialer> dialer = network.dialer(loop);
+  protocol::resp::RespSessions sessions{config};
+  test::NoEvents events;
+  cluster::NodeTable table;
+  std::unique_ptr<cluster::ClientCluster> client;
+  std::deque<SlotWorker> workers;
+  std::vector<Deadline> fetches;
+
+ private:
+  // As server 0 sees it.
+  std::shared_ptr<const cluster::Topology> map() {
+    std::vector<std::uint16_t> owners(protocol::resp::slot_count);
+    for (std::uint16_t slot = 0; slot < owners.size(); ++slot) {
+      owners[slot] = static_cast<std::uint16_t>(redis.owner(slot, 0));
+    }
+    const std::uint64_t epoch = client == nullptr ? 1 : client->topology().epoch() + 1;
+    return cluster::Topology::make(
+        config.nodes, std::make_unique<cluster::AssignedSlots>(owners, protocol::resp::hash_slot),
+        table, epoch);
+  }
+  void fetch_map(Now now) override {
+    fetches.push_back(now.mono);
+    world.after(1ms, [this](Now) { loop.defer(*this); });
+  }
+  void run_deferred(Now now) override {
+    if (fetches.empty()) {
+      for (SlotWorker& worker : workers) worker.start(now);
+    } else {
+      client->apply(map(), now);
+      client->redirects()->on_map(true, now);
+    }
+  }
+};
+
+void expect_calm(const std::vector<Deadline>& fetches) {
+  for (std::size_t i = 1; i < fetches.size(); ++i) EXPECT_GE(fetches[i] - fetches[i - 1], 1s);
+}
+
+TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
+  const std::uint64_t first = number_from_environment("SHEAF_SIM_SEED", 1);
+  const std::uint64_t runs = std::getenv("SHEAF_SIM_SEED") != nullptr ? 1 : seeds_to_run(10);
+  for (std::uint64_t seed = first; seed < first + runs && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    MovingSlotsWorld world(seed);
+    world.world.run_for(20ms);
+    for (unsigned i = 0; i < 30; ++i) {
+      Random& random = world.world.random();
+      const std::uint16_t slot = world.slot_of(world.workers[random.below(world.workers.size())]);
+      const unsigned owner = world.redis.owner(slot, 0);
+      const auto target = static_cast<unsigned>((owner + 1 + random.below(servers - 1)) % servers);
+      if (random.below(2) == 0) {
+        world.migrate(slot, target, random.below(2) == 0);
+      } else {
+        world.hand_over(slot, target);
+      }
+      // Six hops take up to 62 ms; the next move is not theirs.
+      world.world.run_for(70ms);
+      const std::uint64_t before = world.redis.redirects();
+      world.world.run_for(5ms);
+      EXPECT_EQ(world.redis.redirects(), before) << "the slot is known to have moved";
+    }
+    world.finish();
+    EXPECT_GT(world.redis.redirects(), 30u);
+    expect_calm(world.fetches);
+  }
+}
+
+// A request for many keys, then one for each key that is unsure.
+class ReadOfMany final : private socket::RequestSink {
+ public:
+  explicit ReadOfMany(cluster::ClientCluster& cluster) : cluster_(cluster) {}
+  void start(const std::vector<std::string_view>& keys, Now now) {
+    keys_ = keys;
+    request_.operation.verb = Verb::get_many;
+    request_.operation.keys = keys_;
+    begin(now);
+  }
+  std::map<std::string, std::string> values;
+  std::vector<std::string> unsure;
+
+ private:
+  void begin(Now now) {
+    request_.operation.deadline = now.mono + 1s;
+    request_.sink = this;
+    request_.route = keys_[0];
+    cluster_.start(request_, now);
+  }
+  void on_item(socket::Request&, std::uint32_t index, const protocol::Reply& reply, Now) override {
+    const std::string key(keys_[index]);
+    if (reply.unsure) {
+      unsure.push_back(key);
+    } else {
+      values[key] = reply.value;
+    }
+  }
+  void on_done(socket::Request&, const socket::Completion& completion) override {
+    EXPECT_TRUE(completion.answered) << completion.text;
+    if (request_.operation.verb == Verb::get) {
+      values[std::string(keys_[0])] = completion.reply.value;
+    } else if (unsure.size() == 1) {
+      keys_ = {unsure[0]};
+      request_.operation.keys = {};
+      request_.operation.key = keys_[0];
+      request_.operation.verb = Verb::get;
+      begin(completion.now);
+    }
+  }
+
+  cluster::ClientCluster& cluster_;
+  std::vector<std::string_view> keys_;
+  cluster::Request request_;
+};
+
+TEST(MovingSlots, AKeyOfManyThatHasMovedIsUnsureAndItsOwnRequestGoesThere) {
+  MovingSlotsWorld world(1);
+  world.world.run_for(5ms);
+  for (SlotWorker& worker : world.workers) worker.stop();
+  world.world.run_for(5ms);
+  std::vector<std::string_view> keys;
+  for (const SlotWorker& worker : world.workers) {
+    if (world.redis.owner(world.slot_of(worker), 0) == 0) keys.push_back(worker.key());
+  }
+  ASSERT_GE(keys.size(), 2u);
+  world.hand_over(protocol::resp::hash_slot(keys[1]), 1);
+  ReadOfMany read(*world.client);
+  read.start(keys, world.loop.now());
+  world.world.run_for(10ms);
+  EXPECT_EQ(read.unsure, std::vector<std::string>{std::string(keys[1])});
+  EXPECT_EQ(read.values.size(), keys.size());
+  for (const auto& [key, value] : read.values) EXPECT_TRUE(value.starts_with(key + "=")) << value;
+}
+
+TEST(MovingSlots, AClusterThatIsDownForThreeSecondsFailsNothing) {
+  MovingSlotsWorld world(1);
+  world.world.run_for(2s);
+  world.redis.down = true;
+  world.world.run_for(3s);
+  world.redis.down = false;
+  world.world.run_for(1s);
+  world.finish();
+  EXPECT_GE(world.fetches.size(), 1u);
+  expect_calm(world.fetches);
+}
+
+}  // namespace
+}  // namespace sheaf::sim
