@@ -1,0 +1,142 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/cluster_map.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/server_error.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+using Words = std::array<std::string_view, 2>;
+constexpr Words ask_nodes{"CLUSTER", "NODES"};
+constexpr Words ask_shards{"CLUSTER", "SHARDS"};
+constexpr Words ask_slots{"CLUSTER", "SLOTS"};
+
+NodeConfig config_of(const TopologyNode& node) { return {node.host, node.port, 1}; }
+
+bool has_address(const TopologyNode& node) noexcept { return node.port != 0 && !node.host.empty(); }
+
+}  // namespace
+
+ClusterMap::ClusterMap(std::span<const NodeConfig> seeds) : owners_(slot_count, unassigned) {
+  if (seeds.size() == 1) sole_seed_ = seeds.front();
+}
+
+ServerMap::SlotOf ClusterMap::slot_of() const { return hash_slot; }
+
+std::span<const std::string_view> ClusterMap::question() const {
+  switch (form_) {
+    case Form::nodes:
+      return ask_nodes;
+    case Form::shards:
+      return ask_shards;
+    case Form::slots:
+      break;
+  }
+  return ask_slots;
+}
+
+void ClusterMap::next_form() noexcept {
+  switch (form_) {
+    case Form::nodes:
+      form_ = Form::shards;
+      break;
+    case Form::shards:
+      form_ = Form::slots;
+      break;
+    case Form::slots:
+      form_ = Form::nodes;
+      break;
+  }
+}
+
+std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& reply,
+                                                      const Source& from) {
+  if (reply.status == Status::refused) return on_refusal(reply);
+  ParsedView view = parse(reply.value, from);
+  if (!view) {
+    next_form();
+    return std::unexpected(std::move(view.error()));
+  }
+  if (view->claims.empty() && !known_) {
+    return std::unexpected("the server knows no owner of any slot");
+  }
+  view->asked = from.asked;
+  slots_ = SlotMap::merge({&*view, 1}, slots_);
+  known_ = true;
+  write_down();
+  return {};
+}
+
+std::expected<void, std::string> ClusterMap::on_refusal(const protocol::Reply& reply) {
+  if (ServerError::parse(reply.text).kind == ErrorKind::cluster_disabled) {
+    if (!sole_seed_) {
+      return std::unexpected("the server is not in cluster mode; routing=ring is for such servers");
+    }
+    // It was part of a cluster before: others may know more.
+    if (known_ && !slots_.nodes().empty()) return std::unexpected("the server left cluster mode");
+    known_ = true;
+    servers_ = {*sole_seed_};
+    std::ranges::fill(owners_, 0);
+    return {};
+  }
+  const std::string asked(question()[1]);
+  if (!reply.redirect) next_form();
+  return std::unexpected("the server refused CLUSTER " + asked + ": " + printable(reply.text, 200));
+}
+
+ParsedView ClusterMap::parse(std::string_view bytes, const Source& from) const {
+  ReplyReader reader;
+  if (reader.read(bytes) != ReplyReader::Progress::complete) {
+    return std::unexpected("the map is above the limits of a reply");
+  }
+  const AnsweringNode answering{.host = from.host};
+  switch (form_) {
+    case Form::nodes:
+      return parse_cluster_nodes(reader.root(), answering);
+    case Form::shards:
+      return parse_cluster_shards(reader.root(), answering);
+    case Form::slots:
+      break;
+  }
+  return parse_cluster_slots(reader.root(), answering);
+}
+
+// Two nodes may have one address: a server that was made anew, and what it was before.
+void ClusterMap::write_down() {
+  servers_.clear();
+  others_.clear();
+  const auto nodes = slots_.nodes();
+  std::vector<bool> owns(nodes.size());
+  for (const std::uint16_t owner : slots_.owners()) {
+    if (owner != SlotMap::nobody) owns[owner] = true;
+  }
+  std::unordered_map<std::string, std::uint16_t> positions;  // by identity
+  std::vector<std::uint16_t> position_of(nodes.size(), unassigned);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!owns[i] || !has_address(nodes[i])) continue;
+    const NodeConfig server = config_of(nodes[i]);
+    const auto next = static_cast<std::uint16_t>(servers_.size());
+    const auto [found, is_new] = positions.try_emplace(server.identity(), next);
+    if (is_new) servers_.push_back(server);
+    position_of[i] = found->second;
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (owns[i] || !has_address(nodes[i])) continue;
+    const NodeConfig server = config_of(nodes[i]);
+    if (positions.try_emplace(server.identity(), unassigned).second) others_.push_back(server);
+  }
+  for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+    const std::uint16_t owner = slots_.owner(slot);
+    owners_[slot] = owner == SlotMap::nobody ? unassigned : position_of[owner];
+  }
+}
+
+}  // namespace sheaf::protocol::resp

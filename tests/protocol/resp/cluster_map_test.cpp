@@ -1,0 +1,143 @@
+// The map of a cluster: which question is asked next, and what its answers make of it.
+
+#include "protocol/resp/cluster_map.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/protocol/resp/live_replies.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+const std::vector<NodeConfig> three{{"a", 1}, {"b", 1}, {"c", 1}};
+
+protocol::Reply done(std::string_view value) {
+  protocol::Reply reply;
+  reply.value = value;
+  return reply;
+}
+protocol::Reply refused(std::string_view text) {
+  protocol::Reply reply;
+  reply.status = Status::refused;
+  reply.text = text;
+  return reply;
+}
+
+class RespClusterMap : public testing::Test {
+ protected:
+  // What is wrong with the answer; empty if nothing is.
+  static std::string give(ClusterMap& map, const protocol::Reply& reply, std::uint64_t asked = 1) {
+    const auto taken = map.on_reply(reply, {.host = "127.0.0.1", .asked = asked});
+    return taken ? "" : taken.error();
+  }
+  static std::string asks(const ClusterMap& map) { return std::string(map.question()[1]); }
+  static std::string owner(const ClusterMap& map, std::uint16_t slot) {
+    const std::uint16_t position = map.owners()[slot];
+    return position == ServerMap::unassigned ? "nobody" : map.servers()[position].identity();
+  }
+};
+
+TEST_F(RespClusterMap, EveryFormOfTheReplyMakesTheSameMap) {
+  const struct {
+    int refusals;
+    std::string_view reply;
+  } forms[] = {{0, live::redis_nodes},  {0, live::redis_nodes_resp3},
+               {1, live::redis_shards}, {1, live::redis_shards_resp3},
+               {2, live::redis_slots},  {2, live::redis_slots_resp3}};
+  for (const auto& form : forms) {
+    ClusterMap map(three);
+    EXPECT_FALSE(map.known());
+    EXPECT_EQ(owner(map, 0), "nobody");
+    for (int i = 0; i < form.refusals; ++i) give(map, refused("ERR unknown subcommand"));
+    EXPECT_EQ(give(map, done(form.reply)), "") << form.reply;
+    EXPECT_TRUE(map.known());
+    EXPECT_EQ(owner(map, 0), "127.0.0.1:17301");
+    EXPECT_EQ(owner(map, 5460), "127.0.0.1:17301");
+    EXPECT_EQ(owner(map, 5461), "127.0.0.1:17302");
+    EXPECT_EQ(owner(map, 16'383), "127.0.0.1:17303");
+    EXPECT_EQ(map.servers().size(), 3u);
+    ASSERT_EQ(map.others().size(), 1u) << "the replica";
+    EXPECT_EQ(map.others()[0].identity(), "127.0.0.1:17304");
+  }
+}
+
+TEST_F(RespClusterMap, ARefusalLeadsToTheNextFormAndAtLastToTheFirst) {
+  ClusterMap map(three);
+  EXPECT_EQ(asks(map), "NODES");
+  EXPECT_EQ(give(map, refused("NOPERM no")), "the server refused CLUSTER NODES: NOPERM no");
+  EXPECT_EQ(asks(map), "SHARDS");
+  give(map, refused("ERR unknown subcommand 'SHARDS'"));
+  EXPECT_EQ(asks(map), "SLOTS");
+  give(map, done("*1\r\n:1\r\n"));
+  EXPECT_EQ(asks(map), "NODES") << "an answer that cannot be read is of no use either";
+}
+
+TEST_F(RespClusterMap, AFormThatWorksStays) {
+  ClusterMap map(three);
+  give(map, refused("NOPERM no"));
+  EXPECT_EQ(give(map, done(live::redis_shards)), "");
+  EXPECT_EQ(asks(map), "SHARDS");
+}
+
+TEST_F(RespClusterMap, AServerThatIsLoadingIsAskedTheSameLater) {
+  ClusterMap map(three);
+  protocol::Reply loading = refused("LOADING the dataset");
+  loading.redirect = protocol::Redirect{};
+  EXPECT_NE(give(map, loading), "");
+  EXPECT_EQ(asks(map), "NODES");
+}
+
+TEST_F(RespClusterMap, AServerOutsideTheClusterIsNoMap) {
+  ClusterMap map(three);
+  const std::string lonely =
+      "07c37dfeb235213a872192d90877d0cd55635b91 :7000@17000 myself,master - "
+      "0 0 0 connected\n";
+  const std::string reply = "$" + std::to_string(lonely.size()) + "\r\n" + lonely + "\r\n";
+  EXPECT_EQ(give(map, done(reply)), "the server knows no owner of any slot");
+  EXPECT_FALSE(map.known());
+  EXPECT_EQ(give(map, done(live::redis_nodes)), "");
+  give(map, done(reply), 2);
+  EXPECT_EQ(owner(map, 0), "127.0.0.1:17301") << "it takes nothing away";
+}
+
+TEST_F(RespClusterMap, AServerThatStandsAloneOwnsAllIfItIsTheOnlyOne) {
+  const protocol::Reply disabled = refused("ERR This instance has cluster support disabled");
+  ClusterMap alone(std::vector<NodeConfig>{{"h", 7}});
+  EXPECT_EQ(give(alone, disabled), "");
+  EXPECT_TRUE(alone.known());
+  EXPECT_EQ(owner(alone, 0), "h:7");
+  EXPECT_EQ(owner(alone, 16'383), "h:7");
+  EXPECT_EQ(give(alone, disabled), "");
+  EXPECT_EQ(give(alone, done(live::redis_nodes)), "") << "it joined a cluster";
+  EXPECT_EQ(owner(alone, 0), "127.0.0.1:17301");
+  EXPECT_NE(give(alone, disabled), "") << "the others are still there";
+  EXPECT_EQ(owner(alone, 0), "127.0.0.1:17301");
+  ClusterMap several(three);
+  EXPECT_EQ(give(several, disabled),
+            "the server is not in cluster mode; routing=ring is for such servers");
+  EXPECT_FALSE(several.known());
+}
+
+TEST_F(RespClusterMap, TwoNodesWithOneAddressAreOneServer) {
+  const std::string text =
+      "1111111111111111111111111111111111111111 10.0.0.1:7000@17000 myself,master - 0 0 2 "
+      "connected 0-9\n"
+      "2222222222222222222222222222222222222222 10.0.0.1:7000@17000 master - 0 0 1 connected "
+      "10-19\n"
+      "3333333333333333333333333333333333333333 10.0.0.2:7000@17000 slave "
+      "1111111111111111111111111111111111111111 0 0 2 connected\n"
+      "4444444444444444444444444444444444444444 :0@0 master,noaddr - 0 0 3 disconnected 20-29\n";
+  ClusterMap map(three);
+  const std::string reply = "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  ASSERT_EQ(give(map, done(reply)), "");
+  EXPECT_EQ(owner(map, 0), "10.0.0.1:7000");
+  EXPECT_EQ(owner(map, 10), "10.0.0.1:7000");
+  EXPECT_EQ(map.servers().size(), 1u);
+  EXPECT_EQ(owner(map, 20), "nobody") << "nobody can connect to it";
+  EXPECT_EQ(owner(map, 30), "nobody");
+  ASSERT_EQ(map.others().size(), 1u);
+  EXPECT_EQ(map.slot_of()("foo"), 12'182);
+}
+
+}  // namespace
+}  // namespace sheaf::protocol::resp
