@@ -40,6 +40,8 @@ std::string_view to_string(Verb verb) noexcept {
       return "version";
     case Verb::stats:
       return "stats";
+    case Verb::command:
+      return "command";
   }
   return "probe";
 }

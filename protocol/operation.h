@@ -34,7 +34,8 @@ enum class Verb : std::uint8_t {
   get_and_touch,   // both at once
   lease,           // get; the first who finds the key absent may compute it, for `ttl`
   server_version,  // `value` is the server's version; needs no key
-  stats            // of the group named by `key` (empty: general); `value` is lines "NAME VALUE\n"
+  stats,           // of the group named by `key` (empty: general); `value` is lines "NAME VALUE\n"
+  command          // `words` as they are; `value` is the bytes of the whole reply
 };
 std::string_view to_string(Verb verb) noexcept;
 
@@ -62,11 +63,12 @@ struct OperationTerms {
   bool asking = false;
 };
 
-// Views are borrowed: `key` and `version` are copied by submit(); `value` and `keys` must live
-// until the ticket's last event or cancel(). OwnedOperation keeps the texts, too.
+// Views are borrowed: `key` and `version` are copied by submit(); `value`, `keys` and `words` must
+// live until the ticket's last event or cancel(). OwnedOperation keeps the texts, too.
 struct Operation : OperationTerms {
   std::string_view key;
-  std::span<const std::string_view> keys{};  // get_many
+  std::span<const std::string_view> keys{};   // get_many
+  std::span<const std::string_view> words{};  // command: its name and its arguments
   std::string_view value;    // set: the value; remove with if_value: the expected value
   std::string_view fence;    // empty = none
   std::string_view version;  // if_version: as in a Reply
@@ -107,7 +109,7 @@ struct Redirect {
 struct Reply {
   Status status = Status::done;
   Reason reason = Reason::other;                         // refused only
-  std::string_view value;                                // get
+  std::string_view value;                                // get, command
   std::string_view version;                              // raw text, empty if none or unusable
   std::string_view text;                                 // refused: the server's text
   std::uint32_t flags = 0;                               // memcached

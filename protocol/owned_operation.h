@@ -4,7 +4,7 @@
 // longer than its caller keeps the key and the value: asynchronous calls, retries, requests of a
 // procedure.
 //
-// It serves every verb but get_many, whose keys stay with the caller.
+// It serves every verb but get_many and command, whose keys and words stay with the caller.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //

@@ -75,7 +75,7 @@ bool read_count(const Value& value, Reply& reply) noexcept {
 
 }  // namespace
 
-Step Answers::on_reply(const Value& reply, Event& event) {
+Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event) {
   Pending* const request = queue_.due();
   if (reply.is_error()) {
     const ServerError error = ServerError::parse(reply.text());
@@ -87,7 +87,7 @@ Step Answers::on_reply(const Value& reply, Event& event) {
     case Part::asking:
       return on_asking(*request, reply);
     case Part::own:
-      return on_own(*request, reply, event);
+      return on_own(*request, reply, bytes, event);
     case Part::closing:
       return on_closing(*request, reply);
   }
@@ -121,6 +121,7 @@ bool Answers::may_be_long() noexcept {
     case Question::many:
     case Question::touch_by_value:
     case Question::stats:
+    case Question::command:
       return true;
     default:
       return false;
@@ -156,9 +157,10 @@ Step Answers::on_closing(Pending& request, const Value& reply) {
   return Step::again;
 }
 
-Step Answers::on_own(Pending& request, const Value& value, Event& event) {
+Step Answers::on_own(Pending& request, const Value& value, std::string_view bytes, Event& event) {
   if (request.question == Question::many) return on_key(request, value, event);
   Reply reply;
+  if (request.question == Question::command) reply.value = bytes;
   if (value.is_error() && !(asks_ping(request.question) && is_pong(value))) {
     reply = refusal(ServerError::parse(value.text()));
   } else if (!read(request, value, reply)) {
@@ -241,6 +243,11 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
       return true;
     case Question::stats:
       return read_stats(value, reply);
+    case Question::command:
+      if (value.is(Type::too_large)) {
+        reply = refusal(Reason::too_large, "the reply is above value_limit");
+      }
+      return true;
   }
   return false;
 }

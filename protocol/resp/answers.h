@@ -15,6 +15,7 @@
 // | of another type; of no request, or of   | the protocol is broken: the connection ends |
 // | one that has not left                   |                                             |
 //
+// A command that is passed through may be answered by any type, and its whole reply is the value.
 // The type is all there is to check: if a server lost one of two replies of the same type, nobody
 // could see it. So whatever contradicts the order ends the connection at once.
 //
@@ -43,8 +44,8 @@ class Answers {
           RequestQueue& queue) noexcept
       : options_(options), server_(server), life_(life), queue_(queue) {}
 
-  // The next reply; not a push.
-  Step on_reply(const Value& reply, Event& event);
+  // The next reply, and its bytes; not a push.
+  Step on_reply(const Value& reply, std::string_view bytes, Event& event);
   // True if the next reply may be a text of any length.
   bool may_be_long() noexcept;
   // The oldest request, if all its keys are answered and only its end is still to be reported.
@@ -55,7 +56,7 @@ class Answers {
   bool may_come(const Pending& request) const noexcept;
   Step on_asking(Pending& request, const Value& reply);
   Step on_closing(Pending& request, const Value& reply);
-  Step on_own(Pending& request, const Value& reply, Event& event);
+  Step on_own(Pending& request, const Value& reply, std::string_view bytes, Event& event);
   Step on_key(Pending& list, const Value& reply, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);
   Step answer(Pending& request, const protocol::Reply& reply, Event& event);

@@ -82,7 +82,8 @@ class ReplyReader {
 
   // ---- after `complete`; views into `data`
   Value root() const noexcept { return {elements_.data(), bytes_}; }
-  KeptReply keep() const { return {{bytes_, size_}, elements_}; }
+  KeptReply keep() const { return {bytes(), elements_}; }
+  std::string_view bytes() const noexcept { return {bytes_, size_}; }
   // Bytes of the reply, or bytes to be passed over.
   std::size_t size() const noexcept { return size_; }
 

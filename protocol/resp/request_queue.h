@@ -30,7 +30,8 @@ enum class Question : std::uint8_t {
   remove,          // DEL: 1, or 0
   probe,           // PING: PONG
   version,         // the same; what the server is was asked in the handshake
-  stats            // INFO: a text
+  stats,           // INFO: a text
+  command          // anything: of a command that is passed through nothing is known
 };
 
 // `acts_early` is that of requests of several commands.

@@ -2,8 +2,10 @@
 
 #include "protocol/resp/request_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "protocol/resp/rules.h"
 
@@ -44,6 +46,8 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
       return write_one(Question::version, operation, ping).ticket;
     case Verb::stats:
       return write_stats(operation).ticket;
+    case Verb::command:
+      return write_words(operation).ticket;
     default:
       return std::unexpected(unsupported("unknown verb"));
   }
@@ -103,6 +107,21 @@ Pending& RequestWriter::write_getex(Question question, const Operation& operatio
 Pending& RequestWriter::write_stats(const Operation& operation) {
   if (operation.key.empty()) return write_one(Question::stats, operation, {"INFO"});
   return write_one(Question::stats, operation, {"INFO", operation.key});
+}
+
+// Few commands have more words than fit here.
+Pending& RequestWriter::write_words(const Operation& operation) {
+  constexpr std::size_t usual = 16;
+  std::array<Argument, usual> some;
+  std::vector<Argument> many;
+  std::span<Argument> words(some);
+  if (operation.words.size() > usual) {
+    many.resize(operation.words.size());
+    words = many;
+  }
+  words = words.first(operation.words.size());
+  std::ranges::copy(operation.words, words.begin());
+  return write_one(Question::command, operation, Command(words));
 }
 
 Pending& RequestWriter::write_many(const Operation& operation) {

@@ -40,6 +40,7 @@ class RequestWriter {
   Pending& write_touch(const Operation& operation);
   Pending& write_getex(Question question, const Operation& operation);
   Pending& write_stats(const Operation& operation);
+  Pending& write_words(const Operation& operation);
   Pending& write_many(const Operation& operation);
   Pending& add(Question question, OutputQueue::FrameId frame, bool with_ticket = true) noexcept;
 

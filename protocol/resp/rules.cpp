@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "protocol/resp/command_rules.h"
+
 namespace sheaf::protocol::resp {
 namespace {
 
@@ -18,6 +20,7 @@ std::optional<LocalError> bad_key(std::string_view key) {
 
 std::optional<LocalError> bad_keys(const Operation& operation) {
   if (needs_key(operation.verb)) return bad_key(operation.key);
+  if (operation.verb == Verb::command) return refusal_of_command(operation.words);
   if (operation.asking) return invalid("only a request for one key can be asking");
   if (operation.verb != Verb::get_many) return std::nullopt;
   if (operation.keys.empty()) return invalid("no keys are given");
@@ -55,6 +58,7 @@ std::optional<LocalError> bad_verb(Verb verb) {
     case Verb::probe:
     case Verb::server_version:
     case Verb::stats:
+    case Verb::command:
       return std::nullopt;
     case Verb::append:
       return unsupported("APPEND of the Redis protocol would create a key that is absent");
@@ -95,7 +99,7 @@ bool has_no_getex(const ServerFacts& server) noexcept {
 
 bool needs_key(Verb verb) noexcept {
   return verb != Verb::get_many && verb != Verb::probe && verb != Verb::server_version &&
-         verb != Verb::stats;
+         verb != Verb::stats && verb != Verb::command;
 }
 
 bool is_good_key(std::string_view key) noexcept {

@@ -17,8 +17,8 @@ constexpr std::uint64_t largest_value = 512u << 20;
 constexpr std::uint64_t longest_other_text = 1u << 20;
 // What a reply has beside one text; and lines.
 constexpr std::uint32_t other_bytes = 128u << 10;
-// The largest replies are HELLO's and pushes that nobody asked for.
-constexpr std::uint32_t most_elements = 4'096;
+// The largest map of slots, or the reply to a command that is passed through.
+constexpr std::uint32_t most_elements = 1u << 18;
 // A longer one, even of somebody else's, is no text but garbage.
 constexpr std::uint64_t longest_text_passed_over = std::uint64_t{4} << 30;
 
@@ -81,15 +81,16 @@ Step RespSession::next_step(Event& event) {
       break;
   }
   life().input().consumed(reader_.size());
-  return on_reply(reader_.root(), event);
+  return on_reply(event);
 }
 
-Step RespSession::on_reply(const Value& reply, Event& event) {
+Step RespSession::on_reply(Event& event) {
+  const Value reply = reader_.root();
   if (reply.is(Type::push)) {
     ++life().counters().bad_notifications;
     return Step::again;
   }
-  return ready() ? answers_.on_reply(reply, event) : on_greeting(reply, event);
+  return ready() ? answers_.on_reply(reply, reader_.bytes(), event) : on_greeting(reply, event);
 }
 
 // A server that takes no more clients says so before it has read anything.

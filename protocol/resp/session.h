@@ -51,7 +51,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
   std::size_t free_slots() const override;
   Step next_step(Event& event) override;
-  Step on_reply(const Value& reply, Event& event);
+  Step on_reply(Event& event);
   Step on_greeting(const Value& reply, Event& event);
   Step pass_over(std::size_t size);
 

@@ -187,7 +187,8 @@ TEST(RespLife, HoldsNoMoreInputThanALargestReply) {
 }
 
 TEST(RespLife, AnnouncedElementsTakeNoMemory) {
-  for (const std::string_view head : {"*4097\r\n", "%2049\r\n", ">4097\r\n", "*99999999999\r\n"}) {
+  for (const std::string_view head :
+       {"*262145\r\n", "%131073\r\n", ">262145\r\n", "*99999999999\r\n"}) {
     ReadyWire wire;
     wire.submit(operation(Verb::stats));
     wire.take();
