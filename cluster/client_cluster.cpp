@@ -81,7 +81,8 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
   if (request.on_node_ || request.at_owner || request.only_on != 0) return false;
   if (request.operation.key.empty()) return false;  // of many keys
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
-  if (home == request.node_ || home == nobody || !takes(home)) return false;
+  if (home == nobody) return redirects_ != nullptr && redirects_->await_owner(request, now);
+  if (home == request.node_ || !takes(home)) return false;
   request.node_ = home;
   request.operation.asking = false;  // the owner does not import the slot
   nodes_[home].start(request, now);
@@ -123,14 +124,17 @@ void ClientCluster::start_on(unsigned node, Request& request, Now now) {
 void ClientCluster::begin(unsigned node, Request& request, Now now) {
   request.node_ = node;
   request.started_at = now.mono;
-  if (node == nobody) return end_unowned(request, now);
   deadlines_.push(request, request.operation.deadline);
-  nodes_[node].start(request, now);
+  if (node != nobody) {
+    nodes_[node].start(request, now);
+  } else if (redirects_ == nullptr || !redirects_->await_owner(request, now)) {
+    deadlines_.remove(request);
+    return end_unowned(request, now);
+  }
   timer_.need(deadlines_.next());
 }
 
 void ClientCluster::end_unowned(Request& request, Now now) {
-  if (redirects_ != nullptr) redirects_->want_map(now);
   const Location found = topology().locate(request.route_or_key());
   const std::string text = "no server owns slot " + std::to_string(found.point);
   socket::Completion completion;

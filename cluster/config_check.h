@@ -27,6 +27,8 @@ std::optional<Problem> check_host(std::string_view host, bool bracketed);
 std::optional<Problem> check_user(std::string_view user);
 std::optional<Problem> check_password(std::string_view password);
 
+// An address of this machine, or its name "localhost".
+bool is_loopback(std::string_view host) noexcept;
 // An identity for comparison: names that differ only in case are one server (RFC 4343).
 std::string folded(std::string_view identity);
 

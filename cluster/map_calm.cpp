@@ -23,8 +23,10 @@ MapCalm::MapCalm(const Seed& seed, Now now, const MapCalmOptions& options)
       random_(seed),
       credit_(options.most_credit),
       earned_at_(now.mono),
-      asked_at_(now.mono) {
-  on_answer(true, now);
+      asked_at_(now.mono),
+      known_(options.known) {
+  ask_at_ = now.mono;
+  if (known_) on_answer(true, now);
 }
 
 void MapCalm::earn(Now now) {
@@ -36,6 +38,7 @@ void MapCalm::earn(Now now) {
 }
 
 void MapCalm::want(std::size_t servers, Now now) {
+  if (!known_) return;
   if (asking_) {
     wanted_of_ = std::max(wanted_of_, servers);
     return;
@@ -64,6 +67,7 @@ void MapCalm::on_answer(bool good, Now now) {
     ask_at_ = now.mono + options_.least;
     return;
   }
+  known_ = true;
   ask_at_ =
       now.mono + std::chrono::nanoseconds(static_cast<std::int64_t>(
                      random_.between(0.67, 1.33) * static_cast<double>(options_.idle.count())));

@@ -25,14 +25,15 @@ struct MapCalmOptions {
   std::chrono::nanoseconds least = std::chrono::seconds(1);  // between two requests
   std::chrono::nanoseconds idle = std::chrono::seconds(45);  // x 0.67-1.33: without an occasion
   unsigned most_credit = 4;
+  bool known = true;  // the first map is there; else it is asked for at once
 };
 
 class MapCalm {
  public:
-  // The first map is there.
   MapCalm(const Seed& seed, Now now, const MapCalmOptions& options = {});
 
-  // The map is wanted: a slot has moved, or nobody serves it. Of a cluster of so many servers.
+  // The map is wanted: a slot has moved, or nobody serves it. Of a cluster of so many servers. The
+  // first map is asked for anyway.
   void want(std::size_t servers, Now now);
   // When to ask; `never` while an answer is awaited.
   Deadline poll_deadline() const noexcept { return asking_ ? never : ask_at_; }
@@ -51,6 +52,7 @@ class MapCalm {
   Deadline ask_at_ = never;
   bool early_ = false;  // the next request has an occasion
   bool asking_ = false;
+  bool known_;
   std::size_t wanted_of_ = 0;  // wanted meanwhile, of so many servers
 };
 

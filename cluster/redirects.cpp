@@ -42,17 +42,37 @@ bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
   Redirected& redirected = *request.redirected_;
   redirected.from = parts_.nodes[request.node_].options().identity;
   redirected.text = reply.text;
-  redirected.step = plan(redirected, reply, now);
-  const RedirectStep& step = redirected.step;
+  follow(redirected, plan(redirected, reply, now), now);
+  return true;
+}
+
+// Until then it is as if its server had said "later".
+bool Redirects::await_owner(Request& request, Now now) {
+  if (shut_down_ || rules_.source == nullptr || !request.operation.keys.empty()) return false;
+  if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
+  Redirected& redirected = *request.redirected_;
+  const Location found = parts_.nodes.topology().locate(request.route_or_key());
+  redirected.text = "no server owns slot " + std::to_string(found.point);
+  const std::string_view problem = rules_.source->problem();
+  if (!problem.empty()) redirected.text.append("; the map is not known: ").append(problem);
+  RedirectAnswer answer;
+  answer.text = redirected.text;
+  const bool bound = request.only_on != 0;
+  RedirectStep step = redirected.plan.next(answer, {request.operation.deadline, bound}, now);
+  step.want_map = true;
+  follow(redirected, step, now);
+  return true;
+}
+
+void Redirects::follow(Redirected& redirected, const RedirectStep& step, Now now) {
+  redirected.step = step;
   if (step.want_map) want_map(now);
   if (step.kind == RedirectStep::Kind::fail) {
-    end(request, step.outcome, step.reason, step.text, now);
-    return true;
+    return end(redirected.request, step.outcome, step.reason, step.text, now);
   }
   waiting_.push(redirected, step.at);
   if (step.at > now.mono) parts_.timer.need(step.at);
   if (step.at <= now.mono || !moves_.empty() || !joins_.empty()) parts_.loop.defer(*this);
-  return true;
 }
 
 // The next step, and what it teaches.
@@ -132,7 +152,8 @@ void Redirects::end(Request& request, Outcome outcome, Reason reason, std::strin
   const std::string node = std::move(request.redirected_->from);
   const std::string words = std::move(text);
   socket::Completion completion;
-  completion.outcome = outcome;
+  const bool never_sent = node.empty() && outcome == Outcome::refused;
+  completion.outcome = never_sent ? Outcome::not_sent : outcome;
   completion.reason = reason;
   completion.text = words;
   completion.node = node;
@@ -159,6 +180,7 @@ void Redirects::resume(Redirected& redirected, Now now) {
   Request& request = redirected.request;
   const std::uint32_t place = place_of(redirected);
   if (place == nobody) {
+    if (await_owner(request, now)) return;
     return end(request, Outcome::refused, Reason::node_down,
                redirected.text + " (the server has left, and nobody owns the slot)", now);
   }

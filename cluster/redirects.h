@@ -10,11 +10,14 @@
 // | waits     | its moment has come             | starts there; if that server has | in flight |
 // |           |                                 | left, or is the one that said    |           |
 // |           |                                 | "later", at the key's owner      |           |
+// | waits     | the same, and the slot has no   | as if a server had said "later"  | waits, or |
+// |           | owner                           |                                  | has ended |
 // | waits     | the deadline, cancel, shut_down | ends                             | has ended |
 // | in flight | any other end                   | as if it had not been redirected | has ended |
 //
-// "In flight" includes the queue of a node. A request that ends while it waits was not carried out:
-// it ends as `refused`, with the last words of a server.
+// "In flight" includes the queue of a node. A request whose slot has no owner waits in the same
+// way, before it is sent for the first time. A request that ends while it waits was not carried
+// out: it ends as `refused`, with the last words of a server, or as `not_sent` if no server had it.
 //
 // A moved slot gets its new owner at once: from the loop's deferred work another topology is
 // applied, one for all redirects of a turn, before the requests that wait start. A target that is
@@ -39,6 +42,8 @@ class MapSource {
   // It is to be fetched now. Redirects::on_map() must follow; nothing more is asked before that.
   // May start requests.
   virtual void fetch_map(Now now) = 0;
+  // Why there is no map, in one clause; empty: there is one.
+  virtual std::string_view problem() const noexcept { return {}; }
   // Redirects have changed the topology.
   virtual void on_mended(const std::shared_ptr<const Topology>& /*topology*/, Now) {}
 
@@ -83,6 +88,9 @@ class Redirects final : private socket::Deferred {
   // A node has this answer, with a redirect, to a request that has left its connection. True: the
   // request is taken, and has ended or will start elsewhere. False: it ends as it is.
   bool take(Request& request, const protocol::Reply& reply, Now now);
+  // Nobody owns the slot of a request. True: it waits until somebody does, or has ended. False: it
+  // cannot be waited for.
+  bool await_owner(Request& request, Now now);
   // Whether a request waits here.
   bool holds(const Request& request) const noexcept;
   // Of one that waits: its deadline has come, or its submitter wants no answer any more.
@@ -116,6 +124,7 @@ class Redirects final : private socket::Deferred {
   RedirectStep plan(Redirected& redirected, const protocol::Reply& reply, Now now);
   std::uint32_t place_of(const Redirected& redirected) const;
   bool may_join(const std::string& identity) const;
+  void follow(Redirected& redirected, const RedirectStep& step, Now now);
   void resume(Redirected& redirected, Now now);
   void end(Request& request, Outcome outcome, Reason reason, std::string text, Now now);
   void mend(Now now);

@@ -52,7 +52,7 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
 
 void ClientNode::start(Request& request, Now now) {
   request.items_ = 0;
-  stats_.requests += request.width();
+  stats_.requests += request.unanswered();
   if (shut_down_) {
     fail(request, Outcome::shutdown, Reason::closed, "the client is closing", now);
     return;
@@ -62,7 +62,7 @@ void ClientNode::start(Request& request, Now now) {
     return;
   }
   if (request.operation.deadline <= now.mono) {
-    stats_.timed_out += request.width();
+    stats_.timed_out += request.unanswered();
     fail(request, Outcome::not_sent, Reason::timed_out, "no room before the deadline", now);
     return;
   }

@@ -13,9 +13,10 @@ class Request : public socket::Request {
  public:
   std::uint64_t only_on = 0;  // the connection that must carry it, else it is not sent; 0 = any
   Deadline started_at{0};     // when whoever starts it did so; log records measure from here
+  bool counted = true;        // in statistics; the client's own requests are not
 
-  // How many operations on keys have no answer yet.
-  std::uint32_t unanswered() const noexcept { return width() - items_; }
+  // How many operations on keys have no answer yet, as far as they are counted.
+  std::uint32_t unanswered() const noexcept { return counted ? width() - items_ : 0; }
 
  private:
   friend class ClientNode;

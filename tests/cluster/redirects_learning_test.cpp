@@ -131,12 +131,38 @@ TEST_F(RedirectsTest, TheMapIsFetchedOnceForAllThatWantIt) {
   EXPECT_EQ(maps.fetches.size(), 2u);
 }
 
-TEST_F(RedirectsTest, AKeyThatNobodyOwnsWantsTheMap) {
+TEST_F(RedirectsTest, AKeyThatNobodyOwnsWantsTheMapAndWaitsForItsOwner) {
   loop.pass(2s);
   apply({a, b}, {{100, 0}});
-  EXPECT_EQ(start("200").outcome, Outcome::not_sent);
+  RedirectedOp& op = start("200", 20s);
   loop.pass(1s);
   EXPECT_EQ(maps.fetches.size(), 1u);
+  EXPECT_EQ(op.ends, 0u);
+  apply({a, b}, {{100, 0}, {300, 1}});
+  loop.pass(250ms);
+  ASSERT_EQ(in_flight("b:1"), 1u);
+  answer("b:1");
+  EXPECT_TRUE(op.answered);
+}
+
+TEST_F(RedirectsTest, AKeyThatNobodyOwnsIsNotSentInTheEnd) {
+  apply({a, b}, {{100, 0}});
+  const RedirectedOp& soon = start("200", 300ms);
+  const RedirectedOp& late = start("201", 30s);
+  RedirectedOp& given_up = start("202", 30s);
+  cluster->cancel(given_up.request, loop.now());
+  EXPECT_EQ(given_up.ends, 1u);
+  EXPECT_EQ(given_up.reason, Reason::cancelled);
+  loop.pass(400ms);
+  EXPECT_EQ(soon.ends, 1u);
+  EXPECT_EQ(soon.outcome, Outcome::not_sent);
+  EXPECT_EQ(soon.reason, Reason::timed_out);
+  EXPECT_EQ(soon.text, "no server owns slot 200 (no time is left for another attempt)");
+  EXPECT_EQ(late.ends, 0u);
+  loop.pass(11s);
+  EXPECT_EQ(late.ends, 1u);
+  EXPECT_EQ(late.outcome, Outcome::not_sent);
+  EXPECT_EQ(late.text, "no server owns slot 201 (for longer than the servers need to agree)");
 }
 
 TEST_F(RedirectsTest, WhatMovedAfterAMapWasAskedForHoldsAgainstIt) {

@@ -200,15 +200,16 @@ TEST_F(RedirectsTest, IfTheServerOfAHopLeavesMeanwhileItGoesToTheOwnerOfItsKey) 
   EXPECT_EQ(in_flight("c:1"), 1u);
 }
 
-TEST_F(RedirectsTest, IfTheServerLeavesAndNobodyOwnsTheSlotItIsRefused) {
-  RedirectedOp& op = start("7");
+TEST_F(RedirectsTest, IfTheServerLeavesAndNobodyOwnsTheSlotItWaitsAndThenIsRefused) {
+  RedirectedOp& op = start("7", 30s);
   later("a:1");
   apply({b}, {});
+  loop.pass(9s);
   EXPECT_EQ(op.ends, 0u);
-  loop.pass(5ms);
+  loop.pass(2s);
   EXPECT_EQ(op.ends, 1u);
   EXPECT_EQ(op.outcome, Outcome::refused);
-  EXPECT_EQ(op.text, "TRYAGAIN it (the server has left, and nobody owns the slot)");
+  EXPECT_EQ(op.text, "no server owns slot 7 (for longer than the servers need to agree)");
   EXPECT_EQ(op.node, "a:1");
 }
 

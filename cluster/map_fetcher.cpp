@@ -1,0 +1,194 @@
+#include "cluster/map_fetcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/assigned_slots.h"
+#include "cluster/config_check.h"
+
+namespace sheaf::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For one answer while nothing is known, when every call waits for the map.
+constexpr std::chrono::milliseconds first_patience = 300ms;
+
+std::unique_ptr<const ClientNodeLocator> slots_of(std::span<const std::uint16_t> owners,
+                                                  const protocol::ServerMap& map) {
+  return std::make_unique<AssignedSlots>(owners, map.slot_of());
+}
+
+// Adds servers that are not there yet, and own nothing.
+void add(std::vector<NodeConfig>& servers, std::span<const NodeConfig> others) {
+  for (const NodeConfig& other : others) {
+    const bool there =
+        std::ranges::find(servers, other.identity(), &NodeConfig::identity) != servers.end();
+    if (there || servers.size() >= AssignedSlots::slot_count) continue;
+    servers.push_back(other);
+  }
+}
+
+}  // namespace
+
+MapFetcher::MapFetcher(const Parts& parts, std::unique_ptr<protocol::ServerMap> map, MapTerms terms,
+                       const Seed& seed)
+    : parts_(parts),
+      map_(std::move(map)),
+      terms_(std::move(terms)),
+      random_(seed),
+      problem_("no server has answered yet") {}
+
+MapFetcher::~MapFetcher() { parts_.loop.forget(*this); }
+
+std::shared_ptr<const Topology> MapFetcher::first_topology(std::span<const NodeConfig> seeds,
+                                                           const protocol::ServerMap& map,
+                                                           NodeEntries& table) {
+  return Topology::make(seeds, slots_of(map.owners(), map), table, 1);
+}
+
+// ---- a round
+
+void MapFetcher::fetch_map(Now now) {
+  to_ask_.clear();
+  for (const Member& member : parts_.cluster.topology().members()) {
+    to_ask_.push_back(member.identity());
+  }
+  for (std::size_t i = to_ask_.size(); i > 1; --i) {
+    std::swap(to_ask_[i - 1], to_ask_[random_.below(i)]);
+  }
+  ask_next(now);
+}
+
+// Members may leave between two questions.
+void MapFetcher::ask_next(Now now) {
+  const Member* member = nullptr;
+  while (member == nullptr && !to_ask_.empty()) {
+    member = parts_.cluster.topology().find(to_ask_.back());
+    to_ask_.pop_back();
+  }
+  if (member == nullptr) return end_round(false, now);
+  request_.operation = {};
+  request_.operation.verb = protocol::Verb::command;
+  request_.operation.words = map_->question();
+  request_.operation.deadline = now.mono + (map_->known() ? terms_.patience : first_patience);
+  request_.sink = this;
+  request_.counted = false;
+  in_flight_ = true;
+  answered_ = false;
+  ++asked_;
+  parts_.cluster.start_on(member->index(), request_, now);
+}
+
+// The topology must not change within a completion.
+void MapFetcher::on_done(socket::Request&, const socket::Completion& completion) {
+  in_flight_ = false;
+  read(completion);
+  if (completion.outcome == Outcome::shutdown && !completion.answered) return;
+  parts_.loop.defer(*this);
+}
+
+void MapFetcher::read(const socket::Completion& completion) {
+  protocol::Reply reply = completion.reply;
+  if (!completion.answered) {
+    const std::string text(completion.text.empty() ? to_string(completion.reason)
+                                                   : completion.text);
+    if (completion.outcome != Outcome::refused) return report(completion.node, text);
+    reply = {};
+    reply.status = protocol::Status::refused;
+    reply.reason = completion.reason;
+    reply.text = completion.text;
+  }
+  const Member* const member = parts_.cluster.topology().find(completion.node);
+  const std::string host = member != nullptr ? member->host : std::string();
+  const auto taken = map_->on_reply(reply, {.host = host, .asked = asked_});
+  answered_ = taken.has_value();
+  if (!taken) report(completion.node, taken.error());
+}
+
+void MapFetcher::run_deferred(Now now) {
+  if (in_flight_) return;
+  if (!answered_) return ask_next(now);
+  apply_map(now);
+  end_round(true, now);
+}
+
+void MapFetcher::end_round(bool good, Now now) {
+  if (good) {
+    problem_.clear();
+  } else {
+    widen(now);
+  }
+  if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);
+}
+
+void MapFetcher::report(std::string_view node, std::string text) {
+  problem_.assign(node).append(": ").append(text);
+  if (!parts_.events.listening()) return;
+  LogRecord record;
+  record.node = node;
+  record.operation = "topology";
+  record.text = "the map of slots could not be had: " + text;
+  parts_.events.record(std::move(record));
+}
+
+// ---- topologies
+
+void MapFetcher::apply_map(Now now) {
+  std::vector<std::uint16_t> owners = map_->owners();
+  const std::vector<NodeConfig> servers = trusted(map_->servers(), owners);
+  if (servers.empty() || !is_new(servers, owners)) return;
+  const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
+  parts_.cluster.apply(Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch), now);
+}
+
+void MapFetcher::widen(Now now) {
+  const Topology& present = parts_.cluster.topology();
+  std::vector<NodeConfig> more = terms_.seeds;
+  std::vector<std::uint16_t> none;
+  add(more, trusted(map_->others(), none));
+  std::erase_if(
+      more, [&](const NodeConfig& server) { return present.find(server.identity()) != nullptr; });
+  if (more.empty()) return;
+  parts_.cluster.apply(present.changed(more, {}, parts_.table, present.epoch() + 1), now);
+}
+
+// Those that may have what this client sends. The slots of others have no owner.
+std::vector<NodeConfig> MapFetcher::trusted(std::vector<NodeConfig> servers,
+                                            std::vector<std::uint16_t>& owners) {
+  if (!terms_.loopback_only) return servers;
+  std::vector<std::uint16_t> places(servers.size(), protocol::ServerMap::unassigned);
+  std::vector<NodeConfig> kept;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (!is_loopback(servers[i].host)) {
+      report(servers[i].identity(),
+             "the password would reach it unencrypted, which needs allow_plain_password=1");
+      continue;
+    }
+    places[i] = static_cast<std::uint16_t>(kept.size());
+    kept.push_back(servers[i]);
+  }
+  for (std::uint16_t& owner : owners) {
+    if (owner != protocol::ServerMap::unassigned) owner = places[owner];
+  }
+  return kept;
+}
+
+bool MapFetcher::is_new(std::span<const NodeConfig> servers,
+                        std::span<const std::uint16_t> owners) const {
+  const Topology& present = parts_.cluster.topology();
+  if (present.members().size() != servers.size()) return true;
+  std::vector<std::uint16_t> places;  // in the present topology, by position
+  for (const NodeConfig& server : servers) {
+    const Member* const member = present.find(server.identity());
+    if (member == nullptr) return true;
+    places.push_back(static_cast<std::uint16_t>(member - present.members().data()));
+  }
+  for (std::size_t slot = 0; slot < owners.size(); ++slot) {
+    const bool owned = owners[slot] != protocol::ServerMap::unassigned;
+    if (present.slots()[slot] != (owned ? places[owners[slot]] + 1 : 0)) return true;
+  }
+  return false;
+}
+
+}  // namespace sheaf::cluster

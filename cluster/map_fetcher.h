@@ -1,0 +1,89 @@
+#pragma once
+
+// MapFetcher: the topology of a cluster whose servers say themselves who owns which slot. Asks one
+// of them for the map whenever it is wanted (map_calm.h), and applies what is new.
+//
+// | state  | input                              | then                                  | next   |
+// |--------|------------------------------------|---------------------------------------|--------|
+// | idle   | fetch_map()                        | asks a member, in random order        | asking |
+// | asking | an answer that the map can use     | applies the topology, reports success | idle   |
+// | asking | any other end                      | asks the next member                  | asking |
+// | asking | the same, and no member is left    | reports failure                       | idle   |
+//
+// Once a whole round has failed, the servers of the configuration and those that the last map named
+// beside the owners become members, too, without slots, until a map is there. So a client finds a
+// cluster of which all that it knew has gone.
+//
+// At the beginning the members are the servers of the configuration, and nobody owns a slot.
+//
+// Thread rule: belongs to one lane.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/client_cluster.h"
+#include "cluster/redirects.h"
+#include "protocol/server_map.h"
+
+namespace sheaf::cluster {
+
+struct MapTerms {
+  std::vector<NodeConfig> seeds;  // the servers of the configuration
+  // A password must not leave this machine unencrypted: servers elsewhere own nothing.
+  bool loopback_only = false;
+  std::chrono::milliseconds patience{1'000};  // for one answer, once the map is known
+};
+
+class MapFetcher final : public MapSource, private socket::RequestSink, private socket::Deferred {
+ public:
+  // Of `cluster`, which outlives it, and begins with first_topology().
+  struct Parts {
+    ClientCluster& cluster;
+    socket::Loop& loop;
+    node::EventLog& events;
+    NodeEntries& table;
+  };
+
+  MapFetcher(const Parts& parts, std::unique_ptr<protocol::ServerMap> map, MapTerms terms,
+             const Seed& seed);
+  ~MapFetcher();
+  MapFetcher(const MapFetcher&) = delete;
+  MapFetcher& operator=(const MapFetcher&) = delete;
+
+  static std::shared_ptr<const Topology> first_topology(std::span<const NodeConfig> seeds,
+                                                        const protocol::ServerMap& map,
+                                                        NodeEntries& table);
+
+  void fetch_map(Now now) override;
+  std::string_view problem() const noexcept override { return problem_; }
+  // There was a map once.
+  bool known() const noexcept { return map_->known(); }
+
+ private:
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+  void run_deferred(Now now) override;
+  void ask_next(Now now);
+  void read(const socket::Completion& completion);
+  void end_round(bool good, Now now);
+  void apply_map(Now now);
+  void widen(Now now);
+  std::vector<NodeConfig> trusted(std::vector<NodeConfig> servers,
+                                  std::vector<std::uint16_t>& owners);
+  bool is_new(std::span<const NodeConfig> servers, std::span<const std::uint16_t> owners) const;
+  void report(std::string_view node, std::string text);
+
+  const Parts parts_;
+  const std::unique_ptr<protocol::ServerMap> map_;
+  const MapTerms terms_;
+  Random random_;
+  Request request_;
+  bool in_flight_ = false;
+  bool answered_ = false;  // usefully
+  std::uint64_t asked_ = 0;
+  std::vector<std::string> to_ask_;  // identities
+  std::string problem_;
+};
+
+}  // namespace sheaf::cluster

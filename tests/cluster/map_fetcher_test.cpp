@@ -1,0 +1,252 @@
+// Where the map of a cluster comes from: who is asked, when, and what becomes of the answers.
+
+#include "cluster/map_fetcher.h"
+
+#include "tests/cluster/redirects_harness.h"
+
+namespace sheaf::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What the servers say, and what has been asked of them.
+struct ScriptedMap {
+  std::vector<NodeConfig> servers;
+  std::vector<std::pair<unsigned, std::uint16_t>> owners;  // up to which slot, position
+  std::vector<NodeConfig> others{};
+  std::vector<std::string> asked{};  // hosts whose answers came
+};
+
+// Takes the answer "map" for what the script says, and nothing else.
+class MapOfScript final : public protocol::ServerMap {
+ public:
+  explicit MapOfScript(ScriptedMap& script) : script_(script) {}
+
+  std::span<const std::string_view> question() const override { return words_; }
+  std::expected<void, std::string> on_reply(const protocol::Reply& reply,
+                                            const Source& from) override {
+    script_.asked.emplace_back(from.host);
+    if (reply.status == protocol::Status::refused) {
+      return std::unexpected("refused: " + std::string(reply.text));
+    }
+    if (reply.value != "map") return std::unexpected("no map");
+    known_ = true;
+    return {};
+  }
+  bool known() const override { return known_; }
+  std::vector<NodeConfig> servers() const override { return script_.servers; }
+  std::vector<std::uint16_t> owners() const override {
+    std::vector<std::uint16_t> slots;
+    if (known_) {
+      for (const auto& [end, owner] : script_.owners) slots.resize(end, owner);
+    }
+    slots.resize(AssignedSlots::slot_count, unassigned);
+    return slots;
+  }
+  std::vector<NodeConfig> others() const override { return script_.others; }
+  SlotOf slot_of() const override { return slot_in_key; }
+
+ private:
+  ScriptedMap& script_;
+  const std::vector<std::string_view> words_{"WHO", "OWNS"};
+  bool known_ = false;
+};
+
+class MapFetcherTest : public RedirectsTest {
+ protected:
+  MapFetcherTest() { begin_with({.seeds = {a, b}}); }
+  ~MapFetcherTest() override {
+    cluster->shut_down(loop.now());
+    loop.settle();
+    fetcher.reset();
+  }
+
+  void begin_with(MapTerms terms) {
+    if (cluster != nullptr) cluster->shut_down(loop.now());
+    loop.settle();
+    cluster.reset();
+    fetcher.reset();
+    script = {.servers = {a, b}, .owners = {{100, 0}, {16'384, 1}}};
+    auto map = std::make_unique<MapOfScript>(script);
+    auto first = MapFetcher::first_topology(terms.seeds, *map, table);
+    cluster = std::make_unique<ClientCluster>(
+        config, std::move(first), node::NodeParts{loop, network, network, log}, Random(1).fork());
+    RedirectRules rules;
+    rules.table = &table;
+    fetcher = std::make_unique<MapFetcher>(MapFetcher::Parts{*cluster, loop, log, table},
+                                           std::move(map), std::move(terms), Random(3).fork());
+    rules.source = fetcher.get();
+    rules.calm.known = false;
+    cluster->follow_redirects(rules, Random(2).fork());
+    connect();
+  }
+  // The server that has the question; empty if none has.
+  std::string questioned() {
+    for (const Member& member : cluster->topology().members()) {
+      node::FakeSession* const found = session(member.identity());
+      if (found != nullptr && found->in_flight() > 0 &&
+          found->verbs.back() == protocol::Verb::command) {
+        return member.identity();
+      }
+    }
+    return {};
+  }
+  void give(std::string_view value) {
+    protocol::Reply reply;
+    reply.value = value;
+    node::FakeSession* const there = session(questioned());
+    there->answer(reply);
+    network.deliver(*there);
+    connect();
+  }
+  void give_map() { give("map"); }
+  // The next question, whenever it comes.
+  std::string next_question() {
+    for (int i = 0; i < 650 && questioned().empty(); ++i) loop.pass(100ms);
+    return questioned();
+  }
+  std::vector<std::string> members() {
+    std::vector<std::string> names;
+    for (const Member& member : cluster->topology().members()) names.push_back(member.identity());
+    std::ranges::sort(names);
+    return names;
+  }
+
+  ScriptedMap script;
+  std::unique_ptr<MapFetcher> fetcher;
+};
+
+TEST_F(MapFetcherTest, TheMapIsAskedForAtOnceAndWhoWaitsForItGoesOn) {
+  ASSERT_NE(questioned(), "");
+  RedirectedOp& op = start("7");
+  EXPECT_EQ(op.ends, 0u);
+  give_map();
+  EXPECT_EQ(owner_of(99), "a:1");
+  EXPECT_EQ(owner_of(100), "b:1");
+  loop.pass(10ms);
+  ASSERT_EQ(in_flight("a:1"), 1u);
+  answer("a:1");
+  EXPECT_TRUE(op.answered);
+  EXPECT_EQ(fetcher->problem(), "");
+  EXPECT_EQ(questioned(), "") << "once is enough";
+  loop.pass(20s);
+  EXPECT_EQ(questioned(), "");
+  EXPECT_NE(next_question(), "") << "now and then it is asked for again";
+}
+
+TEST_F(MapFetcherTest, WhoeverGivesNoMapIsFollowedByTheNext) {
+  const std::string first = questioned();
+  give("nonsense");
+  const std::string second = questioned();
+  EXPECT_NE(second, "");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(fetcher->problem(), first + ": no map");
+  give_map();
+  EXPECT_EQ(owner_of(0), "a:1");
+  EXPECT_EQ(fetcher->problem(), "");
+}
+
+TEST_F(MapFetcherTest, AServerThatIsSilentIsPassedOverSoon) {
+  const std::string first = questioned();
+  loop.pass(301ms);
+  const std::string second = questioned();
+  EXPECT_NE(second, "");
+  EXPECT_NE(second, first);
+}
+
+TEST_F(MapFetcherTest, WhileThereIsNoMapAllAreAskedAgainEverySecondAndTheReasonIsSaid) {
+  give("nonsense");
+  give("nonsense");
+  EXPECT_EQ(questioned(), "");
+  const RedirectedOp& op = start("7", 500ms);
+  loop.pass(501ms);
+  EXPECT_EQ(op.outcome, Outcome::not_sent);
+  EXPECT_NE(op.text.find("no server owns slot 7; the map is not known: "), op.text.npos) << op.text;
+  EXPECT_NE(op.text.find(": no map"), op.text.npos) << op.text;
+  loop.pass(600ms);
+  EXPECT_NE(questioned(), "");
+  give_map();
+  EXPECT_EQ(owner_of(0), "a:1");
+}
+
+TEST_F(MapFetcherTest, ServersJoinAndLeaveAsTheMapSays) {
+  give_map();
+  script.servers = {b, c};
+  script.owners = {{50, 1}, {16'384, 0}};
+  ASSERT_NE(next_question(), "");
+  give_map();
+  EXPECT_EQ(members(), (std::vector<std::string>{"b:1", "c:1"}));
+  EXPECT_EQ(owner_of(0), "c:1");
+  EXPECT_EQ(owner_of(50), "b:1");
+}
+
+TEST_F(MapFetcherTest, TheSameMapChangesNothing) {
+  give_map();
+  const std::uint64_t before = epoch();
+  script.servers = {b, a};
+  script.owners = {{100, 1}, {16'384, 0}};
+  ASSERT_NE(next_question(), "");
+  give_map();
+  EXPECT_EQ(epoch(), before) << "the order of servers is no difference";
+}
+
+TEST_F(MapFetcherTest, OnceNobodyKnownAnswersTheSeedsAndTheOthersAreAskedToo) {
+  give_map();
+  script.servers = {b};
+  script.owners = {{16'384, 0}};
+  script.others = {c};
+  ASSERT_NE(next_question(), "");
+  give_map();
+  ASSERT_EQ(members(), std::vector<std::string>{"b:1"});
+  ASSERT_EQ(next_question(), "b:1");
+  give("nonsense");
+  EXPECT_EQ(members(), (std::vector<std::string>{"a:1", "b:1", "c:1"}));
+  EXPECT_EQ(owner_of(0), "b:1") << "its slots stay its own";
+  script.servers = {c};
+  loop.pass(1'001ms);
+  give_map();
+  EXPECT_EQ(members(), std::vector<std::string>{"c:1"});
+  EXPECT_EQ(owner_of(0), "c:1");
+}
+
+TEST_F(MapFetcherTest, AMovedSlotIsMendedAndTheMapThatCameLaterHolds) {
+  give_map();
+  RedirectedOp& op = start("7");
+  moved("a:1", 7, "b");
+  EXPECT_EQ(owner_of(7), "b:1");
+  answer("b:1");
+  EXPECT_TRUE(op.answered);
+  loop.pass(1'100ms);
+  ASSERT_NE(questioned(), "") << "the map is wanted";
+  give_map();
+  EXPECT_EQ(owner_of(7), "a:1");
+}
+
+TEST_F(MapFetcherTest, APasswordIsForLoopbackServersOnly) {
+  const NodeConfig here{"127.0.0.1", 1, 1};
+  begin_with({.seeds = {here}, .loopback_only = true});
+  script.servers = {here, {"10.0.0.1", 1, 1}, {"localhost", 2, 1}};
+  script.owners = {{100, 0}, {200, 1}, {16'384, 2}};
+  give_map();
+  EXPECT_EQ(members(), (std::vector<std::string>{"127.0.0.1:1", "localhost:2"}));
+  EXPECT_EQ(owner_of(0), "127.0.0.1:1");
+  EXPECT_EQ(owner_of(100), "");
+  EXPECT_EQ(owner_of(200), "localhost:2");
+  bool said = false;
+  for (const LogRecord& record : log.records) {
+    said = said || (record.node == "10.0.0.1:1" &&
+                    record.text.find("allow_plain_password=1") != record.text.npos);
+  }
+  EXPECT_TRUE(said);
+}
+
+TEST_F(MapFetcherTest, NothingIsAskedOfAClusterThatShutsDown) {
+  const std::string there = questioned();
+  ASSERT_NE(there, "");
+  cluster->shut_down(loop.now());
+  loop.pass(5s);
+  EXPECT_EQ(questioned(), "");
+}
+
+}  // namespace
+}  // namespace sheaf::cluster
