@@ -95,7 +95,8 @@ std::string objection(const Client& client, const KeyValue& item) {
            std::to_string(limit);
   }
   const auto location = client.locate(item.key);
-  return location ? "" : "has a key that is not allowed: " + location.error().text;
+  if (location || location.error().outcome != Outcome::invalid) return "";
+  return "has a key that is not allowed: " + location.error().text;
 }
 
 // All of standard input, or nothing and the reason on standard error.

@@ -10,14 +10,28 @@
 #include "cli/nodes_table.h"
 #include "cli/ring_picture.h"
 #include "cluster/locator.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf::cli {
+
+namespace {
+
+// Where the servers decide, the client learns of owners with its first request.
+Result<Location> find_owner(Context& context, std::string_view key) {
+  auto location = context.client.locate(key);
+  if (location || location.error().outcome != Outcome::not_sent) return location;
+  const auto asked = context.client.get(key, {.timeout = context.arguments.global.timeout});
+  if (!asked && asked.error().outcome == Outcome::not_sent) return Failure(asked.error());
+  return context.client.locate(key);
+}
+
+}  // namespace
 
 ExitCode run_locate(Context& context) {
   const auto list = read_keys(context);
   if (!list) return ExitCode::usage;
   for (const std::string_view key : list->keys) {
-    const auto location = context.client.locate(key);
+    const auto location = find_owner(context, key);
     if (!location) return complain_about_key(context, key, location.error());
     if (context.json()) {
       context.out.line(json_location(key, *location));
@@ -58,6 +72,13 @@ void place_keys(std::uint64_t count, const cluster::ClientNodeLocator& locator,
 
 ExitCode run_ring(Context& context) {
   const ClusterConfig& config = context.client.config();
+  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
+  if (traits.make_map != nullptr && traits.make_map(config) != nullptr) {
+    complain(
+        "ring shows what the configuration decides; here the servers decide, unless "
+        "routing=ring.");
+    return ExitCode::failed;
+  }
   const auto locator = cluster::make_locator(config);
   std::vector<NodeShare> shares = exact_shares(config, *locator);
   if (const auto& count = context.arguments.ring_keys) place_keys(*count, *locator, shares);

@@ -33,7 +33,8 @@ std::unique_ptr<KeyList> read_keys(Context& context) {
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (!seen.insert(given[i]).second) continue;
-    if (const auto location = context.client.locate(given[i]); !location) {
+    const auto location = context.client.locate(given[i]);
+    if (!location && location.error().outcome == Outcome::invalid) {
       complain(name_of(context, i, given[i]) + ": " + location.error().message());
       return nullptr;
     }

@@ -22,13 +22,10 @@ bool is_secured(std::string_view name) noexcept {
 Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const std::string name = folded(scheme);
   const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
-  if (traits != nullptr && traits->available()) {
+  if (traits != nullptr) {
     traits_ = traits;
     config_.kind = traits->kind;
     return {};
-  }
-  if (traits != nullptr) {
-    return problem(name + ":// comes with a later version", Outcome::unsupported);
   }
   if (is_secured(name)) {
     return problem(name + ":// needs TLS, which comes with a later version", Outcome::unsupported);

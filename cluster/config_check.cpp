@@ -49,23 +49,14 @@ bool is_host_name(std::string_view host) noexcept {
   return is_address(AF_INET, host, &address);
 }
 
-bool is_loopback(std::string_view host) noexcept {
-  in_addr v4{};
-  if (is_address(AF_INET, host, &v4)) return (ntohl(v4.s_addr) >> 24) == 127;
-  in6_addr v6{};
-  if (is_address(AF_INET6, host, &v6)) return IN6_IS_ADDR_LOOPBACK(&v6);
-  return folded(host) == "localhost";
-}
-
 Found too_long(std::string_view credential) {
   if (credential.size() <= max_credential) return std::nullopt;
   return problem("has more than " + std::to_string(max_credential) + " bytes");
 }
 
 Found check_kind(const EndpointTraits& traits) {
-  if (traits.available()) return std::nullopt;
-  return Problem{std::string(traits.scheme) + ":// comes with a later version",
-                 Outcome::unsupported};
+  if (traits.make_sessions != nullptr) return std::nullopt;
+  return problem("the kind is none of EndpointKind");
 }
 
 bool in_process(const ClusterConfig& config) noexcept {
@@ -116,6 +107,21 @@ bool is_numeric(std::string_view host) noexcept {
   return is_address(AF_INET, host, &v4) || is_ipv6(host);
 }
 
+// A cluster decides itself who owns what.
+Found check_routing(const ClusterConfig& config) {
+  const std::string needs_ring =
+      " needs routing=ring at " + std::string(to_string(config.kind)) + "://";
+  if (config.locator != LocatorKind::slots) return problem("option locator" + needs_ring);
+  if (config.slots != ClusterConfig().slots) return problem("option slots" + needs_ring);
+  if (config.failover != FailoverMode::owner) {
+    return problem("option failover=rehash" + needs_ring);
+  }
+  const auto weighted =
+      std::ranges::find_if(config.nodes, [](const NodeConfig& node) { return node.weight != 1; });
+  if (weighted == config.nodes.end()) return std::nullopt;
+  return problem("the weight of " + weighted->identity() + needs_ring);
+}
+
 Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
   if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
     return problem("option failover=rehash is not supported at " + std::string(traits.scheme) +
@@ -129,6 +135,13 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
     const std::string reason = " is " + only_for(OptionGroup::memcached);
     if (config.ring != RingProfile::none) return problem("option ring" + reason);
     if (config.protocol != MemcachedProtocol::automatic) return problem("option protocol" + reason);
+  }
+  if (traits.options != OptionGroup::redis) {
+    if (config.routing != RoutingKind::cluster) {
+      return problem("option routing is " + only_for(OptionGroup::redis));
+    }
+  } else if (config.routing == RoutingKind::cluster) {
+    if (auto wrong = check_routing(config)) return wrong;
   }
   if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
     return problem("option ring implies locator=ring, and locator is slots");
@@ -198,6 +211,14 @@ std::optional<Problem> check_user(std::string_view user) {
 }
 
 std::optional<Problem> check_password(std::string_view password) { return too_long(password); }
+
+bool is_loopback(std::string_view host) noexcept {
+  in_addr v4{};
+  if (is_address(AF_INET, host, &v4)) return (ntohl(v4.s_addr) >> 24) == 127;
+  in6_addr v6{};
+  if (is_address(AF_INET6, host, &v6)) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return folded(host) == "localhost";
+}
 
 std::string folded(std::string_view identity) {
   std::string out(identity);

@@ -71,6 +71,11 @@ constexpr Access protocol{[](Config& config, const Value& value) {
                                                                      : MemcachedProtocol::automatic;
                           },
                           nullptr};
+constexpr Access routing{[](Config& config, const Value& value) {
+                           config.routing =
+                               value.text == "ring" ? RoutingKind::ring : RoutingKind::cluster;
+                         },
+                         nullptr};
 constexpr Access failover{[](Config& config, const Value& value) {
                             config.failover =
                                 value.text == "rehash" ? FailoverMode::rehash : FailoverMode::owner;
@@ -104,6 +109,9 @@ constexpr std::array all_options{
            " (ketama is libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)"},
     Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
            "Which of memcached's protocols is spoken."},
+    Option{"routing", Type::choice, Group::redis, 0, 0, "cluster|ring", "cluster", routing,
+           "Who decides which server has a key: the servers, which are a cluster, or the client, "
+           "by its locator over servers that stand alone."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
            number<&Config::batch_connections>(),
            "Most further connections to a node, for threads that read large batches of that node "

@@ -8,6 +8,9 @@
 #include "protocol/memcached/header.h"
 #include "protocol/memcached/rules.h"
 #include "protocol/memcached/sessions.h"
+#include "protocol/resp/cluster_map.h"
+#include "protocol/resp/rules.h"
+#include "protocol/resp/sessions.h"
 #include "protocol/statestore/sessions.h"
 
 namespace sheaf::protocol {
@@ -19,6 +22,15 @@ std::unique_ptr<SessionFactory> store_sessions(const ClusterConfig& config, cons
 
 std::unique_ptr<SessionFactory> memcached_sessions(const ClusterConfig& config, const Seed&) {
   return std::make_unique<memcached::MemcachedSessions>(config);
+}
+
+std::unique_ptr<SessionFactory> redis_sessions(const ClusterConfig& config, const Seed&) {
+  return std::make_unique<resp::RespSessions>(config);
+}
+
+std::unique_ptr<ServerMap> redis_map(const ClusterConfig& config) {
+  if (config.routing == RoutingKind::ring) return nullptr;
+  return std::make_unique<resp::ClusterMap>(config.nodes);
 }
 
 std::uint64_t largest_item(const ClusterConfig& config, std::size_t key_size) {
@@ -40,8 +52,13 @@ constexpr FeatureSet store_one_home = {Feature::fencing, Feature::watch, Feature
                                        Feature::locks};
 
 constexpr FeatureSet memcached_features = {
-    Feature::if_present, Feature::if_version,   Feature::edits, Feature::flags,
-    Feature::rehash,     Feature::server_stats, Feature::lists, Feature::locks};
+    Feature::if_present, Feature::if_version, Feature::edits,  Feature::counters,
+    Feature::touch,      Feature::flags,      Feature::rehash, Feature::server_stats,
+    Feature::lists,      Feature::locks};
+
+constexpr FeatureSet redis_features = {Feature::if_present, Feature::touch,
+                                       Feature::millisecond_ttl, Feature::rehash,
+                                       Feature::server_stats};
 
 // In the order in which sentences name them.
 constexpr std::array table{
@@ -78,7 +95,17 @@ constexpr std::array table{
         .compares = Compares::values,
         .options = OptionGroup::engines,
     },
-    EndpointTraits{.kind = EndpointKind::redis, .scheme = "redis"},
+    EndpointTraits{
+        .kind = EndpointKind::redis,
+        .scheme = "redis",
+        .transport = Transport::tcp,
+        .default_port = 6'379,
+        .make_sessions = redis_sessions,
+        .make_map = redis_map,
+        .features = redis_features,
+        .longest_key = resp::longest_key,
+        .options = OptionGroup::redis,
+    },
 };
 
 constexpr EndpointTraits unknown_kind{.kind = EndpointKind{255}, .scheme = "unknown"};
@@ -101,7 +128,7 @@ std::string list_schemes(std::string_view suffix, std::optional<Feature> feature
   std::string text;
   std::string_view last;
   for (const EndpointTraits& row : endpoint_kinds()) {
-    if (!row.available() || (feature && !row.features.has(*feature))) continue;
+    if (feature && !row.features.has(*feature)) continue;
     if (!last.empty()) text.append(text.empty() ? "" : ", ").append(last).append(suffix);
     last = row.scheme;
   }

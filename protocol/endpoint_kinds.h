@@ -20,6 +20,7 @@
 #include <sheaf/feature.h>
 
 #include "base/random.h"
+#include "protocol/server_map.h"
 #include "protocol/session_factory.h"
 
 namespace sheaf::protocol {
@@ -38,7 +39,7 @@ enum class Compares : std::uint8_t {
 };
 
 // Options of a configuration: those of every kind, and those that few kinds have beside them.
-enum class OptionGroup : std::uint8_t { common, memcached, engines };
+enum class OptionGroup : std::uint8_t { common, memcached, engines, redis };
 
 class FeatureSet {
  public:
@@ -57,13 +58,15 @@ class FeatureSet {
 // A row.
 struct EndpointTraits {
   using MakeSessions = std::unique_ptr<SessionFactory>(const ClusterConfig&, const Seed&);
+  using MakeMap = std::unique_ptr<ServerMap>(const ClusterConfig&);
   using LargestValue = std::uint64_t(const ClusterConfig&, std::size_t key_size);
 
   EndpointKind kind;
   std::string_view scheme;  // of a URI, and the `kind` of a JSON cluster
   Transport transport = Transport::tcp;
-  std::uint16_t default_port = 0;         // Transport::tcp
-  MakeSessions* make_sessions = nullptr;  // null: the kind comes with a later version
+  std::uint16_t default_port = 0;  // Transport::tcp
+  MakeSessions* make_sessions = nullptr;
+  MakeMap* make_map = nullptr;  // gives null where the configuration decides who owns what
   FeatureSet features = {};
   FeatureSet one_home = {};  // of these, what is missing with failover=rehash
   Compares compares = Compares::values;
@@ -71,8 +74,6 @@ struct EndpointTraits {
   std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list
   LargestValue* largest_value = nullptr;  // bytes beside a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
-
-  constexpr bool available() const noexcept { return make_sessions != nullptr; }
 };
 
 // The rows of this program, alone in a file: a test program that defines this function has another
@@ -86,8 +87,8 @@ const EndpointTraits& traits_of(EndpointKind kind) noexcept;
 // The row of a scheme in lower case; null if there is none.
 const EndpointTraits* find_scheme(std::string_view scheme) noexcept;
 
-// The schemes of the available kinds, for sentences: "mqtt, memcached or embedded". With a feature,
-// of the kinds that have it. `suffix` follows each: "://".
+// The schemes of all kinds, for sentences: "mqtt, memcached, embedded or redis". With a feature, of
+// the kinds that have it. `suffix` follows each: "://".
 std::string list_schemes(std::string_view suffix, std::optional<Feature> feature = std::nullopt);
 
 }  // namespace sheaf::protocol

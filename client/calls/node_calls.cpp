@@ -10,8 +10,9 @@
 namespace sheaf::client::calls {
 namespace {
 
-// The same question to every node of one topology, once, in parallel, as a Work. Answers is what
-// becomes of them:
+// The same question to every node of one topology, once, in parallel, as a Work. Where the servers
+// say who belongs to the cluster and have not said it yet, a request that needs an owner goes
+// first: it ends once they have, or in half the time. Answers is what becomes of the answers:
 //   void expect(const cluster::Member&)  for each node, before the first answer
 //   void on_answer(std::size_t position, const socket::Request&, const socket::Completion&,
 //                  Deadline started)
@@ -26,25 +27,42 @@ class NodeRound final : private socket::RequestSink {
       : end_(end), context_(context), operation_(operation), started_(started) {}
 
   void start(Now now) {
-    const auto members = context_.cluster().topology().members();
-    requests_ = std::vector<cluster::Request>(members.size());
-    for (const cluster::Member& member : members) answers_.expect(member);
-    left_ = requests_.size();
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      requests_[i].operation = operation_;
-      requests_[i].sink = this;
-      context_.cluster().start_on(members[i].index(), requests_[i], now);
-    }
+    if (context_.path().knows_members()) return ask_all(now);
+    scout_.operation.verb = protocol::Verb::probe;
+    scout_.operation.deadline = now.mono + (operation_.deadline - now.mono) / 2;
+    scout_.route = "any";
+    scout_.counted = false;
+    scout_.sink = this;
+    context_.cluster().start(scout_, now);
   }
   void cancel(Now now) {
+    cancelled_ = true;
+    if (requests_.empty()) return context_.cluster().cancel(scout_, now);
     ++left_;  // not before the last has been cancelled
-    for (cluster::Request& request : requests_) context_.cluster().cancel(request, now);
+    cancel_all(now);
     one_less();
   }
   Out take() { return answers_.take(); }
 
  private:
+  void ask_all(Now now) {
+    const auto members = context_.cluster().topology().members();
+    requests_ = std::vector<cluster::Request>(members.size());
+    for (const cluster::Member& member : members) answers_.expect(member);
+    left_ = requests_.size() + 1;  // not before the last has been started
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      requests_[i].operation = operation_;
+      requests_[i].sink = this;
+      context_.cluster().start_on(members[i].index(), requests_[i], now);
+    }
+    if (cancelled_) cancel_all(now);
+    one_less();
+  }
+  void cancel_all(Now now) {
+    for (cluster::Request& request : requests_) context_.cluster().cancel(request, now);
+  }
   void on_done(socket::Request& request, const socket::Completion& completion) override {
+    if (&request == &scout_) return ask_all(completion.now);
     const auto& asked = static_cast<const cluster::Request&>(request);
     const auto position = static_cast<std::size_t>(&asked - requests_.data());
     answers_.on_answer(position, asked, completion, started_);
@@ -59,6 +77,8 @@ class NodeRound final : private socket::RequestSink {
   const protocol::Operation operation_;
   const Deadline started_;
   Answers answers_;
+  cluster::Request scout_;
+  bool cancelled_ = false;
   std::size_t left_ = 0;
   std::vector<cluster::Request> requests_;
 };

@@ -19,6 +19,14 @@ std::atomic<unsigned>& fork_count() noexcept {
   return count;
 }
 
+cluster::MapTerms map_terms(const ClusterConfig& config) {
+  cluster::MapTerms terms;
+  terms.seeds = config.nodes;
+  terms.loopback_only = !config.password.empty() && !config.allow_plain_password;
+  terms.patience = std::max(config.timeout, config.connect_timeout);
+  return terms;
+}
+
 }  // namespace
 
 Context::Context(ClusterConfig config, ClientOptions options)
@@ -38,12 +46,17 @@ Result<void> Context::open(Random& random) {
 }
 
 Result<void> Context::open_paths(Random& random) {
-  auto sessions = protocol::traits_of(config_.kind).make_sessions(config_, random.fork());
+  const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
+  auto sessions = traits.make_sessions(config_, random.fork());
+  auto map = traits.make_map != nullptr ? traits.make_map(config_) : nullptr;
+  const cluster::MapTerms terms = map_terms(config_);
   config_.password.clear();  // the sessions keep the only copy
-  auto topology = cluster::Topology::make(config_, table_, 1);
+  auto topology = map != nullptr ? cluster::MapFetcher::first_topology(config_.nodes, *map, table_)
+                                 : cluster::Topology::make(config_, table_, 1);
   auto path = Path::open(config_, std::move(topology), std::move(sessions), events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
+  if (map != nullptr) path_->follow_map(std::move(map), terms, table_, events_, random.fork());
   make_bulk_connections(random);
   return {};
 }
@@ -71,9 +84,10 @@ void Context::make_bulk_connections(Random& random) {
 Result<void> Context::update(std::vector<NodeConfig> servers) {
   const Entry entering(*this);  // the client may close meanwhile
   if (auto refused = refusal(true)) return Failure(std::move(*refused));
-  if (protocol::traits_of(config_.kind).transport != protocol::Transport::tcp) {
+  const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
+  if (traits.transport != protocol::Transport::tcp || path_->follows_map()) {
     return Failure(local_error(Outcome::unsupported, Reason::bad_configuration,
-                               "the servers of this client were made with it"));
+                               "the configuration does not decide on the servers of this client"));
   }
   ClusterConfig config = config_;
   config.nodes = std::move(servers);

@@ -52,7 +52,11 @@ std::string_view to_string(Feature feature) noexcept {
     case Feature::if_version:
       return "set and remove if version";
     case Feature::edits:
-      return "append, increment, touch";
+      return "append and prepend";
+    case Feature::counters:
+      return "counters";
+    case Feature::touch:
+      return "touch and get and touch";
     case Feature::flags:
       return "flags beside the value";
     case Feature::millisecond_ttl:

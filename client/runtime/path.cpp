@@ -38,6 +38,20 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
   return path;
 }
 
+void Path::follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
+                      cluster::NodeEntries& table, node::EventLog& events, const Seed& seed) {
+  Random random(seed);
+  map_ = std::make_unique<cluster::MapFetcher>(
+      cluster::MapFetcher::Parts{*cluster_, *loop_, events, table}, std::move(map), terms,
+      random.fork());
+  cluster::RedirectRules rules;
+  rules.table = &table;
+  rules.allowed = cluster::AllowedHosts(terms.seeds);
+  rules.source = map_.get();
+  rules.calm.known = false;
+  cluster_->follow_redirects(std::move(rules), random.fork());
+}
+
 void Path::run(const std::function<void(Now)>& task) { RunCall(lane_, task).wait(); }
 
 void Path::stop(const std::function<bool()>& over) noexcept {

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "client/runtime/transport.h"
 #include "cluster/client_cluster.h"
+#include "cluster/map_fetcher.h"
 #include "node/event_log.h"
 #include "protocol/session_factory.h"
 #include "socket/lane/lane.h"
@@ -36,6 +37,14 @@ class Path {
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
   const protocol::SessionFactory& sessions() const noexcept { return *sessions_; }
 
+  // From now on the servers say who owns what (map_fetcher.h). Before start() of the lane; the
+  // topology is MapFetcher's first one. `table` and `events` outlive the path.
+  void follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
+                  cluster::NodeEntries& table, node::EventLog& events, const Seed& seed);
+  bool follows_map() const noexcept { return map_ != nullptr; }
+  // False until the servers have said which of them belong to the cluster. Under the baton.
+  bool knows_members() const noexcept { return map_ == nullptr || map_->known(); }
+
   // Runs `task` under the baton and returns when it has run.
   void run(const std::function<void(Now)>& task);
   // Stops the lane, and drives until `over` in its stead, as long as there is something that the
@@ -55,6 +64,7 @@ class Path {
   std::unique_ptr<socket::Dialer> dialer_;
   std::unique_ptr<protocol::SessionFactory> sessions_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns what
   socket::Lane lane_;
 };
 

@@ -155,7 +155,9 @@ class SHEAF_API Client {
   /// Whether the endpoint can do this. Pure: connects to nothing. README.md has the table.
   bool supports(Feature feature) const noexcept;
 
-  /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key.
+  /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key;
+  /// Outcome::not_sent where the servers decide (`redis://`) and nobody owns the key's slot, as far
+  /// as this client knows: it asks for the owners when it begins to work.
   Result<Location> locate(std::string_view key) const;
 
   /// Counters of every node, in configured order. Where `batch_connections` are in use it may take

@@ -25,7 +25,7 @@ enum class EndpointKind : std::uint8_t {
   state_store,  ///< `mqtt://`: Azure IoT Operations state store over MQTT 5.
   embedded,     ///< `embedded://N`: the state store engine in this process.
   memcached,    ///< `memcached://`: a fleet of memcached servers.
-  redis         ///< `redis://`: not in this version.
+  redis         ///< `redis://`: a Redis, Valkey or Garnet cluster, or servers that stand alone.
 };
 /// The scheme: "mqtt", "embedded", "memcached", "redis".
 SHEAF_API std::string_view to_string(EndpointKind kind) noexcept;
@@ -59,6 +59,14 @@ enum class MemcachedProtocol : std::uint8_t {
   automatic,  ///< Meta where the server has it; with a password whichever the server takes.
   binary,     ///< Deprecated by memcached, but in every version.
   meta        ///< From memcached 1.6.10.
+};
+
+/// Who decides which server of `redis://` has a key.
+enum class RoutingKind : std::uint8_t {
+  /// The servers, which are a cluster: any of them names the others and the owners of its 16,384
+  /// slots. A single server that is not in cluster mode has all keys.
+  cluster,
+  ring  ///< The client, by its locator. The servers stand alone and do not know of each other.
 };
 
 /// What happens to the keys of a node that is down.
@@ -95,6 +103,9 @@ struct ClusterConfig {
   /// 1 GiB. A larger value is refused before it is sent, because the server would also delete the
   /// old one.
   std::uint64_t item_size = 1u << 20;
+  /// `routing=cluster|ring`: redis only. With `cluster`, `nodes` are some of its servers to begin
+  /// with; they have no weights, and `locator`, `slots` and `failover=rehash` need `ring`.
+  RoutingKind routing = RoutingKind::cluster;
   FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
   /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
   bool allow_plain_password = false;
@@ -144,7 +155,7 @@ struct ClusterConfig {
 
   /// Parses `scheme://[user[:password]@]host[:port][*weight],...[?option=value&...]`.
   /// Errors: Reason::bad_configuration; the text names the part and the limit, never a password.
-  /// Outcome::unsupported for a scheme of a later version (TLS, Redis), else
+  /// Outcome::unsupported for a scheme of a later version (TLS), else
   /// Outcome::invalid.
   SHEAF_API static Result<ClusterConfig> parse_uri(std::string_view uri);
 

@@ -22,7 +22,9 @@ enum class Feature : std::uint8_t {
   if_value,            ///< RemoveOptions::if_value.
   if_present,          ///< SetCondition::if_present.
   if_version,          ///< SetCondition::if_version and RemoveOptions::if_version.
-  edits,               ///< append, prepend, increment, decrement, touch, get_and_touch.
+  edits,               ///< append, prepend.
+  counters,            ///< increment, decrement.
+  touch,               ///< touch, get_and_touch.
   flags,               ///< SetOptions::flags: 32 bits beside the value.
   millisecond_ttl,     ///< Times to live count in milliseconds; elsewhere in seconds, rounded up.
   rehash,              ///< FailoverMode::rehash.
@@ -41,6 +43,8 @@ inline constexpr Feature all_features[] = {Feature::fencing,
                                            Feature::if_present,
                                            Feature::if_version,
                                            Feature::edits,
+                                           Feature::counters,
+                                           Feature::touch,
                                            Feature::flags,
                                            Feature::millisecond_ttl,
                                            Feature::rehash,

@@ -23,10 +23,6 @@ std::unique_ptr<Session> RespSessions::make(unsigned, Now) {
   return std::make_unique<RespSession>(options_);
 }
 
-std::unique_ptr<SessionFactory> RespSessions::another() const {
-  return std::unique_ptr<SessionFactory>(new RespSessions(options_));
-}
-
 bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }
 
 }  // namespace sheaf::protocol::resp

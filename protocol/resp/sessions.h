@@ -19,12 +19,9 @@ class RespSessions final : public SessionFactory {
  public:
   explicit RespSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, Now now) override;
-  std::unique_ptr<SessionFactory> another() const override;
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:
-  explicit RespSessions(const SessionOptions& options) : options_(options) {}
-
   SessionOptions options_;
 };
 

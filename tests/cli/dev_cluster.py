@@ -4,7 +4,7 @@ import signal
 import socket
 
 import harness
-from harness import DONE, Dev, is_alive, raw, wait_until
+from harness import DONE, FAILED, Dev, is_alive, raw, sheaf, wait_until
 
 
 def ask(node, *words):
@@ -53,6 +53,28 @@ class Cluster:
             self.assertEqual(dev.end(signal.SIGINT), (DONE, b""))
             self.assertFalse(any(is_alive(pid) for pid in dev.pids.values()))
             self.assertEqual(self.left_behind(), [])
+
+    def test_the_program_uses_the_cluster_by_any_of_its_servers(self):
+        def run(code, *words):
+            done = sheaf("--timeout", "20s", *words)
+            self.assertEqual(done.returncode, code, (words, done.stdout, done.stderr))
+            return done.stdout.decode()
+
+        keys = ["key-%d" % i for i in range(30)]
+        with Dev(**{self.kind: 3}) as dev:
+            servers = ("--servers", "redis://" + dev.nodes[1])
+            for key in keys:
+                run(DONE, *servers, "set", key, "v-" + key)
+            found = run(DONE, *servers, "mget", *keys).splitlines()
+            self.assertEqual(sorted(found), sorted("%s\tv-%s" % (key, key) for key in keys))
+            located = run(DONE, *servers, "locate", *keys).splitlines()
+            owners = dict(line.split("\t") for line in located)
+            self.assertEqual(set(owners.values()), set(dev.nodes))
+            for key in keys:
+                self.assertEqual(ask(owners[key], "GET", key), "v-" + key)
+            table = run(DONE, *servers, "nodes").splitlines()
+            self.assertEqual({line.split()[0] for line in table[1:]}, set(dev.nodes))
+            run(FAILED, *servers, "ring")
 
     def test_one_server_is_a_cluster_and_ends_with_a_dev_that_is_killed(self):
         with Dev(**{self.kind: 1}) as dev:

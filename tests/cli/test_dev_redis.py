@@ -4,17 +4,11 @@ import os
 
 import harness
 from dev_cluster import Cluster
-from harness import FAILED, USAGE, Dev, sheaf
+from harness import FAILED, Dev, sheaf
 
 
 class Redis(Cluster, harness.CaseWithFolder):
     kind = "redis"
-
-    def test_the_program_itself_cannot_use_the_uri_yet(self):
-        with Dev(redis=1) as dev:
-            done = sheaf("--servers", dev.uri, "get", "k")
-            self.assertEqual(done.returncode, USAGE)
-            self.assert_sentences(done.stderr)
 
     def test_it_ends_when_no_server_is_left(self):
         with Dev(redis=1) as dev:

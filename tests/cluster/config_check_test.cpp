@@ -99,11 +99,30 @@ TEST(ConfigCheck, KnowsTheNamesOfEmbeddedEngines) {
   EXPECT_EQ(check_config(config)->text, "server 3: an embedded one is embedded:2");
 }
 
-TEST(ConfigCheck, RefusesKindsOfLaterVersionsAsUnsupported) {
+TEST(ConfigCheck, RefusesAKindThatIsNone) {
   ClusterConfig config = three_brokers();
-  config.kind = EndpointKind::redis;
-  EXPECT_EQ(check_config(config)->outcome, Outcome::unsupported);
-  EXPECT_EQ(check_config(config)->text, "redis:// comes with a later version");
+  config.kind = EndpointKind{77};
+  EXPECT_EQ(check_config(config)->text, "the kind is none of EndpointKind");
+}
+
+TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
+  const auto refusal = [](const std::string& rest) {
+    const auto config = ClusterConfig::parse_uri("redis://" + rest);
+    return config ? "" : config.error().text;
+  };
+  EXPECT_EQ(refusal("a,b"), "");
+  EXPECT_EQ(refusal("a*2,b?routing=ring&locator=ring&failover=rehash"), "");
+  EXPECT_EQ(refusal("a,b?routing=ring&slots=1024"), "");
+  EXPECT_EQ(refusal("a?locator=ring"), "option locator needs routing=ring at redis://");
+  EXPECT_EQ(refusal("a?slots=1024"), "option slots needs routing=ring at redis://");
+  EXPECT_EQ(refusal("a?failover=rehash"), "option failover=rehash needs routing=ring at redis://");
+  EXPECT_EQ(refusal("a,b*2"), "the weight of b:6379 needs routing=ring at redis://");
+  const auto elsewhere = ClusterConfig::parse_uri("mqtt://a?routing=ring");
+  ASSERT_FALSE(elsewhere);
+  EXPECT_NE(elsewhere.error().text.find("for redis:// only"), std::string::npos);
+  ClusterConfig config = three_brokers();
+  config.routing = RoutingKind::ring;
+  EXPECT_EQ(check_config(config)->text, "option routing is for redis:// only");
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ TEST(ConfigJson, WantsTheKindBesideAListOnly) {
   EXPECT_EQ(refusal(cluster(R"("kind":1,"servers":[])")),
             "clusters.main.kind must be a JSON string");
   EXPECT_EQ(refusal(cluster(R"("kind":"http","servers":[])")),
-            "clusters.main.kind: the scheme is not mqtt, memcached or embedded");
+            "clusters.main.kind: the scheme is not mqtt, memcached, embedded or redis");
   EXPECT_EQ(refusal(cluster(R"("kind":"embedded","servers":[])")),
             "clusters.main.kind is embedded, which has no list of servers: write \"servers\": "
             "\"embedded://N\"");

@@ -144,10 +144,12 @@ TEST(ConfigUri, NeverRepeatsAPasswordHoweverItIsMistyped) {
 }
 
 TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
-  EXPECT_EQ(refusal(""), "the URI does not begin with mqtt://, memcached:// or embedded://");
-  EXPECT_EQ(refusal("b1:1883"), "the URI does not begin with mqtt://, memcached:// or embedded://");
-  EXPECT_EQ(refusal("http://b1"), "the scheme is not mqtt, memcached or embedded");
-  EXPECT_EQ(refusal("://b1"), "the scheme is not mqtt, memcached or embedded");
+  EXPECT_EQ(refusal(""),
+            "the URI does not begin with mqtt://, memcached://, embedded:// or redis://");
+  EXPECT_EQ(refusal("b1:1883"),
+            "the URI does not begin with mqtt://, memcached://, embedded:// or redis://");
+  EXPECT_EQ(refusal("http://b1"), "the scheme is not mqtt, memcached, embedded or redis");
+  EXPECT_EQ(refusal("://b1"), "the scheme is not mqtt, memcached, embedded or redis");
   EXPECT_THAT(refusal("mqtt://b1/x"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal("mqtt://b1//"), HasSubstr("may not follow the servers"));
   for (const auto* path : {"memcached:///run/mc.sock", "mqtt:///", "mqtt:///?timeout=1s"}) {
@@ -179,12 +181,6 @@ TEST(ConfigUri, SaysWhichSchemesComeLater) {
     ASSERT_FALSE(config.has_value());
     EXPECT_EQ(config.error().outcome, Outcome::unsupported);
     EXPECT_THAT(config.error().text, HasSubstr(":// needs TLS, which comes with a later version"));
-  }
-  for (const auto* scheme : {"redis", "REDIS"}) {
-    const auto config = ClusterConfig::parse_uri(std::string(scheme) + "://b1");
-    ASSERT_FALSE(config.has_value());
-    EXPECT_EQ(config.error().outcome, Outcome::unsupported);
-    EXPECT_EQ(config.error().text, "redis:// comes with a later version");
   }
 }
 

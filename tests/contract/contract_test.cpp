@@ -26,6 +26,9 @@ class Contract : public testing::TestWithParam<test::EndpointFactory> {
     endpoint = GetParam().make();
     client.emplace(test::open(endpoint->uri()));
   }
+  bool has_versions() const {
+    return client->supports(Feature::if_version) || client->supports(Feature::ordered_versions);
+  }
   const test::Limits& limits() const { return GetParam().limits; }
   // True if the endpoint has it; else the result of trying must say so.
   template <class T>
@@ -41,7 +44,7 @@ class Contract : public testing::TestWithParam<test::EndpointFactory> {
   std::optional<Client> client;
 };
 
-INSTANTIATE_TEST_SUITE_P(On, Contract, testing::ValuesIn(test::all_factories()),
+INSTANTIATE_TEST_SUITE_P(On, Contract, testing::ValuesIn(test::with_redis(test::all_factories())),
                          [](const auto& test) { return test.param.name; });
 
 std::string all_bytes() {
@@ -54,7 +57,7 @@ TEST_P(Contract, AValueComesBackByteForByteWithItsVersion) {
   const auto stored = client->set("key", "value");
   ASSERT_TRUE(stored) << stored.error().message();
   EXPECT_TRUE(stored->stored);
-  EXPECT_FALSE(stored->version.empty());
+  EXPECT_EQ(stored->version.empty(), !has_versions());
   const auto got = client->get("key");
   ASSERT_TRUE(got) << got.error().message();
   ASSERT_TRUE(got->has_value());
@@ -125,7 +128,7 @@ TEST_P(Contract, RemoveReportsTheVersionOfWhatItRemovedWhereThereIsOne) {
   const bool versioned = client->supports(Feature::ordered_versions);
   const auto expected = [&](std::string_view key) {
     const Version version = client->set(key, "x").value().version;
-    EXPECT_FALSE(version.empty());
+    EXPECT_EQ(version.empty(), !has_versions());
     return versioned ? version : Version{};
   };
   const Version first = expected("alone");
@@ -218,18 +221,20 @@ TEST_P(Contract, ARefusalIsLoggedOnceWithLevelNodeOperationAndOutcomeAndHidesThe
     ClientOptions options;
     options.log = [&](const LogRecord& record) { records.push_back(record); };
     Client logging = test::open(endpoint->uri(), options);
-    node = logging.locate("secret-key")->node;
     SetOptions set;
     if (logging.supports(Feature::fencing)) {
       operation = "set";
       set.fence = {logging.set("secret-key", "x")->version.text};
       logging.set("secret-key", "secret-value", set).value();
       ASSERT_FALSE(logging.set("secret-key", "secret-value"));
-    } else {
+    } else if (logging.supports(Feature::counters)) {
       operation = "increment";
       logging.set("secret-key", "secret-value").value();
       ASSERT_FALSE(logging.increment("secret-key"));
+    } else {
+      return;  // such a server takes all that can be asked of it here
     }
+    node = logging.locate("secret-key")->node;
   }
   std::erase_if(records, [](const LogRecord& record) {
     if (record.operation != "health") return false;
@@ -249,8 +254,12 @@ TEST_P(Contract, ARefusalIsLoggedOnceWithLevelNodeOperationAndOutcomeAndHidesThe
 }
 
 TEST_P(Contract, AStaleFencingTokenIsRefusedAndChangesNothing) {
-  const FencingToken old_token{client->set("{f}lock", "a").value().version.text};
-  const FencingToken new_token{client->set("{f}lock", "b").value().version.text};
+  const auto token = [&](std::string_view value) {
+    const std::string text = client->set("{f}lock", value).value().version.text;
+    return FencingToken{text.empty() ? "no version" : text};
+  };
+  const FencingToken old_token = token("a");
+  const FencingToken new_token = token("b");
   SetOptions options;
   options.fence = new_token;
   if (!has(Feature::fencing, client->set("tried", "new", options))) return;
@@ -285,10 +294,10 @@ TEST_P(Contract, WhatTheEndpointLacksIsRefusedAsUnsupportedAndChangesNothing) {
   has(Feature::flags, client->set("kept", "1", {.flags = 1}));
   has(Feature::edits, client->append("kept", ""));
   has(Feature::edits, client->prepend("kept", ""));
-  has(Feature::edits, client->increment("kept", 0));
-  has(Feature::edits, client->decrement("kept", 0));
-  has(Feature::edits, client->touch("kept"));
-  has(Feature::edits, client->get_and_touch("kept"));
+  has(Feature::counters, client->increment("kept", 0));
+  has(Feature::counters, client->decrement("kept", 0));
+  has(Feature::touch, client->touch("kept"));
+  has(Feature::touch, client->get_and_touch("kept"));
   for (const NodeText& server : client->server_stats()) has(Feature::server_stats, server.text);
   for (const NodeText& server : client->server_versions()) has(Feature::server_stats, server.text);
   has(Feature::watch, client->watch("kept"));
@@ -443,6 +452,7 @@ TEST_P(Contract, ASecondClientFindsEveryKeyAndAgreesWhereItIs) {
 }
 
 TEST_P(Contract, KeysWithOneTagShareANode) {
+  client->get("order-7").value();  // where servers decide on owners, it learns of them now
   for (int i = 0; i < 50; ++i) {
     EXPECT_EQ(client->locate("{order-7}/" + std::to_string(i))->node,
               client->locate("order-7")->node);

@@ -9,6 +9,10 @@
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/support/memcached_process.h"
 #endif
+#ifdef SHEAF_TEST_REDIS_SERVERS
+#include "tests/support/redis_process.h"
+#include "tests/support/resp_cluster.h"
+#endif
 
 namespace sheaf::test {
 namespace {
@@ -71,6 +75,44 @@ class Servers final : public Endpoint {
 };
 #endif
 
+#ifdef SHEAF_TEST_REDIS_SERVERS
+// Servers that stand alone, under the client's own locator.
+class RedisServers final : public Endpoint {
+ public:
+  explicit RedisServers(const std::string& routing) : routing_(routing) {}
+  std::string uri() const override {
+    std::string uri = "redis://";
+    for (const RedisProcess& server : servers_) {
+      if (uri.back() != '/') uri += ',';
+      uri += "127.0.0.1:" + std::to_string(server.port());
+    }
+    return uri + "?connect_timeout=5s&routing=" + routing_ + patient;
+  }
+
+ private:
+  std::string routing_;
+  std::array<RedisProcess, 3> servers_;
+};
+
+// A cluster, of which the client is given one server.
+class RedisCluster final : public Endpoint {
+ public:
+  explicit RedisCluster(const std::string& routing) : routing_(routing) {
+    cluster_.wait_until_settled();
+  }
+  std::string uri() const override {
+    // One that was not the first to be formed.
+    return "redis://127.0.0.1:" + std::to_string(port_) +
+           "?connect_timeout=5s&routing=" + routing_ + patient;
+  }
+
+ private:
+  std::string routing_;
+  RespCluster cluster_;
+  std::uint16_t port_ = cluster_.server(1).port();
+};
+#endif
+
 template <class Kind>
 EndpointFactory factory(const std::string& name, const std::string& spelling) {
   return {name,
@@ -104,6 +146,17 @@ std::vector<EndpointFactory> memcached_factories() {
 std::vector<EndpointFactory> all_factories() {
   std::vector<EndpointFactory> all = endpoint_factories();
   for (EndpointFactory& factory : memcached_factories()) all.push_back(std::move(factory));
+  return all;
+}
+
+std::vector<EndpointFactory> with_redis(std::vector<EndpointFactory> all) {
+#ifdef SHEAF_TEST_REDIS_SERVERS
+  for (EndpointFactory factory : {factory<RedisServers>("RedisServers", "ring"),
+                                  factory<RedisCluster>("RedisCluster", "cluster")}) {
+    factory.limits = {.key = 8'192, .binary_key = 8'192};
+    all.push_back(std::move(factory));
+  }
+#endif
   return all;
 }
 

@@ -44,6 +44,9 @@ std::vector<EndpointFactory> endpoint_factories();
 std::vector<EndpointFactory> memcached_factories();
 // All of them.
 std::vector<EndpointFactory> all_factories();
+// And with them, where it is installed, three servers of the Redis protocol, on their own and as a
+// cluster. They have no versions yet, and what is made with versions.
+std::vector<EndpointFactory> with_redis(std::vector<EndpointFactory> all);
 
 // Opens a client or fails the test with the reason.
 inline Client open(const std::string& uri, ClientOptions options = {}) {

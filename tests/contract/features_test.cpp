@@ -39,7 +39,7 @@ std::map<std::string, std::vector<std::string>> table_rows() {
 TEST(Features, TheTableInTheReadmeIsTrue) {
   const auto rows = table_rows();
   const EndpointKind kinds[] = {EndpointKind::state_store, EndpointKind::embedded,
-                                EndpointKind::memcached};
+                                EndpointKind::memcached, EndpointKind::redis};
   for (const Feature feature : all_features) {
     const std::string name(to_string(feature));
     const auto row = rows.find(name);

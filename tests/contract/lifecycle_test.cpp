@@ -177,7 +177,7 @@ TEST(Lifecycle, AForkedChildIsRefusedAndTheParentGoesOn) {
 }
 
 TEST(Lifecycle, BadConfigurationsAreOneSentenceEach) {
-  for (const char* uri : {"", "mqtt://", "http://a", "mqtts://a", "memcacheds://a", "redis://a",
+  for (const char* uri : {"", "mqtt://", "http://a", "mqtts://a", "memcacheds://a", "rediss://a",
                           "mqtt://a:0", "mqtt://a*0", "mqtt://a,a", "mqtt://a?x=1", "embedded://0",
                           "embedded://2?spelling=latin", "mqtt://u:p@example.org"}) {
     const auto client = Client::open(uri);

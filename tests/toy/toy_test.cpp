@@ -116,7 +116,7 @@ TEST(ToyConfiguration, IsReadLikeThatOfEveryKind) {
   EXPECT_EQ(ClusterConfig::parse_uri("toys://a").error().text,
             "toys:// needs TLS, which comes with a later version");
   EXPECT_EQ(ClusterConfig::parse_uri("top://a").error().text,
-            "the scheme is not mqtt, memcached, embedded or toy");
+            "the scheme is not mqtt, memcached, embedded, redis or toy");
   EXPECT_EQ(ClusterConfig::parse_uri("toy://a?ring=libmemcached").error().text,
             "option ring is for memcached:// only");
   const auto clusters = ClusterConfig::parse_json(

@@ -48,15 +48,6 @@ TEST(RespSessions, TakeWhatTheConfigurationSays) {
   EXPECT_EQ(session->submit(set("k", large), now).error().reason, Reason::too_large);
 }
 
-TEST(RespSessions, OtherLanesGetTheSame) {
-  const Now now{1h, 0ms};
-  const auto another = RespSessions(configured()).another();
-  ASSERT_NE(another, nullptr);
-  const std::unique_ptr<Session> session = another->make(0, now);
-  session->start(now);
-  EXPECT_EQ(commands_of(take_output(*session, now, 1'000)), "AUTH ann secret");
-}
-
 TEST(RespSessions, TakeBatchesOfAllKeysThatTheyTakeAlone) {
   const RespSessions sessions(configured());
   EXPECT_TRUE(sessions.takes_batches("k"));

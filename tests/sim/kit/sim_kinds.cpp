@@ -47,7 +47,7 @@ std::unique_ptr<SessionFactory> make_sessions(const ClusterConfig& config, const
 std::vector<EndpointTraits> rows_with_our_sessions() {
   std::vector<EndpointTraits> rows(product_kinds().begin(), product_kinds().end());
   for (EndpointTraits& row : rows) {
-    if (row.available()) row.make_sessions = make_sessions;
+    row.make_sessions = make_sessions;
   }
   return rows;
 }
