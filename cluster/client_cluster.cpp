@@ -82,6 +82,9 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
   if (request.operation.key.empty()) return false;  // of many keys
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
   if (home == nobody) return redirects_ != nullptr && redirects_->await_owner(request, now);
+  if (home == request.node_ && !takes(home)) {
+    return redirects_ != nullptr && redirects_->ask_around(request, now);
+  }
   if (home == request.node_ || !takes(home)) return false;
   request.node_ = home;
   request.operation.asking = false;  // the owner does not import the slot

@@ -9,6 +9,9 @@
 namespace sheaf::cluster {
 namespace {
 
+// For one request that asks a server about the slots of another that is down.
+constexpr std::chrono::seconds ask_around_interval{1};
+
 RedirectAnswer::Kind kind_of(protocol::Redirect::Kind kind) noexcept {
   switch (kind) {
     case protocol::Redirect::Kind::moved:
@@ -62,6 +65,24 @@ bool Redirects::await_owner(Request& request, Now now) {
   step.want_map = true;
   follow(redirected, step, now);
   return true;
+}
+
+bool Redirects::ask_around(Request& request, Now now) {
+  if (shut_down_ || !learns()) return false;
+  want_map(now);
+  if (now.mono < ask_around_at_) return false;
+  const std::span<const Member> members = parts_.nodes.topology().members();
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::uint32_t place = members[(asked_around_ + i) % members.size()].index();
+    if (place == request.node_ || !parts_.nodes[place].usable()) continue;
+    ask_around_at_ = now.mono + ask_around_interval;
+    ++asked_around_;
+    request.node_ = place;
+    request.operation.asking = false;
+    parts_.nodes[place].start(request, now);
+    return true;
+  }
+  return false;
 }
 
 void Redirects::follow(Redirected& redirected, const RedirectStep& step, Now now) {

@@ -91,6 +91,10 @@ class Redirects final : private socket::Deferred {
   // Nobody owns the slot of a request. True: it waits until somebody does, or has ended. False: it
   // cannot be waited for.
   bool await_owner(Request& request, Now now);
+  // The node of a request, the owner of its key, is down: then nobody sends requests elsewhere, and
+  // the slot may have another owner. True: the request goes to another server, to hear that; at
+  // most one does in a second. The map is wanted, too.
+  bool ask_around(Request& request, Now now);
   // Whether a request waits here.
   bool holds(const Request& request) const noexcept;
   // Of one that waits: its deadline has come, or its submitter wants no answer any more.
@@ -133,10 +137,12 @@ class Redirects final : private socket::Deferred {
   const RedirectRules rules_;
   MapCalm calm_;
   DeadlineHeap<Redirected> waiting_;
-  Moves moves_;          // to be carried out
-  Joins joins_;          // to become members
-  bool asking_ = false;  // for a map
-  Moves since_asked_;    // carried out since then: later than that map
+  Moves moves_;                   // to be carried out
+  Joins joins_;                   // to become members
+  bool asking_ = false;           // for a map
+  Moves since_asked_;             // carried out since then: later than that map
+  Deadline ask_around_at_{0};     // not earlier
+  std::size_t asked_around_ = 0;  // requests
   bool shut_down_ = false;
 };
 

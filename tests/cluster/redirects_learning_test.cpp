@@ -145,6 +145,30 @@ TEST_F(RedirectsTest, AKeyThatNobodyOwnsWantsTheMapAndWaitsForItsOwner) {
   EXPECT_TRUE(op.answered);
 }
 
+TEST_F(RedirectsTest, WhileAnOwnerIsDownOneRequestASecondAsksTheOthers) {
+  loop.pass(2s);
+  session("a:1")->end(Reason::connection_lost, "gone");
+  network.deliver(*session("a:1"));
+  for (int i = 0; i < 50 && cluster->node(cluster->topology().find("a:1")->index()).usable(); ++i) {
+    while (network.dialing() > 0) network.refuse();
+    loop.pass(100ms);
+  }
+  RedirectedOp& scout = start("7");
+  ASSERT_EQ(in_flight("b:1"), 1u);
+  const RedirectedOp& other = start("8");
+  EXPECT_EQ(other.outcome, Outcome::not_sent) << "the others fail at once";
+  moved("b:1", 7, "a");
+  EXPECT_EQ(scout.outcome, Outcome::not_sent) << "nothing has changed";
+  loop.pass(1s);
+  EXPECT_EQ(maps.fetches.size(), 1u);
+  RedirectedOp& again = start("9");
+  moved("b:1", 9, "seed");
+  EXPECT_EQ(owner_of(9), "seed:1");
+  connect();
+  answer("seed:1");
+  EXPECT_TRUE(again.answered);
+}
+
 TEST_F(RedirectsTest, AKeyThatNobodyOwnsIsNotSentInTheEnd) {
   apply({a, b}, {{100, 0}});
   const RedirectedOp& soon = start("200", 300ms);
