@@ -96,6 +96,7 @@ std::optional<Reason> ConnectionLife::not_ready() const noexcept {
 
 // What would be known of a request if its frame was cut off here.
 Sent ConnectionLife::sent_if_cut(const OpenRequest& request) const noexcept {
+  if (request.only_reads) return Sent::no;
   switch (output_.progress(request.frame)) {
     case OutputQueue::Progress::waiting:
       return Sent::no;
@@ -121,8 +122,9 @@ Sent ConnectionLife::cancel(Ticket ticket) {
     return Sent::no;
   }
   const Sent if_cut = sent_if_cut(*request);
+  const Sent if_whole = request->only_reads ? Sent::no : Sent::maybe;
   requests_.abandon(*request);
-  if (!output_.needs_borrowed(frame)) return Sent::maybe;  // what is left of it will leave
+  if (!output_.needs_borrowed(frame)) return if_whole;  // what is left of it will leave
   guarded([this] {
     end({Reason::connection_lost, "a request was given up while its value was being sent"});
   });

@@ -19,6 +19,7 @@ struct OpenRequest {
   Ticket ticket;
   OutputQueue::FrameId frame = 0;
   bool acts_early = false;  // the server may act on it before all of it has left
+  bool only_reads = false;  // whatever has left of it changes nothing: it may be sent again
   Sent sent = Sent::no;     // what is known of it, once the connection has ended
 };
 

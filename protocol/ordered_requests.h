@@ -14,6 +14,9 @@
 //
 // What is over leaves the queue once everything before it is over, too.
 //
+// A request of several steps has a new place for each: move_to_end(). One that cannot be written
+// yet is set aside: it keeps its ticket, and owes no reply before take_back() gives it a place.
+//
 // `Entry` is what the protocol keeps of a request; it derives from OrderedRequest. A queue of a
 // protocol may derive from this one.
 //
@@ -26,6 +29,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -43,6 +47,7 @@ struct OrderedRequest : OpenRequest {
 
   std::uint32_t sequence = 0;  // its place in the queue
   State state = State::over;
+  bool aside = false;  // it has no place
 
   // False for what the session asked by itself.
   bool has_caller() const noexcept { return ticket.generation != 0; }
@@ -61,6 +66,16 @@ class OrderedRequests : public OpenRequests {
   Entry* find(Ticket ticket) noexcept final;     // waiting
   Entry* find(std::uint32_t sequence) noexcept;  // not over
 
+  // The request has its next step after all others. With `owes` its old place stays, for a reply
+  // that is nobody's any more. May throw std::bad_alloc; then nothing has changed. Pointers to
+  // requests are void afterwards.
+  Entry& move_to_end(Entry& request, bool owes = false);
+  // The same, but it waits for take_back() first.
+  void set_aside(Entry& request);
+  // Of those set aside the one that has waited longest, null if there is none. May throw
+  // std::bad_alloc; then nothing has changed.
+  Entry* take_back();
+
   // The oldest request that owes a reply, null if none does.
   Entry* due() noexcept;
   // The next one after it that owes a reply, null if none does.
@@ -71,8 +86,9 @@ class OrderedRequests : public OpenRequests {
   // No reply will come (any more).
   void finish(Entry& request) noexcept;
 
-  // Requests in the queue, with those that are over but stand after one that is not.
-  std::size_t size() const noexcept { return next_ - first_; }
+  // Requests in the queue, with those that are over but stand after one that is not, and with those
+  // that are set aside.
+  std::size_t size() const noexcept { return next_ - first_ + aside_.size(); }
   // True if no reply is owed to anybody who ever had a ticket: what is out is the session's own.
   bool only_own() const noexcept;
 
@@ -86,8 +102,13 @@ class OrderedRequests : public OpenRequests {
     std::uint32_t generation = 0;
     std::uint32_t sequence = 0;
     bool used = false;
+    bool aside = false;
   };
 
+  std::size_t places() const noexcept { return next_ - first_; }
+  Entry* find_aside(Ticket ticket) noexcept;
+  Entry& put_at_end(Entry&& request) noexcept;
+  void end_place(Entry& request) noexcept;
   Entry& at(std::uint32_t sequence) noexcept { return ring_[sequence & mask_]; }
   const Entry& at(std::uint32_t sequence) const noexcept { return ring_[sequence & mask_]; }
   void grow(std::size_t capacity);
@@ -100,11 +121,12 @@ class OrderedRequests : public OpenRequests {
   std::vector<Slot> slots_;  // of tickets
   std::vector<std::uint32_t> free_;
   std::size_t waiting_ = 0;
+  std::deque<Entry> aside_;  // waiting; forgotten ones go when their turn comes
 };
 
 template <class Entry>
 void OrderedRequests<Entry>::reserve(std::size_t count) {
-  if (size() + count > ring_.size()) grow(std::bit_ceil(size() + count));
+  if (places() + count > ring_.size()) grow(std::bit_ceil(places() + count));
   if (slots_.capacity() < waiting_ + count) {
     slots_.reserve(std::max(waiting_ + count, 2 * slots_.capacity()));
   }
@@ -115,17 +137,14 @@ template <class Entry>
 void OrderedRequests<Entry>::grow(std::size_t capacity) {
   std::vector<Entry> larger(std::max<std::size_t>(capacity, 16));
   const auto mask = static_cast<std::uint32_t>(larger.size() - 1);
-  for (std::uint32_t i = first_; i != next_; ++i) larger[i & mask] = at(i);
+  for (std::uint32_t i = first_; i != next_; ++i) larger[i & mask] = std::move(at(i));
   ring_ = std::move(larger);
   mask_ = mask;
 }
 
 template <class Entry>
 Entry& OrderedRequests<Entry>::add(bool with_ticket) noexcept {
-  SHEAF_CHECK(size() < ring_.size());
-  Entry& request = at(next_);
-  request = {};
-  request.sequence = next_++;
+  Entry& request = put_at_end({});
   request.state = State::forgotten;
   if (!with_ticket) return request;
   if (free_.empty()) {
@@ -136,6 +155,7 @@ Entry& OrderedRequests<Entry>::add(bool with_ticket) noexcept {
   ++slot.generation;
   slot.sequence = request.sequence;
   slot.used = true;
+  slot.aside = false;
   request.ticket = {free_.back(), slot.generation};
   request.state = State::waiting;
   free_.pop_back();
@@ -147,7 +167,59 @@ template <class Entry>
 Entry* OrderedRequests<Entry>::find(Ticket ticket) noexcept {
   if (ticket.slot >= slots_.size()) return nullptr;
   const Slot& slot = slots_[ticket.slot];
-  return slot.used && slot.generation == ticket.generation ? &at(slot.sequence) : nullptr;
+  if (!slot.used || slot.generation != ticket.generation) return nullptr;
+  return slot.aside ? find_aside(ticket) : &at(slot.sequence);
+}
+
+template <class Entry>
+Entry* OrderedRequests<Entry>::find_aside(Ticket ticket) noexcept {
+  const auto found = std::ranges::find(aside_, ticket, &Entry::ticket);
+  return found == aside_.end() ? nullptr : &*found;
+}
+
+template <class Entry>
+Entry& OrderedRequests<Entry>::put_at_end(Entry&& request) noexcept {
+  SHEAF_CHECK(places() < ring_.size());
+  Entry& place = at(next_);
+  place = std::move(request);
+  place.sequence = next_++;
+  return place;
+}
+
+template <class Entry>
+Entry& OrderedRequests<Entry>::move_to_end(Entry& request, bool owes) {
+  const std::uint32_t from = request.sequence;
+  reserve(1);
+  Entry& before = at(from);
+  Entry& moved = put_at_end(std::move(before));
+  if (moved.state == State::waiting) slots_[moved.ticket.slot].sequence = moved.sequence;
+  before.state = State::forgotten;
+  before.ticket = {};
+  if (!owes) end_place(before);
+  return moved;
+}
+
+template <class Entry>
+void OrderedRequests<Entry>::set_aside(Entry& request) {
+  if (request.state != State::waiting) return finish(request);
+  aside_.push_back(std::move(request));
+  aside_.back().aside = true;
+  slots_[aside_.back().ticket.slot].aside = true;
+  end_place(request);
+}
+
+template <class Entry>
+Entry* OrderedRequests<Entry>::take_back() {
+  while (!aside_.empty() && aside_.front().state != State::waiting) aside_.pop_front();
+  if (aside_.empty()) return nullptr;
+  reserve(1);
+  Entry& request = put_at_end(std::move(aside_.front()));
+  aside_.pop_front();
+  request.aside = false;
+  Slot& slot = slots_[request.ticket.slot];
+  slot.sequence = request.sequence;
+  slot.aside = false;
+  return &request;
 }
 
 template <class Entry>
@@ -183,7 +255,9 @@ bool OrderedRequests<Entry>::only_own() const noexcept {
 template <class Entry>
 OpenRequest* OrderedRequests<Entry>::next(std::size_t& position) noexcept {
   for (; position < size(); ++position) {
-    Entry& request = at(first_ + static_cast<std::uint32_t>(position));
+    const bool has_place = position < places();
+    Entry& request =
+        has_place ? at(first_ + static_cast<std::uint32_t>(position)) : aside_[position - places()];
     if (request.state == State::waiting) return &request;
   }
   return nullptr;
@@ -201,6 +275,11 @@ void OrderedRequests<Entry>::forget(Entry& request) noexcept {
 template <class Entry>
 void OrderedRequests<Entry>::finish(Entry& request) noexcept {
   forget(request);
+  if (!request.aside) end_place(request);
+}
+
+template <class Entry>
+void OrderedRequests<Entry>::end_place(Entry& request) noexcept {
   request.state = State::over;
   if (due_ == request.sequence) ++due_;
   while (first_ != next_ && at(first_).state == State::over) {

@@ -123,5 +123,78 @@ TEST(OrderedRequests, DoesWhatAListWouldDo) {
   }
 }
 
+TEST(OrderedRequests, ARequestOfTwoStepsKeepsItsTicketAndGoesToTheEnd) {
+  Queue queue;
+  const Ticket first = add(queue).ticket;
+  const Ticket second = add(queue).ticket;
+  queue.move_to_end(*queue.find(first));
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_EQ(queue.waiting(), 2u);
+  EXPECT_EQ(queue.due()->ticket, second);
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due()->ticket, first);
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due(), nullptr);
+  EXPECT_EQ(queue.find(first), nullptr);
+}
+
+TEST(OrderedRequests, ItsOldPlaceMayOweAnotherReply) {
+  Queue queue;
+  const Ticket first = add(queue).ticket;
+  queue.move_to_end(*queue.find(first), true);
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_FALSE(queue.due()->has_caller());
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due()->ticket, first);
+}
+
+TEST(OrderedRequests, WhatIsGivenUpMayStillMoveToTheEnd) {
+  Queue queue;
+  OrderedRequest& request = add(queue);
+  queue.forget(request);
+  queue.move_to_end(request);
+  EXPECT_EQ(queue.size(), 1u);
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.size(), 0u);
+}
+
+TEST(OrderedRequests, WhatIsSetAsideOwesNoReplyUntilItIsTakenBackInItsTurn) {
+  Queue queue;
+  const Ticket first = add(queue).ticket;
+  const Ticket second = add(queue).ticket;
+  const Ticket third = add(queue).ticket;
+  queue.set_aside(*queue.find(first));
+  queue.set_aside(*queue.find(second));
+  EXPECT_EQ(queue.due()->ticket, third);
+  EXPECT_EQ(queue.size(), 3u);
+  EXPECT_EQ(queue.waiting(), 3u);
+  queue.finish(*queue.due());
+  EXPECT_EQ(queue.due(), nullptr);
+  queue.forget(*queue.find(first));  // given up while it waited
+  EXPECT_EQ(queue.find(first), nullptr);
+  EXPECT_EQ(queue.take_back()->ticket, second);
+  EXPECT_EQ(queue.take_back(), nullptr);
+  EXPECT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue.due()->ticket, second);
+  EXPECT_EQ(queue.find(second), queue.due());
+}
+
+TEST(OrderedRequests, TheEndOfAConnectionFindsWhatIsSetAside) {
+  Queue queue;
+  add(queue);
+  const Ticket aside = add(queue).ticket;
+  queue.set_aside(*queue.find(aside));
+  std::size_t position = 0;
+  int found = 0;
+  while (OpenRequest* const request = queue.next(position)) {
+    queue.abandon(*request);
+    ++position;
+    ++found;
+  }
+  EXPECT_EQ(found, 2);
+  EXPECT_EQ(queue.waiting(), 0u);
+  EXPECT_TRUE(queue.only_own() || queue.due() != nullptr);
+}
+
 }  // namespace
 }  // namespace sheaf::protocol
