@@ -2,6 +2,7 @@
 
 // The only door to xxHash. The values are a wire contract: they place keys on nodes.
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -9,6 +10,8 @@ namespace sheaf {
 
 // XXH3, 64 bits.
 std::uint64_t hash64(std::string_view data, std::uint64_t seed = 0) noexcept;
+// XXH3, 128 bits: the low half, the high half.
+std::array<std::uint64_t, 2> hash128(std::string_view data) noexcept;
 // XXH32.
 std::uint32_t hash32(std::string_view data, std::uint32_t seed = 0) noexcept;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "protocol/resp/refusal.h"
 
 namespace sheaf::protocol::resp {
 
@@ -15,46 +16,6 @@ using Part = Pending::Part;
 namespace {
 
 constexpr std::size_t longest_stats = 1 << 20;
-
-Reply refusal(Reason reason, std::string_view text) noexcept {
-  Reply reply;
-  reply.status = Status::refused;
-  reply.reason = reason;
-  reply.text = text;
-  return reply;
-}
-
-// Where an error leads, in the words of all protocols.
-std::optional<protocol::Redirect> redirect_of(const ServerError& error) noexcept {
-  using Kind = protocol::Redirect::Kind;
-  using enum ErrorKind;
-  switch (error.kind) {
-    case moved:
-    case ask: {
-      const resp::Redirect& to = *error.redirect;
-      return protocol::Redirect{error.kind == moved ? Kind::moved : Kind::ask,
-                                to.target == resp::Redirect::Target::unknown_host, to.slot, to.port,
-                                to.host};
-    }
-    case try_again:
-    case cluster_down:
-    case migrating:
-    case loading:
-    case read_only:
-    case master_down:
-    case busy:
-    case unblocked:
-      return protocol::Redirect{.kind = Kind::later};
-    default:
-      return std::nullopt;
-  }
-}
-
-Reply refusal(const ServerError& error) noexcept {
-  Reply reply = refusal(error.reason(), error.text);
-  reply.redirect = redirect_of(error);
-  return reply;
-}
 
 // An answer to PING. That an ACL forbids it is one, too.
 bool is_pong(const Value& value) noexcept {
@@ -86,7 +47,12 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
   switch (request->part) {
     case Part::asking:
       return on_asking(*request, reply);
+    case Part::watching:
+    case Part::opening:
+    case Part::queued:
+      return on_earlier(*request, reply);
     case Part::own:
+      if (request->change) return on_change(*request, reply, event);
       return on_own(*request, reply, bytes, event);
     case Part::closing:
       return on_closing(*request, reply);
@@ -104,7 +70,11 @@ bool Answers::may_come(const Pending& request) const noexcept {
   if (request.question == Question::many) return request.at + 1 < request.keys;
   switch (request.part) {
     case Part::asking:
+    case Part::watching:
+    case Part::opening:
       return true;
+    case Part::queued:
+      return !output.needs_borrowed(request.frame);
     case Part::own:
       return request.asks && !output.needs_borrowed(request.frame);
     case Part::closing:
@@ -122,6 +92,7 @@ bool Answers::may_be_long() noexcept {
     case Question::touch_by_value:
     case Question::stats:
     case Question::command:
+    case Question::present:
       return true;
     default:
       return false;
@@ -149,6 +120,23 @@ Step Answers::on_asking(Pending& request, const Value& reply) {
   if (!reply.is_status("OK") && !reply.is_error()) return broken_type();
   request.part = Part::own;
   return Step::again;
+}
+
+Step Answers::on_earlier(Pending& request, const Value& reply) {
+  return changes_.on_earlier(request, reply) ? Step::again : broken_type();
+}
+
+Step Answers::on_change(Pending& request, const Value& value, Event& event) {
+  Reply reply;
+  switch (changes_.on_reply(request, value, reply)) {
+    case Changes::Progress::answered:
+      return answer(request, reply, event);
+    case Changes::Progress::goes_on:
+      return Step::again;
+    case Changes::Progress::broken:
+      break;
+  }
+  return broken_type();
 }
 
 Step Answers::on_closing(Pending& request, const Value& reply) {
@@ -232,7 +220,10 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
     case Question::remove:
       return read_count(value, reply);
     case Question::store:
-      if (value.is_status("OK")) return true;
+      if (value.is_status("OK")) {
+        reply.version = request.version.text();
+        return true;
+      }
       reply.status = Status::not_stored;
       return request.conditional && value.is_null();
     case Question::probe:
@@ -248,18 +239,28 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
         reply = refusal(Reason::too_large, "the reply is above value_limit");
       }
       return true;
+    case Question::unwatch:
+      return value.is_status("OK");
+    case Question::present:
+    case Question::script:
+    case Question::execute:
+      break;  // changes_ reads them
   }
   return false;
 }
 
-bool Answers::read_value(const Value& value, Reply& reply) const noexcept {
+bool Answers::read_value(const Value& value, Reply& reply) noexcept {
   switch (value.type()) {
     case Type::null:
       reply.status = Status::absent;
       return true;
     case Type::text:
-      reply.value = value.text();
-      if (reply.value.size() <= options_.value_limit) return true;
+      if (value.text().size() <= options_.value_limit) {
+        reply.value = value.text();
+        event_version_ = ValueVersion::of(reply.value);
+        reply.version = event_version_.text();
+        return true;
+      }
       [[fallthrough]];
     case Type::too_large:
       reply = refusal(Reason::too_large, "the value is above value_limit");

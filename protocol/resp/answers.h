@@ -19,6 +19,8 @@
 // The type is all there is to check: if a server lost one of two replies of the same type, nobody
 // could see it. So whatever contradicts the order ends the connection at once.
 //
+// A change goes on with its next step, until it is answered (changes.h).
+//
 // A request for many keys is answered key by key, null meaning absent. A key that was answered by
 // an error is `unsure`: it is to be asked for alone.
 //
@@ -29,6 +31,7 @@
 #include <string_view>
 
 #include "protocol/connection_life.h"
+#include "protocol/resp/changes.h"
 #include "protocol/resp/reply_tree.h"
 #include "protocol/resp/request_queue.h"
 #include "protocol/resp/server_error.h"
@@ -41,8 +44,8 @@ class Answers {
  public:
   // All outlive it.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
-          RequestQueue& queue) noexcept
-      : options_(options), server_(server), life_(life), queue_(queue) {}
+          RequestQueue& queue, Changes& changes) noexcept
+      : options_(options), server_(server), life_(life), queue_(queue), changes_(changes) {}
 
   // The next reply, and its bytes; not a push.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
@@ -55,6 +58,8 @@ class Answers {
  private:
   bool may_come(const Pending& request) const noexcept;
   Step on_asking(Pending& request, const Value& reply);
+  Step on_earlier(Pending& request, const Value& reply);
+  Step on_change(Pending& request, const Value& reply, Event& event);
   Step on_closing(Pending& request, const Value& reply);
   Step on_own(Pending& request, const Value& reply, std::string_view bytes, Event& event);
   Step on_key(Pending& list, const Value& reply, Event& event);
@@ -64,7 +69,7 @@ class Answers {
 
   // What a reply says that is no error; false if it is none to this request.
   bool read(const Pending& request, const Value& value, protocol::Reply& reply);
-  bool read_value(const Value& value, protocol::Reply& reply) const noexcept;
+  bool read_value(const Value& value, protocol::Reply& reply) noexcept;
   bool read_stats(const Value& value, protocol::Reply& reply);
   void name_version(protocol::Reply& reply);
 
@@ -72,6 +77,8 @@ class Answers {
   const ServerFacts& server_;
   ConnectionLife& life_;
   RequestQueue& queue_;
+  Changes& changes_;
+  ValueVersion event_version_;
   std::string event_text_;  // what the last event has views of, where that is not the input
 };
 

@@ -10,13 +10,17 @@
 // |--------------|-----------------------|-------------------------------------------------|
 // | of many keys | a GET for each        | one for each; `at` counts those that have come  |
 // | asking       | ASKING, its own, PING | one for each; `part` says which one comes next  |
+// | watching     | WATCH, its own        | the same                                        |
+// | transaction  | MULTI, a write, EXEC  | the same; that of EXEC is its own               |
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
+#include <memory>
 
 #include "protocol/ordered_requests.h"
+#include "protocol/resp/change.h"
 
 namespace sheaf::protocol::resp {
 
@@ -31,19 +35,25 @@ enum class Question : std::uint8_t {
   probe,           // PING: PONG
   version,         // the same; what the server is was asked in the handshake
   stats,           // INFO: a text
-  command          // anything: of a command that is passed through nothing is known
+  command,         // anything: of a command that is passed through nothing is known
+  present,         // GET of a change: a text, or null
+  script,          // EVAL of a change: 1, 0, -1; of one that counts a text, or null
+  execute,         // EXEC of a change: an array of one; null, if somebody has written meanwhile
+  unwatch          // UNWATCH: OK
 };
 
 // `acts_early` is that of requests of several commands.
 struct Pending : OrderedRequest {
-  enum class Part : std::uint8_t { asking, own, closing };
+  enum class Part : std::uint8_t { asking, watching, opening, queued, own, closing };
 
   Question question = Question::value;
   Part part = Part::own;
-  bool asks = false;         // there are the other two parts
+  bool asks = false;         // `closing` follows
   bool conditional = false;  // store
   std::uint32_t keys = 0;    // many
   std::uint32_t at = 0;      // many
+  ValueVersion version{};    // store: of what is stored
+  std::unique_ptr<Change> change{};
 };
 
 using RequestQueue = OrderedRequests<Pending>;

@@ -26,6 +26,7 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
   if (auto error = refusal_of(operation, server_, options_.value_limit)) {
     return std::unexpected(std::move(*error));
   }
+  if (is_change(operation)) return changes_.begin(operation);
   queue_.reserve(1);
   switch (operation.verb) {
     case Verb::get:
@@ -86,6 +87,7 @@ Pending& RequestWriter::write_set(const Operation& operation) {
   if (operation.condition == Condition::if_present) words[count++] = "XX";
   Pending& request = write_one(Question::store, operation, Command(words.data(), count));
   request.conditional = operation.condition != Condition::none;
+  request.version = ValueVersion::of(operation.value);
   return request;
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "protocol/resp/changes.h"
 #include "protocol/resp/command_writer.h"
 #include "protocol/resp/request_queue.h"
 #include "protocol/resp/server_facts.h"
@@ -22,8 +23,8 @@ class RequestWriter {
  public:
   // All outlive it.
   RequestWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
-                OutputQueue& output) noexcept
-      : options_(options), server_(server), queue_(queue), commands_(output) {}
+                OutputQueue& output, Changes& changes) noexcept
+      : options_(options), server_(server), queue_(queue), commands_(output), changes_(changes) {}
 
   // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
   std::expected<Ticket, LocalError> write(const Operation& operation);
@@ -48,6 +49,7 @@ class RequestWriter {
   const ServerFacts& server_;
   RequestQueue& queue_;
   CommandWriter commands_;
+  Changes& changes_;
 };
 
 }  // namespace sheaf::protocol::resp

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "protocol/resp/change.h"
 #include "protocol/resp/command_rules.h"
 
 namespace sheaf::protocol::resp {
@@ -30,19 +31,41 @@ std::optional<LocalError> bad_keys(const Operation& operation) {
   return std::nullopt;
 }
 
+// Servers count up to 2^63 - 1. What is taken away may be more: it stops at 0.
+std::optional<LocalError> bad_number(const Operation& operation) {
+  const bool counts = operation.verb == Verb::increment || operation.verb == Verb::decrement;
+  if (!counts) return std::nullopt;
+  if (operation.verb == Verb::increment && operation.delta > largest_number) {
+    return too_large("the number to add", operation.delta, "the largest number of the server,",
+                     largest_number);
+  }
+  if (operation.initial.value_or(0) > largest_number) {
+    return too_large("the initial number", *operation.initial, "the largest number of the server,",
+                     largest_number);
+  }
+  return std::nullopt;
+}
+
 std::optional<LocalError> bad_condition(const Operation& operation) {
+  const bool sets = operation.verb == Verb::set;
+  const bool removes = operation.verb == Verb::remove;
   switch (operation.condition) {
     case Condition::none:
       return std::nullopt;
     case Condition::if_absent:
     case Condition::if_present:
-      if (operation.verb == Verb::set) return std::nullopt;
-      return unsupported("only a set can depend on whether there is a key");
-    case Condition::if_version:
-      return unsupported("SET and DEL of the Redis protocol compare no versions");
-    case Condition::if_value:
     case Condition::if_absent_or_equal:
-      return unsupported("SET and DEL of the Redis protocol compare no values");
+      if (sets) return std::nullopt;
+      return unsupported("only a set can have this condition");
+    case Condition::if_value:
+      if (removes) return std::nullopt;
+      return unsupported("only a remove can have this condition");
+    case Condition::if_version:
+      if (!sets && !removes) return unsupported("only a set or a remove can have this condition");
+      if (ValueVersion::parse(operation.version).empty()) {
+        return invalid("the version is none that was read from a server of the Redis protocol");
+      }
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -59,15 +82,11 @@ std::optional<LocalError> bad_verb(Verb verb) {
     case Verb::server_version:
     case Verb::stats:
     case Verb::command:
-      return std::nullopt;
     case Verb::append:
-      return unsupported("APPEND of the Redis protocol would create a key that is absent");
     case Verb::prepend:
-      return unsupported("the Redis protocol has no command that prepends");
     case Verb::increment:
-      return unsupported("INCRBY of the Redis protocol would create a key that is absent");
     case Verb::decrement:
-      return unsupported("DECRBY of the Redis protocol does not stop at 0");
+      return std::nullopt;
     case Verb::clock:
     case Verb::watch:
     case Verb::unwatch:
@@ -86,8 +105,12 @@ std::optional<LocalError> bad_ttl(const Operation& operation) {
     case Verb::touch:
     case Verb::get_and_touch:
       return std::nullopt;
+    case Verb::increment:
+    case Verb::decrement:
+      if (operation.initial) return std::nullopt;
+      [[fallthrough]];
     default:
-      return unsupported("only writes and touches have a time to live");
+      return unsupported("only what creates a key or touches it has a time to live");
   }
 }
 
@@ -124,6 +147,7 @@ std::optional<LocalError> refusal_of(const Operation& operation, const ServerFac
   if (auto error = bad_condition(operation)) return error;
   if (auto error = bad_ttl(operation)) return error;
   if (auto error = bad_keys(operation)) return error;
+  if (auto error = bad_number(operation)) return error;
   if (!operation.fence.empty()) {
     return unsupported("servers of the Redis protocol do not check fencing tokens");
   }

@@ -57,8 +57,14 @@ RespSession::RespSession(SessionOptions options)
       reader_(limits_of(options_)),
       commands_(life().output()),
       handshake_(options_.handshake),
-      writer_(options_, handshake_.server(), requests(), life().output()),
-      answers_(options_, handshake_.server(), life(), requests()) {}
+      changes_(options_, handshake_.server(), requests(), life().output()),
+      writer_(options_, handshake_.server(), requests(), life().output(), changes_),
+      answers_(options_, handshake_.server(), life(), requests(), changes_) {}
+
+// A change that was given up may have made room for the next one.
+void RespSession::before_output() {
+  if (ready()) life().guarded([this] { changes_.go_on(); });
+}
 
 std::size_t RespSession::free_slots() const {
   const std::size_t used = requests().size();

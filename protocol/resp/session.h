@@ -49,6 +49,7 @@ class RespSession final : public SessionBase<RequestQueue> {
     return writer_.write(operation);
   }
   OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
+  void before_output() override;
   std::size_t free_slots() const override;
   Step next_step(Event& event) override;
   Step on_reply(Event& event);
@@ -59,6 +60,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   ReplyReader reader_;
   CommandWriter commands_;
   Handshake handshake_;
+  Changes changes_;
   RequestWriter writer_;
   Answers answers_;
 };

@@ -1,0 +1,289 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/changes.h"
+
+#include <array>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "protocol/resp/refusal.h"
+
+namespace sheaf::protocol::resp {
+
+using protocol::Reply;
+using Part = Pending::Part;
+
+namespace {
+
+constexpr std::array<Argument, 1> asking{"ASKING"};
+constexpr std::array<Argument, 1> ping{"PING"};
+constexpr std::array<Argument, 1> multi{"MULTI"};
+constexpr std::array<Argument, 1> last{"EXEC"};
+constexpr std::array<Argument, 1> forget_watched{"UNWATCH"};
+
+constexpr std::string_view is_moving =
+    "TRYAGAIN the slot is on its way to another node, and transactions cannot follow";
+
+bool counts(const Change& change) noexcept {
+  return change.verb == Verb::increment || change.verb == Verb::decrement;
+}
+
+// Scripts are off, not there, or not for this user.
+bool has_no_scripts(const ServerError& error) noexcept {
+  return error.kind == ErrorKind::unknown_command || error.kind == ErrorKind::scripts_disabled ||
+         error.kind == ErrorKind::no_perm;
+}
+
+// The text is borrowed.
+Reply refusal_of(const Change& change, std::string_view text) noexcept {
+  const ServerError error = ServerError::parse(text);
+  Reply reply = refusal(error);
+  if (counts(change) && error.kind == ErrorKind::bad_number) reply.reason = Reason::wrong_type;
+  return reply;
+}
+
+Status status_without_key(const Change& change) noexcept {
+  const bool extends = change.verb == Verb::append || change.verb == Verb::prepend;
+  return extends ? Status::not_stored : Status::absent;
+}
+
+}  // namespace
+
+// ---- steps
+
+Ticket Changes::begin(const Operation& operation) {
+  auto change = std::make_unique<Change>(operation);
+  queue_.reserve(2);
+  Pending& request = queue_.add(true);
+  request.change = std::move(change);
+  request.only_reads = true;  // so far
+  const Ticket ticket = request.ticket;
+  try {
+    write_first(request);
+  } catch (const std::bad_alloc&) {
+    queue_.finish(*queue_.find(ticket));
+    throw;
+  }
+  return ticket;
+}
+
+void Changes::go_on() {
+  if (busy()) return;
+  if (std::exchange(unwatches_, false)) unwatch();
+  if (Pending* const request = queue_.take_back()) write_first(*request);
+}
+
+void Changes::write_first(Pending& request) {
+  if (watches(*request.change) && busy()) return queue_.set_aside(request);
+  if (by_transaction() || needs_present(*request.change)) return write_read(request);
+  write_script(request);
+}
+
+// If the request asks, its old place stays for the PONG.
+Pending& Changes::next_place(Pending& request) {
+  if (request.asks) request.part = Part::closing;
+  return queue_.move_to_end(request, request.asks);
+}
+
+void Changes::write_read(Pending& request) {
+  const std::array<Argument, 2> get{"GET", request.change->key};
+  request.question = Question::present;
+  if (!watches(*request.change)) return write_alone(request, get);
+  const std::array<Argument, 2> watch{"WATCH", request.change->key};
+  request.frame = commands_.write_together(std::array<Command, 2>{watch, get});
+  request.part = Part::watching;
+  request.asks = false;
+  watching_ = request.sequence;
+}
+
+void Changes::write_script(Pending& request) {
+  request.question = Question::script;
+  request.only_reads = false;
+  write_alone(request, script_of(*request.change).command());
+}
+
+void Changes::write_transaction(Pending& request, const Verdict& verdict) {
+  const Change& change = *request.change;
+  Words words;
+  if (verdict.act == Verdict::Act::remove) {
+    words.add("DEL");
+    words.add(change.key);
+  } else {
+    words.add("SET");
+    words.add(change.key);
+    words.add(verdict.value);
+    if (verdict.keeps_life) {
+      words.add("KEEPTTL");
+    } else {
+      add_life(words, change.ttl);
+    }
+  }
+  request.frame = commands_.write_together(std::array<Command, 3>{multi, words.command(), last});
+  request.question = Question::execute;
+  request.part = Part::opening;
+  request.only_reads = false;
+  watching_ = request.sequence;
+}
+
+// As a request of its own; ASKING is for the next command only (request_writer.cpp).
+void Changes::write_alone(Pending& request, Command command) {
+  request.asks = request.change->asking;
+  request.acts_early = request.asks;
+  request.part = request.asks ? Part::asking : Part::own;
+  request.frame = request.asks
+                      ? commands_.write_together(std::array<Command, 3>{asking, command, ping})
+                      : commands_.write(command);
+}
+
+void Changes::unwatch() {
+  queue_.reserve(1);
+  const OutputQueue::FrameId frame = commands_.write(forget_watched);
+  Pending& request = queue_.add(false);
+  request.question = Question::unwatch;
+  request.frame = frame;
+}
+
+// ---- replies
+
+bool Changes::on_earlier(Pending& request, const Value& value) {
+  const std::string_view wanted = request.part == Part::queued ? "QUEUED" : "OK";
+  if (value.is_error()) {
+    if (request.change->refusal.empty()) request.change->refusal = value.text();
+  } else if (!value.is_status(wanted)) {
+    return false;
+  }
+  request.part = request.part == Part::opening ? Part::queued : Part::own;
+  return true;
+}
+
+Changes::Progress Changes::on_reply(Pending& request, const Value& value, Reply& reply) {
+  switch (request.question) {
+    case Question::present:
+      return on_present(request, value, reply);
+    case Question::script:
+      return on_script(request, value, reply);
+    default:
+      return on_executed(request, value, reply);
+  }
+}
+
+Changes::Progress Changes::on_present(Pending& request, const Value& value, Reply& reply) {
+  Change& change = *request.change;
+  const bool watches = watching_ == request.sequence;
+  std::optional<std::string_view> present;
+  if (value.is(Type::text)) present = value.text();
+  if (!change.refusal.empty()) {
+    reply = refusal_of(change, change.refusal);
+  } else if (value.is_error()) {
+    reply = refusal_of(change, value.text());
+  } else if (value.is(Type::too_large) || (present && present->size() > options_.value_limit)) {
+    reply = refusal(Reason::too_large, "the value is above value_limit");
+  } else if (!present && !value.is_null()) {
+    return Progress::broken;
+  } else if (request.state == Pending::State::waiting) {
+    const Verdict verdict = judge(change, present, options_.value_limit);
+    if (verdict.act != Verdict::Act::nothing) return act(request, present, verdict, reply);
+    reply.status = verdict.status;
+    if (verdict.status == Status::refused) reply = refusal_of(change, verdict.refusal);
+  }
+  if (watches) unwatches_ = true;
+  return Progress::answered;
+}
+
+Changes::Progress Changes::act(Pending& request, std::optional<std::string_view> present,
+                               const Verdict& verdict, Reply& reply) {
+  if (watching_ == request.sequence) {
+    write_transaction(next_place(request), verdict);
+    return Progress::goes_on;
+  }
+  if (by_transaction()) {
+    reply = refusal_of(*request.change, is_moving);
+    return Progress::answered;
+  }
+  request.change->present.assign(*present);
+  write_script(next_place(request));
+  return Progress::goes_on;
+}
+
+Changes::Progress Changes::on_script(Pending& request, const Value& value, Reply& reply) {
+  const Change& change = *request.change;
+  if (value.is_error()) {
+    const ServerError error = ServerError::parse(value.text());
+    if (!has_no_scripts(error) || by_transaction()) {
+      reply = refusal_of(change, value.text());
+      return Progress::answered;
+    }
+    no_scripts_ = true;
+    if (request.state != Pending::State::waiting) return Progress::answered;
+    write_first(next_place(request));
+    return Progress::goes_on;
+  }
+  if (counts(change)) return read_count(value, reply);
+  if (!value.is(Type::number)) return Progress::broken;
+  switch (value.number().value_or(2)) {
+    case 1:
+      add_version(change, reply);
+      return Progress::answered;
+    case 0:
+      reply.status = Status::not_stored;
+      return Progress::answered;
+    case -1:
+      reply.status = status_without_key(change);
+      return Progress::answered;
+    default:
+      return Progress::broken;
+  }
+}
+
+Changes::Progress Changes::read_count(const Value& value, Reply& reply) const noexcept {
+  if (value.is_null()) {
+    reply.status = Status::absent;
+    return Progress::answered;
+  }
+  if (!value.is(Type::text)) return Progress::broken;
+  const auto number = parse_number(value.text());
+  if (!number || *number < 0) return Progress::broken;
+  reply.number = static_cast<std::uint64_t>(*number);
+  return Progress::answered;
+}
+
+Changes::Progress Changes::on_executed(Pending& request, const Value& value, Reply& reply) {
+  const Change& change = *request.change;
+  if (value.is_error()) {
+    const bool is_earlier = !change.refusal.empty();
+    reply = refusal_of(change, is_earlier ? std::string_view(change.refusal) : value.text());
+    return Progress::answered;
+  }
+  if (!change.refusal.empty()) return Progress::broken;
+  if (value.is_null()) {
+    if (request.state != Pending::State::waiting) return Progress::answered;
+    request.only_reads = true;
+    queue_.set_aside(request);
+    return Progress::goes_on;
+  }
+  if (!value.is(Type::array) || value.size() != 1) return Progress::broken;
+  const Value own = *value.begin();
+  if (own.is_error()) {
+    reply = refusal_of(change, own.text());
+  } else if (change.verb == Verb::remove) {
+    if (!own.is(Type::number)) return Progress::broken;
+    if (own.number() == 0) reply.status = Status::absent;
+  } else {
+    if (!own.is_status("OK")) return Progress::broken;
+    if (counts(change)) {
+      reply.number = static_cast<std::uint64_t>(parse_number(change.present).value_or(0));
+    }
+    add_version(change, reply);
+  }
+  return Progress::answered;
+}
+
+// What is there now has this version.
+void Changes::add_version(const Change& change, Reply& reply) noexcept {
+  if (change.verb != Verb::set) return;
+  version_ = ValueVersion::of(change.value);
+  reply.version = version_.text();
+}
+
+}  // namespace sheaf::protocol::resp

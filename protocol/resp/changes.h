@@ -1,0 +1,102 @@
+#pragma once
+
+// Changes: how the writes that depend on the present value of their keys (change.h) are done on one
+// connection.
+//
+// | way         | where                  | steps of a change                                     |
+// |-------------|------------------------|-------------------------------------------------------|
+// | script      | Redis, Valkey, unknown | by version: GET, then EVAL with the value that was    |
+// |             |                        | found; others: EVAL. A script runs alone              |
+// | transaction | Garnet; where scripts  | WATCH and GET, then MULTI, the write, EXEC. If        |
+// |             | are refused            | somebody has written meanwhile: once more             |
+//
+// Scripts of Garnet do not run alone. Its commands with ETags compare numbers that a plain SET
+// leaves as they are, and that begin again at 1 with each new key
+// (docs/design/0025-changes-by-value.md).
+//
+// What a connection watches, the next EXEC on it forgets. So it does one transaction at a time, and
+// other changes are set aside meanwhile. Everything else goes on beside them: a transaction is one
+// frame, between whose commands nothing comes. ASKING does not hold for a transaction on Garnet, so
+// a change of a key on its way to another node is refused as TRYAGAIN: it is sent again later.
+//
+// | step    | reply                               | then                                        |
+// |---------|-------------------------------------|---------------------------------------------|
+// | read    | value, or null                      | judged (change.h): answered, or next step   |
+// | script  | 1, 0, -1; a number as text, or null | answered                                    |
+// |         | scripts are unknown or forbidden    | read, by transaction from now on            |
+// | execute | an array with the write's reply     | answered                                    |
+// |         | null: somebody has written          | read                                        |
+// | any     | another error                       | answered: refused                           |
+//
+// Before its last step a change has written nothing: if the connection is lost, it was not sent.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "protocol/resp/change.h"
+#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/request_queue.h"
+#include "protocol/resp/server_facts.h"
+#include "protocol/resp/session_options.h"
+
+namespace sheaf::protocol::resp {
+
+class Changes {
+ public:
+  // All outlive it.
+  Changes(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
+          OutputQueue& output) noexcept
+      : options_(options), server_(server), queue_(queue), commands_(output) {}
+
+  // The first step of a change. Nothing has changed when it throws std::bad_alloc.
+  Ticket begin(const Operation& operation);
+  // Begins what was set aside, if its turn has come.
+  void go_on();
+
+  enum class Progress : std::uint8_t {
+    answered,  // `reply` is filled in
+    goes_on,   // with another step
+    broken     // no reply to this step
+  };
+  // The reply to a step; `request` is no longer valid if it goes on. May throw std::bad_alloc.
+  Progress on_reply(Pending& request, const Value& value, protocol::Reply& reply);
+  // The replies that come before it: to WATCH, MULTI, and what is queued. False if it is none.
+  bool on_earlier(Pending& request, const Value& value);
+
+ private:
+  bool by_transaction() const noexcept { return no_scripts_ || server_.is(Software::garnet); }
+  bool watches(const Change& change) const noexcept { return by_transaction() && !change.asking; }
+  bool busy() noexcept { return watching_ && queue_.find(*watching_) != nullptr; }
+
+  // ---- the steps of a request that has its place
+  void write_first(Pending& request);
+  Pending& next_place(Pending& request);
+  void write_read(Pending& request);
+  void write_script(Pending& request);
+  void write_transaction(Pending& request, const Verdict& verdict);
+  void write_alone(Pending& request, Command command);
+  void unwatch();
+
+  Progress on_present(Pending& request, const Value& value, protocol::Reply& reply);
+  Progress act(Pending& request, std::optional<std::string_view> present, const Verdict& verdict,
+               protocol::Reply& reply);
+  Progress on_script(Pending& request, const Value& value, protocol::Reply& reply);
+  Progress read_count(const Value& value, protocol::Reply& reply) const noexcept;
+  Progress on_executed(Pending& request, const Value& value, protocol::Reply& reply);
+  void add_version(const Change& change, protocol::Reply& reply) noexcept;
+
+  const SessionOptions& options_;
+  const ServerFacts& server_;
+  RequestQueue& queue_;
+  CommandWriter commands_;
+  bool no_scripts_ = false;
+  std::optional<std::uint32_t> watching_;  // sequence of the request whose transaction goes on
+  bool unwatches_ = false;                 // once that is over
+  ValueVersion version_;                   // of the last reply, which has a view of it
+};
+
+}  // namespace sheaf::protocol::resp
