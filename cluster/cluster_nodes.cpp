@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checks.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf::cluster {
 namespace {
@@ -16,6 +17,7 @@ node::NodeOptions model_of(const ClusterConfig& config) {
   options.connect_timeout = config.connect_timeout;
   options.first_connect_timeout = std::max(config.connect_timeout, config.timeout);
   options.pool = {config.pool_min, config.pool_max, config.idle_timeout, config.busy_timeout};
+  options.names_connections = protocol::traits_of(config.kind).binds_connections;
   options.max_in_flight = config.max_in_flight;
   options.max_bytes_in_flight = config.max_bytes_in_flight;
   options.max_waiting = config.max_waiting;

@@ -162,7 +162,7 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   completion.answered = true;
   completion.reply = reply;
   completion.node = options_.identity;
-  completion.connection = socket.id;
+  if (options_.names_connections) completion.connection = socket.id;
   completion.now = now;
   owner_.on_request_done(request);
   request.sink->on_done(request, completion);

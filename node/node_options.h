@@ -23,6 +23,8 @@ struct NodeOptions {
   // any sooner would help nobody.
   std::chrono::milliseconds first_connect_timeout{1'000};
   PoolBounds pool;
+  // Answers name their connection: what they say may mean nothing on another one.
+  bool names_connections = true;
   std::uint32_t max_in_flight = 1'024;
   std::uint64_t max_bytes_in_flight = 8u << 20;
   std::uint32_t max_waiting = 65'536;

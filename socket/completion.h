@@ -22,7 +22,9 @@ struct Completion {
   Reason reason = Reason::other;
   std::string_view text;
   std::string_view node;
-  std::uint64_t connection = 0;  // answered: which connection carried it; never used again
+  // answered: which connection carried it, a number that is never used again. 0: a request that
+  // follows from this one may go over any.
+  std::uint64_t connection = 0;
   Now now;
 };
 

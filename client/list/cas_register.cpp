@@ -137,18 +137,25 @@ void CasRegister::commit(Head head, Deadline until, Now now) {
   }
   until_ = until;
   state_ = State::committing;
-  swapped_ = gone_ = false;
+  swap_sent_ = swapped_ = gone_ = false;
   unanswered_ = 1 + (options_.controls.touch_first ? added_.size() : 0);
   if (options_.controls.touch_first) send_touches(until, now);
   next_head_ = std::move(head);
   next_head_.next = 0;
+  // Over several connections the order is only certain once the touches are answered.
+  const bool in_order = connection_ != 0 || unanswered_ == 1;
+  if (in_order) send_swap(now);
+}
+
+void CasRegister::send_swap(Now now) {
+  swap_sent_ = true;
   PendingOperation operation(Verb::set, keys_.head());
   if (options_.controls.compare)
     operation.condition = absent_ ? Condition::if_absent : Condition::if_version;
   if (options_.controls.compare && !absent_) operation.version = version_;
   operation.value = encode_head(next_head_);
   operation.connection = bound();
-  operation.deadline = until;
+  operation.deadline = until_;
   send(swap, std::move(operation), now);
 }
 
@@ -166,6 +173,7 @@ void CasRegister::send_touches(Deadline until, Now now) {
 void CasRegister::on_commit(const PendingOperation& operation, const socket::Completion& answer) {
   if (operation.purpose == swap) return on_swapped(answer);
   if (!answer.answered) {
+    if (!swap_sent_) return fail(answer);
     if (!swapped_ && pending_.drop_waiting() > 0) return fail(answer);
     Error error = runtime::make_error(answer, started_);
     error.outcome = Outcome::unknown;
@@ -173,7 +181,10 @@ void CasRegister::on_commit(const PendingOperation& operation, const socket::Com
     return end(Kind::unknown, std::move(error), answer.now);
   }
   if (answer.reply.status != Status::done) gone_ = true;
-  if (--unanswered_ == 0) on_committed(answer);
+  if (gone_ && !swap_sent_) return lose(answer, "what was added is gone");
+  --unanswered_;
+  if (unanswered_ == 1 && !swap_sent_) return send_swap(answer.now);
+  if (unanswered_ == 0) on_committed(answer);
 }
 
 void CasRegister::on_swapped(const socket::Completion& answer) {

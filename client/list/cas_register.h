@@ -1,7 +1,7 @@
 #pragma once
 
-// CasRegister: the register where the endpoint itself compares and sets (memcached). There is no
-// lock: whoever commits first wins, the others begin again.
+// CasRegister: the register where the endpoint itself compares and sets (memcached, servers of the
+// Redis protocol). There is no lock: whoever commits first wins, the others begin again.
 //
 //   closed     -> reading     GET head, with its version; left out while the one that we know is
 //                             likely to be the newest
@@ -22,8 +22,10 @@
 // anything that is about to expire, though its writer be killed right after it. Whatever expires
 // might have been acknowledged: a segment holds the items of all writers.
 //
-// Everything of one attempt goes over the connection that answered its first request: a server that
-// has started again counts its versions from 1 again, so a version says nothing there.
+// Everything of one attempt goes over the connection that answered its first request: a memcached
+// that has started again counts its versions from 1 again, so a version says nothing there. Where
+// answers name no connection, versions hold on all of them; then the commit waits until the touches
+// are answered, for they may go over others.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -68,6 +70,7 @@ class CasRegister final : public RegisterBase {
   void on_reply_to(const PendingOperation& operation, const socket::Completion& answer) override;
   void send_get(Now now);
   void look_for_versions(Now now);
+  void send_swap(Now now);
   void send_touches(Deadline until, Now now);
   void on_head(const socket::Completion& answer);
   void on_exchange(const PendingOperation& operation, const socket::Completion& answer);
@@ -98,8 +101,9 @@ class CasRegister final : public RegisterBase {
   std::vector<std::string> added_;  // in this attempt; no commit names them yet
   Deadline added_at_{0};
   Head next_head_;
-  bool swapped_ = false;  // the commit was answered
-  bool gone_ = false;     // something of added_ was not there any more
+  bool swap_sent_ = false;  // the commit
+  bool swapped_ = false;    // it was answered
+  bool gone_ = false;       // something of added_ was not there any more
 };
 
 }  // namespace sheaf::client::list

@@ -20,8 +20,9 @@ constexpr std::chrono::milliseconds slow_answer{100};
 
 }  // namespace
 
-std::chrono::seconds item_life(std::chrono::milliseconds lease,
-                               std::chrono::seconds grace) noexcept {
+std::chrono::milliseconds item_life(std::chrono::milliseconds lease,
+                                    std::chrono::seconds grace) noexcept {
+  if (grace.count() == 0) return lease;
   return std::chrono::ceil<std::chrono::seconds>(lease) + grace;
 }
 
@@ -48,7 +49,7 @@ void CasLockKey::begin(Request request, Deadline deadline, std::uint64_t connect
 
 // To renew and to release, the version must be certain on the connection that is to carry them.
 CasLockKey::Step CasLockKey::first() const {
-  const bool usable = certain_ && connection_ != 0 && connection_ == version_connection_;
+  const bool usable = certain_ && connection_ == version_connection_;
   switch (request_) {
     case Request::acquire:
       return Step::adding;

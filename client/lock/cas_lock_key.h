@@ -1,6 +1,7 @@
 #pragma once
 
-// CasLockKey: a lock's key at an endpoint that compares versions instead of values: memcached.
+// CasLockKey: a lock's key at an endpoint that compares versions instead of values: memcached, and
+// servers of the Redis protocol.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -27,19 +28,21 @@
 // acquire begins with adding, renew with swapping, release with removing. Renew and release begin
 // with looking if the version is not certain.
 //
-// A version has a meaning only on the connection that returned it: a server that has restarted
-// counts from 1 again, and the same number may belong to another item. A version is certain while
-// every write was answered. A server executes the requests of one connection in their order, so a
-// get finds what all earlier writes of that connection have left.
+// A version of memcached has a meaning only on the connection that returned it: a server that has
+// restarted counts from 1 again, and the same number may belong to another item. Elsewhere
+// connections have no numbers: a version is made of the nonce, which is nobody else's. A version is
+// certain while every write was answered. A server executes the requests of one connection in their
+// order, so a get finds what all earlier writes of that connection have left.
 //
-// The life of an item. memcached counts whole seconds, with a clock that it reads about once a
-// second, a little later each time. It stores an item with the second that it read last, and ends
-// the item when it reads the item's last second. So an item lives up to a second shorter than
-// asked for. And when a reading slips past the turn of a second, one second is left out, and items
-// of that time live up to two seconds shorter (3 s were asked for, 1.01 s were measured). So
-// `grace` more seconds are asked for. A reading that a busy server makes even later may cost as
-// much again; the allowance in the belief covers 50 ms of it. As everywhere, a holder believes in
-// a lease that begins before its request was sent.
+// The life of an item. Where servers count milliseconds, it is the lease, and `grace` is 0.
+// memcached counts whole seconds, with a clock that it reads about once a second, a little later
+// each time. It stores an item with the second that it read last, and ends the item when it reads
+// the item's last second. So an item lives up to a second shorter than asked for. And when a
+// reading slips past the turn of a second, one second is left out, and items of that time live up
+// to two seconds shorter (3 s were asked for, 1.01 s were measured). So `grace` more seconds are
+// asked for. A reading that a busy server makes even later may cost as much again; the allowance in
+// the belief covers 50 ms of it. As everywhere, a holder believes in a lease that begins before its
+// request was sent.
 //
 // A server that was stopped and goes on stores with the second from before the stop, until it
 // reads its clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So an item whose storing
@@ -54,9 +57,9 @@
 
 namespace sheaf::client::lock {
 
-// The time to live of an item: whole seconds.
-std::chrono::seconds item_life(std::chrono::milliseconds lease,
-                               std::chrono::seconds grace = LockControls().grace) noexcept;
+// The time to live of an item: whole seconds, if there is a grace.
+std::chrono::milliseconds item_life(std::chrono::milliseconds lease,
+                                    std::chrono::seconds grace = LockControls().grace) noexcept;
 
 // The error of an endpoint that returns no versions.
 Error no_versions(std::string_view node);

@@ -194,7 +194,8 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
                 false, now);
   }
   const bool failed = answer.end == End::failed;
-  if (failed && answer.error->reason == Reason::connection_lost && terms_.controls.bound) {
+  const bool bound = terms_.controls.bound && tenure_->connection != 0;
+  if (failed && answer.error->reason == Reason::connection_lost && bound) {
     return on_connection_ended(tenure_->connection, now);
   }
   if (now.mono >= tenure_->until) {
