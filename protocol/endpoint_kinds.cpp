@@ -56,9 +56,18 @@ constexpr FeatureSet memcached_features = {
     Feature::touch,      Feature::flags,      Feature::rehash, Feature::server_stats,
     Feature::lists,      Feature::locks};
 
-constexpr FeatureSet redis_features = {Feature::if_present, Feature::touch,
-                                       Feature::millisecond_ttl, Feature::rehash,
-                                       Feature::server_stats};
+constexpr FeatureSet redis_features = {Feature::if_absent_or_equal,
+                                       Feature::if_value,
+                                       Feature::if_present,
+                                       Feature::if_version,
+                                       Feature::edits,
+                                       Feature::counters,
+                                       Feature::touch,
+                                       Feature::millisecond_ttl,
+                                       Feature::rehash,
+                                       Feature::server_stats,
+                                       Feature::lists,
+                                       Feature::locks};
 
 // In the order in which sentences name them.
 constexpr std::array table{
@@ -103,6 +112,8 @@ constexpr std::array table{
         .make_sessions = redis_sessions,
         .make_map = redis_map,
         .features = redis_features,
+        .compares = Compares::versions,
+        .binds_connections = false,
         .longest_key = resp::longest_key,
         .options = OptionGroup::redis,
     },

@@ -82,23 +82,24 @@ class SHEAF_API Client {
   Result<RemoveResult> remove(std::string_view key, const RemoveOptions& options = {});
 
   /// Puts bytes behind a value. False: the key is absent and stays so. Not safe to repeat after
-  /// `unknown`. memcached; elsewhere Outcome::unsupported.
+  /// `unknown`. memcached, Redis protocol; elsewhere Outcome::unsupported.
   Result<bool> append(std::string_view key, std::string_view value,
                       const EditOptions& options = {});
   /// Puts bytes before a value; as append.
   Result<bool> prepend(std::string_view key, std::string_view value,
                        const EditOptions& options = {});
 
-  /// Adds to a decimal number of 64 bits, modulo 2^64. Returns the new number, nothing if the key
-  /// is absent and no `initial` was given. Errors: Reason::wrong_type. Not safe to repeat after
-  /// `unknown`. memcached; elsewhere Outcome::unsupported.
+  /// Adds to a decimal number: of 64 bits and modulo 2^64 on memcached, of 63 bits in the Redis
+  /// protocol, where a larger sum is refused. Returns the new number, nothing if the key is absent
+  /// and no `initial` was given. Errors: Reason::wrong_type, also for a sum that is refused. Not
+  /// safe to repeat after `unknown`. Elsewhere Outcome::unsupported.
   Result<CountResult> increment(std::string_view key, std::uint64_t delta = 1,
                                 const CountOptions& options = {});
   /// Takes from a decimal number, down to 0; as increment.
   Result<CountResult> decrement(std::string_view key, std::uint64_t delta = 1,
                                 const CountOptions& options = {});
 
-  /// Gives a key a new time to live. False: the key is absent. memcached; elsewhere
+  /// Gives a key a new time to live. False: the key is absent. memcached, Redis protocol; elsewhere
   /// Outcome::unsupported.
   Result<bool> touch(std::string_view key, const TouchOptions& options = {});
   /// Reads a key and gives it a new time to live, at once; as touch.
@@ -168,9 +169,10 @@ class SHEAF_API Client {
   std::vector<NodeReport> check_nodes(const NodesOptions& options = {});
 
   /// What every server says of itself, in configured order: lines "NAME VALUE\n" of one group of
-  /// its statistics (empty: the general ones). memcached; elsewhere Outcome::unsupported.
+  /// its statistics (empty: the general ones). memcached, Redis protocol; elsewhere
+  /// Outcome::unsupported.
   std::vector<NodeText> server_stats(std::string_view group = {}, const NodesOptions& options = {});
-  /// The version of every server's software, in configured order. memcached; as server_stats.
+  /// The version of every server's software, in configured order; as server_stats.
   std::vector<NodeText> server_versions(const NodesOptions& options = {});
 
   /// The configuration in force (without the password).

@@ -66,8 +66,9 @@ class ListPages;
 /// the other. Errors: Outcome::unknown if the edit may have been applied or may be yet; with every
 /// other outcome it was not and will not be. Outcome::unsupported on endpoints that have no lists.
 ///
-/// memcached may drop any key to make room, and forgets all of them when it restarts. A list whose
-/// head is gone is empty; a missing item or segment is a hole: calls that meet one end with
+/// memcached may drop any key to make room, and forgets all of them when it restarts; a server of
+/// the Redis protocol may lose the last edits in a failover, and keys if it evicts any. A list
+/// whose head is gone is empty; a missing item or segment is a hole: calls that meet one end with
 /// Reason::incomplete, range_with_holes shows it, drop_holes removes it.
 class SHEAF_API List {
  public:

@@ -261,7 +261,8 @@ class [[nodiscard]] LockResult {
 ///
 /// The key of a lock is its name; other clients of the state store protocol that lock by
 /// `SET name value NEX PX lease` are respected, and respect ours. On memcached, which allows names
-/// of 1 to 250 bytes, those that lock by `add name value` are.
+/// of 1 to 250 bytes, those that lock by `add name value` are, and in the Redis protocol, with
+/// names of up to 8 KiB, those that lock by `SET name value NX PX lease`.
 ///
 /// Thread rule: any thread may call any member at any time.
 /// Lifetime: may outlive the Client; calls then end with Outcome::shutdown. Copies are independent;
@@ -292,11 +293,11 @@ class SHEAF_API Locker {
   /// taken, the client releases it in the background.
   LockResult try_lock(std::string_view name, const TryLockOptions& options = {});
 
-  /// Waits until the lock is free, woken by notifications and, if none comes (as on memcached), by
-  /// asking each quarter of a second. With a `wait` of 0 as try_lock. Busy: another held it to the
-  /// end of the wait. An error: the node was not reached at the end of the wait, or the store
-  /// refused, which ends the wait early. Without a `wait` an error also ends it when the node has
-  /// not answered for the longer of a lease and the cluster's `timeout`.
+  /// Waits until the lock is free, woken by notifications and, if none comes (as everywhere but in
+  /// the state store), by asking each quarter of a second. With a `wait` of 0 as try_lock. Busy:
+  /// another held it to the end of the wait. An error: the node was not reached at the end of the
+  /// wait, or the store refused, which ends the wait early. Without a `wait` an error also ends it
+  /// when the node has not answered for the longer of a lease and the cluster's `timeout`.
   LockResult lock(std::string_view name, const LockOptions& options = {});
 
   /// The asynchronous forms of these members, with callbacks or for coroutines:

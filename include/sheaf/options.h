@@ -50,9 +50,10 @@ enum class SetCondition : unsigned char {
   always,              ///< Unconditionally.
   if_absent,           ///< Only if the key is absent. Not safe to repeat after `unknown`.
   if_absent_or_equal,  ///< If the key is absent or already holds exactly this value. Safe to
-                       ///< repeat. State store.
-  if_present,          ///< Only if the key is there. memcached.
-  if_version           ///< Only if the key is still at `SetOptions::version`. memcached.
+                       ///< repeat. State store, Redis protocol.
+  if_present,          ///< Only if the key is there. memcached, Redis protocol.
+  if_version           ///< Only if the key is still at `SetOptions::version`. memcached, Redis
+                       ///< protocol.
 };
 
 /// Options of set.
@@ -77,7 +78,8 @@ struct SetResult {
 struct RemoveOptions {
   std::optional<std::string_view> if_value{};  ///< Remove only if the key holds exactly this value.
   FencingToken fence{};                        ///< Empty: none is sent.
-  /// Remove only if the key is still at this version. memcached. Not with `if_value`.
+  /// Remove only if the key is still at this version. memcached, Redis protocol. Not with
+  /// `if_value`.
   std::optional<Version> if_version{};
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.
@@ -93,7 +95,7 @@ struct RemoveResult {
   };
   Found found = absent;  ///< See Found.
   /// Removed: the version of the value that is gone. Not removed: the version that is there, if the
-  /// endpoint returned one. memcached returns neither.
+  /// endpoint returned one. The state store does.
   Version version{};
 
   friend bool operator==(const RemoveResult& result, Found expected) noexcept {

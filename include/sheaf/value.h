@@ -16,7 +16,8 @@ inline namespace v0 {
 
 /// The version that the endpoint gave a value, in the endpoint's own text.
 /// State store: a hybrid logical clock, `wall:counter:node`; compare by asking the store, not as
-/// text. Empty when the endpoint sent none.
+/// text. memcached: a number of the server. Redis protocol: made of the value, so a value that was
+/// replaced and has come back has its old version. Empty when the endpoint sent none.
 struct Version {
   std::string text;  ///< Exactly as received.
 

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
@@ -10,12 +13,16 @@
 #include "tests/support/memcached_process.h"
 #endif
 #ifdef SHEAF_TEST_REDIS_SERVERS
+#include "tests/support/garnet_process.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_cluster.h"
 #endif
 
 namespace sheaf::test {
 namespace {
+
+// What CTest is told by a program that could not run.
+constexpr int skipped = 77;
 
 // Of calls that name none: a busy machine may stand still for a second.
 constexpr const char* patient = "&timeout=10s";
@@ -94,22 +101,35 @@ class RedisServers final : public Endpoint {
   std::array<RedisProcess, 3> servers_;
 };
 
-// A cluster, of which the client is given one server.
-class RedisCluster final : public Endpoint {
+// A cluster, of which the client is given one server. It outlives this object.
+class SharedCluster final : public Endpoint {
  public:
-  explicit RedisCluster(const std::string& routing) : routing_(routing) {
-    cluster_.wait_until_settled();
+  explicit SharedCluster(const std::string& software) : cluster_(shared(software)) {
+    for (std::size_t i = 0; i < primaries; ++i) cluster_.text(i, {"FLUSHALL"});
   }
   std::string uri() const override {
     // One that was not the first to be formed.
-    return "redis://127.0.0.1:" + std::to_string(port_) +
-           "?connect_timeout=5s&routing=" + routing_ + patient;
+    return "redis://127.0.0.1:" + std::to_string(cluster_.server(1).port()) +
+           "?connect_timeout=5s" + patient;
   }
 
  private:
-  std::string routing_;
-  RespCluster cluster_;
-  std::uint16_t port_ = cluster_.server(1).port();
+  static constexpr std::size_t primaries = 3;
+
+  static RespCluster& shared(const std::string& software) {
+    static const std::unique_ptr<RespCluster> cluster = [&] {
+      RespClusterOptions options;
+      options.primaries = primaries;
+      options.replicas = 1;
+      if (software == "garnet") options.software = RespClusterOptions::Software::garnet;
+      auto made = std::make_unique<RespCluster>(std::move(options));
+      made->wait_until_settled();
+      return made;
+    }();
+    return *cluster;
+  }
+
+  RespCluster& cluster_;
 };
 #endif
 
@@ -143,20 +163,35 @@ std::vector<EndpointFactory> memcached_factories() {
   return all;
 }
 
-std::vector<EndpointFactory> all_factories() {
-  std::vector<EndpointFactory> all = endpoint_factories();
-  for (EndpointFactory& factory : memcached_factories()) all.push_back(std::move(factory));
+std::vector<EndpointFactory> redis_factories() {
+  std::vector<EndpointFactory> all;
+#ifdef SHEAF_TEST_REDIS_SERVERS
+  all = {factory<RedisServers>("RedisServers", "ring")};
+  all[0].limits = {.key = 8'192, .binary_key = 8'192};
+#endif
   return all;
 }
 
-std::vector<EndpointFactory> with_redis(std::vector<EndpointFactory> all) {
+std::vector<EndpointFactory> cluster_factories() {
+  std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_REDIS_SERVERS
-  for (EndpointFactory factory : {factory<RedisServers>("RedisServers", "ring"),
-                                  factory<RedisCluster>("RedisCluster", "cluster")}) {
-    factory.limits = {.key = 8'192, .binary_key = 8'192};
-    all.push_back(std::move(factory));
+  const char* const software = std::getenv("SHEAF_TEST_CLUSTER");
+  if (software == nullptr) return all;
+  if (software == std::string_view("garnet") && !garnet_server()) {
+    std::puts(no_garnet);
+    std::_Exit(skipped);
   }
+  all = {factory<SharedCluster>("SharedCluster", software)};
+  all[0].limits = {.key = 8'192, .binary_key = 8'192};
 #endif
+  return all;
+}
+
+std::vector<EndpointFactory> all_factories() {
+  std::vector<EndpointFactory> all = endpoint_factories();
+  for (const auto& others : {memcached_factories(), redis_factories(), cluster_factories()}) {
+    all.insert(all.end(), others.begin(), others.end());
+  }
   return all;
 }
 

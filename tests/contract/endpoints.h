@@ -42,11 +42,14 @@ struct EndpointFactory {
 std::vector<EndpointFactory> endpoint_factories();
 // Three memcached servers, where it is installed; both protocols.
 std::vector<EndpointFactory> memcached_factories();
+// Three redis-servers, where it is installed, that know nothing of each other.
+std::vector<EndpointFactory> redis_factories();
+// A cluster of three primaries and three replicas, if SHEAF_TEST_CLUSTER is in the environment:
+// "redis" or "garnet". To form one takes seconds, so all tests of a process share it, empty at
+// first.
+std::vector<EndpointFactory> cluster_factories();
 // All of them.
 std::vector<EndpointFactory> all_factories();
-// And with them, where it is installed, three servers of the Redis protocol, on their own and as a
-// cluster. They have no versions yet, and what is made with versions.
-std::vector<EndpointFactory> with_redis(std::vector<EndpointFactory> all);
 
 // Opens a client or fails the test with the reason.
 inline Client open(const std::string& uri, ClientOptions options = {}) {
