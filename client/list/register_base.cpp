@@ -19,7 +19,7 @@ bool RegisterBase::worth_another(const socket::Completion& answer) noexcept {
     case Outcome::unknown:
       return true;
     case Outcome::refused:
-      return answer.reason == Reason::fencing_stale;
+      return answer.reason == Reason::fencing_stale || answer.reason == Reason::timed_out;
     case Outcome::not_sent:
       return answer.reason == Reason::connection_lost || answer.reason == Reason::timed_out;
     default:

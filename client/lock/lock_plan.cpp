@@ -16,10 +16,12 @@ using Request = LockKey::Request;
 using End = KeyAnswer::End;
 using std::chrono::nanoseconds;
 
-// Whether a repetition would get the same answer.
-bool is_final(Outcome outcome) {
-  switch (outcome) {
+// Whether a repetition would get the same answer. A cluster that changes refuses for a while: that
+// is a refusal for time.
+bool is_final(const Error& error) {
+  switch (error.outcome) {
     case Outcome::refused:
+      return error.reason != Reason::timed_out && error.reason != Reason::node_down;
     case Outcome::invalid:
     case Outcome::unsupported:
     case Outcome::shutdown:
@@ -146,7 +148,7 @@ void LockPlan::on_ask_failed(const KeyAnswer& answer, Now now) {
   const bool cut_short = ask_deadline_ < asked_at_ + limit;
   if (!cut_short || !heard_ || !terms_.patient) failure_ = error;
   const bool silent = terms_.patient && now.mono - heard_at_ >= terms_.patience;
-  if (is_final(error.outcome)) return give_up(error, now);
+  if (is_final(error)) return give_up(error, now);
   if (silent || now.mono >= terms_.wait_until) return give_up(failure_, now);
   if (terms_.patient) {
     denied_ = true;
@@ -290,7 +292,7 @@ void LockPlan::on_freed(const KeyAnswer& answer, Now now) {
     phase_ = Phase::over;
     return;
   }
-  const bool over = is_final(answer.error->outcome) || now.mono >= free_until_;
+  const bool over = is_final(*answer.error) || now.mono >= free_until_;
   if (!freed_ && (over || now.mono >= report_by_)) freed_ = Failure(*answer.error);
   if (over) {
     phase_ = Phase::over;

@@ -95,6 +95,43 @@ TEST_F(CasRegisterTest, ThatSomebodyElseWasFasterIsLostAndTakesBackWhatWasAdded)
   wire.wants(Verb::get, keys.head());  // what was known is not trusted
 }
 
+// Answers that name no connection: the touch might go over another one than the commit.
+TEST_F(CasRegisterTest, WithoutAConnectionTheCommitWaitsForTheTouches) {
+  wire.connection = 0;
+  add_first();
+  reg.commit(head, now.mono + 5s, now);
+  const calls::Command& touch = wire.wants(Verb::touch, item);
+  EXPECT_EQ(touch.connection, 0u);
+  wire.wants_nothing();
+  wire.answer(touch, Status::done);
+  EXPECT_EQ(reg.poll_event().kind, Kind::none);
+  wire.answer(wire.wants(Verb::set, keys.head()), Status::done, "2");
+  EXPECT_EQ(reg.poll_event().kind, Kind::done);
+  reg.close(now.mono + 5s, now);
+  reg.open(now.mono + 5s, now);
+  EXPECT_EQ(reg.poll_event().kind, Kind::done) << "what it wrote last is trusted";
+}
+
+TEST_F(CasRegisterTest, WithoutAConnectionATouchThatFailedKeepsTheCommitFromLeaving) {
+  wire.connection = 0;
+  add_first();
+  reg.commit(head, now.mono + 5s, now);
+  wire.fail(wire.wants(Verb::touch, item), Outcome::unknown, Reason::connection_lost);
+  EXPECT_EQ(reg.poll_event().kind, Kind::lost) << "the edit was not made";
+  wire.wants(Verb::remove, item);
+  reg.open(now.mono + 5s, now);
+  wire.answer(wire.wants(Verb::get, keys.head()), Status::absent);
+  EXPECT_EQ(reg.poll_event().kind, Kind::done);
+}
+
+TEST_F(CasRegisterTest, WithoutAConnectionAnItemThatIsGoneKeepsTheCommitFromLeaving) {
+  wire.connection = 0;
+  add_first();
+  reg.commit(head, now.mono + 5s, now);
+  wire.answer(wire.wants(Verb::touch, item), Status::absent);
+  EXPECT_EQ(reg.poll_event().kind, Kind::lost);
+}
+
 TEST_F(CasRegisterTest, ACommitWithoutAnAnswerIsUnknownAndNothingIsTakenBack) {
   add_first();
   const auto [touch, swap] = commit();

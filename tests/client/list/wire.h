@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "client/calls/procedure.h"
@@ -33,13 +34,13 @@ class Wire {
   }
 
   void answer(const calls::Command& command, protocol::Status status, std::string_view version = {},
-              std::string_view value = {}, std::uint64_t connection = 7) {
+              std::string_view value = {}, std::optional<std::uint64_t> other = {}) {
     socket::Completion completion;
     completion.answered = true;
     completion.reply.status = status;
     completion.reply.version = version;
     completion.reply.value = value;
-    completion.connection = connection;
+    completion.connection = other.value_or(connection);
     completion.now = now;
     subject_.on_answer(command.id, completion);
   }
@@ -56,6 +57,7 @@ class Wire {
     subject_.on_deadline(now);
   }
 
+  std::uint64_t connection = 7;  // that answers
   Now now{std::chrono::seconds(1'000), std::chrono::milliseconds(0)};
 
  private:

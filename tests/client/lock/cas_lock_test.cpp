@@ -53,6 +53,7 @@ TEST(ItemLife, IsTheLeaseInWholeSecondsAndTwoMore) {
   EXPECT_EQ(item_life(1001ms), 4s);
   EXPECT_EQ(item_life(10s), 12s);
   EXPECT_EQ(item_life(std::chrono::hours(24)), 24h + 2s);
+  EXPECT_EQ(item_life(1001ms, 0s), 1001ms) << "where servers count milliseconds";
 }
 
 TEST_F(CasPlanTest, TakesKeepsAndGivesBackOnOneConnection) {
@@ -245,6 +246,29 @@ TEST_F(CasPlanTest, AfterItsConnectionAVersionMeansNothing) {
   it.connection = 8;
   it.answer(Status::done, "5", "other:1");  // a new server's fifth item
   EXPECT_TRUE(plan.done());
+}
+
+// Answers that name no connection: a version holds on all of them.
+TEST_F(CasPlanTest, WithoutAConnectionALockOutlivesTheOneThatItWasTakenOn) {
+  it.connection = 0;
+  it.wants();
+  it.answer(Status::done, "nonce");
+  ASSERT_TRUE(plan.acquired());
+  plan.on_connection_ended(7, it.now());
+  EXPECT_TRUE(plan.tenure()->held);
+  it.wait();
+  EXPECT_EQ(next(), "set if nonce") << "the version is certain";
+  it.fail(Outcome::not_sent, Reason::connection_lost);
+  EXPECT_TRUE(plan.tenure()->held);
+  it.wait();
+  const calls::Command& renewal = it.wants();
+  EXPECT_EQ(renewal.operation.version, "nonce");
+  EXPECT_EQ(renewal.connection, 0u);
+  it.answer(Status::done, "nonce");
+  plan.release(it.now().mono + 1s, it.now());
+  EXPECT_EQ(it.wants().connection, 0u);
+  it.answer(Status::done);
+  EXPECT_TRUE(plan.freed()->value());
 }
 
 TEST_F(CasPlanTest, ALossWhileARenewalIsUnderWayGivesBackWhatItMayHaveLeft) {

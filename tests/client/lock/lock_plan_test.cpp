@@ -312,6 +312,20 @@ TEST_F(PatientPlanTest, ARefusalEndsTheWait) {
   EXPECT_TRUE(plan.done());
 }
 
+TEST_F(PatientPlanTest, ARefusalForAWhileDoesNotEndTheWait) {
+  it.wants();
+  it.fail(Outcome::refused, Reason::timed_out);
+  EXPECT_FALSE(plan.settled());
+  it.wait();
+  it.wants();
+  it.fail(Outcome::refused, Reason::node_down);
+  EXPECT_FALSE(plan.settled());
+  it.wait();
+  it.wants();
+  it.answer(Status::done, "1:0:s");
+  EXPECT_TRUE(plan.acquired());
+}
+
 TEST_F(PatientPlanTest, AClosingClientEndsTheWait) {
   it.wants();
   plan.on_shutdown(it.now());
