@@ -177,13 +177,13 @@ void CommandLine::add_value_commands() {
 }
 
 void CommandLine::add_count_commands() {
-  CLI::App* incr = add(Command::incr, "Add to a number; prints the new one (memcached)");
+  CLI::App* incr = add(Command::incr, "Add to a number; prints the new one (memcached, redis)");
   add_key(incr);
   incr->add_option("DELTA", raw_.delta, "How much (default 1); negative: takes away, down to 0");
   incr->add_option("--initial", raw_.initial, "What an absent key is set to")->type_name("N");
   add_ttl(incr);
 
-  CLI::App* touch = add(Command::touch, "Give a key a new time to live (memcached)");
+  CLI::App* touch = add(Command::touch, "Give a key a new time to live (memcached, redis)");
   add_key(touch);
   add_ttl(touch);
 }
@@ -216,7 +216,7 @@ void CommandLine::add_ring_commands() {
   ring->add_option("--keys", raw_.ring_keys, "Place this many simulated keys and count them")
       ->type_name("N");
   add(Command::nodes, "Ask every node: health, round trip, pool, clock difference");
-  add(Command::stats, "Print what every server says of itself (memcached)")
+  add(Command::stats, "Print what every server says of itself (memcached, redis)")
       ->add_option("GROUP", raw_.group, "settings, items, slabs, sizes, conns (default: general)");
 }
 
