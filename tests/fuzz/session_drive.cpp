@@ -39,7 +39,6 @@ Operation operation_of(Verb verb, unsigned variant, const SessionDrive::Request&
   if (verb == Verb::get_many) operation.keys = request.keys;
   const bool writes = verb == Verb::set || verb == Verb::append || verb == Verb::prepend;
   if (writes || operation.condition == Condition::if_value) operation.value = request.value;
-  if (operation.condition == Condition::if_version) operation.version = "7";
   if (verb == Verb::set) operation.ttl = std::chrono::milliseconds(700 * (variant % 5));
   if (verb == Verb::touch || verb == Verb::get_and_touch || verb == Verb::lease) {
     operation.ttl = std::chrono::milliseconds(700 * (variant + 1));
@@ -125,8 +124,8 @@ void SessionDrive::submit(std::uint8_t argument) {
   for (unsigned i = 1; i <= 7; ++i) request->names.push_back("k" + std::to_string(i));
   request->keys.assign(request->names.begin(), request->names.end());
   request->keys.resize(1 + variant % 7);
-  const Operation operation =
-      operation_of(static_cast<Verb>(argument % verbs), variant, *request, now_);
+  Operation operation = operation_of(static_cast<Verb>(argument % verbs), variant, *request, now_);
+  if (operation.condition == Condition::if_version) operation.version = version();
   const auto ticket = session_.submit(operation, now_);
   if (!ticket) return expect(!ticket.error().text.empty(), "a refusal says why");
   const Name name{ticket->slot, ticket->generation};

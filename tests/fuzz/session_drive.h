@@ -52,6 +52,8 @@ class SessionDrive {
   // bytes of the input into an answer.
   virtual void on_written(std::string_view) {}
   virtual std::string answer(std::uint8_t, std::string_view text) { return std::string(text); }
+  // A version that sessions of this protocol take.
+  virtual std::string_view version() const { return "7"; }
 
   const Now& now() const { return now_; }
 

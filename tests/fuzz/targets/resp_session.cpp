@@ -1,11 +1,22 @@
 // A session of the Redis protocol and a server that says anything.
 
 #include "protocol/resp/session.h"
+#include "protocol/resp/value_version.h"
 #include "tests/fuzz/session_drive.h"
 
 namespace sheaf::fuzz {
 
 using namespace protocol::resp;
+
+// Changes by version expect the value "v".
+class RespDrive final : public SessionDrive {
+ public:
+  using SessionDrive::SessionDrive;
+
+ private:
+  std::string_view version() const override { return version_.text(); }
+  const ValueVersion version_ = ValueVersion::of("v");
+};
 
 // Two flags: whether to log in, and whether few bytes are above value_limit. Then what the drive
 // reads.
@@ -19,7 +30,7 @@ void run(std::string_view bytes) {
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {
     RespSession session(options);
-    SessionDrive drive(session, piece);
+    RespDrive drive(session, piece);
     drive.play(played);
     expect(session.input_capacity() < 2'500'000, "the input buffer is bounded");
     expect(session.reply_capacity() <= 8'192, "and so is the tree of a reply");
@@ -30,6 +41,7 @@ void run(std::string_view bytes) {
 std::vector<std::string> seeds() {
   using protocol::Verb;
   const std::string hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3\r\n";
+  const std::string garnet = "%2\r\n+garnet_version\r\n+2.2.5\r\n+proto\r\n:3\r\n";
   const std::string last = "+OK\r\n+OK\r\n+PONG\r\n";
   const Script ready = Script()
                            .take_output()
@@ -59,6 +71,29 @@ std::vector<std::string> seeds() {
                .pass_time(13)
                .take_output(),
            "=9\r\ntxt:a:1\n\n\r\n>1\r\n+x\r\n+PONG\r\n+PONG\r\n"),
+      talk(Script(ready)
+               .submit(Verb::set, 12)
+               .submit(Verb::remove, 4)
+               .submit(Verb::increment)
+               .take_output()
+               .feed(18)
+               .take_output(),
+           "$1\r\nv\r\n_\r\n$1\r\n8\r\n:1\r\n"),
+      '\0' + Script()
+                 .take_output()
+                 .feed(static_cast<std::uint8_t>(garnet.size()))
+                 .take_output()
+                 .feed(static_cast<std::uint8_t>(last.size()))
+                 .submit(Verb::append, 1)
+                 .submit(Verb::set, 12)
+                 .submit(Verb::get)
+                 .take_output()
+                 .feed(17)
+                 .take_output()
+                 .feed(26)
+                 .take_output()
+                 .with(garnet + last + "+OK\r\n$1\r\nv\r\n_\r\n" +
+                       "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n" + "+OK\r\n_\r\n+OK\r\n"),
       talk(Script(ready).submit(Verb::get).submit(Verb::get).take_output(),
            "-NOAUTH Authentication required.\r\n"),
       '\2' + Script(ready).submit(Verb::get).submit(Verb::get).take_output().with(

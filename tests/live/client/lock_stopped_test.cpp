@@ -1,6 +1,6 @@
 // Holders in processes of their own that are stopped past their lease, on every kind of server that
-// processes can share. However long one was stopped, it neither extends nor releases the lock of the
-// next holder, and loses no increment of a counter.
+// processes can share. However long one was stopped, it neither extends nor releases the lock of
+// the next holder, and loses no increment of a counter.
 
 #include "tests/live/client/lock_processes.h"
 
