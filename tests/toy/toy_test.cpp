@@ -87,7 +87,7 @@ TEST_F(Toy, RefusesWhatItsRowHasNot) {
   for (const Feature feature : all_features) {
     EXPECT_EQ(client.supports(feature), feature == Feature::rehash) << to_string(feature);
   }
-  const std::string others = "mqtt://, memcached:// or embedded://";
+  const std::string others = "mqtt://, memcached://, embedded:// or redis://";
   expect_unsupported(Locker(client).try_lock("lock"),
                      "locks are not supported at toy://, only at " + others);
   expect_unsupported(List(client, "list").length(),
