@@ -1,0 +1,79 @@
+#pragma once
+
+// ModelConnection: a client's connection to a node of a model cluster, from bytes to bytes.
+//
+// | a command                                    | its reply                              |
+// |----------------------------------------------|----------------------------------------|
+// | is not known, or has a wrong number of words | an error                               |
+// | comes before a login that the cluster wants  | NOAUTH                                 |
+// | is for keys that are not served here         | as slot_rules.h says                   |
+// | comes while the node loads                   | LOADING, but a few are carried out     |
+// | is carried out                               | its own                                |
+//
+// ASKING is for the next command, whatever that is; on Garnet for a run of GETs that comes in one
+// piece.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <string>
+#include <string_view>
+
+#include "tests/support/resp_model/command_parser.h"
+#include "tests/support/resp_model/command_table.h"
+#include "tests/support/resp_model/model_cluster.h"
+#include "tests/support/resp_model/reply_writer.h"
+
+namespace sheaf::test::resp_model {
+
+class ModelConnection {
+ public:
+  // `cluster` outlives it.
+  ModelConnection(ModelCluster& cluster, NodeNumber node);
+
+  // The replies to what is complete now. A node that is stopped gives none until it goes on and
+  // receives more, or nothing.
+  std::string receive(std::string_view bytes, Deadline now);
+  // After these replies the server closes the connection.
+  bool closed() const { return closed_ || process_ != node().process; }
+
+  std::uint64_t number() const { return number_; }
+  const std::string& client() const { return client_; }
+
+ private:
+  ModelNode& node() { return cluster_.node(node_); }
+  const ModelNode& node() const { return cluster_.node(node_); }
+  const Dialect& dialect() const { return cluster_.options().dialect; }
+
+  void answer(const Words& words, Deadline now);
+  // True if it is refused, and the error is written.
+  bool refused(const CommandSpec& spec, const Words& words, bool asking, Deadline now);
+  bool refuse(std::string_view error);
+  void run_on_keys(const CommandSpec& spec, const Words& words, Deadline now);
+  void run_on_cluster(const Words& words, Deadline now);
+  void run_on_connection(const CommandSpec& spec, const Words& words);
+  void hello(const Words& words);
+  bool hello_options(const Words& words);
+  void write_greeting();
+  void client_command(const Words& words);
+  void ping(const Words& words);
+  // An error, or nothing if the login is good.
+  std::string_view log_in(std::string_view user, std::string_view password);
+  ReplyWriter reply() { return ReplyWriter(out_, protocol_); }
+
+  ModelCluster& cluster_;
+  const NodeNumber node_;
+  const unsigned process_;
+  const std::uint64_t number_;
+  CommandParser parser_;
+  std::string out_;
+  std::string client_ = "default";
+  std::string name_;
+  int protocol_ = 2;
+  bool logged_in_;
+  bool asking_ = false;
+  bool readonly_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace sheaf::test::resp_model

@@ -1,0 +1,56 @@
+#pragma once
+
+// RequestLog: what the nodes of a model cluster carried out, in its order, and what they refused. A
+// test proves by it that nothing was carried out twice: its requests have distinct words, say a
+// value or a key of their own each.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/resp_model/cluster_view.h"
+#include "tests/support/resp_model/command_parser.h"
+
+namespace sheaf::test::resp_model {
+
+// A command on keys that was carried out.
+struct Execution {
+  Deadline at{0};
+  NodeNumber node = 0;
+  std::uint64_t connection = 0;  // numbered through the cluster, from 1
+  std::string client;            // the user that logged in, or "default"
+  Words words;
+  bool write = false;
+  std::string reply;  // its bytes, before any fault
+};
+
+class RequestLog {
+ public:
+  void add(Execution execution) { executions_.push_back(std::move(execution)); }
+  // A refusal, by the first word of its text.
+  void add_error(std::string_view text);
+  // A reply to CLUSTER NODES, SHARDS or SLOTS.
+  void add_fetch(const std::string& client, NodeNumber node);
+
+  const std::vector<Execution>& executions() const { return executions_; }
+  // How often a command was carried out that begins with these words.
+  std::size_t times(const Words& words) const;
+  // Writes that were carried out more than once with the same words; of one command if it is named.
+  std::vector<Execution> repeats(std::string_view command = {}) const;
+  std::uint64_t errors(std::string_view first_word) const;
+  std::uint64_t fetches() const;
+  std::uint64_t fetches_by(const std::string& client) const;
+  std::uint64_t fetches_from(NodeNumber node) const;
+
+ private:
+  std::vector<Execution> executions_;
+  std::map<std::string, std::uint64_t, std::less<>> errors_;
+  std::map<std::pair<std::string, NodeNumber>, std::uint64_t> fetches_;
+};
+
+}  // namespace sheaf::test::resp_model
