@@ -1,0 +1,152 @@
+#include "tests/sim/kit/sim_resp.h"
+
+#include <algorithm>
+
+#include "tests/support/resp_model/model_connection.h"
+
+namespace sheaf::sim {
+
+using test::resp_model::ClusterChanges;
+using test::resp_model::ClusterOptions;
+using test::resp_model::ModelCluster;
+using test::resp_model::ModelConnection;
+using test::resp_model::NodeAddress;
+
+namespace {
+
+constexpr std::uint16_t resp_port = 6'379;
+
+NodeAddress address_of(unsigned host) { return {"r" + std::to_string(host), resp_port}; }
+
+std::vector<NodeAddress> first_addresses(unsigned count) {
+  std::vector<NodeAddress> all;
+  for (unsigned i = 0; i < count; ++i) all.push_back(address_of(i));
+  return all;
+}
+
+// One connection: what does not fit into the window waits here.
+class RespPeer final : public SimPeer {
+ public:
+  RespPeer(ModelCluster& cluster, unsigned node, SimConnection& connection)
+      : model_(cluster, node), connection_(connection) {}
+
+  std::size_t on_bytes(std::string_view bytes, Now now) override {
+    out_ += model_.receive(bytes, now.mono);
+    flush();
+    return bytes.size();
+  }
+  void on_writable(Now) override { flush(); }
+  void on_end(Now) override {}
+
+ private:
+  void flush() {
+    out_.erase(0, connection_.send(out_));
+    if (out_.empty() && model_.closed()) connection_.end();
+  }
+
+  ModelConnection model_;
+  SimConnection& connection_;
+  std::string out_;
+};
+
+class RespService final : public SimService {
+ public:
+  RespService(ModelCluster& cluster, unsigned node) : cluster_(cluster), node_(node) {}
+  std::unique_ptr<SimPeer> accept(SimConnection& connection, Now) override {
+    return std::make_unique<RespPeer>(cluster_, node_, connection);
+  }
+  void tick(Now) override {}
+  Deadline next_tick() const override { return never; }
+
+ private:
+  ModelCluster& cluster_;
+  unsigned node_;
+};
+
+}  // namespace
+
+SimResp::SimResp(SimNetwork& network, unsigned primaries, std::uint64_t seed,
+                 ClusterOptions options)
+    : network_(network),
+      cluster_(first_addresses(primaries), seed, std::move(options)),
+      next_host_(primaries) {
+  for (unsigned node = 0; node < primaries; ++node) {
+    servers_.push_back(&serve(node, address_of(node)));
+  }
+}
+
+SimServer& SimResp::serve(unsigned node, const NodeAddress& address) {
+  return network_.add_server(address.host, address.port, [this, node](Now) {
+    return std::make_unique<RespService>(cluster_, node);
+  });
+}
+
+NodeAddress SimResp::next_address() { return address_of(next_host_++); }
+
+NodeAddress SimResp::address(unsigned node) const { return cluster_.node(node).view.own().address; }
+
+std::vector<NodeConfig> SimResp::addresses() const {
+  std::vector<NodeConfig> all;
+  for (unsigned node = 0; node < cluster_.size(); ++node) {
+    all.push_back({address(node).host, address(node).port, 1});
+  }
+  return all;
+}
+
+unsigned SimResp::add_primary() {
+  const NodeAddress at = next_address();
+  const unsigned node = cluster().add_primary(at, now());
+  servers_.push_back(&serve(node, at));
+  return node;
+}
+
+unsigned SimResp::add_replica(unsigned primary) {
+  const NodeAddress at = next_address();
+  const unsigned node = cluster().add_replica(primary, at, now());
+  servers_.push_back(&serve(node, at));
+  return node;
+}
+
+// The caller's change comes first, then a look at what it has made due.
+ModelCluster& SimResp::cluster() {
+  network_.world().after(std::chrono::nanoseconds(0), [this, token = std::weak_ptr(alive_)](Now) {
+    if (!token.expired()) go_on();
+  });
+  return cluster_;
+}
+
+ClusterChanges& SimResp::changes() {
+  cluster();
+  return changes_;
+}
+
+void SimResp::go_on() {
+  if (ticks_at_ <= now()) ticks_at_ = never;
+  cluster_.tick(now());
+  changes_.tick(now());
+  const Deadline next = std::min(cluster_.next_tick(), changes_.next_tick());
+  if (next == never || next >= ticks_at_) return;
+  ticks_at_ = next;
+  network_.world().at(next, [this, token = std::weak_ptr(alive_)](Now) {
+    if (!token.expired()) go_on();
+  });
+}
+
+void SimResp::stop_for(unsigned node, std::chrono::nanoseconds time) {
+  cluster_.stop(node);
+  server(node).stop();
+  network_.world().after(time, [this, node, token = std::weak_ptr(alive_)](Now) {
+    if (token.expired()) return;
+    cluster().go_on(node, now());
+    server(node).go_on();
+  });
+}
+
+void SimResp::move(unsigned node) {
+  const NodeAddress at = next_address();
+  server(node).crash();
+  cluster().restart(node, at, now());
+  servers_[node] = &serve(node, at);
+}
+
+}  // namespace sheaf::sim

@@ -1,0 +1,61 @@
+#pragma once
+
+// A cluster of the Redis protocol behind simulated ports: each node of a ModelCluster is a server,
+// and its changes go on in virtual time.
+//
+// Thread rule: one thread; the world and the network outlive it, it outlives their use.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sheaf/cluster_config.h>
+
+#include "tests/sim/kit/sim_network.h"
+#include "tests/support/resp_model/cluster_changes.h"
+#include "tests/support/resp_model/model_cluster.h"
+
+namespace sheaf::sim {
+
+class SimResp {
+ public:
+  // Primaries r0, r1, ... on port 6379.
+  SimResp(SimNetwork& network, unsigned primaries, std::uint64_t seed,
+          test::resp_model::ClusterOptions options = {});
+  SimResp(const SimResp&) = delete;
+  SimResp& operator=(const SimResp&) = delete;
+
+  unsigned add_primary();
+  unsigned add_replica(unsigned primary);
+
+  // What is changed through these goes on from the present moment.
+  test::resp_model::ModelCluster& cluster();
+  test::resp_model::ClusterChanges& changes();
+  const test::resp_model::RequestLog& log() const { return cluster_.log(); }
+  // Of the address that the node has now.
+  SimServer& server(unsigned node) { return *servers_[node]; }
+  test::resp_model::NodeAddress address(unsigned node) const;
+  std::vector<NodeConfig> addresses() const;  // of all
+
+  // The process stops and goes on: neither clients nor other nodes hear from it.
+  void stop_for(unsigned node, std::chrono::nanoseconds time);
+  // The process dies, and starts again at another address.
+  void move(unsigned node);
+
+  Deadline now() const { return network_.world().now().mono; }
+
+ private:
+  SimServer& serve(unsigned node, const test::resp_model::NodeAddress& address);
+  test::resp_model::NodeAddress next_address();
+  void go_on();
+
+  SimNetwork& network_;
+  test::resp_model::ModelCluster cluster_;
+  test::resp_model::ClusterChanges changes_{cluster_};
+  std::vector<SimServer*> servers_;
+  unsigned next_host_;
+  Deadline ticks_at_ = never;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace sheaf::sim
