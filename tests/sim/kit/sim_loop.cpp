@@ -15,11 +15,46 @@ constexpr std::chrono::milliseconds longest_read{20};
 
 }  // namespace
 
-SimLoop::SimLoop(SimWorld& world, bool spins) : world_(world), spins_(spins), now_(read_clocks()) {
-  world_.loops_.push_back(this);
-}
+// A timer of the heap that makes the loop's next moment known to the world.
+class SimLoop::LoopTimer final : public socket::Timer {
+ public:
+  LoopTimer(SimLoop& loop, std::unique_ptr<socket::Timer> timer)
+      : loop_(loop), timer_(std::move(timer)) {}
+  ~LoopTimer() override {
+    timer_.reset();
+    loop_.schedule();
+  }
+  LoopTimer(const LoopTimer&) = delete;
+  LoopTimer& operator=(const LoopTimer&) = delete;
 
-SimLoop::~SimLoop() { std::erase(world_.loops_, this); }
+  void set(Deadline deadline) override {
+    timer_->set(deadline);
+    loop_.schedule();
+  }
+  void cancel() override {
+    timer_->cancel();
+    loop_.schedule();
+  }
+
+ private:
+  SimLoop& loop_;
+  std::unique_ptr<socket::Timer> timer_;
+};
+
+SimLoop::SimLoop(SimWorld& world, bool spins)
+    : world_(world), number_(world.next_loop_++), spins_(spins), now_(read_clocks()) {}
+
+SimLoop::~SimLoop() { world_.due_.erase({scheduled_, number_, this}); }
+
+// Not during a turn: its end does it.
+void SimLoop::schedule() {
+  if (driver_ != std::thread::id()) return;
+  const Deadline next = this->next();
+  if (next == scheduled_) return;
+  world_.due_.erase({scheduled_, number_, this});
+  scheduled_ = next;
+  if (next != never) world_.due_.insert({next, number_, this});
+}
 
 Now SimLoop::read_clocks() const {
   Now now = world_.now();
@@ -55,6 +90,7 @@ void SimLoop::turn(Deadline until) {
   take_posted();
   run_deferred();
   driver_ = {};
+  schedule();
 }
 
 void SimLoop::let_the_world_go_on(Deadline until) {
@@ -111,6 +147,7 @@ void SimLoop::check_driver() const noexcept {
 
 void SimLoop::wake() noexcept {
   woken_ = true;
+  schedule();
   if (SimThreads* const threads = SimThreads::current()) threads->point();
 }
 
@@ -135,17 +172,19 @@ void SimLoop::take_posted() {
 
 std::unique_ptr<socket::Timer> SimLoop::timer(socket::TimerSink& sink) {
   check_driver();
-  return timers_.make(sink);
+  return std::make_unique<LoopTimer>(*this, timers_.make(sink));
 }
 
 void SimLoop::defer(socket::Deferred& work) {
   check_driver();
   if (std::ranges::find(deferred_, &work) == deferred_.end()) deferred_.push_back(&work);
+  schedule();
 }
 
 void SimLoop::forget(socket::Deferred& work) noexcept {
   check_driver();
   std::ranges::replace(deferred_, &work, static_cast<socket::Deferred*>(nullptr));
+  schedule();
 }
 
 void SimLoop::run_deferred() {

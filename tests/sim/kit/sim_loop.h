@@ -49,17 +49,27 @@ class SimLoop final : public socket::DrivenLoop {
   // waiting.
   void pause(std::chrono::nanoseconds time) { pause_ += time; }
   // The same, while other clients go on: what arrives meanwhile is read when it continues.
-  void stop_for(std::chrono::nanoseconds time) { stopped_until_ = world_.now().mono + time; }
+  void stop_for(std::chrono::nanoseconds time) {
+    stopped_until_ = world_.now().mono + time;
+    schedule();
+  }
   // This client's wall clock differs from the world's.
   void set_wall_offset(std::chrono::milliseconds offset) { wall_offset_ = offset; }
 
   // Delivers to this client, in its reading phase.
-  void deliver(Deadline at, Agenda::Work work) { inbox_.add(at, std::move(work)); }
+  void deliver(Deadline at, Agenda::Work work) {
+    inbox_.add(at, std::move(work));
+    schedule();
+  }
   // When this client has something to do next; now if work is deferred.
   Deadline next() const;
   SimWorld& world() { return world_; }
 
  private:
+  friend class SimWorld;
+  class LoopTimer;
+
+  void schedule();  // next() may have changed
   Now read_clocks() const;
   void let_the_world_go_on(Deadline until);
   void wait(SimThreads& threads, Deadline until);
@@ -69,6 +79,8 @@ class SimLoop final : public socket::DrivenLoop {
   void take_posted();
 
   SimWorld& world_;
+  const std::uint64_t number_;  // in the order in which they were made
+  Deadline scheduled_ = never;  // as the world knows it
   const bool spins_;
   socket::IdleHook* hook_ = nullptr;
   socket::Wait wait_by_ = socket::Wait::sleep;

@@ -30,20 +30,32 @@ void SimWorld::advance(Deadline until) {
 
 bool SimWorld::run(Deadline until, const std::function<bool()>& done) {
   while (!done()) {
-    Deadline next = std::min(until, agenda_.next());
-    for (const SimLoop* loop : loops_) next = std::min(next, loop->next());
+    const Deadline first = due_.empty() ? never : due_.begin()->at;
+    const Deadline next = std::min({until, agenda_.next(), first});
     if (next == never) return false;  // nothing will ever happen again
     const bool over = next >= until && until <= time_;
     if (over) return false;
     step(next);
-    // A turn may end loops and begin others.
-    const std::vector<SimLoop*> now = loops_;
-    for (SimLoop* loop : now) {
-      if (std::ranges::find(loops_, loop) == loops_.end()) continue;
-      if (loop->next() <= time_) loop->turn(time_);
+    // A turn may end loops and begin others, which wait for the next round.
+    const std::uint64_t end = next_loop_;
+    SimLoop* loop = next_due(0, end);
+    while (loop != nullptr) {
+      const std::uint64_t after = loop->number_ + 1;
+      loop->turn(time_);
+      loop = next_due(after, end);
     }
   }
   return true;
+}
+
+SimLoop* SimWorld::next_due(std::uint64_t from, std::uint64_t end) const {
+  const Due* found = nullptr;
+  for (const Due& due : due_) {
+    if (due.at > time_) break;
+    const bool fits = due.number >= from && due.number < end;
+    if (fits && (found == nullptr || due.number < found->number)) found = &due;
+  }
+  return found != nullptr ? found->loop : nullptr;
 }
 
 void SimWorld::note(std::uint64_t what) {

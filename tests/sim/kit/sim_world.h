@@ -8,8 +8,8 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -72,6 +72,15 @@ class SimWorld {
 
  private:
   friend class SimLoop;
+
+  // A loop that has something to do.
+  struct Due {
+    Deadline at = never;
+    std::uint64_t number = 0;  // of the loop; they have their turns in this order
+    SimLoop* loop = nullptr;
+    friend auto operator<=>(const Due&, const Due&) = default;
+  };
+
   static constexpr std::chrono::milliseconds wall_base{1'700'000'000'000};
   static constexpr Deadline start{std::chrono::seconds(1'000)};
 
@@ -79,11 +88,14 @@ class SimWorld {
     return std::chrono::floor<std::chrono::milliseconds>(time_ - start);
   }
 
+  SimLoop* next_due(std::uint64_t from, std::uint64_t end) const;
+
   Random random_;
   Deadline time_ = start;
   std::chrono::milliseconds wall_step_{0};
   Agenda agenda_;
-  std::vector<SimLoop*> loops_;
+  std::set<Due> due_;
+  std::uint64_t next_loop_ = 0;
   std::uint64_t trace_ = 0;
 };
 
