@@ -37,26 +37,29 @@ void MapCalm::earn(Now now) {
   if (credit_ == options_.most_credit) earned_at_ = now.mono;
 }
 
-void MapCalm::want(std::size_t servers, Now now) {
+void MapCalm::note(Occasion occasion, std::size_t servers, Now now) {
   if (!known_) return;
   if (asking_) {
-    wanted_of_ = std::max(wanted_of_, servers);
+    meanwhile_ = std::max(meanwhile_, occasion);
+    servers_meanwhile_ = std::max(servers_meanwhile_, servers);
     return;
   }
-  if (early_) return;
+  if (occasion <= occasion_) return;
   earn(now);
-  early_ = true;
+  occasion_ = occasion;
   const auto part = std::chrono::nanoseconds(static_cast<std::int64_t>(
       random_.between(0.0, 1.0) * static_cast<double>(spread(servers).count())));
   Deadline at = std::max(now.mono + part, asked_at_ + options_.least);
-  if (credit_ == 0) at = std::max(at, earned_at_ + options_.idle);
+  if (credit_ <= reserve()) {
+    at = std::max(at, earned_at_ + options_.idle * static_cast<int>(reserve() + 1 - credit_));
+  }
   ask_at_ = std::min(ask_at_, at);
 }
 
 void MapCalm::on_asked(Now now) {
   earn(now);
-  if (early_ && credit_ > 0) --credit_;
-  early_ = false;
+  if (occasion_ != Occasion::none && credit_ > reserve()) --credit_;
+  occasion_ = Occasion::none;
   asking_ = true;
   asked_at_ = now.mono;
 }
@@ -71,7 +74,8 @@ void MapCalm::on_answer(bool good, Now now) {
   ask_at_ =
       now.mono + std::chrono::nanoseconds(static_cast<std::int64_t>(
                      random_.between(0.67, 1.33) * static_cast<double>(options_.idle.count())));
-  if (wanted_of_ > 0) want(std::exchange(wanted_of_, 0), now);
+  const Occasion occasion = std::exchange(meanwhile_, Occasion::none);
+  if (occasion != Occasion::none) note(occasion, std::exchange(servers_meanwhile_, 0), now);
 }
 
 }  // namespace sheaf::cluster

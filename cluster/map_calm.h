@@ -8,13 +8,16 @@
 // - It begins after a random part of a time that grows with the cluster: 10 ms for each server, up
 //   to 1 s at 100 servers, then up to 30 s at 1,000.
 // - A map that is wanted early costs credit. Credit grows by one in each idle interval, so over a
-//   long time a client asks at most twice as often as one that nobody redirects.
+//   long time a client asks at most twice as often as one that nobody redirects. The last credit is
+//   kept for when it is needed: requests are sent to a server of which no map has said anything, or
+//   another server has taken over from one that is down.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
 // Thread rule: one thread at a time.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -34,7 +37,9 @@ class MapCalm {
 
   // The map is wanted: a slot has moved, or nobody serves it. Of a cluster of so many servers. The
   // first map is asked for anyway.
-  void want(std::size_t servers, Now now);
+  void want(std::size_t servers, Now now) { note(Occasion::wanted, servers, now); }
+  // The same, and requests cannot go on without it.
+  void need(std::size_t servers, Now now) { note(Occasion::needed, servers, now); }
   // When to ask; `never` while an answer is awaited.
   Deadline poll_deadline() const noexcept { return asking_ ? never : ask_at_; }
   void on_asked(Now now);
@@ -42,7 +47,12 @@ class MapCalm {
   void on_answer(bool good, Now now);
 
  private:
+  enum class Occasion : std::uint8_t { none, wanted, needed };
+
+  void note(Occasion occasion, std::size_t servers, Now now);
   void earn(Now now);
+  // Credit that the next request may not use.
+  unsigned reserve() const noexcept { return occasion_ == Occasion::wanted ? 1 : 0; }
 
   MapCalmOptions options_;
   Random random_;
@@ -50,10 +60,11 @@ class MapCalm {
   Deadline earned_at_;  // when credit last grew
   Deadline asked_at_;
   Deadline ask_at_ = never;
-  bool early_ = false;  // the next request has an occasion
+  Occasion occasion_ = Occasion::none;  // of the next request
   bool asking_ = false;
   bool known_;
-  std::size_t wanted_of_ = 0;  // wanted meanwhile, of so many servers
+  Occasion meanwhile_ = Occasion::none;  // since the present request,
+  std::size_t servers_meanwhile_ = 0;    // in a cluster of so many servers
 };
 
 }  // namespace sheaf::cluster

@@ -59,13 +59,59 @@ TEST(MapCalm, AFailedRequestIsRepeatedASecondLater) {
   EXPECT_EQ(calm.poll_deadline(), at(6500ms).mono);
 }
 
+// Asks whenever the time has come while a map is wanted all the time; how often.
+unsigned ask_until(MapCalm& calm, Now& now, std::chrono::nanoseconds end, bool need = false) {
+  unsigned asked = 0;
+  for (; now.mono < at(end).mono; now.mono += 100ms) {
+    calm.want(3, now);
+    if (need) calm.need(3, now);
+    if (calm.poll_deadline() > now.mono) continue;
+    ++asked;
+    calm.on_asked(now);
+    calm.on_answer(true, now);
+  }
+  return asked;
+}
+
+TEST(MapCalm, TheLastCreditIsForRequestsThatCannotGoOnWithoutTheMap) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    MapCalm calm = calm_of(seed);
+    Now now = at(1s);
+    EXPECT_EQ(ask_until(calm, now, 10s), 3u);
+    calm.want(3, now);
+    EXPECT_GE(calm.poll_deadline(), at(25s).mono);
+    calm.need(3, now);
+    EXPECT_LE(calm.poll_deadline() - now.mono, 30ms);
+    EXPECT_EQ(ask_until(calm, now, 11s, true), 1u);
+    calm.need(3, now);
+    EXPECT_GE(calm.poll_deadline(), at(25s).mono) << "no credit is left";
+    ask_until(calm, now, 110s);
+    calm.need(3, now);
+    EXPECT_LE(calm.poll_deadline() - now.mono, 1s) << "it comes back while the map is wanted";
+  }
+}
+
+TEST(MapCalm, ANeedDuringARequestIsSeenAfterIt) {
+  MapCalm calm = calm_of(1);
+  Now now = at(1s);
+  ask_until(calm, now, 10s);
+  calm.need(3, now);
+  calm.on_asked(now);
+  calm.want(3, now);
+  calm.need(3, now);
+  calm.on_answer(true, now);
+  EXPECT_GE(calm.poll_deadline(), at(25s).mono) << "no credit is left";
+}
+
 TEST(MapCalm, OverALongTimeItAsksAtMostTwiceAsOftenAsAnIdleClient) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     MapCalm calm = calm_of(seed);
+    const bool needed = seed % 2 == 0;
     unsigned asked = 0;
     Deadline last = never;
     for (Now now = at(1s); now.mono < at(3'600s).mono; now.mono += 100ms) {
       calm.want(3, now);  // redirected all the time
+      if (needed) calm.need(3, now);
       if (calm.poll_deadline() > now.mono) continue;
       ASSERT_TRUE(last == never || now.mono - last >= 1s);
       last = now.mono;
