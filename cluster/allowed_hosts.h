@@ -2,7 +2,8 @@
 
 // AllowedHosts: the hosts to which a redirect may lead. A server names any address it likes, and
 // whoever is there gets the password and the values. So only hosts of which the configuration or
-// the map has said that they belong to the cluster are trusted, whatever the port.
+// the map has said that they belong to the cluster are trusted, whatever the port. Those that the
+// map names beside the owners of slots are known to its source (MapSource::names).
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //

@@ -122,6 +122,12 @@ void MapFetcher::end_round(bool good, Now now) {
   if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);
 }
 
+// Those of servers that own slots are members' hosts.
+bool MapFetcher::names(std::string_view host) const {
+  const std::vector<NodeConfig> others = map_->others();
+  return trusts(host) && std::ranges::find(others, host, &NodeConfig::host) != others.end();
+}
+
 void MapFetcher::report(std::string_view node, std::string text) {
   problem_.assign(node).append(": ").append(text);
   if (!parts_.events.listening()) return;
@@ -153,6 +159,10 @@ void MapFetcher::widen(Now now) {
   parts_.cluster.apply(present.changed(more, {}, parts_.table, present.epoch() + 1), now);
 }
 
+bool MapFetcher::trusts(std::string_view host) const noexcept {
+  return !terms_.loopback_only || is_loopback(host);
+}
+
 // Those that may have what this client sends. The slots of others have no owner.
 std::vector<NodeConfig> MapFetcher::trusted(std::vector<NodeConfig> servers,
                                             std::vector<std::uint16_t>& owners) {
@@ -160,7 +170,7 @@ std::vector<NodeConfig> MapFetcher::trusted(std::vector<NodeConfig> servers,
   std::vector<std::uint16_t> places(servers.size(), protocol::ServerMap::unassigned);
   std::vector<NodeConfig> kept;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    if (!is_loopback(servers[i].host)) {
+    if (!trusts(servers[i].host)) {
       report(servers[i].identity(),
              "the password would reach it unencrypted, which needs allow_plain_password=1");
       continue;

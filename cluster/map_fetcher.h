@@ -58,6 +58,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
 
   void fetch_map(Now now) override;
   std::string_view problem() const noexcept override { return problem_; }
+  bool names(std::string_view host) const override;
   // There was a map once.
   bool known() const noexcept { return map_->known(); }
 
@@ -72,6 +73,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::vector<NodeConfig> trusted(std::vector<NodeConfig> servers,
                                   std::vector<std::uint16_t>& owners);
   bool is_new(std::span<const NodeConfig> servers, std::span<const std::uint16_t> owners) const;
+  bool trusts(std::string_view host) const noexcept;
   void report(std::string_view node, std::string text);
 
   const Parts parts_;

@@ -18,6 +18,10 @@ RedirectStep failure(const RedirectAnswer& answer, Reason reason, std::string_vi
   return step;
 }
 
+RedirectStep not_allowed(const RedirectAnswer& answer) {
+  return failure(answer, Reason::not_authorized, "redirects to this server are not allowed");
+}
+
 std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,
                                  std::chrono::nanoseconds most) {
   return std::min(first * (std::int64_t{1} << std::min(times, 20u)), most);
@@ -33,14 +37,16 @@ RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerm
     step.outcome = Outcome::not_sent;
     return step;
   }
-  if (!waits && !answer.allowed) {
-    return failure(answer, Reason::not_authorized, "redirects to this server are not allowed");
-  }
-  if (!waits && hops_ == options_.hops) {
+  const bool follows = !waits && answer.allowed;
+  if (follows && hops_ == options_.hops) {
     return failure(answer, Reason::other, "redirected too often");
   }
-  RedirectStep step = waits ? wait(answer, now) : follow(answer, now);
-  if (step.kind != RedirectStep::Kind::fail && step.at >= terms.deadline) {
+  if (!waits && !follows && !answer.may_be_named) return not_allowed(answer);
+  RedirectStep step = follows ? follow(answer, now) : wait(answer, now);
+  step.need_map = !waits && !follows;
+  const bool in_vain = step.kind == RedirectStep::Kind::fail || step.at >= terms.deadline;
+  if (in_vain && !waits && !follows) return not_allowed(answer);
+  if (in_vain && step.kind != RedirectStep::Kind::fail) {
     return failure(answer, Reason::timed_out, "no time is left for another attempt");
   }
   return step;

@@ -12,8 +12,8 @@
 // | moved or ask, without a server  | as later                                                  |
 // | later                           | the same server after 5 ms, doubling up to 250 ms         |
 // | moved or ask for the 7th time   | fails                                                     |
-// | moved or ask, to a server that  | fails                                                     |
-// | is not allowed                  |                                                           |
+// | moved or ask, to a server that  | as later, for the map may name it by then; in the end, or |
+// | is not allowed                  | if nobody fetches a map, fails as not_authorized          |
 // | moved or ask, of a request that | fails as if its connection had ended                      |
 // | belongs to one connection       |                                                           |
 // | later, for more than 10 s       | fails                                                     |
@@ -40,10 +40,11 @@ namespace sheaf::cluster {
 struct RedirectAnswer {
   enum class Kind : std::uint8_t { moved, ask, later };
   Kind kind = Kind::later;
-  std::string_view from;    // identity of the server that says so
-  std::string_view target;  // identity; empty: none that can be connected to. Not of `later`
-  bool allowed = false;     // the target is a member of the cluster, or its host is allowed
-  std::string_view text;    // the server's own
+  std::string_view from;      // identity of the server that says so
+  std::string_view target;    // identity; empty: none that can be connected to. Not of `later`
+  bool allowed = false;       // the target is a member of the cluster, or its host is allowed
+  std::string_view text;      // the server's own
+  bool may_be_named = false;  // it is not allowed, but the map that is fetched next may name it
 };
 
 struct RedirectTerms {
@@ -62,6 +63,7 @@ struct RedirectStep {
   Deadline at{0};          // not earlier
   bool mend = false;       // `target` owns the slot from now on
   bool want_map = false;   // the whole map is to be asked for (map_calm.h)
+  bool need_map = false;   // and the request cannot go on without it
   bool reconnect = false;  // not over the connections that there are
   Outcome outcome = Outcome::refused;
   Reason reason = Reason::other;

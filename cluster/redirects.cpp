@@ -62,7 +62,7 @@ bool Redirects::await_owner(Request& request, Now now) {
   answer.text = redirected.text;
   const bool bound = request.only_on != 0;
   RedirectStep step = redirected.plan.next(answer, {request.operation.deadline, bound}, now);
-  step.want_map = true;
+  step.need_map = true;
   follow(redirected, step, now);
   return true;
 }
@@ -87,7 +87,11 @@ bool Redirects::ask_around(Request& request, Now now) {
 
 void Redirects::follow(Redirected& redirected, const RedirectStep& step, Now now) {
   redirected.step = step;
-  if (step.want_map) want_map(now);
+  if (step.need_map) {
+    need_map(now);
+  } else if (step.want_map) {
+    want_map(now);
+  }
   if (step.kind == RedirectStep::Kind::fail) {
     return end(redirected.request, step.outcome, step.reason, step.text, now);
   }
@@ -109,16 +113,31 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   const bool is_member = topology.find(target) != nullptr;
   if (is_member || may_join(target)) {
     answer.target = target;
-    answer.allowed = is_member || rules_.allowed.allows(server.host, topology.members());
+    answer.allowed = is_member || is_allowed(server.host);
+    answer.may_be_named = rules_.source != nullptr;
   }
   RedirectStep step =
       redirected.plan.next(answer, {request.operation.deadline, request.only_on != 0}, now);
   const bool follows = !target.empty() && step.target == target;
   if (!follows || !learns()) return step;
+  if (step.mend && has_taken_over(target, request)) step.need_map = true;
   if (!is_member) joins_.insert_or_assign(target, server);
   const std::uint32_t slot = reply.redirect->slot;
   if (step.mend && slot < topology.slots().size()) moves_.insert_or_assign(slot, server);
   return step;
+}
+
+// From the owner, which is down: likely not this slot only, and no request for another one is sent
+// where it could hear of that.
+bool Redirects::has_taken_over(const std::string& target, const Request& request) const {
+  const Topology& topology = parts_.nodes.topology();
+  const Member* const owner = topology.member(topology.owner(request.route_or_key()));
+  return owner != nullptr && owner->identity() != target && !parts_.nodes[owner->index()].usable();
+}
+
+bool Redirects::is_allowed(std::string_view host) const {
+  return rules_.allowed.allows(host, parts_.nodes.topology().members()) ||
+         (rules_.source != nullptr && rules_.source->names(host));
 }
 
 // There are at most as many servers as slots.
@@ -271,6 +290,11 @@ void Redirects::on_topology() {
 
 void Redirects::want_map(Now now) {
   calm_.want(parts_.nodes.topology().members().size(), now);
+  parts_.timer.need(poll_deadline());
+}
+
+void Redirects::need_map(Now now) {
+  calm_.need(parts_.nodes.topology().members().size(), now);
   parts_.timer.need(poll_deadline());
 }
 

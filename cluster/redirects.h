@@ -42,6 +42,9 @@ class MapSource {
   // It is to be fetched now. Redirects::on_map() must follow; nothing more is asked before that.
   // May start requests.
   virtual void fetch_map(Now now) = 0;
+  // Whether the map has a server on this host, even one that owns nothing, to which what this
+  // client sends may go.
+  virtual bool names(std::string_view /*host*/) const { return false; }
   // Why there is no map, in one clause; empty: there is one.
   virtual std::string_view problem() const noexcept { return {}; }
   // Redirects have changed the topology.
@@ -111,6 +114,8 @@ class Redirects final : private socket::Deferred {
 
   // The whole map is wanted: nobody serves a slot.
   void want_map(Now now);
+  // A request cannot go on without it.
+  void need_map(Now now);
   // The map that was asked for is there, and applied; or it could not be had.
   void on_map(bool good, Now now);
 
@@ -127,6 +132,8 @@ class Redirects final : private socket::Deferred {
   NodeConfig target_of(const protocol::Redirect& to, const Request& request) const;
   RedirectStep plan(Redirected& redirected, const protocol::Reply& reply, Now now);
   std::uint32_t place_of(const Redirected& redirected) const;
+  bool has_taken_over(const std::string& target, const Request& request) const;
+  bool is_allowed(std::string_view host) const;
   bool may_join(const std::string& identity) const;
   void follow(Redirected& redirected, const RedirectStep& step, Now now);
   void resume(Redirected& redirected, Now now);

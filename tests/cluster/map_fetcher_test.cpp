@@ -209,6 +209,17 @@ TEST_F(MapFetcherTest, OnceNobodyKnownAnswersTheSeedsAndTheOthersAreAskedToo) {
   EXPECT_EQ(owner_of(0), "c:1");
 }
 
+TEST_F(MapFetcherTest, RedirectsToServersThatOwnNothingYetAreFollowed) {
+  script.others = {c};
+  give_map();
+  RedirectedOp& op = start("7");
+  moved("a:1", 7, "c");
+  connect();
+  ASSERT_EQ(in_flight("c:1"), 1u);
+  answer("c:1");
+  EXPECT_EQ(op.node, "c:1");
+}
+
 TEST_F(MapFetcherTest, AMovedSlotIsMendedAndTheMapThatCameLaterHolds) {
   give_map();
   RedirectedOp& op = start("7");
@@ -227,7 +238,9 @@ TEST_F(MapFetcherTest, APasswordIsForLoopbackServersOnly) {
   begin_with({.seeds = {here}, .loopback_only = true});
   script.servers = {here, {"10.0.0.1", 1, 1}, {"localhost", 2, 1}};
   script.owners = {{100, 0}, {200, 1}, {16'384, 2}};
+  script.others = {{"10.0.0.2", 1, 1}};
   give_map();
+  EXPECT_FALSE(fetcher->names("10.0.0.2"));
   EXPECT_EQ(members(), (std::vector<std::string>{"127.0.0.1:1", "localhost:2"}));
   EXPECT_EQ(owner_of(0), "127.0.0.1:1");
   EXPECT_EQ(owner_of(100), "");

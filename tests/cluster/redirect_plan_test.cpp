@@ -11,8 +11,9 @@ using Step = RedirectStep::Kind;
 
 class RedirectPlanTest : public testing::Test {
  protected:
-  RedirectStep moved(std::string_view from, std::string_view target, bool allowed = true) {
-    return plan.next({Kind::moved, from, target, allowed, "MOVED 1 x"}, terms, now);
+  RedirectStep moved(std::string_view from, std::string_view target, bool allowed = true,
+                     bool may_be_named = false) {
+    return plan.next({Kind::moved, from, target, allowed, "MOVED 1 x", may_be_named}, terms, now);
   }
   RedirectStep ask(std::string_view from, std::string_view target) {
     return plan.next({Kind::ask, from, target, true, "ASK 1 x"}, terms, now);
@@ -77,6 +78,25 @@ TEST_F(RedirectPlanTest, NoServerButAnAllowedOneGetsTheRequest) {
   EXPECT_EQ(step.reason, Reason::not_authorized);
   EXPECT_TRUE(step.target.empty());
   EXPECT_FALSE(step.mend);
+}
+
+TEST_F(RedirectPlanTest, AServerThatTheMapMayNameIsWaitedForWhereTheRequestWas) {
+  terms.deadline = now.mono + 100ms;
+  const std::chrono::nanoseconds delays[] = {5ms, 10ms, 20ms, 40ms};
+  for (const auto expected : delays) {
+    const RedirectStep step = moved("a:1", "new:1", false, true);
+    ASSERT_EQ(step.kind, Step::send);
+    EXPECT_EQ(step.target, "a:1");
+    EXPECT_EQ(delay(step), expected);
+    EXPECT_FALSE(step.mend);
+    EXPECT_TRUE(step.need_map);
+    arrive(step);
+  }
+  const RedirectStep last = moved("a:1", "new:1", false, true);
+  EXPECT_EQ(last.kind, Step::fail);
+  EXPECT_EQ(last.reason, Reason::not_authorized);
+  EXPECT_EQ(last.text, "MOVED 1 x (redirects to this server are not allowed)");
+  EXPECT_EQ(moved("a:1", "new:1").target, "new:1") << "waiting is no hop";
 }
 
 TEST_F(RedirectPlanTest, WhatBelongsToAConnectionIsNotSentElsewhere) {

@@ -26,10 +26,14 @@ TEST_F(RedirectsTest, MovedToAnotherServerOfAnAllowedHostMakesThatAMember) {
   EXPECT_EQ(of_seed.node, "seed:1");
 }
 
-TEST_F(RedirectsTest, MovedToAnyOtherHostIsRefusedAndNothingConnectsThere) {
-  RedirectedOp& op = start("7");
+TEST_F(RedirectsTest, MovedToAHostThatNoMapNamesIsRefusedInTheEndAndNothingConnectsThere) {
+  RedirectedOp& op = start("7", 100ms);
   const std::size_t dials = network.dials;
-  moved("a:1", 7, "c");
+  for (int i = 0; i < 10 && op.ends == 0; ++i) {
+    ASSERT_EQ(in_flight("a:1"), 1u);
+    moved("a:1", 7, "c");
+    for (int k = 0; k < 10 && op.ends == 0 && in_flight("a:1") == 0; ++k) loop.pass(5ms);
+  }
   EXPECT_EQ(op.ends, 1u);
   EXPECT_EQ(op.outcome, Outcome::refused);
   EXPECT_EQ(op.reason, Reason::not_authorized);
@@ -40,6 +44,32 @@ TEST_F(RedirectsTest, MovedToAnyOtherHostIsRefusedAndNothingConnectsThere) {
   EXPECT_EQ(owner_of(7), "a:1");
   ASSERT_FALSE(log.records.empty());
   EXPECT_EQ(log.records.back().outcome, Outcome::refused);
+}
+
+TEST_F(RedirectsTest, MovedToAHostThatTheNextMapNamesWaitsForThat) {
+  loop.pass(2s);  // since the first map
+  RedirectedOp& op = start("7");
+  moved("a:1", 7, "c");
+  EXPECT_EQ(op.ends, 0u);
+  loop.pass(20ms);
+  EXPECT_EQ(maps.fetches.size(), 1u);
+  apply({a, b, c}, {{7, 0}, {8, 2}, {100, 0}, {16'384, 1}});
+  moved("a:1", 7, "c");
+  ASSERT_EQ(in_flight("c:1"), 1u);
+  answer("c:1");
+  EXPECT_EQ(op.node, "c:1");
+}
+
+TEST_F(RedirectsTest, WhereNobodyFetchesMapsMovedToAnyOtherHostIsRefusedAtOnce) {
+  RedirectRules rules;
+  rules.table = &table;
+  cluster->shut_down(loop.now());
+  loop.settle();
+  begin(rules);
+  RedirectedOp& op = start("7");
+  moved("a:1", 7, "c");
+  EXPECT_EQ(op.ends, 1u);
+  EXPECT_EQ(op.reason, Reason::not_authorized);
 }
 
 TEST_F(RedirectsTest, AskOfAServerThatIsNoMemberMakesItOneWithoutSlots) {
