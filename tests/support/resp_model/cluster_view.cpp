@@ -11,10 +11,23 @@ using protocol::resp::slot_count;
 ClusterView::ClusterView(NodeNumber self, NodeEntry entry)
     : self_(self), entries_(self + 1), owners_(slot_count, nobody) {
   entries_[self] = std::move(entry);
+  for (std::size_t slot = 0; slot < slot_count; ++slot) assign(static_cast<Slot>(slot), nobody);
 }
 
-std::size_t ClusterView::slots_of(NodeNumber node) const {
-  return static_cast<std::size_t>(std::ranges::count(owners_, node));
+const SlotSet& ClusterView::owned_by(NodeNumber node) const {
+  static const SlotSet none;
+  const auto found = owned_.find(node);
+  return found != owned_.end() ? found->second : none;
+}
+
+void ClusterView::assign(Slot slot, NodeNumber owner) {
+  owned_[owners_[slot]].remove(slot);
+  owners_[slot] = owner;
+  owned_[owner].add(slot);
+}
+
+void ClusterView::assign_all(NodeNumber from, NodeNumber to) {
+  for (const Slot slot : owned_by(from).differences({})) assign(slot, to);
 }
 
 std::uint64_t ClusterView::highest_epoch() const {
@@ -26,7 +39,7 @@ std::uint64_t ClusterView::highest_epoch() const {
 }
 
 void ClusterView::set_owner(Slot slot, NodeNumber owner) {
-  owners_[slot] = owner;
+  assign(slot, owner);
   set_stable(slot);
   change_own();
 }
@@ -53,7 +66,7 @@ void ClusterView::promote(std::uint64_t epoch) {
   const NodeNumber replaced = own().primary;
   own_entry().primary = nobody;
   own_entry().took_over = replaced;
-  std::ranges::replace(owners_, replaced, self_);
+  assign_all(replaced, self_);
   set_epoch(epoch);
 }
 
@@ -62,11 +75,7 @@ void ClusterView::set_epoch(std::uint64_t epoch) {
   change_own();
 }
 
-Announcement ClusterView::announcement() const {
-  Announcement said{own(), {}};
-  for (std::size_t slot = 0; slot < slot_count; ++slot) said.slots[slot] = owners_[slot] == self_;
-  return said;
-}
+Announcement ClusterView::announcement() const { return {own(), owned_by(self_)}; }
 
 void ClusterView::hear(NodeNumber from, const Announcement& said, bool forgets) {
   if (from >= entries_.size()) entries_.resize(from + 1);
@@ -74,7 +83,7 @@ void ClusterView::hear(NodeNumber from, const Announcement& said, bool forgets) 
   if (known && known->version > said.entry.version) return;
   const bool gave_up = known && !known->is_replica() && said.entry.is_replica();
   known = said.entry;
-  if (gave_up && !forgets) std::ranges::replace(owners_, from, nobody);
+  if (gave_up && !forgets) assign_all(from, nobody);
   if (said.entry.is_replica()) return;
   hear_slots(from, said, forgets);
   const NodeNumber replaced = said.entry.took_over;
@@ -86,19 +95,18 @@ void ClusterView::hear(NodeNumber from, const Announcement& said, bool forgets) 
 
 void ClusterView::hear_slots(NodeNumber from, const Announcement& said, bool forgets) {
   if (own().primary == from) forgets = false;
-  for (std::size_t i = 0; i < slot_count; ++i) {
-    NodeNumber& owner = owners_[i];
-    const auto slot = static_cast<Slot>(i);
-    if (!said.slots[i]) {
-      if (forgets && owner == from) owner = nobody;
+  for (const Slot slot : said.slots.differences(owned_by(from))) {
+    const NodeNumber owner = owners_[slot];
+    if (!said.slots.has(slot)) {
+      if (forgets) assign(slot, nobody);
       continue;
     }
-    if (owner == from || importing_.contains(slot)) continue;
+    if (importing_.contains(slot)) continue;
     const bool good_owner = owner != nobody && knows(owner) && !entry(owner).is_replica();
     if (good_owner && entry(owner).epoch >= said.entry.epoch) continue;
     if (owner == self_) change_own();
     migrating_.erase(slot);
-    owner = from;
+    assign(slot, from);
   }
 }
 
@@ -108,6 +116,7 @@ void ClusterView::copy(const ClusterView& other) {
     if (node != self_ && other.knows(node)) entries_[node] = other.entries_[node];
   }
   owners_ = other.owners_;
+  owned_ = other.owned_;
 }
 
 }  // namespace sheaf::test::resp_model

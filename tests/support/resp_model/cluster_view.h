@@ -11,7 +11,6 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
-#include <bitset>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +19,7 @@
 
 #include "protocol/resp/hash_slot.h"
 #include "tests/support/resp_model/keyspace.h"
+#include "tests/support/resp_model/slot_set.h"
 
 namespace sheaf::test::resp_model {
 
@@ -51,7 +51,7 @@ struct NodeEntry {
 // What a node gossips about itself.
 struct Announcement {
   NodeEntry entry;
-  std::bitset<protocol::resp::slot_count> slots;  // none of a replica
+  SlotSet slots;  // none of a replica
 };
 
 class ClusterView {
@@ -65,7 +65,7 @@ class ClusterView {
   const NodeEntry& entry(NodeNumber node) const { return *entries_[node]; }
   NodeNumber size() const { return static_cast<NodeNumber>(entries_.size()); }  // of all numbers
   NodeNumber owner(Slot slot) const { return owners_[slot]; }
-  std::size_t slots_of(NodeNumber node) const;
+  std::size_t slots_of(NodeNumber node) const { return owned_by(node).size(); }
   std::uint64_t highest_epoch() const;
   // Slots on their way, by the number of the other node.
   const std::map<Slot, NodeNumber>& migrating() const { return migrating_; }
@@ -93,11 +93,15 @@ class ClusterView {
  private:
   NodeEntry& own_entry() { return *entries_[self_]; }
   void change_own() { ++own_entry().version; }
+  const SlotSet& owned_by(NodeNumber node) const;
+  void assign(Slot slot, NodeNumber owner);
+  void assign_all(NodeNumber from, NodeNumber to);
   void hear_slots(NodeNumber from, const Announcement& said, bool forgets);
 
   NodeNumber self_;
   std::vector<std::optional<NodeEntry>> entries_;
-  std::vector<NodeNumber> owners_;  // by slot
+  std::vector<NodeNumber> owners_;       // by slot
+  std::map<NodeNumber, SlotSet> owned_;  // the same, by owner; nobody counts as one
   std::map<Slot, NodeNumber> migrating_;
   std::map<Slot, NodeNumber> importing_;
 };

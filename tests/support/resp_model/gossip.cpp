@@ -6,16 +6,18 @@
 
 namespace sheaf::test::resp_model {
 
+bool Gossip::put_off(NodeNumber from, NodeNumber to) {
+  const auto pending = pending_.find({from, to});
+  if (pending == pending_.end()) return false;
+  pending->second.stale = true;
+  return true;
+}
+
 void Gossip::send(NodeNumber from, NodeNumber to, const Announcement& said,
                   const GossipDelay& delay, Deadline now) {
-  const auto [place, added] = pending_.try_emplace({from, to});
-  if (!added) {
-    place->second.stale = true;
-    return;
-  }
   const auto spread = static_cast<std::uint64_t>((delay.most - delay.least).count());
   const auto more = std::chrono::nanoseconds(spread == 0 ? 0 : random_.below(spread));
-  place->second = {now + delay.least + more, said};
+  pending_[{from, to}] = {now + delay.least + more, said};
 }
 
 Deadline Gossip::next() const {

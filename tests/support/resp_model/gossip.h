@@ -33,6 +33,9 @@ class Gossip {
 
   explicit Gossip(std::uint64_t seed) : random_(seed) {}
 
+  // True if a message is on the way already: another will follow it.
+  bool put_off(NodeNumber from, NodeNumber to);
+  // None is on the way.
   void send(NodeNumber from, NodeNumber to, const Announcement& said, const GossipDelay& delay,
             Deadline now);
   Deadline next() const;

@@ -57,10 +57,14 @@ NodeNumber ModelCluster::add_replica(NodeNumber primary, NodeAddress address, De
 // ---- gossip
 
 void ModelCluster::announce(NodeNumber from, Deadline now) {
-  const Announcement said = node(from).view.announcement();
   for (NodeNumber to = 0; to < size(); ++to) {
-    if (to != from) gossip_.send(from, to, said, options_.gossip, now);
+    if (to != from) announce_to(to, from, now);
   }
+}
+
+void ModelCluster::announce_to(NodeNumber to, NodeNumber from, Deadline now) {
+  if (gossip_.put_off(from, to)) return;
+  gossip_.send(from, to, node(from).view.announcement(), options_.gossip, now);
 }
 
 // Nodes that take an epoch at the same time never take the same: real ones vote, or mend it soon.
@@ -74,7 +78,7 @@ std::uint64_t ModelCluster::next_epoch() const {
 void ModelCluster::ask_all(NodeNumber number, Deadline now) {
   for (NodeNumber other = 0; other < size(); ++other) {
     if (other == number || node(other).stopped) continue;
-    gossip_.send(other, number, node(other).view.announcement(), options_.gossip, now);
+    announce_to(number, other, now);
   }
 }
 
@@ -86,10 +90,7 @@ void ModelCluster::deliver(const Gossip::Message& message, Deadline now) {
   const NodeEntry& after = to.view.own();
   if (after.primary != before.primary && after.is_replica()) to.keys = node(after.primary).keys;
   if (after.version != before.version) announce(message.to, now);
-  if (message.stale && !node(message.from).stopped) {
-    gossip_.send(message.from, message.to, node(message.from).view.announcement(), options_.gossip,
-                 now);
-  }
+  if (message.stale && !node(message.from).stopped) announce_to(message.to, message.from, now);
 }
 
 void ModelCluster::tick(Deadline now) {

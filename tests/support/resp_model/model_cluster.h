@@ -119,6 +119,7 @@ class ModelCluster {
  private:
   NodeNumber add(NodeAddress address, std::shared_ptr<Keyspace> keys);
   void announce(NodeNumber from, Deadline now);
+  void announce_to(NodeNumber to, NodeNumber from, Deadline now);
   std::uint64_t next_epoch() const;
   void ask_all(NodeNumber number, Deadline now);
   void deliver(const Gossip::Message& message, Deadline now);

@@ -92,7 +92,7 @@ void ModelConnection::run_on_keys(const CommandSpec& spec, const Words& words, D
 void ModelConnection::run_on_cluster(const Words& words, Deadline now) {
   const std::string name = lower(words[1]);
   if (name == "nodes" || name == "shards" || name == "slots") {
-    cluster_.log().add_fetch(client_, node_);
+    cluster_.log().add_fetch(client_, node_, now);
   }
   ReplyWriter writer = reply();
   run_cluster_command(words, node(), dialect(), now, writer);

@@ -10,8 +10,8 @@ void RequestLog::add_error(std::string_view text) {
   ++errors_[std::string(text.substr(0, text.find(' ')))];
 }
 
-void RequestLog::add_fetch(const std::string& client, NodeNumber node) {
-  ++fetches_[{client, node}];
+void RequestLog::add_fetch(const std::string& client, NodeNumber node, Deadline at) {
+  fetches_.push_back({client, node, at});
 }
 
 std::size_t RequestLog::times(const Words& words) const {
@@ -38,20 +38,20 @@ std::uint64_t RequestLog::errors(std::string_view first_word) const {
   return found == errors_.end() ? 0 : found->second;
 }
 
-std::uint64_t RequestLog::fetches() const {
-  std::uint64_t count = 0;
-  for (const auto& [who, times] : fetches_) count += times;
-  return count;
-}
+std::uint64_t RequestLog::fetches() const { return fetches_.size(); }
+
 std::uint64_t RequestLog::fetches_by(const std::string& client) const {
-  std::uint64_t count = 0;
-  for (const auto& [who, times] : fetches_) count += who.first == client ? times : 0;
-  return count;
+  return static_cast<std::uint64_t>(std::ranges::count(fetches_, client, &Fetch::client));
 }
+
 std::uint64_t RequestLog::fetches_from(NodeNumber node) const {
-  std::uint64_t count = 0;
-  for (const auto& [who, times] : fetches_) count += who.second == node ? times : 0;
-  return count;
+  return static_cast<std::uint64_t>(std::ranges::count(fetches_, node, &Fetch::node));
+}
+
+std::map<std::string, std::vector<Deadline>> RequestLog::fetch_times() const {
+  std::map<std::string, std::vector<Deadline>> times;
+  for (const Fetch& fetch : fetches_) times[fetch.client].push_back(fetch.at);
+  return times;
 }
 
 }  // namespace sheaf::test::resp_model

@@ -31,11 +31,13 @@ struct Execution {
 
 class RequestLog {
  public:
-  void add(Execution execution) { executions_.push_back(std::move(execution)); }
+  void add(Execution execution) {
+    if (execution.write || keeps_reads) executions_.push_back(std::move(execution));
+  }
   // A refusal, by the first word of its text.
   void add_error(std::string_view text);
   // A reply to CLUSTER NODES, SHARDS or SLOTS.
-  void add_fetch(const std::string& client, NodeNumber node);
+  void add_fetch(const std::string& client, NodeNumber node, Deadline at);
 
   const std::vector<Execution>& executions() const { return executions_; }
   // How often a command was carried out that begins with these words.
@@ -46,11 +48,23 @@ class RequestLog {
   std::uint64_t fetches() const;
   std::uint64_t fetches_by(const std::string& client) const;
   std::uint64_t fetches_from(NodeNumber node) const;
+  // Of each client, when it had replies, in ascending order.
+  std::map<std::string, std::vector<Deadline>> fetch_times() const;
+
+  // Long runs have no room for everything.
+  bool keeps_reads = true;
+  void forget_executions() { executions_.clear(); }
 
  private:
+  struct Fetch {
+    std::string client;
+    NodeNumber node = 0;
+    Deadline at{0};
+  };
+
   std::vector<Execution> executions_;
   std::map<std::string, std::uint64_t, std::less<>> errors_;
-  std::map<std::pair<std::string, NodeNumber>, std::uint64_t> fetches_;
+  std::vector<Fetch> fetches_;
 };
 
 }  // namespace sheaf::test::resp_model
