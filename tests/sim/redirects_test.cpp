@@ -8,14 +8,11 @@
 #include <deque>
 #include <map>
 
-#include "cluster/assigned_slots.h"
 #include "cluster/client_cluster.h"
-#include "cluster/node_table.h"
 #include "protocol/resp/hash_slot.h"
-#include "protocol/resp/sessions.h"
 #include "tests/sim/kit/seeds.h"
-#include "tests/sim/kit/sim_redis.h"
-#include "tests/support/event_logs.h"
+#include "tests/sim/kit/sim_resp.h"
+#include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {
 namespace {
@@ -69,51 +66,48 @@ class SlotWorker final : private socket::RequestSink {
   bool over_ = false;
 };
 
-class MovingSlotsWorld final : private socket::Deferred, private cluster::MapSource {
+class MovingSlotsWorld final : private socket::Deferred {
  public:
-  explicit MovingSlotsWorld(std::uint64_t seed) : world(seed) {
-    for (unsigned i = 0; i < servers; ++i) {
-      config.nodes.push_back({SimRedisCluster::host(i), SimRedisCluster::port, 1});
-    }
-    client = std::make_unique<cluster::ClientCluster>(
-        config, map(), node::NodeParts{loop, *dialer, sessions, events}, Random(seed).fork());
-    cluster::RedirectRules rules;
-    rules.table = &table;
-    rules.source = this;
-    client->follow_redirects(rules, Random(seed + 1).fork());
-    for (unsigned i = 0; i < 12; ++i) workers.emplace_back(*client, "key" + std::to_string(i));
-    loop.defer(*this);
+  explicit MovingSlotsWorld(std::uint64_t seed) : world(seed), resp(network, servers, seed) {
+    config.kind = EndpointKind::redis;
+    config.nodes = resp.addresses();
+    stack = std::make_unique<StackClient>(world, network, config, seed);
+    for (unsigned i = 0; i < 12; ++i) workers.emplace_back(client(), "key" + std::to_string(i));
+    stack->loop().defer(*this);
   }
-  ~MovingSlotsWorld() {
-    client->shut_down(loop.now());
-    for (int i = 0; i < 100 && !client->empty(); ++i) loop.turn(loop.now().mono);
-    loop.forget(*this);
-  }
+  ~MovingSlotsWorld() { stack->loop().forget(*this); }
 
+  cluster::ClientCluster& client() { return stack->cluster(); }
   std::uint16_t slot_of(const SlotWorker& worker) const {
     return protocol::resp::hash_slot(worker.key());
   }
   // Key by key; in the end the target knows it first, or last.
   void migrate(std::uint16_t slot, unsigned target, bool target_first) {
-    const unsigned from = redis.owner(slot, target);
-    redis.begin_migration(slot, target);
+    const unsigned from = resp.owner(slot);
+    resp.cluster().set_importing(slot, target, from);
+    resp.cluster().set_migrating(slot, from, target);
     pass();
-    while (redis.move_a_key(slot)) pass();
+    while (resp.cluster().move_one_key(slot, from, target, resp.now())) pass();
     world.run_for(70ms);  // longer than requests that do not ask there could be sent to and fro
     for (const unsigned who : target_first ? std::vector{target, from} : std::vector{from, target})
-      redis.finish_migration(slot, target, who), pass();
-    for (unsigned who = 0; who < servers; ++who) redis.finish_migration(slot, target, who);
+      resp.cluster().set_owner(slot, who, target, resp.now()), pass();
+    settle();
   }
   // All at once. The old owner knows it first, so that for a moment both send requests to the
   // other.
   void hand_over(std::uint16_t slot, unsigned target) {
-    const unsigned from = redis.owner(slot, target);
-    redis.move_keys(slot, from, target);
-    redis.finish_migration(slot, target, from);
+    const unsigned from = resp.owner(slot);
+    resp.cluster().give({slot, slot}, from, target, resp.now());
     world.run_for(std::chrono::microseconds(world.random().below(8'000)));
-    for (unsigned who = 0; who < servers; ++who) redis.finish_migration(slot, target, who);
+    resp.cluster().take({slot, slot}, from, target, resp.now());
+    settle();
   }
   void pass() { world.run_for(std::chrono::microseconds(world.random().below(3'000))); }
+  void settle() {
+    EXPECT_TRUE(world.run(world.now().mono + 1s, [this] { return resp.settled(); }));
+  }
+  std::uint64_t redirects() const { return resp.log().errors("MOVED") + resp.log().errors("ASK"); }
+  std::vector<Deadline> fetches() const { return resp.log().fetch_times()["default"]; }
   void finish() {
     for (SlotWorker& worker : workers) worker.stop();
     const auto over = [this] { return std::ranges::all_of(workers, &SlotWorker::over); };
@@ -121,55 +115,34 @@ class MovingSlotsWorld final : private socket::Deferred, private cluster::MapSou
     for (const NodeConfig& server : config.nodes) {
       EXPECT_EQ(network.find(server.identity())->accepted(), 1u) << "no connection was given up";
     }
+    std::map<std::string, unsigned> stored;
+    for (const auto& execution : resp.log().executions()) {
+      if (execution.write) ++stored[execution.words[2]];
+    }
     for (const SlotWorker& worker : workers) {
       EXPECT_EQ(worker.failures, std::vector<std::string>()) << worker.key();
       for (unsigned i = 0; i < worker.writes(); ++i) {
-        ASSERT_EQ(redis.stored(worker.value(i)), 1u) << worker.value(i);
+        ASSERT_EQ(stored[worker.value(i)], 1u) << worker.value(i);
       }
     }
   }
 
   SimWorld world;
   SimNetwork network{world};
-  SimRedisCluster redis{network, servers};
+  SimResp resp;
   ClusterConfig config;
-  SimLoop loop{world};
-  std::unique_ptr<socket::Dialer> dialer = network.dialer(loop);
-  protocol::resp::RespSessions sessions{config};
-  test::NoEvents events;
-  cluster::NodeTable table;
-  std::unique_ptr<cluster::ClientCluster> client;
+  std::unique_ptr<StackClient> stack;
   std::deque<SlotWorker> workers;
-  std::vector<Deadline> fetches;
 
  private:
-  // As server 0 sees it.
-  std::shared_ptr<const cluster::Topology> map() {
-    std::vector<std::uint16_t> owners(protocol::resp::slot_count);
-    for (std::uint16_t slot = 0; slot < owners.size(); ++slot) {
-      owners[slot] = static_cast<std::uint16_t>(redis.owner(slot, 0));
-    }
-    const std::uint64_t epoch = client == nullptr ? 1 : client->topology().epoch() + 1;
-    return cluster::Topology::make(
-        config.nodes, std::make_unique<cluster::AssignedSlots>(owners, protocol::resp::hash_slot),
-        table, epoch);
-  }
-  void fetch_map(Now now) override {
-    fetches.push_back(now.mono);
-    world.after(1ms, [this](Now) { loop.defer(*this); });
-  }
   void run_deferred(Now now) override {
-    if (fetches.empty()) {
-      for (SlotWorker& worker : workers) worker.start(now);
-    } else {
-      client->apply(map(), now);
-      client->redirects()->on_map(true, now);
-    }
+    for (SlotWorker& worker : workers) worker.start(now);
   }
 };
 
+// The first question waits for its connection before it is on its way.
 void expect_calm(const std::vector<Deadline>& fetches) {
-  for (std::size_t i = 1; i < fetches.size(); ++i) EXPECT_GE(fetches[i] - fetches[i - 1], 1s);
+  for (std::size_t i = 1; i < fetches.size(); ++i) EXPECT_GE(fetches[i] - fetches[i - 1], 995ms);
 }
 
 TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
@@ -182,7 +155,7 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
     for (unsigned i = 0; i < 30; ++i) {
       Random& random = world.world.random();
       const std::uint16_t slot = world.slot_of(world.workers[random.below(world.workers.size())]);
-      const unsigned owner = world.redis.owner(slot, 0);
+      const unsigned owner = world.resp.owner(slot);
       const auto target = static_cast<unsigned>((owner + 1 + random.below(servers - 1)) % servers);
       if (random.below(2) == 0) {
         world.migrate(slot, target, random.below(2) == 0);
@@ -191,13 +164,13 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
       }
       // Six hops take up to 62 ms; the next move is not theirs.
       world.world.run_for(70ms);
-      const std::uint64_t before = world.redis.redirects();
+      const std::uint64_t before = world.redirects();
       world.world.run_for(5ms);
-      EXPECT_EQ(world.redis.redirects(), before) << "the slot is known to have moved";
+      EXPECT_EQ(world.redirects(), before) << "the slot is known to have moved";
     }
     world.finish();
-    EXPECT_GT(world.redis.redirects(), 30u);
-    expect_calm(world.fetches);
+    EXPECT_GT(world.redirects(), 30u);
+    expect_calm(world.fetches());
   }
 }
 
@@ -254,12 +227,12 @@ TEST(MovingSlots, AKeyOfManyThatHasMovedIsUnsureAndItsOwnRequestGoesThere) {
   world.world.run_for(5ms);
   std::vector<std::string_view> keys;
   for (const SlotWorker& worker : world.workers) {
-    if (world.redis.owner(world.slot_of(worker), 0) == 0) keys.push_back(worker.key());
+    if (world.resp.owner(world.slot_of(worker)) == 0) keys.push_back(worker.key());
   }
   ASSERT_GE(keys.size(), 2u);
   world.hand_over(protocol::resp::hash_slot(keys[1]), 1);
-  ReadOfMany read(*world.client);
-  read.start(keys, world.loop.now());
+  ReadOfMany read(world.client());
+  read.start(keys, world.stack->loop().now());
   world.world.run_for(10ms);
   EXPECT_EQ(read.unsure, std::vector<std::string>{std::string(keys[1])});
   EXPECT_EQ(read.values.size(), keys.size());
@@ -269,13 +242,12 @@ TEST(MovingSlots, AKeyOfManyThatHasMovedIsUnsureAndItsOwnRequestGoesThere) {
 TEST(MovingSlots, AClusterThatIsDownForThreeSecondsFailsNothing) {
   MovingSlotsWorld world(1);
   world.world.run_for(2s);
-  world.redis.down = true;
+  world.resp.go_down_for(3s);
   world.world.run_for(3s);
-  world.redis.down = false;
   world.world.run_for(1s);
   world.finish();
-  EXPECT_GE(world.fetches.size(), 1u);
-  expect_calm(world.fetches);
+  EXPECT_GE(world.fetches().size(), 2u);
+  expect_calm(world.fetches());
 }
 
 }  // namespace

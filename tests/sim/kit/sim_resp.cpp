@@ -142,6 +142,12 @@ void SimResp::stop_for(unsigned node, std::chrono::nanoseconds time) {
   });
 }
 
+void SimResp::go_down_for(std::chrono::nanoseconds time) {
+  for (unsigned node = 0; node < cluster_.size(); ++node) {
+    cluster_.node(node).faults.down_until = now() + time;
+  }
+}
+
 void SimResp::move(unsigned node) {
   const NodeAddress at = next_address();
   server(node).crash();

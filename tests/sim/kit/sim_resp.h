@@ -37,8 +37,15 @@ class SimResp {
   test::resp_model::NodeAddress address(unsigned node) const;
   std::vector<NodeConfig> addresses() const;  // of all
 
+  // Who has a slot, in the eyes of node 0.
+  unsigned owner(std::uint16_t slot) const { return cluster_.node(0).view.owner(slot); }
+  // No change is under way, and all nodes have heard of all.
+  bool settled() const { return changes_.over() && cluster_.settled(); }
+
   // The process stops and goes on: neither clients nor other nodes hear from it.
   void stop_for(unsigned node, std::chrono::nanoseconds time);
+  // All nodes say that the cluster is down.
+  void go_down_for(std::chrono::nanoseconds time);
   // The process dies, and starts again at another address.
   void move(unsigned node);
 

@@ -27,14 +27,39 @@ StackClient::StackClient(SimWorld& world, SimNetwork& network, const ClusterConf
       loop_(world),
       dialer_(network.dialer(loop_)),
       sessions_(config, Random(seed).fork(), bug) {
+  auto make_map = protocol::traits_of(config.kind).make_map;
+  auto map = make_map != nullptr ? make_map(config) : nullptr;
+  node::EventLog& log = events != nullptr ? *events : no_events_;
   cluster_ = std::make_unique<cluster::ClientCluster>(
-      config, cluster::Topology::make(config, table_, epoch_),
-      node::NodeParts{loop_, *dialer_, sessions_, events != nullptr ? *events : no_events_},
+      config, first_topology(map.get()), node::NodeParts{loop_, *dialer_, sessions_, log},
       Random(seed + 1).fork(), controls);
+  if (map != nullptr) follow_map(std::move(map), Random(seed + 3), log);
   watching.key.compare = protocol::statestore::compare_versions;
   watches_ = std::make_unique<client::watch::WatchRegistry>(loop_, *cluster_,
                                                             Random(seed + 2).fork(), watching);
   procedures_ = std::make_unique<client::calls::ProcedureHost>(loop_, *cluster_, watches_.get());
+}
+
+std::shared_ptr<const cluster::Topology> StackClient::first_topology(
+    const protocol::ServerMap* map) {
+  return map != nullptr ? cluster::MapFetcher::first_topology(config_.nodes, *map, table_)
+                        : cluster::Topology::make(config_, table_, epoch_);
+}
+
+// As client/runtime/path.cpp does it.
+void StackClient::follow_map(std::unique_ptr<protocol::ServerMap> map, Random random,
+                             node::EventLog& events) {
+  cluster::MapTerms terms;
+  terms.seeds = config_.nodes;
+  map_ = std::make_unique<cluster::MapFetcher>(
+      cluster::MapFetcher::Parts{*cluster_, loop_, events, table_}, std::move(map), terms,
+      random.fork());
+  cluster::RedirectRules rules;
+  rules.table = &table_;
+  rules.allowed = cluster::AllowedHosts(terms.seeds);
+  rules.source = map_.get();
+  rules.calm.known = false;
+  cluster_->follow_redirects(std::move(rules), random.fork());
 }
 
 void StackClient::shut_down() {

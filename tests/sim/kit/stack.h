@@ -13,9 +13,9 @@
 #include "client/calls/procedure_host.h"
 #include "client/watch/watch_registry.h"
 #include "cluster/client_cluster.h"
+#include "cluster/map_fetcher.h"
 #include "cluster/node_table.h"
-#include "protocol/memcached/sessions.h"
-#include "protocol/statestore/sessions.h"
+#include "protocol/endpoint_kinds.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_memcached.h"
 #include "tests/sim/kit/sim_network.h"
@@ -54,13 +54,8 @@ class Op final : private socket::RequestSink {
 // The real sessions, with a bug planted if asked for.
 class Sessions final : public protocol::SessionFactory {
  public:
-  Sessions(const ClusterConfig& config, const Seed& seed, Bug bug) : bug_(bug) {
-    if (config.kind == EndpointKind::memcached) {
-      real_ = std::make_unique<protocol::memcached::MemcachedSessions>(config);
-    } else {
-      real_ = std::make_unique<protocol::statestore::StoreSessions>(config, seed);
-    }
-  }
+  Sessions(const ClusterConfig& config, const Seed& seed, Bug bug)
+      : real_(protocol::traits_of(config.kind).make_sessions(config, seed)), bug_(bug) {}
   std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
     auto real = real_->make(node, now);
     if (bug_ == Bug::none) return real;
@@ -70,8 +65,8 @@ class Sessions final : public protocol::SessionFactory {
   void forget(unsigned node) override { real_->forget(node); }
 
  private:
-  std::unique_ptr<protocol::SessionFactory> real_;
-  Bug bug_;
+  const std::unique_ptr<protocol::SessionFactory> real_;
+  const Bug bug_;
 };
 
 class StackClient final : private socket::Deferred {
@@ -115,6 +110,8 @@ class StackClient final : private socket::Deferred {
   Op& begin(protocol::Verb verb, const std::string& key, const std::string& value,
             std::chrono::nanoseconds timeout);
   void run_deferred(Now now) override;
+  std::shared_ptr<const cluster::Topology> first_topology(const protocol::ServerMap* map);
+  void follow_map(std::unique_ptr<protocol::ServerMap> map, Random random, node::EventLog& events);
 
   ClusterConfig config_;
   cluster::NodeTable table_;
@@ -124,6 +121,7 @@ class StackClient final : private socket::Deferred {
   Sessions sessions_;
   test::NoEvents no_events_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
+  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns what
   std::unique_ptr<client::watch::WatchRegistry> watches_;
   std::unique_ptr<client::calls::ProcedureHost> procedures_;
   std::deque<Op> operations_;
