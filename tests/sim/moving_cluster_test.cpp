@@ -1,0 +1,125 @@
+// A cluster of the Redis protocol that changes under its clients: every slot moves, key by key or
+// all at once, the cluster is down for a while, and gets as many nodes again. The clients are whole
+// ones, each with its own map of the cluster; the servers are models.
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/slot_load.h"
+
+namespace sheaf::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr test::resp_model::GossipDelay gossip{1ms, 100ms};
+
+TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMigrating) {
+  SlotLoad load(1, 4, 1, {.gossip = gossip});
+  load.run(2ms);
+  load.world.run_for(1s);
+  load.migrate_all(64, 30s);
+  load.judge();
+  load.expect_no_errors();
+  load.expect_calm_fetches();
+  EXPECT_GT(load.resp.log().errors("ASK"), 10u);
+}
+
+// Six hops outlast servers that disagree for 30 ms, whichever of them is asked first.
+TEST(MovingCluster, OneClientNoticesNothingOfEverySlotMovingAtOnce) {
+  SlotLoad load(2, 4, 1, {.gossip = gossip});
+  load.run(2ms);
+  load.world.run_for(1s);
+  load.flip_all(64, 30s, 29ms);
+  load.judge();
+  load.expect_no_errors();
+  load.expect_calm_fetches();
+}
+
+TEST(MovingCluster, AClusterThatIsDownForThreeSecondsIsServedAgainWithinTwo) {
+  SlotLoad load(3, 4, 50, {.gossip = gossip});
+  load.run(100ms);
+  load.world.run_for(2s);
+  load.expect_no_errors();
+  load.cluster_down(3s);
+  EXPECT_GT(load.errors(), 50u);
+  load.expect_served_within(2s);
+  load.judge();
+  load.expect_only("CLUSTERDOWN");
+  load.expect_calm_fetches();
+}
+
+// The map is asked for in vain until the replica takes over; then it is wanted most.
+TEST(MovingCluster, AReplicaThatTakesOverLateIsNoticedWithinTwoSeconds) {
+  SlotLoad load(6, 3, 50, {.gossip = gossip, .wary = true});
+  load.add_replicas();
+  load.run(100ms);
+  load.world.run_for(2s);
+  load.expect_no_errors();
+  load.resp.stop_for(1, 3'600s);
+  load.world.run_for(15s);
+  EXPECT_GT(load.errors(), 1'000u);
+  load.resp.changes().fail_over(4, {}, load.now());
+  load.expect_served_within(2s);
+  load.judge();
+  load.expect_calm_fetches();
+}
+
+TEST(MovingCluster, TwiceAsManyNodesAreNoticedByNobody) {
+  for (const bool all_at_once : {false, true}) {
+    SCOPED_TRACE(all_at_once);
+    SlotLoad load(4, 4, 50, {.gossip = gossip});
+    load.run(100ms);
+    load.world.run_for(1s);
+    load.double_nodes(all_at_once, {1ms, 20ms});
+    load.world.run_for(2s);
+    load.judge();
+    load.expect_no_errors();
+    load.expect_calm_fetches();
+  }
+}
+
+// All of it, one after another, with a thousand clients. A client that nobody redirects asks for
+// the map now and then; all these changes let it ask twice as often at most.
+TEST(MovingCluster, AThousandClientsAreCalmThroughEverything) {
+  SlotLoad load(5, 4, 1'000, {.gossip = gossip});
+  load.world.run_for(3s);
+  const Deadline quiet_since = load.now();
+  const double first = load.fetches_per_client();
+  load.world.run_for(300s);
+  const Deadline busy_since = load.now();
+  const double quiet = load.fetches_per_client() - first;
+
+  load.run(1s);
+  load.world.run_for(5s);
+  load.migrate_all(256, 60s);
+  load.judge();
+  load.run(1s);
+  load.flip_all(64, 60s, 29ms);
+  load.judge();
+  load.run(1s);
+  load.double_nodes(false, {2ms, 10ms});
+  load.judge();
+  load.expect_no_errors();
+
+  load.run(1s);
+  load.world.run_for(1s);
+  load.cluster_down(3s);
+  EXPECT_GT(load.errors(), 1'000u);
+  load.expect_served_within(2s);
+  load.world.run_for(std::max<std::chrono::nanoseconds>(1s, busy_since + 240s - load.now()));
+  load.judge();
+  load.expect_only("CLUSTERDOWN");
+
+  load.expect_calm_fetches();
+  const auto rate = [](double fetches, std::chrono::nanoseconds time) {
+    return fetches / std::chrono::duration<double>(time).count();
+  };
+  const double busy = load.fetches_per_client() - first - quiet;
+  EXPECT_LE(rate(busy, load.now() - busy_since), 2 * rate(quiet, busy_since - quiet_since));
+  EXPECT_GT(load.done(), 200'000u);
+  EXPECT_GT(load.resp.log().errors("MOVED"), 20'000u);
+  EXPECT_GT(load.resp.log().errors("ASK"), 100u);
+}
+
+}  // namespace
+}  // namespace sheaf::sim
