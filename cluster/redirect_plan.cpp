@@ -30,6 +30,11 @@ std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,
 }  // namespace
 
 RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerms& terms, Now now) {
+  if (answer.kind != Kind::later && answer.other_slot) {
+    RedirectStep step = failure(answer, Reason::protocol_error, "the request is for another slot");
+    step.outcome = Outcome::unknown;
+    return step;
+  }
   const bool waits = answer.kind == Kind::later || answer.target.empty();
   if (terms.bound && !waits) {
     RedirectStep step =

@@ -108,6 +108,8 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   answer.kind = kind_of(reply.redirect->kind);
   answer.from = redirected.from;
   answer.text = reply.text;
+  const std::uint32_t slot = reply.redirect->slot;
+  answer.other_slot = topology.assigned() && topology.locate(request.operation.key).point != slot;
   const NodeConfig server = target_of(*reply.redirect, request);
   const std::string target = server.host.empty() ? std::string() : server.identity();
   const bool is_member = topology.find(target) != nullptr;
@@ -122,8 +124,7 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   if (!follows || !learns()) return step;
   if (step.mend && has_taken_over(target, request)) step.need_map = true;
   if (!is_member) joins_.insert_or_assign(target, server);
-  const std::uint32_t slot = reply.redirect->slot;
-  if (step.mend && slot < topology.slots().size()) moves_.insert_or_assign(slot, server);
+  if (step.mend) moves_.insert_or_assign(slot, server);
   return step;
 }
 

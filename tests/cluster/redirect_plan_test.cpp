@@ -49,6 +49,23 @@ TEST_F(RedirectPlanTest, AskGoesThereOnceAndTeachesNothing) {
   EXPECT_FALSE(step.want_map);
 }
 
+TEST_F(RedirectPlanTest, ARedirectOfAnotherSlotMayBeTheAnswerToAnotherRequest) {
+  for (const Kind kind : {Kind::moved, Kind::ask}) {
+    const RedirectStep step = plan.next({.kind = kind,
+                                         .from = "a:1",
+                                         .target = "b:1",
+                                         .allowed = true,
+                                         .text = "x",
+                                         .other_slot = true},
+                                        terms, now);
+    EXPECT_EQ(step.kind, Step::fail);
+    EXPECT_EQ(step.outcome, Outcome::unknown);
+    EXPECT_EQ(step.reason, Reason::protocol_error);
+    EXPECT_EQ(step.text, "x (the request is for another slot)");
+    EXPECT_FALSE(step.mend);
+  }
+}
+
 TEST_F(RedirectPlanTest, TwoServersThatDisagreeAreAskedInTurnsEverMoreSlowlyAndSixTimesAtMost) {
   const std::chrono::nanoseconds delays[] = {0ms, 2ms, 4ms, 8ms, 16ms, 32ms};
   for (unsigned hop = 0; hop < 6; ++hop) {
