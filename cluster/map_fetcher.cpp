@@ -68,6 +68,12 @@ void MapFetcher::ask_next(Now now) {
     to_ask_.pop_back();
   }
   if (member == nullptr) return end_round(false, now);
+  member_ = member->identity();
+  first_question_ = question();
+  ask(*member, now);
+}
+
+void MapFetcher::ask(const Member& member, Now now) {
   request_.operation = {};
   request_.operation.verb = protocol::Verb::command;
   request_.operation.words = map_->question();
@@ -76,8 +82,15 @@ void MapFetcher::ask_next(Now now) {
   request_.counted = false;
   in_flight_ = true;
   answered_ = false;
+  again_ = false;
   ++asked_;
-  parts_.cluster.start_on(member->index(), request_, now);
+  parts_.cluster.start_on(member.index(), request_, now);
+}
+
+std::string MapFetcher::question() const {
+  std::string words;
+  for (const std::string_view word : map_->question()) words.append(word).append(1, ' ');
+  return words;
 }
 
 // The topology must not change within a completion.
@@ -101,13 +114,19 @@ void MapFetcher::read(const socket::Completion& completion) {
   }
   const Member* const member = parts_.cluster.topology().find(completion.node);
   const std::string host = member != nullptr ? member->host : std::string();
+  const std::string asked = question();
   const auto taken = map_->on_reply(reply, {.host = host, .asked = asked_});
   answered_ = taken.has_value();
-  if (!taken) report(completion.node, taken.error());
+  if (taken) return;
+  const std::string next = question();
+  again_ = next != asked && next != first_question_;
+  report(completion.node, taken.error());
 }
 
 void MapFetcher::run_deferred(Now now) {
   if (in_flight_) return;
+  const Member* const same = again_ ? parts_.cluster.topology().find(member_) : nullptr;
+  if (same != nullptr) return ask(*same, now);
   if (!answered_) return ask_next(now);
   apply_map(now);
   end_round(true, now);

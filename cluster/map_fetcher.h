@@ -7,8 +7,12 @@
 // |--------|------------------------------------|---------------------------------------|--------|
 // | idle   | fetch_map()                        | asks a member, in random order        | asking |
 // | asking | an answer that the map can use     | applies the topology, reports success | idle   |
+// | asking | an answer after which the map has  | asks the same member that             | asking |
+// |        | another question                   |                                       |        |
 // | asking | any other end                      | asks the next member                  | asking |
 // | asking | the same, and no member is left    | reports failure                       | idle   |
+//
+// A map has several questions where servers may refuse one; each member is asked each of them once.
 //
 // Once a whole round has failed, the servers of the configuration and those that the last map named
 // beside the owners become members, too, without slots, until a map is there. So a client finds a
@@ -66,7 +70,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   void on_done(socket::Request& request, const socket::Completion& completion) override;
   void run_deferred(Now now) override;
   void ask_next(Now now);
+  void ask(const Member& member, Now now);
   void read(const socket::Completion& completion);
+  std::string question() const;
   void end_round(bool good, Now now);
   void apply_map(Now now);
   void widen(Now now);
@@ -83,8 +89,11 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   Request request_;
   bool in_flight_ = false;
   bool answered_ = false;  // usefully
+  bool again_ = false;     // the same member, another question
   std::uint64_t asked_ = 0;
   std::vector<std::string> to_ask_;  // identities
+  std::string member_;               // that was asked last: its identity
+  std::string first_question_;       // to that member
   std::string problem_;
 };
 
