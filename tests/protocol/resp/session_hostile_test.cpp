@@ -195,6 +195,68 @@ TEST(RespHostile, GarbageAtAnyByteEndsTheConnectionAndIsNeverAValue) {
   }
 }
 
+// Where each reply of a conversation begins, and the end.
+std::vector<std::size_t> beginnings(std::string_view replies) {
+  std::vector<std::size_t> all{0};
+  ReplyReader reader;
+  while (all.back() < replies.size()) {
+    if (reader.read(replies.substr(all.back())) != ReplyReader::Progress::complete) break;
+    all.push_back(all.back() + reader.size());
+  }
+  return all;
+}
+
+// What comes after the byte looks like replies, and is none.
+TEST(RespHostile, AByteThatBeginsNoReplyIsFoundWhereverItIsAndWhereverTheReadsEnd) {
+  const Conversation talk;
+  const std::string& replies = talk.replies();
+  const auto expected = talk.events_of(replies, replies.size());
+  const std::vector<std::size_t> places = beginnings(replies);
+  ASSERT_EQ(places.size(), 14u);
+  for (const std::size_t at : places) {
+    const std::string bytes = replies.substr(0, at) + '\0' + replies.substr(at);
+    std::vector<Seen> before;  // of the replies before the byte
+    for (std::size_t split = 1; split <= bytes.size(); ++split) {
+      ReadyWire wire(Server::redis, Conversation::options());
+      talk.begin(wire);
+      wire.feed(std::string_view(bytes).substr(0, split));
+      wire.feed(std::string_view(bytes).substr(split));
+      std::vector<Seen> events(wire.events.begin(), wire.events.end());
+      ASSERT_EQ(events.back().kind, Event::Kind::closed) << at << ' ' << split;
+      EXPECT_EQ(wire.session.close_reason().reason, Reason::protocol_error);
+      EXPECT_EQ(wire.session.counters().late_replies, 0u);
+      events.pop_back();
+      while (!events.empty() && events.back().kind == Event::Kind::failed) {
+        EXPECT_EQ(events.back().sent, Sent::maybe) << at << ' ' << split;
+        events.pop_back();
+      }
+      EXPECT_TRUE(is_prefix(events, expected)) << at << ' ' << split;
+      if (split == 1) before = events;
+      EXPECT_EQ(events, before) << at << ' ' << split;
+    }
+  }
+}
+
+TEST(RespHostile, NoByteButTheTypesOfRespBeginsAReply) {
+  constexpr std::string_view types = "+-:$*_#,(=!%~>|";
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const char first = static_cast<char>(byte);
+    if (types.find(first) != types.npos) continue;
+    const std::string bytes = first + "1\r\nv\r\n"s;
+    for (std::size_t split = 1; split < bytes.size(); ++split) {
+      ReadyWire wire;
+      wire.submit(get("a"));
+      wire.submit(set("b", "v"));
+      wire.take();
+      wire.feed(bytes.substr(0, split));
+      wire.feed(bytes.substr(split));
+      EXPECT_EQ(wire.next().sent, Sent::maybe) << byte;
+      EXPECT_EQ(wire.next().sent, Sent::maybe) << byte;
+      EXPECT_EQ(wire.end().reason, Reason::protocol_error) << byte;
+    }
+  }
+}
+
 TEST(RespHostile, GarbageIsNamedInTheReason) {
   ReadyWire wire;
   wire.submit(get("k"));
