@@ -1,0 +1,238 @@
+// Redirects of single keys of batches: the others have their outcomes as if nothing had been.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/scripted/scene.h"
+
+namespace sheaf::test {
+namespace {
+
+using Commands = Scene::Commands;
+using Hosts = ScriptedCluster::Hosts;
+
+// ---- the three batches
+
+constexpr Call batch_calls[] = {Call::get, Call::set, Call::remove};
+
+// How each key of a batch ended.
+std::map<std::string, std::string> make_batch(Client& client, Call call, const Commands& keys,
+                                              std::chrono::milliseconds timeout) {
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  std::map<std::string, std::string> ends;
+  const auto keep = [&](const auto& results) {
+    for (const auto& [key, result] : results) ends[key] = in_words(result);
+  };
+  if (call == Call::get) {
+    keep(client.get_many(views, {.timeout = timeout}));
+  } else if (call == Call::set) {
+    std::vector<SetItem> items;
+    for (const std::string& key : keys) items.push_back({key, "v"});
+    keep(client.set_many(items, {.timeout = timeout}));
+  } else {
+    keep(client.remove_many(views, {.timeout = timeout}));
+  }
+  return ends;
+}
+
+// A batch of ten keys of server 0 and five each of servers 1 and 2. Server 0 says something about
+// some of its keys.
+class Batch {
+ public:
+  explicit Batch(Call its_call, const Hosts& outsiders = {})
+      : call(its_call), scene(Hosts(3, "127.0.0.1"), outsiders) {
+    for (unsigned i = 0; i < 10; ++i) keys.push_back(scene.servers.key(0, i));
+    for (unsigned i = 0; i < 5; ++i) keys.push_back(scene.servers.key(1, i));
+    for (unsigned i = 0; i < 5; ++i) keys.push_back(scene.servers.key(2, i));
+  }
+  // The client knows the map, so each server gets its keys of the batch at once.
+  void run(std::chrono::milliseconds timeout = 5s) {
+    EXPECT_EQ(scene.call(Call::get, scene.servers.key(0, 99)), "0/" + scene.servers.key(0, 99));
+    const auto begun = ScriptedCluster::Clock::now();
+    ends = make_batch(scene.client(), call, keys, timeout);
+    EXPECT_LT(ScriptedCluster::Clock::now() - begun, timeout + own_pause);
+  }
+  // Of the keys about which server 0 says something.
+  static constexpr unsigned odd_keys[] = {0, 4, 9};
+  static bool is_odd(std::size_t i) { return std::ranges::count(odd_keys, i) != 0; }
+  static std::size_t home(std::size_t i) { return i < 10 ? 0 : i < 15 ? 1 : 2; }
+
+  void say(const std::function<std::string(const std::string& key)>& words, unsigned times = 1) {
+    for (const unsigned i : odd_keys) {
+      scene.servers.answer(0, command_of(call, keys[i]), words(keys[i]), times);
+    }
+  }
+  // The others were carried out where they belong, and once.
+  void expect_others_as_ever() {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (is_odd(i)) continue;
+      EXPECT_EQ(ends[keys[i]], success_of(call, keys[i], home(i))) << name_of(call);
+      EXPECT_EQ(count(i), 1u) << name_of(call) << ' ' << keys[i];
+    }
+  }
+  std::size_t count(std::size_t i, std::size_t server = ScriptedCluster::anyone) const {
+    return scene.servers.count(server, command_of(call, keys[i]));
+  }
+
+  Call call;
+  Scene scene;
+  Commands keys;
+  std::map<std::string, std::string> ends;
+};
+
+// ---- redirects that are followed
+
+TEST(ScriptedBatches, KeysThatHaveMovedAreFetchedAloneFromWhereTheyAre) {
+  at_once(batch_calls, [&](Call call) {
+    for (const std::string word : {"MOVED", "ASK"}) {
+      for (const std::size_t to : {std::size_t{1}, std::size_t{3}}) {
+        Batch batch(call, {"127.0.0.1"});
+        batch.say(
+            [&](const std::string& key) {
+              return Scene::redirect(word, key, batch.scene.servers.address(to));
+            },
+            ScriptedCluster::always);
+        batch.run();
+        batch.expect_others_as_ever();
+        for (const unsigned i : Batch::odd_keys) {
+          EXPECT_EQ(batch.ends[batch.keys[i]], success_of(call, batch.keys[i], to)) << word;
+          EXPECT_EQ(batch.count(i, 0), call == Call::get ? 2u : 1u) << "in the batch, and alone";
+          EXPECT_EQ(batch.count(i, to), 1u);
+        }
+        EXPECT_EQ(batch.scene.servers.count(to, "ASKING"), word == "ASK" ? 3u : 0u);
+      }
+    }
+  });
+}
+
+TEST(ScriptedBatches, KeysThatAreToComeLaterAreAskedForAgainAlone) {
+  at_once(batch_calls, [&](Call call) {
+    for (const std::string words :
+         {"TRYAGAIN Multiple keys request during rehashing of slot",
+          "CLUSTERDOWN Hash slot not served", "LOADING Redis is loading the dataset in memory",
+          "READONLY You can't write against a read only replica.",
+          "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+          "MIGRATING", "MOVED {slot} unassigned:0"}) {
+      Batch batch(call);
+      batch.say(
+          [&](const std::string& key) {
+            if (!words.starts_with("MOVED")) return "-" + words + "\r\n";
+            return Scene::redirect("MOVED", key, "unassigned:0");
+          },
+          3);
+      batch.run();
+      batch.expect_others_as_ever();
+      for (const unsigned i : Batch::odd_keys) {
+        EXPECT_EQ(batch.ends[batch.keys[i]], success_of(call, batch.keys[i], 0)) << words;
+        EXPECT_EQ(batch.count(i), 4u) << words;
+      }
+    }
+  });
+}
+
+// ---- and those that are not
+
+TEST(ScriptedBatches, ARedirectThatLeadsNowhereIsTheErrorOfItsKeyAlone) {
+  at_once(batch_calls, [&](Call call) {
+    Batch batch(call, {"127.0.0.9"});
+    batch.say(
+        [&](const std::string& key) {
+          return Scene::redirect("MOVED", key, batch.scene.servers.address(3));
+        },
+        ScriptedCluster::always);
+    batch.run();
+    batch.expect_others_as_ever();
+    for (const unsigned i : Batch::odd_keys) {
+      const std::string& end = batch.ends[batch.keys[i]];
+      EXPECT_TRUE(end.starts_with("refused, not authorized: MOVED ")) << end;
+    }
+    EXPECT_TRUE(batch.scene.servers.conversations(3).empty());
+  });
+}
+
+TEST(ScriptedBatches, ATextThatIsNoRedirectIsTheErrorOfItsKeyAlone) {
+  at_once(batch_calls, [&](Call call) {
+    for (const std::string words :
+         {"MOVED {slot} {to} ", "MOVED  {slot} {to}", "MOVED 16384 {to}", "moved {slot} {to}",
+          "MOVED {slot} 127.0.0.1:65536", "MO", "ASK {to}", "ASK {slot} {to}x", "TRYAGAINX"}) {
+      Batch batch(call);
+      const auto filled = [&](const std::string& key) {
+        std::string text = words;
+        if (const auto at = text.find("{slot}"); at != text.npos) {
+          text.replace(at, 6, Scene::slot_of(key));
+        }
+        if (const auto at = text.find("{to}"); at != text.npos) {
+          text.replace(at, 4, batch.scene.servers.address(1));
+        }
+        return text;
+      };
+      batch.say([&](const std::string& key) { return "-" + filled(key) + "\r\n"; },
+                ScriptedCluster::always);
+      batch.run();
+      batch.expect_others_as_ever();
+      for (const unsigned i : Batch::odd_keys) {
+        const std::string& end = batch.ends[batch.keys[i]];
+        EXPECT_TRUE(end.starts_with("refused")) << end;
+        EXPECT_TRUE(end.ends_with(": " + filled(batch.keys[i]))) << end;
+        EXPECT_EQ(batch.count(i, 1), 0u) << end;
+      }
+    }
+  });
+}
+
+TEST(ScriptedBatches, OneKeyThatBouncesOrWaitsUntilTheDeadlineLeavesTheOthersAlone) {
+  at_once(batch_calls, [&](Call call) {
+    Batch batch(call);
+    const auto& servers = batch.scene.servers;
+    const std::string bounces = command_of(call, batch.keys[0]);
+    const std::string waits = command_of(call, batch.keys[4]);
+    const std::string silent = command_of(call, batch.keys[9]);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      batch.scene.servers.answer(i, bounces, batch.scene.moved(batch.keys[0], 1 - i),
+                                 ScriptedCluster::always);
+    }
+    batch.scene.servers.answer(0, waits, "-CLUSTERDOWN Hash slot not served\r\n",
+                               ScriptedCluster::always);
+    batch.scene.servers.answer(0, silent, batch.scene.moved(batch.keys[9], 2),
+                               ScriptedCluster::always);
+    batch.scene.servers.keep_silent(2, silent);
+    batch.run(500ms);
+    for (std::size_t i = 0; i < 15; ++i) {  // server 2 answers nothing after the silence
+      if (!Batch::is_odd(i)) {
+        EXPECT_EQ(batch.ends[batch.keys[i]], success_of(call, batch.keys[i], Batch::home(i)));
+      }
+    }
+    EXPECT_TRUE(batch.ends[batch.keys[0]].ends_with(" (redirected too often)"))
+        << batch.ends[batch.keys[0]];
+    EXPECT_TRUE(batch.ends[batch.keys[4]].starts_with("refused, timed out: CLUSTERDOWN ") ||
+                batch.ends[batch.keys[4]].starts_with("unknown, timed out: "))
+        << batch.ends[batch.keys[4]];
+    EXPECT_TRUE(batch.ends[batch.keys[9]].starts_with("unknown, timed out: "))
+        << batch.ends[batch.keys[9]];
+    EXPECT_EQ(servers.count(2, silent), 1u);
+  });
+}
+
+// What is redirected comes back later than all others are answered, and holds up none of them.
+TEST(ScriptedBatches, TheOthersAreSentBeforeARedirectedKeyIsSentAgain) {
+  at_once(batch_calls, [&](Call call) {
+    Batch batch(call);
+    batch.say([](const std::string&) { return "-TRYAGAIN x\r\n"; });
+    batch.run();
+    const Commands of_server_0 = batch.scene.servers.requests(0);
+    ASSERT_EQ(of_server_0.size(), 14u);
+    for (std::size_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(std::ranges::count(of_server_0.begin() + 1, of_server_0.begin() + 11,
+                                   command_of(call, batch.keys[i])),
+                1);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace sheaf::test

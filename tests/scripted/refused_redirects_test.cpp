@@ -1,0 +1,263 @@
+// Redirects that must not be followed, or not for ever.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/scripted/scene.h"
+#include "tests/support/reserved_port.h"
+
+namespace sheaf::test {
+namespace {
+
+using Commands = Scene::Commands;
+using Hosts = ScriptedCluster::Hosts;
+
+const Hosts three(3, "127.0.0.1");
+
+std::string filled(std::string text, std::string_view name, const std::string& value) {
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size()) {
+    text.replace(at, name.size(), value);
+  }
+  return text;
+}
+
+// Whether a server has been connected to.
+bool was_reached(const Scene& scene, std::size_t server) {
+  return !scene.servers.conversations(server).empty();
+}
+
+// ---- hosts that are not allowed
+
+TEST(ScriptedRedirects, ToAHostThatNobodyHasNamedIsRefusedAndNobodyIsReachedThere) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    for_every_call([&](Call call) {
+      Scene scene(three, {"127.0.0.9"});
+      const std::string key = scene.servers.key(0);
+      const std::string command = command_of(call, key);
+      const std::string words = Scene::redirect(word, key, scene.servers.address(3));
+      scene.servers.answer(0, command, words);
+      const std::string text = words.substr(1, words.size() - 3);
+      EXPECT_EQ(scene.call(call, key),
+                "refused, not authorized: " + text + " (redirects to this server are not allowed)");
+      EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u);
+      EXPECT_EQ(scene.call(call, key), success_of(call, key, 0)) << "nothing was learned";
+      EXPECT_FALSE(was_reached(scene, 3));
+    });
+  }
+}
+
+TEST(ScriptedRedirects, AnotherNameOfAnAllowedHostIsNotAllowed) {
+  for (const std::string host : {"localhost", "127.0.0.01", "127.1", "::ffff:127.0.0.1",
+                                 "127.0.0.1.", "user@127.0.0.1", "127.0.0.1/x", "0.0.0.0"}) {
+    Scene scene(three, {"127.0.0.1"});
+    const std::string key = scene.servers.key(0);
+    scene.servers.answer(0, "GET", Scene::redirect("MOVED", key, host + ":" + scene.port(3)));
+    const std::string end = scene.call(Call::get, key);
+    EXPECT_TRUE(end.starts_with("refused, not authorized: MOVED ")) << end;
+    EXPECT_FALSE(was_reached(scene, 3)) << host;
+    EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, "GET"), 1u);
+  }
+}
+
+// ---- texts that are not quite redirects
+
+const std::vector<std::string> altered_redirects = {
+    "{word}",
+    "{word} ",
+    "{word} {slot}",
+    "{word} {slot} ",
+    "{word} {to}",
+    "{word}  {slot} {to}",
+    "{word} {slot}  {to}",
+    "{word} {slot} {to} ",
+    "{word} {slot} {to} {to}",
+    "{word} {slot} {to} 1",
+    "{word} {slot} {to}:",
+    "{word} {slot} {to}x",
+    "{word} {slot} 127.0.0.1",
+    "{word} {slot} 127.0.0.1:",
+    "{word} {slot} 127.0.0.1:65536",
+    "{word} {slot} 127.0.0.1:-1",
+    "{word} {slot} 127.0.0.1:+1",
+    "{word} {slot} 127.0.0.1:00001",
+    "{word} {slot} 127.0.0.1:99999999999999999999",
+    "{word} 16384 {to}",
+    "{word} 65536 {to}",
+    "{word} -1 {to}",
+    "{word} 0{slot} {to}",
+    "{word} +{slot} {to}",
+    "{word} {slot}.0 {to}",
+    "{word} {slot},{to}",
+    "{word} slot {to}",
+    "{word}:{slot} {to}",
+    "{word}\t{slot}\t{to}",
+    "{word} {slot}\t{to}",
+    "{word} {slot} \x01{to}",
+    "{word}X {slot} {to}",
+    " {word} {slot} {to}",
+    "ERR {word} {slot} {to}",
+    "{lower} {slot} {to}",
+    "{cut} {slot} {to}",
+    "{cut}",
+};
+
+TEST(ScriptedRedirects, ATextThatIsNoRedirectIsAnErrorAndLeadsNowhere) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    const std::string lower = word == "ASK" ? "ask" : "moved";
+    for (std::string words : altered_redirects) {
+      Scene scene;
+      Commands keys;
+      words = filled(filled(words, "{word}", word), "{lower}", lower);
+      words = filled(filled(words, "{cut}", word.substr(0, 2)), "{to}", scene.servers.address(1));
+      for (unsigned i = 0; i < std::size(every_call); ++i) {
+        keys.push_back(scene.servers.key(0, i));
+        scene.servers.answer(0, command_of(every_call[i], keys[i]),
+                             "-" + filled(words, "{slot}", Scene::slot_of(keys[i])) + "\r\n");
+      }
+      const Commands ends = scene.call_all(keys, 5s);
+      for (std::size_t i = 0; i < ends.size(); ++i) {
+        const std::string text = filled(words, "{slot}", Scene::slot_of(keys[i]));
+        EXPECT_TRUE(ends[i].starts_with("refused")) << ends[i];
+        EXPECT_TRUE(ends[i].ends_with(": " + text)) << ends[i];
+        EXPECT_EQ(scene.servers.count(0, command_of(every_call[i], keys[i])), 1u) << text;
+      }
+      EXPECT_EQ(scene.servers.requests(1), Commands()) << words;
+      EXPECT_EQ(scene.call(Call::get, keys[0]), "0/" + keys[0]) << words;
+    }
+  }
+}
+
+// It belongs to another request, or to no request that there is.
+TEST(ScriptedRedirects, ARedirectOfAnotherSlotIsNotFollowed) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    for_every_call([&](Call call) {
+      Scene scene;
+      const std::string key = scene.servers.key(0);
+      const std::string other = scene.servers.key(0, 1);
+      const std::string command = command_of(call, key);
+      const std::string words = Scene::redirect(word, other, scene.servers.address(1));
+      scene.servers.answer(0, command, words);
+      EXPECT_EQ(scene.call(call, key),
+                "unknown, protocol error: " + words.substr(1, words.size() - 3) +
+                    " (the request is for another slot)");
+      EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u);
+      EXPECT_EQ(scene.call(Call::get, other), "0/" + other) << "its slot has not moved";
+      EXPECT_EQ(scene.servers.requests(1), Commands());
+    });
+  }
+}
+
+TEST(ScriptedRedirects, AWordThatDoesNotQuiteMeanLaterEndsTheCallAtOnce) {
+  for (const std::string words :
+       {"tryagain Multiple keys request during rehashing of slot", "TRYAGAINX", " TRYAGAIN x",
+        "Clusterdown Hash slot not served", "CLUSTER DOWN Hash slot not served",
+        "CLUSTERDOWN:", "loading Redis is loading the dataset in memory",
+        "LOADING:", "READ ONLY replica", "readonly You can't write against a read only replica.",
+        "MASTERDOWN, Link", "migrating", "MIGRATING:", "ERR MIGRATING", "ERR TRYAGAIN"}) {
+    Scene scene;
+    Commands keys;
+    for (unsigned i = 0; i < std::size(every_call); ++i) {
+      keys.push_back(scene.servers.key(0, i));
+      scene.servers.answer(0, command_of(every_call[i], keys[i]), "-" + words + "\r\n");
+    }
+    EXPECT_EQ(scene.call_all(keys, 5s), Commands(keys.size(), "refused: " + words));
+    EXPECT_EQ(scene.servers.requests(0).size(), keys.size());
+  }
+}
+
+// ---- to and fro
+
+// Servers 0 and 1 say each that the other has the slot, `times` times together.
+void disagree(Scene& scene, const std::string& word, const std::string& command,
+              const std::string& key, unsigned times) {
+  scene.servers.answer(0, command, Scene::redirect(word, key, scene.servers.address(1)),
+                       (times + 1) / 2);
+  scene.servers.answer(1, command, Scene::redirect(word, key, scene.servers.address(0)), times / 2);
+}
+
+TEST(ScriptedRedirects, TwoServersThatDisagreeForAMomentAreAskedInTurns) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    for_every_call([&](Call call) {
+      Scene scene;
+      const std::string key = scene.servers.key(0);
+      const std::string command = command_of(call, key);
+      disagree(scene, word, command, key, 6);
+      EXPECT_EQ(scene.call(call, key), success_of(call, key, 0));
+      EXPECT_GE(scene.took, 62ms) << "2, 4, 8, 16 and 32 ms";
+      EXPECT_EQ(scene.servers.requests(0), Commands(4, command));
+      EXPECT_EQ(scene.servers.requests(1), Commands(3, command));
+    });
+  }
+}
+
+TEST(ScriptedRedirects, TwoServersThatGoOnDisagreeingAreGivenUpAfterSixHops) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    for_every_call([&](Call call) {
+      Scene scene;
+      const std::string key = scene.servers.key(0);
+      const std::string command = command_of(call, key);
+      disagree(scene, word, command, key, 1'000);
+      const std::string words = Scene::redirect(word, key, scene.servers.address(1));
+      EXPECT_EQ(scene.call(call, key),
+                "refused: " + words.substr(1, words.size() - 3) + " (redirected too often)");
+      EXPECT_GE(scene.took, 62ms);
+      EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 7u);
+    });
+  }
+}
+
+TEST(ScriptedRedirects, ARingOfServersIsLeftAfterSixHops) {
+  for_every_call([&](Call call) {
+    Scene scene(Hosts(8, "127.0.0.1"));
+    for (const std::size_t ring : {std::size_t{1}, std::size_t{3}, std::size_t{8}}) {
+      const std::string key = scene.servers.key(0, static_cast<unsigned>(ring));
+      const std::string command = command_of(call, key);
+      for (std::size_t i = 0; i < ring; ++i) {
+        scene.servers.answer(i, command, scene.moved(key, (i + 1) % ring), ScriptedCluster::always);
+      }
+      const std::string end = scene.call(call, key);
+      EXPECT_TRUE(end.starts_with("refused: MOVED ")) << end;
+      EXPECT_TRUE(end.ends_with(" (redirected too often)")) << end;
+      EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 7u) << ring;
+    }
+  });
+}
+
+// ---- servers that are of no use
+
+TEST(ScriptedRedirects, ToAPortWhereNobodyListensEndsByTheDeadline) {
+  const ReservedPort nobody;
+  for (const std::string word : {"MOVED", "ASK"}) {
+    for_every_call([&](Call call) {
+      Scene scene;
+      const std::string key = scene.servers.key(0);
+      const std::string to = "127.0.0.1:" + std::to_string(nobody.number());
+      scene.servers.answer(0, command_of(call, key), Scene::redirect(word, key, to),
+                           ScriptedCluster::always);
+      const std::string end = scene.call(call, key, 500ms);
+      EXPECT_TRUE(end.starts_with("not sent, ") || end.starts_with("refused")) << end;
+      EXPECT_EQ(scene.call(Call::get, scene.servers.key(1)), "1/" + scene.servers.key(1));
+    });
+  }
+}
+
+TEST(ScriptedRedirects, AServerThatTakesTheRequestAndClosesLeavesItUnknownAndNobodyRepeatsIt) {
+  for (const std::string word : {"MOVED", "ASK"}) {
+    for_every_call([&](Call call) {
+      Scene scene;
+      const std::string key = scene.servers.key(0);
+      const std::string command = command_of(call, key);
+      scene.servers.answer(0, command, Scene::redirect(word, key, scene.servers.address(1)));
+      scene.servers.script(1, command, {{.close = true}});
+      const std::string end = scene.call(call, key);
+      EXPECT_TRUE(end.starts_with("unknown, connection lost: ")) << end;
+      EXPECT_EQ(scene.servers.requests(0), Commands{command});
+      EXPECT_EQ(scene.servers.requests(1), Commands{command});
+    });
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::test
