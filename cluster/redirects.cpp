@@ -9,7 +9,8 @@
 namespace sheaf::cluster {
 namespace {
 
-// For one request that asks a server about the slots of another that is down.
+// For one request that asks a server about the slots of another that is down, and for how long all
+// do once it has heard of another owner.
 constexpr std::chrono::seconds ask_around_interval{1};
 
 RedirectAnswer::Kind kind_of(protocol::Redirect::Kind kind) noexcept {
@@ -70,7 +71,7 @@ bool Redirects::await_owner(Request& request, Now now) {
 bool Redirects::ask_around(Request& request, Now now) {
   if (shut_down_ || !learns()) return false;
   want_map(now);
-  if (now.mono < ask_around_at_) return false;
+  if (now.mono < ask_around_at_ && now.mono >= all_ask_until_) return false;
   const std::span<const Member> members = parts_.nodes.topology().members();
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::uint32_t place = members[(asked_around_ + i) % members.size()].index();
@@ -122,9 +123,13 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
       redirected.plan.next(answer, {request.operation.deadline, request.only_on != 0}, now);
   const bool follows = !target.empty() && step.target == target;
   if (!follows || !learns()) return step;
-  if (step.mend && has_taken_over(target, request)) step.need_map = true;
   if (!is_member) joins_.insert_or_assign(target, server);
-  if (step.mend) moves_.insert_or_assign(slot, server);
+  if (!step.mend) return step;
+  moves_.insert_or_assign(slot, server);
+  if (has_taken_over(target, request)) {
+    step.need_map = true;
+    all_ask_until_ = now.mono + ask_around_interval;
+  }
   return step;
 }
 

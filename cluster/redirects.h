@@ -96,7 +96,8 @@ class Redirects final : private socket::Deferred {
   bool await_owner(Request& request, Now now);
   // The node of a request, the owner of its key, is down: then nobody sends requests elsewhere, and
   // the slot may have another owner. True: the request goes to another server, to hear that; at
-  // most one does in a second. The map is wanted, too.
+  // most one does in a second, until one hears of another owner: then as many as come in the next
+  // second. The map is wanted, too.
   bool ask_around(Request& request, Now now);
   // Whether a request waits here.
   bool holds(const Request& request) const noexcept;
@@ -148,7 +149,8 @@ class Redirects final : private socket::Deferred {
   Joins joins_;                   // to become members
   bool asking_ = false;           // for a map
   Moves since_asked_;             // carried out since then: later than that map
-  Deadline ask_around_at_{0};     // not earlier
+  Deadline ask_around_at_{0};     // not earlier, but
+  Deadline all_ask_until_{0};     // at any time before
   std::size_t asked_around_ = 0;  // requests
   bool shut_down_ = false;
 };

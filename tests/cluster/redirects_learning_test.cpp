@@ -194,9 +194,17 @@ TEST_F(RedirectsTest, WhileAnOwnerIsDownOneRequestASecondAsksTheOthers) {
   RedirectedOp& again = start("9");
   moved("b:1", 9, "seed");
   EXPECT_EQ(owner_of(9), "seed:1");
+  const RedirectedOp& third = start("10");
+  const RedirectedOp& fourth = start("11");
+  EXPECT_EQ(third.ends + fourth.ends, 0u) << "there is an answer: all may ask, b or seed";
   connect();
   answer("seed:1");
   EXPECT_TRUE(again.answered);
+  answer("seed:1");
+  moved("b:1", 11, "seed");
+  answer("seed:1");
+  EXPECT_TRUE(third.answered);
+  EXPECT_TRUE(fourth.answered);
 }
 
 TEST_F(RedirectsTest, AKeyThatNobodyOwnsIsNotSentInTheEnd) {
