@@ -25,6 +25,18 @@ RedirectAnswer::Kind kind_of(protocol::Redirect::Kind kind) noexcept {
   return RedirectAnswer::Kind::later;
 }
 
+// The only other member with this port; null if there is none, or more than one.
+const Member* other_at_port(std::span<const Member> members, std::uint16_t port,
+                            const std::string& identity) {
+  const Member* found = nullptr;
+  for (const Member& member : members) {
+    if (member.port != port || member.identity() == identity) continue;
+    if (found != nullptr) return nullptr;
+    found = &member;
+  }
+  return found;
+}
+
 }  // namespace
 
 Redirects::Redirects(const Parts& parts, RedirectRules rules, const Seed& seed)
@@ -153,7 +165,8 @@ bool Redirects::may_join(const std::string& identity) const {
 }
 
 // Where the server sends the request; without a host if that is nowhere. One that knows no host may
-// still mean the owner that the map has by now.
+// still mean the owner that the map has by now. To whom a slot is on its way no map says, so of ASK
+// only the port can tell.
 NodeConfig Redirects::target_of(const protocol::Redirect& to, const Request& request) const {
   NodeConfig server;
   if (to.kind == protocol::Redirect::Kind::later) return server;
@@ -164,6 +177,11 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, const Request& req
     return server;
   }
   const Topology& topology = parts_.nodes.topology();
+  if (to.kind == protocol::Redirect::Kind::ask) {
+    const Member* const other = other_at_port(topology.members(), to.port, from.identity);
+    if (other != nullptr) server.host = other->host;
+    return server;
+  }
   const Member* const owner = topology.member(topology.owner(request.route_or_key()));
   const bool meant =
       owner != nullptr && owner->port == to.port && owner->identity() != from.identity;

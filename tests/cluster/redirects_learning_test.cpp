@@ -122,6 +122,23 @@ TEST_F(RedirectsTest, AHostThatTheServerDoesNotKnowIsThatOfTheOwnerInTheMap) {
   EXPECT_EQ(in_flight("b:1"), 1u);
 }
 
+// To whom a slot is on its way no map says.
+TEST_F(RedirectsTest, AHostThatTheServerDoesNotKnowIsInAskThatOfTheOnlyOtherMemberWithThePort) {
+  const Redirect nowhere{Redirect::Kind::ask, true, 7, 1, {}};
+  const RedirectedOp& op = start("7");
+  say("a:1", nowhere, "ASK ?");
+  ASSERT_EQ(in_flight("b:1"), 1u);
+  EXPECT_TRUE(asks("b:1"));
+  answer("b:1");
+  EXPECT_TRUE(op.answered);
+  apply({a, b, c}, {{100, 0}, {16'384, 1}});
+  start("7");
+  say("a:1", nowhere, "ASK ?");
+  EXPECT_EQ(in_flight("b:1") + in_flight("c:1"), 0u) << "it may be either";
+  loop.pass(5ms);
+  EXPECT_EQ(in_flight("a:1"), 1u);
+}
+
 TEST_F(RedirectsTest, AllRedirectsOfATurnMakeOneTopology) {
   for (const char* const key : {"1", "2", "3", "4", "5", "6"}) start(key);
   for (std::uint16_t slot = 1; slot <= 6; ++slot) {

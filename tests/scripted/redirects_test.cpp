@@ -131,6 +131,16 @@ TEST(ScriptedRedirects, AskWithoutAHostMeansTheHostThatAnswered) {
   });
 }
 
+// So does Garnet, if it is to prefer host names and knows none.
+TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToTheServerWithThatPort) {
+  for_every_call([&](Call call) {
+    Scene scene;
+    const std::string key = scene.servers.key(0);
+    expect_followed(scene, call, Scene::redirect("ASK", key, "?:" + scene.port(1)), 1);
+    expect_asked(scene, 1, command_of(call, key));
+  });
+}
+
 // Garnet takes a run of GETs that come together as one command.
 TEST(ScriptedRedirects, NoGetOfOthersFollowsAnAskingPairDirectly) {
   Scene scene;
