@@ -14,10 +14,11 @@ namespace {
 using Commands = Scene::Commands;
 
 constexpr auto short_time = 300ms;
+const std::string both_words[] = {"MOVED", "ASK"};
 constexpr const char* no_time_left = " (no time is left for another attempt)";
 
 TEST(ScriptedDeadlines, AServerThatIsSilentAfterARedirectLeavesTheCallUnknown) {
-  for (const std::string word : {"MOVED", "ASK"}) {
+  at_once(both_words, [](const std::string& word) {
     Scene scene;
     Commands keys;
     for (unsigned i = 0; i < std::size(every_call); ++i) {
@@ -33,7 +34,7 @@ TEST(ScriptedDeadlines, AServerThatIsSilentAfterARedirectLeavesTheCallUnknown) {
       const std::string command = command_of(every_call[i], keys[i]);
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 2u) << "none twice";
     }
-  }
+  });
 }
 
 // Nobody has carried it out, and nobody has it any more.
@@ -80,7 +81,7 @@ TEST(ScriptedDeadlines, ABounceThatWouldEndTooLateIsRefused) {
 
 // It belongs to nobody any more. A third one in silence would take the server down.
 TEST(ScriptedDeadlines, ARedirectThatComesAfterTheDeadlineIsNotFollowed) {
-  for (const std::string word : {"MOVED", "ASK"}) {
+  at_once(both_words, [](const std::string& word) {
     const std::vector<Call> pairs[] = {{Call::get, Call::add}, {Call::set, Call::remove}};
     at_once(pairs, [&](const std::vector<Call>& calls) {
       Scene scene;
@@ -100,7 +101,7 @@ TEST(ScriptedDeadlines, ARedirectThatComesAfterTheDeadlineIsNotFollowed) {
       EXPECT_EQ(scene.servers.requests(1), Commands());
       EXPECT_EQ(scene.servers.requests(0).size(), 2 * keys.size());
     });
-  }
+  });
 }
 
 TEST(ScriptedDeadlines, ARedirectThatComesInTimeHasOnlyTheTimeThatIsLeft) {

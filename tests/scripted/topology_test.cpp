@@ -287,6 +287,30 @@ TEST(ScriptedTopology, AServerWithoutAPortOwnsNothing) {
   }
 }
 
+// What Garnet says of a server that it has lost.
+TEST(ScriptedTopology, AnUnassignedServerOwnsNothing) {
+  for (const std::string form : {"SHARDS", "SLOTS"}) {
+    Scene scene({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
+    const Endpoint endpoint{.name = "addresses"};
+    const Form forms{endpoint, scene.servers};
+    std::string text = form == "SHARDS" ? forms.shards() : forms.slots();
+    const std::string lost = bulk_of(scene.servers.host(2));
+    for (std::size_t at = 0; (at = text.find(lost)) != std::string::npos;) {
+      text.replace(at, lost.size(), bulk_of("unassigned"));
+    }
+    scene.servers.answer(ScriptedCluster::anyone, "CLUSTER NODES", refusals[0],
+                         ScriptedCluster::always);
+    scene.servers.answer(ScriptedCluster::anyone, "CLUSTER " + form, text, ScriptedCluster::always);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      const std::string key = scene.servers.key(i);
+      EXPECT_EQ(scene.call(Call::get, key, 20s), std::to_string(i) + "/" + key) << form;
+    }
+    const std::string end = scene.call(Call::set, scene.servers.key(2), 200ms);
+    EXPECT_TRUE(end.starts_with("not sent, timed out: no server owns slot ")) << end;
+    EXPECT_TRUE(scene.servers.conversations(2).empty());
+  }
+}
+
 // A map that cannot be read changes nothing, and the next form is asked for.
 TEST(ScriptedTopology, AMapThatCannotBeReadIsNoMap) {
   const std::vector<std::string> odd = {
