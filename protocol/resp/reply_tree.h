@@ -137,7 +137,9 @@ class KeptReply {
   KeptReply(std::string_view bytes, const std::vector<Element>& elements)
       : bytes_(bytes), elements_(elements) {}
 
-  Value root() const noexcept { return {elements_.data(), bytes_.data()}; }
+  Value root() const noexcept { return at(0); }
+  // The value that an element of the tree begins.
+  Value at(std::size_t element) const noexcept { return {&elements_[element], bytes_.data()}; }
 
  private:
   std::string bytes_;

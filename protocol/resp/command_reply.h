@@ -1,0 +1,18 @@
+#pragma once
+
+// From the bytes of a reply to the value that users get.
+//
+// Thread rule: a pure function.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <optional>
+#include <string_view>
+
+#include <sheaf/command_reply.h>
+
+namespace sheaf::protocol::resp {
+
+// Nothing if the bytes are not exactly one reply.
+std::optional<CommandReply> read_command_reply(std::string_view bytes);
+
+}  // namespace sheaf::protocol::resp
