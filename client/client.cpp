@@ -5,6 +5,7 @@
 
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
+#include "client/calls/command_call.h"
 #include "client/calls/node_calls.h"
 #include "client/client_impl.h"
 #include "client/runtime/features.h"
@@ -128,6 +129,10 @@ std::vector<KeyResult<RemoveResult>> Client::remove_many(std::span<const std::st
                                                          const BatchOptions& options) {
   return calls::call_batch<runtime::RemoveOp>(shared()->context(),
                                               calls::keys_request(Verb::remove, keys, options));
+}
+
+Result<CommandReply> Client::execute(Command command, const CommandOptions& options) {
+  return calls::execute(shared()->context(), std::move(command), options);
 }
 
 Result<Watch> Client::watch(std::string_view key, const WatchOptions& options) {

@@ -4,6 +4,7 @@
 
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
+#include "client/calls/command_call.h"
 #include "client/calls/owned_options.h"
 #include "client/client_impl.h"
 
@@ -76,6 +77,11 @@ void AsyncClient::get_and_touch(std::string_view key, const TouchOptions& option
   calls::call_async<runtime::GetOp>(
       impl_->context(), calls::touch_request(Verb::get_and_touch, key, options, impl_->config()),
       {std::move(done)});
+}
+
+void AsyncClient::execute(Command command, const CommandOptions& options,
+                          Callback<Result<CommandReply>> done) const {
+  calls::execute_async(impl_->context(), std::move(command), options, {std::move(done)});
 }
 
 void AsyncClient::get_many(std::span<const std::string_view> keys, const BatchOptions& options,
@@ -179,6 +185,14 @@ Awaitable<Result<GetResult>> AsyncClient::get_and_touch(std::string_view key,
                                                         const TouchOptions& options) const {
   return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
             self.get_and_touch(key, own.get(), std::move(done));
+          },
+          hook_};
+}
+
+Awaitable<Result<CommandReply>> AsyncClient::execute(Command command,
+                                                     const CommandOptions& options) const {
+  return {[self = *this, command = std::move(command), own = OwnedOptions(options)](auto done) {
+            self.execute(command, own.get(), std::move(done));
           },
           hook_};
 }

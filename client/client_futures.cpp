@@ -4,6 +4,7 @@
 
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
+#include "client/calls/command_call.h"
 #include "client/client_impl.h"
 
 namespace sheaf {
@@ -82,6 +83,13 @@ std::future<Result<GetResult>> FutureClient::get_and_touch(std::string_view key,
                                                            const TouchOptions& options) const {
   return start<runtime::GetOp>(
       impl_->context(), calls::touch_request(Verb::get_and_touch, key, options, impl_->config()));
+}
+
+std::future<Result<CommandReply>> FutureClient::execute(Command command,
+                                                        const CommandOptions& options) const {
+  auto [receiver, future] = calls::promised<Result<CommandReply>>();
+  calls::execute_async(impl_->context(), std::move(command), options, std::move(receiver));
+  return std::move(future);
 }
 
 std::future<AsyncClient::Gets> FutureClient::get_many(std::span<const std::string_view> keys,

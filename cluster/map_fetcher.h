@@ -65,6 +65,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   bool names(std::string_view host) const override;
   // There was a map once.
   bool known() const noexcept { return map_->known(); }
+  const protocol::ServerMap& map() const noexcept { return *map_; }
 
  private:
   void on_done(socket::Request& request, const socket::Completion& completion) override;

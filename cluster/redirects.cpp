@@ -145,8 +145,8 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   return step;
 }
 
-// From the owner, which is down: likely not this slot only, and no request for another one is sent
-// where it could hear of that.
+// Whether the target has a slot of an owner that is down. Then it likely has all of them, and
+// requests for the others would not hear of that.
 bool Redirects::has_taken_over(const std::string& target, const Request& request) const {
   const Topology& topology = parts_.nodes.topology();
   const Member* const owner = topology.member(topology.owner(request.route_or_key()));

@@ -65,6 +65,8 @@ class Topology {
   std::uint32_t owner(std::string_view key) const noexcept {
     return sole_ != nobody ? sole_ : index_at(locator_->locate(key).node);
   }
+  // The node that owns every key; `nobody` if there is more than one, or none.
+  std::uint32_t sole() const noexcept { return sole_; }
   void owners(std::span<const std::string_view> keys,
               std::span<std::uint32_t> nodes) const noexcept;
   // The first node in the key's order of owners that takes requests; the owner if none does.

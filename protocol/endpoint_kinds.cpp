@@ -9,6 +9,7 @@
 #include "protocol/memcached/rules.h"
 #include "protocol/memcached/sessions.h"
 #include "protocol/resp/cluster_map.h"
+#include "protocol/resp/command_table.h"
 #include "protocol/resp/rules.h"
 #include "protocol/resp/sessions.h"
 #include "protocol/statestore/sessions.h"
@@ -32,6 +33,8 @@ std::unique_ptr<ServerMap> redis_map(const ClusterConfig& config) {
   if (config.routing == RoutingKind::ring) return nullptr;
   return std::make_unique<resp::ClusterMap>(config.nodes);
 }
+
+std::unique_ptr<ServerCommands> redis_commands() { return std::make_unique<resp::CommandTable>(); }
 
 std::uint64_t largest_item(const ClusterConfig& config, std::size_t key_size) {
   return memcached::max_value(config.item_size, key_size, 0);
@@ -67,7 +70,8 @@ constexpr FeatureSet redis_features = {Feature::if_absent_or_equal,
                                        Feature::rehash,
                                        Feature::server_stats,
                                        Feature::lists,
-                                       Feature::locks};
+                                       Feature::locks,
+                                       Feature::commands};
 
 // In the order in which sentences name them.
 constexpr std::array table{
@@ -111,6 +115,7 @@ constexpr std::array table{
         .default_port = 6'379,
         .make_sessions = redis_sessions,
         .make_map = redis_map,
+        .make_commands = redis_commands,
         .features = redis_features,
         .compares = Compares::versions,
         .binds_connections = false,

@@ -20,6 +20,7 @@
 #include <sheaf/feature.h>
 
 #include "base/random.h"
+#include "protocol/server_commands.h"
 #include "protocol/server_map.h"
 #include "protocol/session_factory.h"
 
@@ -59,6 +60,7 @@ class FeatureSet {
 struct EndpointTraits {
   using MakeSessions = std::unique_ptr<SessionFactory>(const ClusterConfig&, const Seed&);
   using MakeMap = std::unique_ptr<ServerMap>(const ClusterConfig&);
+  using MakeCommands = std::unique_ptr<ServerCommands>();
   using LargestValue = std::uint64_t(const ClusterConfig&, std::size_t key_size);
 
   EndpointKind kind;
@@ -67,6 +69,7 @@ struct EndpointTraits {
   std::uint16_t default_port = 0;  // Transport::tcp
   MakeSessions* make_sessions = nullptr;
   MakeMap* make_map = nullptr;  // gives null where the configuration decides who owns what
+  MakeCommands* make_commands = nullptr;  // of those with Feature::commands
   FeatureSet features = {};
   FeatureSet one_home = {};  // of these, what is missing with failover=rehash
   Compares compares = Compares::values;

@@ -57,6 +57,9 @@ Result<void> Context::open_paths(Random& random) {
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
   if (map != nullptr) path_->follow_map(std::move(map), terms, table_, events_, random.fork());
+  if (traits.make_commands != nullptr) {
+    path_->pass_commands(traits.make_commands(), terms.patience, events_);
+  }
   make_bulk_connections(random);
   return {};
 }

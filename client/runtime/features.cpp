@@ -73,6 +73,8 @@ std::string_view to_string(Feature feature) noexcept {
       return "lists";
     case Feature::locks:
       return "locks";
+    case Feature::commands:
+      return "commands of the server";
   }
   return "unknown";
 }

@@ -52,6 +52,13 @@ void Path::follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::M
   cluster_->follow_redirects(std::move(rules), random.fork());
 }
 
+void Path::pass_commands(std::unique_ptr<protocol::ServerCommands> commands,
+                         std::chrono::nanoseconds patience, node::EventLog& events) {
+  commands_ = std::make_unique<cluster::CommandRouter>(
+      cluster::CommandRouter::Parts{*cluster_, *loop_, events, map_.get()}, std::move(commands),
+      patience);
+}
+
 void Path::run(const std::function<void(Now)>& task) { RunCall(lane_, task).wait(); }
 
 void Path::stop(const std::function<bool()>& over) noexcept {

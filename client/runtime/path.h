@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "client/runtime/transport.h"
 #include "cluster/client_cluster.h"
+#include "cluster/command_router.h"
 #include "cluster/map_fetcher.h"
 #include "node/event_log.h"
 #include "protocol/session_factory.h"
@@ -42,8 +43,17 @@ class Path {
   void follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
                   cluster::NodeEntries& table, node::EventLog& events, const Seed& seed);
   bool follows_map() const noexcept { return map_ != nullptr; }
+  // What the servers say; null: the configuration says who owns what. Under the baton.
+  const cluster::MapFetcher* map() const noexcept { return map_.get(); }
   // False until the servers have said which of them belong to the cluster. Under the baton.
   bool knows_members() const noexcept { return map_ == nullptr || map_->known(); }
+
+  // From now on commands of the user's own may be sent. After follow_map(), before start() of the
+  // lane. `events` outlives the path.
+  void pass_commands(std::unique_ptr<protocol::ServerCommands> commands,
+                     std::chrono::nanoseconds patience, node::EventLog& events);
+  // Only after that. Under the baton.
+  cluster::CommandRouter& commands() noexcept { return *commands_; }
 
   // Runs `task` under the baton and returns when it has run.
   void run(const std::function<void(Now)>& task);
@@ -65,6 +75,7 @@ class Path {
   std::unique_ptr<protocol::SessionFactory> sessions_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns what
+  std::unique_ptr<cluster::CommandRouter> commands_;
   socket::Lane lane_;
 };
 

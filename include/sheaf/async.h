@@ -147,6 +147,12 @@ class SHEAF_API AsyncClient {
   Awaitable<Result<GetResult>> get_and_touch(std::string_view key,
                                              const TouchOptions& options = {}) const;
 
+  /// See Client::execute.
+  void execute(Command command, const CommandOptions& options,
+               Callback<Result<CommandReply>> done) const;
+  Awaitable<Result<CommandReply>> execute(Command command,
+                                          const CommandOptions& options = {}) const;
+
   /// See Client::get_many.
   void get_many(std::span<const std::string_view> keys, const BatchOptions& options,
                 Callback<Gets> done) const;
@@ -203,6 +209,9 @@ class SHEAF_API FutureClient {
   /// See Client::get_and_touch.
   std::future<Result<GetResult>> get_and_touch(std::string_view key,
                                                const TouchOptions& options = {}) const;
+  /// See Client::execute.
+  std::future<Result<CommandReply>> execute(Command command,
+                                            const CommandOptions& options = {}) const;
   /// See Client::get_many.
   std::future<AsyncClient::Gets> get_many(std::span<const std::string_view> keys,
                                           const BatchOptions& options = {}) const;

@@ -14,6 +14,7 @@
 
 #include <sheaf/client_options.h>
 #include <sheaf/cluster_config.h>
+#include <sheaf/command.h>
 #include <sheaf/export.h>
 #include <sheaf/feature.h>
 #include <sheaf/log.h>
@@ -136,6 +137,17 @@ class SHEAF_API Client {
   /// Removes many keys, all nodes in parallel; a key given twice is removed once.
   std::vector<KeyResult<RemoveResult>> remove_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options = {});
+
+  /// Sends a command that this library has no operation for, and returns what the server answers.
+  /// It goes to the owner of its keys, which must all be in one slot; one without keys goes to any
+  /// node. Which words are keys, and whether it only reads, the servers say themselves (COMMAND);
+  /// they are asked once. A command that only reads is sent once more if its connection is lost.
+  /// Any other then ends as `unknown`, and is not repeated. Errors: Outcome::refused with the
+  /// server's own words; Outcome::invalid for keys in several slots, or if nobody knows the keys
+  /// (Command::keys names them); Outcome::unsupported for what a connection with the requests of
+  /// others cannot carry (MULTI, SUBSCRIBE, BLPOP, ...); Reason::too_large for a word above
+  /// `value_limit`. `redis://`; elsewhere Outcome::unsupported.
+  Result<CommandReply> execute(Command command, const CommandOptions& options = {});
 
   /// Watches keys: reports what each holds (`current`), then every change. Returns at once; a node
   /// that is not reached is reported as an event. A key given twice is watched once. Errors:

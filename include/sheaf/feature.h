@@ -32,7 +32,8 @@ enum class Feature : std::uint8_t {
   server_stats,        ///< server_stats and server_versions.
   watch,               ///< Client::watch.
   lists,               ///< List.
-  locks                ///< Locker and Mutex.
+  locks,               ///< Locker and Mutex.
+  commands             ///< Client::execute.
 };
 
 /// Every Feature, in order.
@@ -52,7 +53,8 @@ inline constexpr Feature all_features[] = {Feature::fencing,
                                            Feature::server_stats,
                                            Feature::watch,
                                            Feature::lists,
-                                           Feature::locks};
+                                           Feature::locks,
+                                           Feature::commands};
 
 /// A few words, as the table in README.md has them: "fencing tokens", "watches", ...
 SHEAF_API std::string_view to_string(Feature feature) noexcept;

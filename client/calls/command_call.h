@@ -1,0 +1,50 @@
+#pragma once
+
+// A command of the user's own, as a Work and as calls; see Client::execute.
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/command.h>
+
+#include "client/calls/admit.h"
+#include "client/calls/work.h"
+
+namespace sheaf::client::calls {
+
+// One command, sent twice if it only reads and its first connection is lost.
+class PassedCommand final : private socket::RequestSink {
+ public:
+  using Out = Result<CommandReply>;
+
+  PassedCommand(WorkEnd& end, runtime::Context& context, Command command,
+                const Admission& admission);
+
+  void own() {}  // it owns the command from the beginning
+  void start(Now now) { context_.path().commands().start(request_, now); }
+  void cancel(Now now) { context_.path().commands().cancel(request_, now); }
+  Out take() { return std::move(*out_); }
+
+ private:
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+  bool goes_again(const socket::Completion& completion) const;
+  Out result(const socket::Completion& completion) const;
+
+  WorkEnd& end_;
+  runtime::Context& context_;
+  const Command command_;
+  const Deadline started_;
+  std::vector<std::string_view> words_;  // views of the command
+  std::vector<std::string_view> keys_;
+  cluster::CommandRequest request_;
+  bool repeated_ = false;
+  std::optional<Out> out_;
+};
+
+Result<CommandReply> execute(runtime::Context& context, Command command,
+                             const CommandOptions& options);
+void execute_async(runtime::Context& context, Command command, const CommandOptions& options,
+                   Receiver<Result<CommandReply>> receiver);
+
+}  // namespace sheaf::client::calls

@@ -1,0 +1,221 @@
+#include "cluster/command_router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "node/node_records.h"
+#include "protocol/refusals.h"
+
+namespace sheaf::cluster {
+namespace {
+
+// The first asks the owner of some slot, which waits until the members are known.
+constexpr unsigned most_attempts = 3;
+constexpr std::size_t longest_quote = 60;  // of a key, in an error
+
+protocol::LocalError closing() {
+  return {Outcome::shutdown, Reason::closed, "the client is closing"};
+}
+
+std::string quoted(std::string_view key) { return "\"" + printable(key, longest_quote) + "\""; }
+
+}  // namespace
+
+CommandRouter::CommandRouter(const Parts& parts, std::unique_ptr<protocol::ServerCommands> commands,
+                             std::chrono::nanoseconds patience)
+    : parts_(parts),
+      commands_(std::move(commands)),
+      patience_(patience),
+      timer_(parts.loop, *this) {}
+
+// ---- commands
+
+void CommandRouter::start(CommandRequest& request, Now now) {
+  request.started_at = now.mono;
+  request.only_reads_ = false;
+  const auto words = request.operation.words;
+  if (const auto refused = commands_->refusal(words)) return end(request, *refused, now);
+  if (!must_wait(request)) return route(request, now);
+  waiting_.push(request, request.operation.deadline);
+  timer_.need(waiting_.next());
+  if (attempts_ > 0) return;
+  attempts_ = 1;
+  knows_members() ? ask_any(now) : ask_owner(words[words.size() > 1 ? 1 : 0], now);
+}
+
+void CommandRouter::cancel(CommandRequest& request, Now now) {
+  if (!waiting_.contains(request)) return parts_.cluster.cancel(request, now);
+  waiting_.remove(request);
+  end(request, {Outcome::not_sent, Reason::cancelled, {}}, now);
+}
+
+void CommandRouter::on_timer(Now now) {
+  timer_.clear();
+  while (CommandRequest* const late = waiting_.pop_due(now.mono)) {
+    std::string text = "the servers have not said yet what commands they have";
+    const std::string_view why =
+        problem_.empty() && !knows_members() ? parts_.map->problem() : std::string_view(problem_);
+    if (!why.empty()) text.append("; ").append(why);
+    end(*late, {Outcome::not_sent, Reason::timed_out, std::move(text)}, now);
+  }
+  timer_.need(waiting_.next());
+}
+
+bool CommandRouter::must_wait(const CommandRequest& request) const {
+  const bool needs_table = !request.keys && request.only_node.empty();
+  return !knows_members() || (needs_table && !commands_->known());
+}
+
+// ---- the table
+
+void CommandRouter::ask_owner(std::string_view route, Now now) {
+  route_ = route;
+  question_.route = route_;
+  question_.operation = {};
+  question_.operation.deadline = now.mono + patience_;
+  ask(now);
+}
+
+void CommandRouter::ask_any(Now now) {
+  question_.route = {};
+  question_.operation = {};
+  question_.operation.deadline = now.mono + patience_;
+  ask(now);
+}
+
+void CommandRouter::ask(Now now) {
+  question_.operation.verb = protocol::Verb::command;
+  question_.operation.words = commands_->question();
+  question_.sink = this;
+  question_.counted = false;
+  if (!question_.route.empty()) return parts_.cluster.start(question_, now);
+  parts_.cluster.start_on(any_node(), question_, now);
+}
+
+void CommandRouter::on_done(socket::Request&, const socket::Completion& completion) {
+  const Now now = completion.now;
+  if (completion.outcome == Outcome::shutdown && !completion.answered) {
+    while (CommandRequest* const next = waiting_.front()) {
+      waiting_.remove(*next);
+      end(*next, closing(), now);
+    }
+    attempts_ = 0;
+    return;
+  }
+  if (completion.answered) {
+    const auto taken = commands_->on_reply(completion.reply);
+    problem_ = taken ? std::string() : taken.error();
+    unwilling_ = !taken;
+  } else {
+    unwilling_ = completion.outcome == Outcome::refused;
+    problem_ = completion.text.empty() ? to_string(completion.reason) : completion.text;
+  }
+  if (!problem_.empty() && !completion.node.empty()) {
+    problem_ = std::string(completion.node) + ": " + problem_;
+  }
+  if (!problem_.empty() && !waiting_.empty() && attempts_ < most_attempts) {
+    ++attempts_;
+    return ask_any(now);
+  }
+  attempts_ = 0;
+  settle(now);
+}
+
+// What waits goes on with what is known by now. Those that start again meanwhile are not of them.
+void CommandRouter::settle(Now now) {
+  std::vector<CommandRequest*> ready;
+  while (CommandRequest* const next = waiting_.front()) {
+    waiting_.remove(*next);
+    ready.push_back(next);
+  }
+  for (CommandRequest* const request : ready) route(*request, now);
+}
+
+// ---- where it goes
+
+void CommandRouter::route(CommandRequest& request, Now now) {
+  if (request.only_node.empty()) return route_by_keys(request, now);
+  const Member* const member = parts_.cluster.topology().find(request.only_node);
+  if (member == nullptr) {
+    const std::string text =
+        printable(request.only_node, longest_quote) + " is no node of the cluster";
+    return end(request, protocol::invalid(text), now);
+  }
+  parts_.cluster.start_on(member->index(), request, now);
+}
+
+void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
+  protocol::CommandUse use;
+  if (request.keys) {
+    use.keys.assign(request.keys->begin(), request.keys->end());
+  } else if (!commands_->known()) {
+    std::string text =
+        unwilling_ ? "the servers do not say what commands they have, so its keys must be named: "
+                   : "no server could be asked what commands it has: ";
+    return end(request, {Outcome::not_sent, Reason::other, text + problem_}, now);
+  } else {
+    auto found = commands_->find(request.operation.words);
+    if (!found) return end(request, found.error(), now);
+    use = std::move(*found);
+  }
+  request.only_reads_ = use.only_reads;
+  if (use.keys.empty()) return parts_.cluster.start_on(any_node(), request, now);
+  if (const auto error = scattered(use.keys)) return end(request, *error, now);
+  request.operation.key = use.keys.front();
+  // Where there are no slots, two keys may have two stand-ins.
+  request.at_owner = use.keys.size() > 1 && !parts_.cluster.topology().assigned();
+  parts_.cluster.start(request, now);
+}
+
+// Why the keys are not for one node. Where the owner is not known yet, its server decides.
+std::optional<protocol::LocalError> CommandRouter::scattered(
+    std::span<const std::string_view> keys) const {
+  const Topology& topology = parts_.cluster.topology();
+  if (std::ranges::any_of(keys, &std::string_view::empty)) {
+    return protocol::invalid("a key of the command is empty; it needs at least 1 byte");
+  }
+  const Location first = topology.locate(keys.front());
+  if (topology.sole() != nobody || first.node == nobody) return std::nullopt;
+  const bool slots = topology.assigned();
+  for (const std::string_view key : keys) {
+    const Location found = topology.locate(key);
+    if (slots ? found.point == first.point : found.node == first.node) continue;
+    std::string text =
+        "the keys " + quoted(keys.front()) + " and " + quoted(key) + " of the command are ";
+    if (slots) {
+      text += "in the slots " + std::to_string(first.point) + " and " +
+              std::to_string(found.point) + "; it needs all in one, as by the same {tag} in each";
+    } else {
+      text += "on two nodes; it needs all on one, as by the same {tag} in each";
+    }
+    return protocol::invalid(std::move(text));
+  }
+  return std::nullopt;
+}
+
+// The first that answers; else the first that may, or the first of all.
+unsigned CommandRouter::any_node() const {
+  const auto members = parts_.cluster.topology().members();
+  unsigned best = members.front().index();
+  for (const Member& member : members) {
+    const node::ClientNode& node = parts_.cluster.node(member.index());
+    if (node.health() == NodeHealth::up) return member.index();
+    if (node.usable() && !parts_.cluster.node(best).usable()) best = member.index();
+  }
+  return best;
+}
+
+void CommandRouter::end(CommandRequest& request, const protocol::LocalError& error, Now now) {
+  socket::Completion completion;
+  completion.outcome = error.outcome;
+  completion.reason = error.reason;
+  completion.text = error.text;
+  completion.now = now;
+  if (parts_.events.listening() && error.reason != Reason::cancelled) {
+    parts_.events.record(node::record_of(request, completion, parts_.events));
+  }
+  request.sink->on_done(request, completion);
+}
+
+}  // namespace sheaf::cluster

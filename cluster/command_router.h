@@ -1,0 +1,99 @@
+#pragma once
+
+// CommandRouter: sends commands of the user's own (Verb::command) to the nodes that they belong to.
+// The servers say which words of a command are keys (protocol/server_commands.h); they are asked
+// once, when the first command comes, by one request for all commands that wait (single flight).
+//
+// | command | input                              | then                                | next     |
+// |---------|------------------------------------|-------------------------------------|----------|
+// | new     | it is one that is not passed on    | ends as invalid or unsupported      | ended    |
+// | new     | the members or the table are not   | the table is asked for              | waits    |
+// |         | known yet, and it needs them       |                                     |          |
+// | new     | else                               | is routed: see below                | started  |
+// | waits   | the table is there, or cannot be   | is routed with what is known        | started  |
+// |         | had                                |                                     |          |
+// | waits   | the deadline, cancel, the end      | ends as not_sent, or as shutdown    | ended    |
+// | started | anything                           | as any request                      |          |
+//
+// A command with keys goes to the owner of the first, as a request for that key, so redirects are
+// followed. All its keys must be in one slot, or on one node where there are no slots. A command
+// without keys goes to the first node that is up. One for a certain node goes there.
+//
+// Thread rule: belongs to one lane.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cluster/client_cluster.h"
+#include "cluster/map_fetcher.h"
+#include "protocol/server_commands.h"
+
+namespace sheaf::cluster {
+
+// The operation has the words and the deadline; the router adds the rest.
+class CommandRequest : public Request, public DeadlineHook<CommandRequest> {
+ public:
+  std::optional<std::span<const std::string_view>> keys;  // as the caller named them
+  std::string_view only_node;                             // an identity; empty: the keys decide
+
+  // It was routed, and its server says that it changes nothing.
+  bool only_reads() const noexcept { return only_reads_; }
+
+ private:
+  friend class CommandRouter;
+  bool only_reads_ = false;
+};
+
+class CommandRouter final : private socket::RequestSink, private socket::TimerSink {
+ public:
+  // All outlive it.
+  struct Parts {
+    ClientCluster& cluster;
+    socket::Loop& loop;
+    node::EventLog& events;
+    const MapFetcher* map = nullptr;  // null: the configuration says who the members are
+  };
+
+  // `patience`: for one answer about the commands.
+  CommandRouter(const Parts& parts, std::unique_ptr<protocol::ServerCommands> commands,
+                std::chrono::nanoseconds patience);
+  CommandRouter(const CommandRouter&) = delete;
+  CommandRouter& operator=(const CommandRouter&) = delete;
+
+  // The request may end before start() returns. It may be started again after its end.
+  void start(CommandRequest& request, Now now);
+  // As ClientCluster::cancel().
+  void cancel(CommandRequest& request, Now now);
+  const protocol::ServerCommands& commands() const noexcept { return *commands_; }
+
+ private:
+  void on_done(socket::Request& request, const socket::Completion& completion) override;
+  void on_timer(Now now) override;
+  bool knows_members() const noexcept { return parts_.map == nullptr || parts_.map->known(); }
+  bool must_wait(const CommandRequest& request) const;
+  void ask_owner(std::string_view route, Now now);
+  void ask_any(Now now);
+  void ask(Now now);
+  void settle(Now now);
+  void route(CommandRequest& request, Now now);
+  void route_by_keys(CommandRequest& request, Now now);
+  std::optional<protocol::LocalError> scattered(std::span<const std::string_view> keys) const;
+  unsigned any_node() const;
+  void end(CommandRequest& request, const protocol::LocalError& error, Now now);
+
+  const Parts parts_;
+  const std::unique_ptr<protocol::ServerCommands> commands_;
+  const std::chrono::nanoseconds patience_;
+  node::EarliestTimer timer_;
+  DeadlineHeap<CommandRequest> waiting_;
+  Request question_;
+  std::string route_;       // of the question
+  unsigned attempts_ = 0;   // to have it answered; 0: nobody asks
+  bool unwilling_ = false;  // a server has answered, but not with a table
+  std::string problem_;     // why there is no table; empty: nobody has asked, or there is one
+};
+
+}  // namespace sheaf::cluster

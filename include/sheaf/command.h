@@ -1,0 +1,75 @@
+#pragma once
+
+/// @file
+/// Command: any command of a server of the Redis protocol, for Client::execute.
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/command_reply.h>
+#include <sheaf/options.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// A command as its server knows it: its name and its arguments, all of them bytes.
+///
+///     client.execute(Command{"ZADD", "scores", "12", "ann"});
+///     client.execute(Command{"CUSTOM", "a", "b"}.keys({"b"}));
+///     client.execute(Command{"INFO"}.at_node("10.0.0.7:6379"));
+///
+/// Thread rule: a plain value that owns its texts.
+class Command {
+ public:
+  /// The name first; its case does not matter.
+  Command(std::initializer_list<std::string_view> words) : words_(words.begin(), words.end()) {}
+  explicit Command(std::vector<std::string> words) : words_(std::move(words)) {}
+
+  /// One more argument.
+  Command& add(std::string word) & {
+    words_.push_back(std::move(word));
+    return *this;
+  }
+  Command&& add(std::string word) && { return std::move(add(std::move(word))); }
+
+  /// Says which keys the command is about, so that nobody else needs to know: for commands of which
+  /// the servers do not say it themselves. All must be on one node. None: it may go to any node.
+  Command& keys(std::vector<std::string> keys) & {
+    keys_ = std::move(keys);
+    return *this;
+  }
+  Command&& keys(std::vector<std::string> names) && { return std::move(keys(std::move(names))); }
+
+  /// To this node, by its identity (`host:port`), whatever the keys. A redirect of that node is not
+  /// followed: it is its answer.
+  Command& at_node(std::string identity) & {
+    node_ = std::move(identity);
+    return *this;
+  }
+  Command&& at_node(std::string identity) && { return std::move(at_node(std::move(identity))); }
+
+  /// The name and the arguments.
+  const std::vector<std::string>& words() const noexcept { return words_; }
+  /// What keys() said; nothing if it was not called.
+  const std::optional<std::vector<std::string>>& keys() const noexcept { return keys_; }
+  /// What at_node() said; empty if it was not called.
+  const std::string& node() const noexcept { return node_; }
+
+ private:
+  std::vector<std::string> words_;
+  std::optional<std::vector<std::string>> keys_;
+  std::string node_;
+};
+
+/// Options of execute.
+struct CommandOptions {
+  Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
+};
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,285 @@
+// Commands of the user's own on clusters of real servers: where they go, what comes back, what is
+// refused, and what becomes of them while slots move and connections end.
+
+#ifdef SHEAF_TEST_REDIS_SERVERS
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sheaf/async.h>
+
+#include "protocol/resp/hash_slot.h"
+#include "tests/contract/endpoints.h"
+#include "tests/support/garnet_process.h"
+#include "tests/support/resp_cluster.h"
+#include "tests/support/task.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+using Software = test::RespClusterOptions::Software;
+
+constexpr std::chrono::milliseconds patience = 30s;
+constexpr CommandOptions patient{.timeout = patience};
+
+// What holds on a cluster of any software, one check after another on the same one.
+class CommandChecks : public testing::Test {
+ public:
+  void begin(Software software) {
+    test::RespClusterOptions options;
+    options.software = software;
+    options.replicas = software == Software::redis ? 1 : 0;
+    cluster = std::make_unique<test::RespCluster>(options);
+    client.emplace(test::open("redis://" + node(0)));
+  }
+  std::string node(std::size_t server) const {
+    return "127.0.0.1:" + std::to_string(cluster->server(server).port());
+  }
+  // "text" of the reply, or the error's.
+  std::string run(Command command) {
+    const auto reply = client->execute(std::move(command), patient);
+    if (!reply) return reply.error().text;
+    if (const auto number = reply->number()) return std::to_string(*number);
+    return std::string(reply->text().value_or(to_string(reply->kind())));
+  }
+
+  void keys_decide_where_they_go();
+  void what_the_server_refuses_is_an_error_in_its_own_words();
+  void what_cannot_work_is_refused_before_it_is_sent();
+  void without_keys_they_go_to_any_node_or_to_the_one_that_is_named();
+  void keys_that_the_caller_names_need_no_table();
+  void replies_have_the_shape_that_the_server_gave_them();
+  void all_forms_say_the_same();
+  void a_moving_slot_loses_and_repeats_nothing();
+
+  std::unique_ptr<test::RespCluster> cluster;
+  std::optional<Client> client;
+};
+
+void CommandChecks::keys_decide_where_they_go() {
+  for (const std::string key : {"a", "b", "c", "foo", "x", "wxz"}) {
+    EXPECT_EQ(run({"SET", key, "value of " + key}), "OK") << key;
+    EXPECT_EQ(client->get(key, {.timeout = patience})->value().data, "value of " + key);
+    EXPECT_EQ(run({"APPEND", key, "!"}), std::to_string(key.size() + 10));
+    EXPECT_EQ(run({"strlen", key}), std::to_string(key.size() + 10));
+  }
+  EXPECT_EQ(run({"MSET", "{t}1", "one", "{t}2", "two"}), "OK");
+  const auto both = client->execute({"MGET", "{t}2", "{t}3", "{t}1"}, patient);
+  ASSERT_TRUE(both) << both.error().message();
+  ASSERT_EQ(both->size(), 3u);
+  EXPECT_EQ((*both)[0].text(), "two");
+  EXPECT_TRUE((*both)[1].is_null());
+  EXPECT_EQ((*both)[2].text(), "one");
+  EXPECT_EQ(run({"ZADD", "board", "1.5", "ann", "2", "bob"}), "2");
+  EXPECT_EQ(run({"ZUNIONSTORE", "{board}2", "1", "board"}), "2") << "movable keys";
+}
+
+void CommandChecks::what_the_server_refuses_is_an_error_in_its_own_words() {
+  EXPECT_EQ(run({"SET", "text", "x"}), "OK");
+  const auto wrong = client->execute({"LPUSH", "text", "y"}, patient);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().outcome, Outcome::refused);
+  EXPECT_EQ(wrong.error().reason, Reason::wrong_type);
+  EXPECT_TRUE(wrong.error().text.starts_with("WRONGTYPE")) << wrong.error().text;
+  EXPECT_FALSE(wrong.error().node.empty());
+}
+
+void CommandChecks::what_cannot_work_is_refused_before_it_is_sent() {
+  const auto crossed = client->execute({"MGET", "foo", "x"}, patient);
+  ASSERT_FALSE(crossed);
+  EXPECT_EQ(crossed.error().outcome, Outcome::invalid);
+  EXPECT_EQ(crossed.error().text,
+            "the keys \"foo\" and \"x\" of the command are in the slots 12182 and 16287; it needs "
+            "all in one, as by the same {tag} in each");
+  for (const Command& command : {Command{"MULTI"}, Command{"SUBSCRIBE", "news"},
+                                 Command{"BLPOP", "k", "0"}, Command{"AUTH", "secret"}}) {
+    const auto refused = client->execute(command, patient);
+    ASSERT_FALSE(refused) << command.words()[0];
+    EXPECT_EQ(refused.error().outcome, Outcome::unsupported) << command.words()[0];
+  }
+  EXPECT_TRUE(run({"NOSUCHTHING", "k"}).starts_with("the servers know no command \"NOSUCHTHING\""));
+  EXPECT_FALSE(client->execute(Command(std::vector<std::string>{}), patient));
+}
+
+void CommandChecks::without_keys_they_go_to_any_node_or_to_the_one_that_is_named() {
+  EXPECT_EQ(run({"PING"}), "PONG");
+  EXPECT_EQ(run({"ECHO", "hello"}), "hello");
+  EXPECT_EQ(run({"SET", "foo", "1"}), "OK");
+  std::size_t keys = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto size = client->execute(Command{"DBSIZE"}.at_node(node(i)), patient);
+    ASSERT_TRUE(size) << size.error().message();
+    keys += static_cast<std::size_t>(size->number().value_or(0));
+  }
+  EXPECT_EQ(keys, 1u);
+  const auto elsewhere = client->execute(Command{"DBSIZE"}.at_node("127.0.0.1:1"), patient);
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().text, "127.0.0.1:1 is no node of the cluster");
+  std::size_t served = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto got = client->execute(Command{"GET", "foo"}.at_node(node(i)), patient);
+    served += got ? 1 : 0;
+    if (!got) {
+      EXPECT_TRUE(got.error().text.starts_with("MOVED")) << got.error().text;
+    }
+  }
+  EXPECT_EQ(served, 1u) << "a redirect is the answer of a node that was named";
+}
+
+void CommandChecks::keys_that_the_caller_names_need_no_table() {
+  EXPECT_EQ(run({"SET", "foo", "1"}), "OK");
+  EXPECT_EQ(run(Command{"GET", "foo"}.keys({"foo"})), "1");
+  const std::string unknown = run(Command{"NOSUCHTHING", "foo"}.keys({"foo"}));
+  EXPECT_TRUE(unknown.starts_with("ERR unknown command")) << unknown;
+}
+
+void CommandChecks::replies_have_the_shape_that_the_server_gave_them() {
+  EXPECT_EQ(run({"HSET", "hash", "a", "1", "b", "2"}), "2");
+  const auto hash = client->execute({"HGETALL", "hash"}, patient);
+  ASSERT_TRUE(hash);
+  EXPECT_EQ(hash->size(), 4u);
+  EXPECT_EQ(hash->find("b")->text(), "2");
+  EXPECT_EQ(run({"GET", "nothing here"}), "null");
+  const auto info = client->execute({"COMMAND", "INFO", "get"}, patient);
+  ASSERT_TRUE(info) << info.error().message();
+  EXPECT_EQ((*info)[0][1].number(), 2);
+}
+
+void CommandChecks::all_forms_say_the_same() {
+  client->async().execute({"SET", "form", "1"}, patient, [](Result<CommandReply>) {});
+  const auto later = client->futures().execute({"INCR", "form"}, patient).get();
+  ASSERT_TRUE(later) << later.error().message();
+  EXPECT_EQ(later->number(), 2);
+  const auto awaited = [](AsyncClient async) -> test::Task<Result<CommandReply>> {
+    Command command{"INCR", "form"};
+    co_return co_await async.execute(std::move(command), patient);
+  }(client->async())
+                                                    .get();
+  ASSERT_TRUE(awaited) << awaited.error().message();
+  EXPECT_EQ(awaited->number(), 3);
+  std::stop_source stopped;
+  stopped.request_stop();
+  const std::stop_token token = stopped.get_token();
+  const auto not_begun = client->execute({"INCR", "form"}, {.stop = &token});
+  ASSERT_FALSE(not_begun);
+  EXPECT_EQ(not_begun.error().reason, Reason::cancelled);
+  EXPECT_EQ(run({"GET", "form"}), "3");
+}
+
+// A counter whose slot moves to and fro counts each increment once.
+void CommandChecks::a_moving_slot_loses_and_repeats_nothing() {
+  const std::string key = "foo";
+  const auto slot = protocol::resp::hash_slot(key);
+  EXPECT_EQ(run({"SET", key, "0"}), "OK");
+  std::atomic<int> counted = 0;
+  std::string finding;
+  std::jthread counter([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto reply = client->execute({"INCR", key}, patient);
+      if (!reply) {
+        finding = reply.error().message();
+        return;
+      }
+      ++counted;
+    }
+  });
+  for (int round = 0; round < 4; ++round) {
+    cluster->migrate(slot, (cluster->owner(slot) + 1) % 3);
+    cluster->wait_until_settled();
+  }
+  counter.request_stop();
+  counter.join();
+  EXPECT_EQ(finding, "");
+  EXPECT_GT(counted, 0);
+  EXPECT_EQ(run({"GET", key}), std::to_string(counted));
+}
+
+class RedisCommands : public CommandChecks {
+ protected:
+  RedisCommands() { begin(Software::redis); }
+};
+
+TEST_F(RedisCommands, KeysDecideWhereTheyGo) { keys_decide_where_they_go(); }
+TEST_F(RedisCommands, WhatTheServerRefusesIsAnErrorInItsOwnWords) {
+  what_the_server_refuses_is_an_error_in_its_own_words();
+}
+TEST_F(RedisCommands, WhatCannotWorkIsRefusedBeforeItIsSent) {
+  what_cannot_work_is_refused_before_it_is_sent();
+}
+TEST_F(RedisCommands, WithoutKeysTheyGoToAnyNodeOrToTheOneThatIsNamed) {
+  without_keys_they_go_to_any_node_or_to_the_one_that_is_named();
+}
+TEST_F(RedisCommands, KeysThatTheCallerNamesNeedNoTable) {
+  keys_that_the_caller_names_need_no_table();
+}
+TEST_F(RedisCommands, RepliesHaveTheShapeThatTheServerGaveThem) {
+  replies_have_the_shape_that_the_server_gave_them();
+}
+TEST_F(RedisCommands, AllFormsSayTheSame) { all_forms_say_the_same(); }
+TEST_F(RedisCommands, AMovingSlotLosesAndRepeatsNothing) {
+  a_moving_slot_loses_and_repeats_nothing();
+}
+
+// To form a cluster of Garnet takes many seconds.
+class GarnetCommands : public CommandChecks {};
+
+TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
+  if (!test::garnet_server()) GTEST_SKIP() << test::no_garnet;
+  begin(Software::garnet);
+  for (const auto check :
+       {&GarnetCommands::keys_decide_where_they_go,
+        &GarnetCommands::what_the_server_refuses_is_an_error_in_its_own_words,
+        &GarnetCommands::what_cannot_work_is_refused_before_it_is_sent,
+        &GarnetCommands::without_keys_they_go_to_any_node_or_to_the_one_that_is_named,
+        &GarnetCommands::keys_that_the_caller_names_need_no_table,
+        &GarnetCommands::replies_have_the_shape_that_the_server_gave_them,
+        &GarnetCommands::all_forms_say_the_same,
+        &GarnetCommands::a_moving_slot_loses_and_repeats_nothing}) {
+    for (std::size_t i = 0; i < 3; ++i) cluster->text(i, {"FLUSHALL"});
+    (this->*check)();
+  }
+}
+
+// A server that holds writes back holds back PFCOUNT, too, which only reads. So both are on their
+// way when the connections are cut.
+TEST(RedisCommandsLost, OnlyWhatReadsIsSentAgain) {
+  test::RespCluster cluster({.primaries = 3});
+  Client client = test::open("redis://127.0.0.1:" + std::to_string(cluster.server(0).port()));
+  ASSERT_TRUE(client.execute({"SET", "foo", "0"}, patient));
+  ASSERT_TRUE(client.execute({"PFADD", "{foo}seen", "one"}, patient));
+  const auto owner = cluster.owner(protocol::resp::hash_slot("foo"));
+  cluster.text(owner, {"CLIENT", "PAUSE", "60000", "WRITE"});
+  auto read = client.futures().execute({"PFCOUNT", "{foo}seen"}, patient);
+  auto write = client.futures().execute({"INCR", "foo"}, patient);
+  const auto both_sent = [&] {
+    std::uint32_t in_flight = 0;
+    for (const NodeStats& stats : client.stats()) in_flight += stats.in_flight;
+    return in_flight == 2;
+  };
+  test::wait_for_condition("both are on their way", both_sent);
+  cluster.ask(owner, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  const auto lost = write.get();
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().outcome, Outcome::unknown);
+  EXPECT_EQ(lost.error().reason, Reason::connection_lost);
+  cluster.text(owner, {"CLIENT", "UNPAUSE"});
+  const auto count = read.get();
+  ASSERT_TRUE(count) << count.error().message();
+  EXPECT_EQ(count->number(), 1);
+  EXPECT_EQ(client.execute({"GET", "foo"}, patient)->text(), "0") << "it was not repeated";
+}
+
+}  // namespace
+}  // namespace sheaf
+
+#endif
