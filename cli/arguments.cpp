@@ -42,7 +42,7 @@ struct Raw {
   std::string delta = "1", initial, group;
   std::string ring_keys, brokers = "3", memcached, redis, garnet, replicas, spelling, mosquitto,
                          plugin;
-  std::string action, name;
+  std::string action, name, node;
   std::vector<std::string> keys, words;
   std::string stdin_mark;
   bool json = false, if_absent = false, if_absent_or_equal = false, verbose = false;
@@ -91,6 +91,7 @@ class CommandLine {
     add_list();
     add_ring_commands();
     add_lock();
+    add_exec();
     add_dev();
   }
 
@@ -134,6 +135,7 @@ class CommandLine {
   void add_list();
   void add_ring_commands();
   void add_lock();
+  void add_exec();
   void add_dev();
 
   Command command() const;
@@ -142,6 +144,7 @@ class CommandLine {
   std::expected<void, std::string> take_value(Arguments& out) const;
   std::expected<void, std::string> take_list(Arguments& out) const;
   std::expected<void, std::string> take_lock(Arguments& out) const;
+  std::expected<void, std::string> take_exec(Arguments& out) const;
   std::expected<void, std::string> take_count(Arguments& out) const;
   std::expected<void, std::string> take_servers(DevArguments& out) const;
   std::expected<void, std::string> take_dev(Arguments& out) const;
@@ -228,6 +231,14 @@ void CommandLine::add_lock() {
   lock->add_option("--wait", raw_.wait, "How long to wait for it (default 5s)")
       ->type_name("DURATION");
   lock->add_option("CMD", raw_.words, "The program and its arguments, behind --")->required();
+}
+
+void CommandLine::add_exec() {
+  CLI::App* exec =
+      add(Command::exec, "Send a command of the server's own; prints its reply (redis)");
+  exec->add_option("--node", raw_.node, "To this node, whatever the keys")->type_name("HOST:PORT");
+  exec->add_option("CMD", raw_.words, "The command and its arguments; -- before one like -inf")
+      ->required();
 }
 
 void CommandLine::add_dev() {
@@ -379,6 +390,13 @@ std::expected<void, std::string> CommandLine::take_lock(Arguments& out) const {
   return {};
 }
 
+std::expected<void, std::string> CommandLine::take_exec(Arguments& out) const {
+  if (out.command != Command::exec) return {};
+  out.exec.node = unguard(raw_.node);
+  for (const std::string& word : raw_.words) out.exec.words.push_back(unguard(word));
+  return {};
+}
+
 std::expected<void, std::string> CommandLine::take_count(Arguments& out) const {
   out.stats_group = unguard(raw_.group);
   if (out.command == Command::touch && !out.ttl) {
@@ -450,7 +468,7 @@ std::expected<Arguments, std::string> CommandLine::checked() const {
   const std::initializer_list<Step> steps = {&CommandLine::take_global, &CommandLine::take_keys,
                                              &CommandLine::take_value,  &CommandLine::take_list,
                                              &CommandLine::take_lock,   &CommandLine::take_count,
-                                             &CommandLine::take_dev};
+                                             &CommandLine::take_exec,   &CommandLine::take_dev};
   for (const Step step : steps) {
     if (auto taken = (this->*step)(out); !taken) return std::unexpected(std::move(taken.error()));
   }

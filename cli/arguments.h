@@ -36,6 +36,7 @@ enum class Command : std::uint8_t {
   nodes,
   stats,
   watch,
+  exec,
   dev
 };
 
@@ -74,6 +75,12 @@ struct LockArguments {
   std::vector<std::string> words;           // CMD and its arguments; at least one.
 };
 
+// Options of `exec`.
+struct ExecArguments {
+  std::string node;                // --node HOST:PORT; empty = the keys decide.
+  std::vector<std::string> words;  // CMD and its arguments; at least one.
+};
+
 struct Arguments {
   Command command = Command::get;
   GlobalArguments global;
@@ -92,6 +99,7 @@ struct Arguments {
   LockArguments lock;
   CountArguments count;     // incr
   std::string stats_group;  // stats; empty = general
+  ExecArguments exec;
   DevArguments dev;
 };
 

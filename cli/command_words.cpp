@@ -13,7 +13,7 @@ namespace {
 
 constexpr char word_guard = '\x01';
 
-constexpr std::array<std::pair<Command, std::string_view>, 15> command_words = {{
+constexpr std::array<std::pair<Command, std::string_view>, 16> command_words = {{
     {Command::get, "get"},
     {Command::set, "set"},
     {Command::del, "del"},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<Command, std::string_view>, 15> command_words = {
     {Command::nodes, "nodes"},
     {Command::stats, "stats"},
     {Command::watch, "watch"},
+    {Command::exec, "exec"},
     {Command::dev, "dev"},
 }};
 

@@ -49,6 +49,7 @@ ExitCode run_locate(Context& context);
 ExitCode run_ring(Context& context);
 ExitCode run_nodes(Context& context);
 ExitCode run_stats(Context& context);
+ExitCode run_exec(Context& context);
 // Runs until `signals` report the end.
 ExitCode run_watch(Context& context, const Signals& signals);
 

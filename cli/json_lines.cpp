@@ -2,12 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <ctime>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/reply_text.h"
 #include "cli/stats_lines.h"
 
 namespace sheaf::cli {
@@ -179,6 +181,88 @@ std::string json_report(const NodeReport& report) {
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
   if (report.error) object["error"] = report.error->message();
+  return line_of(object);
+}
+
+namespace {
+
+Json json_of(const CommandReply& reply);
+
+// Nothing if the keys are not distinct texts.
+std::optional<Json> json_object_of(const CommandReply& map) {
+  Json object = Json::object();
+  std::set<std::string, std::less<>> names;
+  std::string name;
+  bool is_name = true;
+  for (const CommandReply value : map) {
+    if (!is_name) object[name] = json_of(value);
+    if (is_name) {
+      const auto text = value.text();
+      if (!text || !is_utf8(*text) || !names.emplace(*text).second) return std::nullopt;
+      name = *text;
+    }
+    is_name = !is_name;
+  }
+  return object;
+}
+
+Json json_pairs_of(const CommandReply& map) {
+  Json pairs = Json::array();
+  for (const CommandReply value : map) {
+    if (pairs.empty() || pairs.back().size() == 2) pairs.push_back(Json::array());
+    pairs.back().push_back(json_of(value));
+  }
+  return pairs;
+}
+
+Json json_list_of(const CommandReply& list) {
+  Json values = Json::array();
+  for (const CommandReply value : list) values.push_back(json_of(value));
+  return values;
+}
+
+// Recursive: replies are not deep.
+Json json_of(const CommandReply& reply) {
+  using Kind = CommandReply::Kind;
+  switch (reply.kind()) {
+    case Kind::null:
+      return nullptr;
+    case Kind::number:
+      return *reply.number();
+    case Kind::real:
+      if (std::isfinite(*reply.real())) return *reply.real();
+      return reply_text(reply);
+    case Kind::boolean:
+      return *reply.boolean();
+    case Kind::error:
+      return Json::object({{"error", *reply.error()}});
+    case Kind::array:
+    case Kind::set:
+      return json_list_of(reply);
+    case Kind::map:
+      if (auto object = json_object_of(reply)) return std::move(*object);
+      return json_pairs_of(reply);
+    case Kind::big_number:
+    case Kind::text:
+    case Kind::verbatim:
+    case Kind::status:
+      break;
+  }
+  if (is_utf8(*reply.text())) return *reply.text();
+  return Json::object({{"base64", base64_encode(*reply.text())}});
+}
+
+}  // namespace
+
+std::string json_reply(const CommandReply& reply) {
+  Json object = Json::object();
+  object["reply"] = json_of(reply);
+  return line_of(object);
+}
+
+std::string json_sentence(std::string_view sentence) {
+  Json object = Json::object();
+  object["error"] = sentence;
   return line_of(object);
 }
 

@@ -52,6 +52,12 @@ std::string json_location(std::string_view key, const Location& location);
 std::string json_share(const NodeShare& share);
 // {"node":N,"health":H,...}; times in milliseconds, null where the node did not answer.
 std::string json_report(const NodeReport& report);
+// {"reply":V}: null, a number, true or false, a text, an array, or for a map an object if its keys
+// are distinct texts, else an array of pairs. A text inside that is not UTF-8: {"base64":T}; an
+// error inside: {"error":T}. Numbers that JSON has not are texts.
+std::string json_reply(const CommandReply& reply);
+// {"error":"SENTENCE"}
+std::string json_sentence(std::string_view sentence);
 
 // {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".
 std::string json_stats(std::string_view node, std::string_view lines);

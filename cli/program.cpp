@@ -55,7 +55,8 @@ Result<ClusterConfig> choose_cluster(const GlobalArguments& global) {
 
 ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   auto config = choose_cluster(arguments.global);
-  // One command needs few nodes, locate and ring none: connections are made when they are needed.
+  // One command needs few nodes, locate and ring none: connections are made when they are
+  // needed.
   if (config && arguments.command != Command::nodes) config->pool_min = 0;
   if (config) config->timeout = arguments.global.timeout;  // also what a first connection may take
   // Before the client's threads are made, which leave the signals to this one.
@@ -95,6 +96,8 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_stats(context);
     case Command::watch:
       return run_watch(context, *signals);
+    case Command::exec:
+      return run_exec(context);
     case Command::dev:
       break;
   }

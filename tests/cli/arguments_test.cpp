@@ -201,16 +201,41 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
   EXPECT_THAT(refused(with_servers({"get", "a", "bad\n\x1b[2Jkey"})), HasSubstr("\\x1B"));
 }
 
+TEST(CliArguments, ExecTakesTheWordsOfItsCommandAsTheyAre) {
+  const Arguments plain = parsed(with_servers({"exec", "get", "k"}));
+  EXPECT_EQ(plain.command, Command::exec);
+  EXPECT_THAT(plain.exec.words, ElementsAre("get", "k"));
+  EXPECT_EQ(plain.exec.node, "");
+  const Arguments range = parsed(with_servers({"exec", "LRANGE", "l", "0", "-1"}));
+  EXPECT_THAT(range.exec.words, ElementsAre("LRANGE", "l", "0", "-1"));
+  const Arguments odd = parsed(with_servers({"exec", "--", "ZADD", "z", "-inf", "", "--json"}));
+  EXPECT_THAT(odd.exec.words, ElementsAre("ZADD", "z", "-inf", "", "--json"));
+  EXPECT_FALSE(odd.global.json);
+  const Arguments named = parsed(with_servers({"exec", "--node", "a:1", "--json", "DBSIZE"}));
+  EXPECT_EQ(named.exec.node, "a:1");
+  EXPECT_TRUE(named.global.json);
+  EXPECT_THAT(refused(with_servers({"exec"})), HasSubstr("CMD"));
+}
+
 TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
   const std::vector<Words> requests = {
-      {"--help"},          {"-h"},
-      {"get", "--help"},   {"set", "--help"},
-      {"del", "-h"},       {"mget", "--help"},
-      {"mset", "--help"},  {"locate", "--help"},
-      {"ring", "--help"},  {"nodes", "--help"},
-      {"incr", "--help"},  {"touch", "--help"},
-      {"stats", "--help"}, {"list", "--help"},
-      {"dev", "--help"},   {"--json", "get", "k", "--help"},
+      {"--help"},
+      {"-h"},
+      {"get", "--help"},
+      {"set", "--help"},
+      {"del", "-h"},
+      {"mget", "--help"},
+      {"mset", "--help"},
+      {"locate", "--help"},
+      {"ring", "--help"},
+      {"nodes", "--help"},
+      {"incr", "--help"},
+      {"touch", "--help"},
+      {"stats", "--help"},
+      {"list", "--help"},
+      {"exec", "--help"},
+      {"dev", "--help"},
+      {"--json", "get", "k", "--help"},
   };
   for (const Words& words : requests) {
     const auto arguments = parse_arguments(words);

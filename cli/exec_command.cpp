@@ -1,0 +1,26 @@
+// exec: a command of the server's own.
+
+#include <string>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/json_lines.h"
+#include "cli/reply_text.h"
+
+namespace sheaf::cli {
+
+ExitCode run_exec(Context& context) {
+  const ExecArguments& arguments = context.arguments.exec;
+  sheaf::Command command(arguments.words);
+  if (!arguments.node.empty()) command.at_node(arguments.node);
+  const auto reply =
+      context.client.execute(std::move(command), {.timeout = context.arguments.global.timeout});
+  if (!reply) {
+    if (context.json()) context.out.line(json_sentence(reply.error().message()));
+    return complain_about(reply.error());
+  }
+  context.out.line(context.json() ? json_reply(*reply) : reply_text(*reply));
+  return reply->is_null() ? ExitCode::negative : ExitCode::done;
+}
+
+}  // namespace sheaf::cli

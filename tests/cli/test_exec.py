@@ -1,0 +1,97 @@
+"""Commands of the server's own, on a cluster of redis-servers."""
+
+import json
+
+import harness
+from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, sheaf
+
+
+class OnACluster(harness.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = Dev("--replicas", "1", redis=3)
+        cls.addClassCleanup(cls.dev.end)
+
+    def sheaf(self, *words, **more):
+        return sheaf("--servers", self.dev.uri, "--timeout", "30s", *words, **more)
+
+    def lines(self, *words):
+        done = self.sheaf("--json", *words)
+        self.assertEqual((done.returncode, done.stderr), (DONE, b""))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def printed(self, *words):
+        done = self.sheaf(*words)
+        self.assertEqual((done.returncode, done.stderr), (DONE, b""))
+        return done.stdout
+
+
+class Exec(OnACluster):
+    def test_replies_are_printed_as_redis_cli_does_into_a_pipe(self):
+        self.assertEqual(self.printed("exec", "SET", "k", "a\nb"), b"OK\n")
+        self.assertEqual(self.printed("exec", "get", "k"), b"a\nb\n")
+        self.assertEqual(self.printed("exec", "INCRBY", "n", "-5"), b"-5\n")
+        self.assertEqual(self.printed("exec", "RPUSH", "l", "x", "y"), b"2\n")
+        self.assertEqual(self.printed("exec", "LRANGE", "l", "0", "-1"), b"x\ny\n")
+        self.assertEqual(self.printed("exec", "HSET", "h", "f", "1"), b"1\n")
+        self.assertEqual(self.printed("exec", "HGETALL", "h"), b"f\n1\n")
+        self.assertEqual(self.printed("exec", "ZADD", "z", "1.5", "m"), b"1\n")
+        self.assertEqual(self.printed("exec", "ZSCORE", "z", "m"), b"1.5\n")
+        self.assertEqual(self.printed("exec", "LRANGE", "nothing", "0", "-1"), b"\n")
+        self.assertEqual(self.printed("exec", "PING"), b"PONG\n")
+        self.assertEqual(self.printed("exec", "--", "ZADD", "z", "-inf", "low"), b"1\n")
+
+    def test_json_keeps_what_is_inside_what(self):
+        self.printed("exec", "HSET", "map", "f", "1", "g", "two")
+        self.assertEqual(self.lines("exec", "HGETALL", "map"), [{"reply": {"f": "1", "g": "two"}}])
+        self.printed("exec", "ZADD", "zset", "1.5", "m")
+        self.assertEqual(self.lines("exec", "ZRANGE", "zset", "0", "-1", "WITHSCORES"),
+                         [{"reply": [["m", 1.5]]}])
+        self.assertEqual(self.lines("exec", "EXISTS", "map"), [{"reply": 1}])
+        self.printed("exec", "SET", "bytes", b"\xff")
+        self.assertEqual(self.lines("exec", "GET", "bytes"), [{"reply": {"base64": "/w=="}}])
+        self.assertEqual(self.lines("exec", "MGET", "{map}1", "{map}2"), [{"reply": [None, None]}])
+
+    def test_what_is_absent_is_told_by_the_exit_code(self):
+        done = self.sheaf("exec", "GET", "no such key")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (NEGATIVE, b"\n", b""))
+
+    def test_errors_are_sentences_with_the_servers_words(self):
+        self.printed("exec", "SET", "text", "x")
+        done = self.sheaf("exec", "LPUSH", "text", "y")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+        self.assertIn(b"WRONGTYPE", done.stderr)
+        self.assert_sentences(done.stderr)
+        done = self.sheaf("--json", "exec", "LPUSH", "text", "y")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("WRONGTYPE", json.loads(done.stdout)["error"])
+        for words, what in ((("MGET", "foo", "x"), b"in the slots 12182 and 16287"),
+                            (("MULTI",), b"MULTI is not passed through"),
+                            (("NOSUCHTHING",), b"know no command")):
+            done = self.sheaf("exec", *words)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""), words)
+            self.assertIn(what, done.stderr)
+            self.assert_sentences(done.stderr)
+
+    def test_a_node_that_is_named_gets_the_command(self):
+        ports = {json.loads(self.sheaf("--json", "exec", "--node", node, "CONFIG", "GET", "port")
+                            .stdout)["reply"]["port"] for node in self.dev.nodes[:3]}
+        self.assertEqual(ports, {node.rsplit(":", 1)[1] for node in self.dev.nodes[:3]})
+        done = self.sheaf("exec", "--node", "127.0.0.1:1", "PING")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"127.0.0.1:1 is no node of the cluster", done.stderr)
+
+
+class Elsewhere(harness.Case):
+    def test_exec_is_for_servers_that_have_commands(self):
+        done = sheaf("--servers", "embedded://1", "exec", "PING")
+        self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+        self.assertIn(b"only at redis://", done.stderr)
+        self.assert_sentences(done.stderr)
+        self.assertEqual(sheaf("--servers", "embedded://1", "exec").returncode, USAGE)
+
+    def test_a_cluster_that_is_not_there_is_a_sentence(self):
+        for command in (("exec", "PING"), ("exec", "GET", "k")):
+            done = sheaf("--servers", "redis://127.0.0.1:1", "--timeout", "500ms", *command)
+            self.assertEqual((done.returncode, done.stdout), (FAILED, b""), command)
+            self.assert_sentences(done.stderr)
