@@ -175,6 +175,10 @@ std::vector<NodeText> Client::server_versions(const NodesOptions& options) {
                               options.stop);
 }
 
+Result<std::vector<ClusterServer>> Client::cluster_servers(const NodesOptions& options) {
+  return calls::cluster_servers(shared()->context(), options.timeout, options.stop);
+}
+
 AsyncClient Client::async() const { return {shared(), {}}; }
 
 FutureClient Client::futures() const { return FutureClient(shared()); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <sheaf/cluster_config.h>
+#include <sheaf/cluster_server.h>
 
 #include "protocol/operation.h"
 
@@ -49,6 +50,8 @@ class ServerMap {
   // Others that may know the map, for when none of servers() answers.
   virtual std::vector<NodeConfig> others() const = 0;
   virtual SlotOf slot_of() const = 0;
+  // All of them, with what they are to each other, but without their slots. Distinct identities.
+  virtual std::vector<ClusterServer> listing() const = 0;
 };
 
 }  // namespace sheaf::protocol

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <sheaf/client_options.h>
+#include <sheaf/cluster_server.h>
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
@@ -16,6 +17,8 @@
 
 namespace sheaf::client::calls {
 
+Result<std::vector<ClusterServer>> cluster_servers(runtime::Context& context,
+                                                   const Timeout& timeout, Stop stop = nullptr);
 Result<Location> locate(const runtime::Context& context, std::string_view key);
 std::vector<NodeStats> node_stats(runtime::Context& context);
 std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout,

@@ -14,6 +14,7 @@
 
 #include <sheaf/client_options.h>
 #include <sheaf/cluster_config.h>
+#include <sheaf/cluster_server.h>
 #include <sheaf/command.h>
 #include <sheaf/export.h>
 #include <sheaf/feature.h>
@@ -186,6 +187,11 @@ class SHEAF_API Client {
   std::vector<NodeText> server_stats(std::string_view group = {}, const NodesOptions& options = {});
   /// The version of every server's software, in configured order; as server_stats.
   std::vector<NodeText> server_versions(const NodesOptions& options = {});
+
+  /// What the servers of a cluster that decide themselves say of each other: the owners of slots in
+  /// the order of these, then the others. Waits for the first answer of a server if there was none.
+  /// `redis://` without `routing=ring`; elsewhere Outcome::unsupported.
+  Result<std::vector<ClusterServer>> cluster_servers(const NodesOptions& options = {});
 
   /// The configuration in force (without the password).
   const ClusterConfig& config() const noexcept;

@@ -31,6 +31,31 @@ ClusterMap::ClusterMap(std::span<const NodeConfig> seeds) : owners_(slot_count, 
 
 ServerMap::SlotOf ClusterMap::slot_of() const { return hash_slot; }
 
+std::vector<ClusterServer> ClusterMap::listing() const {
+  std::vector<ClusterServer> list;
+  for (const NodeConfig& server : servers_) list.push_back({.node = server.identity()});
+  for (const NodeConfig& server : others_) list.push_back({.node = server.identity()});
+  std::unordered_map<std::string_view, const TopologyNode*> by_id;
+  std::unordered_map<std::string, const TopologyNode*> by_address;
+  for (const TopologyNode& node : slots_.nodes()) {
+    if (!has_address(node)) continue;
+    by_id.emplace(node.id, &node);
+    const TopologyNode*& there = by_address[config_of(node).identity()];
+    if (there == nullptr || there->epoch < node.epoch) there = &node;
+  }
+  for (ClusterServer& server : list) {
+    const auto found = by_address.find(server.node);
+    if (found == by_address.end()) continue;
+    server.epoch = found->second->epoch;
+    server.replica = found->second->role == Role::replica;
+    const auto primary = by_id.find(found->second->primary);
+    if (server.replica && primary != by_id.end()) {
+      server.primary = config_of(*primary->second).identity();
+    }
+  }
+  return list;
+}
+
 std::span<const std::string_view> ClusterMap::question() const {
   switch (form_) {
     case Form::nodes:

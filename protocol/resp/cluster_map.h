@@ -37,6 +37,7 @@ class ClusterMap final : public ServerMap {
   std::vector<std::uint16_t> owners() const override { return owners_; }
   std::vector<NodeConfig> others() const override { return others_; }
   SlotOf slot_of() const override;
+  std::vector<ClusterServer> listing() const override;
 
   // What servers say of each other, replicas included.
   const SlotMap& slots() const noexcept { return slots_; }

@@ -49,6 +49,7 @@ class MapOfScript final : public protocol::ServerMap {
   }
   std::vector<NodeConfig> others() const override { return script_.others; }
   SlotOf slot_of() const override { return slot_in_key; }
+  std::vector<ClusterServer> listing() const override { return {}; }
 
  private:
   ScriptedMap& script_;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -61,6 +62,7 @@ class CommandChecks : public testing::Test {
   void replies_have_the_shape_that_the_server_gave_them();
   void all_forms_say_the_same();
   void a_moving_slot_loses_and_repeats_nothing();
+  void the_servers_of_the_cluster_are_listed();
 
   std::unique_ptr<test::RespCluster> cluster;
   std::optional<Client> client;
@@ -204,6 +206,30 @@ void CommandChecks::a_moving_slot_loses_and_repeats_nothing() {
   EXPECT_EQ(run({"GET", key}), std::to_string(counted));
 }
 
+void CommandChecks::the_servers_of_the_cluster_are_listed() {
+  const auto servers = client->cluster_servers({.timeout = patience});
+  ASSERT_TRUE(servers) << servers.error().message();
+  ASSERT_EQ(servers->size(), cluster->size());
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const ClusterServer& server = (*servers)[i];
+    EXPECT_FALSE(server.replica);
+    EXPECT_GT(server.epoch, 0u);
+    ASSERT_EQ(server.slots.size(), 1u);
+    EXPECT_EQ(server.slots[0].first, next);
+    next = server.slots[0].last + 1;
+  }
+  EXPECT_EQ(next, 16'384u);
+  for (std::size_t i = 3; i < servers->size(); ++i) {
+    const ClusterServer& replica = (*servers)[i];
+    EXPECT_TRUE(replica.replica);
+    EXPECT_TRUE(replica.slots.empty());
+    const auto its = std::ranges::find(*servers, replica.primary, &ClusterServer::node);
+    ASSERT_NE(its, servers->end());
+    EXPECT_FALSE(its->replica);
+  }
+}
+
 class RedisCommands : public CommandChecks {
  protected:
   RedisCommands() { begin(Software::redis); }
@@ -229,6 +255,7 @@ TEST_F(RedisCommands, AllFormsSayTheSame) { all_forms_say_the_same(); }
 TEST_F(RedisCommands, AMovingSlotLosesAndRepeatsNothing) {
   a_moving_slot_loses_and_repeats_nothing();
 }
+TEST_F(RedisCommands, TheServersOfTheClusterAreListed) { the_servers_of_the_cluster_are_listed(); }
 
 // To form a cluster of Garnet takes many seconds.
 class GarnetCommands : public CommandChecks {};
@@ -244,6 +271,7 @@ TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
         &GarnetCommands::keys_that_the_caller_names_need_no_table,
         &GarnetCommands::replies_have_the_shape_that_the_server_gave_them,
         &GarnetCommands::all_forms_say_the_same,
+        &GarnetCommands::the_servers_of_the_cluster_are_listed,
         &GarnetCommands::a_moving_slot_loses_and_repeats_nothing}) {
     for (std::size_t i = 0; i < 3; ++i) cluster->text(i, {"FLUSHALL"});
     (this->*check)();

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/protocol/resp/live_replies.h"
 
 namespace sheaf::protocol::resp {
@@ -137,6 +139,34 @@ TEST_F(RespClusterMap, TwoNodesWithOneAddressAreOneServer) {
   EXPECT_EQ(owner(map, 30), "nobody");
   ASSERT_EQ(map.others().size(), 1u);
   EXPECT_EQ(map.slot_of()("foo"), 12'182);
+}
+
+// "127.0.0.1:17301 epoch 1", or with "of" and its primary.
+std::vector<std::string> listed(const ClusterMap& map) {
+  std::vector<std::string> lines;
+  for (const ClusterServer& server : map.listing()) {
+    std::string line = server.node + " epoch " + std::to_string(server.epoch);
+    if (server.replica) line += " of " + server.primary;
+    lines.push_back(std::move(line));
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+TEST_F(RespClusterMap, TheListingSaysWhoIsWhoseReplica) {
+  ClusterMap map(three);
+  EXPECT_TRUE(map.listing().empty());
+  ASSERT_EQ(give(map, done(live::redis_nodes)), "");
+  EXPECT_EQ(listed(map),
+            (std::vector<std::string>{"127.0.0.1:17301 epoch 1", "127.0.0.1:17302 epoch 2",
+                                      "127.0.0.1:17303 epoch 3",
+                                      "127.0.0.1:17304 epoch 1 of 127.0.0.1:17301"}));
+}
+
+TEST_F(RespClusterMap, AServerThatStandsAloneIsAPrimary) {
+  ClusterMap map(std::vector<NodeConfig>{{"a", 1}});
+  ASSERT_EQ(give(map, refused("ERR This instance has cluster support disabled")), "");
+  EXPECT_EQ(listed(map), (std::vector<std::string>{"a:1 epoch 0"}));
 }
 
 }  // namespace

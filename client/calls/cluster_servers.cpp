@@ -1,0 +1,112 @@
+// Client::cluster_servers.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "client/calls/admit.h"
+#include "client/calls/node_calls.h"
+#include "client/calls/work.h"
+
+namespace sheaf::client::calls {
+namespace {
+
+// The slots of every member, by its identity.
+std::map<std::string, std::vector<SlotRange>, std::less<>> slots_of(
+    const cluster::Topology& topology) {
+  std::map<std::string, std::vector<SlotRange>, std::less<>> owned;
+  const auto owners = topology.slots();
+  for (std::uint32_t first = 0; first < owners.size();) {
+    std::uint32_t next = first + 1;
+    while (next < owners.size() && owners[next] == owners[first]) ++next;
+    if (owners[first] != 0) {
+      owned[std::string(topology.owner_of_slot(first))].push_back({first, next - 1});
+    }
+    first = next;
+  }
+  return owned;
+}
+
+// Who owns what is known best by the topology, which redirects mend; the rest by the servers' map.
+std::vector<ClusterServer> servers_of(const cluster::Topology& topology,
+                                      const protocol::ServerMap& map) {
+  std::vector<ClusterServer> servers = map.listing();
+  auto owned = slots_of(topology);
+  for (ClusterServer& server : servers) {
+    const auto found = owned.find(server.node);
+    if (found == owned.end()) continue;
+    server.slots = std::move(found->second);
+    server.replica = false;
+    server.primary.clear();
+    owned.erase(found);
+  }
+  for (auto& [node, slots] : owned) {  // of whom only a redirect has spoken
+    ClusterServer server;
+    server.node = node;
+    server.slots = std::move(slots);
+    servers.push_back(std::move(server));
+  }
+  const auto place = [](const ClusterServer& server) {
+    const std::uint32_t first = server.slots.empty() ? ~std::uint32_t{0} : server.slots[0].first;
+    return std::tuple(server.replica, first, std::string_view(server.node));
+  };
+  std::ranges::sort(servers, {}, place);
+  return servers;
+}
+
+// Waits for the map, by a request that needs an owner.
+class ServerList final : private socket::RequestSink {
+ public:
+  using Out = Result<std::vector<ClusterServer>>;
+
+  ServerList(WorkEnd& end, runtime::Context& context, const Admission& admission)
+      : end_(end), context_(context), started_(admission.started) {
+    scout_.operation.verb = protocol::Verb::probe;
+    scout_.operation.deadline = admission.deadline;
+    scout_.route = "any";
+    scout_.counted = false;
+    scout_.sink = this;
+  }
+
+  void start(Now now) {
+    if (!context_.path().map()->known()) return context_.cluster().start(scout_, now);
+    give();
+  }
+  void cancel(Now now) { context_.cluster().cancel(scout_, now); }
+  Out take() { return std::move(*out_); }
+
+ private:
+  void on_done(socket::Request&, const socket::Completion& completion) override {
+    if (context_.path().map()->known()) return give();
+    out_.emplace(Failure(runtime::make_error(completion, started_)));
+    end_.ended();
+  }
+  void give() {
+    const cluster::MapFetcher& map = *context_.path().map();
+    out_.emplace(servers_of(context_.cluster().topology(), map.map()));
+    end_.ended();
+  }
+
+  WorkEnd& end_;
+  runtime::Context& context_;
+  const Deadline started_;
+  cluster::Request scout_;
+  std::optional<Out> out_;
+};
+
+}  // namespace
+
+Result<std::vector<ClusterServer>> cluster_servers(runtime::Context& context,
+                                                   const Timeout& timeout, Stop stop) {
+  std::optional<Error> wrong;
+  if (!context.path().follows_map()) {
+    wrong = runtime::local_error(Outcome::unsupported, Reason::bad_argument,
+                                 "the configuration of this cluster decides who owns what, not "
+                                 "its servers");
+  }
+  const auto admitted = admit(context, Form::blocking, timeout, stop, std::move(wrong));
+  if (!admitted) return Failure(admitted.error());
+  return Blocking<ServerList>(context.lane(), {}, context, *admitted).wait(stop);
+}
+
+}  // namespace sheaf::client::calls
