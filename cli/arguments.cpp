@@ -213,12 +213,12 @@ void CommandLine::add_list() {
 void CommandLine::add_ring_commands() {
   add_keys(
       add(Command::watch, "Tell what keys hold and every change, as lines of JSON, until ended"));
-  add_keys(
-      add(Command::locate, "Print KEY<TAB>HOST:PORT, the node that owns a key; no connection"));
-  CLI::App* ring = add(Command::ring, "Draw how the keys are shared out; no connection");
+  add_keys(add(Command::locate, "Print KEY<TAB>HOST:PORT, the node that owns a key"));
+  CLI::App* ring = add(Command::ring, "Draw how the keys are shared out");
   ring->add_option("--keys", raw_.ring_keys, "Place this many simulated keys and count them")
       ->type_name("N");
-  add(Command::nodes, "Ask every node: health, round trip, pool, clock difference");
+  add(Command::nodes,
+      "Ask every node: health, round trip, pool, clock difference; roles and slots");
   add(Command::stats, "Print what every server says of itself (memcached, redis)")
       ->add_option("GROUP", raw_.group, "settings, items, slabs, sizes, conns (default: general)");
 }

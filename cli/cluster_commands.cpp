@@ -1,7 +1,9 @@
 // locate, ring, nodes: where keys live and how the nodes are.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -9,6 +11,7 @@
 #include "cli/keys.h"
 #include "cli/nodes_table.h"
 #include "cli/ring_picture.h"
+#include "cli/slot_picture.h"
 #include "cluster/locator.h"
 #include "protocol/endpoint_kinds.h"
 
@@ -16,12 +19,18 @@ namespace sheaf::cli {
 
 namespace {
 
-// Where the servers decide, the client learns of owners with its first request.
+bool servers_decide(const ClusterConfig& config) {
+  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
+  return traits.make_map != nullptr && traits.make_map(config) != nullptr;
+}
+
+// Where the servers decide, they say who owns what when they are asked first.
 Result<Location> find_owner(Context& context, std::string_view key) {
   auto location = context.client.locate(key);
   if (location || location.error().outcome != Outcome::not_sent) return location;
-  const auto asked = context.client.get(key, {.timeout = context.arguments.global.timeout});
-  if (!asked && asked.error().outcome == Outcome::not_sent) return Failure(asked.error());
+  const auto servers =
+      context.client.cluster_servers({.timeout = context.arguments.global.timeout});
+  if (!servers) return Failure(servers.error());
   return context.client.locate(key);
 }
 
@@ -68,17 +77,40 @@ void place_keys(std::uint64_t count, const cluster::ClientNodeLocator& locator,
   }
 }
 
+// The same where the servers decide; a key whose slot nobody owns is not counted.
+void place_keys(std::uint64_t count, const Client& client, std::vector<NodeShare>& shares) {
+  for (NodeShare& share : shares) share.keys = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto location = client.locate("key-" + std::to_string(i));
+    if (!location) continue;
+    const auto owner = std::ranges::find(shares, location->node, &NodeShare::node);
+    if (owner != shares.end()) ++*owner->keys;
+  }
+}
+
+ExitCode run_slots(Context& context) {
+  auto servers = context.client.cluster_servers({.timeout = context.arguments.global.timeout});
+  if (!servers) return complain_about(servers.error());
+  std::erase_if(*servers, [](const ClusterServer& server) { return server.slots.empty(); });
+  std::vector<NodeShare> shares;
+  for (const ClusterServer& server : *servers) {
+    NodeShare& share = shares.emplace_back();
+    share.node = server.node;
+    share.share = static_cast<double>(count_slots(server.slots)) / slots_of_a_cluster;
+  }
+  if (const auto& count = context.arguments.ring_keys) place_keys(*count, context.client, shares);
+  if (!context.json()) context.out.write(slot_picture(*servers, shares));
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (context.json()) context.out.line(json_slots((*servers)[i], shares[i]));
+  }
+  return ExitCode::done;
+}
+
 }  // namespace
 
 ExitCode run_ring(Context& context) {
   const ClusterConfig& config = context.client.config();
-  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
-  if (traits.make_map != nullptr && traits.make_map(config) != nullptr) {
-    complain(
-        "ring shows what the configuration decides; here the servers decide, unless "
-        "routing=ring.");
-    return ExitCode::failed;
-  }
+  if (servers_decide(config)) return run_slots(context);
   const auto locator = cluster::make_locator(config);
   std::vector<NodeShare> shares = exact_shares(config, *locator);
   if (const auto& count = context.arguments.ring_keys) place_keys(*count, *locator, shares);
@@ -89,12 +121,39 @@ ExitCode run_ring(Context& context) {
   return ExitCode::done;
 }
 
+namespace {
+
+// Nothing where the configuration decides, or if no server has said anything.
+std::vector<ClusterServer> servers_of(Context& context) {
+  if (!servers_decide(context.client.config())) return {};
+  auto servers = context.client.cluster_servers({.timeout = context.arguments.global.timeout});
+  return servers ? std::move(*servers) : std::vector<ClusterServer>();
+}
+
+void write_json(Context& context, const std::vector<NodeReport>& reports,
+                const std::vector<ClusterServer>& servers) {
+  for (const NodeReport& report : reports) {
+    const auto server = std::ranges::find(servers, report.stats.node, &ClusterServer::node);
+    context.out.line(server != servers.end() ? json_primary(report, *server, servers)
+                                             : json_report(report));
+  }
+  for (const ClusterServer& server : servers) {
+    if (report_of(reports, server.node) == nullptr) context.out.line(json_server(server));
+  }
+}
+
+}  // namespace
+
 ExitCode run_nodes(Context& context) {
   const auto reports = context.client.check_nodes({.timeout = context.arguments.global.timeout});
+  const std::vector<ClusterServer> servers = servers_of(context);
   bool all_answered = true;
-  if (!context.json()) context.out.write(nodes_table(reports));
+  if (context.json()) {
+    write_json(context, reports, servers);
+  } else {
+    context.out.write(servers.empty() ? nodes_table(reports) : nodes_table(reports, servers));
+  }
   for (const NodeReport& report : reports) {
-    if (context.json()) context.out.line(json_report(report));
     if (const auto warning = clock_warning(report)) complain(*warning);
     if (report.error) {
       complain(report.error->message());

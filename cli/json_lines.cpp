@@ -170,7 +170,15 @@ std::string json_share(const NodeShare& share) {
   return line_of(object);
 }
 
-std::string json_report(const NodeReport& report) {
+namespace {
+
+Json json_ranges(const std::vector<SlotRange>& ranges) {
+  Json list = Json::array();
+  for (const SlotRange& range : ranges) list.push_back({range.first, range.last});
+  return list;
+}
+
+Json report_object(const NodeReport& report) {
   Json object = Json::object();
   object["node"] = report.stats.node;
   object["weight"] = report.stats.weight;
@@ -181,6 +189,42 @@ std::string json_report(const NodeReport& report) {
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
   if (report.error) object["error"] = report.error->message();
+  return object;
+}
+
+}  // namespace
+
+std::string json_report(const NodeReport& report) { return line_of(report_object(report)); }
+
+std::string json_primary(const NodeReport& report, const ClusterServer& server,
+                         const std::vector<ClusterServer>& all) {
+  Json object = report_object(report);
+  object["role"] = "primary";
+  object["epoch"] = server.epoch;
+  object["slots"] = json_ranges(server.slots);
+  object["replicas"] = Json::array();
+  for (const ClusterServer& other : all) {
+    if (other.replica && other.primary == server.node) object["replicas"].push_back(other.node);
+  }
+  return line_of(object);
+}
+
+std::string json_server(const ClusterServer& server) {
+  Json object = Json::object();
+  object["node"] = server.node;
+  object["role"] = server.replica ? "replica" : "primary";
+  object["primary"] = nullptr;
+  if (!server.primary.empty()) object["primary"] = server.primary;
+  object["epoch"] = server.epoch;
+  return line_of(object);
+}
+
+std::string json_slots(const ClusterServer& server, const NodeShare& share) {
+  Json object = Json::object();
+  object["node"] = server.node;
+  object["slots"] = json_ranges(server.slots);
+  object["share"] = share.share;
+  if (share.keys) object["keys"] = *share.keys;
   return line_of(object);
 }
 

@@ -50,8 +50,15 @@ std::string json_item(std::string_view item);
 std::string json_location(std::string_view key, const Location& location);
 // {"node":N,"weight":W,"share":0.25,"keys":12}
 std::string json_share(const NodeShare& share);
+// {"node":N,"slots":[[FIRST,LAST],...],"share":0.25,"keys":12}
+std::string json_slots(const ClusterServer& server, const NodeShare& share);
 // {"node":N,"health":H,...}; times in milliseconds, null where the node did not answer.
 std::string json_report(const NodeReport& report);
+// The same with "role":"primary","epoch":E,"slots":[[FIRST,LAST],...],"replicas":[N,...]
+std::string json_primary(const NodeReport& report, const ClusterServer& server,
+                         const std::vector<ClusterServer>& all);
+// Of a server that was not asked: {"node":N,"role":R,"primary":P,"epoch":E}
+std::string json_server(const ClusterServer& server);
 // {"reply":V}: null, a number, true or false, a text, an array, or for a map an object if its keys
 // are distinct texts, else an array of pairs. A text inside that is not UTF-8: {"base64":T}; an
 // error inside: {"error":T}. Numbers that JSON has not are texts.

@@ -1,8 +1,10 @@
 #include "cli/nodes_table.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
+#include "cli/slot_picture.h"
 #include "cli/text_table.h"
 
 namespace sheaf::cli {
@@ -37,6 +39,30 @@ std::string nodes_table(const std::vector<NodeReport>& reports) {
                     report.clock_difference ? difference_text(*report.clock_difference) : "-"});
   }
   return text_table({{"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}}, rows);
+}
+
+const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node) {
+  const auto same = [&](const NodeReport& report) { return report.stats.node == node; };
+  const auto found = std::ranges::find_if(reports, same);
+  return found != reports.end() ? &*found : nullptr;
+}
+
+std::string nodes_table(const std::vector<NodeReport>& reports,
+                        const std::vector<ClusterServer>& servers) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ClusterServer& server : servers) {
+    const NodeReport* const report = report_of(reports, server.node);
+    std::string role = server.replica ? "replica" : "primary";
+    if (!server.primary.empty()) role += " of " + server.primary;
+    rows.push_back(
+        {server.node, role, report != nullptr ? std::string(to_string(report->stats.health)) : "-",
+         report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
+         report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
+         ranges_text(server.slots)});
+  }
+  return text_table(
+      {{"NODE"}, {"ROLE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"EPOCH", true}, {"SLOTS"}},
+      rows);
 }
 
 std::optional<std::string> clock_warning(const NodeReport& report) {

@@ -55,7 +55,7 @@ Result<ClusterConfig> choose_cluster(const GlobalArguments& global) {
 
 ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   auto config = choose_cluster(arguments.global);
-  // One command needs few nodes, locate and ring none: connections are made when they are
+  // One command needs few nodes, locate and ring often none: connections are made when they are
   // needed.
   if (config && arguments.command != Command::nodes) config->pool_min = 0;
   if (config) config->timeout = arguments.global.timeout;  // also what a first connection may take

@@ -5,6 +5,7 @@
 
 #include "cli/nodes_table.h"
 #include "cli/ring_picture.h"
+#include "cli/slot_picture.h"
 #include "cli/text_table.h"
 
 namespace sheaf::cli {
@@ -64,6 +65,68 @@ TEST(CliNodes, TheTableShowsHealthRoundTripPoolAndClock) {
   EXPECT_THAT(nodes_table({report_of({})}), HasSubstr(" 0 ms\n"));
   EXPECT_THAT(table, HasSubstr("b2:1883  down"));
   EXPECT_THAT(table, HasSubstr("0 connections"));
+}
+
+TEST(CliNodes, ServersThatDecideHaveRolesEpochsAndSlots) {
+  NodeReport report;
+  report.stats.node = "a:1";
+  report.stats.health = NodeHealth::up;
+  ClusterServer primary;
+  primary.node = "a:1";
+  primary.epoch = 7;
+  primary.slots = {{0, 16'383}};
+  ClusterServer replica;
+  replica.node = "b:1";
+  replica.replica = true;
+  replica.primary = "a:1";
+  const std::string table = nodes_table({report}, {primary, replica});
+  EXPECT_THAT(table, HasSubstr("a:1   primary         up"));
+  EXPECT_THAT(table, HasSubstr("7  0-16383\n"));
+  EXPECT_THAT(table, HasSubstr("b:1   replica of a:1  -"));
+  EXPECT_THAT(table, HasSubstr("0  -\n"));
+}
+
+ClusterServer owner_of(std::string node, std::vector<SlotRange> slots) {
+  ClusterServer server;
+  server.node = std::move(node);
+  server.slots = std::move(slots);
+  return server;
+}
+
+NodeShare share_of(std::string node, double share) {
+  NodeShare all;
+  all.node = std::move(node);
+  all.share = share;
+  return all;
+}
+
+TEST(CliSlots, EachLetterIsTheOwnerOfMostOfSixtyFourSlots) {
+  const std::string picture = slot_picture(
+      {owner_of("a:1", {{0, 4'095}, {4'097, 4'128}}), owner_of("b:1", {{4'160, 8'191}})},
+      {share_of("a:1", 0.25), share_of("b:1", 0.25)});
+  EXPECT_THAT(picture, HasSubstr("A  a:1    4128  25.00 %\n"));
+  EXPECT_THAT(picture, HasSubstr("B  b:1    4032  25.00 %\n"));
+  EXPECT_THAT(picture, HasSubstr("\n    0  " + std::string(64, 'A') + "\n"));
+  EXPECT_THAT(picture, HasSubstr("\n 4096  .")) << "32 of 64 slots have no owner";
+  EXPECT_THAT(picture, HasSubstr(std::string(63, 'B') + "\n"));
+  EXPECT_THAT(picture, HasSubstr("\n12288  " + std::string(64, '.') + "\n"));
+}
+
+TEST(CliSlots, MoreOwnersThanLettersShareOneMark) {
+  std::vector<ClusterServer> owners;
+  std::vector<NodeShare> shares;
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    owners.push_back(owner_of("n:" + std::to_string(i), {{i * 256, i * 256 + 255}}));
+    shares.push_back(share_of(owners.back().node, 1.0 / 64));
+  }
+  EXPECT_THAT(slot_picture(owners, shares), HasSubstr("88889999########\n"));
+}
+
+TEST(CliSlots, ManyRangesAreCutShort) {
+  EXPECT_EQ(ranges_text({}), "-");
+  EXPECT_EQ(ranges_text({{5, 5}, {7, 9}}), "5, 7-9");
+  EXPECT_EQ(ranges_text({{0, 0}, {2, 2}, {4, 4}, {6, 6}, {8, 9}}),
+            "0, 2, 4, 6, ... (5 ranges, 6 slots)");
 }
 
 TEST(CliNodes, AClockMoreThanThirtySecondsOffIsWorthAWarning) {

@@ -1,9 +1,11 @@
-"""Commands of the server's own, on a cluster of redis-servers."""
+"""Commands of the server's own, and what the program says of a cluster of redis-servers."""
 
 import json
 
 import harness
 from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, sheaf
+
+SLOTS = 16384
 
 
 class OnACluster(harness.Case):
@@ -82,6 +84,46 @@ class Exec(OnACluster):
         self.assertIn(b"127.0.0.1:1 is no node of the cluster", done.stderr)
 
 
+class Map(OnACluster):
+    def test_nodes_have_roles_slots_epochs_and_replicas(self):
+        nodes = self.lines("nodes")
+        self.assertEqual([node["role"] for node in nodes], ["primary"] * 3 + ["replica"] * 3)
+        ranges = sorted(tuple(each) for node in nodes[:3] for each in node["slots"])
+        self.assertEqual((ranges[0][0], ranges[-1][1]), (0, SLOTS - 1))
+        for node in nodes[:3]:
+            self.assertEqual(node["health"], "up")
+            self.assertGreater(node["epoch"], 0)
+            self.assertEqual(len(node["replicas"]), 1)
+        self.assertEqual({node["node"] for node in nodes}, set(self.dev.nodes))
+        self.assertEqual({node["primary"] for node in nodes[3:]}, set(self.dev.nodes[:3]))
+        table = self.printed("nodes").decode().splitlines()
+        self.assertEqual(len(table), 7)
+        for title in ("NODE", "ROLE", "HEALTH", "EPOCH", "SLOTS"):
+            self.assertIn(title, table[0])
+        self.assertIn("primary", table[1])
+        self.assertIn("replica of 127.0.0.1:", table[-1])
+
+    def test_ring_is_a_picture_of_the_slots(self):
+        shares = self.lines("ring", "--keys", "3000")
+        self.assertEqual({share["node"] for share in shares}, set(self.dev.nodes[:3]))
+        self.assertAlmostEqual(sum(share["share"] for share in shares), 1)
+        self.assertEqual(sum(share["keys"] for share in shares), 3000)
+        self.assertEqual(sum(last - first + 1 for share in shares
+                             for first, last in share["slots"]), SLOTS)
+        picture = self.printed("ring").decode().splitlines()
+        strip = "".join(line.split()[1] for line in picture[-4:])
+        self.assertEqual(len(strip), SLOTS // 64)
+        self.assertEqual(strip, "".join(sorted(strip)))
+        self.assertEqual(set(strip), set("ABC"))
+
+    def test_locate_is_right_before_anything_was_sent(self):
+        owners = {share["node"]: share["slots"] for share in self.lines("ring")}
+        for key, slot in (("foo", 12182), ("x", 16287), ("wxz", 949)):
+            (found,) = self.lines("locate", key)
+            self.assertEqual(found["slot"], slot)
+            self.assertTrue(any(first <= slot <= last for first, last in owners[found["node"]]))
+
+
 class Elsewhere(harness.Case):
     def test_exec_is_for_servers_that_have_commands(self):
         done = sheaf("--servers", "embedded://1", "exec", "PING")
@@ -91,7 +133,7 @@ class Elsewhere(harness.Case):
         self.assertEqual(sheaf("--servers", "embedded://1", "exec").returncode, USAGE)
 
     def test_a_cluster_that_is_not_there_is_a_sentence(self):
-        for command in (("exec", "PING"), ("exec", "GET", "k")):
+        for command in (("exec", "PING"), ("exec", "GET", "k"), ("ring",), ("locate", "k")):
             done = sheaf("--servers", "redis://127.0.0.1:1", "--timeout", "500ms", *command)
             self.assertEqual((done.returncode, done.stdout), (FAILED, b""), command)
             self.assert_sentences(done.stderr)
