@@ -121,7 +121,7 @@ Contestant memcached_lib(const Data& data, const Job& job, LibKind kind) {
   for (unsigned i = 0; i < job.threads; ++i) {
     handles->push_back(std::make_unique<Handle>(data, kind));
   }
-  return {name_of(kind), [&data, job, kind, handles](std::chrono::milliseconds length) {
+  return {name_of(kind), [&data, &job, kind, handles](std::chrono::milliseconds length) {
             const Act run = [&](unsigned thread, const Turn& turn) {
               (*handles)[thread]->run(job, turn);
             };

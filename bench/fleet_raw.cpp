@@ -1,22 +1,24 @@
-// The limits: requests as short as memcached takes them, over blocking sockets, and replies of a
+// The limits: requests as short as the servers take them, over blocking sockets, and replies of a
 // known size that are compared with what they must be. No client that waits in the kernel for its
 // answers can be faster.
 
 #include <memory>
 #include <stdexcept>
 
-#include "bench/memcached_peers.h"
+#include "bench/fleet.h"
 #include "bench/raw_socket.h"
 
 namespace bench {
 namespace {
 
-constexpr unsigned pipeline_depth = 100;  // gets and sets in flight when pipelined
-
 // One thread's connections.
 class Connections {
  public:
-  explicit Connections(const Data& data) : data_(data), parts_(data.servers().size()) {
+  explicit Connections(const Data& data)
+      : data_(data), wire_(data.wire()), parts_(data.servers().size()) {
+    std::string head;
+    wire_.add_value_head(head, data.key(0));
+    head_size_ = head.size();
     for (const Target& server : data.servers()) {
       sockets_.push_back(std::make_unique<RawSocket>(server));
     }
@@ -29,7 +31,7 @@ class Connections {
     }
   }
   void pipelined(const Job& job, const Turn& turn) {
-    const unsigned keys = job.work == Work::get_many ? job.keys : pipeline_depth;
+    const unsigned keys = job.work == Work::get_many ? job.keys : Data::block;
     const unsigned first = turn.index() / keys * keys;
     for (unsigned i = first; i < first + keys; ++i) {
       if (job.work == Work::set) {
@@ -49,7 +51,7 @@ class Connections {
   struct Part {
     std::string request;
     std::vector<unsigned> keys;
-    bool list = false;  // one END for all
+    bool list = false;  // one end for all
   };
 
   Part& part_of(unsigned i) {
@@ -57,22 +59,22 @@ class Connections {
     part.keys.push_back(i);
     return part;
   }
-  void add_get(unsigned i) { part_of(i).request.append("get ").append(data_.key(i)) += "\r\n"; }
+  void add_get(unsigned i) { wire_.add_get(part_of(i).request, data_.key(i)); }
+  // The value of the turn, with this key before it.
   void add_set(unsigned i, std::string_view value) {
     const std::string_view key = data_.key(i);
-    std::string& request = part_of(i).request;
-    request.append("set ").append(key).append(" 0 0 100\r\n").append(key);
-    request.append(value.substr(key.size())) += "\r\n";
+    value_.assign(key).append(value.substr(key.size()));
+    wire_.add_set(part_of(i).request, key, value_);
   }
   void add_to_list(unsigned i) {
     Part& part = part_of(i);
-    if (part.request.empty()) part.request = "get";
-    part.request.append(1, ' ').append(data_.key(i));
+    if (part.request.empty()) part.request = wire_.list_begin;
+    wire_.add_to_list(part.request, data_.key(i));
     part.list = true;
   }
   void end_lists() {
     for (Part& part : parts_) {
-      if (part.list) part.request += "\r\n";
+      if (part.list) part.request += wire_.list_end;
     }
   }
 
@@ -95,47 +97,42 @@ class Connections {
     return std::string_view(input_).substr(0, size);
   }
   void take_stored(const Part& part, const RawSocket& socket) {
-    constexpr std::string_view stored = "STORED\r\n";
-    std::string_view rest = take(part.keys.size() * stored.size(), socket);
+    std::string_view rest = take(part.keys.size() * wire_.stored.size(), socket);
     for (const unsigned key : part.keys) {
-      if (!rest.starts_with(stored)) wrong_value("raw", data_.key(key));
-      rest.remove_prefix(stored.size());
+      if (!rest.starts_with(wire_.stored)) wrong_value("raw", data_.key(key));
+      rest.remove_prefix(wire_.stored.size());
     }
   }
   void take_values(const Part& part, const RawSocket& socket) {
-    constexpr std::string_view head = "VALUE ";
-    constexpr std::string_view middle = " 0 100\r\n";
-    constexpr std::string_view end = "END\r\n";
-    const std::size_t key_size = data_.key(0).size();
-    const std::size_t value = head.size() + key_size + middle.size() + Data::value_size + 2;
+    const std::size_t reply = head_size_ + Data::value_size + 2;
+    const std::size_t end = wire_.values_end.size();
     const std::size_t ends = part.list ? 1 : part.keys.size();
-    std::string_view rest = take(part.keys.size() * value + ends * end.size(), socket);
+    std::string_view rest = take(part.keys.size() * reply + ends * end, socket);
     for (const unsigned i : part.keys) {
-      const std::string_view text =
-          rest.substr(head.size() + key_size + middle.size(), Data::value_size);
-      if (rest.substr(head.size(), key_size) != data_.key(i) ||
-          !Data::is_value_of(text, data_.key(i))) {
+      if (!Data::is_value_of(rest.substr(head_size_, Data::value_size), data_.key(i))) {
         wrong_value("raw", data_.key(i));
       }
-      rest.remove_prefix(value);
-      if (!part.list) rest.remove_prefix(end.size());
+      rest.remove_prefix(part.list ? reply : reply + end);
     }
   }
 
   const Data& data_;
+  const RawWire& wire_;
+  std::size_t head_size_ = 0;
   std::vector<std::unique_ptr<RawSocket>> sockets_;
   std::vector<Part> parts_;
+  std::string value_;
   std::string input_;
 };
 
 }  // namespace
 
-Contestant memcached_raw(const Data& data, const Job& job, bool pipelined) {
+Contestant fleet_raw(const Data& data, const Job& job, bool pipelined) {
   const auto all = std::make_shared<std::vector<std::unique_ptr<Connections>>>();
   for (unsigned i = 0; i < job.threads; ++i) all->push_back(std::make_unique<Connections>(data));
-  const unsigned weight = pipelined && job.work != Work::get_many ? pipeline_depth : 1;
+  const unsigned weight = pipelined && job.work != Work::get_many ? Data::block : 1;
   return {pipelined ? "raw-pipelined" : "raw",
-          [&data, job, all, pipelined, weight](std::chrono::milliseconds length) {
+          [&data, &job, all, pipelined, weight](std::chrono::milliseconds length) {
             const auto operation = [&](unsigned thread, const Turn& turn) {
               Connections& mine = *(*all)[thread];
               pipelined ? mine.pipelined(job, turn) : mine.one_by_one(job, turn);

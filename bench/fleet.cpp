@@ -1,20 +1,21 @@
+#include "bench/fleet.h"
+
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include <sheaf/client.h>
 
-#include "bench/memcached_peers.h"
 #include "bench/raw_socket.h"
 
 namespace bench {
 namespace {
 
-// Most threads that there are, and so the shares in which keys are written.
-constexpr unsigned shares = 8;
-constexpr unsigned share = Data::count / shares;
+// The keys that a thread writes are so many.
+constexpr unsigned share_of(unsigned threads) { return threads <= 8 ? 500 : 100; }
+static_assert(share_of(8) * 8 <= Data::count && share_of(8) % Data::block == 0);
+static_assert(share_of(32) * 32 <= Data::count && share_of(32) % Data::block == 0);
 
 std::string key_of(unsigned number) {
   char text[64];
@@ -37,38 +38,42 @@ std::string ask(const Target& server, std::string_view request, std::size_t repl
 
 }  // namespace
 
-Data::Data(std::vector<Target> servers) : servers_(std::move(servers)) {
+// The owners come last: the client of a cluster knows them once it has been used.
+Data::Data(std::vector<Target> servers, std::string uri, const RawWire& wire)
+    : servers_(std::move(servers)), uri_(std::move(uri)), wire_(wire) {
   std::map<std::string, unsigned> nodes;
-  for (unsigned i = 0; i < servers_.size(); ++i) {
-    nodes[servers_[i].host + ":" + std::to_string(servers_[i].port)] = i;
-  }
-  auto client = sheaf::Client::open(uri());
+  for (unsigned i = 0; i < servers_.size(); ++i) nodes[list_of({servers_[i]})] = i;
+  auto client = sheaf::Client::open(config_of(*this));
   if (!client) throw std::runtime_error(client.error().message());
   std::string value;
   for (unsigned i = 0; i < count; ++i) {
     keys_.push_back(key_of(i));
-    owners_.push_back(nodes.at(client->locate(keys_.back())->node));
     make_value(value, keys_.back(), 0);
     const auto stored = client->set(keys_.back(), value);
     if (!stored) throw std::runtime_error(stored.error().message());
   }
+  for (const std::string& key : keys_) {
+    const auto location = client->locate(key);
+    if (!location) throw std::runtime_error(location.error().message());
+    owners_.push_back(nodes.at(location->node));
+  }
 }
 
-std::string Data::uri() const {
-  std::string uri = "memcached://";
-  for (const Target& server : servers_) {
-    if (uri.back() != '/') uri += ',';
-    uri += server.host + ":" + std::to_string(server.port);
+std::string list_of(const std::vector<Target>& servers) {
+  std::string list;
+  for (const Target& server : servers) {
+    if (!list.empty()) list += ',';
+    list.append(server.host).append(":").append(std::to_string(server.port));
   }
-  return uri + "?ring=libmemcached-weighted";
+  return list;
 }
 
 Turn::Turn(const Data& data, const Job& job, unsigned thread)
-    : data_(data), job_(job), first_(thread % shares * share), at_(first_) {}
+    : data_(data), job_(job), share_(share_of(job.threads)), first_(thread * share_), at_(first_) {}
 
 void Turn::advance() {
   if (job_.work == Work::set) {
-    at_ = first_ + (at_ - first_ + 1) % share;
+    at_ = first_ + (at_ - first_ + 1) % share_;
     make_value(value_, data_.key(at_), ++number_);
   } else {
     at_ = (at_ / job_.keys + 1) * job_.keys % Data::count;
@@ -77,11 +82,15 @@ void Turn::advance() {
 
 void Turn::check() const {
   if (number_ == 0) return;
-  const std::string key(data_.key(at_));
-  const std::string reply =
-      "VALUE " + key + " 0 " + std::to_string(Data::value_size) + "\r\n" + value_ + "\r\nEND\r\n";
+  const std::string_view key = data_.key(at_);
+  const RawWire& wire = data_.wire();
+  std::string request;
+  wire.add_get(request, key);
+  std::string reply;
+  wire.add_value_head(reply, key);
+  reply.append(value_).append("\r\n").append(wire.values_end);
   const Target& owner = data_.servers()[data_.owner(at_)];
-  if (ask(owner, "get " + key + "\r\n", reply.size()) != reply) wrong_value("after sets", key);
+  if (ask(owner, request, reply.size()) != reply) wrong_value("after sets", key);
 }
 
 Round run_job(const Data& data, const Job& job, std::chrono::milliseconds length,
