@@ -7,7 +7,7 @@ SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev libmosquitto-dev)
 SHEAF_CLI_PACKAGES=(libcli11-dev)
 SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-19 clang-format-19
                      clang-tidy-19 libclang-rt-19-dev libasio-dev libmemcached-dev
-                     memcached sasl2-bin libsasl2-modules redis-server)
+                     memcached sasl2-bin libsasl2-modules redis-server libhiredis-dev)
 
 sheaf_is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

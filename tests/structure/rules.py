@@ -61,6 +61,7 @@ THIRD_PARTIES = [
     (r"(gtest|gmock)/.*", r"tests/.*"),
     (r"asio\.hpp|asio/.*", r"tests/contract/.*"),
     (r"benchmark/.*", r"bench/.*"),
+    (r"hiredis/.*", r"bench/.*"),
 ]
 
 # Pure files: bytes and values in, bytes and values out. Each says so in its first comment.
