@@ -13,17 +13,21 @@ namespace {
 constexpr std::string_view digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr unsigned bits_of_digit = 6;
-constexpr unsigned digits_of_half = 10;  // of the low half; the other five are of the high half
+constexpr unsigned digits_of_low = 10;  // the other five are of the high half
+
+// The low bits first.
+void write(char* to, const char* end, std::uint64_t half) noexcept {
+  for (; to != end; half >>= bits_of_digit) *to++ = digits[half & 63];
+}
 
 }  // namespace
 
 ValueVersion ValueVersion::of(std::string_view value) noexcept {
   const auto [low, high] = hash128(value);
   ValueVersion version;
-  for (unsigned i = 0; i < size; ++i) {
-    const std::uint64_t half = i < digits_of_half ? low : high;
-    version.text_[i] = digits[half >> (i % digits_of_half * bits_of_digit) & 63];
-  }
+  char* const text = version.text_.data();
+  write(text, text + digits_of_low, low);
+  write(text + digits_of_low, text + size, high);
   return version;
 }
 

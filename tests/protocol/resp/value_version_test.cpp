@@ -13,6 +13,8 @@ TEST(ValueVersion, IsTheSameEverywhereAndForEver) {
   EXPECT_EQ(ValueVersion::of("value"), ValueVersion::of("value"));
   EXPECT_NE(ValueVersion::of("value"), ValueVersion::of("value "));
   EXPECT_NE(ValueVersion::of(""), ValueVersion::of(std::string(1, '\0')));
+  EXPECT_EQ(ValueVersion::of("").text(), "_lUjGRywBAYj5RB");
+  EXPECT_EQ(ValueVersion::of("value").text(), "aY5Ew-GUZ1FU9qZ");
 }
 
 TEST(ValueVersion, AllOfItsDigitsDependOnTheValue) {
