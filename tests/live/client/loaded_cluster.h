@@ -50,6 +50,7 @@ class LoadWriter {
   LoadWriter(Client& client, unsigned number, Loss loss) : client_(client), loss_(loss) {
     for (unsigned i = 0; i < keys_of_each; ++i) {
       keys_.push_back({"writer-" + std::to_string(number) + "/" + std::to_string(i)});
+      counters_.push_back({"counter-" + std::to_string(number) + "/" + std::to_string(i)});
     }
   }
 
@@ -57,6 +58,7 @@ class LoadWriter {
     for (std::size_t i = 0; !stop.stop_requested(); i = (i + 1) % keys_.size()) {
       write(keys_[i]);
       read(keys_[(i * 7) % keys_.size()]);
+      count(counters_[i]);
       if (i == 0) read_all();
     }
   }
@@ -71,6 +73,7 @@ class LoadWriter {
   bool served() {
     bool all = true;
     for (Key& key : keys_) all = write(key) && read(key) && all;
+    for (Counter& counter : counters_) all = count(counter) && all;
     return all;
   }
 
@@ -80,6 +83,29 @@ class LoadWriter {
     std::uint64_t begun = 0;  // the latest value that was sent
     std::uint64_t acked = 0;  // the latest that is known to be stored; 0: none
   };
+
+  struct Counter {
+    std::string name;
+    std::uint64_t acked = 0;
+    std::uint64_t unknown = 0;
+  };
+
+  // An increment that was acknowledged was carried out once, one that is unknown once at most.
+  bool count(Counter& counter) {
+    const auto begun = Clock::now();
+    const auto counted = client_.increment(counter.name, 1, {.initial = 1, .timeout = patience});
+    if (Clock::now() - begun > patience + own_pause) found(counter.name + ": ended late");
+    if (!counted) {
+      if (counted.error().outcome == Outcome::unknown) ++counter.unknown;
+      return false;
+    }
+    ++counter.acked;
+    const std::uint64_t least = loss_ == Loss::none ? counter.acked : 1;
+    if (**counted >= least && **counted <= counter.acked + counter.unknown) return true;
+    found(counter.name + " is " + std::to_string(**counted) + "; acknowledged " +
+          std::to_string(counter.acked) + ", unknown " + std::to_string(counter.unknown));
+    return true;
+  }
 
   bool write(Key& key) {
     const std::uint64_t value = ++key.begun;
@@ -136,6 +162,7 @@ class LoadWriter {
   Client& client_;
   const Loss loss_;
   std::vector<Key> keys_;
+  std::vector<Counter> counters_;
   std::atomic<std::uint64_t> good_ = 0;
   mutable std::mutex mutex_;
   std::string finding_;
