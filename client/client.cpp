@@ -183,9 +183,14 @@ AsyncClient Client::async() const { return {shared(), {}}; }
 
 FutureClient Client::futures() const { return FutureClient(shared()); }
 
-std::shared_ptr<client::lock::LockService> Client::locks() const { return Impl::locks(shared()); }
-
-std::shared_ptr<client::list::ListService> Client::lists() const { return Impl::lists(shared()); }
-
 }  // namespace v0
+
+std::shared_ptr<client::lock::LockService> client::lock::service_of(const Client& client) {
+  return Client::Impl::locks(client.shared());
+}
+
+std::shared_ptr<client::list::ListService> client::list::service_of(const Client& client) {
+  return Client::Impl::lists(client.shared());
+}
+
 }  // namespace sheaf

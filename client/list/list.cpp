@@ -37,7 +37,9 @@ namespace list = client::list;
 using client::calls::Returned;
 
 List::List(Client& client, std::string name, ListOptions options)
-    : service_(client.lists()), name_(std::move(name)), options_(options) {}
+    : service_(sheaf::client::list::service_of(client)),
+      name_(std::move(name)),
+      options_(options) {}
 
 Result<std::uint64_t> List::push(std::string_view value, const ListCallOptions& options) {
   return list::push({*service_, name_, options_.timeout, options}, value,

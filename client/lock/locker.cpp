@@ -101,7 +101,7 @@ std::string_view to_string(LockStrength strength) noexcept {
 }
 
 Locker::Locker(Client& client, LockerOptions options)
-    : service_(client.locks()), options_(std::move(options)) {
+    : service_(sheaf::client::lock::service_of(client)), options_(std::move(options)) {
   if (options_.holder.empty()) options_.holder = service_->context.config().client_id;
 }
 

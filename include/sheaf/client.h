@@ -25,15 +25,20 @@
 #include <sheaf/watch.h>
 
 namespace sheaf {
-namespace client::lock {
-struct LockService;
-}
-namespace client::list {
-struct ListService;
+inline namespace v0 {
+class Client;
 }
 namespace client {
 struct Internals;
 }
+namespace client::lock {
+struct LockService;
+std::shared_ptr<LockService> service_of(const Client& client);  ///< Internal.
+}  // namespace client::lock
+namespace client::list {
+struct ListService;
+std::shared_ptr<ListService> service_of(const Client& client);  ///< Internal.
+}  // namespace client::list
 inline namespace v0 {
 
 class AsyncClient;
@@ -199,14 +204,12 @@ class SHEAF_API Client {
   class Impl;  ///< Internal.
 
  private:
-  friend class Locker;
-  friend class List;
   friend class Clusters;
   friend struct client::Internals;
+  friend std::shared_ptr<client::lock::LockService> client::lock::service_of(const Client&);
+  friend std::shared_ptr<client::list::ListService> client::list::service_of(const Client&);
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
   const std::shared_ptr<Impl>& shared() const;
-  std::shared_ptr<client::lock::LockService> locks() const;
-  std::shared_ptr<client::list::ListService> lists() const;
   std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it
 };
 
