@@ -200,7 +200,7 @@ unsigned CommandRouter::any_node() const {
   unsigned best = members.front().index();
   for (const Member& member : members) {
     const node::ClientNode& node = parts_.cluster.node(member.index());
-    if (node.health() == NodeHealth::up) return member.index();
+    if (node.stats().health == NodeHealth::up) return member.index();
     if (node.usable() && !parts_.cluster.node(best).usable()) best = member.index();
   }
   return best;

@@ -96,7 +96,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   const NodeOptions& options() const noexcept { return options_; }
   // Whether requests are taken; else they fail at once.
   bool usable() const noexcept { return health_.usable(); }
-  NodeHealth health() const noexcept { return health_.state(); }
   // What it was like a moment ago. Any thread.
   NodeSigns last_signs() const noexcept { return {reported_, outages_}; }
   NodeStats stats() const;

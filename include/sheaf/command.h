@@ -34,6 +34,7 @@ class Command {
     words_.push_back(std::move(word));
     return *this;
   }
+  /// The same.
   Command&& add(std::string word) && { return std::move(add(std::move(word))); }
 
   /// Says which keys the command is about, so that nobody else needs to know: for commands of which
@@ -42,6 +43,7 @@ class Command {
     keys_ = std::move(keys);
     return *this;
   }
+  /// The same.
   Command&& keys(std::vector<std::string> names) && { return std::move(keys(std::move(names))); }
 
   /// To this node, by its identity (`host:port`), whatever the keys. A redirect of that node is not
@@ -50,6 +52,7 @@ class Command {
     node_ = std::move(identity);
     return *this;
   }
+  /// The same.
   Command&& at_node(std::string identity) && { return std::move(at_node(std::move(identity))); }
 
   /// The name and the arguments.

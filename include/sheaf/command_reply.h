@@ -28,7 +28,7 @@ class SHEAF_API CommandReply {
  public:
   /// What a value is.
   enum class Kind : std::uint8_t {
-    null,
+    null,        ///< Nothing.
     number,      ///< 64 bits, with a sign.
     real,        ///< A double; may be infinite or not a number.
     boolean,     ///< True or false.

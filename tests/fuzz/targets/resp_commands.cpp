@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "protocol/resp/command_reply.h"
+#include "protocol/resp/command_rules.h"
 #include "protocol/resp/command_table.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/protocol/resp/live_commands.h"
