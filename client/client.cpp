@@ -186,11 +186,11 @@ FutureClient Client::futures() const { return FutureClient(shared()); }
 }  // namespace v0
 
 std::shared_ptr<client::lock::LockService> client::lock::service_of(const Client& client) {
-  return Client::Impl::locks(client.shared());
+  return Client::Impl::locks(Internals::impl(client));
 }
 
 std::shared_ptr<client::list::ListService> client::list::service_of(const Client& client) {
-  return Client::Impl::lists(client.shared());
+  return Client::Impl::lists(Internals::impl(client));
 }
 
 }  // namespace sheaf

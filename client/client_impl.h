@@ -69,8 +69,9 @@ class Client::Impl {
 
 }  // namespace v0
 
-// What tests need of a client beyond its public face.
+// What handles and tests need of a client beyond its public face.
 struct client::Internals {
+  static const std::shared_ptr<Client::Impl>& impl(const Client& client) { return client.shared(); }
   // Lives as long as the client or one of its handles.
   static runtime::Context& context(const Client& client) { return client.shared()->context(); }
 };

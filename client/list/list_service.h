@@ -5,6 +5,10 @@
 // Thread rule: any thread, but the registry under the baton.
 // Lifetime: lists share the client's, and may outlive the Client.
 
+#include <memory>
+
+#include <sheaf/client.h>
+
 #include "client/calls/procedure_host.h"
 #include "client/list/list_registry.h"
 #include "client/runtime/context.h"
@@ -21,5 +25,8 @@ struct ListService {
   calls::ProcedureHost& procedures;
   ListRegistry registry;
 };
+
+// That of a client.
+std::shared_ptr<ListService> service_of(const Client& client);
 
 }  // namespace sheaf::client::list

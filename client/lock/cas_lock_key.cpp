@@ -20,9 +20,8 @@ constexpr std::chrono::milliseconds slow_answer{100};
 
 }  // namespace
 
-std::chrono::milliseconds item_life(std::chrono::milliseconds lease,
-                                    std::chrono::seconds grace) noexcept {
-  if (grace.count() == 0) return lease;
+std::chrono::seconds item_life(std::chrono::milliseconds lease,
+                               std::chrono::seconds grace) noexcept {
   return std::chrono::ceil<std::chrono::seconds>(lease) + grace;
 }
 
@@ -89,7 +88,7 @@ protocol::Operation CasLockKey::operation() {
   } else {
     operation.verb = Verb::set;
     operation.value = item_.nonce;
-    operation.ttl = item_life(item_.lease, controls_.grace);
+    operation.ttl = item_.whole_seconds ? item_life(item_.lease, controls_.grace) : item_.lease;
   }
   if (step_ == Step::adding) {
     operation.condition = Condition::if_absent;

@@ -34,15 +34,14 @@
 // certain while every write was answered. A server executes the requests of one connection in their
 // order, so a get finds what all earlier writes of that connection have left.
 //
-// The life of an item. Where servers count milliseconds, it is the lease, and `grace` is 0.
-// memcached counts whole seconds, with a clock that it reads about once a second, a little later
-// each time. It stores an item with the second that it read last, and ends the item when it reads
-// the item's last second. So an item lives up to a second shorter than asked for. And when a
-// reading slips past the turn of a second, one second is left out, and items of that time live up
-// to two seconds shorter (3 s were asked for, 1.01 s were measured). So `grace` more seconds are
-// asked for. A reading that a busy server makes even later may cost as much again; the allowance in
-// the belief covers 50 ms of it. As everywhere, a holder believes in a lease that begins before its
-// request was sent.
+// The life of an item. Where servers count milliseconds, it is the lease. memcached counts whole
+// seconds, with a clock that it reads about once a second, a little later each time. It stores an
+// item with the second that it read last, and ends the item when it reads the item's last second.
+// So an item lives up to a second shorter than asked for. And when a reading slips past the turn of
+// a second, one second is left out, and items of that time live up to two seconds shorter (3 s were
+// asked for, 1.01 s were measured). So `grace` more seconds are asked for. A reading that a busy
+// server makes even later may cost as much again; the allowance in the belief covers 50 ms of it.
+// As everywhere, a holder believes in a lease that begins before its request was sent.
 //
 // A server that was stopped and goes on stores with the second from before the stop, until it
 // reads its clock: an item of 6 s lived for 1.01 s after a stop of 5 s. So an item whose storing
@@ -57,9 +56,9 @@
 
 namespace sheaf::client::lock {
 
-// The time to live of an item: whole seconds, if there is a grace.
-std::chrono::milliseconds item_life(std::chrono::milliseconds lease,
-                                    std::chrono::seconds grace = LockControls().grace) noexcept;
+// The time to live of an item, where it counts in whole seconds.
+std::chrono::seconds item_life(std::chrono::milliseconds lease,
+                               std::chrono::seconds grace = LockControls().grace) noexcept;
 
 // The error of an endpoint that returns no versions.
 Error no_versions(std::string_view node);

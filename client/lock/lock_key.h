@@ -29,6 +29,7 @@ struct LockItem {
   std::string name;
   std::string nonce;  // of this acquisition only; nobody else has it
   std::chrono::milliseconds lease{10'000};
+  bool whole_seconds = true;  // memcached: its life counts in seconds (cas_lock_key.h)
 };
 
 // How a request ended. Views live as long as the answer that ended it.

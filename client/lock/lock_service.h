@@ -5,6 +5,10 @@
 // Thread rule: any thread, as its parts.
 // Lifetime: lockers and guards share the client's, and may outlive the Client.
 
+#include <memory>
+
+#include <sheaf/client.h>
+
 #include "client/calls/procedure_host.h"
 #include "client/lock/release_backoff.h"
 #include "client/runtime/context.h"
@@ -16,5 +20,8 @@ struct LockService {
   calls::ProcedureHost& procedures;
   ReleaseBackoff backoff{};
 };
+
+// That of a client.
+std::shared_ptr<LockService> service_of(const Client& client);
 
 }  // namespace sheaf::client::lock

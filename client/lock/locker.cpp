@@ -63,7 +63,7 @@ Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOpti
   terms.nonce = locker.holder + ":" + Random(entropy()).hex(32);
   terms.lease = locker.lease;
   terms.by_version = client::lock::by_version(config);
-  if (client::runtime::supports(config, Feature::millisecond_ttl)) terms.controls.grace = {};
+  terms.whole_seconds = !client::runtime::supports(config, Feature::millisecond_ttl);
   terms.attempt_timeout = options.timeout.value_or(config.timeout);
   terms.idle_timeout = config.idle_timeout;
   terms.patient = !options.wait || options.wait->count() > 0;

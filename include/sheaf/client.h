@@ -25,20 +25,15 @@
 #include <sheaf/watch.h>
 
 namespace sheaf {
-inline namespace v0 {
-class Client;
-}
 namespace client {
 struct Internals;
-}
-namespace client::lock {
+namespace lock {
 struct LockService;
-std::shared_ptr<LockService> service_of(const Client& client);  ///< Internal.
-}  // namespace client::lock
-namespace client::list {
+}
+namespace list {
 struct ListService;
-std::shared_ptr<ListService> service_of(const Client& client);  ///< Internal.
-}  // namespace client::list
+}
+}  // namespace client
 inline namespace v0 {
 
 class AsyncClient;
@@ -206,8 +201,6 @@ class SHEAF_API Client {
  private:
   friend class Clusters;
   friend struct client::Internals;
-  friend std::shared_ptr<client::lock::LockService> client::lock::service_of(const Client&);
-  friend std::shared_ptr<client::list::ListService> client::list::service_of(const Client&);
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
   const std::shared_ptr<Impl>& shared() const;
   std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it

@@ -53,7 +53,6 @@ TEST(ItemLife, IsTheLeaseInWholeSecondsAndTwoMore) {
   EXPECT_EQ(item_life(1001ms), 4s);
   EXPECT_EQ(item_life(10s), 12s);
   EXPECT_EQ(item_life(std::chrono::hours(24)), 24h + 2s);
-  EXPECT_EQ(item_life(1001ms, 0s), 1001ms) << "where servers count milliseconds";
 }
 
 TEST_F(CasPlanTest, TakesKeepsAndGivesBackOnOneConnection) {
@@ -246,6 +245,20 @@ TEST_F(CasPlanTest, AfterItsConnectionAVersionMeansNothing) {
   it.connection = 8;
   it.answer(Status::done, "5", "other:1");  // a new server's fifth item
   EXPECT_TRUE(plan.done());
+}
+
+class MillisecondPlanTest : public test::AskingTest {
+ protected:
+  MillisecondPlanTest() : AskingTest(with_milliseconds(), "5") {}
+  static LockTerms with_milliseconds() {
+    LockTerms of = terms(true);
+    of.whole_seconds = false;
+    return of;
+  }
+};
+
+TEST_F(MillisecondPlanTest, WhereServersCountMillisecondsALockLivesForItsLease) {
+  EXPECT_EQ(it.wants().operation.ttl, 10s);
 }
 
 // Answers that name no connection: a version holds on all of them.
