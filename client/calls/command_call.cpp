@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t most_values = 4;  // times value_limit, of all words together
 
-std::optional<Error> check_words(const Command& command, const ClusterConfig& config) {
+std::optional<Error> check_words(const sheaf::Command& command, const ClusterConfig& config) {
   std::uint64_t total = 0;
   for (const std::string& word : command.words()) {
     total += word.size();
@@ -27,8 +27,8 @@ std::optional<Error> check_words(const Command& command, const ClusterConfig& co
   return std::nullopt;
 }
 
-Result<Admission> admit_command(const runtime::Context& context, Form form, const Command& command,
-                                const CommandOptions& options) {
+Result<Admission> admit_command(const runtime::Context& context, Form form,
+                                const sheaf::Command& command, const CommandOptions& options) {
   const ClusterConfig& config = context.config();
   return admit(
       context, form, options.timeout, options.stop,
@@ -37,7 +37,7 @@ Result<Admission> admit_command(const runtime::Context& context, Form form, cons
 
 }  // namespace
 
-PassedCommand::PassedCommand(WorkEnd& end, runtime::Context& context, Command command,
+PassedCommand::PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Command command,
                              const Admission& admission)
     : end_(end), context_(context), command_(std::move(command)), started_(admission.started) {
   words_.assign(command_.words().begin(), command_.words().end());
@@ -76,7 +76,7 @@ PassedCommand::Out PassedCommand::result(const socket::Completion& completion) c
   return Failure(std::move(error));
 }
 
-Result<CommandReply> execute(runtime::Context& context, Command command,
+Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
                              const CommandOptions& options) {
   const auto admitted = admit_command(context, Form::blocking, command, options);
   if (!admitted) return Failure(admitted.error());
@@ -85,7 +85,7 @@ Result<CommandReply> execute(runtime::Context& context, Command command,
       .wait(options.stop);
 }
 
-void execute_async(runtime::Context& context, Command command, const CommandOptions& options,
+void execute_async(runtime::Context& context, sheaf::Command command, const CommandOptions& options,
                    Receiver<Result<CommandReply>> receiver) {
   const runtime::Context::Entry entry(context);  // the client may close meanwhile
   const auto admitted = admit_command(context, Form::asynchronous, command, options);

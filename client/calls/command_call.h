@@ -18,7 +18,7 @@ class PassedCommand final : private socket::RequestSink {
  public:
   using Out = Result<CommandReply>;
 
-  PassedCommand(WorkEnd& end, runtime::Context& context, Command command,
+  PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Command command,
                 const Admission& admission);
 
   void own() {}  // it owns the command from the beginning
@@ -33,7 +33,7 @@ class PassedCommand final : private socket::RequestSink {
 
   WorkEnd& end_;
   runtime::Context& context_;
-  const Command command_;
+  const sheaf::Command command_;
   const Deadline started_;
   std::vector<std::string_view> words_;  // views of the command
   std::vector<std::string_view> keys_;
@@ -42,9 +42,9 @@ class PassedCommand final : private socket::RequestSink {
   std::optional<Out> out_;
 };
 
-Result<CommandReply> execute(runtime::Context& context, Command command,
+Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
                              const CommandOptions& options);
-void execute_async(runtime::Context& context, Command command, const CommandOptions& options,
+void execute_async(runtime::Context& context, sheaf::Command command, const CommandOptions& options,
                    Receiver<Result<CommandReply>> receiver);
 
 }  // namespace sheaf::client::calls

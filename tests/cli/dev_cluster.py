@@ -4,7 +4,7 @@ import signal
 import socket
 
 import harness
-from harness import DONE, FAILED, Dev, is_alive, raw, sheaf, wait_until
+from harness import DONE, Dev, is_alive, raw, sheaf, wait_until
 
 
 def ask(node, *words):
@@ -74,7 +74,9 @@ class Cluster:
                 self.assertEqual(ask(owners[key], "GET", key), "v-" + key)
             table = run(DONE, *servers, "nodes").splitlines()
             self.assertEqual({line.split()[0] for line in table[1:]}, set(dev.nodes))
-            run(FAILED, *servers, "ring")
+            ring = run(DONE, *servers, "ring")
+            for node in dev.nodes:
+                self.assertIn(node, ring)
 
     def test_one_server_is_a_cluster_and_ends_with_a_dev_that_is_killed(self):
         with Dev(**{self.kind: 1}) as dev:
