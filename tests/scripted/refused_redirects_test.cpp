@@ -30,6 +30,14 @@ bool was_reached(const Scene& scene, std::size_t server) {
 
 // ---- hosts that are not allowed
 
+// The map might name the host yet, so it is asked for again until the deadline. A machine that
+// stands still then sees the deadline first.
+bool is_refused_in_the_end(const std::string& end, const std::string& text) {
+  return end ==
+             "refused, not authorized: " + text + " (redirects to this server are not allowed)" ||
+         end == "refused, timed out: " + text + " (no time is left for another attempt)";
+}
+
 TEST(ScriptedRedirects, ToAHostThatNobodyHasNamedIsRefusedAndNobodyIsReachedThere) {
   for (const std::string word : {"MOVED", "ASK"}) {
     for_every_call([&](Call call) {
@@ -39,9 +47,7 @@ TEST(ScriptedRedirects, ToAHostThatNobodyHasNamedIsRefusedAndNobodyIsReachedTher
       const std::string words = Scene::redirect(word, key, scene.servers.address(3));
       scene.servers.answer(0, command, words, ScriptedCluster::always);
       const std::string text = words.substr(1, words.size() - 3);
-      // The map might name it yet.
-      EXPECT_EQ(scene.call(call, key, 700ms),
-                "refused, not authorized: " + text + " (redirects to this server are not allowed)");
+      EXPECT_TRUE(is_refused_in_the_end(scene.call(call, key, 700ms), text));
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command),
                 scene.servers.count(0, command));
       scene.servers.forget_scripts();
@@ -60,7 +66,7 @@ TEST(ScriptedRedirects, AnotherNameOfAnAllowedHostIsNotAllowed) {
     const std::string moved = Scene::redirect("MOVED", key, host + ":" + scene.port(3));
     scene.servers.answer(0, "GET", moved, ScriptedCluster::always);
     const std::string end = scene.call(Call::get, key, 700ms);
-    EXPECT_TRUE(end.starts_with("refused, not authorized: MOVED ")) << end;
+    EXPECT_TRUE(is_refused_in_the_end(end, moved.substr(1, moved.size() - 3))) << end;
     EXPECT_FALSE(was_reached(scene, 3)) << host;
     EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, "GET"), scene.servers.count(0, "GET"));
   });
