@@ -169,6 +169,14 @@ void RespCluster::expect_ok(std::size_t index, const Words& command) {
   throw std::runtime_error(sentence.append("is refused: ").append(reply.root().text()));
 }
 
+void RespCluster::expect_all_ok(std::size_t index, const std::vector<Words>& commands) {
+  for (const KeptReply& reply : ask_all(index, commands)) {
+    if (!reply.root().is_error()) continue;
+    throw std::runtime_error(commands.front()[1] +
+                             " is refused: " + std::string(reply.root().text()));
+  }
+}
+
 TopologyView RespCluster::view(std::size_t index, Form form) {
   constexpr const char* names[] = {"NODES", "SHARDS", "SLOTS"};
   const std::uint64_t asked = ++asked_;
@@ -188,7 +196,19 @@ std::vector<TopologyView> RespCluster::views(Form form) {
 }
 
 std::size_t RespCluster::owner(std::uint16_t slot) {
+  return owner(SlotMap::merge(views(), {}), slot);
+}
+
+std::vector<std::size_t> RespCluster::owners() {
   const SlotMap map = SlotMap::merge(views(), {});
+  std::vector<std::size_t> all;
+  for (unsigned slot = 0; slot < protocol::resp::slot_count; ++slot) {
+    all.push_back(owner(map, static_cast<std::uint16_t>(slot)));
+  }
+  return all;
+}
+
+std::size_t RespCluster::owner(const SlotMap& map, std::uint16_t slot) const {
   const std::uint16_t node = map.owner(slot);
   for (std::size_t i = 0; node != SlotMap::nobody && i < size(); ++i) {
     if (id(i) == map.nodes()[node].id) return i;
@@ -252,9 +272,13 @@ void RespCluster::begin_migration(std::uint16_t slot, std::size_t to) {
   expect_ok(from, {"CLUSTER", "SETSLOT", std::to_string(slot), "MIGRATING", id(to)});
 }
 
-// REPLACE: what timed out before may have left keys on both sides, and clients used those here.
 std::size_t RespCluster::move_keys(std::uint16_t slot, std::size_t to, std::size_t most) {
-  const std::size_t from = owner(slot);
+  return move_keys(slot, owner(slot), to, most);
+}
+
+// REPLACE: what timed out before may have left keys on both sides, and clients used those here.
+std::size_t RespCluster::move_keys(std::uint16_t slot, std::size_t from, std::size_t to,
+                                   std::size_t most) {
   const KeptReply keys =
       ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(most)});
   if (keys.root().size() == 0) return 0;
@@ -289,6 +313,25 @@ void RespCluster::migrate(std::uint16_t slot, std::size_t to) {
   while (move_keys(slot, to) > 0) {
   }
   end_migration(slot, to);
+}
+
+void RespCluster::migrate(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots) {
+  const auto set_all = [&](std::size_t server, const Words& state) {
+    std::vector<Words> commands;
+    for (const std::uint16_t slot : slots) {
+      commands.push_back({"CLUSTER", "SETSLOT", std::to_string(slot)});
+      commands.back().insert(commands.back().end(), state.begin(), state.end());
+    }
+    expect_all_ok(server, commands);
+  };
+  set_all(to, {"IMPORTING", id(from)});
+  set_all(from, {"MIGRATING", id(to)});
+  for (const std::uint16_t slot : slots) {
+    while (move_keys(slot, from, to, 1'000) > 0) {
+    }
+  }
+  set_all(to, {"NODE", id(to)});
+  set_all(from, {"NODE", id(to)});
 }
 
 // ---- servers

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,8 @@ class RespCluster {
   std::vector<protocol::resp::TopologyView> views(Form form = Form::nodes);
   // The server that has the slot by the views of all.
   std::size_t owner(std::uint16_t slot);
+  // Of every slot. Throws if one has none.
+  std::vector<std::size_t> owners();
   // Returns when all servers that run agree about all of them and about every slot, serve, and
   // replicate.
   void wait_until_settled();
@@ -80,6 +83,8 @@ class RespCluster {
   void end_migration(std::uint16_t slot, std::size_t to);
   // All of it, under load too.
   void migrate(std::uint16_t slot, std::size_t to);
+  // Many slots of one primary: all are on their way at the same time.
+  void migrate(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots);
 
   // ---- changes of servers
   // Makes a replica the primary; returns when that is settled. `how`: FORCE, TAKEOVER or nothing. A
@@ -109,6 +114,9 @@ class RespCluster {
   bool is_redis() const { return options_.software == RespClusterOptions::Software::redis; }
   RespConnection& connection(std::size_t index);
   void expect_ok(std::size_t index, const RespConnection::Words& command);
+  void expect_all_ok(std::size_t index, const std::vector<RespConnection::Words>& commands);
+  std::size_t owner(const protocol::resp::SlotMap& map, std::uint16_t slot) const;
+  std::size_t move_keys(std::uint16_t slot, std::size_t from, std::size_t to, std::size_t most);
   // Empty if all is settled, else what is not.
   std::string unsettled();
   std::string unsettled(std::size_t index, const protocol::resp::TopologyView& view,

@@ -14,6 +14,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -23,6 +25,7 @@
 
 #include <sheaf/client.h>
 
+#include "protocol/resp/hash_slot.h"
 #include "tests/contract/endpoints.h"
 #include "tests/support/resp_cluster.h"
 #include "tests/support/wait_for_condition.h"
@@ -68,6 +71,14 @@ class LoadWriter {
     return finding_;
   }
   std::uint64_t good() const { return good_; }
+
+  // Of its keys.
+  std::set<std::uint16_t> slots() const {
+    std::set<std::uint16_t> all;
+    for (const Key& key : keys_) all.insert(protocol::resp::hash_slot(key.name));
+    for (const Counter& counter : counters_) all.insert(protocol::resp::hash_slot(counter.name));
+    return all;
+  }
 
   // Whether all keys can be read and written now.
   bool served() {
@@ -188,11 +199,20 @@ class LoadedCluster {
     wait_for_condition("every thread writes", [&] { return std::ranges::all_of(load_, works); });
   }
 
-  // Moves every so many-th slot to the next primary.
-  void move_slots(std::uint16_t step, std::size_t primaries) {
-    for (unsigned slot = 0; slot < 16'384; slot += step) {
-      const auto moving = static_cast<std::uint16_t>(slot);
-      cluster.migrate(moving, (cluster.owner(moving) + 1) % primaries);
+  // Moves 2,000 slots, with those of all keys of the load among them, each to the next primary.
+  void move_slots(std::size_t primaries) {
+    std::set<std::uint16_t> moving;
+    for (const auto& writer : load_) moving.merge(writer->slots());
+    for (std::uint16_t slot = 0; moving.size() < 2'000; slot += 9) moving.insert(slot);
+    std::vector<std::vector<std::uint16_t>> by_owner(primaries);
+    const std::vector<std::size_t> owners = cluster.owners();
+    for (const std::uint16_t slot : moving) by_owner[owners[slot]].push_back(slot);
+    for (std::size_t from = 0; from < primaries; ++from) {
+      for (std::span<const std::uint16_t> slots = by_owner[from]; !slots.empty();) {
+        const std::size_t count = std::min<std::size_t>(slots.size(), 64);
+        cluster.migrate(from, (from + 1) % primaries, slots.first(count));
+        slots = slots.subspan(count);
+      }
     }
   }
   void stand_still(std::size_t server, std::chrono::seconds time) {

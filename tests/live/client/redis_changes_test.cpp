@@ -22,7 +22,7 @@ class RedisChanges : public testing::Test {
 };
 
 TEST_F(RedisChanges, SlotsMoveUnderLoad) {
-  loaded.move_slots(331, 3);
+  loaded.move_slots(3);
   loaded.expect_all_good();
 }
 
