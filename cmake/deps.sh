@@ -69,3 +69,26 @@ sheaf_install() {
   echo "Could not install: ${missing[*]}" >&2
   return 1
 }
+
+# The Garnet that the tests were written for.
+SHEAF_GARNET_VERSION=2.2.8
+
+# sheaf_install_garnet FOLDER: puts garnet-server there with the .NET SDK, unless one is in PATH or
+# named by GARNET_SERVER, and names it there. Where that cannot be done one sentence says so; its
+# tests are skipped then.
+sheaf_install_garnet() {
+  local folder=$1
+  [ -z "${GARNET_SERVER:-}" ] && ! command -v garnet-server >/dev/null || return 0
+  if [ ! -x "$folder/garnet-server" ]; then
+    if ! command -v dotnet >/dev/null; then
+      echo "No .NET SDK here to install Garnet with: its tests will be skipped." >&2
+      return 0
+    fi
+    if ! DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 timeout 300 dotnet tool install \
+      garnet-server --version "$SHEAF_GARNET_VERSION" --tool-path "$folder" >/dev/null 2>&1; then
+      echo "Garnet could not be installed with dotnet: its tests will be skipped." >&2
+      return 0
+    fi
+  fi
+  export GARNET_SERVER=$folder/garnet-server
+}

@@ -68,6 +68,7 @@ run_part() {
 
 sheaf_install "${SHEAF_CORE_PACKAGES[@]}" "${SHEAF_BROKER_PACKAGES[@]}" \
   "${SHEAF_CLI_PACKAGES[@]}" "${SHEAF_TEST_PACKAGES[@]}" || exit
+sheaf_install_garnet "$root/build/garnet"
 
 for part in "${parts[@]}"; do
   run_part "$part"
