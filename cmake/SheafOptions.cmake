@@ -15,8 +15,11 @@ if(SHEAF_IS_TOP)
   endif()
   find_program(SHEAF_CCACHE ccache)
   if(SHEAF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${SHEAF_CCACHE}")
-    set(CMAKE_C_COMPILER_LAUNCHER "${SHEAF_CCACHE}")
+    # What one checkout has compiled serves every other one: no absolute path of it counts.
+    set(SHEAF_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+                       CCACHE_NOHASHDIR=1 "${SHEAF_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${SHEAF_LAUNCHER}")
+    set(CMAKE_C_COMPILER_LAUNCHER "${SHEAF_LAUNCHER}")
   endif()
 endif()
 
