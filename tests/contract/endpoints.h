@@ -29,6 +29,7 @@ struct Limits {
   std::size_t binary_key = 65'000;   // with blanks or control characters in it
   std::size_t value = 16u << 20;     // longest value
   std::chrono::milliseconds ttl{1};  // shortest time to live
+  std::chrono::seconds pushes{15};   // for eight clients that push 1,000 items each to one list
 };
 
 struct EndpointFactory {
