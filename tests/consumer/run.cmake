@@ -6,9 +6,8 @@
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
-if(LAUNCHER)
-  list(APPEND generator "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}")
-endif()
+# A list, which no list of arguments can have as one element.
+set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${LAUNCHER}")
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
