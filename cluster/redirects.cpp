@@ -165,8 +165,9 @@ bool Redirects::may_join(const std::string& identity) const {
 }
 
 // Where the server sends the request; without a host if that is nowhere. One that knows no host may
-// still mean the owner that the map has by now. To whom a slot is on its way no map says, so of ASK
-// only the port can tell.
+// mean the owner that the map has by now, else the only other member with that port. To whom a slot
+// is on its way no map says, so of ASK only the port can tell. Should it be the wrong member, that
+// one names the port again, and is not meant then.
 NodeConfig Redirects::target_of(const protocol::Redirect& to, const Request& request) const {
   NodeConfig server;
   if (to.kind == protocol::Redirect::Kind::later) return server;
@@ -177,15 +178,12 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, const Request& req
     return server;
   }
   const Topology& topology = parts_.nodes.topology();
-  if (to.kind == protocol::Redirect::Kind::ask) {
-    const Member* const other = other_at_port(topology.members(), to.port, from.identity);
-    if (other != nullptr) server.host = other->host;
-    return server;
+  const Member* meant = topology.member(topology.owner(request.route_or_key()));
+  const bool moved = to.kind == protocol::Redirect::Kind::moved;
+  if (!moved || meant == nullptr || meant->port != to.port || meant->identity() == from.identity) {
+    meant = other_at_port(topology.members(), to.port, from.identity);
   }
-  const Member* const owner = topology.member(topology.owner(request.route_or_key()));
-  const bool meant =
-      owner != nullptr && owner->port == to.port && owner->identity() != from.identity;
-  if (meant) server.host = owner->host;
+  if (meant != nullptr) server.host = meant->host;
   return server;
 }
 

@@ -231,6 +231,23 @@ TEST(ScriptedRedirects, WhatMeansLaterIsAskedAgainAtTheSameServer) {
   });
 }
 
+// And the slot is mended: the second call of a key asks nobody else.
+TEST(ScriptedRedirects, MovedByAServerThatKnowsNoHostLeadsToTheOnlyServerWithThatPort) {
+  Scene scene;
+  for (unsigned i = 0; i < std::size(every_call); ++i) {
+    const Call call = every_call[i];
+    const std::string key = scene.servers.key(0, i);
+    scene.servers.answer(0, command_of(call, key),
+                         Scene::redirect("MOVED", key, "?:" + scene.port(1)),
+                         ScriptedCluster::always);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      EXPECT_EQ(scene.call(call, key), success_of(call, key, 1));
+    }
+    EXPECT_EQ(scene.servers.count(0, command_of(call, key)), 1u);
+    EXPECT_EQ(scene.servers.count(1, command_of(call, key)), 2u);
+  }
+}
+
 // The slot's new owner is in the map, which is asked for meanwhile.
 TEST(ScriptedRedirects, AServerThatKnowsNoHostMeansTheOwnerThatTheMapHasByThen) {
   Scene scene;
