@@ -71,6 +71,8 @@ Result<void> Client::Impl::open() {
   if (auto opened = context_.open(random); !opened) return opened;
   client::watch::WatchRegistryOptions watching;
   watching.key.compare = protocol::statestore::compare_versions;
+  // Where slots move by themselves a key may leave its server without a word to those who watch it.
+  if (context_.cluster().redirects() != nullptr) watching.key.audit = std::chrono::seconds(10);
   watches_ = std::make_unique<client::watch::WatchService>(context_, random.fork(), watching);
   procedures_ = std::make_unique<client::calls::ProcedureHost>(
       context_.path().loop(), context_.cluster(), &watches_->registry);

@@ -102,7 +102,7 @@ constexpr std::array all_options{
     Option{"failover", Type::choice, Group::common, 0, 0, "owner|rehash", "owner", failover,
            "What happens to the keys of a node that is down: they stay its own, or go to the next "
            "nodes until it is back. For caches: it may come back with old values, and state stores "
-           "have no fences, locks, lists and watches then."},
+           "have no fences, locks, lists and watches then, `redis://` has no watches."},
     Option{"ring", Type::choice, Group::memcached, 0, 0,
            "libmemcached|libmemcached-weighted|spymemcached", "", ring,
            "A ring shared with users of another client; implies `locator=ring`.",

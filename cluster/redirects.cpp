@@ -123,7 +123,7 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   answer.text = reply.text;
   const std::uint32_t slot = reply.redirect->slot;
   answer.other_slot = topology.assigned() && topology.locate(request.operation.key).point != slot;
-  const NodeConfig server = target_of(*reply.redirect, request);
+  const NodeConfig server = target_of(*reply.redirect, request.node_, request.route_or_key());
   const std::string target = server.host.empty() ? std::string() : server.identity();
   const bool is_member = topology.find(target) != nullptr;
   if (is_member || may_join(target)) {
@@ -168,23 +168,40 @@ bool Redirects::may_join(const std::string& identity) const {
 // mean the owner that the map has by now, else the only other member with that port. To whom a slot
 // is on its way no map says, so of ASK only the port can tell. Should it be the wrong member, that
 // one names the port again, and is not meant then.
-NodeConfig Redirects::target_of(const protocol::Redirect& to, const Request& request) const {
+NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node,
+                                std::string_view key) const {
   NodeConfig server;
   if (to.kind == protocol::Redirect::Kind::later) return server;
-  const node::NodeOptions& from = parts_.nodes[request.node_].options();
+  const node::NodeOptions& from = parts_.nodes[node].options();
   server.port = to.port;
   if (!to.host_unknown) {
     server.host = to.host.empty() ? from.endpoint.host : std::string(to.host);
     return server;
   }
   const Topology& topology = parts_.nodes.topology();
-  const Member* meant = topology.member(topology.owner(request.route_or_key()));
+  const Member* meant = topology.member(topology.owner(key));
   const bool moved = to.kind == protocol::Redirect::Kind::moved;
   if (!moved || meant == nullptr || meant->port != to.port || meant->identity() == from.identity) {
     meant = other_at_port(topology.members(), to.port, from.identity);
   }
   if (meant != nullptr) server.host = meant->host;
   return server;
+}
+
+void Redirects::learn(std::string_view key, std::uint32_t from, const protocol::Redirect& to,
+                      Now now) {
+  const Topology& topology = parts_.nodes.topology();
+  if (shut_down_ || !learns() || to.kind == protocol::Redirect::Kind::ask) return;
+  want_map(now);
+  if (to.kind != protocol::Redirect::Kind::moved || topology.locate(key).point != to.slot) return;
+  const NodeConfig server = target_of(to, from, key);
+  if (server.host.empty()) return;
+  const std::string target = server.identity();
+  const bool is_member = topology.find(target) != nullptr;
+  if (!is_member && !(may_join(target) && is_allowed(server.host))) return;
+  if (!is_member) joins_.insert_or_assign(target, server);
+  moves_.insert_or_assign(to.slot, server);
+  parts_.loop.defer(*this);
 }
 
 // ---- requests that wait

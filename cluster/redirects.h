@@ -99,6 +99,9 @@ class Redirects final : private socket::Deferred {
   // most one does in a second, until one hears of another owner: then as many as come in the next
   // second. The map is wanted, too.
   bool ask_around(Request& request, Now now);
+  // A node says where a key belongs, to a request outside the cluster (node/watch_line.h): the slot
+  // is mended. Who asked asks again later, wherever the key has its owner then.
+  void learn(std::string_view key, std::uint32_t from, const protocol::Redirect& to, Now now);
   // Whether a request waits here.
   bool holds(const Request& request) const noexcept;
   // Of one that waits: its deadline has come, or its submitter wants no answer any more.
@@ -130,7 +133,8 @@ class Redirects final : private socket::Deferred {
   bool learns() const noexcept {
     return rules_.table != nullptr && parts_.nodes.topology().assigned();
   }
-  NodeConfig target_of(const protocol::Redirect& to, const Request& request) const;
+  NodeConfig target_of(const protocol::Redirect& to, std::uint32_t from,
+                       std::string_view key) const;
   RedirectStep plan(Redirected& redirected, const protocol::Reply& reply, Now now);
   std::uint32_t place_of(const Redirected& redirected) const;
   bool has_taken_over(const std::string& target, const Request& request) const;

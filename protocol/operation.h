@@ -22,8 +22,8 @@ enum class Verb : std::uint8_t {
   remove,
   probe,  // the protocol's own no-op that proves that the store answers; needs no key
   clock,  // asks the node's clock; needs no key; unsupported where the endpoint has none
-  // From the answer on, each change of the key comes as a notification on this connection, while it
-  // lives; unsupported where the endpoint sends none.
+  // From the answer on, changes of the key come as notifications on this connection, while it lives
+  // and the server owns the key; but see Reply::polls. Unsupported where there are no watches.
   watch,
   unwatch,         // ends that; absent: it was not watched
   append,          // `value` after the present one; not_stored: there is none
@@ -118,6 +118,7 @@ struct Reply {
   Lease lease = Lease::none;                             // get, lease
   bool stale = false;   // get, lease: the value is there but somebody called it out of date
   bool unsure = false;  // of a key of get_many: only a get of it alone shows whether it is there
+  bool polls = false;   // watch: no notifications will come, the key is to be read now and then
   std::optional<Redirect> redirect{};  // refused only; if there is one, nothing was executed
 };
 

@@ -46,12 +46,13 @@ struct CloseReason {
 // order: only its version says whether it is new.
 struct Notification {
   enum class Kind : std::uint8_t {
-    set,      // written; without `value`: ask for it
+    set,      // written
     deleted,  // removed, or its life is over
+    touched,  // one of both: ask. Some servers say no more of the key before it has been read again
     changed   // the server's message cannot be read, or is of a new kind
   };
   Kind kind = Kind::changed;
-  std::string_view key;
+  std::string_view key;  // empty: every watched key
   std::optional<std::string_view> value{};
   std::string_view version{};  // raw text, empty if none or unusable
 };

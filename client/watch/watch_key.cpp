@@ -185,17 +185,20 @@ WatchKey::Reports WatchKey::on_moved_here(const WatchKey& before, Now proof, Now
 
 // ---- answers
 
-WatchKey::Reports WatchKey::on_watching(Now now) {
+WatchKey::Reports WatchKey::on_watching(Now now, bool polls) {
   SHEAF_CHECK(open_request() == Request::watch);
   registration_ = Registration::registered;
   outage_reported_ = false;
+  redirected_since_.reset();
+  polls_ = polls;
   sure_at_ = now;
-  audit_at_ = now.mono + options_.audit;
+  audit_at_ = now.mono + audit_interval();
   if (basis_ == Basis::settled) basis_ = Basis::first;
   Reports reports;
   if (!wanted_) return reports;
   report_gap(reports, now);
-  if (basis_ == Basis::missed) want_read();
+  // What is polled is compared with the first read.
+  if (basis_ == Basis::missed || polls_) want_read();
   return reports;
 }
 
@@ -230,6 +233,31 @@ WatchKey::Reports WatchKey::on_refused(const Error& error, bool permanent, Now n
       break;
   }
   return reports;
+}
+
+WatchKey::Reports WatchKey::on_redirected(const Error& error, Now now) {
+  if (!redirected_since_) redirected_since_ = now.mono;
+  if (now.mono - *redirected_since_ >= options_.patience) {
+    redirected_since_.reset();
+    return on_refused(error, false, now);
+  }
+  const Deadline again = now.mono + options_.retry_elsewhere;
+  switch (open_request()) {
+    case Request::watch:
+      registration_ = wanted_ ? Registration::refused : Registration::idle;
+      retry_at_ = again;
+      break;
+    case Request::read:
+      reading_ = wanted_ ? Reading::wanted : Reading::none;
+      read_at_ = again;
+      break;
+    case Request::unwatch:
+      registration_ = Registration::idle;
+      break;
+    case Request::none:
+      break;
+  }
+  return {};
 }
 
 void WatchKey::on_lost() {
@@ -290,7 +318,8 @@ WatchKey::Reports WatchKey::on_read(const std::optional<std::string_view>& value
     want_read();
     return reports;
   }
-  audit_at_ = now.mono + options_.audit * audit_factor(value ? value->size() : 0);
+  redirected_since_.reset();
+  audit_at_ = now.mono + audit_interval() * audit_factor(value ? value->size() : 0);
 
   const Verdict verdict = judge(value, version);
   if (verdict == Verdict::undecided) {
@@ -323,7 +352,7 @@ void WatchKey::report_gap(Reports& reports, Now until) {
 void WatchKey::report_change(Reports& reports, const std::optional<std::string_view>& value,
                              std::string_view version, Now now) {
   const bool known = held_ != Held::unknown;
-  if (known && basis_ == Basis::settled) {
+  if (known && basis_ == Basis::settled && !polls_) {
     blind_since_ = sure_at_;
     report_gap(reports, now);
   }

@@ -17,6 +17,9 @@
 // | confirmed    |                              | wants a read                  |             |
 // | registering, | refused                      | reports failed                | refused     |
 // | confirmed    |                              |                               |             |
+// | registering, | redirected                   |                               | refused,    |
+// | confirmed    |                              |                               | for a       |
+// |              |                              |                               | moment      |
 // | registering  | lost                         |                               | idle        |
 // | confirmed    | lost                         |                               | registered  |
 // | refused      | retry time, somebody joins   | sends watch                   | registering |
@@ -42,7 +45,8 @@
 // | repeat       | a value                      | reports what is new           | wanted      |
 // | open, repeat | a value that may be older    |                               | wanted      |
 // |              | than a notification; refused |                               |             |
-// |              | (after a while); lost        |                               |             |
+// |              | or redirected (after a       |                               |             |
+// |              | while); lost                 |                               |             |
 //
 // How order is kept. A notification counts only if its version is newer than the newest known one.
 // (That of a deletion may be equal: some stores give it the version of the value that is gone.) A
@@ -55,12 +59,22 @@
 // What a read finds may be no surprise: see Basis. A difference that nobody announced is reported
 // with a gap. That is how an audit, a read now and then, finds what a broker dropped silently.
 //
+// Some nodes send no notifications: their keys are polled. Then reads are as frequent as `poll`,
+// and a difference is what they are for. Others say only that a key was touched, and no more of it
+// before it has been read. On both, changes that follow one another quickly are one.
+//
+// A node may send a request elsewhere, because the key has left it or nobody serves it. The request
+// is repeated soon, here or where the key is by then; watchers hear of it only if that goes on for
+// `patience`.
+//
 // A key that gets another node becomes another object, which takes over what is known of the value
 // and not its version: versions of two nodes cannot be compared.
 //
 // Thread rule: one thread at a time.
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -80,7 +94,10 @@ struct WatchKeyOptions {
   protocol::CompareVersions compare = nullptr;
   // Between two reads without an occasion; for large values up to 60 times as long.
   std::chrono::nanoseconds audit = std::chrono::seconds(60);
+  std::chrono::nanoseconds poll = std::chrono::seconds(1);    // the same, where nobody notifies
   std::chrono::nanoseconds retry = std::chrono::seconds(10);  // after a refusal
+  std::chrono::nanoseconds retry_elsewhere = std::chrono::milliseconds(100);  // after a redirect
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);               // with redirects
   std::uint64_t hash_seed = 0;  // for values that come without a version
   WatchControls controls{};
 };
@@ -123,6 +140,8 @@ class WatchKey {
   void sent(Now now);
   Request open_request() const noexcept;
   Deadline poll_deadline() const;
+  // Reads without an occasion come at least so far apart; from the next answer on.
+  void set_pace(std::chrono::nanoseconds pace) noexcept { pace_ = pace; }
   // Nobody watches, nothing is registered and no request is open: the object may go.
   bool idle() const noexcept;
 
@@ -137,13 +156,17 @@ class WatchKey {
   Reports on_moved_here(const WatchKey& before, Now proof, Now now);
 
   // How the open request ended. Views in the reports live as long as those of the arguments.
-  Reports on_watching(Now now);
+  // `polls`: the node sends no notifications.
+  Reports on_watching(Now now, bool polls = false);
   Reports on_read(const std::optional<std::string_view>& value, std::string_view version, Now now);
   void on_unwatched();
   Reports on_refused(const Error& error, bool permanent, Now now);
+  Reports on_redirected(const Error& error, Now now);
   void on_lost();  // no answer will come: the line ends
   // The number of the latest read.
   std::uint64_t reads() const noexcept { return reads_; }
+  // All that happened before is known, or in a reported gap, if the node owned the key.
+  Now sure_at() const noexcept { return sure_at_; }
 
   Reports on_notification(const protocol::Notification& notification, Now now);
 
@@ -170,6 +193,9 @@ class WatchKey {
   enum class Verdict : std::uint8_t { stale, same, changed, undecided };
 
   bool read_is_open() const { return reading_ == Reading::open || reading_ == Reading::repeat; }
+  std::chrono::nanoseconds audit_interval() const {
+    return std::max(polls_ ? options_.poll : options_.audit, pace_);
+  }
   Deadline read_due() const { return reading_ == Reading::wanted ? read_at_ : audit_at_; }
   void want_read();
   void expect_change();
@@ -189,6 +215,9 @@ class WatchKey {
   Reading reading_ = Reading::none;
   Basis basis_ = Basis::first;
   bool outage_reported_ = false;  // this one
+  bool polls_ = false;
+  std::chrono::nanoseconds pace_{0};
+  std::optional<Deadline> redirected_since_;  // and nothing was answered since
 
   // What is known of the key.
   Held held_ = Held::unknown;

@@ -79,12 +79,15 @@ class WatchRegistry::Entry final : public ListHook<Entry>,
 };
 
 // What is watched on one node.
-class WatchRegistry::Side final : private node::WatchLineOwner {
+class WatchRegistry::Side final : private node::WatchLineOwner, private socket::RequestSink {
  public:
   Side(WatchRegistry& registry, node::ClientNode& node)
       : home(node),
         registry_(registry),
-        line(node, registry.loop_, *this, registry.random_.fork(), registry.options_.line) {}
+        line(node, registry.loop_, *this, registry.random_.fork(), registry.options_.line) {
+    question_.sink = this;
+    question_.counted = false;
+  }
 
   Entry& entry(std::string_view key);
   Entry* find(std::string_view key);
@@ -96,8 +99,17 @@ class WatchRegistry::Side final : private node::WatchLineOwner {
   Deadline next() const { return deadlines_.next(); }
   std::size_t keys() const { return entries_.size(); }
   bool closing() const { return registry_.shut_down_; }
+  // Between two reads of a key: all keys of a node together are read `most_reads` times a second.
+  std::chrono::nanoseconds pace() const;
+  // What an answer says about where a key belongs. False: nothing.
+  bool learn(std::string_view key, const protocol::Reply& reply, Now now);
+  // All that happened to the key before is known, or in a reported gap.
+  Now known_until(const Entry& entry) const;
+  void shut_down(Now now);
+  bool empty() const { return line.empty() && !asking_; }
   // The watched keys that belong to other nodes.
   std::vector<std::string> strangers(const cluster::Topology& topology) const;
+  std::vector<std::string> names() const;
 
   const node::ClientNode& home;
 
@@ -107,6 +119,9 @@ class WatchRegistry::Side final : private node::WatchLineOwner {
   void on_line_notification(const protocol::Notification& notification, Now now) override;
   void on_line_down(Now proof, Now now) override;
   void on_line_failed(const protocol::CloseReason& why, Now now) override;
+  void on_done(socket::Request&, const socket::Completion&) override { asking_ = false; }
+  void ask_for_owner(Now now);
+  void on_notification(Entry& entry, const protocol::Notification& notification, Now now);
   template <class Change>
   void for_each(const Change& change);
 
@@ -114,6 +129,9 @@ class WatchRegistry::Side final : private node::WatchLineOwner {
   std::map<std::string_view, std::unique_ptr<Entry>> entries_;  // named by the entry's own key
   IntrusiveList<Entry> sending_;                                // keys with a request to send
   DeadlineHeap<Entry> deadlines_;
+  std::string asked_key_;
+  cluster::Request question_;  // for it, while the line is down
+  bool asking_ = false;
 
  public:
   node::WatchLine line;
@@ -173,12 +191,16 @@ void WatchRegistry::Entry::on_done(socket::Request&, const socket::Completion& c
     if (completion.outcome != Outcome::refused) return machine.on_lost();  // the line ends next
     const Error error{completion.outcome, completion.reason, std::string(completion.node),
                       now.mono - request.submitted_at, std::string(completion.text)};
-    notify(machine.on_refused(error, is_permanent(error), now), now);
+    notify(side_.learn(key, completion.reply, now)
+               ? machine.on_redirected(error, now)
+               : machine.on_refused(error, is_permanent(error), now),
+           now);
     return side_.update(*this, now);
   }
+  machine.set_pace(side_.pace());
   switch (machine.open_request()) {
     case WatchKey::Request::watch:
-      notify(machine.on_watching(now), now);
+      notify(machine.on_watching(now, completion.reply.polls), now);
       break;
     case WatchKey::Request::unwatch:
       machine.on_unwatched();
@@ -261,8 +283,10 @@ void WatchRegistry::Side::wake(Now now) {
 std::vector<std::string> WatchRegistry::Side::strangers(const cluster::Topology& topology) const {
   std::vector<std::string> strangers;
   for (const auto& [key, entry] : entries_) {
-    const cluster::Member* const owner = topology.member(topology.owner(key));
-    const bool at_home = owner != nullptr && owner->index() == home.options().index;
+    const unsigned owner = topology.owner(key);
+    const bool at_home = owner != cluster::nobody
+                             ? owner == home.options().index
+                             : topology.member(home.options().index) != nullptr;
     if (entry->watched() && !at_home) strangers.emplace_back(key);
   }
   return strangers;
@@ -286,30 +310,85 @@ void WatchRegistry::Side::on_line_up(Now now) {
 
 void WatchRegistry::Side::on_line_notification(const protocol::Notification& notification,
                                                Now now) {
-  Entry* const entry = find(notification.key);
-  if (entry == nullptr) return;
-  entry->notify(entry->machine.on_notification(notification, now), now);
-  update(*entry, now);
+  if (notification.key.empty()) {
+    for (const std::string& name : names()) {
+      if (Entry* const entry = find(name)) on_notification(*entry, notification, now);
+    }
+  } else if (Entry* const entry = find(notification.key)) {
+    on_notification(*entry, notification, now);
+  }
 }
 
-void WatchRegistry::Side::on_line_down(Now proof, Now now) {
+void WatchRegistry::Side::on_notification(Entry& entry, const protocol::Notification& notification,
+                                          Now now) {
+  entry.notify(entry.machine.on_notification(notification, now), now);
+  update(entry, now);
+}
+
+void WatchRegistry::Side::on_line_down(Now, Now now) {
   for_each([&](Entry& entry) {
-    entry.machine.on_line_down(proof);
+    entry.machine.on_line_down(known_until(entry));
     update(entry, now);
   });
+  ask_for_owner(now);
 }
 
-// Sinks may add and remove watches during the notification: so the keys are copied first.
 void WatchRegistry::Side::on_line_failed(const protocol::CloseReason& why, Now now) {
   const Error error{Outcome::not_sent, why.reason, line.identity(), {}, why.text};
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : entries_) names.emplace_back(name);
-  for (const std::string& name : names) {
+  for (const std::string& name : names()) {
     Entry* const entry = find(name);
     if (entry == nullptr) continue;
     entry->notify(entry->machine.on_line_failed(error), now);
     update(*entry, now);
   }
+  ask_for_owner(now);
+}
+
+// Sinks may add and remove watches during a notification: so the keys are copied first.
+std::vector<std::string> WatchRegistry::Side::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.emplace_back(name);
+  return names;
+}
+
+// ---- where keys belong
+
+std::chrono::nanoseconds WatchRegistry::Side::pace() const {
+  constexpr std::int64_t most_reads = 1'000;
+  return std::chrono::nanoseconds(std::chrono::seconds(1)) *
+         static_cast<std::int64_t>(entries_.size()) / most_reads;
+}
+
+bool WatchRegistry::Side::learn(std::string_view key, const protocol::Reply& reply, Now now) {
+  cluster::Redirects* const redirects = registry_.cluster_.redirects();
+  if (redirects == nullptr || !reply.redirect) return false;
+  redirects->learn(key, home.options().index, *reply.redirect, now);
+  return true;
+}
+
+// A line that is up proves nothing about a key that may have left the node without a word.
+Now WatchRegistry::Side::known_until(const Entry& entry) const {
+  const Now proof = line.proof();
+  if (registry_.cluster_.redirects() == nullptr) return proof;
+  const Now sure = entry.machine.sure_at();
+  return sure.mono < proof.mono ? sure : proof;
+}
+
+void WatchRegistry::Side::ask_for_owner(Now now) {
+  constexpr std::chrono::seconds patience{1};
+  const bool may_ask = registry_.cluster_.redirects() != nullptr && !registry_.shut_down_;
+  if (!may_ask || asking_ || entries_.empty()) return;
+  asked_key_ = entries_.begin()->first;
+  question_.operation = {};
+  question_.operation.key = asked_key_;
+  question_.operation.deadline = now.mono + patience;
+  asking_ = true;
+  registry_.cluster_.start(question_, now);
+}
+
+void WatchRegistry::Side::shut_down(Now now) {
+  if (asking_) registry_.cluster_.cancel(question_, now);
+  line.shut_down(now);
 }
 
 // ---- all nodes
@@ -327,9 +406,14 @@ WatchRegistry::~WatchRegistry() {
   loop_.forget(*this);
 }
 
+unsigned WatchRegistry::home_of(std::string_view key) const {
+  const cluster::Topology& topology = cluster_.topology();
+  const unsigned owner = topology.owner(key);
+  return owner != cluster::nobody ? owner : topology.members().front().index();
+}
+
 WatchRegistry::Side& WatchRegistry::side_of(std::string_view key) {
-  const unsigned node = cluster_.topology().owner(key);
-  SHEAF_CHECK(node != cluster::nobody);  // no endpoint with watches has such keys
+  const unsigned node = home_of(key);
   if (node >= sides_.size()) sides_.resize(node + 1);
   auto& side = sides_[node];
   if (side == nullptr) side = std::make_unique<Side>(*this, cluster_.node(node));
@@ -381,7 +465,7 @@ void WatchRegistry::on_topology(Now now) {
   for (auto& side : sides_) {
     if (side == nullptr) continue;
     if (cluster_.topology().member(side->home.options().index) != nullptr) continue;
-    side->line.shut_down(now);
+    side->shut_down(now);
     leaving_.push_back(std::move(side));
   }
   arm();
@@ -390,14 +474,14 @@ void WatchRegistry::on_topology(Now now) {
 void WatchRegistry::move(Side& from, Entry& entry, Now now) {
   Side& to = side_of(entry.key);
   Entry& here = to.entry(entry.key);
-  here.take_watchers(entry, from.line.proof(), now);
+  here.take_watchers(entry, from.known_until(entry), now);
   from.update(entry, now);
   to.line.open(now);
   to.update(here, now);
 }
 
 bool WatchRegistry::lets_go(const node::ClientNode& node) {
-  std::erase_if(leaving_, [](const auto& side) { return side->line.empty(); });
+  std::erase_if(leaving_, [](const auto& side) { return side->empty(); });
   return std::ranges::none_of(leaving_, [&](const auto& side) { return &side->home == &node; });
 }
 
@@ -430,12 +514,12 @@ void WatchRegistry::shut_down(Now now) {
   shut_down_ = true;
   timer_->cancel();
   for (const auto& side : sides_) {
-    if (side != nullptr) side->line.shut_down(now);
+    if (side != nullptr) side->shut_down(now);
   }
 }
 
 bool WatchRegistry::empty() const {
-  const auto over = [](const auto& side) { return side == nullptr || side->line.empty(); };
+  const auto over = [](const auto& side) { return side == nullptr || side->empty(); };
   return std::ranges::all_of(sides_, over) && std::ranges::all_of(leaving_, over);
 }
 

@@ -6,6 +6,11 @@
 // (client/watch/watch_key.h), which decides on requests and reports. It carries requests, answers
 // and notifications between them.
 //
+// In a cluster whose servers say themselves who owns what, an answer may say that a key belongs
+// elsewhere: the cluster learns it (cluster/redirects.h). A key that nobody owns waits at some
+// member, which says who owns it once somebody does. While the line to a node is down, one of its
+// keys is asked for as any caller would, because a new owner is found by asking only.
+//
 // Thread rule: belongs to one lane; everything under its baton.
 
 #include <map>
@@ -51,6 +56,7 @@ class WatchRegistry final : public calls::Watches,
   class Entry;
   class Side;
 
+  unsigned home_of(std::string_view key) const;
   Side& side_of(std::string_view key);
   void on_topology(Now now) override;
   bool lets_go(const node::ClientNode& node) override;

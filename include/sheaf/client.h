@@ -150,10 +150,10 @@ class SHEAF_API Client {
   /// `value_limit`. `redis://`; elsewhere Outcome::unsupported.
   Result<CommandReply> execute(Command command, const CommandOptions& options = {});
 
-  /// Watches keys: reports what each holds (`current`), then every change. Returns at once; a node
-  /// that is not reached is reported as an event. A key given twice is watched once. Errors:
-  /// Outcome::invalid for no key, an empty key or a queue_limit out of range,
-  /// Outcome::unsupported where the endpoint does not report changes.
+  /// Watches keys: reports what each holds (`current`), then changes; see Watch for what that means
+  /// on each kind of endpoint. Returns at once; a node that is not reached is reported as an event.
+  /// A key given twice is watched once. Errors: Outcome::invalid for no key, an empty key or a
+  /// queue_limit out of range, Outcome::unsupported where the endpoint does not report changes.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {});
   Result<Watch> watch(std::string_view key, const WatchOptions& options = {});
   /// The same; events are given to the callback, one after another, on a thread of this watch's own

@@ -24,7 +24,7 @@ struct WatchEvent {
   /// What.
   enum class Kind : unsigned char {
     current,  ///< What the key holds, reported once when the watch begins; no `value`: absent.
-    set,      ///< It was written: `value` and, if the endpoint sends one, `version`.
+    set,      ///< It was written: `value` and, if the endpoint has one, `version`.
     deleted,  ///< It was removed, or its time to live is over.
     changed,  ///< It changed in a way that the client cannot read; its new content follows.
     /// Between `from` and `until` changes may have been missed: the connection was lost, or the
@@ -71,6 +71,20 @@ using WatchCallback = std::function<void(const WatchEvent&)>;
 ///
 /// A silent loss of the connection is noticed within about 3 s; a gap then begins when the server
 /// last gave a sign of life.
+///
+/// `mqtt://` and `embedded://` report every change. `redis://` reports the newest state of a key:
+/// changes that follow one another quickly are one event, and a write of the value that was there
+/// is none.
+/// - Redis and Valkey, from version 6, say at once that a key was touched (CLIENT TRACKING), and
+/// the
+///   key is read then; it takes a RESP3 connection and rights for EXISTS, GET and CLIENT TRACKING.
+/// - Garnet, older servers and servers that refuse tracking say nothing. There each key is read
+/// once
+///   a second; above 1,000 keys on a server as often as 1,000 reads a second allow, values above
+///   64 KiB less often (1 MiB: every 17 s), and those of 4 MiB and more once a minute.
+/// - When a slot moves to another server, or that fails over, a gap is reported for its keys. It
+/// may
+///   take 15 s to be noticed if nothing else of this client asks for the slot.
 ///
 /// Thread rule: next, try_next and keys from any thread; moves and the destructor need that no
 /// other thread calls the object.

@@ -147,6 +147,7 @@ Step Answers::on_closing(Pending& request, const Value& reply) {
 
 Step Answers::on_own(Pending& request, const Value& value, std::string_view bytes, Event& event) {
   if (request.question == Question::many) return on_key(request, value, event);
+  if (request.question == Question::tracking) return on_tracking(request, value);
   Reply reply;
   if (request.question == Question::command) reply.value = bytes;
   if (value.is_error() && !(asks_ping(request.question) && is_pong(value))) {
@@ -155,6 +156,12 @@ Step Answers::on_own(Pending& request, const Value& value, std::string_view byte
     return broken_type();
   }
   return answer(request, reply, event);
+}
+
+Step Answers::on_tracking(Pending& request, const Value& value) {
+  if (!tracking_.on_reply(value)) return broken_type();
+  queue_.finish(request);
+  return Step::again;
 }
 
 Step Answers::on_key(Pending& list, const Value& value, Event& event) {
@@ -241,6 +248,12 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
       return true;
     case Question::unwatch:
       return value.is_status("OK");
+    case Question::watch: {
+      Reply exists;
+      reply.polls = tracking_.polls();
+      return read_count(value, exists);
+    }
+    case Question::tracking:
     case Question::present:
     case Question::script:
     case Question::execute:

@@ -37,6 +37,7 @@
 #include "protocol/resp/server_error.h"
 #include "protocol/resp/server_facts.h"
 #include "protocol/resp/session_options.h"
+#include "protocol/resp/tracking.h"
 
 namespace sheaf::protocol::resp {
 
@@ -44,8 +45,13 @@ class Answers {
  public:
   // All outlive it.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
-          RequestQueue& queue, Changes& changes) noexcept
-      : options_(options), server_(server), life_(life), queue_(queue), changes_(changes) {}
+          RequestQueue& queue, Changes& changes, Tracking& tracking) noexcept
+      : options_(options),
+        server_(server),
+        life_(life),
+        queue_(queue),
+        changes_(changes),
+        tracking_(tracking) {}
 
   // The next reply, and its bytes; not a push.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
@@ -62,6 +68,7 @@ class Answers {
   Step on_change(Pending& request, const Value& reply, Event& event);
   Step on_closing(Pending& request, const Value& reply);
   Step on_own(Pending& request, const Value& reply, std::string_view bytes, Event& event);
+  Step on_tracking(Pending& request, const Value& reply);
   Step on_key(Pending& list, const Value& reply, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);
   Step answer(Pending& request, const protocol::Reply& reply, Event& event);
@@ -78,6 +85,7 @@ class Answers {
   ConnectionLife& life_;
   RequestQueue& queue_;
   Changes& changes_;
+  Tracking& tracking_;
   ValueVersion event_version_;
   std::string event_text_;  // what the last event has views of, where that is not the input
 };

@@ -39,7 +39,9 @@ enum class Question : std::uint8_t {
   present,         // GET of a change: a text, or null
   script,          // EVAL of a change: 1, 0, -1; of one that counts a text, or null
   execute,         // EXEC of a change: an array of one; null, if somebody has written meanwhile
-  unwatch          // UNWATCH: OK
+  unwatch,         // UNWATCH: OK
+  tracking,        // CLIENT TRACKING: OK
+  watch            // EXISTS: 1, or 0
 };
 
 // `acts_early` is that of requests of several commands.

@@ -49,6 +49,10 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
       return write_stats(operation).ticket;
     case Verb::command:
       return write_words(operation).ticket;
+    case Verb::watch:
+      return write_watch(operation).ticket;
+    case Verb::unwatch:  // a server cannot be told to forget a key; it does with the next push
+      return write_one(Question::probe, operation, ping).ticket;
     default:
       return std::unexpected(unsupported("unknown verb"));
   }
@@ -124,6 +128,16 @@ Pending& RequestWriter::write_words(const Operation& operation) {
   words = words.first(operation.words.size());
   std::ranges::copy(operation.words, words.begin());
   return write_one(Question::command, operation, Command(words));
+}
+
+// EXISTS reads the key, so that the server remembers it, and moves no value.
+Pending& RequestWriter::write_watch(const Operation& operation) {
+  queue_.reserve(2);
+  if (tracking_.must_ask(server_.protocol)) {
+    add(Question::tracking, commands_.write({"CLIENT", "TRACKING", "ON"}), false);
+    tracking_.on_asked();
+  }
+  return write_one(Question::watch, operation, {"EXISTS", operation.key});
 }
 
 Pending& RequestWriter::write_many(const Operation& operation) {

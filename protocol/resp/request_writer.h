@@ -16,6 +16,7 @@
 #include "protocol/resp/request_queue.h"
 #include "protocol/resp/server_facts.h"
 #include "protocol/resp/session_options.h"
+#include "protocol/resp/tracking.h"
 
 namespace sheaf::protocol::resp {
 
@@ -23,8 +24,13 @@ class RequestWriter {
  public:
   // All outlive it.
   RequestWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
-                OutputQueue& output, Changes& changes) noexcept
-      : options_(options), server_(server), queue_(queue), commands_(output), changes_(changes) {}
+                OutputQueue& output, Changes& changes, Tracking& tracking) noexcept
+      : options_(options),
+        server_(server),
+        queue_(queue),
+        commands_(output),
+        changes_(changes),
+        tracking_(tracking) {}
 
   // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
   std::expected<Ticket, LocalError> write(const Operation& operation);
@@ -43,6 +49,7 @@ class RequestWriter {
   Pending& write_stats(const Operation& operation);
   Pending& write_words(const Operation& operation);
   Pending& write_many(const Operation& operation);
+  Pending& write_watch(const Operation& operation);
   Pending& add(Question question, OutputQueue::FrameId frame, bool with_ticket = true) noexcept;
 
   const SessionOptions& options_;
@@ -50,6 +57,7 @@ class RequestWriter {
   RequestQueue& queue_;
   CommandWriter commands_;
   Changes& changes_;
+  Tracking& tracking_;
 };
 
 }  // namespace sheaf::protocol::resp

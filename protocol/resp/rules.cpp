@@ -86,10 +86,10 @@ std::optional<LocalError> bad_verb(Verb verb) {
     case Verb::prepend:
     case Verb::increment:
     case Verb::decrement:
-      return std::nullopt;
-    case Verb::clock:
     case Verb::watch:
     case Verb::unwatch:
+      return std::nullopt;
+    case Verb::clock:
     case Verb::lease:
       break;
   }

@@ -58,8 +58,8 @@ RespSession::RespSession(SessionOptions options)
       commands_(life().output()),
       handshake_(options_.handshake),
       changes_(options_, handshake_.server(), requests(), life().output()),
-      writer_(options_, handshake_.server(), requests(), life().output(), changes_),
-      answers_(options_, handshake_.server(), life(), requests(), changes_) {}
+      writer_(options_, handshake_.server(), requests(), life().output(), changes_, tracking_),
+      answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_) {}
 
 // A change that was given up may have made room for the next one.
 void RespSession::before_output() {
@@ -74,6 +74,10 @@ std::size_t RespSession::free_slots() const {
 }
 
 Step RespSession::next_step(Event& event) {
+  if (tracking_.next(event.notification)) {
+    event.kind = Event::Kind::notification;
+    return Step::event;
+  }
   if (Pending* const list = answers_.finished_list()) return answers_.end_list(*list, event);
   if (life().input().skipping()) return Step::need_input;
   switch (reader_.read(life().input().data())) {
@@ -92,11 +96,14 @@ Step RespSession::next_step(Event& event) {
 
 Step RespSession::on_reply(Event& event) {
   const Value reply = reader_.root();
-  if (reply.is(Type::push)) {
-    ++life().counters().bad_notifications;
-    return Step::again;
-  }
+  if (reply.is(Type::push)) return on_push(reply);
   return ready() ? answers_.on_reply(reply, reader_.bytes(), event) : on_greeting(reply, event);
+}
+
+// next_step() has the events.
+Step RespSession::on_push(const Value& push) {
+  if (!tracking_.on_push(push)) ++life().counters().bad_notifications;
+  return Step::again;
 }
 
 // A server that takes no more clients says so before it has read anything.

@@ -11,7 +11,8 @@
 // | greeting | a reply by which it fails       |                                  | closed   |
 // | ready    | submit()                        | the request (request_writer.h)   | ready    |
 // | ready    | a reply (answers.h)             | an event, or it is dropped       | ready    |
-// | any      | a push                          | it is dropped and counted        | the same |
+// | ready    | a push about keys (tracking.h)  | events notification              | ready    |
+// | any      | any other push                  | it is dropped and counted        | the same |
 // | any      | a text above every limit        | it is passed over; then a reply  | the same |
 // | any      | no RESP, or a reply of another  | events failed, closed            | closed   |
 // |          | type or to nothing              |                                  |          |
@@ -29,6 +30,7 @@
 #include "protocol/resp/handshake.h"
 #include "protocol/resp/reply_reader.h"
 #include "protocol/resp/request_writer.h"
+#include "protocol/resp/tracking.h"
 #include "protocol/session_base.h"
 
 namespace sheaf::protocol::resp {
@@ -53,6 +55,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   std::size_t free_slots() const override;
   Step next_step(Event& event) override;
   Step on_reply(Event& event);
+  Step on_push(const Value& push);
   Step on_greeting(const Value& reply, Event& event);
   Step pass_over(std::size_t size);
 
@@ -61,6 +64,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   CommandWriter commands_;
   Handshake handshake_;
   Changes changes_;
+  Tracking tracking_;
   RequestWriter writer_;
   Answers answers_;
 };

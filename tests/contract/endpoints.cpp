@@ -197,4 +197,12 @@ std::vector<EndpointFactory> all_factories() {
   return all;
 }
 
+std::vector<EndpointFactory> watch_factories() {
+  std::vector<EndpointFactory> all = endpoint_factories();
+  for (const auto& others : {redis_factories(), cluster_factories()}) {
+    all.insert(all.end(), others.begin(), others.end());
+  }
+  return all;
+}
+
 }  // namespace sheaf::test

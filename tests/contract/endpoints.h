@@ -51,6 +51,8 @@ std::vector<EndpointFactory> redis_factories();
 std::vector<EndpointFactory> cluster_factories();
 // All of them.
 std::vector<EndpointFactory> all_factories();
+// Those with watches.
+std::vector<EndpointFactory> watch_factories();
 
 // Opens a client or fails the test with the reason.
 inline Client open(const std::string& uri, ClientOptions options = {}) {

@@ -1,4 +1,4 @@
-// Client::watch on engines in the process and on real brokers.
+// Client::watch on every kind of endpoint that has it.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -54,11 +54,15 @@ void until_value(Watch& watch, const std::string& key, const std::optional<std::
 }
 
 class WatchContract : public test::OnEndpoint {};
+// State stores send each change; elsewhere those that follow one another quickly are one.
+class EveryChange : public test::OnEndpoint {};
 
-INSTANTIATE_TEST_SUITE_P(On, WatchContract, testing::ValuesIn(test::endpoint_factories()),
+INSTANTIATE_TEST_SUITE_P(On, WatchContract, testing::ValuesIn(test::watch_factories()),
+                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(On, EveryChange, testing::ValuesIn(test::endpoint_factories()),
                          [](const auto& test) { return test.param.name; });
 
-TEST_P(WatchContract, AWatchReportsWhatThereIsAndThenEveryChange) {
+TEST_P(WatchContract, AWatchReportsWhatThereIsAndThenChanges) {
   const auto first = client->set("k", "1").value();
   Watch watch = client->watch("k").value();
   WatchEvent event = next(watch);
@@ -77,9 +81,23 @@ TEST_P(WatchContract, AWatchReportsWhatThereIsAndThenEveryChange) {
   const std::string bytes("\0\r\n\xFF", 4);
   other.set("k", bytes).value();
   EXPECT_EQ(next(watch).value, bytes);
-  other.set("k", "", {.ttl = 1ms}).value();
+  EXPECT_FALSE(watch.try_next().value().has_value());
+}
+
+TEST_P(WatchContract, TheEndOfALifeIsADeletion) {
+  Watch watch = client->watch("short").value();
+  until_value(watch, "short", std::nullopt);
+  client->set("short", "", {.ttl = 4s}).value();
   EXPECT_EQ(next(watch).value, "");
-  EXPECT_EQ(next(watch).kind, Kind::deleted);  // its life is over
+  EXPECT_EQ(next(watch).kind, Kind::deleted);
+}
+
+TEST_P(EveryChange, EvenAValueOfOneMillisecondIsReported) {
+  Watch watch = client->watch("k").value();
+  EXPECT_EQ(next(watch).kind, Kind::current);
+  client->set("k", "", {.ttl = 1ms}).value();
+  EXPECT_EQ(next(watch).value, "");
+  EXPECT_EQ(next(watch).kind, Kind::deleted);
   EXPECT_FALSE(watch.try_next().value().has_value());
 }
 
@@ -105,7 +123,7 @@ TEST_P(WatchContract, KeysOnAllNodesAreWatchedTogether) {
   }
 }
 
-TEST_P(WatchContract, AWatchThatIsNotDrainedCostsTheOthersNothing) {
+TEST_P(EveryChange, AWatchThatIsNotDrainedCostsTheOthersNothing) {
   std::latch blocked(1);
   std::latch released(1);
   std::atomic<int> calls = 0;
@@ -127,7 +145,7 @@ TEST_P(WatchContract, AWatchThatIsNotDrainedCostsTheOthersNothing) {
   released.count_down();
 }
 
-TEST_P(WatchContract, WhatDoesNotFitIsConflatedAndReportedAsAGap) {
+TEST_P(EveryChange, WhatDoesNotFitIsConflatedAndReportedAsAGap) {
   const auto start = std::chrono::system_clock::now();
   Watch small = client->watch("k", {.queue_limit = 2}).value();
   Watch large = client->watch("k").value();
@@ -162,7 +180,7 @@ TEST_P(WatchContract, AWatchOutlivesItsClientAndReportsTheEnd) {
   EXPECT_FALSE(drained.try_next());
 }
 
-TEST_P(WatchContract, CallbacksComeOneAfterAnotherAndNoneAfterTheWatchHasGone) {
+TEST_P(EveryChange, CallbacksComeOneAfterAnotherAndNoneAfterTheWatchHasGone) {
   std::atomic<int> inside = 0;
   std::atomic<int> calls = 0;
   std::latch current(3);  // before that, what is written may come as the current state
@@ -217,7 +235,7 @@ TEST_P(WatchContract, AWatchMayEndItselfInItsCallbackAndNoFurtherOneRuns) {
 
 // Each watch of a key that one thread alone writes sees what that thread had written before, what
 // it writes then, and nothing else. The versions of every key rise.
-TEST_P(WatchContract, ManyThreadsWatchAndWriteAtOnce) {
+TEST_P(EveryChange, ManyThreadsWatchAndWriteAtOnce) {
   constexpr int rounds = 10;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -92,8 +92,9 @@ TEST_F(Toy, RefusesWhatItsRowHasNot) {
                      "locks are not supported at toy://, only at " + others);
   expect_unsupported(List(client, "list").length(),
                      "lists are not supported at toy://, only at " + others);
-  expect_unsupported(client.watch("key"),
-                     "watches are not supported at toy://, only at mqtt:// or embedded://");
+  expect_unsupported(
+      client.watch("key"),
+      "watches are not supported at toy://, only at mqtt://, embedded:// or redis://");
   SetOptions fenced;
   fenced.fence = FencingToken{"1"};
   EXPECT_EQ(client.set("key", "value", fenced).error().outcome, Outcome::unsupported);

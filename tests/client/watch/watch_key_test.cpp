@@ -415,5 +415,150 @@ TEST_F(KeyTest, WhoeverComesAfterTheLastHasLeftHearsOfNoGap) {
   EXPECT_EQ(take(), Lines{"current z @9:0:s"});
 }
 
+// ---- nodes that say less
+
+// All that is said is that the key was touched, once until it is read again.
+TEST_F(KeyTest, ATouchedKeyIsReadAndItsStateReported) {
+  settle();
+  notified(Kind::touched, std::nullopt, {});
+  EXPECT_EQ(take(), Lines{});
+  reads("b", "another");
+  notified(Kind::touched, std::nullopt, {});
+  reads(std::nullopt);
+  EXPECT_EQ(take(), (Lines{"set b @another", "deleted"}));
+  notified(Kind::touched, std::nullopt, {});
+  reads(std::nullopt);  // there and gone again
+  EXPECT_EQ(take(), Lines{});
+}
+
+TEST_F(KeyTest, ATouchDuringAReadLeadsToAnother) {
+  settle();
+  notified(Kind::touched, std::nullopt, {});
+  ASSERT_EQ(send(), Request::read);
+  notified(Kind::touched, std::nullopt, {});
+  found("b", "another");
+  reads("c", "a third");
+  EXPECT_EQ(take(), (Lines{"set b @another", "set c @a third"}));
+  EXPECT_EQ(send(), Request::none);
+}
+
+class PolledKeyTest : public KeyTest {
+ protected:
+  void registered() {
+    key.on_line_up();
+    ASSERT_EQ(send(), Request::watch);
+    report(key.on_watching(now(), true));
+  }
+  // The next poll, and when it was due.
+  Deadline polls(std::optional<std::string_view> value) {
+    const Deadline due = key.poll_deadline();
+    EXPECT_EQ(key.next_request({due - 1ns, {}}), Request::none);
+    EXPECT_EQ(key.next_request({due, {}}), Request::read);
+    key.sent({due, {}});
+    report(key.on_read(value, {}, {due, {}}));
+    return due;
+  }
+};
+
+TEST_F(PolledKeyTest, IsReadEachSecondAndADifferenceIsAChangeWithoutAGap) {
+  key.join(calls::WatchStart::current);
+  registered();
+  reads("a");
+  EXPECT_EQ(take(), Lines{"current a"});
+  EXPECT_EQ(polls("a"), Deadline(1) + 1s);
+  EXPECT_EQ(take(), Lines{});
+  EXPECT_EQ(polls("b"), Deadline(1) + 2s);
+  polls(std::nullopt);
+  EXPECT_EQ(take(), (Lines{"set b", "deleted"}));
+}
+
+TEST_F(PolledKeyTest, AQuietWatcherHearsWhatChangesAfterTheFirstRead) {
+  key.join(calls::WatchStart::quiet);
+  registered();
+  reads("a");
+  EXPECT_EQ(take(), Lines{});
+  polls("b");
+  EXPECT_EQ(take(), Lines{"set b"});
+}
+
+TEST_F(PolledKeyTest, ManyKeysAndLargeValuesArePolledLessOften) {
+  key.join(calls::WatchStart::current);
+  registered();
+  key.set_pace(5s);
+  reads("a");
+  EXPECT_EQ(polls(std::string(200'000, 'v')), Deadline(1) + 5s);
+  EXPECT_EQ(key.poll_deadline(), Deadline(1) + 5s + 4 * 5s);
+}
+
+TEST_F(PolledKeyTest, AGapIsReportedWhenTheLineWasDown) {
+  key.join(calls::WatchStart::current);
+  registered();
+  reads("a");
+  take();
+  time = 10;
+  key.on_line_down(now());
+  time = 20;
+  registered();
+  reads("b");
+  EXPECT_EQ(take(), (Lines{"gap 10-20", "set b"}));
+}
+
+// ---- redirects
+
+class RedirectedKeyTest : public KeyTest {
+ protected:
+  void redirected(Deadline at) {
+    Error error;
+    error.text = "MOVED";
+    report(key.on_redirected(error, {at, {}}));
+  }
+};
+
+TEST_F(RedirectedKeyTest, ARequestIsRepeatedSoonAndSilently) {
+  key.on_line_up();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(send(), Request::watch);
+  redirected(1s);
+  EXPECT_EQ(key.poll_deadline(), 1s + 100ms);
+  key.sent({1s + 100ms, {}});
+  EXPECT_EQ(key.open_request(), Request::watch);
+  report(key.on_watching({2s, {}}));
+  ASSERT_EQ(send(), Request::read);
+  redirected(3s);
+  EXPECT_EQ(key.poll_deadline(), 3s + 100ms);
+  key.sent({4s, {}});
+  report(key.on_read("a", {}, {4s, {}}));
+  EXPECT_EQ(take(), Lines{"current a"});
+}
+
+TEST_F(RedirectedKeyTest, WatchersHearOfItIfItGoesOnForTenSeconds) {
+  key.on_line_up();
+  key.join(calls::WatchStart::current);
+  ASSERT_EQ(send(), Request::watch);
+  redirected(1s);
+  key.sent({2s, {}});
+  redirected(10s);
+  EXPECT_EQ(take(), Lines{});
+  key.sent({11s, {}});
+  redirected(11s);
+  EXPECT_EQ(take(), Lines{"failed"});
+  EXPECT_EQ(key.poll_deadline(), 21s);
+}
+
+// An answer in between shows that the node serves the key.
+TEST_F(RedirectedKeyTest, AnAnswerBeginsTheTenSecondsAnew) {
+  settle();
+  notified(Kind::touched, std::nullopt, {});
+  ASSERT_EQ(send(), Request::read);
+  redirected(1s);
+  key.sent({2s, {}});
+  report(key.on_read("b", {}, {2s, {}}));
+  notified(Kind::touched, std::nullopt, {});
+  key.sent({12s, {}});
+  redirected(12s);
+  EXPECT_EQ(take(), Lines{"set b"});
+  EXPECT_EQ(key.poll_deadline(), 12s + 100ms);
+}
+
 }  // namespace
 }  // namespace sheaf::client::watch

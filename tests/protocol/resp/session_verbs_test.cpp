@@ -168,8 +168,6 @@ TEST(RespRefusals, WhatTheProtocolHasNotIsRefusedInOneSentence) {
   const std::pair<Operation, std::string_view> cases[] = {
       {operation(Verb::lease, "k"), "the Redis protocol has no operation \"lease\""},
       {operation(Verb::clock), "the Redis protocol has no operation \"clock\""},
-      {operation(Verb::watch, "k"), "the Redis protocol has no operation \"watch\""},
-      {operation(Verb::unwatch, "k"), "the Redis protocol has no operation \"unwatch\""},
       {with(get("k"), Condition::if_version), "only a set or a remove can have this condition"},
       {with(set("k", "v"), Condition::if_value), "only a remove can have this condition"},
       {with(operation(Verb::remove, "k"), Condition::if_present),
