@@ -70,7 +70,9 @@ class HelpFormatter : public CLI::Formatter {
 
 class CommandLine {
  public:
-  CommandLine() : app_("Reads and writes keys of state stores and memcached servers.", "sheaf") {
+  CommandLine()
+      : app_("Reads and writes keys of state stores, memcached servers and Redis clusters.",
+             "sheaf") {
     app_.footer(std::string(global_options) + exit_codes);
     app_.set_help_flag("-h,--help", "Print this help and end");
     app_.set_version_flag("--version", "sheaf " SHEAF_VERSION);

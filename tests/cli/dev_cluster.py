@@ -5,6 +5,7 @@ import socket
 
 import harness
 from harness import DONE, Dev, is_alive, raw, sheaf, wait_until
+from test_watch import Watch
 
 
 def ask(node, *words):
@@ -72,6 +73,10 @@ class Cluster:
             self.assertEqual(set(owners.values()), set(dev.nodes))
             for key in keys:
                 self.assertEqual(ask(owners[key], "GET", key), "v-" + key)
+            with Watch(servers[1], "watched") as watch:
+                self.assertIsNone(watch.next()["value"])
+                run(DONE, *servers, "set", "watched", "v")
+                self.assertEqual(watch.next()["value"], "v")
             table = run(DONE, *servers, "nodes").splitlines()
             self.assertEqual({line.split()[0] for line in table[1:]}, set(dev.nodes))
             ring = run(DONE, *servers, "ring")

@@ -94,6 +94,8 @@ std::vector<std::string> seeds() {
                  .take_output()
                  .with(garnet + last + "+OK\r\n$1\r\nv\r\n_\r\n" +
                        "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n" + "+OK\r\n_\r\n+OK\r\n"),
+      talk(Script(ready).submit(Verb::watch).take_output().submit(Verb::unwatch).take_output(),
+           "+OK\r\n:0\r\n>2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n+PONG\r\n"),
       talk(Script(ready).submit(Verb::get).submit(Verb::get).take_output(),
            "-NOAUTH Authentication required.\r\n"),
       '\2' + Script(ready).submit(Verb::get).submit(Verb::get).take_output().with(
