@@ -38,10 +38,31 @@ void run(std::string_view bytes) {
   });
 }
 
+// On Garnet changes are transactions.
+std::string transaction_seed() {
+  using protocol::Verb;
+  const std::string garnet = "%2\r\n+garnet_version\r\n+2.2.5\r\n+proto\r\n:3\r\n";
+  const std::string last = "+OK\r\n+OK\r\n+PONG\r\n";
+  return '\0' + Script()
+                    .take_output()
+                    .feed(static_cast<std::uint8_t>(garnet.size()))
+                    .take_output()
+                    .feed(static_cast<std::uint8_t>(last.size()))
+                    .submit(Verb::append, 1)
+                    .submit(Verb::set, 12)
+                    .submit(Verb::get)
+                    .take_output()
+                    .feed(17)
+                    .take_output()
+                    .feed(26)
+                    .take_output()
+                    .with(garnet + last + "+OK\r\n$1\r\nv\r\n_\r\n" +
+                          "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n" + "+OK\r\n_\r\n+OK\r\n");
+}
+
 std::vector<std::string> seeds() {
   using protocol::Verb;
   const std::string hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3\r\n";
-  const std::string garnet = "%2\r\n+garnet_version\r\n+2.2.5\r\n+proto\r\n:3\r\n";
   const std::string last = "+OK\r\n+OK\r\n+PONG\r\n";
   const Script ready = Script()
                            .take_output()
@@ -79,21 +100,7 @@ std::vector<std::string> seeds() {
                .feed(18)
                .take_output(),
            "$1\r\nv\r\n_\r\n$1\r\n8\r\n:1\r\n"),
-      '\0' + Script()
-                 .take_output()
-                 .feed(static_cast<std::uint8_t>(garnet.size()))
-                 .take_output()
-                 .feed(static_cast<std::uint8_t>(last.size()))
-                 .submit(Verb::append, 1)
-                 .submit(Verb::set, 12)
-                 .submit(Verb::get)
-                 .take_output()
-                 .feed(17)
-                 .take_output()
-                 .feed(26)
-                 .take_output()
-                 .with(garnet + last + "+OK\r\n$1\r\nv\r\n_\r\n" +
-                       "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n" + "+OK\r\n_\r\n+OK\r\n"),
+      transaction_seed(),
       talk(Script(ready).submit(Verb::watch).take_output().submit(Verb::unwatch).take_output(),
            "+OK\r\n:0\r\n>2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n+PONG\r\n"),
       talk(Script(ready).submit(Verb::get).submit(Verb::get).take_output(),
