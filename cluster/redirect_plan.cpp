@@ -31,9 +31,7 @@ std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,
 
 RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerms& terms, Now now) {
   if (answer.kind != Kind::later && answer.other_slot) {
-    RedirectStep step = failure(answer, Reason::protocol_error, "the request is for another slot");
-    step.outcome = Outcome::unknown;
-    return step;
+    return failure(answer, Reason::bad_argument, "the key named for it is in another slot");
   }
   const bool waits = answer.kind == Kind::later || answer.target.empty();
   if (terms.bound && !waits) {

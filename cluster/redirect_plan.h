@@ -10,7 +10,7 @@
 // | moved, to the one that says so  | the same, over a new connection                           |
 // | ask                             | goes there once, after ASKING; nothing is learned         |
 // | moved or ask, without a server  | as later                                                  |
-// | moved or ask, for another slot  | fails as unknown: it may be another request's answer      |
+// | moved or ask, for another slot  | fails: the caller has not named the key of a command      |
 // | later                           | the same server after 5 ms, doubling up to 250 ms         |
 // | moved or ask for the 7th time   | fails                                                     |
 // | moved or ask, to a server that  | as later, for the map may name it by then; in the end, or |
@@ -46,7 +46,7 @@ struct RedirectAnswer {
   bool allowed = false;       // the target is a member of the cluster, or its host is allowed
   std::string_view text;      // the server's own
   bool may_be_named = false;  // it is not allowed, but the map that is fetched next may name it
-  bool other_slot = false;    // it is not about the slot of the request
+  bool other_slot = false;    // it is not about the slot of the request's key
 };
 
 struct RedirectTerms {

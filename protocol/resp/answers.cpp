@@ -41,6 +41,10 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
   if (reply.is_error()) {
     const ServerError error = ServerError::parse(reply.text());
     if (error.ends_connection()) return on_fatal(request, error, event);
+    if (request != nullptr && error.redirect && !concerns(*request, error.redirect->slot)) {
+      return life_.broken("a redirect for a slot that was not asked for: " +
+                          printable(error.text, 200));
+    }
   }
   if (request == nullptr) return life_.broken("a reply to nothing that was asked");
   if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");

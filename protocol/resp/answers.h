@@ -8,6 +8,8 @@
 // |-----------------------------------------|---------------------------------------------|
 // | an error about the login, or after      | the connection ends; what was refused by it |
 // | which the server closes                 | for certain ends as refused                 |
+// | a redirect for a slot that the request  | the protocol is broken: the connection ends |
+// | has no key in                           |                                             |
 // | any other error                         | the request ends as refused; MOVED and the  |
 // |                                         | like with a Redirect                        |
 // | of the right type                       | the request ends, or has an item            |

@@ -57,6 +57,7 @@ Ticket Changes::begin(const Operation& operation) {
   queue_.reserve(2);
   Pending& request = queue_.add(true);
   request.change = std::move(change);
+  request.slot = hash_slot(operation.key);
   request.only_reads = true;  // so far
   const Ticket ticket = request.ticket;
   try {

@@ -13,14 +13,21 @@
 // | watching     | WATCH, its own        | the same                                        |
 // | transaction  | MULTI, a write, EXEC  | the same; that of EXEC is its own               |
 //
+// A redirect answers a command with a key, and names the slot of that: of the request's key, of the
+// key of `many` that is due, or of any word of a command, for nobody here knows which are keys. If
+// the caller of the last two has given up, their texts are gone, and any slot will do.
+//
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "protocol/ordered_requests.h"
 #include "protocol/resp/change.h"
+#include "protocol/resp/hash_slot.h"
 
 namespace sheaf::protocol::resp {
 
@@ -47,16 +54,23 @@ enum class Question : std::uint8_t {
 // `acts_early` is that of requests of several commands.
 struct Pending : OrderedRequest {
   enum class Part : std::uint8_t { asking, watching, opening, queued, own, closing };
+  static constexpr std::uint16_t no_slot = slot_count;
 
   Question question = Question::value;
   Part part = Part::own;
-  bool asks = false;         // `closing` follows
-  bool conditional = false;  // store
-  std::uint32_t keys = 0;    // many
-  std::uint32_t at = 0;      // many
-  ValueVersion version{};    // store: of what is stored
+  bool asks = false;             // `closing` follows
+  bool conditional = false;      // store
+  std::uint16_t slot = no_slot;  // of its one key
+  std::uint32_t keys = 0;        // many
+  std::uint32_t at = 0;          // many
+  ValueVersion version{};        // store: of what is stored
+  // many: the keys; command: its words. The caller's: gone once the request is forgotten.
+  std::span<const std::string_view> texts{};
   std::unique_ptr<Change> change{};
 };
+
+// Whether a server may answer so: with a redirect for this slot.
+bool concerns(const Pending& request, std::uint16_t slot) noexcept;
 
 using RequestQueue = OrderedRequests<Pending>;
 

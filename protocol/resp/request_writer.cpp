@@ -70,9 +70,11 @@ Pending& RequestWriter::add(Question question, OutputQueue::FrameId frame,
 // ASKING is for the next command. On Garnet it is for a whole run of GETs that come together, so a
 // PING keeps it from those of others.
 Pending& RequestWriter::write_one(Question question, const Operation& operation, Command command) {
-  if (!operation.asking) return add(question, commands_.write(command));
   const std::array<Command, 3> together{Command(asking), command, Command(ping)};
-  Pending& request = add(question, commands_.write_together(together));
+  Pending& request = add(
+      question, operation.asking ? commands_.write_together(together) : commands_.write(command));
+  if (needs_key(operation.verb)) request.slot = hash_slot(operation.key);
+  if (!operation.asking) return request;
   request.asks = true;
   request.part = Pending::Part::asking;
   request.acts_early = true;
@@ -127,7 +129,9 @@ Pending& RequestWriter::write_words(const Operation& operation) {
   }
   words = words.first(operation.words.size());
   std::ranges::copy(operation.words, words.begin());
-  return write_one(Question::command, operation, Command(words));
+  Pending& request = write_one(Question::command, operation, Command(words));
+  request.texts = operation.words;
+  return request;
 }
 
 // EXISTS reads the key, so that the server remembers it, and moves no value.
@@ -143,6 +147,7 @@ Pending& RequestWriter::write_watch(const Operation& operation) {
 Pending& RequestWriter::write_many(const Operation& operation) {
   Pending& request = add(Question::many, commands_.write_each("GET", operation.keys));
   request.keys = static_cast<std::uint32_t>(operation.keys.size());
+  request.texts = operation.keys;
   request.acts_early = true;
   return request;
 }

@@ -49,7 +49,7 @@ TEST_F(RedirectPlanTest, AskGoesThereOnceAndTeachesNothing) {
   EXPECT_FALSE(step.want_map);
 }
 
-TEST_F(RedirectPlanTest, ARedirectOfAnotherSlotMayBeTheAnswerToAnotherRequest) {
+TEST_F(RedirectPlanTest, ARedirectOfAnotherSlotThanThatOfTheKeyIsNotFollowed) {
   for (const Kind kind : {Kind::moved, Kind::ask}) {
     const RedirectStep step = plan.next({.kind = kind,
                                          .from = "a:1",
@@ -59,9 +59,9 @@ TEST_F(RedirectPlanTest, ARedirectOfAnotherSlotMayBeTheAnswerToAnotherRequest) {
                                          .other_slot = true},
                                         terms, now);
     EXPECT_EQ(step.kind, Step::fail);
-    EXPECT_EQ(step.outcome, Outcome::unknown);
-    EXPECT_EQ(step.reason, Reason::protocol_error);
-    EXPECT_EQ(step.text, "x (the request is for another slot)");
+    EXPECT_EQ(step.outcome, Outcome::refused);
+    EXPECT_EQ(step.reason, Reason::bad_argument);
+    EXPECT_EQ(step.text, "x (the key named for it is in another slot)");
     EXPECT_FALSE(step.mend);
   }
 }

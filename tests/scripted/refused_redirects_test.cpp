@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -141,8 +142,8 @@ TEST(ScriptedRedirects, ATextThatIsNoRedirectIsAnErrorAndLeadsNowhere) {
   }
 }
 
-// It belongs to another request, or to no request that there is.
-TEST(ScriptedRedirects, ARedirectOfAnotherSlotIsNotFollowed) {
+// It belongs to another request, so nobody can say what the next replies are for.
+TEST(ScriptedRedirects, ARedirectOfAnotherSlotEndsTheConnectionAndIsNotFollowed) {
   for (const std::string word : {"MOVED", "ASK"}) {
     for_every_call([&](Call call) {
       Scene scene;
@@ -151,14 +152,39 @@ TEST(ScriptedRedirects, ARedirectOfAnotherSlotIsNotFollowed) {
       const std::string command = command_of(call, key);
       const std::string words = Scene::redirect(word, other, scene.servers.address(1));
       scene.servers.answer(0, command, words);
-      EXPECT_EQ(scene.call(call, key),
-                "unknown, protocol error: " + words.substr(1, words.size() - 3) +
-                    " (the request is for another slot)");
+      const std::string end = scene.call(call, key);
+      EXPECT_TRUE(end.starts_with("unknown, protocol error: ")) << end;
+      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not asked for: " +
+                                words.substr(1, words.size() - 3)))
+          << end;
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u);
       EXPECT_EQ(scene.call(Call::get, other), "0/" + other) << "its slot has not moved";
       EXPECT_EQ(scene.servers.requests(1), Commands());
+      for (const Commands& each : scene.servers.conversations(0)) {
+        const auto last = std::ranges::find(each, command);
+        EXPECT_TRUE(last == each.end() || last + 1 == each.end())
+            << "nothing more is asked over this connection";
+      }
     });
   }
+}
+
+// Whoever names keys that are none would see the command go from server to server.
+TEST(ScriptedRedirects, OfACommandWhoseKeyWasNotNamedIsRefused) {
+  Scene scene;
+  const std::string key = scene.servers.key(0);
+  const std::string other = scene.servers.key(0, 1);
+  Command command({"FROB", other});
+  command.keys({key});
+  const std::string words = scene.moved(other, 1);
+  scene.servers.answer(0, "FROB", words);
+  const auto reply = scene.client().execute(command);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(in_words(reply.error()), "refused, bad argument: " + words.substr(1, words.size() - 3) +
+                                         " (the key named for it is in another slot)");
+  EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, "FROB"), 1u);
+  EXPECT_EQ(scene.call(Call::get, key), "0/" + key);
+  EXPECT_EQ(scene.servers.conversations(0).size(), 1u) << "its connection goes on";
 }
 
 TEST(ScriptedRedirects, AWordThatDoesNotQuiteMeanLaterEndsTheCallAtOnce) {

@@ -78,7 +78,7 @@ std::vector<std::string> seeds() {
       talk(Script(ready).submit(Verb::get).submit(Verb::set, 1).submit(Verb::remove).take_output(),
            "$1\r\nv\r\n+OK\r\n:0\r\n"),
       talk(Script(ready).submit(Verb::get_many, 6).submit(Verb::get).take_output(),
-           "_\r\n$1\r\n1\r\n-MOVED 1 a:1\r\n$-1\r\n_\r\n_\r\n$1\r\n7\r\n_\r\n"),
+           "_\r\n$1\r\n1\r\n-MOVED 4576 a:1\r\n$-1\r\n_\r\n_\r\n$1\r\n7\r\n_\r\n"),
       talk(Script(ready).submit(Verb::get, 6).submit(Verb::get).take_output(),
            "+OK\r\n$1\r\nv\r\n+PONG\r\n_\r\n"),
       talk(Script(ready).submit(Verb::set, 3).take_output(30).cancel(0).take_output(), "+OK\r\n"),

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,7 +87,7 @@ class ModelServer {
   std::size_t good() const {
     std::size_t count = 0;
     while (count < wire_.size() && count < commands_.size() &&
-           fits(commands_[count], wire_[count].kind)) {
+           fits(commands_[count], wire_[count])) {
       ++count;
     }
     return count;
@@ -106,7 +107,7 @@ class ModelServer {
         break;
       case Kind::null:
         seen.status =
-            commands_[found->second] == Command::get ? Status::absent : Status::not_stored;
+            commands_[found->second].name == Name::get ? Status::absent : Status::not_stored;
         break;
       case Kind::zero:
         seen.status = Status::absent;
@@ -120,6 +121,8 @@ class ModelServer {
     }
     return seen;
   }
+  // The key of a list that was cancelled: the client does not know it any more.
+  void give_up(const std::string& key) { given_up_.insert(key); }
   // True if that was the server's reply to this very key.
   bool is_own(std::string_view key) const {
     const auto found = place_.find(std::string(key));
@@ -127,7 +130,7 @@ class ModelServer {
   }
 
  private:
-  enum class Command : std::uint8_t { get, set, add, count, ping, asking, other };
+  enum class Name : std::uint8_t { get, set, add, count, ping, asking, other };
   enum class Kind : std::uint8_t { value, null, ok, pong, zero, one, error, other, garbage };
   struct Reply {
     std::string bytes;
@@ -136,22 +139,32 @@ class ModelServer {
     std::string key{};
   };
 
-  static bool fits(Command command, Kind kind) {
+  struct Command {
+    Name name = Name::other;
+    std::string key{};
+  };
+
+  // All errors are redirects.
+  bool fits(const Command& command, const Reply& reply) const {
+    const Kind kind = reply.kind;
     if (kind == Kind::garbage) return false;
-    if (kind == Kind::error) return true;
-    switch (command) {
-      case Command::get:
+    if (kind == Kind::error) {
+      if (command.key.empty()) return false;
+      return given_up_.contains(command.key) || hash_slot(command.key) == hash_slot(reply.key);
+    }
+    switch (command.name) {
+      case Name::get:
         return kind == Kind::value || kind == Kind::null;
-      case Command::set:
-      case Command::asking:
+      case Name::set:
+      case Name::asking:
         return kind == Kind::ok;
-      case Command::add:
+      case Name::add:
         return kind == Kind::ok || kind == Kind::null;
-      case Command::count:
+      case Name::count:
         return kind == Kind::zero || kind == Kind::one;
-      case Command::ping:
+      case Name::ping:
         return kind == Kind::pong;
-      case Command::other:
+      case Name::other:
         return true;
     }
     return false;
@@ -165,43 +178,44 @@ class ModelServer {
       greeted_ = true;
       return greet("+PONG\r\n");
     }
-    if (name == "PING") return add(Command::ping, {"+PONG\r\n", Kind::pong});
-    if (name == "ASKING") return add(Command::asking, {"+OK\r\n", Kind::ok});
+    if (name == "PING") return add(Name::ping, {"+PONG\r\n", Kind::pong});
+    if (name == "ASKING") return add(Name::asking, {"+OK\r\n", Kind::ok});
     const std::string& key = words[1];
     place_[key] = commands_.size();
     const bool adds = name == "SET" && words.back() == "NX";
-    const Command command = name == "GET"   ? Command::get
-                            : adds          ? Command::add
-                            : name == "SET" ? Command::set
-                                            : Command::count;
+    const Name command = name == "GET"   ? Name::get
+                         : adds          ? Name::add
+                         : name == "SET" ? Name::set
+                                         : Name::count;
     Reply reply = reply_to(command, key);
     reply.key = key;
-    add(command, std::move(reply));
+    add(command, std::move(reply), key);
   }
-  Reply reply_to(Command command, const std::string& key) const {
+  Reply reply_to(Name command, const std::string& key) const {
     const std::size_t number = number_of(key);
     if (!plain_ && number % 13 == 5) {
-      const std::string text = "MOVED 1 " + key + ".example:" + std::to_string(7'000);
+      const std::string text = "MOVED " + std::to_string(hash_slot(key)) + " " + key +
+                               ".example:" + std::to_string(7'000);
       return {"-" + text + "\r\n", Kind::error, text};
     }
     const bool there = plain_ || number % 3 != 0;
     switch (command) {
-      case Command::get: {
+      case Name::get: {
         if (!there) return {"_\r\n", Kind::null};
         const std::string value = value_of(key);
         return {bulk(value), Kind::value, value};
       }
-      case Command::count:
+      case Name::count:
         return there ? Reply{":1\r\n", Kind::one} : Reply{":0\r\n", Kind::zero};
-      case Command::add:
+      case Name::add:
         return there ? Reply{"+OK\r\n", Kind::ok} : Reply{"_\r\n", Kind::null};
       default:
         return {"+OK\r\n", Kind::ok};
     }
   }
-  void greet(std::string bytes) { add(Command::other, {std::move(bytes), Kind::other}); }
-  void add(Command command, Reply reply) {
-    commands_.push_back(command);
+  void greet(std::string bytes) { add(Name::other, {std::move(bytes), Kind::other}); }
+  void add(Name command, Reply reply, const std::string& key = {}) {
+    commands_.push_back({command, key});
     pending_.push_back(std::move(reply));
   }
 
@@ -212,6 +226,7 @@ class ModelServer {
   std::vector<Reply> pending_;
   std::vector<Reply> wire_;  // all that have left
   std::map<std::string, std::size_t> place_;
+  std::set<std::string> given_up_;
 };
 
 }  // namespace sheaf::protocol::resp

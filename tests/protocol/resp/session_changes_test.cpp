@@ -113,9 +113,9 @@ TEST_F(RespChanges, ARequestThatIsAskingAsksForBothOfItsSteps) {
 }
 
 TEST_F(RespChanges, ARedirectEndsTheStepAndTheChangeHasDoneNothing) {
-  const Seen first = wire.ask(swap, "-MOVED 12539 10.0.0.2:6379\r\n");
+  const Seen first = wire.ask(swap, redirect("k"));
   ASSERT_TRUE(first.redirect);
-  EXPECT_EQ(first.redirect->port, 6379);
+  EXPECT_EQ(first.redirect->port, 7000);
   wire.submit(swap);
   wire.sent();
   wire.feed(bulk("old"));
@@ -275,14 +275,14 @@ TEST_F(RespChanges, ARedirectInPlaceOfTheResultsIsOne) {
   garnet.sent();
   garnet.feed("+OK\r\n" + bulk("old"));
   garnet.sent();
-  garnet.feed("+OK\r\n+QUEUED\r\n-MOVED 12539 10.0.0.2:6379\r\n");
+  garnet.feed("+OK\r\n+QUEUED\r\n" + redirect("k"));
   EXPECT_TRUE(garnet.next().redirect);
 }
 
 TEST_F(RespChanges, AKeyThatCannotBeWatchedIsNotWritten) {
   garnet.submit(swap);
   garnet.sent();
-  garnet.feed("-MOVED 12539 10.0.0.2:6379\r\n" + bulk("old"));
+  garnet.feed(redirect("k") + bulk("old"));
   EXPECT_TRUE(garnet.next().redirect);
   EXPECT_EQ(garnet.sent(), "UNWATCH");
 }

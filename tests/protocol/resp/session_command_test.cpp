@@ -10,14 +10,6 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-Operation command(const Words& words) {
-  Operation made;
-  made.verb = Verb::command;
-  made.words = words;
-  return made;
-}
-Operation command(Words&&) = delete;
-
 TEST(RespCommand, ItsWordsAreSentAndItsWholeReplyIsTheValue) {
   ReadyWire wire;
   const Words words{"HGETALL", "a b", ""};
@@ -53,11 +45,11 @@ TEST(RespCommand, AnErrorRefusesItAndARedirectLeadsOn) {
   EXPECT_EQ(wrong.status, Status::refused);
   EXPECT_EQ(wrong.text, "WRONGTYPE no list");
   EXPECT_FALSE(wrong.redirect);
-  const Seen moved = wire.ask(command(words), "-MOVED 7 10.0.0.1:6379\r\n");
-  EXPECT_EQ(
-      moved.redirect,
-      (Whereto{
-          .kind = protocol::Redirect::Kind::moved, .host = "10.0.0.1", .port = 6379, .slot = 7}));
+  const Seen moved = wire.ask(command(words), redirect("k"));
+  EXPECT_EQ(moved.redirect, (Whereto{.kind = protocol::Redirect::Kind::moved,
+                                     .host = "10.0.0.1",
+                                     .port = 7000,
+                                     .slot = hash_slot("k")}));
 }
 
 TEST(RespCommand, OneThatAsksIsKeptBetweenAskingAndPing) {

@@ -13,26 +13,116 @@ using To = protocol::Redirect::Kind;
 
 TEST(RespErrors, MovedAndAskSayWhereTo) {
   struct Case {
-    std::string_view error;
+    std::string_view key;
+    std::string error;
     Whereto to;
   };
+  const std::uint16_t slot = hash_slot("k");
   const Case cases[] = {
-      {"-MOVED 12182 10.0.0.1:7000\r\n", {To::moved, "10.0.0.1", 7000, 12182}},
-      {"-ASK 0 node-2.example:7001\r\n", {To::ask, "node-2.example", 7001, 0}},
-      {"-MOVED 16383 fe80::1:7000\r\n", {To::moved, "fe80::1", 7000, 16383}},
-      {"-MOVED 1 [::1]:7000\r\n", {To::moved, "::1", 7000, 1}},
-      {"-MOVED 1 :7000\r\n", {To::moved, "", 7000, 1, false}},
-      {"-ASK 1 ?:7000\r\n", {To::ask, "", 7000, 1, true}},
-      {"-MOVED 1 unassigned:0\r\n", {To::later, "", 0, 0}},
-      {"-MOVED 1 10.0.0.1:0\r\n", {To::later, "", 0, 0}},
+      {"foo", "-MOVED 12182 10.0.0.1:7000\r\n", {To::moved, "10.0.0.1", 7000, 12182}},
+      {"{foo}1", "-ASK 12182 node-2.example:7001\r\n", {To::ask, "node-2.example", 7001, 12182}},
+      {"k", redirect("k", "MOVED", "fe80::1:7000"), {To::moved, "fe80::1", 7000, slot}},
+      {"k", redirect("k", "MOVED", "[::1]:7000"), {To::moved, "::1", 7000, slot}},
+      {"k", redirect("k", "MOVED", ":7000"), {To::moved, "", 7000, slot, false}},
+      {"k", redirect("k", "ASK", "?:7000"), {To::ask, "", 7000, slot, true}},
+      {"k", redirect("k", "MOVED", "unassigned:0"), {To::later, "", 0, 0}},
+      {"k", redirect("k", "MOVED", "10.0.0.1:0"), {To::later, "", 0, 0}},
   };
   ReadyWire wire;
   for (const Case& expected : cases) {
-    const Seen seen = wire.ask(get("k"), expected.error);
+    const Seen seen = wire.ask(get(expected.key), expected.error);
     EXPECT_EQ(seen.status, Status::refused) << expected.error;
     EXPECT_EQ(seen.redirect, expected.to) << expected.error;
   }
 }
+
+// It is the answer to another request, so replies are no longer where they belong.
+class RespOtherSlot : public testing::TestWithParam<const char*> {
+ protected:
+  // What was asked before and after it ends with it.
+  static void expect_the_end(Wire& wire, const Operation& operation, std::string_view before) {
+    const Ticket ticket = wire.submit(operation);
+    const Ticket next = wire.submit(get("other"));
+    wire.take();
+    wire.feed(std::string(before) + redirect("other", GetParam()));
+    for (const Ticket each : {ticket, next}) {
+      const Seen failed = wire.next();
+      EXPECT_EQ(failed.kind, Event::Kind::failed);
+      EXPECT_EQ(failed.ticket, each);
+      EXPECT_EQ(failed.sent, Sent::maybe);
+    }
+    EXPECT_EQ(wire.end().reason, Reason::protocol_error);
+    EXPECT_EQ(
+        wire.session.close_reason().text,
+        "the server broke the protocol: a redirect for a slot that was not asked for: " +
+            redirect("other", GetParam()).substr(1, redirect("other", GetParam()).size() - 3));
+  }
+};
+
+TEST_P(RespOtherSlot, EndsTheConnectionWhateverWasAsked) {
+  const Operation operations[] = {get("k"),
+                                  set("k", "v"),
+                                  operation(Verb::remove, "k"),
+                                  living(operation(Verb::touch, "k"), 1s),
+                                  operation(Verb::get_and_touch, "k"),
+                                  with(set("k", "v"), Condition::if_absent_or_equal),
+                                  operation(Verb::increment, "k"),
+                                  operation(Verb::probe),
+                                  operation(Verb::server_version),
+                                  operation(Verb::stats, "other")};
+  for (const Operation& each : operations) {
+    ReadyWire wire;
+    expect_the_end(wire, each, "");
+  }
+  ReadyWire wire;
+  expect_the_end(wire, asking(get("k")), "+OK\r\n");
+}
+
+TEST_P(RespOtherSlot, OfOneOfManyIsThatOfTheKeyWhoseTurnItIs) {
+  const std::vector<std::string_view> keys{"a", "other", "c"};
+  {
+    ReadyWire wire;
+    wire.submit(many(keys));
+    wire.take();
+    wire.feed(redirect("a", GetParam()) + redirect("other", GetParam()) + "_\r\n");
+    EXPECT_TRUE(wire.next().redirect);
+    EXPECT_EQ(wire.next().index, 1u);
+    EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  }
+  ReadyWire wire;
+  expect_the_end(wire, many(keys), "");
+}
+
+TEST_P(RespOtherSlot, OfACommandIsThatOfNoneOfItsWords) {
+  const std::vector<std::string_view> words{"LMOVE", "a", "other", "LEFT", "RIGHT"};
+  {
+    ReadyWire wire;
+    EXPECT_TRUE(wire.ask(command(words), redirect("other", GetParam())).redirect);
+  }
+  const std::vector<std::string_view> others{"LMOVE", "a", "b", "LEFT", "RIGHT"};
+  ReadyWire wire;
+  expect_the_end(wire, command(others), "");
+}
+
+TEST_P(RespOtherSlot, IsNoticedOfARequestThatWasGivenUp) {
+  ReadyWire wire;
+  const Ticket given_up = wire.submit(get("k"));
+  wire.take();
+  wire.session.cancel(given_up, wire.now());
+  wire.feed(redirect("other", GetParam()));
+  EXPECT_EQ(wire.end().reason, Reason::protocol_error);
+
+  ReadyWire passed_through;  // its words may be gone
+  const std::vector<std::string_view> words{"INCR", "k"};
+  const Ticket command_given_up = passed_through.submit(command(words));
+  passed_through.take();
+  passed_through.session.cancel(command_given_up, passed_through.now());
+  passed_through.feed(redirect("other", GetParam()));
+  EXPECT_TRUE(passed_through.session.clean());
+}
+
+INSTANTIATE_TEST_SUITE_P(Words, RespOtherSlot, testing::Values("MOVED", "ASK"),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(RespErrors, WhatIsNotServedAtTheMomentIsToBeSentAgain) {
   ReadyWire wire;
@@ -184,8 +274,8 @@ TEST(RespAsking, ARefusedAskingLeavesTheCommandItsOwnReply) {
   ReadyWire wire;
   wire.submit(asking(get("k")));
   wire.take();
-  wire.feed("-ERR This instance has cluster support disabled\r\n-MOVED 1 a:1\r\n+PONG\r\n");
-  EXPECT_EQ(wire.next().redirect, (Whereto{To::moved, "a", 1, 1}));
+  wire.feed("-ERR This instance has cluster support disabled\r\n" + redirect("k") + "+PONG\r\n");
+  EXPECT_EQ(wire.next().redirect, (Whereto{To::moved, "10.0.0.1", 7000, hash_slot("k")}));
   EXPECT_TRUE(wire.events.empty());
   EXPECT_TRUE(wire.session.clean());
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/resp/hash_slot.h"
 #include "protocol/resp/reply_reader.h"
 #include "protocol/resp/session.h"
 #include "tests/protocol/resp/live_replies.h"
@@ -85,6 +86,13 @@ inline std::string bulk(std::string_view text) {
 }
 inline std::string verbatim(std::string_view text) {
   return "=" + std::to_string(text.size() + 4) + "\r\ntxt:" + std::string(text) + "\r\n";
+}
+
+// "-MOVED 7629 10.0.0.1:7000\r\n", for the slot of a key.
+inline std::string redirect(std::string_view key, std::string_view word = "MOVED",
+                            std::string_view to = "10.0.0.1:7000") {
+  return "-" + std::string(word) + " " + std::to_string(hash_slot(key)) + " " + std::string(to) +
+         "\r\n";
 }
 
 inline SessionOptions test_options() {
@@ -229,6 +237,13 @@ inline Operation many(const std::vector<std::string_view>& keys) {
   return made;
 }
 Operation many(std::vector<std::string_view>&&) = delete;
+inline Operation command(const std::vector<std::string_view>& words) {
+  Operation made;
+  made.verb = Verb::command;
+  made.words = words;
+  return made;
+}
+Operation command(std::vector<std::string_view>&&) = delete;
 inline Operation with(Operation made, Condition condition) {
   made.condition = condition;
   return made;

@@ -144,7 +144,7 @@ class Conversation {
   const std::vector<std::string_view> keys_{"1", "2", "3"};
   const std::string replies_ =
       "$5\r\nhel\r\n\r\n"
-      "$1\r\n1\r\n-MOVED 1 [::1]:7000\r\n$1\r\n3\r\n"
+      "$1\r\n1\r\n-MOVED 5649 [::1]:7000\r\n$1\r\n3\r\n"
       ">3\r\n+message\r\n$1\r\nx\r\n*1\r\n_\r\n"
       "+OK\r\n"
       "+OK\r\n_\r\n+PONG\r\n"

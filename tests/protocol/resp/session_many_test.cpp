@@ -51,12 +51,13 @@ TEST_F(RespMany, TheLastKeyMayBeThere) {
 TEST_F(RespMany, AKeyThatWasAnsweredByAnErrorIsToBeAskedForAlone) {
   wire.submit(many(keys));
   wire.take();
-  wire.feed("-MOVED 1 10.0.0.1:7000\r\n-WRONGTYPE no\r\n$1\r\n3\r\n-TRYAGAIN later\r\n");
+  wire.feed(redirect("a") + "-WRONGTYPE no\r\n$1\r\n3\r\n-TRYAGAIN later\r\n");
   const Seen moved = wire.next();
   EXPECT_EQ(moved.kind, Event::Kind::item);
   EXPECT_TRUE(moved.unsure);
   EXPECT_EQ(moved.status, Status::refused);
-  EXPECT_EQ(moved.redirect, (Whereto{protocol::Redirect::Kind::moved, "10.0.0.1", 7000, 1}));
+  EXPECT_EQ(moved.redirect,
+            (Whereto{protocol::Redirect::Kind::moved, "10.0.0.1", 7000, hash_slot("a")}));
   const Seen wrong = wire.next();
   EXPECT_TRUE(wrong.unsure);
   EXPECT_EQ(wrong.index, 1u);
@@ -101,7 +102,7 @@ TEST_F(RespMany, ACancelledOneKeepsItsPlacesUntilAllRepliesHavePassed) {
   wire.feed("$1\r\n1\r\n");
   EXPECT_EQ(wire.next().kind, Event::Kind::item);
   EXPECT_EQ(wire.session.cancel(given_up, wire.now()), Sent::maybe);
-  wire.feed("$1\r\n2\r\n-MOVED 1 a:1\r\n$1\r\n4\r\n");
+  wire.feed("$1\r\n2\r\n" + redirect("x") + "$1\r\n4\r\n");
   EXPECT_TRUE(wire.events.empty());
   EXPECT_EQ(wire.session.counters().late_replies, 1u);
   wire.feed("$1\r\nk\r\n");

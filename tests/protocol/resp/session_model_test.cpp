@@ -115,7 +115,14 @@ class World {
     auto victim = asked_.begin();
     std::advance(victim, static_cast<std::ptrdiff_t>(random_.below(asked_.size())));
     session_->cancel({victim->first.first, victim->first.second}, now_);
-    asked_.erase(victim);
+    if (victim->second->is_list) {
+      for (const std::string& key : victim->second->keys) server_.give_up(key);
+    }
+    forget(victim);
+  }
+  void forget(std::map<Id, std::unique_ptr<Asked>>::iterator asked) {
+    over_.push_back(std::move(asked->second));
+    asked_.erase(asked);
   }
   std::string take(std::size_t most) { return take_output(*session_, now_, most); }
   void exchange() {
@@ -155,7 +162,7 @@ class World {
         judge_key(asked.keys[0], seen);
       }
     }
-    asked_.erase(found);
+    forget(found);
   }
   void judge_item(Asked& asked, const Seen& seen) {
     if (!asked.is_list || seen.index < asked.next || seen.index >= asked.keys.size()) {
@@ -189,6 +196,7 @@ class World {
   std::string to_client_;
   const std::string large_ = std::string(20'000, 'v');
   std::map<Id, std::unique_ptr<Asked>> asked_;
+  std::vector<std::unique_ptr<Asked>> over_;  // a forgetful session may still look at them
   std::size_t next_number_ = 1;
 };
 
