@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/intrusive_list.h"
@@ -49,9 +50,13 @@ class Request : public ListHook<Request> {
     const auto keys = static_cast<std::uint32_t>(operation.keys.size());
     return keys == 0 ? 1 : keys;
   }
-  // What a window counts beside the width: bytes that wait for an answer.
+  // What a window counts beside the width: bytes that wait for an answer. Of a command the key is
+  // one of its words.
   std::size_t cost() const noexcept {
-    return operation.key.size() + operation.value.size() + std::size_t{256} * width();
+    std::size_t bytes = std::size_t{256} * width();
+    if (operation.words.empty()) return bytes + operation.key.size() + operation.value.size();
+    for (const std::string_view word : operation.words) bytes += word.size();
+    return bytes;
   }
 };
 

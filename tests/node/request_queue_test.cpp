@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 
 #include "node/last_failure.h"
 #include "node/node_records.h"
@@ -49,6 +50,25 @@ TEST(RequestQueue, CountsKeysAndBytesOfWhatIsAdmitted) {
   queue.release(one);
   EXPECT_TRUE(queue.has_room_for(one));
   EXPECT_TRUE(queue.has_room_for(many)) << "alone, whatever its width";
+}
+
+TEST(RequestQueue, CountsEveryWordOfACommandOnce) {
+  RequestQueue queue({4, 2'000, 10});
+  const std::string item(500, 'i');
+  const std::array<std::string_view, 4> words = {"LPUSH", "k", item, item};
+  Request command;
+  command.operation.words = words;
+  command.operation.key = words[1];
+  Request one;
+  one.operation.value = std::string_view(item).substr(0, 482);
+  queue.admit(command);  // 1,262 bytes
+  EXPECT_TRUE(queue.has_room_for(one)) << "738 bytes";
+  one.operation.value = std::string_view(item).substr(0, 483);
+  EXPECT_FALSE(queue.has_room_for(one));
+  EXPECT_FALSE(queue.has_room_for(command));
+  queue.release(command);
+  queue.admit(one);
+  EXPECT_FALSE(queue.has_room_for(command)) << "739 and 1,262 bytes";
 }
 
 TEST(LastFailure, IsTheTextOfTheLastEndThatWasNotOurs) {
