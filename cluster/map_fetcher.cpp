@@ -14,6 +14,9 @@ using namespace std::chrono_literals;
 // For one answer while nothing is known, when every call waits for the map.
 constexpr std::chrono::milliseconds first_patience = 300ms;
 
+constexpr std::string_view needs_plain_password =
+    "the password would reach it unencrypted, which needs allow_plain_password=1";
+
 std::unique_ptr<const ClientNodeLocator> slots_of(std::span<const std::uint16_t> owners,
                                                   const protocol::ServerMap& map) {
   return std::make_unique<AssignedSlots>(owners, map.slot_of());
@@ -49,7 +52,7 @@ std::shared_ptr<const Topology> MapFetcher::first_topology(std::span<const NodeC
 
 // ---- a round
 
-void MapFetcher::fetch_map(Now now) {
+void MapFetcher::fetch_map(std::string_view first, Now now) {
   to_ask_.clear();
   for (const Member& member : parts_.cluster.topology().members()) {
     to_ask_.push_back(member.identity());
@@ -57,6 +60,8 @@ void MapFetcher::fetch_map(Now now) {
   for (std::size_t i = to_ask_.size(); i > 1; --i) {
     std::swap(to_ask_[i - 1], to_ask_[random_.below(i)]);
   }
+  const auto preferred = std::ranges::find(to_ask_, first);
+  if (preferred != to_ask_.end()) std::swap(*preferred, to_ask_.back());
   ask_next(now);
 }
 
@@ -147,6 +152,10 @@ bool MapFetcher::names(std::string_view host) const {
   return trusts(host) && std::ranges::find(others, host, &NodeConfig::host) != others.end();
 }
 
+std::string_view MapFetcher::ban(std::string_view host) const {
+  return trusts(host) ? std::string_view() : needs_plain_password;
+}
+
 void MapFetcher::report(std::string_view node, std::string text) {
   problem_.assign(node).append(": ").append(text);
   if (!parts_.events.listening()) return;
@@ -190,8 +199,7 @@ std::vector<NodeConfig> MapFetcher::trusted(std::vector<NodeConfig> servers,
   std::vector<NodeConfig> kept;
   for (std::size_t i = 0; i < servers.size(); ++i) {
     if (!trusts(servers[i].host)) {
-      report(servers[i].identity(),
-             "the password would reach it unencrypted, which needs allow_plain_password=1");
+      report(servers[i].identity(), std::string(needs_plain_password));
       continue;
     }
     places[i] = static_cast<std::uint16_t>(kept.size());

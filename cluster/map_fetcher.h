@@ -5,7 +5,8 @@
 //
 // | state  | input                              | then                                  | next   |
 // |--------|------------------------------------|---------------------------------------|--------|
-// | idle   | fetch_map()                        | asks a member, in random order        | asking |
+// | idle   | fetch_map()                        | asks the member that is to be asked   | asking |
+// |        |                                    | first, then others in random order    |        |
 // | asking | an answer that the map can use     | applies the topology, reports success | idle   |
 // | asking | an answer after which the map has  | asks the same member that             | asking |
 // |        | another question                   |                                       |        |
@@ -60,9 +61,10 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
                                                         const protocol::ServerMap& map,
                                                         NodeEntries& table);
 
-  void fetch_map(Now now) override;
+  void fetch_map(std::string_view first, Now now) override;
   std::string_view problem() const noexcept override { return problem_; }
   bool names(std::string_view host) const override;
+  std::string_view ban(std::string_view host) const override;
   // There was a map once.
   bool known() const noexcept { return map_->known(); }
   const protocol::ServerMap& map() const noexcept { return *map_; }

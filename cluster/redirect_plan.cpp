@@ -19,7 +19,7 @@ RedirectStep failure(const RedirectAnswer& answer, Reason reason, std::string_vi
 }
 
 RedirectStep not_allowed(const RedirectAnswer& answer) {
-  return failure(answer, Reason::not_authorized, "redirects to this server are not allowed");
+  return failure(answer, Reason::not_authorized, answer.obstacle);
 }
 
 std::chrono::nanoseconds doubled(std::chrono::nanoseconds first, unsigned times,

@@ -13,8 +13,8 @@
 // | moved or ask, for another slot  | fails: the caller has not named the key of a command      |
 // | later                           | the same server after 5 ms, doubling up to 250 ms         |
 // | moved or ask for the 7th time   | fails                                                     |
-// | moved or ask, to a server that  | as later, for the map may name it by then; in the end, or |
-// | is not allowed                  | if nobody fetches a map, fails as not_authorized          |
+// | moved or ask, to a server that  | as later, while the map may name it yet (strangers.h); if |
+// | is not allowed                  | it does not, fails as not_authorized                      |
 // | moved or ask, of a request that | fails as if its connection had ended                      |
 // | belongs to one connection       |                                                           |
 // | later, for more than 10 s       | fails                                                     |
@@ -46,7 +46,8 @@ struct RedirectAnswer {
   bool allowed = false;       // the target is a member of the cluster, or its host is allowed
   std::string_view text;      // the server's own
   bool may_be_named = false;  // it is not allowed, but the map that is fetched next may name it
-  bool other_slot = false;    // it is not about the slot of the request's key
+  std::string_view obstacle = "redirects to this server are not allowed";  // if it does not
+  bool other_slot = false;  // it is not about the slot of the request's key
 };
 
 struct RedirectTerms {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "cluster/assigned_slots.h"
 #include "node/node_records.h"
 
@@ -12,6 +13,7 @@ namespace {
 // For one request that asks a server about the slots of another that is down, and for how long all
 // do once it has heard of another owner.
 constexpr std::chrono::seconds ask_around_interval{1};
+constexpr std::size_t longest_host = 255;  // in an error
 
 RedirectAnswer::Kind kind_of(protocol::Redirect::Kind kind) noexcept {
   switch (kind) {
@@ -129,7 +131,12 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   if (is_member || may_join(target)) {
     answer.target = target;
     answer.allowed = is_member || is_allowed(server.host);
-    answer.may_be_named = rules_.source != nullptr;
+  }
+  std::string obstacle;
+  if (!answer.target.empty() && !answer.allowed) {
+    answer.may_be_named = may_be_named(server.host, obstacle);
+    answer.obstacle = obstacle;
+    if (ask_first_.empty()) ask_first_ = redirected.from;
   }
   RedirectStep step =
       redirected.plan.next(answer, {request.operation.deadline, request.only_on != 0}, now);
@@ -156,6 +163,19 @@ bool Redirects::has_taken_over(const std::string& target, const Request& request
 bool Redirects::is_allowed(std::string_view host) const {
   return rules_.allowed.allows(host, parts_.nodes.topology().members()) ||
          (rules_.source != nullptr && rules_.source->names(host));
+}
+
+// Of a host that is not allowed. Why it is not, in one clause, if that is to stay.
+bool Redirects::may_be_named(const std::string& host, std::string& obstacle) {
+  const MapSource* const source = rules_.source;
+  obstacle = source != nullptr ? source->ban(host) : std::string_view();
+  const bool banned = !obstacle.empty();
+  if (!banned) {
+    obstacle =
+        "no map of the cluster names it; to allow it, add it to the nodes of the configuration";
+  }
+  obstacle.insert(0, "redirects to " + printable(host, longest_host) + " are not allowed: ");
+  return source != nullptr && !banned && strangers_.may_be_named(host);
 }
 
 // There are at most as many servers as slots.
@@ -279,7 +299,8 @@ void Redirects::advance(Now now) {
   if (rules_.source != nullptr && calm_.poll_deadline() <= now.mono) {
     calm_.on_asked(now);
     asking_ = true;
-    rules_.source->fetch_map(now);
+    strangers_.on_asked();
+    rules_.source->fetch_map(std::exchange(ask_first_, {}), now);
   }
   parts_.timer.need(poll_deadline());
 }
@@ -340,6 +361,7 @@ void Redirects::need_map(Now now) {
 void Redirects::on_map(bool good, Now now) {
   asking_ = false;
   since_asked_.clear();
+  if (good) strangers_.on_map();
   calm_.on_answer(good, now);
   parts_.timer.need(poll_deadline());
 }

@@ -33,18 +33,22 @@
 #include "cluster/cluster_nodes.h"
 #include "cluster/map_calm.h"
 #include "cluster/request.h"
+#include "cluster/strangers.h"
 
 namespace sheaf::cluster {
 
 // Who fetches the whole map of slots.
 class MapSource {
  public:
-  // It is to be fetched now. Redirects::on_map() must follow; nothing more is asked before that.
-  // May start requests.
-  virtual void fetch_map(Now now) = 0;
+  // It is to be fetched now, from the member `first`, an identity, if that answers; if it is empty,
+  // from any. Redirects::on_map() must follow; nothing more is asked before that. May start
+  // requests.
+  virtual void fetch_map(std::string_view first, Now now) = 0;
   // Whether the map has a server on this host, even one that owns nothing, to which what this
   // client sends may go.
   virtual bool names(std::string_view /*host*/) const { return false; }
+  // Why nothing may go to this host whatever the map says, in one clause; empty: it may.
+  virtual std::string_view ban(std::string_view /*host*/) const { return {}; }
   // Why there is no map, in one clause; empty: there is one.
   virtual std::string_view problem() const noexcept { return {}; }
   // Redirects have changed the topology.
@@ -139,6 +143,7 @@ class Redirects final : private socket::Deferred {
   std::uint32_t place_of(const Redirected& redirected) const;
   bool has_taken_over(const std::string& target, const Request& request) const;
   bool is_allowed(std::string_view host) const;
+  bool may_be_named(const std::string& host, std::string& obstacle);
   bool may_join(const std::string& identity) const;
   void follow(Redirected& redirected, const RedirectStep& step, Now now);
   void resume(Redirected& redirected, Now now);
@@ -149,8 +154,10 @@ class Redirects final : private socket::Deferred {
   const RedirectRules rules_;
   MapCalm calm_;
   DeadlineHeap<Redirected> waiting_;
-  Moves moves_;                   // to be carried out
-  Joins joins_;                   // to become members
+  Moves moves_;  // to be carried out
+  Joins joins_;  // to become members
+  Strangers strangers_;
+  std::string ask_first_;         // for the map: who knows what is missing in it
   bool asking_ = false;           // for a map
   Moves since_asked_;             // carried out since then: later than that map
   Deadline ask_around_at_{0};     // not earlier, but

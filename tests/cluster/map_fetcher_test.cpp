@@ -274,6 +274,21 @@ TEST_F(MapFetcherTest, AMovedSlotIsMendedAndTheMapThatCameLaterHolds) {
   EXPECT_EQ(owner_of(7), "a:1");
 }
 
+TEST_F(MapFetcherTest, AServerThatLeadsToAStrangerIsAskedFirst) {
+  give_map();
+  const char* const hosts[] = {"c", "d", "e", "f"};
+  for (std::size_t i = 0; i < std::size(hosts); ++i) {
+    const std::string server = i % 2 == 0 ? "a:1" : "b:1";
+    if (next_question() != "") give_map();
+    loop.pass(2s);
+    start(i % 2 == 0 ? "7" : "107", 4ms);  // too little for another attempt
+    moved(server, i % 2 == 0 ? 7 : 107, hosts[i]);
+    loop.pass(20ms);
+    EXPECT_EQ(questioned(), server) << i;
+    if (questioned() != "") give_map();
+  }
+}
+
 TEST_F(MapFetcherTest, APasswordIsForLoopbackServersOnly) {
   const NodeConfig here{"127.0.0.1", 1, 1};
   begin_with({.seeds = {here}, .loopback_only = true});
@@ -282,6 +297,9 @@ TEST_F(MapFetcherTest, APasswordIsForLoopbackServersOnly) {
   script.others = {{"10.0.0.2", 1, 1}};
   give_map();
   EXPECT_FALSE(fetcher->names("10.0.0.2"));
+  EXPECT_EQ(fetcher->ban("10.0.0.2"),
+            "the password would reach it unencrypted, which needs allow_plain_password=1");
+  EXPECT_EQ(fetcher->ban("127.0.0.1"), "");
   EXPECT_EQ(members(), (std::vector<std::string>{"127.0.0.1:1", "localhost:2"}));
   EXPECT_EQ(owner_of(0), "127.0.0.1:1");
   EXPECT_EQ(owner_of(100), "");

@@ -116,6 +116,20 @@ TEST_F(RedirectPlanTest, AServerThatTheMapMayNameIsWaitedForWhereTheRequestWas) 
   EXPECT_EQ(moved("a:1", "new:1").target, "new:1") << "waiting is no hop";
 }
 
+TEST_F(RedirectPlanTest, AServerThatNoMapWillNameIsRefusedWithTheReason) {
+  EXPECT_EQ(moved("a:1", "new:1", false, true).kind, Step::send);
+  const RedirectStep last = plan.next({.kind = Kind::moved,
+                                       .from = "a:1",
+                                       .target = "new:1",
+                                       .text = "MOVED 1 x",
+                                       .obstacle = "why"},
+                                      terms, now);
+  EXPECT_EQ(last.kind, Step::fail);
+  EXPECT_EQ(last.outcome, Outcome::refused);
+  EXPECT_EQ(last.reason, Reason::not_authorized);
+  EXPECT_EQ(last.text, "MOVED 1 x (why)");
+}
+
 TEST_F(RedirectPlanTest, WhatBelongsToAConnectionIsNotSentElsewhere) {
   terms.bound = true;
   EXPECT_EQ(moved("a:1", "b:1").kind, Step::fail);

@@ -56,11 +56,18 @@ struct RedirectedOp final : socket::RequestSink {
 };
 
 struct CountedMaps final : MapSource {
-  void fetch_map(Now now) override { fetches.push_back(now.mono); }
+  void fetch_map(std::string_view first, Now now) override {
+    fetches.push_back(now.mono);
+    preferred.emplace_back(first);
+  }
+  std::string_view ban(std::string_view host) const override {
+    return host == "banned" ? "that is how it is" : "";
+  }
   void on_mended(const std::shared_ptr<const Topology>& topology, Now) override {
     mended.push_back(topology->epoch());
   }
   std::vector<Deadline> fetches;
+  std::vector<std::string> preferred;  // the first to be asked, each time
   std::vector<std::uint64_t> mended;
 };
 

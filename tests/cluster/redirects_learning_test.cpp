@@ -26,24 +26,130 @@ TEST_F(RedirectsTest, MovedToAnotherServerOfAnAllowedHostMakesThatAMember) {
   EXPECT_EQ(of_seed.node, "seed:1");
 }
 
-TEST_F(RedirectsTest, MovedToAHostThatNoMapNamesIsRefusedInTheEndAndNothingConnectsThere) {
+constexpr const char* not_named =
+    "MOVED it (redirects to c are not allowed: no map of the cluster names it; to allow it, add it "
+    "to the nodes of the configuration)";
+
+// A server goes on saying that slot 7 is at a host, for at most so long.
+class RedirectsToStrangers : public RedirectsTest {
+ protected:
+  void insist(const RedirectedOp& op, std::chrono::nanoseconds time, const char* host = "c") {
+    const Deadline until = loop.now().mono + time;
+    while (op.ends == 0 && loop.now().mono < until) {
+      if (in_flight("a:1") > 0) moved("a:1", 7, host);
+      if (op.ends == 0) loop.pass(5ms);
+    }
+  }
+  void map_comes(bool good = true) {
+    cluster->redirects()->on_map(good, loop.now());
+    loop.settle();
+  }
+};
+
+TEST_F(RedirectsToStrangers, WhatNoMapNamesIsRefusedAtTheDeadlineWhileNoMapComes) {
   RedirectedOp& op = start("7", 100ms);
   const std::size_t dials = network.dials;
-  for (int i = 0; i < 10 && op.ends == 0; ++i) {
-    ASSERT_EQ(in_flight("a:1"), 1u);
-    moved("a:1", 7, "c");
-    for (int k = 0; k < 10 && op.ends == 0 && in_flight("a:1") == 0; ++k) loop.pass(5ms);
-  }
+  insist(op, 200ms);
   EXPECT_EQ(op.ends, 1u);
   EXPECT_EQ(op.outcome, Outcome::refused);
   EXPECT_EQ(op.reason, Reason::not_authorized);
-  EXPECT_EQ(op.text, "MOVED it (redirects to this server are not allowed)");
+  EXPECT_EQ(op.text, not_named);
   EXPECT_EQ(op.node, "a:1");
   EXPECT_EQ(network.dials, dials);
   EXPECT_EQ(cluster->topology().members().size(), 2u);
   EXPECT_EQ(owner_of(7), "a:1");
   ASSERT_FALSE(log.records.empty());
   EXPECT_EQ(log.records.back().outcome, Outcome::refused);
+}
+
+TEST_F(RedirectsToStrangers, AMapThatWasAskedForSinceAndDoesNotNameTheHostIsTheEnd) {
+  loop.pass(2s);  // since the first map
+  RedirectedOp& op = start("7", 1h);
+  insist(op, 500ms);
+  ASSERT_EQ(op.ends, 0u);
+  ASSERT_EQ(maps.fetches.size(), 1u);
+  EXPECT_EQ(maps.preferred[0], "a:1") << "who should know";
+  map_comes(false);
+  insist(op, 1s);
+  EXPECT_EQ(op.ends, 0u) << "that was none";
+  loop.pass(1s);
+  ASSERT_EQ(maps.fetches.size(), 2u);
+  map_comes();
+  insist(op, 1s);
+  ASSERT_EQ(op.ends, 1u);
+  EXPECT_EQ(op.outcome, Outcome::refused);
+  EXPECT_EQ(op.reason, Reason::not_authorized);
+  EXPECT_EQ(op.text, not_named);
+  RedirectedOp& next = start("7", 1h);
+  moved("a:1", 7, "c");
+  EXPECT_EQ(next.ends, 1u) << "nobody waits for it again";
+  RedirectedOp& other = start("7", 1h);
+  moved("a:1", 7, "d");
+  EXPECT_EQ(other.ends, 0u) << "another host";
+}
+
+TEST_F(RedirectsToStrangers, AMapThatWasUnderWayBeforeSaysNothing) {
+  loop.pass(2s);
+  start("1");
+  moved("a:1", 1, "b");
+  loop.pass(1s);
+  ASSERT_EQ(maps.fetches.size(), 1u);
+  RedirectedOp& op = start("7", 1h);
+  insist(op, 20ms);
+  map_comes();
+  insist(op, 500ms);
+  EXPECT_EQ(op.ends, 0u);
+}
+
+TEST_F(RedirectsToStrangers, AHostThatALaterMapNamesIsNone) {
+  loop.pass(2s);
+  RedirectedOp& op = start("7", 1h);
+  insist(op, 500ms);
+  map_comes();
+  insist(op, 1s);
+  ASSERT_EQ(op.ends, 1u);
+  apply({a, b, c}, {{100, 0}, {16'384, 1}});
+  RedirectedOp& next = start("7", 1h);
+  moved("a:1", 7, "c");
+  ASSERT_EQ(in_flight("c:1"), 1u);
+  answer("c:1");
+  EXPECT_EQ(next.node, "c:1");
+}
+
+TEST_F(RedirectsToStrangers, WhereNothingMayGoIsRefusedAtOnce) {
+  RedirectedOp& op = start("7", 1h);
+  moved("a:1", 7, "banned");
+  ASSERT_EQ(op.ends, 1u);
+  EXPECT_EQ(op.reason, Reason::not_authorized);
+  EXPECT_EQ(op.text, "MOVED it (redirects to banned are not allowed: that is how it is)");
+}
+
+TEST(Strangers, AreForgottenAfterTheTimeOfTwoMaps) {
+  Strangers strangers;
+  const auto fetch = [&] {
+    strangers.on_asked();
+    strangers.on_map();
+  };
+  fetch();
+  EXPECT_TRUE(strangers.may_be_named("x"));
+  EXPECT_TRUE(strangers.may_be_named("x"));
+  fetch();
+  EXPECT_FALSE(strangers.may_be_named("x"));
+  fetch();
+  EXPECT_FALSE(strangers.may_be_named("x"));
+  fetch();
+  fetch();
+  EXPECT_TRUE(strangers.may_be_named("x")) << "it may have joined meanwhile";
+}
+
+TEST(Strangers, AreNotRememberedWithoutEnd) {
+  Strangers strangers;
+  for (std::size_t i = 0; i < Strangers::most; ++i) strangers.may_be_named(std::to_string(i));
+  EXPECT_TRUE(strangers.may_be_named("x"));
+  strangers.on_asked();
+  strangers.on_map();
+  EXPECT_FALSE(strangers.may_be_named("0"));
+  EXPECT_TRUE(strangers.may_be_named("x")) << "waits for its deadline";
 }
 
 TEST_F(RedirectsTest, MovedToAHostThatTheNextMapNamesWaitsForThat) {
