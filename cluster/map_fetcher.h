@@ -65,6 +65,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::string_view problem() const noexcept override { return problem_; }
   bool names(std::string_view host) const override;
   std::string_view ban(std::string_view host) const override;
+  std::optional<NodeConfig> importer(std::uint16_t slot) const override {
+    return map_->importer(slot);
+  }
   // There was a map once.
   bool known() const noexcept { return map_->known(); }
   const protocol::ServerMap& map() const noexcept { return *map_; }

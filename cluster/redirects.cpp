@@ -140,6 +140,10 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   }
   RedirectStep step =
       redirected.plan.next(answer, {request.operation.deadline, request.only_on != 0}, now);
+  if (answer.kind != RedirectAnswer::Kind::later && target.empty()) {
+    step.need_map = true;
+    if (ask_first_.empty()) ask_first_ = redirected.from;
+  }
   const bool follows = !target.empty() && step.target == target;
   if (!follows || !learns()) return step;
   if (!is_member) joins_.insert_or_assign(target, server);
@@ -184,10 +188,11 @@ bool Redirects::may_join(const std::string& identity) const {
   return learns() && (members < AssignedSlots::slot_count || joins_.contains(identity));
 }
 
-// Where the server sends the request; without a host if that is nowhere. One that knows no host may
-// mean the owner that the map has by now, else the only other member with that port. To whom a slot
-// is on its way no map says, so of ASK only the port can tell. Should it be the wrong member, that
-// one names the port again, and is not meant then.
+// Where the server sends the request; without a host if that is nowhere. One that knows no host
+// means whom the map names, if that has the port: of MOVED the owner that it has by now, of ASK to
+// whom the slot is on its way, which only the maps of the two servers say. Else it means the only
+// other member with the port. Should that be the wrong one, it names the port again, and is not
+// meant then.
 NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node,
                                 std::string_view key) const {
   NodeConfig server;
@@ -199,13 +204,23 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
     return server;
   }
   const Topology& topology = parts_.nodes.topology();
-  const Member* meant = topology.member(topology.owner(key));
-  const bool moved = to.kind == protocol::Redirect::Kind::moved;
-  if (!moved || meant == nullptr || meant->port != to.port || meant->identity() == from.identity) {
-    meant = other_at_port(topology.members(), to.port, from.identity);
-  }
-  if (meant != nullptr) server.host = meant->host;
+  server.host = named_by_map(to, key);
+  if (!server.host.empty() && server.identity() != from.identity) return server;
+  const Member* const other = other_at_port(topology.members(), to.port, from.identity);
+  server.host = other != nullptr ? other->host : std::string();
   return server;
+}
+
+// The host that the map has for a redirect without one; empty: none with its port.
+std::string Redirects::named_by_map(const protocol::Redirect& to, std::string_view key) const {
+  if (to.kind == protocol::Redirect::Kind::ask) {
+    if (rules_.source == nullptr) return {};
+    const std::optional<NodeConfig> importer = rules_.source->importer(to.slot);
+    return importer && importer->port == to.port ? importer->host : std::string();
+  }
+  const Topology& topology = parts_.nodes.topology();
+  const Member* const owner = topology.member(topology.owner(key));
+  return owner != nullptr && owner->port == to.port ? owner->host : std::string();
 }
 
 void Redirects::learn(std::string_view key, std::uint32_t from, const protocol::Redirect& to,

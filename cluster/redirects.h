@@ -27,6 +27,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cluster/allowed_hosts.h"
@@ -49,6 +50,8 @@ class MapSource {
   virtual bool names(std::string_view /*host*/) const { return false; }
   // Why nothing may go to this host whatever the map says, in one clause; empty: it may.
   virtual std::string_view ban(std::string_view /*host*/) const { return {}; }
+  // To whom a slot is on its way, if the latest map says so.
+  virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
   // Why there is no map, in one clause; empty: there is one.
   virtual std::string_view problem() const noexcept { return {}; }
   // Redirects have changed the topology.
@@ -139,6 +142,7 @@ class Redirects final : private socket::Deferred {
   }
   NodeConfig target_of(const protocol::Redirect& to, std::uint32_t from,
                        std::string_view key) const;
+  std::string named_by_map(const protocol::Redirect& to, std::string_view key) const;
   RedirectStep plan(Redirected& redirected, const protocol::Reply& reply, Now now);
   std::uint32_t place_of(const Redirected& redirected) const;
   bool has_taken_over(const std::string& target, const Request& request) const;

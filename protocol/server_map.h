@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,8 @@ class ServerMap {
   virtual std::vector<std::uint16_t> owners() const = 0;
   // Others that may know the map, for when none of servers() answers.
   virtual std::vector<NodeConfig> others() const = 0;
+  // To whom a slot is on its way, if the latest answer says so. Not among servers(), maybe.
+  virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
   virtual SlotOf slot_of() const = 0;
   // All of them, with what they are to each other, but without their slots. Distinct identities.
   virtual std::vector<ClusterServer> listing() const = 0;

@@ -93,6 +93,7 @@ std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& rep
   if (view->claims.empty() && !known_) {
     return std::unexpected("the server knows no owner of any slot");
   }
+  note_importers(*view);
   view->asked = from.asked;
   slots_ = SlotMap::merge({&*view, 1}, slots_);
   known_ = true;
@@ -132,6 +133,25 @@ ParsedView ClusterMap::parse(std::string_view bytes, const Source& from) const {
       break;
   }
   return parse_cluster_slots(reader.root(), answering);
+}
+
+std::optional<NodeConfig> ClusterMap::importer(std::uint16_t slot) const {
+  const auto found = importers_.find(slot);
+  if (found == importers_.end()) return std::nullopt;
+  return found->second;
+}
+
+// Only the two servers concerned know of a migration, so it is in the view of one of them or in
+// none. What an earlier view said may be over.
+void ClusterMap::note_importers(const TopologyView& view) {
+  importers_.clear();
+  for (const SlotMigration& migration : view.migrations) {
+    const TopologyNode& teller = view.nodes[migration.node];
+    const auto peer = std::ranges::find(view.nodes, migration.peer, &TopologyNode::id);
+    if (!migration.importing && peer == view.nodes.end()) continue;
+    const TopologyNode& importer = migration.importing ? teller : *peer;
+    if (has_address(importer)) importers_.insert_or_assign(migration.slot, config_of(importer));
+  }
 }
 
 // Two nodes may have one address: a server that was made anew, and what it was before.

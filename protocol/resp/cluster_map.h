@@ -17,6 +17,7 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <map>
 #include <optional>
 
 #include "protocol/resp/topology_merge.h"
@@ -36,6 +37,7 @@ class ClusterMap final : public ServerMap {
   std::vector<NodeConfig> servers() const override { return servers_; }
   std::vector<std::uint16_t> owners() const override { return owners_; }
   std::vector<NodeConfig> others() const override { return others_; }
+  std::optional<NodeConfig> importer(std::uint16_t slot) const override;
   SlotOf slot_of() const override;
   std::vector<ClusterServer> listing() const override;
 
@@ -49,6 +51,7 @@ class ClusterMap final : public ServerMap {
   ParsedView parse(std::string_view bytes, const Source& from) const;
   void next_form() noexcept;
   void write_down();
+  void note_importers(const TopologyView& view);
 
   std::optional<NodeConfig> sole_seed_;
   Form form_ = Form::nodes;
@@ -57,6 +60,7 @@ class ClusterMap final : public ServerMap {
   std::vector<NodeConfig> servers_;
   std::vector<NodeConfig> others_;
   std::vector<std::uint16_t> owners_;
+  std::map<std::uint16_t, NodeConfig> importers_;  // of the latest view; by slot
 };
 
 }  // namespace sheaf::protocol::resp

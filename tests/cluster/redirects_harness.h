@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,11 @@ struct CountedMaps final : MapSource {
   void on_mended(const std::shared_ptr<const Topology>& topology, Now) override {
     mended.push_back(topology->epoch());
   }
+  std::optional<NodeConfig> importer(std::uint16_t slot) const override {
+    const auto found = importers.find(slot);
+    return found == importers.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::map<std::uint16_t, NodeConfig> importers;
   std::vector<Deadline> fetches;
   std::vector<std::string> preferred;  // the first to be asked, each time
   std::vector<std::uint64_t> mended;

@@ -297,6 +297,30 @@ TEST_F(RedirectsTest, TheMapIsFetchedOnceForAllThatWantIt) {
   EXPECT_EQ(maps.fetches.size(), 2u);
 }
 
+TEST_F(RedirectsTest, AskWithoutAHostWaitsForAMapThatSaysToWhomTheSlotIsOnItsWay) {
+  apply({a, b, c}, {{100, 0}, {200, 1}, {16'384, 2}});
+  loop.pass(2s);
+  const Redirect nowhere{Redirect::Kind::ask, true, 7, 1, {}};
+  RedirectedOp& op = start("7");
+  say("a:1", nowhere, "ASK 7 ?:1");
+  EXPECT_EQ(op.ends, 0u);
+  loop.pass(1s);
+  ASSERT_EQ(maps.fetches.size(), 1u);
+  EXPECT_EQ(maps.preferred[0], "a:1") << "only that one knows";
+  ASSERT_EQ(in_flight("a:1"), 1u);
+  maps.importers = {{7, {"c", 2, 1}}};
+  say("a:1", nowhere, "ASK 7 ?:1");
+  EXPECT_EQ(in_flight("c:1"), 0u) << "that is another server";
+  maps.importers = {{7, {"c", 1, 1}}, {8, {"b", 1, 1}}};
+  loop.pass(500ms);
+  say("a:1", nowhere, "ASK 7 ?:1");
+  ASSERT_EQ(in_flight("c:1"), 1u);
+  EXPECT_TRUE(asks("c:1"));
+  answer("c:1");
+  EXPECT_EQ(op.node, "c:1");
+  EXPECT_EQ(owner_of(7), "a:1");
+}
+
 TEST_F(RedirectsTest, AKeyThatNobodyOwnsWantsTheMapAndWaitsForItsOwner) {
   loop.pass(2s);
   apply({a, b}, {{100, 0}});

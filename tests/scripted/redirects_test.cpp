@@ -141,6 +141,24 @@ TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToTheServerWithThatPort)
   });
 }
 
+// Where all have that port, only the map of the server itself says to whom the slot is on its way.
+TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToWhomItsMapNames) {
+  for_every_call([&](Call call) {
+    Scene scene(Hosts{"127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"}, {}, true);
+    const std::string key = scene.servers.key(0);
+    const std::string other = scene.servers.key(0, 1);
+    EXPECT_EQ(scene.call(Call::get, other), "0/" + other) << "the first map is there";
+    scene.servers.migrate(protocol::resp::hash_slot(key), 2);
+    const std::string ask = Scene::redirect("ASK", key, "?:" + scene.port(2));
+    scene.servers.answer(0, command_of(call, key), ask, ScriptedCluster::always);
+    EXPECT_EQ(scene.call(call, key, 60s), success_of(call, key, 2));
+    expect_asked(scene, 2, command_of(call, key));
+    EXPECT_EQ(scene.servers.requests(1), Commands());
+    EXPECT_EQ(scene.servers.requests(3), Commands());
+    EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, "CLUSTER NODES"), 2u);
+  });
+}
+
 // Garnet takes a run of GETs that come together as one command.
 TEST(ScriptedRedirects, NoGetOfOthersFollowsAnAskingPairDirectly) {
   Scene scene;

@@ -110,8 +110,8 @@ class Scene {
 
   Scene() : Scene(ScriptedCluster::Hosts(3, "127.0.0.1")) {}
   explicit Scene(const ScriptedCluster::Hosts& members,
-                 const ScriptedCluster::Hosts& outsiders = {})
-      : servers(members, outsiders) {}
+                 const ScriptedCluster::Hosts& outsiders = {}, bool one_port = false)
+      : servers(members, outsiders, one_port) {}
 
   // The client is opened by the first call, as `uri` says then.
   Client& client() {

@@ -26,13 +26,13 @@ using protocol::resp::hash_slot;
 using protocol::resp::ReplyReader;
 using protocol::resp::slot_count;
 
-// A socket that listens at an address, and its port; -1 if it cannot.
+// A socket that listens at an address, and its port: any, if that is 0. -1 if it cannot.
 int listen_at(const std::string& host, std::uint16_t& port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), "0", &hints, &found) != 0) return -1;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return -1;
   const int descriptor = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const bool listens = descriptor >= 0 &&
                        ::bind(descriptor, found->ai_addr, found->ai_addrlen) == 0 &&
@@ -65,12 +65,13 @@ std::string bulk_text(std::string_view text) {
 
 }  // namespace
 
-ScriptedCluster::ScriptedCluster(const Hosts& members, const Hosts& outsiders)
+ScriptedCluster::ScriptedCluster(const Hosts& members, const Hosts& outsiders, bool one_port)
     : members_(members.size()) {
   Hosts hosts = members;
   hosts.insert(hosts.end(), outsiders.begin(), outsiders.end());
   for (const std::string& host : hosts) {
     Server server{.host = host};
+    if (one_port && !servers_.empty()) server.port = servers_.front().port;
     server.listener = listen_at(server.host, server.port);
     if (server.listener < 0) throw std::runtime_error("no port at " + server.host);
     server.epoch = servers_.size() + 1;
@@ -134,6 +135,11 @@ void ScriptedCluster::give(std::uint16_t slot, std::size_t server) {
   for (const Server& each : servers_) newest = std::max(newest, each.epoch);
   owners_[slot] = server;
   servers_[server].epoch = newest + 1;
+}
+
+void ScriptedCluster::migrate(std::uint16_t slot, std::size_t server) {
+  const std::lock_guard lock(mutex_);
+  migrating_[slot] = server;
 }
 
 // ---- scripts
@@ -301,6 +307,10 @@ std::string ScriptedCluster::nodes_text(std::size_t server) const {
       std::size_t last = slot;
       while (last + 1 < slot_count && owners_[last + 1] == i) ++last;
       text += " " + std::to_string(slot) + "-" + std::to_string(last);
+    }
+    for (const auto& [slot, to] : migrating_) {
+      if (i != server || owners_[slot] != i) continue;
+      text += " [" + std::to_string(slot) + "->-" + id(to) + "]";
     }
     text += "\n";
   }

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -47,10 +48,10 @@ class ScriptedCluster {
   };
 
   using Hosts = std::vector<std::string>;
-  // One server for each of these addresses of this machine, on a free port. The last ones are
-  // outsiders. Throws std::runtime_error.
+  // One server for each of these addresses of this machine, on a free port, if asked for on the
+  // same one. The last ones are outsiders. Throws std::runtime_error.
   explicit ScriptedCluster(const Hosts& members = Hosts(3, "127.0.0.1"),
-                           const Hosts& outsiders = {});
+                           const Hosts& outsiders = {}, bool one_port = false);
   ~ScriptedCluster();
   ScriptedCluster(const ScriptedCluster&) = delete;
   ScriptedCluster& operator=(const ScriptedCluster&) = delete;
@@ -74,6 +75,8 @@ class ScriptedCluster {
   std::string key(std::size_t member, unsigned number = 0) const;
   // From now on CLUSTER NODES says that a server owns a slot, which came to it at the last.
   void give(std::uint16_t slot, std::size_t server);
+  // From now on the owner of a slot says there that it is on its way to a server.
+  void migrate(std::uint16_t slot, std::size_t server);
 
   // ---- scripts
   void script(std::size_t server, std::string command, std::vector<Part> answer,
@@ -138,7 +141,8 @@ class ScriptedCluster {
   std::uint64_t connected_ = 0;
   int wake_ = -1;
   mutable std::mutex mutex_;
-  std::vector<std::size_t> owners_;  // by slot
+  std::vector<std::size_t> owners_;               // by slot
+  std::map<std::size_t, std::size_t> migrating_;  // slots, to servers
   std::deque<Script> scripts_;
   std::vector<Received> log_;
   std::thread thread_;

@@ -102,6 +102,35 @@ TEST_F(RespClusterMap, AServerOutsideTheClusterIsNoMap) {
   EXPECT_EQ(owner(map, 0), "127.0.0.1:17301") << "it takes nothing away";
 }
 
+// As the two servers say it that are concerned; a third one does not know.
+TEST_F(RespClusterMap, SaysToWhomASlotIsOnItsWay) {
+  const auto nodes = [](const std::string& myself, const std::string& of_a,
+                        const std::string& of_b) {
+    const auto line = [&](const std::string& id, const std::string& slots) {
+      return id + " 10.0.0.1:700" + id + "@0 " + (id == myself ? "myself,master" : "master") +
+             " - 0 0 " + id + " connected " + slots + "\n";
+    };
+    const std::string text =
+        line("1", "0-9000" + of_a) + line("2", "9001-16383" + of_b) + line("3", "");
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  };
+  const auto importer = [](const ClusterMap& map, std::uint16_t slot) {
+    const auto found = map.importer(slot);
+    return found ? found->identity() : "nobody";
+  };
+  ClusterMap map(three);
+  EXPECT_EQ(importer(map, 7), "nobody");
+  EXPECT_EQ(give(map, done(nodes("1", " [7->-3] [8->-9]", ""))), "");
+  EXPECT_EQ(importer(map, 7), "10.0.0.1:7003");
+  EXPECT_EQ(importer(map, 8), "nobody") << "a node that is not in the view";
+  EXPECT_EQ(importer(map, 9), "nobody");
+  EXPECT_EQ(give(map, done(nodes("2", "", " [9-<-1]"))), "");
+  EXPECT_EQ(importer(map, 9), "10.0.0.1:7002");
+  EXPECT_EQ(importer(map, 7), "nobody") << "it may be over";
+  EXPECT_EQ(give(map, done(nodes("3", "", ""))), "");
+  EXPECT_EQ(importer(map, 9), "nobody");
+}
+
 TEST_F(RespClusterMap, AServerThatStandsAloneOwnsAllIfItIsTheOnlyOne) {
   const protocol::Reply disabled = refused("ERR This instance has cluster support disabled");
   ClusterMap alone(std::vector<NodeConfig>{{"h", 7}});
