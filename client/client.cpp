@@ -17,6 +17,14 @@ using protocol::Verb;
 namespace calls = client::calls;
 namespace runtime = client::runtime;
 
+namespace {
+
+const std::shared_ptr<Client::Impl>& shared(const Client& client) {
+  return client::Internals::impl(client);
+}
+
+}  // namespace
+
 Client::Client(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&& other) noexcept {
@@ -27,10 +35,6 @@ Client& Client::operator=(Client&& other) noexcept {
 }
 Client::~Client() {
   if (impl_ != nullptr) impl_->close();
-}
-
-const std::shared_ptr<Client::Impl>& Client::shared() const {
-  return impl_ != nullptr ? impl_ : Impl::moved_from();
 }
 
 Result<Client> Client::open(std::string_view uri, ClientOptions options) {
@@ -45,70 +49,78 @@ Result<Client> Client::open(ClusterConfig config, ClientOptions options) {
   return Client(std::move(*impl));
 }
 
-const ClusterConfig& Client::config() const noexcept { return shared()->config(); }
+const ClusterConfig& Client::config() const noexcept { return shared(*this)->config(); }
 
 Result<GetResult> Client::get(std::string_view key, const GetOptions& options) {
-  return calls::call<runtime::GetOp>(shared()->context(), calls::get_request(key, options));
+  return calls::call<runtime::GetOp>(shared(*this)->context(), calls::get_request(key, options));
 }
 
 Result<SetResult> Client::set(std::string_view key, std::string_view value,
                               const SetOptions& options) {
-  return calls::call<runtime::SetOp>(shared()->context(),
-                                     calls::set_request(key, value, options, shared()->config()));
+  return calls::call<runtime::SetOp>(
+      shared(*this)->context(), calls::set_request(key, value, options, shared(*this)->config()));
 }
 
 Result<RemoveResult> Client::remove(std::string_view key, const RemoveOptions& options) {
-  return calls::call<runtime::RemoveOp>(shared()->context(),
-                                        calls::remove_request(key, options, shared()->config()));
+  return calls::call<runtime::RemoveOp>(
+      shared(*this)->context(), calls::remove_request(key, options, shared(*this)->config()));
 }
 
 Result<bool> Client::append(std::string_view key, std::string_view value,
                             const EditOptions& options) {
   return calls::call<runtime::DoneOp>(
-      shared()->context(),
-      calls::edit_request(Verb::append, key, value, options, shared()->config()));
+      shared(*this)->context(),
+      calls::edit_request(Verb::append, key, value, options, shared(*this)->config()));
 }
 
 Result<bool> Client::prepend(std::string_view key, std::string_view value,
                              const EditOptions& options) {
   return calls::call<runtime::DoneOp>(
-      shared()->context(),
-      calls::edit_request(Verb::prepend, key, value, options, shared()->config()));
+      shared(*this)->context(),
+      calls::edit_request(Verb::prepend, key, value, options, shared(*this)->config()));
 }
 
 Result<CountResult> Client::increment(std::string_view key, std::uint64_t delta,
                                       const CountOptions& options) {
   return calls::call<runtime::CountOp>(
-      shared()->context(),
-      calls::count_request(Verb::increment, key, delta, options, shared()->config()));
+      shared(*this)->context(),
+      calls::count_request(Verb::increment, key, delta, options, shared(*this)->config()));
 }
 
 Result<CountResult> Client::decrement(std::string_view key, std::uint64_t delta,
                                       const CountOptions& options) {
   return calls::call<runtime::CountOp>(
-      shared()->context(),
-      calls::count_request(Verb::decrement, key, delta, options, shared()->config()));
+      shared(*this)->context(),
+      calls::count_request(Verb::decrement, key, delta, options, shared(*this)->config()));
 }
 
 Result<bool> Client::touch(std::string_view key, const TouchOptions& options) {
   return calls::call<runtime::DoneOp>(
-      shared()->context(), calls::touch_request(Verb::touch, key, options, shared()->config()));
+      shared(*this)->context(),
+      calls::touch_request(Verb::touch, key, options, shared(*this)->config()));
 }
 
 Result<GetResult> Client::get_and_touch(std::string_view key, const TouchOptions& options) {
   return calls::call<runtime::GetOp>(
-      shared()->context(),
-      calls::touch_request(Verb::get_and_touch, key, options, shared()->config()));
+      shared(*this)->context(),
+      calls::touch_request(Verb::get_and_touch, key, options, shared(*this)->config()));
+}
+
+Result<GetResult> Client::get_and_set(std::string_view key, std::string_view value,
+                                      const GetAndSetOptions& options) {
+  return calls::call<runtime::GetOp>(
+      shared(*this)->context(),
+      calls::get_and_set_request(key, value, options, shared(*this)->config()));
 }
 
 Result<Value> Client::get_or_compute(std::string_view key, const ComputeOptions& options,
                                      const Compute& compute) {
-  return client::compute::get_or_compute(shared()->computations(), key, options, compute);
+  return client::compute::get_or_compute(shared(*this)->computations(), key, options, compute);
 }
 
 std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_view> keys,
                                                    const BatchOptions& options) {
-  return calls::call_batch<runtime::GetOp>(shared()->context(),
+  return calls::call_batch<runtime::GetOp>(shared(*this)->context(),
                                            calls::keys_request(Verb::get, keys, options));
 }
 
@@ -116,23 +128,23 @@ std::vector<KeyResult<GetResult>> Client::get_many(std::span<const std::string_v
                                                    const BatchOptions& options,
                                                    std::vector<KeyResult<GetResult>>&& used) {
   return calls::call_batch<runtime::GetOp>(
-      shared()->context(), calls::keys_request(Verb::get, keys, options), std::move(used));
+      shared(*this)->context(), calls::keys_request(Verb::get, keys, options), std::move(used));
 }
 
 std::vector<KeyResult<SetResult>> Client::set_many(std::span<const SetItem> items,
                                                    const BatchSetOptions& options) {
   return calls::call_batch<runtime::SetOp>(
-      shared()->context(), calls::items_request(items, options, shared()->config()));
+      shared(*this)->context(), calls::items_request(items, options, shared(*this)->config()));
 }
 
 std::vector<KeyResult<RemoveResult>> Client::remove_many(std::span<const std::string_view> keys,
                                                          const BatchOptions& options) {
-  return calls::call_batch<runtime::RemoveOp>(shared()->context(),
+  return calls::call_batch<runtime::RemoveOp>(shared(*this)->context(),
                                               calls::keys_request(Verb::remove, keys, options));
 }
 
 Result<CommandReply> Client::execute(Command command, const CommandOptions& options) {
-  return calls::execute(shared()->context(), std::move(command), options);
+  return calls::execute(shared(*this)->context(), std::move(command), options);
 }
 
 Result<Watch> Client::watch(std::string_view key, const WatchOptions& options) {
@@ -146,42 +158,42 @@ Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchO
 Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options,
                             WatchCallback callback) {
   auto session =
-      client::watch::open_session(Impl::watches(shared()), keys, options, std::move(callback));
+      client::watch::open_session(Impl::watches(shared(*this)), keys, options, std::move(callback));
   if (!session) return Failure(std::move(session.error()));
   return Watch(std::move(*session));
 }
 
 bool Client::supports(Feature feature) const noexcept {
-  return runtime::supports(shared()->config(), feature);
+  return runtime::supports(shared(*this)->config(), feature);
 }
 
 Result<Location> Client::locate(std::string_view key) const {
-  return calls::locate(shared()->context(), key);
+  return calls::locate(shared(*this)->context(), key);
 }
 
-std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared()->context()); }
+std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared(*this)->context()); }
 
 std::vector<NodeReport> Client::check_nodes(const NodesOptions& options) {
-  return calls::check_nodes(shared()->context(), options.timeout, options.stop);
+  return calls::check_nodes(shared(*this)->context(), options.timeout, options.stop);
 }
 
 std::vector<NodeText> Client::server_stats(std::string_view group, const NodesOptions& options) {
-  return calls::ask_for_texts(shared()->context(), Verb::stats, group, options.timeout,
+  return calls::ask_for_texts(shared(*this)->context(), Verb::stats, group, options.timeout,
                               options.stop);
 }
 
 std::vector<NodeText> Client::server_versions(const NodesOptions& options) {
-  return calls::ask_for_texts(shared()->context(), Verb::server_version, {}, options.timeout,
+  return calls::ask_for_texts(shared(*this)->context(), Verb::server_version, {}, options.timeout,
                               options.stop);
 }
 
 Result<std::vector<ClusterServer>> Client::cluster_servers(const NodesOptions& options) {
-  return calls::cluster_servers(shared()->context(), options.timeout, options.stop);
+  return calls::cluster_servers(shared(*this)->context(), options.timeout, options.stop);
 }
 
-AsyncClient Client::async() const { return {shared(), {}}; }
+AsyncClient Client::async() const { return {shared(*this), {}}; }
 
-FutureClient Client::futures() const { return FutureClient(shared()); }
+FutureClient Client::futures() const { return FutureClient(shared(*this)); }
 
 }  // namespace v0
 

@@ -79,6 +79,14 @@ void AsyncClient::get_and_touch(std::string_view key, const TouchOptions& option
       {std::move(done)});
 }
 
+void AsyncClient::get_and_set(std::string_view key, std::string_view value,
+                              const GetAndSetOptions& options,
+                              Callback<Result<GetResult>> done) const {
+  calls::call_async<runtime::GetOp>(
+      impl_->context(), calls::get_and_set_request(key, value, options, impl_->config()),
+      {std::move(done)});
+}
+
 void AsyncClient::execute(Command command, const CommandOptions& options,
                           Callback<Result<CommandReply>> done) const {
   calls::execute_async(impl_->context(), std::move(command), options, {std::move(done)});
@@ -185,6 +193,15 @@ Awaitable<Result<GetResult>> AsyncClient::get_and_touch(std::string_view key,
                                                         const TouchOptions& options) const {
   return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
             self.get_and_touch(key, own.get(), std::move(done));
+          },
+          hook_};
+}
+
+Awaitable<Result<GetResult>> AsyncClient::get_and_set(std::string_view key, std::string_view value,
+                                                      const GetAndSetOptions& options) const {
+  return {[self = *this, key = std::string(key), value = std::string(value),
+           own = OwnedOptions(options)](auto done) {
+            self.get_and_set(key, value, own.get(), std::move(done));
           },
           hook_};
 }

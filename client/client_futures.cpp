@@ -85,6 +85,13 @@ std::future<Result<GetResult>> FutureClient::get_and_touch(std::string_view key,
       impl_->context(), calls::touch_request(Verb::get_and_touch, key, options, impl_->config()));
 }
 
+std::future<Result<GetResult>> FutureClient::get_and_set(std::string_view key,
+                                                         std::string_view value,
+                                                         const GetAndSetOptions& options) const {
+  return start<runtime::GetOp>(impl_->context(),
+                               calls::get_and_set_request(key, value, options, impl_->config()));
+}
+
 std::future<Result<CommandReply>> FutureClient::execute(Command command,
                                                         const CommandOptions& options) const {
   auto [receiver, future] = calls::promised<Result<CommandReply>>();

@@ -71,9 +71,12 @@ class Client::Impl {
 
 // What handles and tests need of a client beyond its public face.
 struct client::Internals {
-  static const std::shared_ptr<Client::Impl>& impl(const Client& client) { return client.shared(); }
+  // Never null.
+  static const std::shared_ptr<Client::Impl>& impl(const Client& client) {
+    return client.impl_ != nullptr ? client.impl_ : Client::Impl::moved_from();
+  }
   // Lives as long as the client or one of its handles.
-  static runtime::Context& context(const Client& client) { return client.shared()->context(); }
+  static runtime::Context& context(const Client& client) { return impl(client)->context(); }
 };
 
 }  // namespace sheaf

@@ -155,7 +155,8 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   stats_.round_trip += stats_.round_trip.count() == 0 ? trip : (trip - stats_.round_trip) / 8;
   if (reply.status == Status::refused) {
     if (reply.redirect && owner_.redirect(request, reply, now)) return;
-    fail(request, Outcome::refused, reply.reason, reply.text, now);
+    const Outcome outcome = reply.executed ? Outcome::unknown : Outcome::refused;
+    fail(request, outcome, reply.reason, reply.text, now);
     return;
   }
   Completion completion;

@@ -34,6 +34,8 @@ std::string_view to_string(Verb verb) noexcept {
       return "touch";
     case Verb::get_and_touch:
       return "get and touch";
+    case Verb::get_and_set:
+      return "get and set";
     case Verb::lease:
       return "lease";
     case Verb::server_version:

@@ -32,6 +32,7 @@ enum class Verb : std::uint8_t {
   decrement,       // takes `delta` away, down to 0
   touch,           // gives the key the time to live `ttl`
   get_and_touch,   // both at once
+  get_and_set,     // set; `value` is the one that was there before, or the key was absent
   lease,           // get; the first who finds the key absent may compute it, for `ttl`
   server_version,  // `value` is the server's version; needs no key
   stats,           // of the group named by `key` (empty: general); `value` is lines "NAME VALUE\n"
@@ -120,6 +121,7 @@ struct Reply {
   bool unsure = false;  // of a key of get_many: only a get of it alone shows whether it is there
   bool polls = false;   // watch: no notifications will come, the key is to be read now and then
   std::optional<Redirect> redirect{};  // refused only; if there is one, nothing was executed
+  bool executed = false;  // refused only: the server did it; its reply is above a limit of ours
 };
 
 }  // namespace sheaf::protocol

@@ -95,6 +95,16 @@ KeyRequest touch_request(Verb verb, std::string_view key, const TouchOptions& op
           first_of(check_key(key), check_ttl(options.ttl))};
 }
 
+KeyRequest get_and_set_request(std::string_view key, std::string_view value,
+                               const GetAndSetOptions& options, const ClusterConfig& config) {
+  protocol::Operation operation = operation_on(Verb::get_and_set, key);
+  operation.value = value;
+  operation.ttl = effective_ttl(options.ttl, config);
+  operation.condition = condition_of(options.condition);
+  return {operation, options.timeout, options.stop,
+          first_of(check_key(key), check_value(value, config), check_ttl(options.ttl))};
+}
+
 BatchRequest<std::string_view> keys_request(Verb verb, std::span<const std::string_view> keys,
                                             const BatchOptions& options) {
   return {keys, operation_on(verb, {}), options.timeout, options.stop, std::nullopt};

@@ -47,6 +47,8 @@ KeyRequest count_request(protocol::Verb verb, std::string_view key, std::uint64_
 // touch, get_and_touch
 KeyRequest touch_request(protocol::Verb verb, std::string_view key, const TouchOptions& options,
                          const ClusterConfig& config);
+KeyRequest get_and_set_request(std::string_view key, std::string_view value,
+                               const GetAndSetOptions& options, const ClusterConfig& config);
 
 // get_many, remove_many
 BatchRequest<std::string_view> keys_request(protocol::Verb verb,

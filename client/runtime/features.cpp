@@ -57,6 +57,8 @@ std::string_view to_string(Feature feature) noexcept {
       return "counters";
     case Feature::touch:
       return "touch and get and touch";
+    case Feature::get_and_set:
+      return "get and set";
     case Feature::flags:
       return "flags beside the value";
     case Feature::millisecond_ttl:

@@ -147,6 +147,12 @@ class SHEAF_API AsyncClient {
   Awaitable<Result<GetResult>> get_and_touch(std::string_view key,
                                              const TouchOptions& options = {}) const;
 
+  /// See Client::get_and_set.
+  void get_and_set(std::string_view key, std::string_view value, const GetAndSetOptions& options,
+                   Callback<Result<GetResult>> done) const;
+  Awaitable<Result<GetResult>> get_and_set(std::string_view key, std::string_view value,
+                                           const GetAndSetOptions& options = {}) const;
+
   /// See Client::execute.
   void execute(Command command, const CommandOptions& options,
                Callback<Result<CommandReply>> done) const;
@@ -209,6 +215,9 @@ class SHEAF_API FutureClient {
   /// See Client::get_and_touch.
   std::future<Result<GetResult>> get_and_touch(std::string_view key,
                                                const TouchOptions& options = {}) const;
+  /// See Client::get_and_set.
+  std::future<Result<GetResult>> get_and_set(std::string_view key, std::string_view value,
+                                             const GetAndSetOptions& options = {}) const;
   /// See Client::execute.
   std::future<Result<CommandReply>> execute(Command command,
                                             const CommandOptions& options = {}) const;

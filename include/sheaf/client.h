@@ -107,6 +107,13 @@ class SHEAF_API Client {
   /// Reads a key and gives it a new time to live, at once; as touch.
   Result<GetResult> get_and_touch(std::string_view key, const TouchOptions& options = {});
 
+  /// Writes a key and returns the value that was there before, in one step; nothing: the key was
+  /// absent. Not safe to repeat after `unknown`. That is also the outcome, with Reason::too_large,
+  /// if the value was written and the one before is above `value_limit`. Redis protocol, since
+  /// Redis 6.2; elsewhere Outcome::unsupported.
+  Result<GetResult> get_and_set(std::string_view key, std::string_view value,
+                                const GetAndSetOptions& options = {});
+
   /// Reads a key; if it is absent, computes and stores it, while everybody else who misses it waits
   /// for that value: one thread of this client computes, and one process of all. `compute` runs on
   /// the caller's stack under no lock of ours; it may use the client, but not for this same key.
@@ -202,7 +209,6 @@ class SHEAF_API Client {
   friend class Clusters;
   friend struct client::Internals;
   explicit Client(std::shared_ptr<Impl> impl) noexcept;
-  const std::shared_ptr<Impl>& shared() const;
   std::shared_ptr<Impl> impl_;  // lockers, guards, lists and watches share it
 };
 

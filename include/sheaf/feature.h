@@ -25,6 +25,7 @@ enum class Feature : std::uint8_t {
   edits,               ///< append, prepend.
   counters,            ///< increment, decrement.
   touch,               ///< touch, get_and_touch.
+  get_and_set,         ///< get_and_set.
   flags,               ///< SetOptions::flags: 32 bits beside the value.
   millisecond_ttl,     ///< Times to live count in milliseconds; elsewhere in seconds, rounded up.
   rehash,              ///< FailoverMode::rehash.
@@ -46,6 +47,7 @@ inline constexpr Feature all_features[] = {Feature::fencing,
                                            Feature::edits,
                                            Feature::counters,
                                            Feature::touch,
+                                           Feature::get_and_set,
                                            Feature::flags,
                                            Feature::millisecond_ttl,
                                            Feature::rehash,

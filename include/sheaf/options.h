@@ -131,6 +131,17 @@ struct TouchOptions {
   Stop stop{};               ///< See Stop.
 };
 
+/// Options of get_and_set.
+struct GetAndSetOptions {
+  /// None: the cluster's `default_ttl`, which by default is "never expires".
+  std::optional<Ttl> ttl{};
+  /// `always`, `if_present`, or `if_absent`, which needs Redis 7. Whether the value was stored is
+  /// then seen by whether there was one.
+  SetCondition condition = SetCondition::always;
+  Timeout timeout{};  ///< See Timeout.
+  Stop stop{};        ///< See Stop.
+};
+
 /// Options of get_or_compute.
 struct ComputeOptions {
   /// Time to live of a value that was computed; none: as for set.

@@ -94,6 +94,7 @@ bool Answers::may_be_long() noexcept {
     case Question::value:
     case Question::many:
     case Question::touch_by_value:
+    case Question::exchange:
     case Question::stats:
     case Question::command:
     case Question::present:
@@ -237,6 +238,8 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
       }
       reply.status = Status::not_stored;
       return request.conditional && value.is_null();
+    case Question::exchange:
+      return read_former(request, value, reply);
     case Question::probe:
       return is_pong(value);
     case Question::version:
@@ -285,6 +288,16 @@ bool Answers::read_value(const Value& value, Reply& reply) noexcept {
     default:
       return false;
   }
+}
+
+// One that is above the limit was replaced all the same, unless the key had to be absent.
+bool Answers::read_former(const Pending& request, const Value& value, Reply& reply) noexcept {
+  if (!read_value(value, reply)) return false;
+  if (reply.status != Status::refused) return true;
+  reply.executed = !request.conditional;
+  reply.text = reply.executed ? "the value was stored; the one before is above value_limit"
+                              : "nothing was stored; the value that is there is above value_limit";
+  return true;
 }
 
 // As a server of the Redis protocol writes them: NAME:VALUE, with empty lines and lines that begin

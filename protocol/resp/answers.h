@@ -13,7 +13,8 @@
 // | any other error                         | the request ends as refused; MOVED and the  |
 // |                                         | like with a Redirect                        |
 // | of the right type                       | the request ends, or has an item            |
-// | a value above value_limit               | the request ends as refused: too_large      |
+// | a value above value_limit               | the request ends as refused: too_large; if  |
+// |                                         | a write was carried out, as `executed`      |
 // | of another type; of no request, or of   | the protocol is broken: the connection ends |
 // | one that has not left                   |                                             |
 //
@@ -79,6 +80,7 @@ class Answers {
   // What a reply says that is no error; false if it is none to this request.
   bool read(const Pending& request, const Value& value, protocol::Reply& reply);
   bool read_value(const Value& value, protocol::Reply& reply) noexcept;
+  bool read_former(const Pending& request, const Value& value, protocol::Reply& reply) noexcept;
   bool read_stats(const Value& value, protocol::Reply& reply);
   void name_version(protocol::Reply& reply);
 

@@ -38,6 +38,7 @@ enum class Question : std::uint8_t {
   touch,           // PEXPIRE: 1, or 0
   touch_by_value,  // GETEX, whose value nobody wants
   store,           // SET: OK; also null, if it has a condition
+  exchange,        // SET with GET: what was there, a text, or null
   remove,          // DEL: 1, or 0
   probe,           // PING: PONG
   version,         // the same; what the server is was asked in the handshake
@@ -59,7 +60,7 @@ struct Pending : OrderedRequest {
   Question question = Question::value;
   Part part = Part::own;
   bool asks = false;             // `closing` follows
-  bool conditional = false;      // store
+  bool conditional = false;      // store; exchange: if there is nothing
   std::uint16_t slot = no_slot;  // of its one key
   std::uint32_t keys = 0;        // many
   std::uint32_t at = 0;          // many

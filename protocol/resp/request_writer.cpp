@@ -34,6 +34,7 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
     case Verb::get_many:
       return write_many(operation).ticket;
     case Verb::set:
+    case Verb::get_and_set:
       return write_set(operation).ticket;
     case Verb::remove:
       return write_one(Question::remove, operation, {"DEL", operation.key}).ticket;
@@ -82,7 +83,7 @@ Pending& RequestWriter::write_one(Question question, const Operation& operation,
 }
 
 Pending& RequestWriter::write_set(const Operation& operation) {
-  std::array<Argument, 6> words{"SET", operation.key, operation.value};
+  std::array<Argument, 7> words{"SET", operation.key, operation.value};
   std::size_t count = 3;
   if (operation.ttl.count() > 0) {
     const Expiry expiry = expiry_of(operation.ttl);
@@ -91,6 +92,12 @@ Pending& RequestWriter::write_set(const Operation& operation) {
   }
   if (operation.condition == Condition::if_absent) words[count++] = "NX";
   if (operation.condition == Condition::if_present) words[count++] = "XX";
+  if (operation.verb == Verb::get_and_set) {
+    words[count++] = "GET";
+    Pending& request = write_one(Question::exchange, operation, Command(words.data(), count));
+    request.conditional = operation.condition == Condition::if_absent;
+    return request;
+  }
   Pending& request = write_one(Question::store, operation, Command(words.data(), count));
   request.conditional = operation.condition != Condition::none;
   request.version = ValueVersion::of(operation.value);

@@ -54,6 +54,8 @@ std::optional<LocalError> bad_condition(const Operation& operation) {
       return std::nullopt;
     case Condition::if_absent:
     case Condition::if_present:
+      if (sets || operation.verb == Verb::get_and_set) return std::nullopt;
+      [[fallthrough]];
     case Condition::if_absent_or_equal:
       if (sets) return std::nullopt;
       return unsupported("only a set can have this condition");
@@ -78,6 +80,7 @@ std::optional<LocalError> bad_verb(Verb verb) {
     case Verb::remove:
     case Verb::touch:
     case Verb::get_and_touch:
+    case Verb::get_and_set:
     case Verb::probe:
     case Verb::server_version:
     case Verb::stats:
@@ -104,6 +107,7 @@ std::optional<LocalError> bad_ttl(const Operation& operation) {
     case Verb::set:
     case Verb::touch:
     case Verb::get_and_touch:
+    case Verb::get_and_set:
       return std::nullopt;
     case Verb::increment:
     case Verb::decrement:
@@ -114,8 +118,22 @@ std::optional<LocalError> bad_ttl(const Operation& operation) {
   }
 }
 
-bool has_no_getex(const ServerFacts& server) noexcept {
-  return server.is(Software::redis) && server.version && *server.version < getex_since;
+// Valkey and Garnet always had what Redis has got in time.
+bool is_redis_before(const ServerFacts& server, const ServerVersion& wanted) noexcept {
+  return server.is(Software::redis) && server.version && *server.version < wanted;
+}
+
+std::optional<LocalError> too_old(const Operation& operation, const ServerFacts& server) {
+  const bool touches = operation.verb == Verb::touch || operation.verb == Verb::get_and_touch;
+  if (touches && !touches_by_pexpire(operation, server) && is_redis_before(server, getex_since)) {
+    return unsupported("GETEX needs Redis 6.2");
+  }
+  if (operation.verb != Verb::get_and_set) return std::nullopt;
+  if (is_redis_before(server, set_get_since)) return unsupported("SET with GET needs Redis 6.2");
+  if (operation.condition == Condition::if_absent && is_redis_before(server, set_nx_get_since)) {
+    return unsupported("SET with NX and GET needs Redis 7.0");
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -157,11 +175,7 @@ std::optional<LocalError> refusal_of(const Operation& operation, const ServerFac
   if (operation.value.size() > value_limit) {
     return too_large("the value", operation.value.size(), "value_limit", value_limit);
   }
-  const bool touches = operation.verb == Verb::touch || operation.verb == Verb::get_and_touch;
-  if (touches && !touches_by_pexpire(operation, server) && has_no_getex(server)) {
-    return unsupported("GETEX needs Redis 6.2");
-  }
-  return std::nullopt;
+  return too_old(operation, server);
 }
 
 }  // namespace sheaf::protocol::resp

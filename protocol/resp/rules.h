@@ -20,7 +20,10 @@ namespace sheaf::protocol::resp {
 // Servers take keys of 512 MiB. Ours are copied into the output, and copies have a limit.
 inline constexpr std::size_t longest_key = OutputQueue::copy_limit;
 
-inline constexpr ServerVersion getex_since{6, 2, 0};  // of Redis; Valkey and Garnet always had it
+// Of Redis; Valkey and Garnet always had them.
+inline constexpr ServerVersion getex_since{6, 2, 0};
+inline constexpr ServerVersion set_get_since{6, 2, 0};
+inline constexpr ServerVersion set_nx_get_since{7, 0, 0};
 
 // Whether an operation is about one key, its `key`.
 bool needs_key(Verb verb) noexcept;

@@ -294,6 +294,7 @@ TEST_P(Contract, WhatTheEndpointLacksIsRefusedAsUnsupportedAndChangesNothing) {
   has(Feature::counters, client->decrement("kept", 0));
   has(Feature::touch, client->touch("kept"));
   has(Feature::touch, client->get_and_touch("kept"));
+  has(Feature::get_and_set, client->get_and_set("kept", "1"));
   for (const NodeText& server : client->server_stats()) has(Feature::server_stats, server.text);
   for (const NodeText& server : client->server_versions()) has(Feature::server_stats, server.text);
   has(Feature::watch, client->watch("kept"));

@@ -12,7 +12,7 @@ using protocol::Verb;
 namespace {
 
 constexpr unsigned verbs = static_cast<unsigned>(Verb::stats) + 1;
-static_assert(verbs == 17);
+static_assert(verbs == 18);
 
 // Sizes that a script can name: each to 199, then steps of 64.
 std::size_t size_of(std::uint8_t argument) {
@@ -25,6 +25,7 @@ Condition condition_of(Verb verb, unsigned variant) {
   constexpr std::array of_set{Condition::none, Condition::if_absent, Condition::if_present,
                               Condition::if_version, Condition::if_absent_or_equal};
   constexpr std::array of_remove{Condition::none, Condition::if_version, Condition::if_value};
+  if (verb == Verb::get_and_set) return of_set[variant / 4 % 3];
   if (verb == Verb::set) return of_set[variant / 4 % of_set.size()];
   return verb == Verb::remove ? of_remove[variant / 4 % of_remove.size()] : Condition::none;
 }
@@ -37,9 +38,10 @@ Operation operation_of(Verb verb, unsigned variant, const SessionDrive::Request&
   operation.deadline = now.mono + std::chrono::seconds(3);
   if (verb != Verb::stats && verb != Verb::server_version) operation.key = request.key;
   if (verb == Verb::get_many) operation.keys = request.keys;
-  const bool writes = verb == Verb::set || verb == Verb::append || verb == Verb::prepend;
+  const bool stores = verb == Verb::set || verb == Verb::get_and_set;
+  const bool writes = stores || verb == Verb::append || verb == Verb::prepend;
   if (writes || operation.condition == Condition::if_value) operation.value = request.value;
-  if (verb == Verb::set) operation.ttl = std::chrono::milliseconds(700 * (variant % 5));
+  if (stores) operation.ttl = std::chrono::milliseconds(700 * (variant % 5));
   if (verb == Verb::touch || verb == Verb::get_and_touch || verb == Verb::lease) {
     operation.ttl = std::chrono::milliseconds(700 * (variant + 1));
   }

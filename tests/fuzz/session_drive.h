@@ -100,7 +100,7 @@ class Script {
 
   Script& feed(std::uint8_t size = SessionDrive::all) { return add(Action::feed, size); }
   Script& submit(protocol::Verb verb, unsigned variant = 0) {
-    return add(Action::submit, static_cast<unsigned>(verb) + 17 * variant);
+    return add(Action::submit, static_cast<unsigned>(verb) + 18 * variant);
   }
   Script& take_output(std::uint8_t size = SessionDrive::all) {
     return add(Action::take_output, size);

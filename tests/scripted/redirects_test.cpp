@@ -159,6 +159,21 @@ TEST(ScriptedRedirects, AskByAServerThatKnowsNoHostLeadsToWhomItsMapNames) {
   });
 }
 
+// It may have been carried out, and a second time would return its own value.
+TEST(ScriptedRedirects, AGetAndSetIsFollowedButNotRepeatedWithoutAnAnswer) {
+  Scene scene;
+  const std::string key = scene.servers.key(0);
+  const std::string command = "SET " + key + " v GET";
+  scene.servers.answer(0, command, scene.moved(key, 1));
+  scene.servers.answer(1, command, "$3\r\nold\r\n");
+  EXPECT_EQ(in_words(scene.client().get_and_set(key, "v")), "old");
+  scene.servers.script(1, command, {{.close = true}});
+  const std::string end = in_words(scene.client().get_and_set(key, "v"));
+  EXPECT_TRUE(end.starts_with("unknown, connection lost: ")) << end;
+  EXPECT_EQ(scene.servers.requests(0), Commands{command});
+  EXPECT_EQ(scene.servers.requests(1), (Commands{command, command}));
+}
+
 // Garnet takes a run of GETs that come together as one command.
 TEST(ScriptedRedirects, NoGetOfOthersFollowsAnAskingPairDirectly) {
   Scene scene;

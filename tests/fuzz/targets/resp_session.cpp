@@ -81,6 +81,8 @@ std::vector<std::string> seeds() {
            "_\r\n$1\r\n1\r\n-MOVED 4576 a:1\r\n$-1\r\n_\r\n_\r\n$1\r\n7\r\n_\r\n"),
       talk(Script(ready).submit(Verb::get, 6).submit(Verb::get).take_output(),
            "+OK\r\n$1\r\nv\r\n+PONG\r\n_\r\n"),
+      talk(Script(ready).submit(Verb::get_and_set).submit(Verb::get_and_set, 4).take_output(),
+           "$1\r\nv\r\n_\r\n"),
       talk(Script(ready).submit(Verb::set, 3).take_output(30).cancel(0).take_output(), "+OK\r\n"),
       talk(Script(ready).submit(Verb::touch, 2).submit(Verb::get_and_touch, 2).take_output(),
            ":1\r\n-CLUSTERDOWN Hash slot not served\r\n"),

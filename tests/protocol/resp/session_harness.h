@@ -42,6 +42,7 @@ struct Seen {
   std::string value{};
   std::string text{};
   bool unsure = false;
+  bool executed = false;
   Sent sent = Sent::no;
   std::uint32_t index = 0;
   std::optional<Whereto> redirect{};
@@ -58,6 +59,7 @@ inline Seen seen(const Event& event) {
   copy.value = reply.value;
   copy.text = reply.text;
   copy.unsure = reply.unsure;
+  copy.executed = reply.executed;
   if (reply.redirect) {
     const protocol::Redirect& to = *reply.redirect;
     copy.redirect = Whereto{to.kind, std::string(to.host), to.port, to.slot, to.host_unknown};

@@ -97,6 +97,61 @@ TEST_P(RespVerbs, GetAndTouch) {
   EXPECT_EQ(wire.written, "GETEX k PERSIST");
 }
 
+TEST_P(RespVerbs, GetAndSet) {
+  const Operation exchange = operation(Verb::get_and_set, "k", "v");
+  const Operation once = with(exchange, Condition::if_absent);
+  if (GetParam() == Server::old_redis) {
+    EXPECT_EQ(wire.refusal(exchange).outcome, Outcome::unsupported);
+    EXPECT_EQ(wire.refusal(exchange).text, "SET with GET needs Redis 6.2");
+    return;
+  }
+  const Seen former = wire.ask(exchange, "$1\r\nu\r\n");
+  EXPECT_EQ(wire.written, "SET k v GET");
+  EXPECT_EQ(former.status, Status::done);
+  EXPECT_EQ(former.value, "u");
+  EXPECT_EQ(wire.ask(exchange, null()).status, Status::absent);
+  EXPECT_EQ(wire.ask(living(once, 30s), null()).status, Status::absent);
+  EXPECT_EQ(wire.written, "SET k v PX 30000 NX GET");
+  EXPECT_EQ(wire.ask(with(exchange, Condition::if_present), null()).status, Status::absent);
+  EXPECT_EQ(wire.written, "SET k v XX GET");
+  for (const Condition other :
+       {Condition::if_absent_or_equal, Condition::if_value, Condition::if_version}) {
+    EXPECT_EQ(wire.refusal(with(exchange, other)).outcome, Outcome::unsupported);
+  }
+  EXPECT_EQ(wire.ask(exchange, "-WRONGTYPE no\r\n").reason, Reason::wrong_type);
+  wire.ask(exchange, "+OK\r\n");
+  EXPECT_TRUE(wire.session.closed()) << "a server that has not understood GET";
+}
+
+TEST_P(RespVerbs, GetAndSetSaysThatItHasStoredWhateverItCannotReturn) {
+  if (GetParam() == Server::old_redis) return;
+  const Operation exchange = operation(Verb::get_and_set, "k", "v");
+  for (const std::size_t size : {2'000'001u, 5'000'000u}) {
+    const Seen former = wire.ask(exchange, bulk(std::string(size, 'u')));
+    EXPECT_EQ(former.status, Status::refused);
+    EXPECT_EQ(former.reason, Reason::too_large);
+    EXPECT_TRUE(former.executed);
+    const Seen kept = wire.ask(with(exchange, Condition::if_absent), bulk(std::string(size, 'u')));
+    EXPECT_EQ(kept.reason, Reason::too_large);
+    EXPECT_FALSE(kept.executed);
+  }
+  EXPECT_FALSE(wire.ask(get("k"), bulk(std::string(2'000'001, 'u'))).executed);
+}
+
+TEST(RespOldServers, SetWithNxAndGetNeedsRedis7) {
+  Wire wire;
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed("%2\r\n+server\r\n+redis\r\n+version\r\n+6.2.14\r\n");
+  wire.take();
+  wire.feed("+OK\r\n+OK\r\n+PONG\r\n");
+  wire.next();
+  const Operation exchange = operation(Verb::get_and_set, "k", "v");
+  EXPECT_EQ(wire.refusal(with(exchange, Condition::if_absent)).text,
+            "SET with NX and GET needs Redis 7.0");
+  EXPECT_EQ(wire.ask(with(exchange, Condition::if_present), "_\r\n").status, Status::absent);
+}
+
 TEST_P(RespVerbs, Probe) {
   EXPECT_EQ(wire.ask(operation(Verb::probe), "+PONG\r\n").status, Status::done);
   EXPECT_EQ(wire.written, "PING");

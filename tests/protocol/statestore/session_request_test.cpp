@@ -173,7 +173,7 @@ TEST(StoreSessionRequest, CombinationsThatTheStoreDoesNotKnowAreUnsupported) {
   EXPECT_TRUE(unsupported(Verb::remove, Condition::if_version, 0ms, ""));
   for (const Verb verb :
        {Verb::append, Verb::prepend, Verb::increment, Verb::decrement, Verb::touch,
-        Verb::get_and_touch, Verb::lease, Verb::server_version, Verb::stats}) {
+        Verb::get_and_touch, Verb::get_and_set, Verb::lease, Verb::server_version, Verb::stats}) {
     EXPECT_TRUE(unsupported(verb, Condition::none, 0ms, "")) << to_string(verb);
   }
   EXPECT_FALSE(unsupported(Verb::remove, Condition::if_value, 0ms, "1:1:a"));
