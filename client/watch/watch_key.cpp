@@ -208,29 +208,17 @@ void WatchKey::on_unwatched() {
 }
 
 WatchKey::Reports WatchKey::on_refused(const Error& error, bool permanent, Now now) {
+  const Request refused = open_request();
+  put_off(refused == Request::watch && permanent ? never : now.mono + options_.retry);
   Reports reports;
-  switch (open_request()) {
-    case Request::watch:
-      registration_ = wanted_ ? Registration::refused : Registration::idle;
-      retry_at_ = permanent ? never : now.mono + options_.retry;
-      if (wanted_) reports.add(Audience::all, failure(error));
-      break;
-    case Request::read:
-      // The key is watched all the same; only its value cannot be reported.
-      reading_ = wanted_ ? Reading::wanted : Reading::none;
-      read_at_ = now.mono + options_.retry;
-      if (!wanted_) break;
-      reports.add(Audience::waiting, failure(error));
-      if (basis_ == Basis::announced || basis_ == Basis::missed) {
-        basis_ = Basis::first;
-        reports.add(Audience::live, update_of(Kind::changed, std::nullopt, {}));
-      }
-      break;
-    case Request::unwatch:
-      registration_ = Registration::idle;  // notifications that still come are dropped
-      break;
-    case Request::none:
-      break;
+  if (!wanted_) return reports;
+  if (refused == Request::watch) reports.add(Audience::all, failure(error));
+  if (refused != Request::read) return reports;
+  // The key is watched all the same; only its value cannot be reported.
+  reports.add(Audience::waiting, failure(error));
+  if (basis_ == Basis::announced || basis_ == Basis::missed) {
+    basis_ = Basis::first;
+    reports.add(Audience::live, update_of(Kind::changed, std::nullopt, {}));
   }
   return reports;
 }
@@ -241,7 +229,13 @@ WatchKey::Reports WatchKey::on_redirected(const Error& error, Now now) {
     redirected_since_.reset();
     return on_refused(error, false, now);
   }
-  const Deadline again = now.mono + options_.retry_elsewhere;
+  put_off(now.mono + options_.retry_elsewhere);
+  return {};
+}
+
+// The open request has had no useful answer, and is repeated. Of an unwatch nothing need follow:
+// notifications that still come are dropped.
+void WatchKey::put_off(Deadline again) {
   switch (open_request()) {
     case Request::watch:
       registration_ = wanted_ ? Registration::refused : Registration::idle;
@@ -257,7 +251,6 @@ WatchKey::Reports WatchKey::on_redirected(const Error& error, Now now) {
     case Request::none:
       break;
   }
-  return {};
 }
 
 void WatchKey::on_lost() {

@@ -199,6 +199,7 @@ class WatchKey {
   Deadline read_due() const { return reading_ == Reading::wanted ? read_at_ : audit_at_; }
   void want_read();
   void expect_change();
+  void put_off(Deadline again);
   bool counts(const protocol::Notification& notification) const;
   void accept(Held held, std::string_view version, const std::optional<std::string_view>& value);
   bool differs(const std::optional<std::string_view>& value, std::string_view version) const;
