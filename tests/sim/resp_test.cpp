@@ -10,8 +10,7 @@
 
 #include "protocol/resp/hash_slot.h"
 #include "tests/sim/kit/seeds.h"
-#include "tests/sim/kit/sim_resp.h"
-#include "tests/sim/kit/stack.h"
+#include "tests/sim/resp_world.h"
 
 namespace sheaf::sim {
 namespace {
@@ -23,39 +22,6 @@ using protocol::resp::hash_slot;
 bool is_absent(const Op& op) { return op.answered && op.status == protocol::Status::absent; }
 // It may have been carried out, or may be yet.
 bool is_doubtful(const Op& op) { return !op.answered && op.outcome == Outcome::unknown; }
-
-// Three primaries, two replicas of each; the fourth primary joins later.
-struct RespWorld {
-  explicit RespWorld(std::uint64_t seed, test::resp_model::ClusterOptions options = {})
-      : world(seed), network(world), resp(network, 3, seed, std::move(options)) {
-    for (unsigned primary = 0; primary < 3; ++primary) resp.add_replica(primary);
-    newcomer = resp.add_primary();
-    world.run_for(1s);
-    ClusterConfig config;
-    config.kind = EndpointKind::redis;
-    config.nodes = resp.addresses();
-    client = std::make_unique<StackClient>(world, network, config, seed);
-    world.run_for(100ms);
-  }
-  // Until it ends.
-  const Op& get(const std::string& key) { return wait(client->get(key, 2s)); }
-  const Op& set(const std::string& key, const std::string& value) {
-    return wait(client->set(key, value, 2s));
-  }
-  const Op& wait(const Op& op) {
-    world.run(world.now().mono + 5s, [&op] { return op.ended > 0; });
-    return op;
-  }
-  std::string_view owner(std::uint16_t slot) const {
-    return client->cluster().topology().owner_of_slot(slot);
-  }
-
-  SimWorld world;
-  SimNetwork network;
-  SimResp resp;
-  unsigned newcomer = 0;
-  std::unique_ptr<StackClient> client;
-};
 
 TEST(Resp, ClientsAndModelNodesUnderstandEachOther) {
   RespWorld run(1);
@@ -96,8 +62,8 @@ class RespStorm {
 
   void go_on(int steps) {
     for (int i = 0; i < steps; ++i) {
-      if (random_.below(4) == 0) change();
-      if (random_.below(10) == 0) spoil();
+      if (random_.below(4) == 0) run_.change(hash_slot(draw_key()), random_);
+      if (random_.below(10) == 0) run_.spoil(random_);
       for (int k = 0; k < 3; ++k) begin(draw_key());
       run_.world.run_for(std::chrono::milliseconds(random_.below(60)));
       check();
@@ -127,56 +93,6 @@ class RespStorm {
   std::string draw_key() {
     const std::uint64_t number = random_.below(40);
     return "{" + std::to_string(number % 13) + "}k" + std::to_string(number);
-  }
-
-  // Changes come one after another.
-  void change() {
-    auto& changes = run_.resp.changes();
-    if (!changes.over() || !run_.resp.cluster().settled()) return;
-    const std::uint16_t slot = hash_slot(draw_key());
-    const auto& view = run_.resp.cluster().node(0).view;
-    const auto source = view.owner(slot);
-    const unsigned target = random_.below(2) == 0 ? run_.newcomer : (source + 1) % 7;
-    if (source == test::resp_model::nobody || source == target) return;
-    const bool fit = !run_.resp.cluster().node(target).view.own().is_replica() &&
-                     !run_.resp.cluster().node(source).view.own().is_replica();
-    switch (random_.below(6)) {
-      default:
-        if (fit) changes.migrate({slot, slot}, source, target, {30ms, 50ms}, run_.resp.now());
-        return;
-      case 1:
-        if (fit) changes.flip({slot, slot}, source, target, {10ms, 50ms}, run_.resp.now());
-        return;
-      case 0:
-        return fail_over(source);
-    }
-  }
-  void fail_over(unsigned primary) {
-    for (unsigned node = 0; node < run_.resp.cluster().size(); ++node) {
-      if (run_.resp.cluster().node(node).view.own().primary != primary) continue;
-      return run_.resp.changes().fail_over(node, {10ms, 50ms}, run_.resp.now());
-    }
-  }
-  void spoil() {
-    const auto node = static_cast<unsigned>(random_.below(7));
-    auto& faults = run_.resp.cluster().node(node).faults;
-    const Deadline end = run_.resp.now() + std::chrono::milliseconds(random_.below(500));
-    switch (random_.below(5)) {
-      case 0:
-        faults.down_until = end;
-        return;
-      case 1:
-        faults.loading_until = end;
-        return;
-      case 2:
-        faults.garbage_replies = 1;
-        return;
-      case 3:
-        run_.resp.server(node).reset_all();
-        return;
-      default:
-        if (!run_.resp.cluster().node(node).stopped) run_.resp.stop_for(node, 300ms);
-    }
   }
 
   void begin(const std::string& key) {

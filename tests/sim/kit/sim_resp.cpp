@@ -24,11 +24,23 @@ std::vector<NodeAddress> first_addresses(unsigned count) {
   return all;
 }
 
+// How long a push may take to be sent.
+constexpr auto push_interval = std::chrono::milliseconds(1);
+
 // One connection: what does not fit into the window waits here.
 class RespPeer final : public SimPeer {
  public:
-  RespPeer(ModelCluster& cluster, unsigned node, SimConnection& connection)
-      : model_(cluster, node), connection_(connection) {}
+  using Peers = std::vector<RespPeer*>;
+
+  // It is one of `peers` until it goes.
+  RespPeer(ModelCluster& cluster, unsigned node, SimConnection& connection,
+           std::shared_ptr<Peers> peers)
+      : model_(cluster, node), connection_(connection), peers_(std::move(peers)) {
+    peers_->push_back(this);
+  }
+  ~RespPeer() override { std::erase(*peers_, this); }
+  RespPeer(const RespPeer&) = delete;
+  RespPeer& operator=(const RespPeer&) = delete;
 
   std::size_t on_bytes(std::string_view bytes, Now now) override {
     out_ += model_.receive(bytes, now.mono);
@@ -36,7 +48,13 @@ class RespPeer final : public SimPeer {
     return bytes.size();
   }
   void on_writable(Now) override { flush(); }
-  void on_end(Now) override {}
+  void on_end(Now) override { ended_ = true; }
+
+  bool tracks() const { return model_.tracks() && !ended_; }
+  void push(Now now) {
+    out_ += model_.pushes(now.mono);
+    flush();
+  }
 
  private:
   void flush() {
@@ -46,21 +64,32 @@ class RespPeer final : public SimPeer {
 
   ModelConnection model_;
   SimConnection& connection_;
+  const std::shared_ptr<Peers> peers_;
   std::string out_;
+  bool ended_ = false;
 };
 
 class RespService final : public SimService {
  public:
   RespService(ModelCluster& cluster, unsigned node) : cluster_(cluster), node_(node) {}
   std::unique_ptr<SimPeer> accept(SimConnection& connection, Now) override {
-    return std::make_unique<RespPeer>(cluster_, node_, connection);
+    return std::make_unique<RespPeer>(cluster_, node_, connection, peers_);
   }
-  void tick(Now) override {}
-  Deadline next_tick() const override { return never; }
+  void tick(Now now) override {
+    ticked_ = now.mono;
+    for (RespPeer* const peer : RespPeer::Peers(*peers_)) {
+      if (peer->tracks()) peer->push(now);
+    }
+  }
+  Deadline next_tick() const override {
+    return std::ranges::any_of(*peers_, &RespPeer::tracks) ? ticked_ + push_interval : never;
+  }
 
  private:
   ModelCluster& cluster_;
   unsigned node_;
+  const std::shared_ptr<RespPeer::Peers> peers_ = std::make_shared<RespPeer::Peers>();
+  Deadline ticked_{0};
 };
 
 }  // namespace

@@ -37,6 +37,29 @@ std::string ModelConnection::receive(std::string_view bytes, Deadline now) {
   return std::exchange(out_, {});
 }
 
+std::string ModelConnection::pushes(Deadline now) {
+  if (closed() || node().stopped) return {};
+  for (auto at = tracked_.begin(); at != tracked_.end();) {
+    const auto& [key, before] = *at;
+    if (held(key, now) == before) {
+      ++at;
+      continue;
+    }
+    ReplyWriter writer = reply();
+    writer.push(2);
+    writer.bulk("invalidate");
+    writer.array(1);
+    writer.bulk(key);
+    at = tracked_.erase(at);
+  }
+  return std::exchange(out_, {});
+}
+
+std::optional<std::string> ModelConnection::held(const std::string& key, Deadline now) {
+  const Item* const item = std::as_const(*node().keys).find(key, now);
+  return item != nullptr ? std::optional(item->value) : std::nullopt;
+}
+
 bool ModelConnection::refuse(std::string_view error) {
   reply().error(error);
   cluster_.log().add_error(error);
@@ -80,6 +103,9 @@ void ModelConnection::run_on_keys(const CommandSpec& spec, const Words& words, D
   ReplyWriter own(bytes, protocol_);
   run_data_command(words, *node().keys, dialect(), now, own);
   cluster_.log().add({now, node_, number_, client_, words, spec.write, bytes});
+  if (tracks_ && !spec.write) {
+    for (const std::string& key : keys_of(spec, words)) tracked_[key] = held(key, now);
+  }
   NodeFaults& faults = node().faults;
   if (faults.garbage_replies == 0) {
     out_ += bytes;
@@ -211,6 +237,11 @@ void ModelConnection::client_command(const Words& words) {
     return reply().ok();
   }
   if (name == "setinfo" && dialect().has_setinfo) return reply().ok();
+  const bool tracking = name == "tracking" && words.size() == 3 && lower(words[2]) == "on";
+  if (tracking && protocol_ == 3 && !dialect().is_garnet()) {
+    tracks_ = true;
+    return reply().ok();
+  }
   reply().error(unknown_subcommand(words));
 }
 

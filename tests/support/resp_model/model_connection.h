@@ -13,9 +13,15 @@
 // ASKING is for the next command, whatever that is; on Garnet for a run of GETs that comes in one
 // piece.
 //
+// After CLIENT TRACKING ON each key that is read is remembered. Once it is another in the keys of
+// the node, a push says so and it is forgotten: as on a real server nothing is said of a key that
+// is not there before its slot leaves, nor after. Garnet has no tracking.
+//
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +40,9 @@ class ModelConnection {
   // The replies to what is complete now. A node that is stopped gives none until it goes on and
   // receives more, or nothing.
   std::string receive(std::string_view bytes, Deadline now);
+  // The pushes that are due by now.
+  std::string pushes(Deadline now);
+  bool tracks() const { return tracks_; }
   // After these replies the server closes the connection.
   bool closed() const { return closed_ || process_ != node().process; }
 
@@ -56,6 +65,7 @@ class ModelConnection {
   bool hello_options(const Words& words);
   void write_greeting();
   void client_command(const Words& words);
+  std::optional<std::string> held(const std::string& key, Deadline now);
   void ping(const Words& words);
   // An error, or nothing if the login is good.
   std::string_view log_in(std::string_view user, std::string_view password);
@@ -74,6 +84,8 @@ class ModelConnection {
   bool asking_ = false;
   bool readonly_ = false;
   bool closed_ = false;
+  bool tracks_ = false;
+  std::map<std::string, std::optional<std::string>> tracked_;  // what each key held
 };
 
 }  // namespace sheaf::test::resp_model

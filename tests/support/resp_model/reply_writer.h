@@ -37,6 +37,7 @@ class ReplyWriter {
   }
   // Heads: the elements follow.
   void array(std::size_t size) { line('*', std::to_string(size)); }
+  void push(std::size_t size) { line('>', std::to_string(size)); }
   void map(std::size_t pairs) {
     if (protocol_ != 3) return array(2 * pairs);
     line('%', std::to_string(pairs));

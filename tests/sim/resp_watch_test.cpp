@@ -1,0 +1,142 @@
+// Watches of a client that does nothing else, on a model cluster of the Redis protocol whose slots
+// move and whose nodes fail. Redis notifies, Garnet is polled. Whatever comes, the watch ends on
+// what the keys hold, and never reports a value that is older than one before.
+//
+// Replay one seed: SHEAF_SIM_SEED=1234 test_sim --gtest_filter='RespWatch.*'. More of them:
+// SHEAF_SIM_SEEDS=100000.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "protocol/resp/hash_slot.h"
+#include "tests/sim/kit/seeds.h"
+#include "tests/sim/resp_world.h"
+
+namespace sheaf::sim {
+namespace {
+
+using client::calls::WatchStart;
+using client::calls::WatchUpdate;
+using protocol::resp::hash_slot;
+
+class RespWatch final : private client::calls::WatchSink {
+ public:
+  RespWatch(std::uint64_t seed, bool of_garnet)
+      : random_(seed ^ 0xa7c4), run_(seed, options(of_garnet)) {
+    ClusterConfig config;
+    config.kind = EndpointKind::redis;
+    config.nodes = run_.resp.addresses();
+    client::watch::WatchRegistryOptions watching;
+    watching.key.audit = 10s;
+    watcher_ = std::make_unique<StackClient>(run_.world, run_.network, config, seed + 10, Bug::none,
+                                             watching);
+    for (unsigned i = 0; i < 12; ++i) {
+      const std::string key = "k" + std::to_string(i);
+      keys_[key];
+      watcher_->later(
+          [this, key](Now now) { watcher_->watches().add(key, *this, WatchStart::current, now); });
+    }
+  }
+
+  void go_on(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      const std::string key = "k" + std::to_string(random_.below(keys_.size()));
+      if (random_.below(4) == 0) run_.change(hash_slot(key), random_);
+      if (random_.below(12) == 0) run_.spoil(random_);
+      write(key);
+      run_.world.run_for(std::chrono::milliseconds(random_.below(80)));
+    }
+    run_.world.run_for(40s);
+    for (auto& [key, state] : keys_) check(key, state);
+  }
+  std::size_t reported() const { return reported_; }
+  std::size_t gaps() const { return gaps_; }
+  void shut_down() { watcher_->shut_down(); }
+
+ private:
+  struct Key {
+    const Op* write = nullptr;                 // the latest
+    bool doubtful = false;                     // an earlier write may still be carried out
+    unsigned newest = 0;                       // of what was reported: its number
+    std::optional<std::string> held = "none";  // by the latest report
+  };
+
+  static test::resp_model::ClusterOptions options(bool of_garnet) {
+    test::resp_model::ClusterOptions made;
+    if (of_garnet) made.dialect = test::resp_model::garnet();
+    made.gossip = {1ms, 200ms};
+    made.wary = true;
+    return made;
+  }
+
+  // One at a time for each key.
+  void write(const std::string& key) {
+    Key& state = keys_[key];
+    if (state.write != nullptr && state.write->ended == 0) return;
+    if (state.write != nullptr && !state.write->answered) state.doubtful = true;
+    state.write = random_.below(6) == 0 ? &run_.client->remove(key, 2s)
+                                        : &run_.client->set(key, std::to_string(++last_), 2s);
+  }
+
+  void on_update(std::string_view name, const WatchUpdate& update, Now) override {
+    Key& key = keys_[std::string(name)];
+    ++reported_;
+    switch (update.kind) {
+      case WatchEvent::Kind::gap:
+        ++gaps_;
+        return;
+      case WatchEvent::Kind::failed:
+      case WatchEvent::Kind::changed:
+        return;
+      case WatchEvent::Kind::current:
+      case WatchEvent::Kind::set:
+      case WatchEvent::Kind::deleted:
+        break;
+    }
+    key.held = update.value ? std::optional(std::string(*update.value)) : std::nullopt;
+    if (!key.held) return;
+    const auto number = static_cast<unsigned>(std::stoul(*key.held));
+    EXPECT_TRUE(number >= key.newest || key.doubtful) << name << " goes back to " << number;
+    key.newest = std::max(key.newest, number);
+  }
+
+  void check(const std::string& key, const Key& state) {
+    const Op& got = run_.get(key);
+    ASSERT_TRUE(got.answered) << key << ": " << got.text;
+    const bool absent = got.status == protocol::Status::absent;
+    EXPECT_EQ(state.held, absent ? std::nullopt : std::optional(got.got)) << key;
+  }
+
+  Random random_;
+  RespWorld run_;
+  std::unique_ptr<StackClient> watcher_;
+  std::map<std::string, Key> keys_;
+  unsigned last_ = 0;
+  std::size_t reported_ = 0;
+  std::size_t gaps_ = 0;
+};
+
+TEST(RespWatch, EndsOnWhatTheKeysHoldWhateverTheClusterDoes) {
+  const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
+  const std::uint64_t first = one != 0 ? one : 1;
+  const std::uint64_t last = one != 0 ? one : seeds_to_run(40);
+  std::size_t reported = 0;
+  std::size_t gaps = 0;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RespWatch watch(seed, seed % 2 == 0);
+    watch.go_on(200);
+    watch.shut_down();
+    reported += watch.reported();
+    gaps += watch.gaps();
+    if (testing::Test::HasFailure()) break;
+  }
+  if (one != 0) return;
+  EXPECT_GT(reported, 50 * last);
+  EXPECT_GT(gaps, last);
+}
+
+}  // namespace
+}  // namespace sheaf::sim
