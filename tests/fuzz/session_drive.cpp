@@ -209,9 +209,12 @@ void SessionDrive::note(const Event& event) {
   const protocol::Reply& reply = event.reply;
   const auto add = [this](auto number) { transcript_ += std::to_string(number) + ' '; };
   add(static_cast<unsigned>(event.kind));
-  add(event.ticket.slot);
-  add(event.ticket.generation);
-  if (event.kind == Event::Kind::reply || event.kind == Event::Kind::item) {
+  const bool answers = event.kind == Event::Kind::reply || event.kind == Event::Kind::item;
+  if (answers || event.kind == Event::Kind::failed) {  // of others it is left from the one before
+    add(event.ticket.slot);
+    add(event.ticket.generation);
+  }
+  if (answers) {
     add(static_cast<unsigned>(reply.status));
     add(static_cast<unsigned>(reply.reason));
     add(reply.flags);
@@ -219,6 +222,7 @@ void SessionDrive::note(const Event& event) {
     add(static_cast<unsigned>(reply.lease));
     add(reply.stale);
     add(reply.unsure);
+    add(reply.executed);
     add(reply.server_wall ? reply.server_wall->count() : 0);
     add(event.index);
     transcript_.append(reply.value).append(" ").append(reply.version).append(" ");
