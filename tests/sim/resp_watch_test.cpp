@@ -50,10 +50,24 @@ class RespWatch final : private client::calls::WatchSink {
     }
     run_.world.run_for(40s);
     for (auto& [key, state] : keys_) check(key, state);
-    // Nothing is wrong any more: a change is reported at once, or by the next poll.
-    for (auto& [key, state] : keys_) write(key);
+    expect_in_time();
+  }
+  // A primary falls silent for good, and a replica takes its place.
+  void lose_a_primary() {
     run_.world.run_for(2s);
-    for (auto& [key, state] : keys_) check(key, state);
+    run_.resp.stop_for(2, 60s);
+    run_.fail_over(2);
+    run_.world.run_for(6s);  // half of it until the watch's connection counts as dead
+    for (const auto& [key, state] : keys_) {
+      for (int tries = 0; tries < 10 && !run_.get(key).answered; ++tries) continue;
+    }
+    expect_in_time();
+  }
+  // Nothing is wrong any more: a change is reported at once, or by the next poll.
+  void expect_in_time() {
+    for (const auto& [key, state] : keys_) write(key);
+    run_.world.run_for(2s);
+    for (const auto& [key, state] : keys_) check(key, state);
   }
   std::size_t reported() const { return reported_; }
   std::size_t gaps() const { return gaps_; }
@@ -140,6 +154,16 @@ TEST(RespWatch, EndsOnWhatTheKeysHoldWhateverTheClusterDoes) {
   if (one != 0) return;
   EXPECT_GT(reported, 50 * last);
   EXPECT_GT(gaps, last);
+}
+
+// It hears of the new owner because it asks; the map is not fetched for half a minute.
+TEST(RespWatch, AClientThatOnlyWatchesFollowsItsKeysToAReplica) {
+  for (const bool of_garnet : {false, true}) {
+    RespWatch watch(5, of_garnet);
+    watch.lose_a_primary();
+    watch.shut_down();
+    EXPECT_GT(watch.gaps(), 0u);
+  }
 }
 
 }  // namespace
