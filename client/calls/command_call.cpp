@@ -67,7 +67,12 @@ bool PassedCommand::goes_again(const socket::Completion& completion) const {
 }
 
 PassedCommand::Out PassedCommand::result(const socket::Completion& completion) const {
-  if (!completion.answered) return Failure(runtime::make_error(completion, started_));
+  if (!completion.answered) {
+    Error error = runtime::make_error(completion, started_);
+    const bool nothing_done = error.reason == Reason::too_large && request_.only_reads();
+    if (nothing_done) error.outcome = Outcome::refused;
+    return Failure(std::move(error));
+  }
   auto reply = context_.path().commands().commands().read(completion.reply.value);
   if (reply) return std::move(*reply);
   Error error = runtime::make_error(completion, started_);

@@ -250,7 +250,9 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
       return read_stats(value, reply);
     case Question::command:
       if (value.is(Type::too_large)) {
-        reply = refusal(Reason::too_large, "the reply is above value_limit");
+        reply = refusal(Reason::too_large,
+                        "the command was carried out; its reply is above value_limit");
+        reply.executed = true;
       }
       return true;
     case Question::unwatch:

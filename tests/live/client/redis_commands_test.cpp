@@ -56,6 +56,7 @@ class CommandChecks : public testing::Test {
 
   void keys_decide_where_they_go();
   void what_the_server_refuses_is_an_error_in_its_own_words();
+  void a_reply_above_the_limit_says_what_was_done();
   void what_cannot_work_is_refused_before_it_is_sent();
   void without_keys_they_go_to_any_node_or_to_the_one_that_is_named();
   void keys_that_the_caller_names_need_no_table();
@@ -94,6 +95,20 @@ void CommandChecks::what_the_server_refuses_is_an_error_in_its_own_words() {
   EXPECT_EQ(wrong.error().reason, Reason::wrong_type);
   EXPECT_TRUE(wrong.error().text.starts_with("WRONGTYPE")) << wrong.error().text;
   EXPECT_FALSE(wrong.error().node.empty());
+}
+
+void CommandChecks::a_reply_above_the_limit_says_what_was_done() {
+  Client narrow = test::open("redis://" + node(0) + "?value_limit=1MiB");
+  ASSERT_EQ(run({"SET", "large", std::string(1'200'000, 'v')}), "OK");
+  const auto read = narrow.execute({"GET", "large"}, patient);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().outcome, Outcome::refused);
+  EXPECT_EQ(read.error().reason, Reason::too_large);
+  const auto replaced = narrow.execute({"SET", "large", "new", "GET"}, patient);
+  ASSERT_FALSE(replaced);
+  EXPECT_EQ(replaced.error().outcome, Outcome::unknown);
+  EXPECT_EQ(replaced.error().reason, Reason::too_large);
+  EXPECT_EQ(run({"GET", "large"}), "new");
 }
 
 void CommandChecks::what_cannot_work_is_refused_before_it_is_sent() {
@@ -238,6 +253,9 @@ class RedisCommands : public CommandChecks {
 TEST_F(RedisCommands, KeysDecideWhereTheyGo) { keys_decide_where_they_go(); }
 TEST_F(RedisCommands, WhatTheServerRefusesIsAnErrorInItsOwnWords) {
   what_the_server_refuses_is_an_error_in_its_own_words();
+}
+TEST_F(RedisCommands, AReplyAboveTheLimitSaysWhatWasDone) {
+  a_reply_above_the_limit_says_what_was_done();
 }
 TEST_F(RedisCommands, WhatCannotWorkIsRefusedBeforeItIsSent) {
   what_cannot_work_is_refused_before_it_is_sent();

@@ -66,6 +66,7 @@ TEST(RespCommand, AReplyAboveTheLimitIsRefusedAndTheConnectionGoesOn) {
   const Seen answer = wire.ask(command(words), bulk(std::string(2'000'001, 'v')));
   EXPECT_EQ(answer.status, Status::refused);
   EXPECT_EQ(answer.reason, Reason::too_large);
+  EXPECT_TRUE(answer.executed);
   EXPECT_EQ(wire.ask(get("k"), "$1\r\nv\r\n").value, "v");
 }
 
