@@ -156,7 +156,7 @@ std::string_view MapFetcher::ban(std::string_view host) const {
   return trusts(host) ? std::string_view() : needs_plain_password;
 }
 
-void MapFetcher::report(std::string_view node, std::string text) {
+void MapFetcher::report(std::string_view node, const std::string& text) {
   problem_.assign(node).append(": ").append(text);
   if (!parts_.events.listening()) return;
   LogRecord record;

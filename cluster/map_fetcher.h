@@ -86,7 +86,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
                                   std::vector<std::uint16_t>& owners);
   bool is_new(std::span<const NodeConfig> servers, std::span<const std::uint16_t> owners) const;
   bool trusts(std::string_view host) const noexcept;
-  void report(std::string_view node, std::string text);
+  void report(std::string_view node, const std::string& text);
 
   const Parts parts_;
   const std::unique_ptr<protocol::ServerMap> map_;

@@ -193,7 +193,7 @@ Entry& OrderedRequests<Entry>::move_to_end(Entry& request, bool owes) {
   Entry& before = at(from);
   Entry& moved = put_at_end(std::move(before));
   if (moved.state == State::waiting) slots_[moved.ticket.slot].sequence = moved.sequence;
-  before.state = State::forgotten;
+  before.state = State::forgotten;  // NOLINT(bugprone-use-after-move): the place stays
   before.ticket = {};
   if (!owes) end_place(before);
   return moved;
