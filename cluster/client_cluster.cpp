@@ -26,6 +26,8 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
     : loop_(parts.loop),
       events_(parts.events),
       rehash_(config.failover == FailoverMode::rehash),
+      reads_replicas_(config.reads == ReadTarget::replicas),
+      trusts_misses_(config.replica_misses == ReplicaMiss::trust),
       controls_(controls),
       timer_(loop_, *this),
       nodes_(config, std::move(topology), parts, *this, seed, controls) {}
@@ -48,8 +50,14 @@ void ClientCluster::follow_redirects(RedirectRules rules, const Seed& seed) {
   redirects_ = std::make_unique<Redirects>(parts, std::move(rules), seed);
 }
 
-bool ClientCluster::redirect(node::Request& request, const protocol::Reply& reply, Now now) {
-  return redirects_ != nullptr && redirects_->take(ours(request), reply, now);
+// What a replica says of other servers may be long out of date: nothing is learned from it.
+bool ClientCluster::redirect(node::Request& sent, const protocol::Reply& reply, Now now) {
+  Request& request = ours(sent);
+  if (request.from_replica()) {
+    const bool misses = reply.status == protocol::Status::absent;
+    return !(misses && trusts_misses_) && ask_owner(request, now);
+  }
+  return redirects_ != nullptr && redirects_->take(request, reply, now);
 }
 
 bool ClientCluster::knows(std::uint64_t epoch) const noexcept {
@@ -74,10 +82,41 @@ bool ClientCluster::may_rehash() const noexcept {
   return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, members.size() / 3);
 }
 
+// Of the owner and its replicas that are connected, the one that is expected to answer first.
+unsigned ClientCluster::reader_of(unsigned owner, Now now) const noexcept {
+  unsigned best = owner;
+  bool connected = nodes_[owner].connected();
+  std::chrono::nanoseconds least = nodes_[owner].expected_latency(now);
+  for (const std::uint32_t replica : topology().replicas(owner)) {
+    const node::ClientNode& node = nodes_[replica];
+    if (!node.connected()) continue;
+    const std::chrono::nanoseconds expected = node.expected_latency(now);
+    if (connected && expected >= least) continue;
+    best = replica;
+    connected = true;
+    least = expected;
+  }
+  return best;
+}
+
+// A replica has no value for the request, or is gone. True: the owner of the key is asked.
+bool ClientCluster::ask_owner(Request& request, Now now) {
+  if (shut_down_ || request.operation.key.empty()) return false;
+  if (request.operation.deadline <= now.mono) return false;
+  request.provisional = false;
+  request.node_ = topology().owner(request.route_or_key());
+  if (request.node_ == nobody) {
+    return redirects_ != nullptr && redirects_->await_owner(request, now);
+  }
+  nodes_[request.node_].start(request, now);
+  return true;
+}
+
 // Requests that waited for a node when it was found to be down need not fail with it, nor those
 // that wait for one when their key gets another.
 bool ClientCluster::reroute(node::Request& lost, Now now) {
   Request& request = ours(lost);
+  if (request.from_replica() && ask_owner(request, now)) return true;
   if (request.on_node_ || request.at_owner || request.only_on != 0) return false;
   if (request.operation.key.empty()) return false;  // of many keys
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
@@ -98,6 +137,11 @@ bool ClientCluster::belongs(const node::Request& waiting) const {
   const bool goes_there = request.on_node_ || request.redirected_ != nullptr;
   if (goes_there) return topology.member(request.node_) != nullptr;
   const auto& keys = request.operation.keys;
+  if (request.from_replica()) {
+    const std::string_view key = keys.empty() ? request.route_or_key() : keys.front();
+    if (!topology.has_keys_of(request.node_, topology.owner(key))) return false;
+    return topology.member(request.node_) != nullptr;
+  }
   if (keys.empty()) {
     return home_of(topology.owner(request.route_or_key()), request) == request.node_;
   }
@@ -126,6 +170,11 @@ void ClientCluster::start_on(unsigned node, Request& request, Now now) {
 
 void ClientCluster::begin(unsigned node, Request& request, Now now) {
   request.node_ = node;
+  request.provisional = false;
+  if (reads_replicas_ && request.may_lag && node != nobody && !request.on_node_) {
+    request.node_ = node = reader_of(node, now);
+    request.provisional = topology().member(node)->is_replica();
+  }
   request.started_at = now.mono;
   deadlines_.push(request, request.operation.deadline);
   if (node != nobody) {

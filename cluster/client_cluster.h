@@ -12,6 +12,10 @@
 // the one that it was started for (at_owner, only_on, start_on) is not sent. What is in flight ends
 // where it is.
 //
+// With reads=replicas a request that may lag goes to the owner or one of its replicas, whichever is
+// connected and expected to answer first. Unless a replica has the value, the owner is asked next;
+// of a request of many keys, by who made it.
+//
 // A request that a server sends elsewhere is followed if the cluster was asked to (redirects.h).
 //
 // Thread rule: belongs to one lane, except for nodes(), of which see there.
@@ -117,6 +121,8 @@ class ClientCluster final : private socket::TimerSink,
   bool belongs(const node::Request& request) const override;
   unsigned home_of(unsigned owner, const Request& request) const noexcept;
   bool may_rehash() const noexcept;
+  unsigned reader_of(unsigned owner, Now now) const noexcept;
+  bool ask_owner(Request& request, Now now);
   bool knows(std::uint64_t epoch) const noexcept;
   void begin(unsigned node, Request& request, Now now);
   void end_unowned(Request& request, Now now);
@@ -124,6 +130,8 @@ class ClientCluster final : private socket::TimerSink,
   socket::Loop& loop_;
   node::EventLog& events_;
   bool rehash_;
+  bool reads_replicas_;
+  bool trusts_misses_;  // of replicas
   ClusterControls controls_;
   bool shut_down_ = false;
   node::EarliestTimer timer_;

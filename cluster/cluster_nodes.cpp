@@ -71,6 +71,7 @@ void ClusterNodes::add(const Member& member, Now now) {
     const sync::MutexLock lock(mutex_);
     nodes_.resize(index + 1);
   }
+  if (nodes_[index] != nullptr) nodes_[index]->set_reader(member.is_replica(), now);
   if (topology_->member(index) != nullptr) return;
   record(member.identity(), "joined the cluster");
   if (nodes_[index] != nullptr) {
@@ -94,6 +95,7 @@ void ClusterNodes::make(const Member& member) {
   options.endpoint = {member.host, member.port};
   options.index = member.index();
   options.weight = member.weight;
+  options.reader = member.is_replica();
   auto made = std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork());
   const sync::MutexLock lock(mutex_);
   nodes_[member.index()] = std::move(made);

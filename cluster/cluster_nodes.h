@@ -10,6 +10,7 @@
 // | leaving | nothing waits or is in flight on it, or  | closes its connections        | closing |
 // |         | too many are leaving                     |                               |         |
 // | closing | a topology names it again                | another is made in its place  | member  |
+// | member  | copies another from now on, or no longer | makes its connections anew    | member  |
 // | closing | no connection is left, and nobody uses   | is destroyed; once the last   | none    |
 // |         | it                                       | has gone, the index is free   |         |
 //

@@ -199,6 +199,7 @@ unsigned CommandRouter::any_node() const {
   const auto members = parts_.cluster.topology().members();
   unsigned best = members.front().index();
   for (const Member& member : members) {
+    if (member.is_replica()) continue;
     const node::ClientNode& node = parts_.cluster.node(member.index());
     if (node.stats().health == NodeHealth::up) return member.index();
     if (node.usable() && !parts_.cluster.node(best).usable()) best = member.index();

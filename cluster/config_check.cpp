@@ -122,7 +122,26 @@ Found check_routing(const ClusterConfig& config) {
   return problem("the weight of " + weighted->identity() + needs_ring);
 }
 
+// Only a cluster says who copies whom.
+Found check_reads(const ClusterConfig& config, const EndpointTraits& traits) {
+  const ClusterConfig defaults;
+  const std::string_view option = config.reads != defaults.reads ? "reads" : "replica_misses";
+  if (config.reads == defaults.reads && config.replica_misses == defaults.replica_misses) {
+    return std::nullopt;
+  }
+  const std::string name = "option " + std::string(option);
+  if (traits.options != OptionGroup::redis) {
+    return problem(name + " is " + only_for(OptionGroup::redis));
+  }
+  if (config.routing == RoutingKind::ring) {
+    return problem(name + " needs routing=cluster: servers that stand alone have no replicas");
+  }
+  if (config.reads == ReadTarget::replicas) return std::nullopt;
+  return problem(name + " needs reads=replicas");
+}
+
 Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
+  if (auto wrong = check_reads(config, traits)) return wrong;
   if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
     return problem("option failover=rehash is not supported at " + std::string(traits.scheme) +
                    "://");

@@ -76,6 +76,16 @@ constexpr Access routing{[](Config& config, const Value& value) {
                                value.text == "ring" ? RoutingKind::ring : RoutingKind::cluster;
                          },
                          nullptr};
+constexpr Access reads{[](Config& config, const Value& value) {
+                         config.reads =
+                             value.text == "replicas" ? ReadTarget::replicas : ReadTarget::primary;
+                       },
+                       nullptr};
+constexpr Access replica_misses{
+    [](Config& config, const Value& value) {
+      config.replica_misses = value.text == "trust" ? ReplicaMiss::trust : ReplicaMiss::confirm;
+    },
+    nullptr};
 constexpr Access failover{[](Config& config, const Value& value) {
                             config.failover =
                                 value.text == "rehash" ? FailoverMode::rehash : FailoverMode::owner;
@@ -112,6 +122,13 @@ constexpr std::array all_options{
     Option{"routing", Type::choice, Group::redis, 0, 0, "cluster|ring", "cluster", routing,
            "Who decides which server has a key: the servers, which are a cluster, or the client, "
            "by its locator over servers that stand alone."},
+    Option{"reads", Type::choice, Group::redis, 0, 0, "primary|replicas", "primary", reads,
+           "Who answers reads in a cluster: the owner of a key, or whichever of it and its "
+           "replicas is expected to answer first. A replica's value may be an older one."},
+    Option{"replica_misses", Type::choice, Group::redis, 0, 0, "confirm|trust", "confirm",
+           replica_misses,
+           "With `reads=replicas`: whether a key that a replica does not have is asked for at the "
+           "owner, too, before it is a miss."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
            number<&Config::batch_connections>(),
            "Most further connections to a node, for threads that read large batches of that node "

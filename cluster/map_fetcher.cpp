@@ -1,6 +1,7 @@
 #include "cluster/map_fetcher.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "cluster/assigned_slots.h"
@@ -170,10 +171,32 @@ void MapFetcher::report(std::string_view node, const std::string& text) {
 
 void MapFetcher::apply_map(Now now) {
   std::vector<std::uint16_t> owners = map_->owners();
-  const std::vector<NodeConfig> servers = trusted(map_->servers(), owners);
-  if (servers.empty() || !is_new(servers, owners)) return;
+  std::vector<NodeConfig> servers = trusted(map_->servers(), owners);
+  if (servers.empty()) return;
+  const std::vector<std::uint32_t> primaries = add_replicas(servers);
+  if (!is_new(servers, owners, primaries)) return;
   const std::uint64_t epoch = parts_.cluster.topology().epoch() + 1;
-  parts_.cluster.apply(Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch), now);
+  parts_.cluster.apply(
+      Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch, primaries), now);
+}
+
+// Those of these servers that may have what this client sends. Who copies whom, by position.
+std::vector<std::uint32_t> MapFetcher::add_replicas(std::vector<NodeConfig>& servers) const {
+  std::vector<std::uint32_t> primaries(servers.size(), nobody);
+  if (!terms_.replicas) return primaries;
+  const std::vector<NodeConfig> owners = map_->servers();
+  std::unordered_map<std::string, std::uint32_t> positions;
+  for (const NodeConfig& server : servers) {
+    positions.emplace(server.identity(), static_cast<std::uint32_t>(positions.size()));
+  }
+  for (const protocol::ServerMap::Replica& replica : map_->replicas()) {
+    const auto primary = positions.find(owners[replica.primary].identity());
+    if (primary == positions.end() || !trusts(replica.server.host)) continue;
+    if (servers.size() >= AssignedSlots::slot_count) break;
+    servers.push_back(replica.server);
+    primaries.push_back(primary->second);
+  }
+  return primaries;
 }
 
 void MapFetcher::widen(Now now) {
@@ -211,8 +234,8 @@ std::vector<NodeConfig> MapFetcher::trusted(std::vector<NodeConfig> servers,
   return kept;
 }
 
-bool MapFetcher::is_new(std::span<const NodeConfig> servers,
-                        std::span<const std::uint16_t> owners) const {
+bool MapFetcher::is_new(std::span<const NodeConfig> servers, std::span<const std::uint16_t> owners,
+                        std::span<const std::uint32_t> primaries) const {
   const Topology& present = parts_.cluster.topology();
   if (present.members().size() != servers.size()) return true;
   std::vector<std::uint16_t> places;  // in the present topology, by position
@@ -220,6 +243,10 @@ bool MapFetcher::is_new(std::span<const NodeConfig> servers,
     const Member* const member = present.find(server.identity());
     if (member == nullptr) return true;
     places.push_back(static_cast<std::uint16_t>(member - present.members().data()));
+  }
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    const std::uint32_t primary = primaries[i] == nobody ? nobody : places[primaries[i]];
+    if (present.members()[places[i]].primary != primary) return true;
   }
   for (std::size_t slot = 0; slot < owners.size(); ++slot) {
     const bool owned = owners[slot] != protocol::ServerMap::unassigned;

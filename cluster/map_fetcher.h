@@ -19,6 +19,8 @@
 // beside the owners become members, too, without slots, until a map is there. So a client finds a
 // cluster of which all that it knew has gone.
 //
+// Replicas are members if reads may go to them; else only in that case.
+//
 // At the beginning the members are the servers of the configuration, and nobody owns a slot.
 //
 // Thread rule: belongs to one lane.
@@ -39,6 +41,7 @@ struct MapTerms {
   // A password must not leave this machine unencrypted: servers elsewhere own nothing.
   bool loopback_only = false;
   std::chrono::milliseconds patience{1'000};  // for one answer, once the map is known
+  bool replicas = false;                      // are members, too
 };
 
 class MapFetcher final : public MapSource, private socket::RequestSink, private socket::Deferred {
@@ -84,7 +87,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   void widen(Now now);
   std::vector<NodeConfig> trusted(std::vector<NodeConfig> servers,
                                   std::vector<std::uint16_t>& owners);
-  bool is_new(std::span<const NodeConfig> servers, std::span<const std::uint16_t> owners) const;
+  std::vector<std::uint32_t> add_replicas(std::vector<NodeConfig>& servers) const;
+  bool is_new(std::span<const NodeConfig> servers, std::span<const std::uint16_t> owners,
+              std::span<const std::uint32_t> primaries) const;
   bool trusts(std::string_view host) const noexcept;
   void report(std::string_view node, const std::string& text);
 

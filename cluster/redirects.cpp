@@ -86,10 +86,13 @@ bool Redirects::ask_around(Request& request, Now now) {
   if (shut_down_ || !learns()) return false;
   want_map(now);
   if (now.mono < ask_around_at_ && now.mono >= all_ask_until_) return false;
-  const std::span<const Member> members = parts_.nodes.topology().members();
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::uint32_t place = members[(asked_around_ + i) % members.size()].index();
-    if (place == request.node_ || !parts_.nodes[place].usable()) continue;
+  const Topology& topology = parts_.nodes.topology();
+  const std::size_t members = topology.members().size();
+  for (std::size_t i = 0; i < members; ++i) {
+    const std::size_t at = (asked_around_ + i) % members;
+    const std::uint32_t place = topology.members()[at].index();
+    const bool is_replica = topology.members()[at].is_replica();  // it would answer from its copy
+    if (place == request.node_ || is_replica || !parts_.nodes[place].usable()) continue;
     ask_around_at_ = now.mono + ask_around_interval;
     ++asked_around_;
     request.node_ = place;

@@ -19,8 +19,12 @@ class Request : public node::Request, public DeadlineHook<Request> {
   std::string_view route;  // the text that decides its node; empty: the key
   bool at_owner = false;   // for the owner of its key only, whatever the failover mode
 
+  bool may_lag = false;  // a replica may answer it, where the configuration says so
+
   // The node that has it: its index.
   unsigned node() const noexcept { return node_; }
+  // Whether that node is asked as a replica of the owner. What it says for certain is a value.
+  bool from_replica() const noexcept { return provisional; }
   // The text that decides its node.
   std::string_view route_or_key() const noexcept { return route.empty() ? operation.key : route; }
 

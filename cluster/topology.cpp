@@ -36,7 +36,7 @@ class Positions final : public NodeEntries {
 
 Topology::Topology(std::span<const NodeConfig> servers,
                    std::unique_ptr<const ClientNodeLocator> locator, NodeEntries& table,
-                   std::uint64_t epoch)
+                   std::uint64_t epoch, Primaries primaries)
     : epoch_(epoch), indices_{nobody}, locator_(std::move(locator)) {
   members_.reserve(servers.size());
   for (const NodeConfig& server : servers) {
@@ -45,6 +45,12 @@ Topology::Topology(std::span<const NodeConfig> servers,
     if (index >= positions_.size()) positions_.resize(index + 1, nobody);
     positions_[index] = static_cast<std::uint32_t>(indices_.size() - 1);
     indices_.push_back(index);
+  }
+  for (std::size_t i = 0; i < primaries.size(); ++i) {
+    members_[i].primary = primaries[i];
+    if (!members_[i].is_replica()) continue;
+    replicas_.resize(positions_.size());
+    replicas_[members_[primaries[i]].index()].push_back(members_[i].index());
   }
   const bool all_owned = std::ranges::find(locator_->slots(), 0) == locator_->slots().end();
   if (members_.size() == 1 && all_owned) sole_ = members_.front().index();
@@ -62,16 +68,20 @@ std::shared_ptr<const Topology> Topology::make(const ClusterConfig& config, std:
 
 std::shared_ptr<const Topology> Topology::make(std::span<const NodeConfig> servers,
                                                std::unique_ptr<const ClientNodeLocator> locator,
-                                               NodeEntries& table, std::uint64_t epoch) {
-  return std::shared_ptr<const Topology>(new Topology(servers, std::move(locator), table, epoch));
+                                               NodeEntries& table, std::uint64_t epoch,
+                                               Primaries primaries) {
+  return std::shared_ptr<const Topology>(
+      new Topology(servers, std::move(locator), table, epoch, primaries));
 }
 
 std::shared_ptr<const Topology> Topology::changed(std::span<const NodeConfig> joining,
                                                   std::span<const SlotMove> moving,
                                                   NodeEntries& table, std::uint64_t epoch) const {
   std::vector<NodeConfig> servers;
+  std::vector<std::uint32_t> primaries;
   for (const Member& member : members_) {
     servers.push_back({member.host, member.port, member.weight});
+    primaries.push_back(member.primary);
   }
   servers.insert(servers.end(), joining.begin(), joining.end());
   std::unordered_map<std::string, std::uint32_t> positions;
@@ -79,8 +89,12 @@ std::shared_ptr<const Topology> Topology::changed(std::span<const NodeConfig> jo
     positions.emplace(server.identity(), static_cast<std::uint32_t>(positions.size()));
   }
   std::vector<SlotChange> changes;
-  for (const SlotMove& move : moving) changes.push_back({move.slot, positions.at(move.owner)});
-  return make(servers, locator_->changed(changes), table, epoch);
+  primaries.resize(servers.size(), nobody);
+  for (const SlotMove& move : moving) {
+    changes.push_back({move.slot, positions.at(move.owner)});
+    primaries[changes.back().node] = nobody;
+  }
+  return make(servers, locator_->changed(changes), table, epoch, primaries);
 }
 
 const Member* Topology::find(std::string_view identity) const noexcept {

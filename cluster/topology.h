@@ -27,7 +27,9 @@ struct Member {
   std::string host;
   std::uint16_t port = 0;
   std::uint32_t weight = 0;
+  std::uint32_t primary = nobody;  // the position of the member that it copies
 
+  bool is_replica() const noexcept { return primary != nobody; }
   std::uint32_t index() const noexcept { return entry->index; }
   const std::string& identity() const noexcept { return entry->identity; }
 };
@@ -37,6 +39,9 @@ struct SlotMove {
   std::uint32_t slot = 0;
   std::string owner;  // identity
 };
+
+// Of each server the position of the one that it copies, or `nobody`; empty: none copies another.
+using Primaries = std::span<const std::uint32_t>;
 
 class Topology {
  public:
@@ -48,10 +53,11 @@ class Topology {
   // From servers with distinct identities, at least one, and a locator of their positions.
   static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
                                               std::unique_ptr<const ClientNodeLocator> locator,
-                                              NodeEntries& table, std::uint64_t epoch);
+                                              NodeEntries& table, std::uint64_t epoch,
+                                              Primaries primaries = {});
 
   // A copy with these members more, in which slots have other owners among all its members. Only of
-  // one whose slots are assigned.
+  // one whose slots are assigned. A replica that gets a slot is one no more.
   std::shared_ptr<const Topology> changed(std::span<const NodeConfig> joining,
                                           std::span<const SlotMove> moving, NodeEntries& table,
                                           std::uint64_t epoch) const;
@@ -85,6 +91,15 @@ class Topology {
   const std::string& identity(std::uint32_t node) const noexcept {
     return members_[positions_[node]].identity();
   }
+  // The nodes that copy a member, of which reads of its keys may be asked.
+  std::span<const std::uint32_t> replicas(std::uint32_t node) const noexcept {
+    if (node >= replicas_.size()) return {};
+    return replicas_[node];
+  }
+  // Whether a node has a member's keys: it is that member, or copies it.
+  bool has_keys_of(std::uint32_t node, std::uint32_t owner) const noexcept {
+    return node == owner || std::ranges::find(replicas(owner), node) != replicas(owner).end();
+  }
   // Every member's index is below.
   std::uint32_t index_limit() const noexcept {
     return static_cast<std::uint32_t>(positions_.size());
@@ -102,14 +117,15 @@ class Topology {
 
  private:
   Topology(std::span<const NodeConfig> servers, std::unique_ptr<const ClientNodeLocator> locator,
-           NodeEntries& table, std::uint64_t epoch);
+           NodeEntries& table, std::uint64_t epoch, Primaries primaries);
   // `nobody` + 1 is 0.
   std::uint32_t index_at(std::uint32_t position) const noexcept { return indices_[position + 1]; }
 
   std::uint64_t epoch_;
   std::vector<Member> members_;
-  std::vector<std::uint32_t> indices_;    // by position + 1; the first is `nobody`
-  std::vector<std::uint32_t> positions_;  // by index; `nobody`: none
+  std::vector<std::uint32_t> indices_;                // by position + 1; the first is `nobody`
+  std::vector<std::uint32_t> positions_;              // by index; `nobody`: none
+  std::vector<std::vector<std::uint32_t>> replicas_;  // by index; empty: nobody has any
   std::unique_ptr<const ClientNodeLocator> locator_;
   std::uint32_t sole_ = nobody;  // the node that owns every key, if there is one
 };

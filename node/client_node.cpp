@@ -151,10 +151,10 @@ Outcome ClientNode::take_back(Request& request, Now now) {
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
   stats_.replies += request.unanswered();
-  const auto trip = now.mono - request.submitted_at;
-  stats_.round_trip += stats_.round_trip.count() == 0 ? trip : (trip - stats_.round_trip) / 8;
+  latency_.on_answer(now.mono - request.submitted_at, now);
+  const bool goes_on = reply.redirect || (request.provisional && reply.status != Status::done);
+  if (goes_on && owner_.redirect(request, reply, now)) return;
   if (reply.status == Status::refused) {
-    if (reply.redirect && owner_.redirect(request, reply, now)) return;
     const Outcome outcome = reply.executed ? Outcome::unknown : Outcome::refused;
     fail(request, outcome, reply.reason, reply.text, now);
     return;
@@ -173,7 +173,10 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
                       Now now) {
   const bool cancelled = reason == Reason::cancelled;
-  if (outcome == Outcome::not_sent && !cancelled && owner_.reroute(request, now)) return;
+  const bool lost =
+      outcome == Outcome::unknown && request.provisional && reason != Reason::timed_out;
+  const bool movable = (outcome == Outcome::not_sent || lost) && !cancelled;
+  if (movable && owner_.reroute(request, now)) return;
   switch (outcome) {
     case Outcome::refused:
       stats_.refused += request.unanswered();
@@ -352,7 +355,14 @@ void ClientNode::report_health() {
   }
 }
 
-// ---- leaving the cluster
+// ---- its place in the cluster
+
+void ClientNode::set_reader(bool reader, Now now) {
+  if (options_.reader == reader) return;
+  options_.reader = reader;
+  pool_.retire_all(now);
+  maintain(now);
+}
 
 void ClientNode::set_member(bool member, Now now) {
   member_ = member;
@@ -389,6 +399,7 @@ void ClientNode::shut_down(Now now) {
 NodeStats ClientNode::stats() const {
   NodeStats stats = stats_;
   stats.health = health_.state();
+  stats.round_trip = latency_.mean();
   stats.downs = health_.downs();
   stats.probes = health_.probes();
   stats.waiting = queue_.size();

@@ -21,6 +21,7 @@
 #include "node/earliest_timer.h"
 #include "node/health.h"
 #include "node/last_failure.h"
+#include "node/latency.h"
 #include "node/node_options.h"
 #include "node/prober.h"
 #include "node/request_queue.h"
@@ -37,11 +38,13 @@ class NodeOwner {
  public:
   // Comes before the request's sink is notified.
   virtual void on_request_done(Request& request) = 0;
-  // A request was not sent: true if the owner starts it elsewhere, else it fails.
+  // A request was not sent, or a provisional one ended with its connection: true if the owner
+  // starts it elsewhere, else it fails.
   virtual bool reroute(Request& request, Now now) = 0;
   // The server has not carried out a request, which has left its connection: the reply has a
-  // Redirect, and its views live during the call. True if the owner ends it, or starts it later,
-  // else it ends as refused. Not started from within the call.
+  // Redirect, and its views live during the call. Or the request is provisional, and this is not
+  // the value that it wants. True if the owner ends it, or starts it later, else it ends as
+  // refused. Not started from within the call.
   virtual bool redirect(Request&, const protocol::Reply&, Now) { return false; }
   // Whether a request that waits on a node is still to go there.
   virtual bool belongs(const Request&) const { return true; }
@@ -79,6 +82,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   // A socket outside the pool; the caller owns it and receives its events. It does not count in the
   // pool's bounds.
   std::unique_ptr<socket::ClientSocket> create_unpooled(socket::ClientSocketOwner& owner, Now now);
+  // Whether it copies another node and is only read. If that changes, its connections take nothing
+  // more, and others are made in their place.
+  void set_reader(bool reader, Now now);
   // Whether it is a member of the cluster. If it is not, nothing is started on it, and it opens no
   // connection; what is in flight goes on.
   void set_member(bool member, Now now);
@@ -96,6 +102,12 @@ class ClientNode final : private socket::ClientSocketOwner,
   const NodeOptions& options() const noexcept { return options_; }
   // Whether requests are taken; else they fail at once.
   bool usable() const noexcept { return health_.usable(); }
+  // Whether they leave at once, or as soon as there is room.
+  bool connected() const noexcept { return usable() && pool_.any_ready(); }
+  // What a request that only reads is to expect here.
+  std::chrono::nanoseconds expected_latency(Now now) const noexcept {
+    return latency_.expected(queue_.in_flight() + queue_.size(), now);
+  }
   // What it was like a moment ago. Any thread.
   NodeSigns last_signs() const noexcept { return {reported_, outages_}; }
   NodeStats stats() const;
@@ -142,6 +154,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool shut_down_ = false;
   bool pumping_ = false;
   LastFailure failure_;
+  Latency latency_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::atomic<unsigned> outages_ = 0;
   EarliestTimer timer_;

@@ -23,6 +23,7 @@ struct NodeOptions {
   // any sooner would help nobody.
   std::chrono::milliseconds first_connect_timeout{1'000};
   PoolBounds pool;
+  bool reader = false;  // it copies another node and is only read (SessionFactory::make_reader)
   // Answers name their connection: what they say may mean nothing on another one.
   bool names_connections = true;
   std::uint32_t max_in_flight = 1'024;

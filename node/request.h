@@ -14,6 +14,9 @@ class Request : public socket::Request {
   std::uint64_t only_on = 0;  // the connection that must carry it, else it is not sent; 0 = any
   Deadline started_at{0};     // when whoever starts it did so; log records measure from here
   bool counted = true;        // in statistics; the client's own requests are not
+  // It only reads, and the node copies another: any answer but a value, and the loss of the
+  // connection, is offered to the node's owner, who may ask elsewhere.
+  bool provisional = false;
 
   // How many operations on keys have no answer yet, as far as they are counted.
   std::uint32_t unanswered() const noexcept { return counted ? width() - items_ : 0; }

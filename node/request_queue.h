@@ -60,6 +60,8 @@ class RequestQueue {
   void narrow(std::uint64_t operations) noexcept {
     window_.set_bounds(operations, bounds_.max_bytes);
   }
+  // Operations in the window.
+  std::uint64_t in_flight() const noexcept { return window_.count(); }
   const QueueBounds& bounds() const noexcept { return bounds_; }
 
  private:

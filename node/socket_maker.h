@@ -20,12 +20,19 @@ class SocketMaker {
   // Begins to dial. The session must be ready within `timeout`.
   std::unique_ptr<socket::ClientSocket> make(socket::ClientSocketOwner& owner,
                                              std::chrono::nanoseconds timeout, Now now);
+  // The same for the node's pool: of a node that is only read, to be read.
+  std::unique_ptr<socket::ClientSocket> make_pooled(socket::ClientSocketOwner& owner,
+                                                    std::chrono::nanoseconds timeout, Now now);
   // The node to which a connection leads.
   static unsigned node_of(std::uint64_t connection) noexcept {
     return static_cast<unsigned>(connection >> number_bits) - 1;
   }
 
  private:
+  std::unique_ptr<socket::ClientSocket> dial(std::unique_ptr<protocol::Session> session,
+                                             socket::ClientSocketOwner& owner,
+                                             std::chrono::nanoseconds timeout, Now now);
+
   static constexpr unsigned number_bits = 40;  // of a connection's number; the others: node + 1
 
   const NodeOptions& options_;

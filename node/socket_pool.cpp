@@ -74,7 +74,7 @@ void SocketPool::give_back(ClientSocket& socket) noexcept {
 // ---- opening and closing
 
 void SocketPool::open(std::chrono::nanoseconds timeout, Now now) {
-  sockets_.push_back(maker_.make(owner_, timeout, now));
+  sockets_.push_back(maker_.make_pooled(owner_, timeout, now));
 }
 
 Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
@@ -105,6 +105,13 @@ void SocketPool::retire_ready(Deadline stale, Now now) {
     if (!socket->ready() || socket->created() > stale) continue;
     if (std::exchange(socket->retired, true)) continue;
     if (socket->leases == 0) socket->close(now);
+  }
+}
+
+void SocketPool::retire_all(Now now) {
+  retire_ready(now.mono, now);
+  for (const auto& socket : sockets_) {
+    if (!socket->ready()) socket->close(now);
   }
 }
 

@@ -60,6 +60,8 @@ class SocketPool {
   // Ready sockets that were made until `stale` carry nothing more, but for requests that are bound
   // to them, and close when nothing is lent any more.
   void retire_ready(Deadline stale, Now now);
+  // The same of all that there are; those that are not ready yet close at once.
+  void retire_all(Now now);
   // The next attempt to connect need not wait: something has shown that the node answers.
   void skip_backoff(Now now) noexcept;
   // A socket of the pool has become ready.

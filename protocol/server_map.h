@@ -50,6 +50,13 @@ class ServerMap {
   virtual std::vector<std::uint16_t> owners() const = 0;
   // Others that may know the map, for when none of servers() answers.
   virtual std::vector<NodeConfig> others() const = 0;
+  // A server that copies one of servers(): whose position that has there.
+  struct Replica {
+    NodeConfig server;
+    std::uint16_t primary = 0;
+  };
+  // Those of others() that are known to do so.
+  virtual std::vector<Replica> replicas() const { return {}; }
   // To whom a slot is on its way, if the latest answer says so. Not among servers(), maybe.
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
   virtual SlotOf slot_of() const = 0;

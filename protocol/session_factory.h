@@ -20,6 +20,9 @@ class SessionFactory {
   // `node` is the index of the node in the topology; any at any time. What its sessions share lives
   // in the factory, which outlives them.
   virtual std::unique_ptr<Session> make(unsigned node, Now now) = 0;
+  // The same for a node that copies another and is only read: it serves reads of its copy where it
+  // would else send them to the other.
+  virtual std::unique_ptr<Session> make_reader(unsigned node, Now now) { return make(node, now); }
   // The node has left the topology, and all its sessions are gone: the index may be that of another
   // server from now on.
   virtual void forget(unsigned /*node*/) {}

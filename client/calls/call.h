@@ -18,10 +18,11 @@ class OneOperation final : private socket::RequestSink {
  public:
   using Out = typename Op::Out;
 
-  OneOperation(WorkEnd& end, runtime::Context& context, const protocol::Operation& operation,
-               Deadline started)
+  // `what` with its deadline.
+  OneOperation(WorkEnd& end, runtime::Context& context, const KeyRequest& what, Deadline started)
       : end_(end), context_(context), started_(started) {
-    request_.operation = operation;
+    request_.operation = what.operation;
+    request_.may_lag = what.may_lag;
     request_.sink = this;
   }
 
@@ -50,8 +51,8 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
       admit(context, Form::blocking, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return Failure(admitted.error());
   request.operation.deadline = admitted->deadline;
-  return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context,
-                                    request.operation, admitted->started)
+  return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context, request,
+                                    admitted->started)
       .wait(request.stop);
 }
 
@@ -63,8 +64,8 @@ void call_async(runtime::Context& context, KeyRequest request,
       admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
   if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
   request.operation.deadline = admitted->deadline;
-  Detached<OneOperation<Op>>::begin(context, std::move(receiver), request.stop, context,
-                                    request.operation, admitted->started);
+  Detached<OneOperation<Op>>::begin(context, std::move(receiver), request.stop, context, request,
+                                    admitted->started);
 }
 
 }  // namespace sheaf::client::calls

@@ -1,5 +1,7 @@
 #include "client/calls/get_batch.h"
 
+#include <utility>
+
 #include "base/checks.h"
 
 namespace sheaf::client::calls {
@@ -18,7 +20,8 @@ GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
       keys_(this->plan().size(), this->plan().memory()),
       parts_(this->plan().memory()),
       idle_parts_(this->plan().memory()),
-      alone_(this->plan().memory()) {
+      alone_(this->plan().memory()),
+      for_owners_(this->plan().memory()) {
   for (std::uint32_t place = 0; place < keys_.size(); ++place) {
     keys_[place] = this->plan().item(this->plan().at(place)).key;
   }
@@ -40,12 +43,33 @@ void GetBatch::run_deferred(Now) { answers_.make_entries(); }
 // What the node has room for, and the keys that are to be asked for alone.
 void GetBatch::feed(std::uint32_t node) {
   start_runs(node);
+  ask_owners();
   while (!alone_.empty()) {
     const std::uint32_t place = alone_.back();
     alone_.pop_back();
     const std::uint32_t owner = plan().item(plan().at(place)).node;
     start_alone(owner, place);
     start_runs(owner);
+    ask_owners();
+  }
+}
+
+// Neighbours of one owner go together.
+void GetBatch::ask_owners() {
+  while (!for_owners_.empty()) {
+    const auto places =
+        std::exchange(for_owners_, std::pmr::vector<std::uint32_t>(for_owners_.get_allocator()));
+    for (std::size_t i = 0; i < places.size();) {
+      const std::uint32_t owner = plan().item(plan().at(places[i])).node;
+      const bool scatters = path().cluster().scatters(plan().epoch(), owner);
+      std::size_t next = i + 1;
+      while (!scatters && next < places.size() && places[next] == places[next - 1] + 1 &&
+             plan().item(plan().at(places[next])).node == owner) {
+        ++next;
+      }
+      start_part(owner, places[i], static_cast<std::uint32_t>(next - i), false);
+      i = next;
+    }
   }
 }
 
@@ -83,11 +107,12 @@ void GetBatch::start_alone(std::uint32_t node, std::uint32_t place) {
     answers_.fail(place, std::move(*error));
     plan().done(plan().at(place));
   } else {
-    start_part(node, place, 1);
+    start_part(node, place, 1, false);
   }
 }
 
-void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count) {
+void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count,
+                          bool may_lag) {
   if (cancelled()) {
     for (std::uint32_t place = first; place < first + count; ++place) {
       answers_.fail(place, cancelled_key(terms_.started, now()));
@@ -102,6 +127,7 @@ void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t
   part.count = count;
   part.sink = this;
   part.operation = terms_.operation;
+  part.may_lag = may_lag;
   if (count == 1) {
     part.operation.key = keys_[first];
   } else {
@@ -150,9 +176,12 @@ void GetBatch::end_part(const Part& part, const socket::Completion& completion) 
   const bool moved = config().failover == FailoverMode::rehash ||
                      path().cluster().topology().epoch() != plan().epoch();
   const bool scatters = !completion.answered && completion.outcome == Outcome::not_sent && moved;
+  const bool asks_again = asks_owner(part, completion);
   for (std::uint32_t place = part.first; place < part.first + part.count; ++place) {
     if (answers_.is_known(place)) {
       plan().done(plan().at(place));
+    } else if (asks_again) {
+      for_owners_.push_back(place);
     } else if (scatters || (completion.answered && answers_.unsure(place))) {
       alone_.push_back(place);
     } else if (completion.answered) {
@@ -162,6 +191,16 @@ void GetBatch::end_part(const Part& part, const socket::Completion& completion) 
       end_alone(place, completion);
     }
   }
+}
+
+// Of a request to a replica: whether the keys without a value are asked for at their owner.
+bool GetBatch::asks_owner(const Part& part, const socket::Completion& completion) const noexcept {
+  if (!part.from_replica()) return false;
+  if (completion.answered) return config().replica_misses == ReplicaMiss::confirm;
+  const bool may_repeat =
+      completion.outcome == Outcome::not_sent || completion.outcome == Outcome::unknown;
+  return may_repeat && completion.reason != Reason::timed_out &&
+         completion.reason != Reason::cancelled;
 }
 
 void GetBatch::end_alone(std::uint32_t place, const socket::Completion& completion) {

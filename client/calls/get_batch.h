@@ -9,6 +9,9 @@
 // - keys that belong elsewhere by now, because the topology has changed since the plan was made,
 // - keys that nobody owns.
 //
+// Where replicas may answer, the keys that a replica did not have are asked for once more, of their
+// owner.
+//
 // If a request of many keys fails, the keys without an answer fail; the others keep their values.
 //
 // Thread rule: as Work.
@@ -47,7 +50,10 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   void cancel_started(Now now) override;
   void start_runs(std::uint32_t node);
   void start_run(std::uint32_t node, cluster::BatchPlan::Run run);
-  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count);
+  void start_part(std::uint32_t node, std::uint32_t first, std::uint32_t count,
+                  bool may_lag = true);
+  void ask_owners();
+  bool asks_owner(const Part& part, const socket::Completion& completion) const noexcept;
   void start_alone(std::uint32_t node, std::uint32_t place);
   void end_alone(std::uint32_t place, const socket::Completion& completion);
   void end_part(const Part& part, const socket::Completion& completion);
@@ -62,7 +68,8 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   std::pmr::deque<Part> parts_;
   std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;
-  std::pmr::vector<std::uint32_t> alone_;  // places of keys still to be asked for, one by one
+  std::pmr::vector<std::uint32_t> alone_;       // places of keys still to be asked for, one by one
+  std::pmr::vector<std::uint32_t> for_owners_;  // those that a replica did not have
 };
 
 }  // namespace sheaf::client::calls

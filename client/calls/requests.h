@@ -20,7 +20,8 @@ struct KeyRequest {
   protocol::Operation operation;
   Timeout timeout;
   Stop stop;
-  std::optional<Error> wrong;  // what the checks found
+  std::optional<Error> wrong{};  // what the checks found
+  bool may_lag = false;          // a replica may answer, where the configuration says so
 };
 
 // A call on many keys. Entry: std::string_view (gets, removes) or SetItem.

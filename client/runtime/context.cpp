@@ -24,6 +24,7 @@ cluster::MapTerms map_terms(const ClusterConfig& config) {
   terms.seeds = config.nodes;
   terms.loopback_only = !config.password.empty() && !config.allow_plain_password;
   terms.patience = std::max(config.timeout, config.connect_timeout);
+  terms.replicas = config.reads == ReadTarget::replicas;
   return terms;
 }
 

@@ -69,6 +69,25 @@ enum class RoutingKind : std::uint8_t {
   ring  ///< The client, by its locator. The servers stand alone and do not know of each other.
 };
 
+/// Who answers `get` and `get_many`, and the first read of `get_or_compute`, in a cluster of
+/// `redis://`. All else goes to primaries.
+enum class ReadTarget : std::uint8_t {
+  primary,  ///< The server that owns the key. A read sees every write that was answered before it.
+  /// Of that server and its replicas whichever is up and expected to answer first. A replica may be
+  /// behind by as much as its connection to the primary is; nobody says by how much, so a value may
+  /// be older than one that this client has read or written before. While a primary is down its
+  /// replicas go on answering, but for keys that they do not have.
+  replicas
+};
+
+/// What a replica's "there is no such key" counts for.
+enum class ReplicaMiss : std::uint8_t {
+  /// The primary is asked, too. A key that has just been written, or whose slot is on its way to
+  /// another server, may be missing on a replica alone.
+  confirm,
+  trust  ///< It is a miss. Saves the second question where misses are frequent and do no harm.
+};
+
 /// What happens to the keys of a node that is down.
 enum class FailoverMode : std::uint8_t {
   owner,  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
@@ -106,6 +125,9 @@ struct ClusterConfig {
   /// `routing=cluster|ring`: redis only. With `cluster`, `nodes` are some of its servers to begin
   /// with; they have no weights, and `locator`, `slots` and `failover=rehash` need `ring`.
   RoutingKind routing = RoutingKind::cluster;
+  ReadTarget reads = ReadTarget::primary;  ///< `reads=primary|replicas`: clusters of redis only.
+  /// `replica_misses=confirm|trust`: with `reads=replicas` only.
+  ReplicaMiss replica_misses = ReplicaMiss::confirm;
   FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
   /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
   bool allow_plain_password = false;

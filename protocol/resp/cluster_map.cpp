@@ -158,12 +158,14 @@ void ClusterMap::note_importers(const TopologyView& view) {
 void ClusterMap::write_down() {
   servers_.clear();
   others_.clear();
+  replicas_.clear();
   const auto nodes = slots_.nodes();
   std::vector<bool> owns(nodes.size());
   for (const std::uint16_t owner : slots_.owners()) {
     if (owner != SlotMap::nobody) owns[owner] = true;
   }
-  std::unordered_map<std::string, std::uint16_t> positions;  // by identity
+  std::unordered_map<std::string, std::uint16_t> positions;          // by identity
+  std::unordered_map<std::string_view, std::uint16_t> owners_by_id;  // their positions
   std::vector<std::uint16_t> position_of(nodes.size(), unassigned);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!owns[i] || !has_address(nodes[i])) continue;
@@ -172,11 +174,16 @@ void ClusterMap::write_down() {
     const auto [found, is_new] = positions.try_emplace(server.identity(), next);
     if (is_new) servers_.push_back(server);
     position_of[i] = found->second;
+    owners_by_id.emplace(nodes[i].id, found->second);
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (owns[i] || !has_address(nodes[i])) continue;
     const NodeConfig server = config_of(nodes[i]);
-    if (positions.try_emplace(server.identity(), unassigned).second) others_.push_back(server);
+    if (!positions.try_emplace(server.identity(), unassigned).second) continue;
+    others_.push_back(server);
+    const auto primary = owners_by_id.find(nodes[i].primary);
+    const bool copies = nodes[i].role == Role::replica && primary != owners_by_id.end();
+    if (copies) replicas_.push_back({server, primary->second});
   }
   for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
     const std::uint16_t owner = slots_.owner(slot);

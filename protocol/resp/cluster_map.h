@@ -37,6 +37,7 @@ class ClusterMap final : public ServerMap {
   std::vector<NodeConfig> servers() const override { return servers_; }
   std::vector<std::uint16_t> owners() const override { return owners_; }
   std::vector<NodeConfig> others() const override { return others_; }
+  std::vector<Replica> replicas() const override { return replicas_; }
   std::optional<NodeConfig> importer(std::uint16_t slot) const override;
   SlotOf slot_of() const override;
   std::vector<ClusterServer> listing() const override;
@@ -59,6 +60,7 @@ class ClusterMap final : public ServerMap {
   SlotMap slots_;
   std::vector<NodeConfig> servers_;
   std::vector<NodeConfig> others_;
+  std::vector<Replica> replicas_;
   std::vector<std::uint16_t> owners_;
   std::map<std::uint16_t, NodeConfig> importers_;  // of the latest view; by slot
 };

@@ -3,6 +3,7 @@
 #include "protocol/resp/sessions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/resp/rules.h"
 #include "protocol/resp/session.h"
@@ -21,6 +22,12 @@ RespSessions::RespSessions(const ClusterConfig& config) {
 
 std::unique_ptr<Session> RespSessions::make(unsigned, Now) {
   return std::make_unique<RespSession>(options_);
+}
+
+std::unique_ptr<Session> RespSessions::make_reader(unsigned, Now) {
+  SessionOptions options = options_;
+  options.handshake.readonly = true;
+  return std::make_unique<RespSession>(std::move(options));
 }
 
 bool RespSessions::takes_batches(std::string_view key) const noexcept { return is_good_key(key); }

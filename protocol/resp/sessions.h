@@ -19,6 +19,7 @@ class RespSessions final : public SessionFactory {
  public:
   explicit RespSessions(const ClusterConfig& config);
   std::unique_ptr<Session> make(unsigned node, Now now) override;
+  std::unique_ptr<Session> make_reader(unsigned node, Now now) override;
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:

@@ -18,6 +18,9 @@ class BuggySessions final : public SessionFactory {
   std::unique_ptr<Session> make(unsigned node, Now now) override {
     return std::make_unique<sim::BuggySession>(real_->make(node, now), bug_);
   }
+  std::unique_ptr<Session> make_reader(unsigned node, Now now) override {
+    return std::make_unique<sim::BuggySession>(real_->make_reader(node, now), bug_);
+  }
   void forget(unsigned node) override { real_->forget(node); }
   std::unique_ptr<SessionFactory> another() const override {
     auto real = real_->another();

@@ -57,14 +57,19 @@ class Sessions final : public protocol::SessionFactory {
   Sessions(const ClusterConfig& config, const Seed& seed, Bug bug)
       : real_(protocol::traits_of(config.kind).make_sessions(config, seed)), bug_(bug) {}
   std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
-    auto real = real_->make(node, now);
+    return planted(real_->make(node, now));
+  }
+  std::unique_ptr<protocol::Session> make_reader(unsigned node, Now now) override {
+    return planted(real_->make_reader(node, now));
+  }
+  void forget(unsigned node) override { real_->forget(node); }
+
+ private:
+  std::unique_ptr<protocol::Session> planted(std::unique_ptr<protocol::Session> real) const {
     if (bug_ == Bug::none) return real;
     return std::make_unique<BuggySession>(std::move(real), bug_);
   }
 
-  void forget(unsigned node) override { real_->forget(node); }
-
- private:
   const std::unique_ptr<protocol::SessionFactory> real_;
   const Bug bug_;
 };
