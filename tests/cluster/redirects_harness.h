@@ -103,17 +103,19 @@ class RedirectsTest : public testing::Test {
   // `owners`: up to which slot each position owns those that follow.
   std::shared_ptr<const Topology> topology_of(
       const std::vector<NodeConfig>& servers,
-      const std::vector<std::pair<unsigned, std::uint16_t>>& owners) {
+      const std::vector<std::pair<unsigned, std::uint16_t>>& owners, Primaries primaries = {}) {
     std::vector<std::uint16_t> slots;
     for (const auto& [end, owner] : owners) slots.resize(end, owner);
     slots.resize(AssignedSlots::slot_count, AssignedSlots::unassigned);
     const std::uint64_t epoch = cluster == nullptr ? 1 : cluster->topology().epoch() + 1;
     return Topology::make(servers, std::make_unique<AssignedSlots>(slots, slot_in_key), table,
-                          epoch);
+                          epoch, primaries);
   }
+  // `primaries`: of each server the position of the one that it copies, or `nobody`.
   void apply(const std::vector<NodeConfig>& servers,
-             const std::vector<std::pair<unsigned, std::uint16_t>>& owners) {
-    cluster->apply(topology_of(servers, owners), loop.now());
+             const std::vector<std::pair<unsigned, std::uint16_t>>& owners,
+             Primaries primaries = {}) {
+    cluster->apply(topology_of(servers, owners, primaries), loop.now());
     loop.settle();
     connect();
   }
@@ -124,13 +126,14 @@ class RedirectsTest : public testing::Test {
 
   RedirectedOp& start(const std::string& key,
                       std::chrono::nanoseconds timeout = std::chrono::seconds(5),
-                      std::uint64_t only_on = 0) {
+                      std::uint64_t only_on = 0, bool may_lag = false) {
     RedirectedOp& op = ops.emplace_back();
     op.key = key;
     op.request.operation.verb = protocol::Verb::get;
     op.request.operation.key = op.key;
     op.request.operation.deadline = loop.now().mono + timeout;
     op.request.only_on = only_on;
+    op.request.may_lag = may_lag;
     op.request.sink = &op;
     cluster->start(op.request, loop.now());
     loop.settle();

@@ -61,12 +61,14 @@ class FakeLoop final : public socket::Loop {
 
 // The client's end of a connection, and its session. `alive` ends with the session.
 struct FakeSession final : protocol::Session {
-  FakeSession(std::vector<FakeSession*>& all, unsigned its_node) : node(its_node), all_(all) {
+  FakeSession(std::vector<FakeSession*>& all, unsigned its_node, bool is_reader = false)
+      : node(its_node), reader(is_reader), all_(all) {
     all_.push_back(this);
   }
   ~FakeSession() override { std::erase(all_, this); }
 
   const unsigned node;
+  const bool reader;  // from make_reader()
   // What the test decides.
   std::size_t capacity = 10;
   bool dirty = false;
@@ -205,6 +207,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
   std::unique_ptr<protocol::Session> make(unsigned node, Now) override {
     return std::make_unique<FakeSession>(sessions_, node);
+  }
+  std::unique_ptr<protocol::Session> make_reader(unsigned node, Now) override {
+    return std::make_unique<FakeSession>(sessions_, node, true);
   }
 
  private:
