@@ -18,6 +18,19 @@ const Request& ours(const node::Request& request) noexcept {
   return static_cast<const Request&>(request);
 }
 
+// Of the owner and its replicas that are connected, the one that is expected to answer first.
+unsigned reader_of(const ClusterNodes& nodes, unsigned owner, Now now) noexcept {
+  unsigned best = owner;
+  auto least = nodes[owner].expected_latency(now);
+  for (const std::uint32_t replica : nodes.topology().replicas(owner)) {
+    const auto expected = nodes[replica].expected_latency(now);
+    if (!expected || (least && *expected >= *least)) continue;
+    best = replica;
+    least = expected;
+  }
+  return best;
+}
+
 }  // namespace
 
 ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
@@ -26,8 +39,8 @@ ClientCluster::ClientCluster(const ClusterConfig& config, std::shared_ptr<const 
     : loop_(parts.loop),
       events_(parts.events),
       rehash_(config.failover == FailoverMode::rehash),
-      reads_replicas_(config.reads == ReadTarget::replicas),
-      trusts_misses_(config.replica_misses == ReplicaMiss::trust),
+      reads_(config.reads),
+      replica_misses_(config.replica_misses),
       controls_(controls),
       timer_(loop_, *this),
       nodes_(config, std::move(topology), parts, *this, seed, controls) {}
@@ -55,7 +68,8 @@ bool ClientCluster::redirect(node::Request& sent, const protocol::Reply& reply, 
   Request& request = ours(sent);
   if (request.from_replica()) {
     const bool misses = reply.status == protocol::Status::absent;
-    return !(misses && trusts_misses_) && ask_owner(request, now);
+    const bool settled = misses && replica_misses_ == ReplicaMiss::trust;
+    return !settled && ask_owner(request, now);
   }
   return redirects_ != nullptr && redirects_->take(request, reply, now);
 }
@@ -80,23 +94,6 @@ bool ClientCluster::may_rehash() const noexcept {
   const auto down = std::ranges::count_if(
       members, [this](const Member& member) { return !takes(member.index()); });
   return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, members.size() / 3);
-}
-
-// Of the owner and its replicas that are connected, the one that is expected to answer first.
-unsigned ClientCluster::reader_of(unsigned owner, Now now) const noexcept {
-  unsigned best = owner;
-  bool connected = nodes_[owner].connected();
-  std::chrono::nanoseconds least = nodes_[owner].expected_latency(now);
-  for (const std::uint32_t replica : topology().replicas(owner)) {
-    const node::ClientNode& node = nodes_[replica];
-    if (!node.connected()) continue;
-    const std::chrono::nanoseconds expected = node.expected_latency(now);
-    if (connected && expected >= least) continue;
-    best = replica;
-    connected = true;
-    least = expected;
-  }
-  return best;
 }
 
 // A replica has no value for the request, or is gone. True: the owner of the key is asked.
@@ -171,8 +168,8 @@ void ClientCluster::start_on(unsigned node, Request& request, Now now) {
 void ClientCluster::begin(unsigned node, Request& request, Now now) {
   request.node_ = node;
   request.provisional = false;
-  if (reads_replicas_ && request.may_lag && node != nobody && !request.on_node_) {
-    request.node_ = node = reader_of(node, now);
+  if (reads_ == ReadTarget::replicas && request.may_lag && node != nobody && !request.on_node_) {
+    request.node_ = node = reader_of(nodes_, node, now);
     request.provisional = topology().member(node)->is_replica();
   }
   request.started_at = now.mono;
@@ -206,10 +203,6 @@ void ClientCluster::cancel(Request& request, Now now) {
 
 node::ClientNode& ClientCluster::acquire_node(std::string_view key) {
   return nodes_[topology().owner(key)];
-}
-
-node::SocketLease ClientCluster::acquire_socket(std::string_view key) {
-  return acquire_node(key).acquire();
 }
 
 void ClientCluster::on_request_done(node::Request& request) {

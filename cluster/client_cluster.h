@@ -92,8 +92,6 @@ class ClientCluster final : private socket::TimerSink,
 
   // The owner of a key.
   node::ClientNode& acquire_node(std::string_view key);
-  // A socket to the owner of a key; empty if there is none ready with room.
-  node::SocketLease acquire_socket(std::string_view key);
 
   // One of each, which outlives the cluster or is taken back with null.
   void set_listener(ConnectionListener* listener) noexcept { listener_ = listener; }
@@ -121,7 +119,6 @@ class ClientCluster final : private socket::TimerSink,
   bool belongs(const node::Request& request) const override;
   unsigned home_of(unsigned owner, const Request& request) const noexcept;
   bool may_rehash() const noexcept;
-  unsigned reader_of(unsigned owner, Now now) const noexcept;
   bool ask_owner(Request& request, Now now);
   bool knows(std::uint64_t epoch) const noexcept;
   void begin(unsigned node, Request& request, Now now);
@@ -130,8 +127,8 @@ class ClientCluster final : private socket::TimerSink,
   socket::Loop& loop_;
   node::EventLog& events_;
   bool rehash_;
-  bool reads_replicas_;
-  bool trusts_misses_;  // of replicas
+  const ReadTarget reads_;
+  const ReplicaMiss replica_misses_;
   ClusterControls controls_;
   bool shut_down_ = false;
   node::EarliestTimer timer_;

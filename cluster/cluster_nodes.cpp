@@ -24,6 +24,10 @@ node::NodeOptions model_of(const ClusterConfig& config) {
   return options;
 }
 
+node::Role role_of(const Member& member) noexcept {
+  return member.is_replica() ? node::Role::replica : node::Role::primary;
+}
+
 }  // namespace
 
 ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
@@ -61,7 +65,7 @@ void ClusterNodes::follow(std::shared_ptr<const Topology> topology, Now now) {
 
 void ClusterNodes::remove(const Member& member, Now now) {
   record(member.identity(), "left the cluster");
-  nodes_[member.index()]->set_member(false, now);
+  nodes_[member.index()]->set_role(node::Role::none, now);
   leavers_.push_back({member.entry});
 }
 
@@ -71,8 +75,7 @@ void ClusterNodes::add(const Member& member, Now now) {
     const sync::MutexLock lock(mutex_);
     nodes_.resize(index + 1);
   }
-  if (nodes_[index] != nullptr) nodes_[index]->set_reader(member.is_replica(), now);
-  if (topology_->member(index) != nullptr) return;
+  if (topology_->member(index) != nullptr) return nodes_[index]->set_role(role_of(member), now);
   record(member.identity(), "joined the cluster");
   if (nodes_[index] != nullptr) {
     const auto leaver = std::ranges::find_if(leavers_, [&](const Leaver& l) {
@@ -81,7 +84,7 @@ void ClusterNodes::add(const Member& member, Now now) {
     SHEAF_CHECK(leaver != leavers_.end());
     if (!leaver->closing) {
       leavers_.erase(leaver);
-      return nodes_[index]->set_member(true, now);
+      return nodes_[index]->set_role(role_of(member), now);
     }
     const sync::MutexLock lock(mutex_);
     leaver->replaced = std::move(nodes_[index]);
@@ -95,7 +98,7 @@ void ClusterNodes::make(const Member& member) {
   options.endpoint = {member.host, member.port};
   options.index = member.index();
   options.weight = member.weight;
-  options.reader = member.is_replica();
+  options.role = role_of(member);
   auto made = std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork());
   const sync::MutexLock lock(mutex_);
   nodes_[member.index()] = std::move(made);

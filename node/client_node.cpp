@@ -42,6 +42,7 @@ ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, S
       maker_(options_, parts_),
       pool_(options_.pool, maker_, parts_.loop, *this, random_.fork()),
       prober_(maker_, *this, options_.connect_timeout),
+      copies_(options_.role == Role::replica),
       timer_(parts_.loop, *this) {
   stats_.node = options_.identity;
   stats_.weight = options_.weight;
@@ -248,7 +249,8 @@ void ClientNode::on_socket_failed(ClientSocket& socket, socket::Request& request
                                   Now now) {
   queue_.release(ours(request));
   const CloseReason& why = socket.close_reason();
-  if (shut_down_ && member_ && sent == Sent::no) {
+  const bool member = options_.role != Role::none;
+  if (shut_down_ && member && sent == Sent::no) {
     fail(ours(request), Outcome::shutdown, Reason::closed, "the client is closing", now);
   } else {
     fail(ours(request), sent == Sent::no ? Outcome::not_sent : Outcome::unknown, why.reason,
@@ -283,12 +285,12 @@ std::unique_ptr<ClientSocket> ClientNode::create_unpooled(socket::ClientSocketOw
 
 PoolNeeds ClientNode::needs() const noexcept {
   const bool first = health_.state() == NodeHealth::connecting;
-  return {queue_.size(), health_.usable() && member_,
+  return {queue_.size(), health_.usable() && options_.role != Role::none,
           first ? options_.first_connect_timeout : options_.connect_timeout};
 }
 
 void ClientNode::connect(Now now, Deadline stale) {
-  if (shut_down_ || !member_ || !health_.usable()) return;
+  if (shut_down_ || options_.role == Role::none || !health_.usable()) return;
   pool_.retire_ready(stale, now);
   if (pool_.any_ready()) return owner_.on_connection_ready(options_.index, now);
   pool_.open_first(needs(), now);
@@ -321,8 +323,13 @@ void ClientNode::act(Now now) {
   for (;;) {
     switch (health_.next_action(now)) {
       case HealthAction::none:
-        report_health();
         timer_.need(now.mono);  // the next turn plans anew
+        if (health_.state() == reported_) return;
+        reported_ = health_.state();
+        if (reported_ == NodeHealth::down) ++outages_;
+        if (parts_.events.listening()) {
+          parts_.events.record(record_of(options_.identity, health_.state(), failure_.text()));
+        }
         return;
       case HealthAction::start_probe:
         prober_.ask(now.mono + health_.probe_timeout(), now);
@@ -346,26 +353,12 @@ void ClientNode::on_probe_result(bool good, const CloseReason* why, Now now) {
   act(now);
 }
 
-void ClientNode::report_health() {
-  if (health_.state() == reported_) return;
-  reported_ = health_.state();
-  if (reported_ == NodeHealth::down) ++outages_;
-  if (parts_.events.listening()) {
-    parts_.events.record(record_of(options_.identity, health_.state(), failure_.text()));
-  }
-}
-
 // ---- its place in the cluster
 
-void ClientNode::set_reader(bool reader, Now now) {
-  if (options_.reader == reader) return;
-  options_.reader = reader;
-  pool_.retire_all(now);
-  maintain(now);
-}
-
-void ClientNode::set_member(bool member, Now now) {
-  member_ = member;
+void ClientNode::set_role(Role role, Now now) {
+  if (std::exchange(options_.role, role) == role) return;
+  const bool copies = role == Role::replica;
+  if (role != Role::none && std::exchange(copies_, copies) != copies) pool_.retire_all(now);
   maintain(now);
 }
 
@@ -382,7 +375,7 @@ void ClientNode::on_topology(Now now) {
   }
   pumping_ = pumping;
   if (!queue_.empty()) pump(now);
-  if (member_) return;
+  if (options_.role != Role::none) return;
   for (const std::uint64_t id : pool_.ready_connections()) owner_.on_connection_ended(id, now);
 }
 

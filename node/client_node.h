@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <sheaf/stats.h>
@@ -82,12 +83,10 @@ class ClientNode final : private socket::ClientSocketOwner,
   // A socket outside the pool; the caller owns it and receives its events. It does not count in the
   // pool's bounds.
   std::unique_ptr<socket::ClientSocket> create_unpooled(socket::ClientSocketOwner& owner, Now now);
-  // Whether it copies another node and is only read. If that changes, its connections take nothing
-  // more, and others are made in their place.
-  void set_reader(bool reader, Now now);
-  // Whether it is a member of the cluster. If it is not, nothing is started on it, and it opens no
-  // connection; what is in flight goes on.
-  void set_member(bool member, Now now);
+  // If it is no member, nothing is started on it, and it opens no connection; what is in flight
+  // goes on. If it is read from now on, or no longer, its connections take nothing more, and others
+  // are made in their place.
+  void set_role(Role role, Now now);
   // The topology has changed. Waiting requests that no longer belong here are started elsewhere by
   // the owner, or fail. If the node is not a member, its connections count as ended.
   void on_topology(Now now);
@@ -102,10 +101,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   const NodeOptions& options() const noexcept { return options_; }
   // Whether requests are taken; else they fail at once.
   bool usable() const noexcept { return health_.usable(); }
-  // Whether they leave at once, or as soon as there is room.
-  bool connected() const noexcept { return usable() && pool_.any_ready(); }
-  // What a request that only reads is to expect here.
-  std::chrono::nanoseconds expected_latency(Now now) const noexcept {
+  // What a request is to expect here; none if there is no connection to carry it.
+  std::optional<std::chrono::nanoseconds> expected_latency(Now now) const noexcept {
+    if (!usable() || !pool_.any_ready()) return std::nullopt;
     return latency_.expected(queue_.in_flight() + queue_.size(), now);
   }
   // What it was like a moment ago. Any thread.
@@ -139,7 +137,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   PoolNeeds needs() const noexcept;
   void maintain(Now now);
   void act(Now now);
-  void report_health();
 
   NodeOptions options_;
   NodeParts parts_;
@@ -150,7 +147,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   SocketMaker maker_;
   SocketPool pool_;
   Prober prober_;
-  bool member_ = true;
+  bool copies_;  // its connections are those of a replica
   bool shut_down_ = false;
   bool pumping_ = false;
   LastFailure failure_;

@@ -13,6 +13,13 @@
 
 namespace sheaf::node {
 
+// What a node is in its cluster.
+enum class Role : std::uint8_t {
+  primary,  // takes every request
+  replica,  // copies another and is only read (SessionFactory::make_reader)
+  none      // no member
+};
+
 struct NodeOptions {
   std::string identity;  // host:port as configured
   socket::Endpoint endpoint;
@@ -23,7 +30,7 @@ struct NodeOptions {
   // any sooner would help nobody.
   std::chrono::milliseconds first_connect_timeout{1'000};
   PoolBounds pool;
-  bool reader = false;  // it copies another node and is only read (SessionFactory::make_reader)
+  Role role = Role::primary;
   // Answers name their connection: what they say may mean nothing on another one.
   bool names_connections = true;
   std::uint32_t max_in_flight = 1'024;

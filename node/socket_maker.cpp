@@ -13,7 +13,7 @@ std::unique_ptr<ClientSocket> SocketMaker::make(socket::ClientSocketOwner& owner
 
 std::unique_ptr<ClientSocket> SocketMaker::make_pooled(socket::ClientSocketOwner& owner,
                                                        std::chrono::nanoseconds timeout, Now now) {
-  if (!options_.reader) return make(owner, timeout, now);
+  if (options_.role != Role::replica) return make(owner, timeout, now);
   return dial(parts_.sessions.make_reader(options_.index, now), owner, timeout, now);
 }
 

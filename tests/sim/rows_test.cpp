@@ -266,12 +266,12 @@ TEST_F(Rows, C2_ClusterFindsTheNodeOfAKeyByConsistentHashing) {
 
 TEST_F(Rows, C3_ClusterLendsASocketForAKeyOrNone) {
   start(3);
-  EXPECT_FALSE(client().cluster().acquire_socket(stack->key_on(0)));
+  EXPECT_FALSE(client().cluster().acquire_node(stack->key_on(0)).acquire());
   ask();
-  const auto lease = client().cluster().acquire_socket(stack->key_on(0));
+  const auto lease = client().cluster().acquire_node(stack->key_on(0)).acquire();
   ASSERT_TRUE(lease);
   EXPECT_EQ(lease->endpoint().host, "b0");
-  EXPECT_FALSE(client().cluster().acquire_socket(stack->key_on(1)));
+  EXPECT_FALSE(client().cluster().acquire_node(stack->key_on(1)).acquire());
 }
 
 // A configuration that Client::open accepts; tests/contract/rehash_test.cpp opens such clients.
