@@ -117,12 +117,19 @@ TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
   EXPECT_EQ(refusal("a?slots=1024"), "option slots needs routing=ring at redis://");
   EXPECT_EQ(refusal("a?failover=rehash"), "option failover=rehash needs routing=ring at redis://");
   EXPECT_EQ(refusal("a,b*2"), "the weight of b:6379 needs routing=ring at redis://");
+  EXPECT_EQ(refusal("a?reads=replicas&replica_misses=trust"), "");
+  EXPECT_EQ(refusal("a?reads=replicas&routing=ring"),
+            "option reads needs routing=cluster: servers that stand alone have no replicas");
+  EXPECT_EQ(refusal("a?replica_misses=trust"), "option replica_misses needs reads=replicas");
   const auto elsewhere = ClusterConfig::parse_uri("mqtt://a?routing=ring");
   ASSERT_FALSE(elsewhere);
   EXPECT_NE(elsewhere.error().text.find("for redis:// only"), std::string::npos);
   ClusterConfig config = three_brokers();
   config.routing = RoutingKind::ring;
   EXPECT_EQ(check_config(config)->text, "option routing is for redis:// only");
+  config.routing = RoutingKind::cluster;
+  config.reads = ReadTarget::replicas;
+  EXPECT_EQ(check_config(config)->text, "option reads is for redis:// only");
 }
 
 }  // namespace

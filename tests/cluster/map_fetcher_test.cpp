@@ -14,6 +14,7 @@ struct ScriptedMap {
   std::vector<NodeConfig> servers;
   std::vector<std::pair<unsigned, std::uint16_t>> owners;  // up to which slot, position
   std::vector<NodeConfig> others{};
+  std::vector<protocol::ServerMap::Replica> replicas{};
   std::vector<std::string> asked{};           // hosts whose answers came
   std::vector<std::string_view> questions{};  // each after the one before has been refused
 };
@@ -48,6 +49,7 @@ class MapOfScript final : public protocol::ServerMap {
     return slots;
   }
   std::vector<NodeConfig> others() const override { return script_.others; }
+  std::vector<Replica> replicas() const override { return script_.replicas; }
   SlotOf slot_of() const override { return slot_in_key; }
   std::vector<ClusterServer> listing() const override { return {}; }
 
@@ -219,6 +221,61 @@ TEST_F(MapFetcherTest, ServersJoinAndLeaveAsTheMapSays) {
   EXPECT_EQ(members(), (std::vector<std::string>{"b:1", "c:1"}));
   EXPECT_EQ(owner_of(0), "c:1");
   EXPECT_EQ(owner_of(50), "b:1");
+}
+
+// "c:1 of a:1"; empty: nobody copies another.
+std::string replicas_of(const Topology& topology) {
+  std::string text;
+  for (const Member& member : topology.members()) {
+    if (!member.is_replica()) continue;
+    text.append(text.empty() ? "" : ", ").append(member.identity()).append(" of ");
+    text.append(topology.members()[member.primary].identity());
+  }
+  return text;
+}
+
+TEST_F(MapFetcherTest, ReplicasAreMembersWhereReadsMayGoToThem) {
+  for (const bool wanted : {false, true}) {
+    begin_with({.seeds = {a, b}, .replicas = wanted});
+    script.others = {c};
+    script.replicas = {{c, 0}};
+    give_map();
+    EXPECT_EQ(replicas_of(cluster->topology()), wanted ? "c:1 of a:1" : "");
+    EXPECT_EQ(members().size(), wanted ? 3u : 2u);
+    EXPECT_EQ(owner_of(0), "a:1");
+  }
+}
+
+TEST_F(MapFetcherTest, AnotherPrimaryOfAReplicaIsANewTopologyAndTheSameOneIsNone) {
+  begin_with({.seeds = {a, b}, .replicas = true});
+  script.replicas = {{c, 0}};
+  give_map();
+  const std::uint64_t before = epoch();
+  ASSERT_NE(next_question(), "");
+  give_map();
+  EXPECT_EQ(epoch(), before);
+  script.replicas = {{c, 1}};
+  ASSERT_NE(next_question(), "");
+  give_map();
+  EXPECT_EQ(replicas_of(cluster->topology()), "c:1 of b:1");
+}
+
+TEST_F(MapFetcherTest, AReplicaThatGetsASlotIsNoReplicaAndTheOthersStay) {
+  begin_with({.seeds = {a, b}, .replicas = true});
+  script.replicas = {{c, 0}, {{"d", 1, 1}, 1}};
+  give_map();
+  start("7");
+  moved("a:1", 7, "c");
+  EXPECT_EQ(owner_of(7), "c:1");
+  EXPECT_EQ(replicas_of(cluster->topology()), "d:1 of b:1");
+}
+
+TEST_F(MapFetcherTest, AReplicaThatMayNotHaveThePasswordIsNoMember) {
+  begin_with({.seeds = {{"127.0.0.1", 1}}, .loopback_only = true, .replicas = true});
+  script.servers = {{"127.0.0.1", 1}, {"10.0.0.1", 1}};
+  script.replicas = {{{"10.0.0.2", 1}, 0}, {{"127.0.0.1", 2}, 0}, {{"127.0.0.1", 3}, 1}};
+  give_map();
+  EXPECT_EQ(replicas_of(cluster->topology()), "127.0.0.1:2 of 127.0.0.1:1");
 }
 
 TEST_F(MapFetcherTest, TheSameMapChangesNothing) {

@@ -65,6 +65,52 @@ TEST(MovingCluster, AReplicaThatTakesOverLateIsNoticedWithinTwoSeconds) {
   load.expect_calm_fetches();
 }
 
+// Replicas know nothing of migrations and say that keys are absent which are on their way.
+TEST(MovingCluster, WhoReadsFromReplicasNoticesNothingOfEverySlotMigrating) {
+  SlotLoad load(7, 4, 20, {.gossip = gossip}, {ReadTarget::replicas});
+  load.add_replicas();
+  load.world.run_for(65s);  // until each has asked for the map again
+  load.run(20ms);
+  load.world.run_for(5s);
+  EXPECT_GT(load.share_of_replicas(), 0.02);
+  load.migrate_all(64, 30s);
+  load.judge();
+  load.run(20ms);
+  load.flip_all(64, 30s, 29ms);
+  load.judge();
+  load.expect_no_errors();
+  load.expect_calm_fetches();
+  EXPECT_GT(load.share_of_replicas(), 0.02);
+}
+
+// The control: without the confirmation keys that are there would be absent.
+TEST(MovingCluster, WhoTrustsReplicasMissesKeysThatAreThereDuringAMigration) {
+  SlotLoad load(7, 4, 20, {.gossip = gossip}, {ReadTarget::replicas, ReplicaMiss::trust});
+  load.add_replicas();
+  load.world.run_for(65s);
+  load.run(20ms);
+  load.world.run_for(5s);
+  load.judge();
+  load.run(20ms);
+  load.migrate_all(64, 30s);
+  EXPECT_GT(load.forgive(), 0u);
+}
+
+TEST(MovingCluster, ReplicasAreReadWhileTheirPrimaryIsSilentAndOneTakesOver) {
+  SlotLoad load(8, 3, 20, {.gossip = gossip, .wary = true}, {ReadTarget::replicas});
+  load.add_replicas();
+  load.world.run_for(65s);
+  load.run(50ms);
+  load.world.run_for(2s);
+  load.expect_no_errors();
+  load.resp.stop_for(1, 3'600s);
+  load.world.run_for(15s);
+  load.resp.changes().fail_over(4, {}, load.now());
+  load.expect_served_within(2s);
+  load.judge();
+  load.expect_calm_fetches();
+}
+
 TEST(MovingCluster, TwiceAsManyNodesAreNoticedByNobody) {
   for (const bool all_at_once : {false, true}) {
     SCOPED_TRACE(all_at_once);

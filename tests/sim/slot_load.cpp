@@ -79,6 +79,7 @@ void SlotUser::on_timer(Now now) {
 void SlotUser::begin(Now now) {
   const std::uint64_t draw = random_.below(10);
   request_.operation = {};
+  request_.may_lag = false;
   key_ = &keys_[random_.below(keys_.size())];
   counter_ = &counters_[random_.below(counters_.size())];
   if (draw < 4) {
@@ -88,6 +89,7 @@ void SlotUser::begin(Now now) {
     since_ = key_->last_acknowledged();
     request_.operation.verb = Verb::get;
     request_.operation.key = key_->name();
+    request_.may_lag = true;
   } else if (draw < 9) {
     doing_ = Doing::set;
     request_.operation.verb = Verb::set;
@@ -162,7 +164,7 @@ std::string SlotUser::check_counters() {
 // ---- all of them
 
 SlotLoad::SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
-                   test::resp_model::ClusterOptions options)
+                   test::resp_model::ClusterOptions options, ReadOptions reads)
     : world(seed), resp(network, primaries, seed, with_password(std::move(options))) {
   resp.cluster().log().keeps_reads = false;
   ClusterConfig config;
@@ -171,6 +173,8 @@ SlotLoad::SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
   config.password = password;
   config.allow_plain_password = true;
   config.keep_alive = 3'600s;
+  config.reads = reads.from;
+  config.replica_misses = reads.misses;
   const std::vector<std::string> all = keys_by_slot();
   for (unsigned number = 0; number < clients; ++number) {
     config.user = name_of(number);
@@ -335,6 +339,11 @@ void SlotLoad::judge() {
   findings_.clear();
 }
 
+std::size_t SlotLoad::forgive() {
+  rest();
+  return std::exchange(findings_, {}).size();
+}
+
 void SlotLoad::expect_no_errors() { expect_only("nothing"); }
 
 void SlotLoad::expect_only(std::string_view text) {
@@ -359,6 +368,19 @@ void SlotLoad::expect_served_within(std::chrono::nanoseconds time) {
 
 double SlotLoad::fetches_per_client() const {
   return static_cast<double>(resp.log().fetches()) / static_cast<double>(users_.size());
+}
+
+double SlotLoad::share_of_replicas() {
+  std::uint64_t all = 0;
+  std::uint64_t of_replicas = 0;
+  for (const auto& user : users_) {
+    const cluster::Topology& topology = user->client().cluster().topology();
+    for (const NodeStats& stats : user->client().cluster().stats()) {
+      all += stats.replies;
+      if (topology.find(stats.node)->is_replica()) of_replicas += stats.replies;
+    }
+  }
+  return static_cast<double>(of_replicas) / static_cast<double>(all);
 }
 
 // A question that waits for its connection comes later than it was asked.

@@ -75,11 +75,16 @@ class SlotUser final : private socket::RequestSink, private socket::TimerSink {
   Deadline last_success_{0};
 };
 
+struct ReadOptions {
+  ReadTarget from = ReadTarget::primary;
+  ReplicaMiss misses = ReplicaMiss::confirm;
+};
+
 class SlotLoad {
  public:
   // `clients` whole clients of a cluster of `primaries`.
   SlotLoad(std::uint64_t seed, unsigned primaries, unsigned clients,
-           test::resp_model::ClusterOptions options = {});
+           test::resp_model::ClusterOptions options = {}, ReadOptions reads = {});
   ~SlotLoad();
   SlotLoad(const SlotLoad&) = delete;
   SlotLoad& operator=(const SlotLoad&) = delete;
@@ -102,6 +107,8 @@ class SlotLoad {
   // ---- judgement
   // Of all that has happened since the last call. Rests.
   void judge();
+  // How many findings a judge would have. None of them counts any more.
+  std::size_t forgive();
   void expect_no_errors();
   void expect_only(std::string_view text);  // errors begin with it
   std::size_t errors() const { return errors_.size(); }
@@ -111,6 +118,8 @@ class SlotLoad {
   void forget_errors() { errors_.clear(); }
   // Replies to questions for the map, of all clients.
   double fetches_per_client() const;
+  // Of all answers to reads and writes, the part that replicas gave.
+  double share_of_replicas();
   void expect_calm_fetches() const;  // at most one a second
 
   std::uint64_t done() const { return done_; }  // of all clients

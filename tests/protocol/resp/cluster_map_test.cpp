@@ -192,6 +192,34 @@ TEST_F(RespClusterMap, TheListingSaysWhoIsWhoseReplica) {
                                       "127.0.0.1:17304 epoch 1 of 127.0.0.1:17301"}));
 }
 
+TEST_F(RespClusterMap, ReplicasAreNamedWithThePrimaryThatTheyCopy) {
+  ClusterMap map(three);
+  EXPECT_TRUE(map.replicas().empty());
+  ASSERT_EQ(give(map, done(live::redis_nodes)), "");
+  ASSERT_EQ(map.replicas().size(), 1u);
+  EXPECT_EQ(map.replicas()[0].server.identity(), "127.0.0.1:17304");
+  EXPECT_EQ(map.servers()[map.replicas()[0].primary].identity(), "127.0.0.1:17301");
+}
+
+// A replica of a server that owns nothing has nothing to read, and one without an address cannot be
+// asked.
+TEST_F(RespClusterMap, OnlyReplicasOfOwnersThatCanBeReachedAreNamed) {
+  const std::string text =
+      "1111111111111111111111111111111111111111 10.0.0.1:7000@17000 myself,master - 0 0 2 "
+      "connected 0-9\n"
+      "2222222222222222222222222222222222222222 10.0.0.2:7000@17000 master - 0 0 1 connected\n"
+      "3333333333333333333333333333333333333333 10.0.0.3:7000@17000 slave "
+      "2222222222222222222222222222222222222222 0 0 1 connected\n"
+      "4444444444444444444444444444444444444444 :0@0 slave,noaddr "
+      "1111111111111111111111111111111111111111 0 0 2 disconnected\n"
+      "5555555555555555555555555555555555555555 10.0.0.5:7000@17000 slave - 0 0 0 connected\n";
+  ClusterMap map(three);
+  const std::string reply = "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  ASSERT_EQ(give(map, done(reply)), "");
+  EXPECT_TRUE(map.replicas().empty());
+  EXPECT_EQ(map.others().size(), 3u);
+}
+
 TEST_F(RespClusterMap, AServerThatStandsAloneIsAPrimary) {
   ClusterMap map(std::vector<NodeConfig>{{"a", 1}});
   ASSERT_EQ(give(map, refused("ERR This instance has cluster support disabled")), "");

@@ -51,6 +51,7 @@ void StackClient::follow_map(std::unique_ptr<protocol::ServerMap> map, Random ra
                              node::EventLog& events) {
   cluster::MapTerms terms;
   terms.seeds = config_.nodes;
+  terms.replicas = config_.reads == ReadTarget::replicas;
   map_ = std::make_unique<cluster::MapFetcher>(
       cluster::MapFetcher::Parts{*cluster_, loop_, events, table_}, std::move(map), terms,
       random.fork());
