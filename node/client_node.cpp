@@ -124,6 +124,7 @@ void ClientNode::expire(Request& request, bool late, Now now) {
          pool_.any_ready() ? "no room on the node" : "no connection yet", now);
     return;
   }
+  latency_.on_timeout(now.mono - request.submitted_at, now);
   health_.on_timeout(request.submitted_at, request.socket->last_received(), late, now);
   fail(request, take_back(request, now), Reason::timed_out, {}, now);
   act(now);

@@ -3,9 +3,10 @@
 // Latency: how long a node takes to answer, and what a request to it is to expect. For the choice
 // among nodes that can all answer.
 //
-// The mean follows each answer by an eighth of the difference. For a choice it is halved for every
-// second without an answer: a node that was slow is asked again after a while, for nobody else
-// would notice that it no longer is. One that has never answered is expected to be fast.
+// The mean follows each answer by an eighth of the difference. A request that was given up counts
+// until the next answer, if it took longer. For a choice either is halved for every second since: a
+// node that was slow is asked again after a while, for nobody else would notice that it no longer
+// is. One that has never answered is expected to be fast.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,15 +23,22 @@ class Latency {
  public:
   void on_answer(std::chrono::nanoseconds trip, Now now) noexcept {
     mean_ += mean_.count() == 0 ? trip : (trip - mean_) / 8;
-    answered_at_ = now.mono;
+    given_up_ = {};
+    since_ = now.mono;
+  }
+  // Nobody waits any longer for the answer to a request that was sent so long ago.
+  void on_timeout(std::chrono::nanoseconds waited, Now now) noexcept {
+    given_up_ = std::max(given_up_, waited);
+    since_ = now.mono;
   }
   std::chrono::nanoseconds mean() const noexcept { return mean_; }
   // With so many operations in flight before it.
   std::chrono::nanoseconds expected(std::uint64_t in_flight, Now now) const noexcept {
-    const auto silence = std::chrono::floor<std::chrono::seconds>(now.mono - answered_at_).count();
+    const auto silence = std::chrono::floor<std::chrono::seconds>(now.mono - since_).count();
     const auto halvings = std::clamp<std::int64_t>(silence, 0, most_halvings);
     const auto others = static_cast<std::int64_t>(std::min(in_flight, most_in_flight));
-    return std::chrono::nanoseconds(mean_.count() >> halvings) * (others + 1);
+    const std::int64_t latest = std::max(mean_, given_up_).count();
+    return std::chrono::nanoseconds(latest >> halvings) * (others + 1);
   }
 
  private:
@@ -38,7 +46,8 @@ class Latency {
   static constexpr std::uint64_t most_in_flight = 65'535;  // of an option: no overflow
 
   std::chrono::nanoseconds mean_{0};
-  Deadline answered_at_{0};
+  std::chrono::nanoseconds given_up_{0};  // since the last answer
+  Deadline since_{0};                     // when the latest of both came
 };
 
 }  // namespace sheaf::node

@@ -219,6 +219,17 @@ TEST_F(ReplicaReads, AReadThatAReplicaDoesNotAnswerEndsByItsDeadline) {
   EXPECT_EQ(in_flight("a:1"), 0u);
 }
 
+TEST_F(ReplicaReads, WhoeverHasLetAReadTimeOutIsAvoided) {
+  make_replica_faster();
+  read("7", 100ms);
+  loop.pass(100ms);
+  for (int i = 0; i < 3; ++i) {
+    RedirectedOp& op = read("7");
+    answer("a:1");
+    EXPECT_EQ(op.node, "a:1");
+  }
+}
+
 TEST_F(ReplicaReads, ACancelledReadEndsOnceAndGoesNowhere) {
   make_replica_faster();
   RedirectedOp& op = read("7");

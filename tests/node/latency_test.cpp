@@ -44,6 +44,18 @@ TEST(Latency, ANodeThatWasSlowIsTriedAgainAfterAWhile) {
   EXPECT_EQ(latency.expected(0, at(6s)), 64ms);
 }
 
+TEST(Latency, ARequestThatWasGivenUpCountsUntilTheNextAnswer) {
+  Latency latency;
+  latency.on_answer(1ms, at(0s));
+  latency.on_timeout(100ms, at(1s));
+  latency.on_timeout(64ms, at(1s));
+  EXPECT_EQ(latency.expected(0, at(1s)), 100ms);
+  EXPECT_EQ(latency.expected(0, at(2s)), 50ms);
+  EXPECT_EQ(latency.mean(), 1ms);
+  latency.on_answer(1ms, at(2s));
+  EXPECT_EQ(latency.expected(0, at(2s)), 1ms);
+}
+
 TEST(Latency, ExtremesDoNotOverflow) {
   Latency latency;
   latency.on_answer(24h, at(0s));
