@@ -3,6 +3,7 @@
 #include "cluster/redirect_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sheaf::cluster {
 namespace {
@@ -41,6 +42,7 @@ RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerm
     return step;
   }
   const bool follows = !waits && answer.allowed;
+  if (!answer.from.empty() && !has_asked(answer.from)) asked_.emplace_back(answer.from);
   if (follows && hops_ == options_.hops) {
     return failure(answer, Reason::other, "redirected too often");
   }
@@ -55,11 +57,17 @@ RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerm
   return step;
 }
 
+bool RedirectPlan::has_asked(std::string_view server) const {
+  return std::ranges::find(asked_, server) != asked_.end();
+}
+
 RedirectStep RedirectPlan::follow(const RedirectAnswer& answer, Now now) {
   ++hops_;
-  waits_ = 0;
-  waits_since_ = never;
-  if (std::ranges::find(asked_, answer.from) == asked_.end()) asked_.emplace_back(answer.from);
+  const bool is_new = !has_asked(answer.target);
+  if (is_new) {
+    waits_ = 0;
+    waits_since_ = never;
+  }
   RedirectStep step;
   const bool moved = answer.kind == Kind::moved;
   step.kind = moved ? RedirectStep::Kind::send : RedirectStep::Kind::send_asking;
@@ -68,13 +76,16 @@ RedirectStep RedirectPlan::follow(const RedirectAnswer& answer, Now now) {
   step.mend = moved;
   step.want_map = moved;
   step.reconnect = answer.target == answer.from;
-  if (std::ranges::find(asked_, answer.target) != asked_.end()) {
-    step.at += doubled(options_.bounce, bounces_++, std::chrono::seconds(1));
-  }
+  const bool after_wait = std::exchange(waited_, false);
+  const bool bounces = step.reconnect || (!is_new && !after_wait);
+  if (bounces) step.at += doubled(options_.bounce, bounces_++, std::chrono::seconds(1));
   return step;
 }
 
 RedirectStep RedirectPlan::wait(const RedirectAnswer& answer, Now now) {
+  hops_ = 0;
+  bounces_ = 0;
+  waited_ = true;
   waits_since_ = std::min(waits_since_, now.mono);
   if (now.mono - waits_since_ >= options_.patience) {
     return failure(answer, Reason::node_down, "for longer than the servers need to agree");

@@ -12,15 +12,22 @@
 // | moved or ask, without a server  | as later                                                  |
 // | moved or ask, for another slot  | fails: the caller has not named the key of a command      |
 // | later                           | the same server after 5 ms, doubling up to 250 ms         |
-// | moved or ask for the 7th time   | fails                                                     |
+// | moved or ask for the 7th time,  | fails                                                     |
+// | with no "later" in between      |                                                           |
 // | moved or ask, to a server that  | as later, while the map may name it yet (strangers.h); if |
 // | is not allowed                  | it does not, fails as not_authorized                      |
 // | moved or ask, of a request that | fails as if its connection had ended                      |
 // | belongs to one connection       |                                                           |
-// | later, for more than 10 s       | fails                                                     |
+// | later, for more than 10 s       | fails as node_down                                        |
 // | any, with no time left          | fails                                                     |
 //
 // A server that redirects has not carried out the request, so any request may be repeated.
+//
+// A slot that is on its way may need both: its old owner says ASK, the new one "later" until the
+// last of the keys has come, and so on until then. Such a cycle is one wait: a hop back to a server
+// that was asked before does not begin the back-off or the 10 s anew, a wait begins the count of
+// hops anew, and the hop after it goes at once. Only a server that was not asked before has 10 s of
+// its own.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -90,12 +97,16 @@ class RedirectPlan {
  private:
   RedirectStep follow(const RedirectAnswer& answer, Now now);
   RedirectStep wait(const RedirectAnswer& answer, Now now);
+  bool has_asked(std::string_view server) const;
 
   RedirectOptions options_;
+  std::vector<std::string> asked_;  // servers that have answered
+  // Since the latest wait.
   unsigned hops_ = 0;
-  std::vector<std::string> asked_;  // servers
   unsigned bounces_ = 0;
-  unsigned waits_ = 0;  // since the latest hop
+  bool waited_ = false;  // and no hop since
+  // Since the latest hop to a server that had not been asked.
+  unsigned waits_ = 0;
   Deadline waits_since_ = never;
 };
 

@@ -22,6 +22,7 @@ class RedirectPlanTest : public testing::Test {
     return plan.next({Kind::later, from, {}, false, "TRYAGAIN"}, terms, now);
   }
   std::chrono::nanoseconds delay(const RedirectStep& step) const { return step.at - now.mono; }
+  RedirectStep go_to_and_fro(std::chrono::nanoseconds time);
   // The request arrives, and is answered, as soon as it may be sent.
   void arrive(const RedirectStep& step) { now.mono = step.at; }
 
@@ -172,6 +173,61 @@ TEST_F(RedirectPlanTest, AServerThatRedirectsEndsTheWaitForAnother) {
   for (int i = 0; i < 5; ++i) arrive(later("a:1"));
   arrive(moved("a:1", "b:1"));
   EXPECT_EQ(delay(later("b:1")), 5ms);
+}
+
+// A slot that is on its way: its old owner says ASK, the new one waits for more keys. The last
+// step.
+RedirectStep RedirectPlanTest::go_to_and_fro(std::chrono::nanoseconds time) {
+  const Deadline end = now.mono + time;
+  RedirectStep step = ask("a:1", "b:1");
+  while (step.kind != Step::fail && now.mono < end) {
+    arrive(step);
+    step = step.kind == Step::send_asking ? later("b:1") : ask("a:1", "b:1");
+  }
+  return step;
+}
+
+TEST_F(RedirectPlanTest, ToAndFroBetweenTheServersOfASlotOnItsWayIsOneWait) {
+  const RedirectStep step = go_to_and_fro(2s);
+  EXPECT_NE(step.kind, Step::fail) << step.text;
+  arrive(step);
+  EXPECT_EQ(ask("a:1", "b:1").kind, Step::send_asking);
+}
+
+TEST_F(RedirectPlanTest, ToAndFroIsSlowedDownAsAnyWait) {
+  const std::chrono::nanoseconds delays[] = {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 250ms, 250ms};
+  for (const auto expected : delays) {
+    const RedirectStep there = ask("a:1", "b:1");
+    ASSERT_EQ(there.kind, Step::send_asking) << there.text;
+    EXPECT_EQ(delay(there), 0ns) << "it has waited";
+    const RedirectStep back = later("b:1");
+    EXPECT_EQ(delay(back), expected);
+    arrive(back);
+  }
+}
+
+TEST_F(RedirectPlanTest, ToAndFroForLongerThanTwoGossipDelaysFails) {
+  terms.deadline = 2'000s;
+  const Deadline begun = now.mono;
+  const RedirectStep step = go_to_and_fro(60s);
+  EXPECT_EQ(step.kind, Step::fail);
+  EXPECT_EQ(step.reason, Reason::node_down);
+  EXPECT_GE(now.mono - begun, 10s);
+  EXPECT_LE(now.mono - begun, 10'250ms);
+}
+
+TEST_F(RedirectPlanTest, AfterAWaitTwoServersMayDisagreeSixTimesAgain) {
+  for (unsigned hop = 0; hop < 6; ++hop)
+    arrive(hop % 2 == 0 ? moved("a:1", "b:1") : moved("b:1", "a:1"));
+  arrive(later("a:1"));
+  const std::chrono::nanoseconds delays[] = {0ms, 2ms, 4ms, 8ms, 16ms, 32ms};
+  for (unsigned hop = 0; hop < 6; ++hop) {
+    const RedirectStep step = hop % 2 == 0 ? moved("a:1", "b:1") : moved("b:1", "a:1");
+    ASSERT_EQ(step.kind, Step::send) << hop;
+    EXPECT_EQ(delay(step), delays[hop]) << hop;
+    arrive(step);
+  }
+  EXPECT_EQ(moved("a:1", "b:1").text, "MOVED 1 x (redirected too often)");
 }
 
 TEST_F(RedirectPlanTest, NothingIsSentAtOrAfterTheDeadline) {
