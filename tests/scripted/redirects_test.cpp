@@ -109,6 +109,24 @@ TEST(ScriptedRedirects, MovedToItselfIsFollowedOverANewConnection) {
   });
 }
 
+// One of the keys is there and one is not, until the last of them has moved.
+TEST(ScriptedRedirects, ACommandForKeysOnBothSidesOfAMigrationWaitsForItsEnd) {
+  Scene scene;
+  const std::string tag = "{" + scene.servers.key(0) + "}";
+  Command command({"MGET", tag + "a", tag + "b"});
+  command.keys({tag + "a", tag + "b"});
+  constexpr unsigned times = 8;
+  scene.servers.answer(0, "MGET", scene.ask(tag, 1), ScriptedCluster::always);
+  scene.servers.answer(1, "MGET", "-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
+                       times);
+  scene.servers.answer(1, "MGET", "*2\r\n$1\r\nx\r\n$1\r\ny\r\n");
+  const auto reply = scene.client().execute(command, {.timeout = 20s});
+  ASSERT_TRUE(reply) << in_words(reply.error());
+  EXPECT_EQ(scene.servers.count(0, "MGET"), times + 1);
+  EXPECT_EQ(scene.servers.count(1, "MGET"), times + 1);
+  EXPECT_EQ(scene.servers.count(1, "ASKING"), times + 1);
+}
+
 TEST(ScriptedRedirects, AskIsFollowedOnceAndTeachesNothing) {
   for_every_call([&](Call call) {
     for (const std::size_t to : {std::size_t{1}, std::size_t{3}}) {

@@ -31,6 +31,10 @@ constexpr CommandSpec table[] = {
     {.name = "readonly", .arity = 1, .group = connection, .while_loading = true},
     {.name = "readwrite", .arity = 1, .group = connection, .while_loading = true},
     {.name = "client", .arity = -2, .group = connection, .while_loading = true},
+    {.name = "watch", .arity = -2, .group = connection, .keys = all},
+    {.name = "unwatch", .arity = 1, .group = connection},
+    {.name = "multi", .arity = 1, .group = connection},
+    {.name = "exec", .arity = 1, .group = connection},
     {.name = "info", .arity = -1, .group = connection, .while_loading = true},
     {.name = "command", .arity = -1, .group = connection, .while_loading = true},
     {.name = "hello",
@@ -54,6 +58,9 @@ std::string lower(std::string_view text) {
 const CommandSpec* find_command(std::string_view name, const Dialect& dialect) {
   const std::string wanted = lower(name);
   if (wanted == "hello" && !dialect.has_hello) return nullptr;
+  const bool of_transactions =
+      wanted == "watch" || wanted == "unwatch" || wanted == "multi" || wanted == "exec";
+  if (of_transactions && !dialect.is_garnet()) return nullptr;  // where the rules are others
   const auto* found = std::ranges::find(table, wanted, &CommandSpec::name);
   return found == std::end(table) ? nullptr : found;
 }

@@ -87,6 +87,7 @@ void ModelConnection::answer(const Words& words, Deadline now) {
     refuse(unknown_command(words, dialect()));
     return;
   }
+  if (queued_ && spec->name != "exec") return queue(*spec, words);
   if (refused(*spec, words, asking, now)) return;
   switch (spec->group) {
     case CommandGroup::data:
@@ -94,7 +95,7 @@ void ModelConnection::answer(const Words& words, Deadline now) {
     case CommandGroup::cluster:
       return run_on_cluster(words, now);
     case CommandGroup::connection:
-      return run_on_connection(*spec, words);
+      return run_on_connection(*spec, words, now);
   }
 }
 
@@ -115,6 +116,50 @@ void ModelConnection::run_on_keys(const CommandSpec& spec, const Words& words, D
   }
 }
 
+// ---- transactions
+
+void ModelConnection::queue(const CommandSpec& spec, const Words& words) {
+  if (!arity_fits(spec, words)) {
+    refuse(wrong_arity(spec.name));
+    return;
+  }
+  queued_->push_back(words);
+  reply().status("QUEUED");
+}
+
+void ModelConnection::watch(const Words& words, Deadline now) {
+  for (std::size_t i = 1; i < words.size(); ++i)
+    watched_.try_emplace(words[i], held(words[i], now));
+  reply().ok();
+}
+
+void ModelConnection::execute(Deadline now) {
+  if (!queued_) {
+    refuse("ERR EXEC without MULTI");
+    return;
+  }
+  const std::vector<Words> queued = *std::exchange(queued_, std::nullopt);
+  const auto watched = std::exchange(watched_, {});
+  Asked asked;
+  asked.readonly = readonly_;
+  for (const Words& words : queued) {
+    const CommandSpec& spec = *find_command(words[0], dialect());
+    asked.write = asked.write || spec.write;
+    for (std::string& key : keys_of(spec, words)) asked.keys.push_back(std::move(key));
+  }
+  const bool down = now < node().faults.down_until;
+  const Ruling ruling = rule_on(asked, node().view, *node().keys, dialect(), down, now);
+  if (ruling.verdict != Verdict::served) {
+    refuse(error_of(ruling, node().view, dialect()));
+    return;
+  }
+  for (const auto& [key, before] : watched) {
+    if (held(key, now) != before) return reply().null();
+  }
+  reply().array(queued.size());
+  for (const Words& words : queued) run_on_keys(*find_command(words[0], dialect()), words, now);
+}
+
 void ModelConnection::run_on_cluster(const Words& words, Deadline now) {
   const std::string name = lower(words[1]);
   if (name == "nodes" || name == "shards" || name == "slots") {
@@ -126,8 +171,10 @@ void ModelConnection::run_on_cluster(const Words& words, Deadline now) {
 
 // ---- of the connection itself
 
-void ModelConnection::run_on_connection(const CommandSpec& spec, const Words& words) {
+void ModelConnection::run_on_connection(const CommandSpec& spec, const Words& words, Deadline now) {
   if (spec.name == "ping") return ping(words);
+  if (spec.name == "watch") return watch(words, now);
+  if (spec.name == "exec") return execute(now);
   if (spec.name == "hello") return hello(words);
   if (spec.name == "client") return client_command(words);
   if (spec.name == "command") return reply().array(0);
@@ -141,6 +188,8 @@ void ModelConnection::run_on_connection(const CommandSpec& spec, const Words& wo
     const std::string_view error = log_in(user, words.back());
     return error.empty() ? reply().ok() : reply().error(error);
   }
+  if (spec.name == "multi") queued_.emplace();
+  if (spec.name == "unwatch") watched_.clear();
   if (spec.name == "asking") asking_ = true;
   if (spec.name == "readonly") readonly_ = true;
   if (spec.name == "readwrite") readonly_ = false;

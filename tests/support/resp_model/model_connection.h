@@ -17,6 +17,10 @@
 // the node, a push says so and it is forgotten: as on a real server nothing is said of a key that
 // is not there before its slot leaves, nor after. Garnet has no tracking.
 //
+// Transactions are those of Garnet: WATCH is for keys that are served here, and what is queued is
+// checked together when EXEC comes, whose reply then is the error. ASKING is for MULTI, as for any
+// next command, and so does not help. A watched key counts as written if it holds another value.
+//
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -24,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/support/resp_model/command_parser.h"
 #include "tests/support/resp_model/command_table.h"
@@ -59,8 +64,11 @@ class ModelConnection {
   bool refused(const CommandSpec& spec, const Words& words, bool asking, Deadline now);
   bool refuse(std::string_view error);
   void run_on_keys(const CommandSpec& spec, const Words& words, Deadline now);
+  void queue(const CommandSpec& spec, const Words& words);
+  void watch(const Words& words, Deadline now);
+  void execute(Deadline now);
   void run_on_cluster(const Words& words, Deadline now);
-  void run_on_connection(const CommandSpec& spec, const Words& words);
+  void run_on_connection(const CommandSpec& spec, const Words& words, Deadline now);
   void hello(const Words& words);
   bool hello_options(const Words& words);
   void write_greeting();
@@ -86,6 +94,8 @@ class ModelConnection {
   bool closed_ = false;
   bool tracks_ = false;
   std::map<std::string, std::optional<std::string>> tracked_;  // what each key held
+  std::map<std::string, std::optional<std::string>> watched_;  // the same
+  std::optional<std::vector<Words>> queued_;                   // since MULTI
 };
 
 }  // namespace sheaf::test::resp_model
