@@ -122,6 +122,7 @@ bool ClientCluster::reroute(node::Request& lost, Now now) {
     return redirects_ != nullptr && redirects_->ask_around(request, now);
   }
   if (home == request.node_ || !takes(home)) return false;
+  if (request.redirected_ != nullptr && redirects_->return_later(request, home, now)) return true;
   request.node_ = home;
   request.operation.asking = false;  // the owner does not import the slot
   nodes_[home].start(request, now);

@@ -65,6 +65,7 @@ RedirectStep RedirectPlan::follow(const RedirectAnswer& answer, Now now) {
   ++hops_;
   const bool is_new = !has_asked(answer.target);
   if (is_new) {
+    asked_.emplace_back(answer.target);
     waits_ = 0;
     waits_since_ = never;
   }

@@ -100,7 +100,7 @@ class RedirectPlan {
   bool has_asked(std::string_view server) const;
 
   RedirectOptions options_;
-  std::vector<std::string> asked_;  // servers that have answered
+  std::vector<std::string> asked_;  // servers that have answered, or that it was sent to
   // Since the latest wait.
   unsigned hops_ = 0;
   unsigned bounces_ = 0;

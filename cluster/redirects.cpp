@@ -82,6 +82,20 @@ bool Redirects::await_owner(Request& request, Now now) {
   return true;
 }
 
+bool Redirects::return_later(Request& request, std::uint32_t owner, Now now) {
+  Redirected& redirected = *request.redirected_;
+  const Topology& topology = parts_.nodes.topology();
+  const Member* const from = topology.find(redirected.from);
+  const Member* const target = topology.member(request.node_);
+  if (shut_down_ || from == nullptr || from->index() != owner || target == nullptr) return false;
+  redirected.text.append(" (").append(target->identity()).append(" could not be reached)");
+  RedirectAnswer answer;
+  answer.from = redirected.from;
+  answer.text = redirected.text;
+  follow(redirected, redirected.plan.next(answer, {request.operation.deadline, false}, now), now);
+  return true;
+}
+
 bool Redirects::ask_around(Request& request, Now now) {
   if (shut_down_ || !learns()) return false;
   want_map(now);

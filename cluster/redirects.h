@@ -13,6 +13,8 @@
 // | waits     | the same, and the slot has no   | as if a server had said "later"  | waits, or |
 // |           | owner                           |                                  | has ended |
 // | waits     | the deadline, cancel, shut_down | ends                             | has ended |
+// | in flight | its target was not reached, and | as if a server had said "later"  | waits, or |
+// |           | who redirected it owns the slot |                                  | has ended |
 // | in flight | any other end                   | as if it had not been redirected | has ended |
 //
 // "In flight" includes the queue of a node. A request whose slot has no owner waits in the same
@@ -101,6 +103,9 @@ class Redirects final : private socket::Deferred {
   // Nobody owns the slot of a request. True: it waits until somebody does, or has ended. False: it
   // cannot be waited for.
   bool await_owner(Request& request, Now now);
+  // A request did not reach the server that it was redirected to, and its key is at `owner`. If
+  // that has redirected it, it would do so again at once. True: it goes there later, or has ended.
+  bool return_later(Request& request, std::uint32_t owner, Now now);
   // The node of a request, the owner of its key, is down: then nobody sends requests elsewhere, and
   // the slot may have another owner. True: the request goes to another server, to hear that; at
   // most one does in a second, until one hears of another owner: then as many as come in the next

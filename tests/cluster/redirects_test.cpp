@@ -148,6 +148,49 @@ TEST_F(RedirectsTest, TwoServersThatDisagreeAreAskedInTurnsSixTimes) {
   EXPECT_EQ(op.text, "MOVED it (redirected too often)");
 }
 
+TEST_F(RedirectsTest, WhileTheServerThatAskNamesCannotBeReachedTheRequestWaitsForIt) {
+  RedirectedOp& op = start("7", 20s);
+  unsigned times = 0;
+  const Deadline end = loop.now().mono + 2s;
+  while (op.ends == 0 && loop.now().mono < end) {
+    if (in_flight("a:1") > 0) {
+      ++times;
+      ask("a:1", 7, "seed");
+    }
+    while (network.dialing() > 0) network.refuse();
+    loop.pass(5ms);
+  }
+  EXPECT_EQ(op.ends, 0u) << op.text;
+  EXPECT_GE(times, 8u) << "5, 10, 20, 40, 80, 160, 250 ms, ...";
+  EXPECT_LE(times, 14u);
+  const auto has_it = [&] {
+    const node::FakeSession* const there = session("seed:1");
+    return there != nullptr && there->in_flight() > 0 && there->verbs.back() == Verb::get;
+  };
+  for (int i = 0; i < 40 && !has_it(); ++i) {
+    if (in_flight("a:1") > 0) ask("a:1", 7, "seed");
+    if (in_flight("seed:1") > 0 && !has_it()) answer("seed:1");  // a probe
+    while (network.dialing() > 0) network.accept();
+    loop.pass(50ms);
+  }
+  ASSERT_TRUE(has_it());
+  EXPECT_TRUE(asks("seed:1"));
+  answer("seed:1");
+  EXPECT_TRUE(op.answered);
+}
+
+TEST_F(RedirectsTest, ARequestWhoseAskLedNowhereSaysSoAtItsDeadline) {
+  RedirectedOp& op = start("7", 100ms);
+  for (int i = 0; i < 30 && op.ends == 0; ++i) {
+    if (in_flight("a:1") > 0) ask("a:1", 7, "seed");
+    while (network.dialing() > 0) network.refuse();
+    loop.pass(5ms);
+  }
+  EXPECT_EQ(op.outcome, Outcome::refused);
+  EXPECT_EQ(op.reason, Reason::timed_out);
+  EXPECT_EQ(op.text, "ASK it (seed:1 could not be reached) (no time is left for another attempt)");
+}
+
 TEST_F(RedirectsTest, CancelEndsItWhileItWaits) {
   RedirectedOp& op = start("7");
   later("a:1");
