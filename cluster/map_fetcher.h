@@ -68,6 +68,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::string_view problem() const noexcept override { return problem_; }
   bool names(std::string_view host) const override;
   std::string_view ban(std::string_view host) const override;
+  std::string host_called(std::string_view name, std::uint16_t port) const override {
+    return map_->host_called(name, port);
+  }
   std::optional<NodeConfig> importer(std::uint16_t slot) const override {
     return map_->importer(slot);
   }

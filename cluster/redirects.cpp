@@ -217,7 +217,7 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
   const node::NodeOptions& from = parts_.nodes[node].options();
   server.port = to.port;
   if (!to.host_unknown) {
-    server.host = to.host.empty() ? from.endpoint.host : std::string(to.host);
+    server.host = to.host.empty() ? from.endpoint.host : host_of(to);
     return server;
   }
   const Topology& topology = parts_.nodes.topology();
@@ -226,6 +226,13 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
   const Member* const other = other_at_port(topology.members(), to.port, from.identity);
   server.host = other != nullptr ? other->host : std::string();
   return server;
+}
+
+// By the name that the map has for it: a server is one member, whatever it is called.
+std::string Redirects::host_of(const protocol::Redirect& to) const {
+  std::string known;
+  if (rules_.source != nullptr) known = rules_.source->host_called(to.host, to.port);
+  return known.empty() ? std::string(to.host) : known;
 }
 
 // The host that the map has for a redirect without one; empty: none with its port.

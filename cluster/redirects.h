@@ -52,6 +52,10 @@ class MapSource {
   virtual bool names(std::string_view /*host*/) const { return false; }
   // Why nothing may go to this host whatever the map says, in one clause; empty: it may.
   virtual std::string_view ban(std::string_view /*host*/) const { return {}; }
+  // The host that the map has for one that servers call by another name; empty: it knows none.
+  virtual std::string host_called(std::string_view /*name*/, std::uint16_t /*port*/) const {
+    return {};
+  }
   // To whom a slot is on its way, if the latest map says so.
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
   // Why there is no map, in one clause; empty: there is one.
@@ -145,6 +149,7 @@ class Redirects final : private socket::Deferred {
   bool learns() const noexcept {
     return rules_.table != nullptr && parts_.nodes.topology().assigned();
   }
+  std::string host_of(const protocol::Redirect& to) const;
   NodeConfig target_of(const protocol::Redirect& to, std::uint32_t from,
                        std::string_view key) const;
   std::string named_by_map(const protocol::Redirect& to, std::string_view key) const;

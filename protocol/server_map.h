@@ -59,6 +59,12 @@ class ServerMap {
   virtual std::vector<Replica> replicas() const { return {}; }
   // To whom a slot is on its way, if the latest answer says so. Not among servers(), maybe.
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
+  // Servers may call each other by other names than those that servers() and others() have. The
+  // host that this name stands for in the map, if it is one, for the server at this port if there
+  // are several; empty: the map knows no such name.
+  virtual std::string host_called(std::string_view /*name*/, std::uint16_t /*port*/) const {
+    return {};
+  }
   virtual SlotOf slot_of() const = 0;
   // All of them, with what they are to each other, but without their slots. Distinct identities.
   virtual std::vector<ClusterServer> listing() const = 0;

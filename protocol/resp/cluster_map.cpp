@@ -141,6 +141,27 @@ std::optional<NodeConfig> ClusterMap::importer(std::uint16_t slot) const {
   return found->second;
 }
 
+// A server that the map does not know yet may have the name of one that it knows, on the same
+// machine: then the address, too.
+std::string ClusterMap::host_called(std::string_view name, std::uint16_t port) const {
+  const auto nodes = slots_.nodes();
+  if (std::ranges::find(nodes, name, &TopologyNode::host) != nodes.end()) return {};
+  std::string_view at_port;
+  std::string_view anywhere;
+  bool several_at_port = false;
+  bool several = false;
+  for (const TopologyNode& node : nodes) {
+    if (node.hostname != name || !has_address(node)) continue;
+    several = several || (!anywhere.empty() && anywhere != node.host);
+    anywhere = node.host;
+    if (node.port != port) continue;
+    several_at_port = several_at_port || (!at_port.empty() && at_port != node.host);
+    at_port = node.host;
+  }
+  if (!at_port.empty()) return several_at_port ? std::string() : std::string(at_port);
+  return several ? std::string() : std::string(anywhere);
+}
+
 // Only the two servers concerned know of a migration, so it is in the view of one of them or in
 // none. What an earlier view said may be over.
 void ClusterMap::note_importers(const TopologyView& view) {

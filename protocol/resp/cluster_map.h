@@ -14,6 +14,9 @@
 // A server that stands alone knows no slots. If it is the only one of the configuration, it owns
 // all of them. Several of that sort are no cluster: `routing=ring` spreads keys over them.
 //
+// CLUSTER NODES has addresses to connect to, and beside them the names that servers announce. With
+// `cluster-preferred-endpoint-type hostname` redirects have the names.
+//
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -39,6 +42,7 @@ class ClusterMap final : public ServerMap {
   std::vector<NodeConfig> others() const override { return others_; }
   std::vector<Replica> replicas() const override { return replicas_; }
   std::optional<NodeConfig> importer(std::uint16_t slot) const override;
+  std::string host_called(std::string_view name, std::uint16_t port) const override;
   SlotOf slot_of() const override;
   std::vector<ClusterServer> listing() const override;
 

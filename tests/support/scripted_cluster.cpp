@@ -137,6 +137,11 @@ void ScriptedCluster::give(std::uint16_t slot, std::size_t server) {
   servers_[server].epoch = newest + 1;
 }
 
+void ScriptedCluster::announce(std::size_t member, std::string name) {
+  const std::lock_guard lock(mutex_);
+  servers_.at(member).name = std::move(name);
+}
+
 void ScriptedCluster::migrate(std::uint16_t slot, std::size_t server) {
   const std::lock_guard lock(mutex_);
   migrating_[slot] = server;
@@ -299,7 +304,8 @@ std::string ScriptedCluster::nodes_text(std::size_t server) const {
   std::string text;
   for (std::size_t i = 0; i < members_; ++i) {
     const std::string port = std::to_string(servers_[i].port);
-    text += id(i) + " " + servers_[i].host + ":" + port + "@0 ";
+    text += id(i) + " " + servers_[i].host + ":" + port + "@0";
+    text += (servers_[i].name.empty() ? "" : ",") + servers_[i].name + " ";
     text += i == server ? "myself,master" : "master";
     text += " - 0 0 " + std::to_string(servers_[i].epoch) + " connected";
     for (std::size_t slot = 0; slot < slot_count; ++slot) {

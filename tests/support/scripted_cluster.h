@@ -75,6 +75,8 @@ class ScriptedCluster {
   std::string key(std::size_t member, unsigned number = 0) const;
   // From now on CLUSTER NODES says that a server owns a slot, which came to it at the last.
   void give(std::uint16_t slot, std::size_t server);
+  // From now on CLUSTER NODES has this name beside the address of a member.
+  void announce(std::size_t member, std::string name);
   // From now on the owner of a slot says there that it is on its way to a server.
   void migrate(std::uint16_t slot, std::size_t server);
 
@@ -105,6 +107,7 @@ class ScriptedCluster {
     std::uint16_t port = 0;
     int listener = -1;
     std::uint64_t epoch = 0;
+    std::string name{};  // that is announced
   };
   struct Script {
     std::size_t server = anyone;

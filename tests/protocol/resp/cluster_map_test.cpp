@@ -131,6 +131,40 @@ TEST_F(RespClusterMap, SaysToWhomASlotIsOnItsWay) {
   EXPECT_EQ(importer(map, 9), "nobody");
 }
 
+protocol::Reply nodes_reply(std::string& bytes, std::string_view text) {
+  bytes = "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+  return done(bytes);
+}
+
+TEST_F(RespClusterMap, KnowsServersByTheNamesThatTheyAnnounce) {
+  std::string bytes;
+  ClusterMap map(three);
+  const std::string_view text =
+      "a0 10.0.0.1:7000@1,one.example myself,master - 0 0 1 connected 0-99\n"
+      "a1 10.0.0.2:7000@1,two.example master - 0 0 2 connected 100-199\n"
+      "a2 10.0.0.2:7001@1,two.example slave a0 0 0 1 connected\n"
+      "a3 10.0.0.3:7000@1,many.example master - 0 0 3 connected 200-299\n"
+      "a4 10.0.0.4:7001@1,many.example master - 0 0 4 connected 300-399\n"
+      "a5 10.0.0.5:7000@1,twice.example master - 0 0 5 connected 400-499\n"
+      "a6 10.0.0.6:7000@1,twice.example master - 0 0 6 connected 500-599\n"
+      "a7 10.0.0.7:7000@1,10.0.0.1 master - 0 0 7 connected 600-699\n"
+      "a8 :7000@1,lost.example master - 0 0 8 connected 700-799\n"
+      "a9 10.0.0.9:7000@1 master - 0 0 9 connected 800-899\n";
+  EXPECT_EQ(map.host_called("one.example", 7000), "") << "nothing is known";
+  ASSERT_EQ(give(map, nodes_reply(bytes, text)), "");
+  EXPECT_EQ(map.host_called("one.example", 7000), "10.0.0.1");
+  EXPECT_EQ(map.host_called("two.example", 7001), "10.0.0.2") << "a replica";
+  EXPECT_EQ(map.host_called("two.example", 7005), "10.0.0.2") << "another one of that machine";
+  EXPECT_EQ(map.host_called("many.example", 7000), "10.0.0.3");
+  EXPECT_EQ(map.host_called("many.example", 7001), "10.0.0.4");
+  EXPECT_EQ(map.host_called("many.example", 7002), "") << "it may be either";
+  EXPECT_EQ(map.host_called("twice.example", 7000), "") << "it may be either";
+  EXPECT_EQ(map.host_called("10.0.0.1", 7000), "") << "that is an address";
+  EXPECT_EQ(map.host_called("lost.example", 7000), "");
+  EXPECT_EQ(map.host_called("none.example", 7000), "");
+  EXPECT_EQ(map.host_called("", 7000), "");
+}
+
 TEST_F(RespClusterMap, AServerThatStandsAloneOwnsAllIfItIsTheOnlyOne) {
   const protocol::Reply disabled = refused("ERR This instance has cluster support disabled");
   ClusterMap alone(std::vector<NodeConfig>{{"h", 7}});

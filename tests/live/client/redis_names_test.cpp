@@ -1,0 +1,84 @@
+// A Redis cluster whose servers redirect by the names that they announce, which nobody here can
+// resolve. The addresses are in their maps.
+
+#ifdef SHEAF_TEST_REDIS_SERVERS
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#include "protocol/resp/hash_slot.h"
+#include "tests/support/resp_cluster.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf::test {
+namespace {
+
+using protocol::resp::hash_slot;
+
+class RedisNames : public testing::Test {
+ protected:
+  RedisNames() {
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      cluster.text(i, {"CONFIG", "SET", "cluster-announce-hostname", name(i)});
+    }
+    wait_for_condition("all names are known everywhere", [this] {
+      for (const protocol::resp::TopologyView& view : cluster.views()) {
+        for (const auto& node : view.nodes) {
+          if (node.hostname.empty()) return false;
+        }
+      }
+      return true;
+    });
+  }
+  static std::string name(std::size_t server) {
+    return "node" + std::to_string(server) + ".invalid";
+  }
+  static RespClusterOptions options() {
+    RespClusterOptions options;
+    options.lines = {"cluster-preferred-endpoint-type hostname"};
+    return options;
+  }
+  // Keys whose slots belong to server 0.
+  std::vector<std::string> keys(std::size_t count) {
+    std::vector<std::string> found;
+    for (unsigned i = 0; found.size() < count; ++i) {
+      const std::string key = "key" + std::to_string(i);
+      if (cluster.owner(hash_slot(key)) == 0) found.push_back(key);
+    }
+    return found;
+  }
+
+  RespCluster cluster{options()};
+};
+
+TEST_F(RedisNames, RedirectsByNameAreFollowedAndMakeNoServerTwo) {
+  auto client =
+      Client::open("redis://127.0.0.1:" + std::to_string(cluster.server(0).port())).value();
+  for (const std::string& key : keys(4)) {
+    const std::uint16_t slot = hash_slot(key);
+    ASSERT_TRUE(client.set(key, "v"));
+    cluster.begin_migration(slot, 1);
+    cluster.move_keys(slot, 1);
+    EXPECT_TRUE(cluster.ask(0, {"GET", key})
+                    .root()
+                    .text()
+                    .find("ASK " + std::to_string(slot) + " node1.invalid:") != std::string::npos);
+    const auto asked = client.get(key);
+    ASSERT_TRUE(asked) << asked.error().message();
+    EXPECT_EQ((*asked)->data, "v");
+    cluster.end_migration(slot, 1);
+    const auto moved = client.get(key);
+    ASSERT_TRUE(moved) << moved.error().message();
+    EXPECT_EQ((*moved)->data, "v");
+  }
+  EXPECT_EQ(client.stats().size(), cluster.size());
+}
+
+}  // namespace
+}  // namespace sheaf::test
+
+#endif
