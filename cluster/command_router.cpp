@@ -54,8 +54,8 @@ void CommandRouter::on_timer(Now now) {
   timer_.clear();
   while (CommandRequest* const late = waiting_.pop_due(now.mono)) {
     std::string text = "the servers have not said yet what commands they have";
-    const std::string_view why =
-        problem_.empty() && !knows_members() ? parts_.map->problem() : std::string_view(problem_);
+    const std::string_view why = problem_.empty() && !knows_members() ? parts_.map->problem().text
+                                                                      : std::string_view(problem_);
     if (!why.empty()) text.append("; ").append(why);
     end(*late, {Outcome::not_sent, Reason::timed_out, std::move(text)}, now);
   }
@@ -107,8 +107,10 @@ void CommandRouter::on_done(socket::Request&, const socket::Completion& completi
     const auto taken = commands_->on_reply(completion.reply);
     problem_ = taken ? std::string() : taken.error();
     unwilling_ = !taken;
+    reason_ = Reason::other;
   } else {
     unwilling_ = completion.outcome == Outcome::refused;
+    reason_ = completion.reason;
     problem_ = completion.text.empty() ? to_string(completion.reason) : completion.text;
   }
   if (!problem_.empty() && !completion.node.empty()) {
@@ -153,7 +155,7 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
     std::string text =
         unwilling_ ? "the servers do not say what commands they have, so its keys must be named: "
                    : "no server could be asked what commands it has: ";
-    return end(request, {Outcome::not_sent, Reason::other, text + problem_}, now);
+    return end(request, {Outcome::not_sent, reason_, text + problem_}, now);
   } else {
     auto found = commands_->find(request.operation.words);
     if (!found) return end(request, found.error(), now);

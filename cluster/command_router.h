@@ -90,10 +90,11 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   node::EarliestTimer timer_;
   DeadlineHeap<CommandRequest> waiting_;
   Request question_;
-  std::string route_;       // of the question
-  unsigned attempts_ = 0;   // to have it answered; 0: nobody asks
-  bool unwilling_ = false;  // a server has answered, but not with a table
-  std::string problem_;     // why there is no table; empty: nobody has asked, or there is one
+  std::string route_;              // of the question
+  unsigned attempts_ = 0;          // to have it answered; 0: nobody asks
+  bool unwilling_ = false;         // a server has answered, but not with a table
+  Reason reason_ = Reason::other;  // of the problem
+  std::string problem_;  // why there is no table; empty: nobody has asked, or there is one
 };
 
 }  // namespace sheaf::cluster

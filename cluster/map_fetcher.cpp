@@ -18,6 +18,11 @@ constexpr std::chrono::milliseconds first_patience = 300ms;
 constexpr std::string_view needs_plain_password =
     "the password would reach it unencrypted, which needs allow_plain_password=1";
 
+// It will refuse the next question, too: a password is wrong, or a right is missing.
+bool is_lasting(Reason reason) noexcept {
+  return reason == Reason::authentication || reason == Reason::not_authorized;
+}
+
 std::unique_ptr<const ClientNodeLocator> slots_of(std::span<const std::uint16_t> owners,
                                                   const protocol::ServerMap& map) {
   return std::make_unique<AssignedSlots>(owners, map.slot_of());
@@ -55,6 +60,7 @@ std::shared_ptr<const Topology> MapFetcher::first_topology(std::span<const NodeC
 
 void MapFetcher::fetch_map(std::string_view first, Now now) {
   to_ask_.clear();
+  all_refuse_ = true;
   for (const Member& member : parts_.cluster.topology().members()) {
     to_ask_.push_back(member.identity());
   }
@@ -112,7 +118,7 @@ void MapFetcher::read(const socket::Completion& completion) {
   if (!completion.answered) {
     const std::string text(completion.text.empty() ? to_string(completion.reason)
                                                    : completion.text);
-    if (completion.outcome != Outcome::refused) return report(completion.node, text);
+    if (completion.outcome != Outcome::refused) return fail(completion, completion.reason, text);
     reply = {};
     reply.status = protocol::Status::refused;
     reply.reason = completion.reason;
@@ -126,7 +132,14 @@ void MapFetcher::read(const socket::Completion& completion) {
   if (taken) return;
   const std::string next = question();
   again_ = next != asked && next != first_question_;
-  report(completion.node, taken.error());
+  fail(completion, reply.reason, taken.error());
+}
+
+void MapFetcher::fail(const socket::Completion& completion, Reason reason,
+                      const std::string& text) {
+  reason_ = reason == Reason::other ? Reason::timed_out : reason;
+  all_refuse_ = all_refuse_ && is_lasting(reason);
+  report(completion.node, text);
 }
 
 void MapFetcher::run_deferred(Now now) {
@@ -141,7 +154,9 @@ void MapFetcher::run_deferred(Now now) {
 void MapFetcher::end_round(bool good, Now now) {
   if (good) {
     problem_.clear();
+    lasting_ = false;
   } else {
+    lasting_ = all_refuse_ && is_lasting(reason_);
     widen(now);
   }
   if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);

@@ -19,6 +19,9 @@
 // beside the owners become members, too, without slots, until a map is there. So a client finds a
 // cluster of which all that it knew has gone.
 //
+// If every server of a round has refused the log-in, or the question, for good, whoever waits for the
+// map is told so and waits no longer; rounds go on.
+//
 // Replicas are members if reads may go to them; else only in that case.
 //
 // At the beginning the members are the servers of the configuration, and nobody owns a slot.
@@ -65,7 +68,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
                                                         NodeEntries& table);
 
   void fetch_map(std::string_view first, Now now) override;
-  std::string_view problem() const noexcept override { return problem_; }
+  Problem problem() const noexcept override { return {problem_, reason_, lasting_}; }
   bool names(std::string_view host) const override;
   std::string_view ban(std::string_view host) const override;
   std::string host_called(std::string_view name, std::uint16_t port) const override {
@@ -95,6 +98,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
               std::span<const std::uint32_t> primaries) const;
   bool trusts(std::string_view host) const noexcept;
   void report(std::string_view node, const std::string& text);
+  void fail(const socket::Completion& completion, Reason reason, const std::string& text);
 
   const Parts parts_;
   const std::unique_ptr<protocol::ServerMap> map_;
@@ -109,6 +113,9 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::string member_;               // that was asked last: its identity
   std::string first_question_;       // to that member
   std::string problem_;
+  Reason reason_ = Reason::timed_out;  // of the problem
+  bool all_refuse_ = false;            // for good: all that were asked in this round
+  bool lasting_ = false;               // that was so in the latest round
 };
 
 }  // namespace sheaf::cluster

@@ -52,7 +52,8 @@ RedirectStep RedirectPlan::next(const RedirectAnswer& answer, const RedirectTerm
   const bool in_vain = step.kind == RedirectStep::Kind::fail || step.at >= terms.deadline;
   if (in_vain && !waits && !follows) return not_allowed(answer);
   if (in_vain && step.kind != RedirectStep::Kind::fail) {
-    return failure(answer, Reason::timed_out, "no time is left for another attempt");
+    return failure(answer, answer.cause.value_or(Reason::timed_out),
+                   "no time is left for another attempt");
   }
   return step;
 }
@@ -89,7 +90,8 @@ RedirectStep RedirectPlan::wait(const RedirectAnswer& answer, Now now) {
   waited_ = true;
   waits_since_ = std::min(waits_since_, now.mono);
   if (now.mono - waits_since_ >= options_.patience) {
-    return failure(answer, Reason::node_down, "for longer than the servers need to agree");
+    return failure(answer, answer.cause.value_or(Reason::node_down),
+                   "for longer than the servers need to agree");
   }
   RedirectStep step;
   step.kind = RedirectStep::Kind::send;

@@ -18,8 +18,8 @@
 // | is not allowed                  | it does not, fails as not_authorized                      |
 // | moved or ask, of a request that | fails as if its connection had ended                      |
 // | belongs to one connection       |                                                           |
-// | later, for more than 10 s       | fails as node_down                                        |
-// | any, with no time left          | fails                                                     |
+// | later, for more than 10 s       | fails as node_down, or with the cause of the wait         |
+// | any, with no time left          | fails as timed_out, or with the cause of the wait         |
 //
 // A server that redirects has not carried out the request, so any request may be repeated.
 //
@@ -34,6 +34,7 @@
 // Thread rule: one thread at a time.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,8 @@ struct RedirectAnswer {
   std::string_view text;      // the server's own
   bool may_be_named = false;  // it is not allowed, but the map that is fetched next may name it
   std::string_view obstacle = "redirects to this server are not allowed";  // if it does not
-  bool other_slot = false;  // it is not about the slot of the request's key
+  bool other_slot = false;        // it is not about the slot of the request's key
+  std::optional<Reason> cause{};  // with what it ends if it has waited in vain
 };
 
 struct RedirectTerms {

@@ -4,6 +4,7 @@
 //
 // Thread rule: touched only under the lane's baton.
 
+#include <optional>
 #include <string>
 
 #include "base/deadline_heap.h"
@@ -21,6 +22,8 @@ struct Redirected : DeadlineHook<Redirected> {
   RedirectStep step;  // the next one, or the one under way
   std::string from;   // identity of the server that answered last
   std::string text;   // what it said
+  // With what it ends if it has waited in vain for an owner of its slot.
+  std::optional<Reason> cause;
 };
 
 }  // namespace sheaf::cluster

@@ -60,21 +60,31 @@ bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
   Redirected& redirected = *request.redirected_;
   redirected.from = parts_.nodes[request.node_].options().identity;
   redirected.text = reply.text;
+  redirected.cause.reset();
   follow(redirected, plan(redirected, reply, now), now);
   return true;
 }
 
-// Until then it is as if its server had said "later".
+// Until then it is as if its server had said "later". Where every server refuses the client for
+// good, waiting is in vain.
 bool Redirects::await_owner(Request& request, Now now) {
   if (shut_down_ || rules_.source == nullptr || !request.operation.keys.empty()) return false;
   if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
   Redirected& redirected = *request.redirected_;
   const Location found = parts_.nodes.topology().locate(request.route_or_key());
   redirected.text = "no server owns slot " + std::to_string(found.point);
-  const std::string_view problem = rules_.source->problem();
-  if (!problem.empty()) redirected.text.append("; the map is not known: ").append(problem);
+  const MapSource::Problem problem = rules_.source->problem();
+  if (!problem.text.empty()) {
+    redirected.text.append("; the map is not known: ").append(problem.text);
+    redirected.cause = problem.reason;
+  }
+  if (problem.lasting) {
+    end(request, Outcome::refused, problem.reason, redirected.text, now);
+    return true;
+  }
   RedirectAnswer answer;
   answer.text = redirected.text;
+  answer.cause = redirected.cause;
   const bool bound = request.only_on != 0;
   RedirectStep step = redirected.plan.next(answer, {request.operation.deadline, bound}, now);
   step.need_map = true;
@@ -270,7 +280,7 @@ bool Redirects::holds(const Request& request) const noexcept {
 }
 
 void Redirects::expire(Request& request, Now now) {
-  end(request, Outcome::refused, Reason::timed_out,
+  end(request, Outcome::refused, request.redirected_->cause.value_or(Reason::timed_out),
       request.redirected_->text + " (no time is left for another attempt)", now);
 }
 

@@ -58,8 +58,13 @@ class MapSource {
   }
   // To whom a slot is on its way, if the latest map says so.
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
-  // Why there is no map, in one clause; empty: there is one.
-  virtual std::string_view problem() const noexcept { return {}; }
+  // Why there is no map.
+  struct Problem {
+    std::string_view text{};            // one clause; empty: there is one
+    Reason reason = Reason::timed_out;  // of the latest server that did not give it
+    bool lasting = false;               // all servers have refused it for good, in the latest round
+  };
+  virtual Problem problem() const noexcept { return {}; }
   // Redirects have changed the topology.
   virtual void on_mended(const std::shared_ptr<const Topology>& /*topology*/, Now) {}
 

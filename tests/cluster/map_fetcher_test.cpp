@@ -69,6 +69,11 @@ class MapFetcherTest : public RedirectsTest {
   }
 
   void begin_with(MapTerms terms, std::vector<std::string_view> questions = {"OWNS"}) {
+    make(std::move(terms), std::move(questions));
+    connect();
+  }
+  // Nobody has answered a dial yet.
+  void make(MapTerms terms, std::vector<std::string_view> questions = {"OWNS"}) {
     if (cluster != nullptr) cluster->shut_down(loop.now());
     loop.settle();
     cluster.reset();
@@ -86,7 +91,7 @@ class MapFetcherTest : public RedirectsTest {
     rules.source = fetcher.get();
     rules.calm.known = false;
     cluster->follow_redirects(rules, Random(2).fork());
-    connect();
+    loop.settle();
   }
   // The server that has the question; empty if none has.
   std::string questioned() {
@@ -143,7 +148,7 @@ TEST_F(MapFetcherTest, TheMapIsAskedForAtOnceAndWhoWaitsForItGoesOn) {
   ASSERT_EQ(in_flight("a:1"), 1u);
   answer("a:1");
   EXPECT_TRUE(op.answered);
-  EXPECT_EQ(fetcher->problem(), "");
+  EXPECT_EQ(fetcher->problem().text, "");
   EXPECT_EQ(questioned(), "") << "once is enough";
   loop.pass(20s);
   EXPECT_EQ(questioned(), "");
@@ -156,10 +161,10 @@ TEST_F(MapFetcherTest, WhoeverGivesNoMapIsFollowedByTheNext) {
   const std::string second = questioned();
   EXPECT_NE(second, "");
   EXPECT_NE(second, first);
-  EXPECT_EQ(fetcher->problem(), first + ": no map");
+  EXPECT_EQ(fetcher->problem().text, first + ": no map");
   give_map();
   EXPECT_EQ(owner_of(0), "a:1");
-  EXPECT_EQ(fetcher->problem(), "");
+  EXPECT_EQ(fetcher->problem().text, "");
 }
 
 // Else a client that may not ask for the one form would begin with a second's pause.
@@ -210,6 +215,62 @@ TEST_F(MapFetcherTest, WhileThereIsNoMapAllAreAskedAgainEverySecondAndTheReasonI
   EXPECT_NE(questioned(), "");
   give_map();
   EXPECT_EQ(owner_of(0), "a:1");
+}
+
+TEST_F(MapFetcherTest, ACallThatWaitsInVainSaysWhyTheLatestServerGaveNoMap) {
+  make({.seeds = {a, b}});
+  while (network.dialing() > 0) network.refuse();
+  const RedirectedOp& op = start("7", 500ms);
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_EQ(op.ends, 0u) << "they may come back";
+    while (network.dialing() > 0) network.refuse();
+    loop.pass(10ms);
+  }
+  loop.pass(200ms);
+  EXPECT_EQ(op.outcome, Outcome::not_sent);
+  EXPECT_EQ(op.reason, Reason::node_down);
+  EXPECT_NE(op.text.find(":1: connection refused"), op.text.npos) << op.text;
+}
+
+TEST_F(MapFetcherTest, WhileEveryServerRefusesTheLogInCallsEndAtOnce) {
+  make({.seeds = {a, b}});
+  const RedirectedOp& first = start("7", 60s);
+  while (network.dialing() > 0) network.refuse_log_in();
+  loop.pass(300ms);
+  EXPECT_EQ(first.ends, 1u);
+  EXPECT_EQ(first.outcome, Outcome::not_sent);
+  EXPECT_EQ(first.reason, Reason::authentication);
+  EXPECT_NE(first.text.find(":1: WRONGPASS"), first.text.npos) << first.text;
+  const RedirectedOp& next = start("7", 60s);
+  EXPECT_EQ(next.ends, 1u);
+  EXPECT_EQ(next.reason, Reason::authentication);
+  for (int i = 0; i < 150 && owner_of(7).empty(); ++i) {  // they know the password from now on
+    connect();
+    for (const char* const server : {"a:1", "b:1"}) {
+      const node::FakeSession* const there = session(server);
+      if (there == nullptr || there->in_flight() == 0) continue;
+      there->verbs.back() == protocol::Verb::command ? give_map() : answer(server);
+    }
+    loop.pass(100ms);
+  }
+  EXPECT_EQ(owner_of(7), "a:1");
+  RedirectedOp& last = start("7", 60s);
+  connect();
+  ASSERT_EQ(last.ends, 0u) << last.text;
+  answer("a:1");
+  EXPECT_TRUE(last.answered);
+}
+
+TEST_F(MapFetcherTest, WhileOneServerMayStillAnswerCallsWaitThoughAnotherRefusesTheLogIn) {
+  make({.seeds = {a, b}});
+  const RedirectedOp& op = start("7", 60s);
+  network.refuse_log_in();
+  while (network.dialing() > 0) network.refuse();
+  for (int i = 0; i < 30; ++i) {
+    while (network.dialing() > 0) network.refuse();
+    loop.pass(100ms);
+  }
+  EXPECT_EQ(op.ends, 0u) << op.text;
 }
 
 TEST_F(MapFetcherTest, ServersJoinAndLeaveAsTheMapSays) {

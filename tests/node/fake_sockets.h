@@ -179,14 +179,11 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
 
   // The oldest dial under way succeeds, and its session is ready at once; or it fails.
   void accept() {
-    FakeDial& dial = *dials_.front();
-    FakeSession& session = *std::ranges::find_if(
-        sessions_, [](const FakeSession* s) { return s->stream == nullptr; })[0];
-    session.stream = &dial.stream_sink;
-    session.become_ready();
-    dials_.erase(dials_.begin());
-    dial.dial_sink.on_connected(std::make_unique<FakeStream>(), loop_.now());
-    loop_.settle();
+    connect([](FakeSession& session) { session.become_ready(); });
+  }
+  // It succeeds, and the server refuses the password.
+  void refuse_log_in() {
+    connect([](FakeSession& session) { session.end(Reason::authentication, "WRONGPASS", true); });
   }
   void refuse() {
     FakeDial& dial = *dials_.front();
@@ -213,6 +210,17 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
 
  private:
+  template <class Then>
+  void connect(const Then& then) {
+    FakeDial& dial = *dials_.front();
+    FakeSession& session = *std::ranges::find_if(
+        sessions_, [](const FakeSession* s) { return s->stream == nullptr; })[0];
+    session.stream = &dial.stream_sink;
+    then(session);
+    dials_.erase(dials_.begin());
+    dial.dial_sink.on_connected(std::make_unique<FakeStream>(), loop_.now());
+    loop_.settle();
+  }
   struct FakeStream final : socket::Stream {
     std::size_t write(std::span<const Bytes>) override { return 0; }
   };

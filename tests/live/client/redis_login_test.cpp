@@ -1,0 +1,45 @@
+// A Redis server that refuses the log-in.
+
+#ifdef SHEAF_TEST_REDIS_SERVERS
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include <sheaf/client.h>
+
+#include "tests/support/redis_process.h"
+
+namespace sheaf::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RedisLogin, AWrongPasswordEndsCallsAtOnceWithTheReason) {
+  RedisOptions options;
+  options.password = "right";
+  const RedisProcess redis(options);
+  const std::string server = "127.0.0.1:" + std::to_string(redis.port());
+  for (const std::string wrong : {"redis://:wrong@", "redis://nobody:right@", "redis://"}) {
+    auto client = Client::open(wrong + server).value();
+    for (int i = 0; i < 3; ++i) {
+      const auto begun = std::chrono::steady_clock::now();
+      const auto got = client.get("key", {.timeout = 60s});
+      ASSERT_FALSE(got);
+      EXPECT_EQ(got.error().outcome, Outcome::not_sent);
+      EXPECT_EQ(got.error().reason, Reason::authentication) << got.error().message();
+      EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s);
+    }
+    const auto reply = client.execute(Command({"PING"}), {.timeout = 60s});
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().reason, Reason::authentication) << reply.error().message();
+  }
+  auto client = Client::open("redis://:right@" + server).value();
+  EXPECT_TRUE(client.get("key", {.timeout = 60s}));
+}
+
+}  // namespace
+}  // namespace sheaf::test
+
+#endif
