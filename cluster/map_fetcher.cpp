@@ -12,7 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For one answer while nothing is known, when every call waits for the map.
+// For one answer while nothing is known, when every call waits for the map: then the next server is
+// asked. That may be less than it takes to connect and log in, so who is passed over has a second
+// turn.
 constexpr std::chrono::milliseconds first_patience = 300ms;
 
 constexpr std::string_view needs_plain_password =
@@ -60,6 +62,8 @@ std::shared_ptr<const Topology> MapFetcher::first_topology(std::span<const NodeC
 
 void MapFetcher::fetch_map(std::string_view first, Now now) {
   to_ask_.clear();
+  passed_over_.clear();
+  second_turn_ = false;
   all_refuse_ = true;
   for (const Member& member : parts_.cluster.topology().members()) {
     to_ask_.push_back(member.identity());
@@ -79,6 +83,12 @@ void MapFetcher::ask_next(Now now) {
     member = parts_.cluster.topology().find(to_ask_.back());
     to_ask_.pop_back();
   }
+  if (member == nullptr && !passed_over_.empty()) {
+    to_ask_.swap(passed_over_);
+    std::ranges::reverse(to_ask_);
+    second_turn_ = true;
+    return ask_next(now);
+  }
   if (member == nullptr) return end_round(false, now);
   member_ = member->identity();
   first_question_ = question();
@@ -89,7 +99,8 @@ void MapFetcher::ask(const Member& member, Now now) {
   request_.operation = {};
   request_.operation.verb = protocol::Verb::command;
   request_.operation.words = map_->question();
-  request_.operation.deadline = now.mono + (map_->known() ? terms_.patience : first_patience);
+  hurries_ = !map_->known() && !second_turn_ && !(to_ask_.empty() && passed_over_.empty());
+  request_.operation.deadline = now.mono + (hurries_ ? first_patience : terms_.patience);
   request_.sink = this;
   request_.counted = false;
   in_flight_ = true;
@@ -116,6 +127,7 @@ void MapFetcher::on_done(socket::Request&, const socket::Completion& completion)
 void MapFetcher::read(const socket::Completion& completion) {
   protocol::Reply reply = completion.reply;
   if (!completion.answered) {
+    if (hurries_ && completion.reason == Reason::timed_out) passed_over_.push_back(member_);
     const std::string text(completion.text.empty() ? to_string(completion.reason)
                                                    : completion.text);
     if (completion.outcome != Outcome::refused) return fail(completion, completion.reason, text);

@@ -10,17 +10,20 @@
 // | asking | an answer that the map can use     | applies the topology, reports success | idle   |
 // | asking | an answer after which the map has  | asks the same member that             | asking |
 // |        | another question                   |                                       |        |
+// | asking | while no map is known, no answer   | asks the next member; this one again, | asking |
+// |        | for 300 ms, and others are left    | with patience, after all others       |        |
 // | asking | any other end                      | asks the next member                  | asking |
 // | asking | the same, and no member is left    | reports failure                       | idle   |
 //
-// A map has several questions where servers may refuse one; each member is asked each of them once.
+// A map has several questions where servers may refuse one; each member is asked each of them once,
+// or in its second turn again.
 //
 // Once a whole round has failed, the servers of the configuration and those that the last map named
 // beside the owners become members, too, without slots, until a map is there. So a client finds a
 // cluster of which all that it knew has gone.
 //
-// If every server of a round has refused the log-in, or the question, for good, whoever waits for the
-// map is told so and waits no longer; rounds go on.
+// If every server of a round has refused the log-in, or the question, for good, whoever waits for
+// the map is told so and waits no longer; rounds go on.
 //
 // Replicas are members if reads may go to them; else only in that case.
 //
@@ -43,7 +46,7 @@ struct MapTerms {
   std::vector<NodeConfig> seeds;  // the servers of the configuration
   // A password must not leave this machine unencrypted: servers elsewhere own nothing.
   bool loopback_only = false;
-  std::chrono::milliseconds patience{1'000};  // for one answer, once the map is known
+  std::chrono::milliseconds patience{1'000};  // for one answer
   bool replicas = false;                      // are members, too
 };
 
@@ -109,9 +112,12 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   bool answered_ = false;  // usefully
   bool again_ = false;     // the same member, another question
   std::uint64_t asked_ = 0;
-  std::vector<std::string> to_ask_;  // identities
-  std::string member_;               // that was asked last: its identity
-  std::string first_question_;       // to that member
+  std::vector<std::string> to_ask_;       // identities
+  std::vector<std::string> passed_over_;  // likewise: they have a second turn
+  bool second_turn_ = false;
+  bool hurries_ = false;        // the next member is asked soon
+  std::string member_;          // that was asked last: its identity
+  std::string first_question_;  // to that member
   std::string problem_;
   Reason reason_ = Reason::timed_out;  // of the problem
   bool all_refuse_ = false;            // for good: all that were asked in this round

@@ -202,6 +202,50 @@ TEST_F(MapFetcherTest, AServerThatIsSilentIsPassedOverSoon) {
   EXPECT_NE(second, first);
 }
 
+// Four round trips at 100 ms, and nobody else to ask.
+TEST_F(MapFetcherTest, TheOnlySeedMayBeSlow) {
+  make({.seeds = {a}});
+  script.servers = {a};
+  script.owners = {{16'384, 0}};
+  RedirectedOp& op = start("7", 1s);
+  loop.pass(400ms);
+  connect();
+  ASSERT_EQ(questioned(), "a:1");
+  loop.pass(100ms);
+  give_map();
+  loop.pass(250ms);
+  ASSERT_EQ(in_flight("a:1"), 1u);
+  answer("a:1");
+  EXPECT_TRUE(op.answered);
+}
+
+TEST_F(MapFetcherTest, ASlowSeedHasASecondTurnAfterTheOthers) {
+  make({.seeds = {a, b}});
+  loop.pass(50ms);
+  network.refuse();  // one of them is down, the other one takes its time
+  loop.pass(500ms);
+  network.accept();
+  EXPECT_NE(questioned(), "");
+  give_map();
+  EXPECT_EQ(owner_of(7), "a:1");
+}
+
+TEST_F(MapFetcherTest, SeedsThatStaySilentHaveTheirSecondTurnOnce) {
+  make({.seeds = {a, b}, .patience = 1s});
+  connect();
+  std::vector<std::string> asked;
+  for (int i = 0; i < 26; ++i) {
+    const std::string now = questioned();
+    if (asked.empty() || asked.back() != now) asked.push_back(now);
+    loop.pass(100ms);
+  }
+  ASSERT_GE(asked.size(), 4u);
+  EXPECT_EQ(asked[2], asked[0]);
+  EXPECT_EQ(asked[3], asked[1]);
+  loop.pass(100ms);
+  EXPECT_EQ(questioned(), "") << "then there is a pause";
+}
+
 TEST_F(MapFetcherTest, WhileThereIsNoMapAllAreAskedAgainEverySecondAndTheReasonIsSaid) {
   give("nonsense");
   give("nonsense");

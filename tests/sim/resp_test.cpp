@@ -31,6 +31,27 @@ TEST(Resp, ClientsAndModelNodesUnderstandEachOther) {
   EXPECT_EQ(run.resp.log().times({"SET", "foo", "v"}), 1u);
 }
 
+// To connect and greet takes as long as a server has to give the first map; a second is the default
+// timeout.
+TEST(Resp, TheFirstCallToAClusterThatIsFarAwayEndsWithinASecond) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const std::size_t seeds : {std::size_t{1}, std::size_t{3}}) {
+      SimWorld world(seed);
+      SimNetwork network(world);
+      SimResp resp(network, static_cast<unsigned>(seeds), seed);
+      for (unsigned i = 0; i < seeds; ++i) resp.server(i).faults.delay = 50ms;
+      ClusterConfig config;
+      config.kind = EndpointKind::redis;
+      config.nodes = resp.addresses();
+      StackClient client(world, network, config, seed);
+      const Op& op = client.get("foo", 1s);
+      world.run_for(2s);
+      EXPECT_TRUE(is_absent(op)) << seeds << " " << op.text;
+      client.shut_down();
+    }
+  }
+}
+
 TEST(Resp, ARequestGoesBackAndForthWhileItsSlotIsOnItsWay) {
   RespWorld run(2);
   run.set("foo", "v");  // slot 12182, of node 2
