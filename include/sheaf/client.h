@@ -154,9 +154,9 @@ class SHEAF_API Client {
   /// server's own words; Outcome::invalid for keys in several slots, or if nobody knows the keys
   /// (Command::keys names them); Outcome::unsupported for what a connection with the requests of
   /// others cannot carry (MULTI, SUBSCRIBE, BLPOP, ...); Reason::too_large for a word above
-  /// `value_limit`, and for a reply above it (and above 1 MiB): Outcome::refused if the command
-  /// only reads, else Outcome::unknown, because it was carried out. `redis://`; elsewhere
-  /// Outcome::unsupported.
+  /// `value_limit`, and for a reply above it (and above 1 MiB), with more than 1,048,576 values or
+  /// more than 32 levels: Outcome::refused if the command only reads, else Outcome::unknown,
+  /// because it was carried out. `redis://`; elsewhere Outcome::unsupported.
   Result<CommandReply> execute(Command command, const CommandOptions& options = {});
 
   /// Watches keys: reports what each holds (`current`), then changes; see Watch for what that means

@@ -87,18 +87,20 @@ bool Answers::may_come(const Pending& request) const noexcept {
   return false;
 }
 
-bool Answers::may_be_long() noexcept {
+bool Answers::may_be_large(std::optional<Type> type) noexcept {
   const Pending* const request = queue_.due();
   if (request == nullptr || request->part != Part::own) return false;
   switch (request->question) {
+    case Question::command:
+      return true;
+    case Question::stats:
+      return type == Type::text || type == Type::verbatim;
     case Question::value:
     case Question::many:
     case Question::touch_by_value:
     case Question::exchange:
-    case Question::stats:
-    case Question::command:
     case Question::present:
-      return true;
+      return type == Type::text;
     default:
       return false;
   }
@@ -251,7 +253,8 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
     case Question::command:
       if (value.is(Type::too_large)) {
         reply = refusal(Reason::too_large,
-                        "the command was carried out; its reply is above value_limit");
+                        "the command was carried out; its reply is above value_limit, 1048576 "
+                        "values or 32 levels");
         reply.executed = true;
       }
       return true;

@@ -13,8 +13,8 @@
 // | any other error                         | the request ends as refused; MOVED and the  |
 // |                                         | like with a Redirect                        |
 // | of the right type                       | the request ends, or has an item            |
-// | a value above value_limit               | the request ends as refused: too_large; if  |
-// |                                         | a write was carried out, as `executed`      |
+// | a value above value_limit, or a reply   | the request ends as refused: too_large; if  |
+// | to a command above the session's limits | a write was carried out, as `executed`      |
 // | of another type; of no request, or of   | the protocol is broken: the connection ends |
 // | one that has not left                   |                                             |
 //
@@ -30,6 +30,7 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,8 +59,8 @@ class Answers {
 
   // The next reply, and its bytes; not a push.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
-  // True if the next reply may be a text of any length.
-  bool may_be_long() noexcept;
+  // Whether the next reply may be above the limits, if it is of this type.
+  bool may_be_large(std::optional<Type> type) noexcept;
   // The oldest request, if all its keys are answered and only its end is still to be reported.
   Pending* finished_list() noexcept;
   Step end_list(Pending& list, Event& event) { return answer(list, {}, event); }

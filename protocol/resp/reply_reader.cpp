@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view line_end = "\r\n";
 constexpr std::size_t longest_number = 64;     // digits of a number, a real or a length
+constexpr std::uint64_t shortest_value = 3;    // bytes: a null
 constexpr std::size_t kept_when_idle = 4'096;  // elements that an idle connection may hold
 
 constexpr std::string_view sentence(ReplyFault::Kind kind) noexcept {
@@ -47,6 +48,17 @@ constexpr std::string_view sentence(ReplyFault::Kind kind) noexcept {
   return {};
 }
 
+// Of lines: what is no number, no length and nothing of a fixed form.
+constexpr bool may_be_long(Type type) noexcept {
+  return type == Type::status || type == Type::error || type == Type::big_number;
+}
+
+// RESP3 allows a sign before positive numbers, too.
+constexpr std::string_view without_plus(std::string_view text) noexcept {
+  const bool has_one = text.size() > 1 && text[0] == '+' && text[1] >= '0' && text[1] <= '9';
+  return text.substr(has_one ? 1 : 0);
+}
+
 }  // namespace
 
 std::string ReplyFault::message() const {
@@ -58,23 +70,29 @@ std::string ReplyFault::message() const {
 
 void ReplyReader::begin_reply() noexcept {
   done_ = false;
-  if (elements_.capacity() > kept_when_idle) std::vector<Element>().swap(elements_);
-  elements_.clear();
+  forget_elements();
   open_.clear();
   at_ = searched_ = 0;
   announced_ = 0;
+  passes_over_ = false;
+  passed_bytes_ = 0;
+}
+
+void ReplyReader::forget_elements() noexcept {
+  if (elements_.capacity() > kept_when_idle) std::vector<Element>().swap(elements_);
+  elements_.clear();
 }
 
 ReplyReader::Progress ReplyReader::read(std::string_view data) {
   if (broken_) return Progress::broken;
   if (done_) begin_reply();
   for (;;) {
-    const Step step = line_end_due_ ? read_line_end(data) : read_element(data);
+    const Step step = rest_ != Rest::none ? pass_rest(data) : read_element(data);
     switch (step) {
       case Step::need_input:
-        return Progress::need_input;
+        return passes_over_ && at_ > 0 ? pass_over(at_) : Progress::need_input;
       case Step::pass_over:
-        return Progress::pass_over;
+        return pass_over(size_);
       case Step::broken:
         return Progress::broken;
       case Step::opened:
@@ -91,23 +109,24 @@ ReplyReader::Progress ReplyReader::read(std::string_view data) {
 
 ReplyReader::Step ReplyReader::read_element(std::string_view data) {
   if (data.size() <= at_) return Step::need_input;
+  if (passes_over_ && at_ >= room()) return fail(Fault::reply_too_long, data, at_);
   switch (data[at_]) {
     case '$':
       return read_text(data, Type::text);
     case '+':
-      return read_line(data, Type::status, limits_.line);
+      return read_line(data, Type::status);
     case '-':
-      return read_line(data, Type::error, limits_.line);
+      return read_line(data, Type::error);
     case ':':
-      return read_line(data, Type::number, longest_number);
+      return read_line(data, Type::number);
     case '_':
-      return read_line(data, Type::null, longest_number);
+      return read_line(data, Type::null);
     case ',':
-      return read_line(data, Type::real, longest_number);
+      return read_line(data, Type::real);
     case '#':
-      return read_line(data, Type::boolean, longest_number);
+      return read_line(data, Type::boolean);
     case '(':
-      return read_line(data, Type::big_number, limits_.line);
+      return read_line(data, Type::big_number);
     case '!':
       return read_text(data, Type::error);
     case '=':
@@ -121,7 +140,8 @@ ReplyReader::Step ReplyReader::read_element(std::string_view data) {
     case '|':
       return read_aggregate(data, Type::map, true);
     case '>':
-      return open_.empty() ? read_aggregate(data, Type::push) : fail(Fault::nested_push, data, at_);
+      return open_.empty() && !passes_over_ ? read_aggregate(data, Type::push)
+                                            : fail(Fault::nested_push, data, at_);
     case ';':
     case '.':
       return fail(Fault::streamed, data, at_);
@@ -131,18 +151,22 @@ ReplyReader::Step ReplyReader::read_element(std::string_view data) {
 }
 
 // The line after the type, without its end; else `step` says what to do.
-std::optional<std::string_view> ReplyReader::line(std::string_view data, std::size_t limit,
+std::optional<std::string_view> ReplyReader::line(std::string_view data, Type type, bool is_long,
                                                   Step& step) {
   const std::size_t begin = at_ + 1;
-  const std::size_t most = std::min<std::size_t>(begin + limit + line_end.size(), limits_.bytes);
+  const std::size_t longest = begin + (is_long ? limits_.line : longest_number) + line_end.size();
+  const std::size_t most = passes_over_ ? longest : std::min<std::size_t>(longest, limits_.bytes);
   const std::string_view searchable = data.substr(0, most);
   const std::size_t end = searchable.find('\n', std::max(begin, searched_));
   if (end == std::string_view::npos) {
     searched_ = searchable.size();
     if (searchable.size() < most) {
       step = Step::need_input;
+    } else if (most < longest) {
+      step = exceed(Fault::reply_too_long, data, type);
     } else {
-      step = fail(most < limits_.bytes ? Fault::line_too_long : Fault::reply_too_long, data, at_);
+      step = is_long ? exceed(Fault::line_too_long, data, type)
+                     : fail(Fault::line_too_long, data, at_);
     }
     return std::nullopt;
   }
@@ -155,20 +179,21 @@ std::optional<std::string_view> ReplyReader::line(std::string_view data, std::si
 }
 
 // What is one line: its type says what the line must be.
-ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type, std::size_t limit) {
+ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type) {
+  if (passes_over_ && may_be_long(type)) return pass_line(data);
   Step step = Step::need_input;
-  const auto text = line(data, limit, step);
+  const auto text = line(data, type, may_be_long(type), step);
   if (!text) return step;
   const std::size_t begin = at_ + 1;
   const std::size_t end = begin + text->size() + line_end.size();
   switch (type) {
     case Type::number: {
-      const auto number = parse_number(*text);
+      const auto number = parse_number(without_plus(*text));
       return number ? add(type, static_cast<std::uint64_t>(*number), 0, end)
                     : fail(Fault::bad_number, data, begin);
     }
     case Type::real: {
-      const auto real = parse_real(*text);
+      const auto real = parse_real(without_plus(*text));
       return real ? add(type, std::bit_cast<std::uint64_t>(*real), 0, end)
                   : fail(Fault::bad_real, data, begin);
     }
@@ -178,9 +203,12 @@ ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type, std::
     case Type::null:
       return text->empty() ? add(type, 0, 0, end) : fail(Fault::bad_null, data, begin);
     case Type::big_number: {
-      const std::string_view digits = text->substr(text->starts_with('-') ? 1 : 0);
+      const std::string_view number = without_plus(*text);
+      const std::string_view digits = number.substr(number.starts_with('-') ? 1 : 0);
       const bool good = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
-      return good ? add(type, begin, text->size(), end) : fail(Fault::bad_number, data, begin);
+      const std::size_t sign = text->size() - number.size();
+      return good ? add(type, begin + sign, number.size(), end)
+                  : fail(Fault::bad_number, data, begin);
     }
     default:
       return add(type, begin, text->size(), end);
@@ -190,7 +218,7 @@ ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type, std::
 // What has a length before it.
 ReplyReader::Step ReplyReader::read_text(std::string_view data, Type type) {
   Step step = Step::need_input;
-  const auto length = line(data, longest_number, step);
+  const auto length = line(data, type, false, step);
   if (!length) return step;
   const std::size_t begin = at_ + 1 + length->size() + line_end.size();
   if (*length == "?") return fail(Fault::streamed, data, at_ + 1);
@@ -198,15 +226,10 @@ ReplyReader::Step ReplyReader::read_text(std::string_view data, Type type) {
   const auto size = parse_number(*length);
   if (!size || *size < 0) return fail(Fault::bad_number, data, at_ + 1);
   const auto wanted = static_cast<std::uint64_t>(*size);
-  if (wanted > limits_.text) {
-    if (type != Type::text || !open_.empty()) return fail(Fault::text_too_long, data, at_);
-    size_ = begin + wanted;
-    elements_.push_back({Type::too_large, 0, 1, wanted});
-    line_end_due_ = true;
-    return Step::pass_over;
-  }
+  if (passes_over_) return pass_text(data, begin, wanted);
+  if (wanted > limits_.text) return exceed(Fault::text_too_long, data, type);
   const std::size_t end = begin + wanted + line_end.size();
-  if (end > limits_.bytes) return fail(Fault::reply_too_long, data, at_);
+  if (end > limits_.bytes) return exceed(Fault::reply_too_long, data, type);
   if (data.size() < end) return Step::need_input;
   for (std::size_t i = 0; i < line_end.size(); ++i) {
     const std::size_t at = begin + wanted + i;
@@ -221,26 +244,35 @@ ReplyReader::Step ReplyReader::read_text(std::string_view data, Type type) {
 }
 
 ReplyReader::Step ReplyReader::read_aggregate(std::string_view data, Type type, bool attribute) {
+  // What an attribute of the whole reply belongs to is not known yet.
+  const Type of = attribute && open_.empty() ? Type::too_large : type;
   Step step = Step::need_input;
-  const auto length = line(data, longest_number, step);
+  const auto length = line(data, of, false, step);
   if (!length) return step;
   const std::size_t end = at_ + 1 + length->size() + line_end.size();
   if (*length == "?") return fail(Fault::streamed, data, at_ + 1);
   if (*length == "-1" && type == Type::array) return add(Type::null, 0, 0, end);
   const auto size = parse_number(*length);
   if (!size || *size < 0) return fail(Fault::bad_number, data, at_ + 1);
-  const std::uint64_t room = limits_.elements - announced_;
   const std::uint64_t each = type == Type::map ? 2 : 1;
-  if (static_cast<std::uint64_t>(*size) > room / each) {
-    return fail(Fault::too_many_elements, data, at_);
+  const std::uint64_t most = passes_over_ ? most_passed_over() : limits_.elements - announced_;
+  if (static_cast<std::uint64_t>(*size) > most / each) {
+    return passes_over_ ? fail(Fault::too_many_elements, data, at_)
+                        : exceed(Fault::too_many_elements, data, of);
   }
-  const auto count = static_cast<std::uint32_t>(static_cast<std::uint64_t>(*size) * each);
+  const std::uint64_t count = static_cast<std::uint64_t>(*size) * each;
+  if (passes_over_) return pass_aggregate(data, count, attribute, end);
+  if (count > 0 && open_.size() >= limits_.depth) return exceed(Fault::too_deep, data, of);
+  return open(static_cast<std::uint32_t>(count), type, attribute, end);
+}
+
+ReplyReader::Step ReplyReader::open(std::uint32_t count, Type type, bool attribute,
+                                    std::size_t end) {
   if (attribute && count == 0) {
     at_ = end;
     return Step::opened;
   }
   if (count > 0) {
-    if (open_.size() >= limits_.depth) return fail(Fault::too_deep, data, at_);
     open_.push_back({static_cast<std::uint32_t>(elements_.size()), count, attribute});
     announced_ += count;
   }
@@ -248,19 +280,13 @@ ReplyReader::Step ReplyReader::read_aggregate(std::string_view data, Type type, 
   return count > 0 ? Step::opened : Step::value;
 }
 
-// After a text that was passed over. The caller has consumed it, so its end is at the front.
-ReplyReader::Step ReplyReader::read_line_end(std::string_view data) {
-  for (std::size_t i = 0; i < line_end.size(); ++i) {
-    if (data.size() <= i) return Step::need_input;
-    if (data[i] != line_end[i]) return fail(Fault::bad_line_end, data, i);
-  }
-  line_end_due_ = false;
-  at_ = line_end.size();
-  return Step::value;
-}
-
 // A value has ended, and perhaps the aggregates it was the last of. True if that was the reply.
 bool ReplyReader::close_element() noexcept {
+  if (passes_over_) {
+    if (--left_ > 0) return false;
+    elements_.push_back({Type::too_large, 0, 1, passed_bytes_ + at_});
+    return true;
+  }
   while (!open_.empty()) {
     Open& last = open_.back();
     if (--last.left > 0) return false;
@@ -278,15 +304,106 @@ bool ReplyReader::close_element() noexcept {
 
 ReplyReader::Step ReplyReader::add(Type type, std::uint64_t value, std::size_t size,
                                    std::size_t end) {
-  elements_.push_back({type, static_cast<std::uint32_t>(size), 1, value});
+  if (!passes_over_) elements_.push_back({type, static_cast<std::uint32_t>(size), 1, value});
   at_ = end;
   return Step::value;
 }
 
 ReplyReader::Step ReplyReader::fail(Fault kind, std::string_view data, std::size_t at) noexcept {
   broken_ = true;
-  fault_ = {kind, static_cast<std::uint8_t>(data[at]), at};
+  fault_ = {kind, static_cast<std::uint8_t>(data[at]), passed_bytes_ + at};
   return Step::broken;
+}
+
+// ---- what is passed over
+
+// The value that begins here takes the reply above a limit. `type`: of that value; `too_large` if
+// it is an attribute of the reply.
+ReplyReader::Step ReplyReader::exceed(Fault kind, std::string_view data, Type type) noexcept {
+  const bool in_attribute = !open_.empty() && open_.front().attribute;
+  passed_type_ = type;
+  if (!open_.empty()) passed_type_ = elements_[open_.front().element].type;
+  if (passed_type_ == Type::push) return fail(kind, data, at_);
+  if (in_attribute || passed_type_ == Type::too_large) passed_type_.reset();
+  fault_ = {kind, static_cast<std::uint8_t>(data[at_]), at_};
+  left_ = 1;
+  for (const Open& aggregate : open_) {
+    left_ += aggregate.left;
+    if (!aggregate.attribute) --left_;  // it is itself one of those that were still to come
+  }
+  passes_over_ = true;
+  open_.clear();
+  forget_elements();
+  searched_ = 0;
+  size_ = at_;
+  return Step::pass_over;
+}
+
+ReplyReader::Progress ReplyReader::pass_over(std::size_t size) noexcept {
+  passed_bytes_ += size;
+  size_ = size;
+  at_ = searched_ = 0;
+  return Progress::pass_over;
+}
+
+// Values that may still come.
+std::uint64_t ReplyReader::most_passed_over() const noexcept {
+  return limits_.passed_over / shortest_value;
+}
+
+// Bytes that may still come.
+std::uint64_t ReplyReader::room() const noexcept {
+  return limits_.passed_over - std::min(limits_.passed_over, passed_bytes_);
+}
+
+// The caller has skipped what is before it.
+ReplyReader::Step ReplyReader::pass_rest(std::string_view data) {
+  return rest_ == Rest::of_line ? pass_line(data) : pass_text_end(data, 0);
+}
+
+// A line of any length.
+ReplyReader::Step ReplyReader::pass_line(std::string_view data) {
+  const std::size_t begin = rest_ == Rest::of_line ? 0 : at_ + 1;
+  const std::string_view searchable = data.substr(0, room());
+  const std::size_t end = searchable.find_first_of(line_end, begin);
+  if (end == data.npos || (data[end] == '\r' && end + 1 == searchable.size())) {
+    if (searchable.size() < data.size()) return fail(Fault::reply_too_long, data, room());
+    size_ = std::min(end, data.size());
+    if (size_ == 0) return Step::need_input;
+    rest_ = Rest::of_line;
+    return Step::pass_over;
+  }
+  if (!data.substr(end).starts_with(line_end)) return fail(Fault::bad_line_end, data, end);
+  rest_ = Rest::none;
+  return add(Type::too_large, 0, 0, end + line_end.size());
+}
+
+// From `begin` on; perhaps not all of it is here.
+ReplyReader::Step ReplyReader::pass_text(std::string_view data, std::size_t begin,
+                                         std::uint64_t size) {
+  const std::uint64_t end = begin + size;
+  if (end + line_end.size() > room()) return fail(Fault::reply_too_long, data, at_);
+  if (end + line_end.size() <= data.size()) return pass_text_end(data, end);
+  size_ = end;
+  rest_ = Rest::end_of_text;
+  return Step::pass_over;
+}
+
+ReplyReader::Step ReplyReader::pass_text_end(std::string_view data, std::size_t at) {
+  for (std::size_t i = 0; i < line_end.size(); ++i) {
+    if (data.size() <= at + i) return Step::need_input;
+    if (data[at + i] != line_end[i]) return fail(Fault::bad_line_end, data, at + i);
+  }
+  rest_ = Rest::none;
+  return add(Type::too_large, 0, 0, at + line_end.size());
+}
+
+ReplyReader::Step ReplyReader::pass_aggregate(std::string_view data, std::uint64_t count,
+                                              bool attribute, std::size_t end) {
+  left_ += count;
+  if (left_ > most_passed_over()) return fail(Fault::too_many_elements, data, at_);
+  add(Type::too_large, 0, 0, end);
+  return attribute ? Step::opened : Step::value;  // an attribute is none of those to come
 }
 
 }  // namespace sheaf::protocol::resp

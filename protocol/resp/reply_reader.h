@@ -10,17 +10,20 @@
 // |-------------|----------------------------------------------|------------------------------|
 // | need_input  | the reply is not complete                    | receives more                |
 // | complete    | root() is the reply, size() bytes long       | uses it, consumes size()     |
-// | pass_over   | a text above its limit begins                | skips size() bytes, here yet |
+// | pass_over   | the reply is above a limit: fault()          | skips size() bytes, here yet |
 // |             |                                              | or not; reads on             |
-// | broken      | no RESP, or another limit is passed: fault() | ends the connection          |
+// | broken      | no RESP, or above every limit: fault()       | ends the connection          |
 //
-// A reply that was passed over becomes complete as `too_large` once its end has come.
+// A reply above a limit is passed over to its end, wherever in it the limit was passed. Nothing of
+// it is kept but a count of the values that are still to come, so it takes no memory however deep
+// or long it is. Then it is complete as `too_large`. Only of a push nothing is passed over: it
+// answers nobody who could be told.
 // The same bytes give the same results in whatever pieces they come.
 //
-// Strict, because a byte too many or too few gives a reply to the wrong request: each number has
-// one text, lines end with CR LF and contain neither, a push is never inside a reply. Attributes
-// are checked and left out of the tree. The streamed forms of RESP3 ($?, *?) are refused; no server
-// sends them.
+// Strict, because a byte too many or too few gives a reply to the wrong request: numbers have no
+// leading zeros, lengths no sign, lines end with CR LF and contain neither, a push is never inside
+// a reply. Attributes are checked and left out of the tree. The streamed forms of RESP3 ($?, *?)
+// are refused; no server sends them.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -36,12 +39,16 @@
 
 namespace sheaf::protocol::resp {
 
+// Of a reply that is kept; and of one that is passed over.
 struct ReplyLimits {
-  std::uint32_t text = 16u << 20;  // bytes of a text; as a whole reply, larger ones are passed over
-  std::uint32_t line = 64u << 10;  // bytes of a status, an error or a big number
+  std::uint32_t text = 16u << 20;     // bytes of a text
+  std::uint32_t line = 64u << 10;     // bytes of a status, an error or a big number
   std::uint32_t bytes = 64u << 20;    // of a whole reply; the input buffer must hold as much
   std::uint32_t elements = 1u << 20;  // of a whole reply, those of attributes included
   std::uint32_t depth = 32;           // of aggregates in each other
+  // Bytes of one that is passed over, which cannot announce more values than these are enough for.
+  // What is longer is no reply but garbage.
+  std::uint64_t passed_over = std::uint64_t{4} << 30;
 };
 
 // Why bytes are not a reply.
@@ -57,7 +64,7 @@ struct ReplyFault {
     bad_line_end,  // CR LF is not where it belongs
     nested_push,
     line_too_long,
-    text_too_long,  // inside an aggregate
+    text_too_long,
     reply_too_long,
     too_many_elements,
     too_deep
@@ -87,7 +94,11 @@ class ReplyReader {
   // Bytes of the reply, or bytes to be passed over.
   std::size_t size() const noexcept { return size_; }
 
-  // ---- after `broken`
+  // ---- after `pass_over`
+  // What is passed over; nothing if that is not known yet.
+  std::optional<Type> passed_over() const noexcept { return passed_type_; }
+
+  // ---- after `pass_over` and `broken`
   const ReplyFault& fault() const noexcept { return fault_; }
 
   // Of elements, for tests of bounds.
@@ -95,6 +106,8 @@ class ReplyReader {
 
  private:
   enum class Step : std::uint8_t { need_input, value, opened, pass_over, broken };
+  // What of a value that is passed over comes next.
+  enum class Rest : std::uint8_t { none, of_line, end_of_text };
   using Fault = ReplyFault::Kind;
 
   // An aggregate whose elements are not all read.
@@ -105,14 +118,26 @@ class ReplyReader {
   };
 
   void begin_reply() noexcept;
+  void forget_elements() noexcept;
   Step read_element(std::string_view data);
-  Step read_line(std::string_view data, Type type, std::size_t limit);
+  Step read_line(std::string_view data, Type type);
   Step read_text(std::string_view data, Type type);
   Step read_aggregate(std::string_view data, Type type, bool attribute = false);
-  Step read_line_end(std::string_view data);
+  Step open(std::uint32_t count, Type type, bool attribute, std::size_t end);
   bool close_element() noexcept;
 
-  std::optional<std::string_view> line(std::string_view data, std::size_t limit, Step& step);
+  // ---- of a reply that is passed over
+  Step exceed(Fault kind, std::string_view data, Type type) noexcept;
+  Step pass_rest(std::string_view data);
+  Step pass_line(std::string_view data);
+  Step pass_text(std::string_view data, std::size_t begin, std::uint64_t size);
+  Step pass_text_end(std::string_view data, std::size_t at);
+  Step pass_aggregate(std::string_view data, std::uint64_t count, bool attribute, std::size_t end);
+  Progress pass_over(std::size_t size) noexcept;
+  std::uint64_t most_passed_over() const noexcept;
+  std::uint64_t room() const noexcept;
+
+  std::optional<std::string_view> line(std::string_view data, Type type, bool is_long, Step& step);
   Step add(Type type, std::uint64_t value, std::size_t size, std::size_t end);
   Step fail(Fault kind, std::string_view data, std::size_t at) noexcept;
 
@@ -125,9 +150,13 @@ class ReplyReader {
   std::size_t searched_ = 0;     // so far there is no end of its line
   std::uint32_t announced_ = 0;  // elements of all aggregates so far
   bool done_ = true;             // the next read() begins a reply
-  bool line_end_due_ = false;    // of a text that was passed over
   bool broken_ = false;
   ReplyFault fault_;
+  bool passes_over_ = false;
+  std::optional<Type> passed_type_;
+  Rest rest_ = Rest::none;
+  std::uint64_t left_ = 0;          // values that are still to come
+  std::uint64_t passed_bytes_ = 0;  // that the caller has skipped
 };
 
 }  // namespace sheaf::protocol::resp

@@ -36,7 +36,7 @@ enum class Type : std::uint8_t {
   map,         // %: a key, its value, the next key, ...
   set,         // ~
   push,        // >: belongs to no command
-  too_large    // a $ above our limit that was passed over
+  too_large    // a reply above our limits that was passed over; its value: how many bytes it had
 };
 
 struct Element {

@@ -17,10 +17,8 @@ constexpr std::uint64_t largest_value = 512u << 20;
 constexpr std::uint64_t longest_other_text = 1u << 20;
 // What a reply has beside one text; and lines.
 constexpr std::uint32_t other_bytes = 128u << 10;
-// The largest map of slots, or the reply to a command that is passed through.
-constexpr std::uint32_t most_elements = 1u << 18;
-// A longer one, even of somebody else's, is no text but garbage.
-constexpr std::uint64_t longest_text_passed_over = std::uint64_t{4} << 30;
+// Of the reply to a command that is passed through. A map of all slots with replicas has 340,000.
+constexpr std::uint32_t most_elements = 1u << 20;
 
 SessionOptions bounded(SessionOptions options) {
   SHEAF_CHECK(options.max_in_flight >= 1);
@@ -84,7 +82,7 @@ Step RespSession::next_step(Event& event) {
     case ReplyReader::Progress::need_input:
       return Step::need_input;
     case ReplyReader::Progress::pass_over:
-      return pass_over(reader_.size());
+      return pass_over();
     case ReplyReader::Progress::broken:
       return life().broken(reader_.fault().message());
     case ReplyReader::Progress::complete:
@@ -123,11 +121,11 @@ Step RespSession::on_greeting(const Value& reply, Event& event) {
 }
 
 // Its bytes go by without being kept; what it was the answer to is looked at once it has passed.
-Step RespSession::pass_over(std::size_t size) {
-  if (!ready() || !answers_.may_be_long() || size > longest_text_passed_over) {
-    return life().broken("a text of " + std::to_string(size) + " bytes that nobody asked for");
+Step RespSession::pass_over() {
+  if (!ready() || !answers_.may_be_large(reader_.passed_over())) {
+    return life().broken(reader_.fault().message());
   }
-  life().input().skip(size);
+  life().input().skip(reader_.size());
   return Step::again;
 }
 

@@ -13,7 +13,8 @@
 // | ready    | a reply (answers.h)             | an event, or it is dropped       | ready    |
 // | ready    | a push about keys (tracking.h)  | events notification              | ready    |
 // | any      | any other push                  | it is dropped and counted        | the same |
-// | any      | a text above every limit        | it is passed over; then a reply  | the same |
+// | ready    | a reply above a limit that may  | it is passed over; then a reply  | ready    |
+// |          | be (answers.h)                  |                                  |          |
 // | any      | no RESP, or a reply of another  | events failed, closed            | closed   |
 // |          | type or to nothing              |                                  |          |
 //
@@ -57,7 +58,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   Step on_reply(Event& event);
   Step on_push(const Value& push);
   Step on_greeting(const Value& reply, Event& event);
-  Step pass_over(std::size_t size);
+  Step pass_over();
 
   const SessionOptions options_;
   ReplyReader reader_;

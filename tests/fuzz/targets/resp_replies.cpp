@@ -14,7 +14,8 @@ namespace {
 using namespace protocol::resp;
 using Progress = ReplyReader::Progress;
 
-constexpr ReplyLimits limits{.text = 300, .line = 200, .bytes = 2'000, .elements = 200, .depth = 6};
+constexpr ReplyLimits limits{
+    .text = 300, .line = 200, .bytes = 2'000, .elements = 200, .depth = 6, .passed_over = 5'000};
 
 // Everything below stays inside its tree and its bytes.
 void check_tree(const Value& root, std::string_view bytes) {
@@ -50,6 +51,8 @@ std::string read_all(std::string_view bytes, std::size_t piece) {
   std::string out;
   std::size_t begin = 0;
   std::size_t come = 0;
+  bool passes = false;
+  std::size_t passed = 0;
   for (;;) {
     const std::string here(bytes.substr(begin, come - begin));
     const Progress progress = reader.read(here);
@@ -60,8 +63,18 @@ std::string read_all(std::string_view bytes, std::size_t piece) {
       come = std::min(come + piece, bytes.size());
       continue;
     }
+    if (progress == Progress::pass_over) {
+      passes = true;
+      passed += reader.size();
+      expect(reader.capacity() <= 4'096, "of what is passed over nothing is kept");
+      expect(passed <= limits.passed_over + limits.bytes, "it has an end");
+    }
     if (progress == Progress::complete) {
-      expect(reader.size() > 0 && reader.size() <= here.size(), "a reply has bytes of the input");
+      expect(reader.root().is(Type::too_large) == passes, "it is reported when its end has come");
+      expect(!passes || reader.root().element().value == passed + reader.size(), "all of it");
+      passes = false;
+      passed = 0;
+      expect(reader.size() <= here.size(), "a reply has bytes of the input");
       const Value root = reader.root();
       check_tree(root, here);
       if (root.is_error()) check_error(root.text());
@@ -90,13 +103,26 @@ void run(std::string_view bytes) {
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (const char* bytes :
-       {"+OK\r\n", "-ERR unknown command\r\n", "-MOVED 12182 127.0.0.1:7000\r\n",
-        "-ASK 1 ::1:7000\r\n-MOVED 1 ?:0\r\n", ":-42\r\n", "$5\r\nhello\r\n", "$-1\r\n*-1\r\n_\r\n",
-        "$301\r\n", "*2\r\n:4\r\n$1\r\nm\r\n",
-        "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n+proto\r\n:3\r\n", "~2\r\n#t\r\n,1.5e-7\r\n",
+       {"+OK\r\n",
+        "-ERR unknown command\r\n",
+        "-MOVED 12182 127.0.0.1:7000\r\n",
+        "-ASK 1 ::1:7000\r\n-MOVED 1 ?:0\r\n",
+        ":-42\r\n",
+        "$5\r\nhello\r\n",
+        "$-1\r\n*-1\r\n_\r\n",
+        "$301\r\n",
+        "*2\r\n:4\r\n$1\r\nm\r\n",
+        "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n+proto\r\n:3\r\n",
+        "~2\r\n#t\r\n,1.5e-7\r\n",
         "|1\r\n+ttl\r\n:3600\r\n(12345678901234567890\r\n",
         ">2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n+OK\r\n",
-        "=15\r\ntxt:Some string\r\n!9\r\nERR wrong\r\n", "*1\r\n*1\r\n*1\r\n*0\r\n"}) {
+        "=15\r\ntxt:Some string\r\n!9\r\nERR wrong\r\n",
+        "*1\r\n*1\r\n*1\r\n*0\r\n",
+        ":+1\r\n,+1.5\r\n(+1\r\n",
+        "*2\r\n$301\r\n",
+        "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n|1\r\n+a\r\n_\r\n+b\r\n:1\r\n",
+        "*201\r\n:1\r\n",
+        "%101\r\n+x\r\n"}) {
     all.push_back(std::string("\2") + bytes);
   }
   return all;

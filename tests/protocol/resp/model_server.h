@@ -27,6 +27,14 @@ inline std::string value_of(std::string_view key) {
   return "the value of " + std::string(key) +
          std::string(number_of(key) % 11 == 0 ? 9'000 : 0, '.');
 }
+// What a command of the user's own is answered: a list around the value. It is deeper than a reply
+// may be if the number says so.
+inline bool is_too_deep(std::string_view key) { return number_of(key) % 3 == 1; }
+inline std::string list_around(std::string_view key) {
+  std::string all;
+  for (int level = is_too_deep(key) ? 40 : 2; level > 0; --level) all += "*1\r\n";
+  return all + bulk(value_of(key));
+}
 
 class ModelServer {
  public:
@@ -101,9 +109,19 @@ class ModelServer {
     const Reply& reply = wire_[found->second];
     Seen seen;
     seen.kind = Event::Kind::reply;
+    if (commands_[found->second].name == Name::echo && reply.kind != Kind::error &&
+        reply.kind != Kind::list) {
+      seen.value = reply.bytes;
+      return seen;
+    }
     switch (reply.kind) {
       case Kind::value:
         seen.value = reply.text;
+        break;
+      case Kind::list:
+        seen.status = is_too_deep(reply.key) ? Status::refused : Status::done;
+        if (seen.status == Status::done) seen.value = reply.bytes;
+        if (seen.status == Status::refused) seen.text = too_large_text;
         break;
       case Kind::null:
         seen.status =
@@ -130,8 +148,10 @@ class ModelServer {
   }
 
  private:
-  enum class Name : std::uint8_t { get, set, add, count, ping, asking, other };
-  enum class Kind : std::uint8_t { value, null, ok, pong, zero, one, error, other, garbage };
+  enum class Name : std::uint8_t { get, set, add, count, echo, ping, asking, other };
+  enum class Kind : std::uint8_t { value, list, null, ok, pong, zero, one, error, other, garbage };
+  static constexpr std::string_view too_large_text =
+      "the command was carried out; its reply is above value_limit, 1048576 values or 32 levels";
   struct Reply {
     std::string bytes;
     Kind kind = Kind::other;
@@ -164,6 +184,7 @@ class ModelServer {
         return kind == Kind::zero || kind == Kind::one;
       case Name::ping:
         return kind == Kind::pong;
+      case Name::echo:
       case Name::other:
         return true;
     }
@@ -183,10 +204,11 @@ class ModelServer {
     const std::string& key = words[1];
     place_[key] = commands_.size();
     const bool adds = name == "SET" && words.back() == "NX";
-    const Name command = name == "GET"   ? Name::get
-                         : adds          ? Name::add
-                         : name == "SET" ? Name::set
-                                         : Name::count;
+    const Name command = name == "GET"    ? Name::get
+                         : name == "ECHO" ? Name::echo
+                         : adds           ? Name::add
+                         : name == "SET"  ? Name::set
+                                          : Name::count;
     Reply reply = reply_to(command, key);
     reply.key = key;
     add(command, std::move(reply), key);
@@ -207,6 +229,8 @@ class ModelServer {
       }
       case Name::count:
         return there ? Reply{":1\r\n", Kind::one} : Reply{":0\r\n", Kind::zero};
+      case Name::echo:
+        return {list_around(key), Kind::list};
       case Name::add:
         return there ? Reply{"+OK\r\n", Kind::ok} : Reply{"_\r\n", Kind::null};
       default:

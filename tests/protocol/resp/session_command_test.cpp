@@ -70,6 +70,104 @@ TEST(RespCommand, AReplyAboveTheLimitIsRefusedAndTheConnectionGoesOn) {
   EXPECT_EQ(wire.ask(get("k"), "$1\r\nv\r\n").value, "v");
 }
 
+// A reply of `levels` arrays in each other.
+std::string nested(std::size_t levels) {
+  std::string reply;
+  for (std::size_t i = 0; i < levels; ++i) reply += "*1\r\n";
+  return reply + "_\r\n";
+}
+
+std::string list_of(std::size_t items, std::string_view item) {
+  std::string reply = "*" + std::to_string(items) + "\r\n";
+  for (std::size_t i = 0; i < items; ++i) reply += item;
+  return reply;
+}
+
+TEST(RespCommand, AReplyThatIsTooLargeInAnyWayEndsOnlyItsOwnRequest) {
+  const Words words{"EVAL", "script", "0"};
+  const std::string large = bulk(std::string(2'000'001, 'v'));
+  for (const std::string& reply :
+       {list_of(1'048'577, ":1\r\n"), list_of(3, large), "%1\r\n+k\r\n" + large,
+        list_of(2, nested(32)), list_of(3, bulk(std::string(800'000, 'v'))),
+        "+" + std::string(70'000, 's') + "\r\n", verbatim(std::string(2'000'001, 'v')),
+        "!2000001\r\n" + large.substr(10)}) {
+    ReadyWire wire;
+    wire.submit(set("before", "v"));
+    wire.submit(command(words));
+    wire.submit(set("after", "v"));
+    wire.take();
+    wire.feed("+OK\r\n" + reply + "+OK\r\n", 50'000);
+    EXPECT_EQ(wire.next().status, Status::done);
+    const Seen answer = wire.next();
+    EXPECT_EQ(answer.reason, Reason::too_large) << reply.substr(0, 20);
+    EXPECT_EQ(answer.text,
+              "the command was carried out; its reply is above value_limit, 1048576 "
+              "values or 32 levels");
+    EXPECT_TRUE(answer.executed);
+    EXPECT_EQ(wire.next().status, Status::done);
+    EXPECT_TRUE(wire.session.clean());
+  }
+}
+
+TEST(RespCommand, AReplyJustWithinTheLimitsIsTheValue) {
+  ReadyWire wire(Server::redis, SessionOptions{});
+  const Words words{"CLUSTER", "SLOTS"};
+  for (const std::string& reply :
+       {list_of(1'048'576, ":1\r\n"), nested(32), "+" + std::string(65'536, 's') + "\r\n",
+        list_of(1, bulk(std::string(16u << 20, 'v')))}) {
+    EXPECT_TRUE(wire.ask(command(words), reply).value == reply) << reply.substr(0, 20);
+  }
+}
+
+TEST(RespCommand, AReplyThatIsTooLargeIsTheSameInWhateverPieces) {
+  const Words words{"EVAL", "script", "0"};
+  const std::string bytes = bulk("a") + nested(33) + bulk("b");
+  for (std::size_t split = 0; split <= bytes.size(); ++split) {
+    for (const std::size_t step : {std::size_t{1}, bytes.size()}) {
+      ReadyWire wire;
+      wire.submit(get("a"));
+      wire.submit(command(words));
+      wire.submit(get("b"));
+      wire.take();
+      wire.feed(bytes.substr(0, split), step);
+      wire.feed(bytes.substr(split), step);
+      EXPECT_EQ(wire.next().value, "a") << split;
+      EXPECT_EQ(wire.next().reason, Reason::too_large) << split;
+      EXPECT_EQ(wire.next().value, "b") << split;
+      EXPECT_TRUE(wire.session.clean()) << split;
+    }
+  }
+}
+
+TEST(RespCommand, ALargeReplyMayBeOfNobodyAnyMore) {
+  ReadyWire wire;
+  const Words words{"EVAL", "script", "0"};
+  const Ticket given_up = wire.submit(command(words));
+  wire.submit(get("b"));
+  wire.take();
+  const std::string large = nested(33);
+  wire.feed(large.substr(0, 50));
+  wire.session.cancel(given_up, wire.now());
+  wire.feed(large.substr(50) + bulk("b"));
+  EXPECT_EQ(wire.next().value, "b");
+  EXPECT_EQ(wire.session.counters().late_replies, 1u);
+}
+
+TEST(RespCommand, OnlyToACommandMayAnythingButATextBeTooLarge) {
+  for (const Operation& made : {get("k"), set("k", "v"), operation(Verb::stats)}) {
+    for (const std::string& large : {nested(33), "+" + std::string(70'000, 's')}) {
+      ReadyWire wire;
+      wire.submit(made);
+      wire.take();
+      wire.feed(large);
+      EXPECT_EQ(wire.end().reason, Reason::protocol_error) << large.substr(0, 5);
+    }
+  }
+  ReadyWire statistics;
+  EXPECT_EQ(statistics.ask(operation(Verb::stats), verbatim(std::string(2'000'001, 'v'))).reason,
+            Reason::too_large);
+}
+
 TEST(RespCommand, APushIsNoReply) {
   ReadyWire wire;
   const Words words{"ECHO", "x"};

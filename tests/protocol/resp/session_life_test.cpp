@@ -188,7 +188,7 @@ TEST(RespLife, HoldsNoMoreInputThanALargestReply) {
 
 TEST(RespLife, AnnouncedElementsTakeNoMemory) {
   for (const std::string_view head :
-       {"*262145\r\n", "%131073\r\n", ">262145\r\n", "*99999999999\r\n"}) {
+       {"*1048577\r\n", "%524289\r\n", ">1048577\r\n", "*99999999999\r\n"}) {
     ReadyWire wire;
     wire.submit(operation(Verb::stats));
     wire.take();
@@ -196,6 +196,13 @@ TEST(RespLife, AnnouncedElementsTakeNoMemory) {
     EXPECT_EQ(wire.end().reason, Reason::protocol_error) << head;
     EXPECT_LE(wire.session.reply_capacity(), 64u) << head;
   }
+  const std::vector<std::string_view> words{"LRANGE", "k", "0", "-1"};
+  ReadyWire passing;
+  passing.submit(command(words));
+  passing.take();
+  passing.feed("*999999999\r\n");
+  EXPECT_FALSE(passing.session.closed());
+  EXPECT_LE(passing.session.reply_capacity(), 64u);
 }
 
 }  // namespace

@@ -88,8 +88,8 @@ class World {
 
   void submit() {
     if (session_->room() == 0) return;
-    constexpr Verb all[] = {Verb::get,    Verb::get, Verb::get_many, Verb::set,
-                            Verb::remove, Verb::set, Verb::touch,    Verb::get};
+    constexpr Verb all[] = {Verb::get,     Verb::get, Verb::get_many, Verb::set, Verb::remove,
+                            Verb::command, Verb::set, Verb::touch,    Verb::get};
     constexpr Verb in_turn[] = {Verb::get, Verb::set, Verb::remove};
     const Verb verb =
         plain_ ? in_turn[next_number_ % std::size(in_turn)] : all[random_.below(std::size(all))];
@@ -101,6 +101,10 @@ class World {
     Operation made = verb == Verb::get_many ? many(asked->views) : operation(verb, asked->keys[0]);
     if (verb == Verb::set) made.value = random_.below(10) == 0 ? std::string_view(large_) : "small";
     if (verb == Verb::touch) made.ttl = 1s;
+    if (verb == Verb::command) {
+      asked->views.insert(asked->views.begin(), "ECHO");
+      made.words = asked->views;
+    }
     if (verb == Verb::set && !plain_ && random_.below(2) == 0)
       made.condition = Condition::if_absent;
     if (verb != Verb::get_many && !plain_) made.asking = random_.below(10) == 0;
@@ -115,7 +119,7 @@ class World {
     auto victim = asked_.begin();
     std::advance(victim, static_cast<std::ptrdiff_t>(random_.below(asked_.size())));
     session_->cancel({victim->first.first, victim->first.second}, now_);
-    if (victim->second->is_list) {
+    if (victim->second->is_list || victim->second->views.size() > 1) {  // their texts are gone
       for (const std::string& key : victim->second->keys) server_.give_up(key);
     }
     forget(victim);
