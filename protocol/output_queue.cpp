@@ -3,6 +3,7 @@
 #include "protocol/output_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/checks.h"
 
@@ -74,6 +75,7 @@ std::span<const Bytes> OutputQueue::parts() {
   };
   for (std::size_t i = first_; i < frames_.size() && count <= max_parts; ++i) {
     const Frame& frame = frames_[i];
+    if (frame.id > gate_) break;
     if (!frame.erased) {
       add_rest(bytes_.data() + at, frame.before);
       add_rest(frame.borrowed.data(), frame.borrowed.size());
@@ -136,6 +138,24 @@ const OutputQueue::Frame* OutputQueue::find(FrameId id) const noexcept {
   return found != frames_.end() && found->id == id ? &*found : nullptr;
 }
 
+void OutputQueue::close_gate() noexcept { gate_ = next_++; }
+
+OutputQueue::FrameId OutputQueue::pass_gate() noexcept {
+  SHEAF_CHECK(gate_ != no_gate && !frames_.empty() && built_from_ == bytes_.size());
+  auto place = frames_.end() - 1;
+  std::size_t at = bytes_.size() - place->owned();
+  const std::size_t from = at;
+  const auto first = frames_.begin() + static_cast<std::ptrdiff_t>(first_);
+  while (place != first && (place - 1)->id > gate_) at -= (--place)->owned();
+  const auto byte = [this](std::size_t i) {
+    return bytes_.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  std::rotate(byte(at), byte(from), bytes_.end());
+  std::rotate(place, frames_.end() - 1, frames_.end());
+  place->id = std::exchange(gate_, no_gate);
+  return place->id;
+}
+
 OutputQueue::Progress OutputQueue::progress(FrameId id) const noexcept {
   if (first_ == frames_.size() || id < frames_[first_].id) return Progress::written;
   return id == frames_[first_].id && front_taken_ > 0 ? Progress::begun : Progress::waiting;
@@ -151,6 +171,7 @@ void OutputQueue::erase(FrameId id) {
   SHEAF_CHECK(progress(id) == Progress::waiting && built_from_ == bytes_.size());
   const Frame* const found = find(id);
   SHEAF_CHECK(found != nullptr && !found->erased);
+  if (id + 1 == gate_) open_gate();
   pending_ -= found->size();
   if (found == &frames_.back()) {
     bytes_.resize(bytes_.size() - found->owned());
@@ -196,6 +217,7 @@ void OutputQueue::clear() noexcept {
   bytes_.clear();
   frames_.clear();
   borrowed_ = {};
+  open_gate();
   first_ = begin_ = built_from_ = 0;
   front_taken_ = pending_ = erased_frames_ = erased_bytes_ = 0;
 }

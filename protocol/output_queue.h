@@ -7,6 +7,9 @@
 // A frame that has not begun can be erased: then nothing of it leaves. One that has begun leaves
 // whole, or the connection ends.
 //
+// A gate after a frame keeps back those that come after it, until one that is to leave before them
+// is there.
+//
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -51,6 +54,12 @@ class OutputQueue {
   // The first `size` bytes of them were taken.
   void taken(std::size_t size);
 
+  // The gate. Frames after the last one wait, until that is erased or the gate opens.
+  void close_gate() noexcept;
+  void open_gate() noexcept { gate_ = no_gate; }
+  // Opens it, and what was just built leaves before the frames that wait. Its new id.
+  FrameId pass_gate() noexcept;
+
   Progress progress(FrameId id) const noexcept;
   // True while the frame has begun and its borrowed bytes are not all written.
   bool needs_borrowed(FrameId id) const noexcept;
@@ -67,6 +76,7 @@ class OutputQueue {
 
  private:
   static constexpr std::size_t max_parts = 64;
+  static constexpr FrameId no_gate = ~FrameId{0};
 
   struct Frame {
     FrameId id = 0;
@@ -95,6 +105,7 @@ class OutputQueue {
   std::size_t erased_frames_ = 0;
   std::size_t erased_bytes_ = 0;
   FrameId next_ = 1;
+  FrameId gate_ = no_gate;  // no frame has this id; those above it wait
   std::array<Bytes, max_parts> parts_;
 };
 

@@ -52,9 +52,10 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
     case Part::asking:
       return on_asking(*request, reply);
     case Part::watching:
-    case Part::opening:
     case Part::queued:
       return on_earlier(*request, reply);
+    case Part::opening:
+      return on_change(*request, reply, event);
     case Part::own:
       if (request->change) return on_change(*request, reply, event);
       return on_own(*request, reply, bytes, event);
@@ -75,12 +76,12 @@ bool Answers::may_come(const Pending& request) const noexcept {
   switch (request.part) {
     case Part::asking:
     case Part::watching:
-    case Part::opening:
       return true;
     case Part::queued:
       return !output.needs_borrowed(request.frame);
     case Part::own:
-      return request.asks && !output.needs_borrowed(request.frame);
+      return (request.asks || request.opens) && !output.needs_borrowed(request.frame);
+    case Part::opening:
     case Part::closing:
       break;
   }
@@ -147,7 +148,10 @@ Step Answers::on_change(Pending& request, const Value& value, Event& event) {
 }
 
 Step Answers::on_closing(Pending& request, const Value& reply) {
-  if (!reply.is_status("PONG") && !reply.is_error()) return broken_type();
+  if (request.opens && reply.is_error()) {
+    return life_.broken("a transaction that cannot be discarded: " + printable(reply.text(), 200));
+  }
+  if (!reply.is_status(request.opens ? "OK" : "PONG") && !reply.is_error()) return broken_type();
   queue_.finish(request);
   return Step::again;
 }
@@ -209,10 +213,10 @@ Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
   } else if (request.has_caller()) {
     ++life_.counters().late_replies;
   }
-  if (request.asks) {
+  if (request.asks || request.opens) {
     request.part = Part::closing;
     queue_.forget(request);
-    request.ticket = {};  // the PING that is still owed is the session's own
+    request.ticket = {};  // what is still owed to PING or DISCARD is the session's own
   } else {
     queue_.finish(request);
   }

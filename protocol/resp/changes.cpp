@@ -20,6 +20,7 @@ constexpr std::array<Argument, 1> asking{"ASKING"};
 constexpr std::array<Argument, 1> ping{"PING"};
 constexpr std::array<Argument, 1> multi{"MULTI"};
 constexpr std::array<Argument, 1> last{"EXEC"};
+constexpr std::array<Argument, 1> give_up{"DISCARD"};
 constexpr std::array<Argument, 1> forget_watched{"UNWATCH"};
 
 constexpr std::string_view is_moving =
@@ -69,10 +70,20 @@ Ticket Changes::begin(const Operation& operation) {
   return ticket;
 }
 
-void Changes::go_on() {
-  if (busy()) return;
+bool Changes::go_on() {
+  if (Pending* const request = transaction()) {
+    if (!is_open_ || ends_) return true;
+    if (request->state == Pending::State::waiting) {
+      write_transaction(*request);
+      return true;
+    }
+    discard(*request);
+    request->part = Part::closing;
+  }
+  if (is_open_) return false;
   if (std::exchange(unwatches_, false)) unwatch();
   if (Pending* const request = queue_.take_back()) write_first(*request);
+  return true;
 }
 
 void Changes::write_first(Pending& request) {
@@ -92,10 +103,13 @@ void Changes::write_read(Pending& request) {
   request.question = Question::present;
   if (!watches(*request.change)) return write_alone(request, get);
   const std::array<Argument, 2> watch{"WATCH", request.change->key};
-  request.frame = commands_.write_together(std::array<Command, 2>{watch, get});
+  request.frame = commands_.write_together(std::array<Command, 3>{watch, get, multi});
+  output_.close_gate();
   request.part = Part::watching;
   request.asks = false;
+  request.opens = true;
   watching_ = request.sequence;
+  unwatches_ = false;  // its end forgets the rest, too
 }
 
 void Changes::write_script(Pending& request) {
@@ -104,8 +118,10 @@ void Changes::write_script(Pending& request) {
   write_alone(request, script_of(*request.change).command());
 }
 
-void Changes::write_transaction(Pending& request, const Verdict& verdict) {
+// Nothing of it is written before the server has said that a transaction is open.
+void Changes::write_transaction(Pending& request) {
   const Change& change = *request.change;
+  const Verdict& verdict = verdict_;
   Words words;
   if (verdict.act == Verdict::Act::remove) {
     words.add("DEL");
@@ -120,11 +136,21 @@ void Changes::write_transaction(Pending& request, const Verdict& verdict) {
       add_life(words, change.ttl);
     }
   }
-  request.frame = commands_.write_together(std::array<Command, 3>{multi, words.command(), last});
+  commands_.write_together(std::array<Command, 2>{words.command(), last});
+  request.frame = output_.pass_gate();
   request.question = Question::execute;
-  request.part = Part::opening;
+  request.part = Part::queued;
+  request.opens = false;
   request.only_reads = false;
-  watching_ = request.sequence;
+  ends_ = true;
+}
+
+// What was watched is forgotten, too, so the next transaction need not wait for the answer.
+void Changes::discard(Pending& request) {
+  commands_.write(give_up);
+  request.frame = output_.pass_gate();
+  watching_.reset();
+  is_open_ = false;
 }
 
 // As a request of its own; ASKING is for the next command only (request_writer.cpp).
@@ -154,11 +180,12 @@ bool Changes::on_earlier(Pending& request, const Value& value) {
   } else if (!value.is_status(wanted)) {
     return false;
   }
-  request.part = request.part == Part::opening ? Part::queued : Part::own;
+  request.part = Part::own;
   return true;
 }
 
 Changes::Progress Changes::on_reply(Pending& request, const Value& value, Reply& reply) {
+  if (request.part == Part::opening) return on_opened(request, value, reply);
   switch (request.question) {
     case Question::present:
       return on_present(request, value, reply);
@@ -171,40 +198,58 @@ Changes::Progress Changes::on_reply(Pending& request, const Value& value, Reply&
 
 Changes::Progress Changes::on_present(Pending& request, const Value& value, Reply& reply) {
   Change& change = *request.change;
-  const bool watches = watching_ == request.sequence;
+  Verdict verdict;
   std::optional<std::string_view> present;
   if (value.is(Type::text)) present = value.text();
+  if (value.is_error() && change.refusal.empty()) change.refusal = value.text();
   if (!change.refusal.empty()) {
     reply = refusal_of(change, change.refusal);
-  } else if (value.is_error()) {
-    reply = refusal_of(change, value.text());
   } else if (value.is(Type::too_large) || (present && present->size() > options_.value_limit)) {
     reply = refusal(Reason::too_large, "the value is above value_limit");
   } else if (!present && !value.is_null()) {
     return Progress::broken;
   } else if (request.state == Pending::State::waiting) {
-    const Verdict verdict = judge(change, present, options_.value_limit);
-    if (verdict.act != Verdict::Act::nothing) return act(request, present, verdict, reply);
+    verdict = judge(change, present, options_.value_limit);
     reply.status = verdict.status;
     if (verdict.status == Status::refused) reply = refusal_of(change, verdict.refusal);
   }
-  if (watches) unwatches_ = true;
-  return Progress::answered;
-}
-
-Changes::Progress Changes::act(Pending& request, std::optional<std::string_view> present,
-                               const Verdict& verdict, Reply& reply) {
-  if (watching_ == request.sequence) {
-    write_transaction(next_place(request), verdict);
+  if (request.opens) {
+    verdict_ = verdict;
+    result_ = reply;
+    request.part = Part::opening;
     return Progress::goes_on;
   }
+  if (verdict.act == Verdict::Act::nothing) return Progress::answered;
   if (by_transaction()) {
-    reply = refusal_of(*request.change, is_moving);
+    reply = refusal_of(change, is_moving);
     return Progress::answered;
   }
-  request.change->present.assign(*present);
+  change.present.assign(*present);
   write_script(next_place(request));
   return Progress::goes_on;
+}
+
+// The reply to MULTI.
+Changes::Progress Changes::on_opened(Pending& request, const Value& value, Reply& reply) {
+  Change& change = *request.change;
+  const bool writes = verdict_.act != Verdict::Act::nothing;
+  if (is_open_) return Progress::broken;
+  if (value.is_error()) {
+    if (writes) change.refusal = value.text();
+    reply = writes ? refusal_of(change, change.refusal) : result_;
+    request.opens = false;
+    output_.open_gate();
+    watching_.reset();
+    unwatches_ = true;
+    return Progress::answered;
+  }
+  if (!value.is_status("OK")) return Progress::broken;
+  is_open_ = true;
+  ends_ = false;
+  if (writes && request.state == Pending::State::waiting) return Progress::goes_on;
+  reply = result_;
+  discard(request);
+  return Progress::answered;
 }
 
 Changes::Progress Changes::on_script(Pending& request, const Value& value, Reply& reply) {
@@ -251,6 +296,8 @@ Changes::Progress Changes::read_count(const Value& value, Reply& reply) const no
 
 Changes::Progress Changes::on_executed(Pending& request, const Value& value, Reply& reply) {
   const Change& change = *request.change;
+  watching_.reset();
+  is_open_ = false;
   if (value.is_error()) {
     const bool is_earlier = !change.refusal.empty();
     reply = refusal_of(change, is_earlier ? std::string_view(change.refusal) : value.text());

@@ -7,21 +7,31 @@
 // |-------------|------------------------|-------------------------------------------------------|
 // | script      | Redis, Valkey, unknown | by version: GET, then EVAL with the value that was    |
 // |             |                        | found; others: EVAL. A script runs alone              |
-// | transaction | Garnet; where scripts  | WATCH and GET, then MULTI, the write, EXEC. If        |
-// |             | are refused            | somebody has written meanwhile: once more             |
+// | transaction | Garnet; where scripts  | WATCH, GET and MULTI, then the write and EXEC, or     |
+// |             | are refused            | DISCARD. If somebody has written meanwhile: once more |
 //
 // Scripts of Garnet do not run alone. Its commands with ETags compare numbers that a plain SET
 // leaves as they are, and that begin again at 1 with each new key
 // (docs/design/0025-changes-by-value.md).
 //
+// A write that leaves together with its MULTI is carried out at once, and whatever the key holds,
+// if MULTI is refused (by an ACL, which may change at any time). So it leaves only once MULTI was
+// answered by OK: then the server does it by EXEC or not at all. Until the write and EXEC, or
+// DISCARD, are there, whatever else is written waits behind MULTI, or it would be a part of the
+// transaction: for one round trip. As MULTI comes with the read, a change takes no longer for it.
+//
 // What a connection watches, the next EXEC on it forgets. So it does one transaction at a time, and
-// other changes are set aside meanwhile. Everything else goes on beside them: a transaction is one
-// frame, between whose commands nothing comes. ASKING does not hold for a transaction on Garnet, so
-// a change of a key on its way to another node is refused as TRYAGAIN: it is sent again later.
+// other changes are set aside meanwhile. ASKING does not hold for a transaction on Garnet, so a
+// change of a key on its way to another node is refused as TRYAGAIN: it is sent again later.
 //
 // | step    | reply                               | then                                        |
 // |---------|-------------------------------------|---------------------------------------------|
-// | read    | value, or null                      | judged (change.h): answered, or next step   |
+// | read    | value, or null                      | judged (change.h): answered, or next step.  |
+// |         |                                     | In a transaction only the next reply does   |
+// |         |                                     | that                                        |
+// | open    | OK                                  | the write and EXEC; if there is nothing to  |
+// |         |                                     | write, or nobody waits, DISCARD: answered   |
+// |         | an error                            | answered: refused                           |
 // | script  | 1, 0, -1; a number as text, or null | answered                                    |
 // |         | scripts are unknown or forbidden    | read, by transaction from now on            |
 // | execute | an array with the write's reply     | answered                                    |
@@ -50,12 +60,13 @@ class Changes {
   // All outlive it.
   Changes(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
           OutputQueue& output) noexcept
-      : options_(options), server_(server), queue_(queue), commands_(output) {}
+      : options_(options), server_(server), queue_(queue), output_(output), commands_(output) {}
 
   // The first step of a change. Nothing has changed when it throws std::bad_alloc.
   Ticket begin(const Operation& operation);
-  // Begins what was set aside, if its turn has come.
-  void go_on();
+  // Before output: ends a transaction that is open, and begins what was set aside if its turn has
+  // come. False: the end of a transaction was given up before it had left, so the connection ends.
+  [[nodiscard]] bool go_on();
 
   enum class Progress : std::uint8_t {
     answered,  // `reply` is filled in
@@ -64,26 +75,27 @@ class Changes {
   };
   // The reply to a step; `request` is no longer valid if it goes on. May throw std::bad_alloc.
   Progress on_reply(Pending& request, const Value& value, protocol::Reply& reply);
-  // The replies that come before it: to WATCH, MULTI, and what is queued. False if it is none.
+  // The replies that come before it: to WATCH, and what is queued. False if it is none.
   bool on_earlier(Pending& request, const Value& value);
 
  private:
   bool by_transaction() const noexcept { return no_scripts_ || server_.is(Software::garnet); }
   bool watches(const Change& change) const noexcept { return by_transaction() && !change.asking; }
-  bool busy() noexcept { return watching_ && queue_.find(*watching_) != nullptr; }
+  bool busy() noexcept { return transaction() != nullptr; }
+  Pending* transaction() noexcept { return watching_ ? queue_.find(*watching_) : nullptr; }
 
   // ---- the steps of a request that has its place
   void write_first(Pending& request);
   Pending& next_place(Pending& request);
   void write_read(Pending& request);
   void write_script(Pending& request);
-  void write_transaction(Pending& request, const Verdict& verdict);
+  void write_transaction(Pending& request);
+  void discard(Pending& request);
   void write_alone(Pending& request, Command command);
   void unwatch();
 
   Progress on_present(Pending& request, const Value& value, protocol::Reply& reply);
-  Progress act(Pending& request, std::optional<std::string_view> present, const Verdict& verdict,
-               protocol::Reply& reply);
+  Progress on_opened(Pending& request, const Value& value, protocol::Reply& reply);
   Progress on_script(Pending& request, const Value& value, protocol::Reply& reply);
   Progress read_count(const Value& value, protocol::Reply& reply) const noexcept;
   Progress on_executed(Pending& request, const Value& value, protocol::Reply& reply);
@@ -92,10 +104,15 @@ class Changes {
   const SessionOptions& options_;
   const ServerFacts& server_;
   RequestQueue& queue_;
+  OutputQueue& output_;
   CommandWriter commands_;
   bool no_scripts_ = false;
   std::optional<std::uint32_t> watching_;  // sequence of the request whose transaction goes on
-  bool unwatches_ = false;                 // once that is over
+  bool is_open_ = false;                   // on the server, and its end has not been answered
+  bool ends_ = false;                      // its end is written
+  Verdict verdict_;                        // of its read
+  protocol::Reply result_;                 // if there is nothing to write
+  bool unwatches_ = false;                 // once it is over
   ValueVersion version_;                   // of the last reply, which has a view of it
 };
 

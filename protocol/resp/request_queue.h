@@ -10,8 +10,12 @@
 // |--------------|-----------------------|-------------------------------------------------|
 // | of many keys | a GET for each        | one for each; `at` counts those that have come  |
 // | asking       | ASKING, its own, PING | one for each; `part` says which one comes next  |
-// | watching     | WATCH, its own        | the same                                        |
-// | transaction  | MULTI, a write, EXEC  | the same; that of EXEC is its own               |
+// | transaction  | WATCH, GET, MULTI     | the same; that of GET is its own                |
+// |              | a write, EXEC         | the same; that of EXEC is its own               |
+// |              | or DISCARD            | one                                             |
+//
+// The place of a transaction stays until its last reply has come: what other requests write
+// meanwhile is kept back until its end has left (changes.h).
 //
 // A redirect answers a command with a key, and names the slot of that: of the request's key, of the
 // key of `many` that is due, or of any word of a command, for nobody here knows which are keys. If
@@ -59,7 +63,8 @@ struct Pending : OrderedRequest {
 
   Question question = Question::value;
   Part part = Part::own;
-  bool asks = false;             // `closing` follows
+  bool asks = false;             // `closing` follows: the reply to PING
+  bool opens = false;            // `opening` follows, and if nothing is written that of DISCARD
   bool conditional = false;      // store; exchange: if there is nothing
   std::uint16_t slot = no_slot;  // of its one key
   std::uint32_t keys = 0;        // many

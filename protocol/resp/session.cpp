@@ -61,7 +61,11 @@ RespSession::RespSession(SessionOptions options)
 
 // A change that was given up may have made room for the next one.
 void RespSession::before_output() {
-  if (ready()) life().guarded([this] { changes_.go_on(); });
+  if (!ready()) return;
+  life().guarded([this] {
+    if (changes_.go_on()) return;
+    life().end({Reason::connection_lost, "a change was given up while it was being sent"});
+  });
 }
 
 std::size_t RespSession::free_slots() const {

@@ -83,22 +83,26 @@ class Servers final : public Endpoint {
 #endif
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
-// Servers that stand alone, under the client's own locator.
+// Servers that stand alone, under the client's own locator; without one of their commands, if it is
+// named.
 class RedisServers final : public Endpoint {
  public:
-  explicit RedisServers(const std::string& routing) : routing_(routing) {}
+  explicit RedisServers(const std::string& missing) {
+    RedisOptions options;
+    if (!missing.empty()) options.lines = {"rename-command " + missing + " \"\""};
+    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<RedisProcess>(options));
+  }
   std::string uri() const override {
     std::string uri = "redis://";
-    for (const RedisProcess& server : servers_) {
+    for (const auto& server : servers_) {
       if (uri.back() != '/') uri += ',';
-      uri += "127.0.0.1:" + std::to_string(server.port());
+      uri += "127.0.0.1:" + std::to_string(server->port());
     }
-    return uri + "?connect_timeout=5s&routing=" + routing_ + patient;
+    return uri + "?connect_timeout=5s&routing=ring" + patient;
   }
 
  private:
-  std::string routing_;
-  std::array<RedisProcess, 3> servers_;
+  std::vector<std::unique_ptr<RedisProcess>> servers_;
 };
 
 // A cluster, of which the client is given one server. It outlives this object.
@@ -166,8 +170,10 @@ std::vector<EndpointFactory> memcached_factories() {
 std::vector<EndpointFactory> redis_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_REDIS_SERVERS
-  all = {factory<RedisServers>("RedisServers", "ring")};
-  all[0].limits = {.key = 8'192, .binary_key = 8'192};
+  all = {factory<RedisServers>("RedisServers", ""),
+         factory<RedisServers>("RedisServersInResp2", "HELLO"),
+         factory<RedisServers>("RedisServersWithoutScripts", "EVAL")};
+  for (EndpointFactory& each : all) each.limits = {.key = 8'192, .binary_key = 8'192};
 #endif
   return all;
 }

@@ -43,7 +43,8 @@ struct EndpointFactory {
 std::vector<EndpointFactory> endpoint_factories();
 // Three memcached servers, where it is installed; both protocols.
 std::vector<EndpointFactory> memcached_factories();
-// Three redis-servers, where it is installed, that know nothing of each other.
+// Three redis-servers, where it is installed, that know nothing of each other: as they are, in
+// RESP2 because they refuse HELLO, and where changes are transactions because they refuse scripts.
 std::vector<EndpointFactory> redis_factories();
 // A cluster of three primaries and three replicas, if SHEAF_TEST_CLUSTER is in the environment:
 // "redis" or "garnet". To form one takes seconds, so all tests of a process share it, empty at

@@ -1,6 +1,6 @@
 // Several sessions change the same keys of one store, in random order, with requests that are given
-// up and connections that end. Whatever happens, a change that was done was done once, upon the
-// value that it wanted.
+// up, connections that end and rights that come and go. Whatever happens, a change that was done
+// was done once, upon the value that it wanted.
 
 #include <gtest/gtest.h>
 
@@ -33,10 +33,14 @@ struct Store {
   }
 };
 
+// What a server allows. In all of them scripts and transactions do the same.
+enum class Rights : std::uint8_t { all, no_scripts, changing };
+
 // The server's end of one connection: what a client's changes need of Redis, by its rules.
 class ChangeServer {
  public:
-  ChangeServer(Store& store, Server kind) : store_(store), kind_(kind) {}
+  ChangeServer(Store& store, Server kind, Rights rights, const Seed& seed)
+      : store_(store), kind_(kind), rights_(rights), random_(seed) {}
 
   std::string answer(std::string_view bytes) {
     received_ += bytes;
@@ -58,6 +62,16 @@ class ChangeServer {
     if (name == "PING") return "+PONG\r\n";
     if (name == "CLIENT") return "+OK\r\n";
     if (name == "EXEC") return end_transaction();
+    if (name == "DISCARD") {
+      watched_.clear();
+      queued_.clear();
+      return std::exchange(queueing_, false) ? "+OK\r\n" : "-ERR DISCARD without MULTI\r\n";
+    }
+    if (rights_ == Rights::no_scripts && name == "EVAL") return "-NOPERM no scripts\r\n";
+    const bool is_of_transaction = name == "MULTI" || name == "WATCH";
+    if (rights_ == Rights::changing && (is_of_transaction || name == "EVAL")) {
+      if (random_.below(4) == 0) return "-NOPERM not now\r\n";
+    }
     if (queueing_) {
       queued_.push_back(words);
       return "+QUEUED\r\n";
@@ -77,7 +91,7 @@ class ChangeServer {
     return name == "EVAL" ? run_script(words) : run(words);
   }
   std::string end_transaction() {
-    queueing_ = false;
+    if (!std::exchange(queueing_, false)) return "-ERR EXEC without MULTI\r\n";
     bool intact = true;
     for (const auto& [key, writes] : std::exchange(watched_, {})) {
       intact = intact && store_.keys[key].writes == writes;
@@ -121,6 +135,8 @@ class ChangeServer {
 
   Store& store_;
   const Server kind_;
+  const Rights rights_;
+  Random random_;
   bool queueing_ = false;
   std::map<std::string, std::uint64_t> watched_;
   std::vector<CommandWords> queued_;
@@ -130,7 +146,8 @@ class ChangeServer {
 // A client with one connection at a time.
 class Changer {
  public:
-  Changer(Store& store, Server kind, const Seed& seed) : store_(store), kind_(kind), random_(seed) {
+  Changer(Store& store, Server kind, Rights rights, const Seed& seed)
+      : store_(store), kind_(kind), rights_(rights), random_(seed) {
     connect();
   }
 
@@ -141,8 +158,8 @@ class Changer {
         return submit();
       case 2:
       case 3:
-        to_server_ += wire_->take();
-        return;
+        to_server_ += wire_->take(random_.below(5) == 0 ? random_.below(50) : whole);
+        return reconnect();
       case 4:
       case 5: {
         const std::size_t size = std::min<std::size_t>(to_server_.size(), random_.below(200));
@@ -177,6 +194,7 @@ class Changer {
   std::vector<std::pair<std::string, std::string>> swaps;  // from, to
 
  private:
+  static constexpr auto whole = static_cast<std::size_t>(-1);
   using Id = std::pair<std::uint32_t, std::uint32_t>;
   struct Asked {
     Verb verb;
@@ -185,7 +203,7 @@ class Changer {
   };
 
   void connect() {
-    server_ = std::make_unique<ChangeServer>(store_, kind_);
+    server_ = std::make_unique<ChangeServer>(store_, kind_, rights_, random_.fork());
     wire_ = std::make_unique<Wire>();
     wire_->session.start(wire_->now());
     for (int i = 0; i < 4; ++i) wire_->feed(server_->answer(wire_->take()));
@@ -197,7 +215,13 @@ class Changer {
   void submit() {
     auto asked = std::make_unique<Asked>();
     Operation made;
-    const std::uint64_t kind = random_.below(3);
+    const std::uint64_t kind = random_.below(4);
+    if (kind == 3) {  // others, which are answered beside the changes
+      asked->verb = Verb::get;
+      const Ticket ticket = wire_->submit(get("cell"));
+      asked_.emplace(Id(ticket.slot, ticket.generation), std::move(asked));
+      return;
+    }
     asked->verb = kind == 0 ? Verb::increment : kind == 1 ? Verb::append : Verb::set;
     asked->value = "<" + std::to_string(random_.u64()) + ">";
     made = operation(asked->verb, kind == 0 ? "counter" : kind == 1 ? "text" : "cell");
@@ -226,9 +250,15 @@ class Changer {
     settle();
   }
   void disconnect() {
-    // What the server has been given, it executes.
-    static_cast<void>(server_->answer(to_server_));
     wire_->session.on_eof(wire_->now());
+    reconnect();
+  }
+  // If the connection has ended. What the server has been given, it executes.
+  void reconnect() {
+    if (!wire_->session.closed()) return;
+    const CloseReason why = wire_->session.close_reason();
+    EXPECT_EQ(why.reason, Reason::connection_lost) << why.text;
+    static_cast<void>(server_->answer(to_server_));
     wire_->poll();
     settle();
     EXPECT_TRUE(asked_.empty());
@@ -246,7 +276,7 @@ class Changer {
       }
       asked_.erase(found);
     }
-    EXPECT_TRUE(!wire_->session.closed() || asked_.empty());
+    EXPECT_TRUE(!wire_->session.closed() || asked_.empty()) << wire_->session.close_reason().text;
   }
   void done(const Asked& asked) {
     if (asked.verb == Verb::increment) ++added;
@@ -260,6 +290,7 @@ class Changer {
 
   Store& store_;
   const Server kind_;
+  const Rights rights_;
   Random random_;
   std::unique_ptr<ChangeServer> server_;
   std::unique_ptr<Wire> wire_;
@@ -275,8 +306,13 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-class ChangesRace : public testing::TestWithParam<Server> {};
-INSTANTIATE_TEST_SUITE_P(On, ChangesRace, testing::Values(Server::redis, Server::garnet));
+class ChangesRace : public testing::TestWithParam<std::pair<Server, Rights>> {};
+INSTANTIATE_TEST_SUITE_P(On, ChangesRace,
+                         testing::Values(std::pair{Server::redis, Rights::all},
+                                         std::pair{Server::redis, Rights::no_scripts},
+                                         std::pair{Server::redis, Rights::changing},
+                                         std::pair{Server::garnet, Rights::all},
+                                         std::pair{Server::garnet, Rights::changing}));
 
 TEST_P(ChangesRace, EveryChangeThatWasDoneWasDoneOnceUponWhatItWanted) {
   std::uint64_t changes = 0;
@@ -289,7 +325,8 @@ TEST_P(ChangesRace, EveryChangeThatWasDoneWasDoneOnceUponWhatItWanted) {
     Random random(seed);
     std::vector<std::unique_ptr<Changer>> clients;
     for (int i = 0; i < 3; ++i) {
-      clients.push_back(std::make_unique<Changer>(store, GetParam(), random.fork()));
+      const auto [kind, rights] = GetParam();
+      clients.push_back(std::make_unique<Changer>(store, kind, rights, random.fork()));
     }
     for (int i = 0; i < 3'000; ++i) clients[random.below(clients.size())]->step();
     for (const auto& client : clients) client->finish();

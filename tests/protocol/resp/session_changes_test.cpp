@@ -1,5 +1,5 @@
-// Writes that depend on the present value of their key, step by step: by script, and by
-// transaction on Garnet and where scripts are refused.
+// Writes that depend on the present value of their key, step by step: by script (by transaction:
+// session_transactions_test.cpp), and what becomes of a key.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,6 @@ std::string without_script(std::string commands) {
 class RespChanges : public testing::Test {
  protected:
   ReadyWire wire{Server::redis};
-  ReadyWire garnet{Server::garnet};
   const ValueVersion version = ValueVersion::of("old");
   const Operation swap = at_version(set("k", "new"), version.text());
   const Operation removal = at_version(operation(Verb::remove, "k"), version.text());
@@ -166,170 +165,6 @@ TEST_F(RespChanges, AReplyThatIsNoneToItsStepEndsTheConnection) {
     one.sent();
     one.feed(odd);
     EXPECT_EQ(one.end().reason, Reason::protocol_error) << odd;
-  }
-}
-
-// ---- by transaction
-
-TEST_F(RespChanges, GarnetWatchesTheKeyAndWritesInATransaction) {
-  garnet.submit(swap);
-  EXPECT_EQ(garnet.sent(), "WATCH k; GET k");
-  garnet.feed("+OK\r\n" + bulk("old"));
-  EXPECT_EQ(garnet.sent(), "MULTI; SET k new; EXEC");
-  garnet.feed("+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n");
-  EXPECT_EQ(garnet.next().status, Status::done);
-
-  garnet.submit(living(with(set("k", "v"), Condition::if_absent_or_equal), 9ms));
-  garnet.sent();
-  garnet.feed("+OK\r\n_\r\n");
-  EXPECT_EQ(garnet.sent(), "MULTI; SET k v PX 9; EXEC");
-  garnet.feed("+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n");
-  EXPECT_EQ(garnet.next().status, Status::done);
-
-  garnet.submit(removal);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("old"));
-  EXPECT_EQ(garnet.sent(), "MULTI; DEL k; EXEC");
-  garnet.feed("+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
-  EXPECT_EQ(garnet.next().status, Status::done);
-  EXPECT_EQ(garnet.sent(), nothing);
-}
-
-TEST_F(RespChanges, GarnetCountsAndAppendsInTransactionsThatKeepTheLife) {
-  Operation more = operation(Verb::increment, "k");
-  more.delta = 5;
-  garnet.submit(more);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("12"));
-  EXPECT_EQ(garnet.sent(), "MULTI; SET k 17 KEEPTTL; EXEC");
-  garnet.feed("+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n");
-  EXPECT_EQ(garnet.next().status, Status::done);
-  garnet.submit(operation(Verb::prepend, "k", "a"));
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("b"));
-  EXPECT_EQ(garnet.sent(), "MULTI; SET k ab KEEPTTL; EXEC");
-  garnet.feed("+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n");
-  EXPECT_EQ(garnet.next().status, Status::done);
-  garnet.submit(more);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("many"));
-  const Seen refused = garnet.next();
-  EXPECT_EQ(refused.text, "ERR value is not an integer or out of range");
-  EXPECT_EQ(refused.reason, Reason::wrong_type);
-}
-
-TEST_F(RespChanges, WhatIsNotToBeWrittenIsNoLongerWatched) {
-  garnet.submit(swap);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("other"));
-  EXPECT_EQ(garnet.next().status, Status::not_stored);
-  EXPECT_EQ(garnet.sent(), "UNWATCH");
-  garnet.feed("+OK\r\n");
-  EXPECT_TRUE(garnet.session.clean());
-}
-
-TEST_F(RespChanges, IfSomebodyHasWrittenTheTransactionBeginsAgain) {
-  garnet.submit(swap);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("old"));
-  garnet.sent();
-  garnet.feed("+OK\r\n+QUEUED\r\n*-1\r\n");
-  EXPECT_EQ(garnet.next().text, "none");
-  EXPECT_EQ(garnet.sent(), "WATCH k; GET k");
-  garnet.feed("+OK\r\n" + bulk("theirs"));
-  EXPECT_EQ(garnet.next().status, Status::not_stored);
-}
-
-// EXEC forgets all that is watched, so a second one would watch in vain.
-TEST_F(RespChanges, TransactionsOfAConnectionComeOneAfterAnother) {
-  garnet.submit(swap);
-  const Ticket given_up = garnet.submit(swap);
-  garnet.submit(removal);
-  garnet.submit(get("other"));
-  EXPECT_EQ(garnet.session.in_flight(), 4u);
-  EXPECT_EQ(garnet.sent(), "WATCH k; GET k; GET other");
-  EXPECT_EQ(garnet.session.cancel(given_up, garnet.now()), Sent::no);
-  garnet.feed("+OK\r\n" + bulk("old") + bulk("x"));
-  EXPECT_EQ(garnet.next().value, "x");
-  EXPECT_EQ(garnet.sent(), "MULTI; SET k new; EXEC");
-  garnet.feed("+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n");
-  EXPECT_EQ(garnet.next().status, Status::done);
-  EXPECT_EQ(garnet.sent(), "WATCH k; GET k");
-  garnet.feed("+OK\r\n" + bulk("old"));
-  EXPECT_EQ(garnet.sent(), "MULTI; DEL k; EXEC");
-}
-
-TEST_F(RespChanges, ATransactionThatIsGivenUpBeforeItLeavesMakesRoomForTheNext) {
-  const Ticket first = garnet.submit(swap);
-  garnet.submit(removal);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("old"));
-  EXPECT_EQ(garnet.session.cancel(first, garnet.now()), Sent::no);
-  EXPECT_EQ(garnet.sent(), "WATCH k; GET k");
-  garnet.feed("+OK\r\n_\r\n");
-  EXPECT_EQ(garnet.next().status, Status::absent);
-}
-
-TEST_F(RespChanges, ARedirectInPlaceOfTheResultsIsOne) {
-  garnet.submit(swap);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("old"));
-  garnet.sent();
-  garnet.feed("+OK\r\n+QUEUED\r\n" + redirect("k"));
-  EXPECT_TRUE(garnet.next().redirect);
-}
-
-TEST_F(RespChanges, AKeyThatCannotBeWatchedIsNotWritten) {
-  garnet.submit(swap);
-  garnet.sent();
-  garnet.feed(redirect("k") + bulk("old"));
-  EXPECT_TRUE(garnet.next().redirect);
-  EXPECT_EQ(garnet.sent(), "UNWATCH");
-}
-
-TEST_F(RespChanges, WhatIsNotQueuedIsReportedAndNeverCountedAsDone) {
-  garnet.submit(swap);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("old"));
-  garnet.sent();
-  garnet.feed("+OK\r\n-OOM no memory\r\n-EXECABORT Transaction discarded\r\n");
-  const Seen refused = garnet.next();
-  EXPECT_EQ(refused.status, Status::refused);
-  EXPECT_EQ(refused.text, "OOM no memory");
-  garnet.submit(swap);
-  garnet.sent();
-  garnet.feed("+OK\r\n" + bulk("old"));
-  garnet.sent();
-  garnet.feed("+OK\r\n-OOM no memory\r\n*1\r\n+OK\r\n");
-  EXPECT_EQ(garnet.end().reason, Reason::protocol_error) << "out of step";
-}
-
-TEST_F(RespChanges, OnGarnetAChangeOfAKeyOnItsWayIsToBeSentAgain) {
-  garnet.submit(asking(swap));
-  EXPECT_EQ(garnet.sent(), "ASKING; GET k; PING");
-  garnet.feed("+OK\r\n" + bulk("old") + "+PONG\r\n");
-  const Seen later = garnet.next();
-  ASSERT_TRUE(later.redirect);
-  EXPECT_EQ(later.redirect->kind, protocol::Redirect::Kind::later);
-  EXPECT_EQ(garnet.ask(asking(swap), "+OK\r\n_\r\n+PONG\r\n").status, Status::absent);
-}
-
-TEST_F(RespChanges, WhereScriptsAreRefusedTransactionsDoTheirWork) {
-  for (const std::string_view refusal :
-       {"-NOPERM User x has no permissions to run the 'eval' command\r\n",
-        "-ERR unknown command 'EVAL', with args beginning with: 'local'\r\n"}) {
-    ReadyWire one;
-    one.submit(operation(Verb::append, "k", "b"));
-    one.sent();
-    one.feed(refusal);
-    EXPECT_EQ(one.next().text, "none");
-    EXPECT_EQ(one.sent(), "WATCH k; GET k");
-    one.feed("+OK\r\n" + bulk("a"));
-    EXPECT_EQ(one.sent(), "MULTI; SET k ab KEEPTTL; EXEC");
-    one.feed("+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n");
-    EXPECT_EQ(one.next().status, Status::done);
-    one.submit(swap);
-    EXPECT_EQ(one.sent(), "WATCH k; GET k") << "from now on";
   }
 }
 

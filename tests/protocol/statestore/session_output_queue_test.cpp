@@ -198,5 +198,63 @@ TEST(OutputQueue, BehavesLikeAListOfFramesUnderRandomUse) {
   EXPECT_GT(written.size(), 1'000'000U);
 }
 
+// ---- the gate
+
+TEST(OutputQueue, WhatComesAfterTheGateWaitsUntilSomethingHasPassedIt) {
+  OutputQueue queue;
+  const std::string value = "VALUE";
+  put(queue, "before;");
+  const auto last = put(queue, "last;");
+  queue.close_gate();
+  const auto held = put(queue, "held:", value, ";");
+  put(queue, "more;");
+  EXPECT_EQ(all(queue), "before;last;");
+  queue.taken(12);
+  EXPECT_TRUE(queue.parts().empty());
+  EXPECT_EQ(queue.size(), 16U);
+  EXPECT_EQ(queue.progress(last), Progress::written);
+  EXPECT_EQ(queue.progress(held), Progress::waiting);
+  put(queue, "first:", value, "!;");
+  const auto first = queue.pass_gate();
+  EXPECT_LT(last, first);
+  EXPECT_LT(first, held);
+  const auto after = put(queue, "after");
+  EXPECT_EQ(all(queue), "first:VALUE!;held:VALUE;more;after");
+  EXPECT_EQ(queue.progress(first), Progress::waiting);
+  queue.taken(7);
+  EXPECT_EQ(queue.progress(first), Progress::begun);
+  EXPECT_TRUE(queue.needs_borrowed(first));
+  queue.erase(held);
+  EXPECT_EQ(all(queue), "ALUE!;more;after");
+  queue.taken(16);
+  EXPECT_EQ(queue.progress(after), Progress::written);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(OutputQueue, TheGateOpensWithItsFrameThatIsErasedOrByItself) {
+  OutputQueue queue;
+  const auto last = put(queue, "last;");
+  queue.close_gate();
+  put(queue, "held;");
+  queue.erase(last);
+  EXPECT_EQ(all(queue), "held;");
+  put(queue, "last;");
+  queue.close_gate();
+  put(queue, "more;");
+  EXPECT_EQ(all(queue), "held;last;");
+  queue.open_gate();
+  EXPECT_EQ(all(queue), "held;last;more;");
+  const auto alone = put(queue, "alone;");
+  queue.close_gate();
+  queue.erase(alone);
+  put(queue, "next;");
+  EXPECT_EQ(all(queue), "held;last;more;next;");
+  queue.close_gate();
+  put(queue, "held");
+  queue.clear();
+  put(queue, "new");
+  EXPECT_EQ(all(queue), "new");
+}
+
 }  // namespace
 }  // namespace sheaf::protocol

@@ -1,0 +1,137 @@
+// Changes of a client whose user may not run scripts, nor always transactions: whatever the server
+// refuses, nothing is written that the value at hand does not allow.
+
+#ifdef SHEAF_TEST_REDIS_SERVERS
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#include "tests/contract/endpoints.h"
+#include "tests/support/garnet_process.h"
+#include "tests/support/redis_process.h"
+#include "tests/support/resp_connection.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds patience = 30s;
+
+class RedisRights : public testing::Test {
+ protected:
+  static test::RedisOptions options() {
+    test::RedisOptions options;
+    options.lines = {"user app on >word ~* +@all -eval"};
+    return options;
+  }
+  Client open(const std::string& more = {}) const {
+    return test::open("redis://app:word@127.0.0.1:" + std::to_string(server.port()) +
+                      "?routing=ring&pool_max=1" + more);
+  }
+  // What the user may from now on: "-multi".
+  void allow(const std::string& right) {
+    ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", right}), "+OK");
+  }
+
+  const test::RedisProcess server{options()};
+  test::RespConnection admin{server.port()};
+};
+
+TEST_F(RedisRights, WithoutMultiNothingIsWritten) {
+  allow("-multi");
+  Client client = open();
+  admin.ask({"SET", "k", "7"});
+  const auto got = client.get("k", {.timeout = patience});
+  ASSERT_TRUE(got && *got);
+  const auto swapped = client.set(
+      "k", "new",
+      {.condition = SetCondition::if_version, .version = (*got)->version, .timeout = patience});
+  ASSERT_FALSE(swapped);
+  EXPECT_EQ(swapped.error().outcome, Outcome::refused) << swapped.error().message();
+  EXPECT_NE(swapped.error().text.find("NOPERM"), std::string::npos) << swapped.error().text;
+  const auto counted = client.increment("k", 1, {.timeout = patience});
+  ASSERT_FALSE(counted);
+  EXPECT_EQ(counted.error().outcome, Outcome::refused) << counted.error().message();
+  EXPECT_EQ(admin.text({"GET", "k"}), "\"7\"");
+  EXPECT_EQ(client.stats()[0].connects, 1u) << "the connection has ended";
+
+  allow("+multi");
+  const auto then = client.increment("k", 1, {.timeout = patience});
+  ASSERT_TRUE(then) << then.error().message();
+  EXPECT_EQ(then->value(), 8u);
+}
+
+TEST_F(RedisRights, WithoutOneRightOfATransactionNothingIsWrittenAndOthersGoOn) {
+  for (const std::string right : {"watch", "multi", "exec", "set"}) {
+    SCOPED_TRACE(right);
+    allow("-" + right);
+    Client client = open();
+    admin.ask({"SET", "k", "7"});
+    for (int i = 0; i < 3; ++i) {
+      const auto counted = client.increment("k", 1, {.timeout = patience});
+      ASSERT_FALSE(counted);
+      EXPECT_EQ(counted.error().outcome, Outcome::refused) << counted.error().message();
+      EXPECT_TRUE(client.get("k", {.timeout = patience}));
+      EXPECT_TRUE(client.remove("other", {.timeout = patience}));
+    }
+    EXPECT_EQ(admin.text({"GET", "k"}), "\"7\"");
+    EXPECT_EQ(client.stats()[0].connects, 1u) << "the connection has ended";
+    allow("+" + right);
+  }
+}
+
+// Each count that was reported is there, and nothing else writes.
+TEST_F(RedisRights, NoCountIsLostWhileTheRightsComeAndGo) {
+  admin.ask({"SET", "counter", "0"});
+  std::atomic<std::uint64_t> done = 0;
+  std::atomic<std::uint64_t> refused = 0;
+  std::mutex mutex;
+  std::vector<std::string> others;
+  std::atomic<std::uint64_t> read = 0;
+  std::atomic<bool> over = false;
+  {
+    std::vector<Client> clients;
+    for (int i = 0; i < 2; ++i) clients.push_back(open());
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&, i] {
+        Client& client = clients[static_cast<std::size_t>(i) % 2];
+        while (!over) {
+          const auto counted = client.increment("counter", 1, {.timeout = patience});
+          if (counted) {
+            ++done;
+          } else if (counted.error().outcome == Outcome::refused) {
+            ++refused;
+          } else {
+            const std::lock_guard lock(mutex);
+            others.push_back(counted.error().message());
+          }
+          read += client.get("counter", {.timeout = patience}) ? 1 : 0;
+        }
+      });
+    }
+    while (done < 2'000 || refused < 200) {
+      for (const char* right : {"-multi", "+multi", "-watch", "+watch", "-exec", "+exec"}) {
+        allow(right);
+      }
+    }
+    over = true;
+  }
+  EXPECT_EQ(others, std::vector<std::string>());
+  EXPECT_GE(read, done.load());
+  EXPECT_EQ(admin.text({"GET", "counter"}), "\"" + std::to_string(done) + "\"");
+}
+
+}  // namespace
+}  // namespace sheaf
+
+#endif
