@@ -139,6 +139,12 @@ Step Answers::on_change(Pending& request, const Value& value, Event& event) {
   switch (changes_.on_reply(request, value, reply)) {
     case Changes::Progress::answered:
       return answer(request, reply, event);
+    case Changes::Progress::last:
+      life_.end_after_event({Reason::connection_lost,
+                             "a transaction was refused in a way that leaves its connection in "
+                             "doubt: " +
+                                 printable(reply.text, 200)});
+      return answer(request, reply, event);
     case Changes::Progress::goes_on:
       return Step::again;
     case Changes::Progress::broken:

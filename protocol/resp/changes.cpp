@@ -301,9 +301,14 @@ Changes::Progress Changes::on_executed(Pending& request, const Value& value, Rep
   if (value.is_error()) {
     const bool is_earlier = !change.refusal.empty();
     reply = refusal_of(change, is_earlier ? std::string_view(change.refusal) : value.text());
-    return Progress::answered;
+    const ErrorKind kind = ServerError::parse(value.text()).kind;
+    const bool may_be_open = kind == ErrorKind::no_perm || kind == ErrorKind::unknown_command;
+    return may_be_open ? Progress::last : Progress::answered;
   }
-  if (!change.refusal.empty()) return Progress::broken;
+  if (!change.refusal.empty()) {
+    reply = refusal_of(change, change.refusal);
+    return value.is(Type::array) && value.size() == 0 ? Progress::last : Progress::broken;
+  }
   if (value.is_null()) {
     if (request.state != Pending::State::waiting) return Progress::answered;
     request.only_reads = true;

@@ -36,6 +36,9 @@
 // |         | scripts are unknown or forbidden    | read, by transaction from now on            |
 // | execute | an array with the write's reply     | answered                                    |
 // |         | null: somebody has written          | read                                        |
+// |         | EXEC is unknown or forbidden, or    | answered: refused; the connection ends,     |
+// |         | the write was refused and the array | because Garnet leaves the transaction open, |
+// |         | is empty                            | or sends a reply too many                   |
 // | any     | another error                       | answered: refused                           |
 //
 // Before its last step a change has written nothing: if the connection is lost, it was not sent.
@@ -70,6 +73,8 @@ class Changes {
 
   enum class Progress : std::uint8_t {
     answered,  // `reply` is filled in
+    last,      // the same, and then the connection ends: the transaction may still be open, or its
+               // replies are not as many as its commands
     goes_on,   // with another step
     broken     // no reply to this step
   };

@@ -131,6 +131,54 @@ TEST_F(RedisRights, NoCountIsLostWhileTheRightsComeAndGo) {
   EXPECT_EQ(admin.text({"GET", "counter"}), "\"" + std::to_string(done) + "\"");
 }
 
+// Garnet leaves a transaction open whose EXEC is refused: what follows on its connection must not
+// be taken for done.
+TEST(GarnetRights, NothingIsWrittenWithoutOneAndNothingIsReportedAsDoneThatIsNot) {
+  if (!test::garnet_server()) GTEST_SKIP() << test::no_garnet;
+  test::RespProcessOptions options;
+  options.user = "admin";
+  options.password = "word";
+  const test::GarnetProcess server(options);
+  test::RespConnection admin(server.port());
+  ASSERT_EQ(admin.text({"AUTH", "admin", "word"}), "+OK");
+  ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", "on", ">word", "~*", "+@all"}), "+OK");
+  for (const std::string right : {"watch", "multi", "exec", "set"}) {
+    SCOPED_TRACE(right);
+    ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", "-" + right}), "+OK");
+    Client client = test::open("redis://app:word@127.0.0.1:" + std::to_string(server.port()) +
+                               "?routing=ring&pool_max=1");
+    admin.ask({"SET", "k", "7"});
+    admin.ask({"DEL", "list"});
+    std::int64_t pushed = 0;
+    std::int64_t doubtful = 0;
+    std::jthread other([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const auto length = client.execute({"LPUSH", "list", "v"}, {.timeout = patience});
+        if (length) {
+          EXPECT_TRUE(length->number()) << to_string(length->kind());
+          ++pushed;
+        } else {
+          ++doubtful;
+        }
+      }
+    });
+    for (int i = 0; i < 20; ++i) {
+      const auto counted = client.increment("k", 1, {.timeout = patience});
+      ASSERT_FALSE(counted);
+      if (counted.error().outcome != Outcome::refused) {
+        EXPECT_EQ(counted.error().outcome, Outcome::not_sent) << counted.error().message();
+      }
+    }
+    other.request_stop();
+    other.join();
+    EXPECT_EQ(admin.text({"GET", "k"}), "\"7\"");
+    const std::int64_t length = admin.ask({"LLEN", "list"}).root().number().value_or(-1);
+    EXPECT_GE(length, pushed);
+    EXPECT_LE(length, pushed + doubtful);
+    ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", "+" + right}), "+OK");
+  }
+}
+
 }  // namespace
 }  // namespace sheaf
 

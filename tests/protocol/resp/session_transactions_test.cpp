@@ -310,6 +310,48 @@ TEST_F(RespTransactions, WhatIsNotQueuedIsReportedAndNeverCountedAsDone) {
   EXPECT_EQ(garnet.end().reason, Reason::protocol_error) << "out of step";
 }
 
+// Garnet 2.2 leaves the transaction open then, and what follows would be a part of it.
+TEST_F(RespTransactions, WhereExecIsRefusedTheChangeIsRefusedAndTheConnectionEnds) {
+  const std::vector<std::string_view> words{"LPUSH", "l", "v"};
+  for (const std::string_view queued : {"+QUEUED\r\n", "-NOPERM no set\r\n"}) {
+    ReadyWire one(Server::garnet);
+    one.submit(swap);
+    one.submit(command(words));
+    one.sent();
+    one.feed(opened_on_old);
+    EXPECT_EQ(one.sent(), "SET k new; EXEC; LPUSH l v");
+    one.feed(std::string(queued) + "-NOPERM no exec\r\n+QUEUED\r\n");
+    const Seen refused = one.next();
+    EXPECT_EQ(refused.status, Status::refused);
+    EXPECT_TRUE(refused.text.starts_with("NOPERM"));
+    const Seen behind = one.next();
+    EXPECT_EQ(behind.kind, Event::Kind::failed) << "QUEUED is no answer";
+    EXPECT_EQ(behind.sent, Sent::maybe);
+    EXPECT_EQ(one.end().reason, Reason::connection_lost);
+  }
+  ReadyWire redis(Server::garnet);
+  redis.submit(swap);
+  redis.sent();
+  redis.feed(opened_on_old);
+  redis.sent();
+  redis.feed("+QUEUED\r\n-EXECABORT Transaction discarded because of: NOPERM no exec\r\n");
+  EXPECT_EQ(redis.next().status, Status::refused);
+  EXPECT_TRUE(redis.session.clean()) << "Redis discards it";
+}
+
+// Garnet 2.2 answers EXEC by an empty array then, and by the error once more.
+TEST_F(RespTransactions, AWriteThatIsNotQueuedAndAnEmptyResultEndTheConnection) {
+  garnet.submit(swap);
+  garnet.submit(set("a", "v"));
+  garnet.sent();
+  garnet.feed(opened_on_old);
+  garnet.sent();
+  garnet.feed("-NOPERM no set\r\n*0\r\n-NOPERM no set\r\n+OK\r\n");
+  EXPECT_EQ(garnet.next().text, "NOPERM no set");
+  EXPECT_EQ(garnet.next().kind, Event::Kind::failed) << "the second error is not its own";
+  EXPECT_EQ(garnet.end().reason, Reason::connection_lost);
+}
+
 // What follows would never be carried out.
 TEST_F(RespTransactions, ATransactionThatCannotBeDiscardedEndsTheConnection) {
   garnet.submit(swap);
