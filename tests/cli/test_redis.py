@@ -1,0 +1,214 @@
+"""Commands that are for all kinds of servers, on a cluster of redis-servers from `sheaf dev`, and
+on a server that wants a user and a password."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+import harness
+from harness import DONE, FAILED, NEGATIVE, USAGE, program_words, sheaf
+from lock_cases import LockCases
+
+
+class Redis(harness.OnDev):
+    dev_servers = {"redis": 3}
+
+    def lines(self, *words, stdin=b""):
+        return [json.loads(line) for line in self.ends(DONE, *words, stdin=stdin).splitlines()]
+
+    def test_keys_are_written_read_and_removed(self):
+        version = self.ends(DONE, "set", "k", "v")
+        self.assertRegex(version, rb"\A[\w-]{15}\n\Z")
+        self.assertEqual(self.ends(DONE, "set", "other", "v"), version, "it is made of the value")
+        self.assertEqual(self.ends(DONE, "get", "k"), b"v")
+        self.assertEqual(self.lines("get", "k", "--json"),
+                         [{"key": "k", "value": "v", "version": version.decode().strip()}])
+        self.assertEqual(self.ends(DONE, "del", "k"), b"")
+        self.assertEqual(self.ends(NEGATIVE, "get", "k"), b"")
+        self.ends(NEGATIVE, "del", "k")
+
+    def test_any_bytes_are_a_value(self):
+        value = bytes(range(256)) * 4096
+        self.ends(DONE, "set", "bytes", "-", stdin=value)
+        self.assertEqual(self.ends(DONE, "get", "bytes"), value)
+
+    def test_conditions_hold_or_end_with_one(self):
+        self.ends(DONE, "set", "c", "v", "--if-absent")
+        self.ends(NEGATIVE, "set", "c", "w", "--if-absent")
+        self.ends(NEGATIVE, "set", "c", "w", "--if-absent-or-equal")
+        self.ends(DONE, "set", "c", "v", "--if-absent-or-equal")
+        self.ends(NEGATIVE, "del", "c", "--if-value", "w")
+        self.assertEqual(self.ends(DONE, "get", "c"), b"v")
+        self.ends(DONE, "del", "c", "--if-value", "v")
+        self.ends(NEGATIVE, "del", "c", "--if-value", "v")
+        self.ends(DONE, "set", "c", "v", "--if-absent-or-equal")
+        done = self.run_on("set", "c", "w", "--if-absent", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["stored"]), (NEGATIVE, False))
+
+    def test_a_life_ends(self):
+        self.ends(DONE, "set", "short", "v", "--ttl", "1ms")
+        harness.wait_until(lambda: self.run_on("get", "short").returncode == NEGATIVE, "it ends")
+
+    def test_incr_counts_up_and_down(self):
+        self.assertEqual(self.ends(NEGATIVE, "incr", "n"), b"")
+        self.assertEqual(self.ends(DONE, "incr", "n", "--initial", "10"), b"10\n")
+        self.assertEqual(self.ends(DONE, "incr", "n"), b"11\n")
+        self.assertEqual(self.ends(DONE, "incr", "n", "5"), b"16\n")
+        self.assertEqual(self.lines("incr", "n", "-6", "--json"), [{"key": "n", "number": 10}])
+        self.assertEqual(self.ends(DONE, "incr", "n", "-100"), b"0\n")
+        self.ends(DONE, "set", "text", "abc")
+        self.ends(FAILED, "incr", "text")
+        self.assertEqual(self.ends(DONE, "get", "text"), b"abc")
+
+    def test_touch_reports_whether_the_key_is_there_and_gives_it_a_life(self):
+        self.ends(NEGATIVE, "touch", "untouched", "--ttl", "1h")
+        self.ends(DONE, "set", "touched", "v")
+        self.assertEqual(self.lines("touch", "touched", "--ttl", "1h", "--json"),
+                         [{"key": "touched", "touched": True}])
+        life = int(self.ends(DONE, "exec", "PTTL", "touched"))
+        self.assertTrue(0 < life <= 3_600_000, life)
+
+    def test_a_batch_is_copied_with_json_lines(self):
+        lines = b"".join(b'{"key":"b%d","value":"v%d"}\n' % (i, i) for i in range(1000))
+        self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"1000 of 1000 keys written\n")
+        keys = b"".join(b"b%d\n" % i for i in range(1000))
+        self.assertEqual(self.ends(DONE, "mget", "--json", "-", stdin=keys), lines)
+        self.assertEqual(self.ends(DONE, "mget", "b1", "none", "b2"), b"b1\tv1\nb2\tv2\n")
+
+    def test_a_list_has_all_actions(self):
+        self.assertEqual(self.ends(DONE, "list", "push", "jobs", "a", "b", "c"), b"3\n")
+        self.assertEqual(self.ends(DONE, "list", "insert", "jobs", "-1", "x"), b"4\n")
+        self.assertEqual(self.ends(DONE, "list", "update", "jobs", "0", "A"), b"")
+        self.assertEqual(self.ends(DONE, "list", "range", "jobs", "0", "-1"), b"A\nb\nx\nc\n")
+        self.assertEqual(self.ends(DONE, "list", "remove", "jobs", "-1"), b"")
+        self.ends(NEGATIVE, "list", "remove", "jobs", "7")
+        self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"3\n")
+        self.assertEqual(self.ends(DONE, "list", "drop-holes", "jobs"), b"0\n")
+        self.assertEqual(self.ends(DONE, "list", "clear", "jobs"), b"")
+        self.assertEqual(self.ends(DONE, "list", "len", "jobs"), b"0\n")
+
+    def test_programs_that_push_at_once_lose_nothing(self):
+        running = [subprocess.Popen(program_words("--servers", self.uri, "--timeout", "30s", "list",
+                                                  "push", "crowd", "item-%d" % i),
+                                    stdout=subprocess.DEVNULL) for i in range(8)]
+        self.assertEqual([process.wait(timeout=harness.LONGEST) for process in running], [DONE] * 8)
+        items = self.ends(DONE, "list", "range", "crowd", "0", "-1").split()
+        self.assertEqual(sorted(items), [b"item-%d" % i for i in range(8)])
+
+    def test_stats_of_every_server(self):
+        lines = self.ends(DONE, "stats").decode().splitlines()
+        reported = {line.split("\t")[0] for line in lines
+                    if line.split("\t")[1] == "redis_version"}
+        self.assertEqual(reported, set(self.dev.nodes))
+        for report in self.lines("stats", "memory", "--json"):
+            self.assertGreater(int(report["stats"]["used_memory"]), 0)
+            self.assertNotIn("redis_version", report["stats"])
+
+    def test_what_redis_has_not_is_refused_in_a_sentence(self):
+        self.ends(DONE, "set", "kept", "v")
+        for words in (("set", "kept", "w", "--fence", "1"), ("del", "kept", "--fence", "1"),
+                      ("get", "kept", "--fence", "1")):
+            done = self.run_on(*words)
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""), words)
+            self.assert_sentences(done.stderr)
+        self.assertEqual(self.ends(DONE, "get", "kept"), b"v")
+        self.ends(USAGE, "get", "k" * 8193)
+
+
+class RedisLocks(LockCases, harness.OnDev):
+    token = rb"."
+
+    dev_servers = {"redis": 3}
+
+
+class Seeds(harness.Case):
+    """One server of several is enough to find the others."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dev = harness.Dev(redis=3)
+        cls.addClassCleanup(cls.dev.end)
+
+    def test_a_seed_that_is_not_there_does_no_harm(self):
+        dead = "127.0.0.1:1"
+        for seeds in ((dead, self.dev.nodes[0]), (self.dev.nodes[2], dead),
+                      (dead, self.dev.nodes[1], self.dev.nodes[2])):
+            self.uri = "redis://" + ",".join(seeds)
+            for i in range(6):
+                self.ends(DONE, "set", "k%d" % i, seeds[0])
+                self.assertEqual(self.ends(DONE, "get", "k%d" % i), seeds[0].encode())
+
+    def test_all_that_are_not_there_are_a_sentence(self):
+        done = sheaf("--servers", "redis://127.0.0.1:1,127.0.0.1:2", "get", "k", "--timeout", "1s")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+        self.assert_sentences(done.stderr)
+
+
+class LockedRedis:
+    """A redis-server, alone, that lets only `app` in, with the password `p@ss`; as a context."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        # Reserved as `sheaf dev` does it: bound, but not listening.
+        self.reserved = socket.socket()
+        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.reserved.bind(("127.0.0.1", 0))
+        self.node = "127.0.0.1:%d" % self.reserved.getsockname()[1]
+        self.process = None
+
+    def __enter__(self):
+        path = os.environ["PATH"] + ":/usr/bin:/usr/local/bin"
+        server = os.environ.get("REDIS_SERVER") or shutil.which("redis-server", path=path) or \
+            shutil.which("valkey-server", path=path)
+        lines = ("bind 127.0.0.1", "port " + self.node.rsplit(":", 1)[1], 'save ""',
+                 "dir " + self.folder.name, "user default off", "user app on >p@ss ~* +@all")
+        self.process = subprocess.Popen([server, "-"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.process.stdin.write("\n".join(lines).encode() + b"\n")
+        self.process.stdin.close()
+        for line in self.process.stdout:
+            if b"Ready to accept connections" in line:
+                return self
+        raise AssertionError("redis-server did not start")
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.stdout.close()
+        self.process.wait(timeout=harness.LONGEST)
+        self.reserved.close()
+        self.folder.cleanup()
+
+
+class Login(harness.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = LockedRedis()
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+
+    def uri_of(self, login):
+        return "redis://%s%s?routing=ring" % (login, self.server.node)
+
+    def test_a_user_with_a_password_is_let_in(self):
+        self.uri = self.uri_of("app:p%40ss@")
+        self.ends(DONE, "set", "k", "v")
+        self.assertEqual(self.ends(DONE, "get", "k"), b"v")
+        self.assertEqual(self.ends(DONE, "incr", "n", "--initial", "1"), b"1\n")
+        self.ends(DONE, "nodes")
+
+    def test_a_wrong_one_is_one_sentence_that_names_the_server_and_not_the_password(self):
+        for login, says in (("app:secret-guess@", b"WRONGPASS"),
+                            ("nobody:secret-guess@", b"WRONGPASS"), ("", b"NOAUTH")):
+            begin = time.monotonic()
+            done = sheaf("--servers", self.uri_of(login), "get", "k", "--timeout", "30s")
+            self.assertEqual((done.returncode, done.stdout), (FAILED, b""), login)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assert_sentences(done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertIn(self.server.node.encode(), done.stderr)
+            self.assertNotIn(b"secret-guess", done.stderr)
+            self.assertLess(time.monotonic() - begin, 10, "it is known at once")
