@@ -51,7 +51,9 @@ void MapCalm::note(Occasion occasion, std::size_t servers, Now now) {
       random_.between(0.0, 1.0) * static_cast<double>(spread(servers).count())));
   Deadline at = std::max(now.mono + part, asked_at_ + options_.least);
   if (credit_ <= reserve()) {
-    at = std::max(at, earned_at_ + options_.idle * static_cast<int>(reserve() + 1 - credit_));
+    Deadline earned = earned_at_ + options_.idle * static_cast<int>(reserve() + 1 - credit_);
+    if (occasion == Occasion::needed) earned = std::min(earned, asked_at_ + options_.needed);
+    at = std::max(at, earned);
   }
   ask_at_ = std::min(ask_at_, at);
 }

@@ -11,6 +11,8 @@
 //   long time a client asks at most twice as often as one that nobody redirects. The last credit is
 //   kept for when it is needed: requests are sent to a server of which no map has said anything, or
 //   another server has taken over from one that is down.
+// - A map that is needed comes without credit, too, but not within 5 s of the latest one. Requests
+//   fail meanwhile, so an idle interval would be too long.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -25,8 +27,9 @@
 namespace sheaf::cluster {
 
 struct MapCalmOptions {
-  std::chrono::nanoseconds least = std::chrono::seconds(1);  // between two requests
-  std::chrono::nanoseconds idle = std::chrono::seconds(45);  // x 0.67-1.33: without an occasion
+  std::chrono::nanoseconds least = std::chrono::seconds(1);   // between two requests
+  std::chrono::nanoseconds idle = std::chrono::seconds(45);   // x 0.67-1.33: without an occasion
+  std::chrono::nanoseconds needed = std::chrono::seconds(5);  // between two, without credit
   unsigned most_credit = 4;
   bool known = true;  // the first map is there; else it is asked for at once
 };
