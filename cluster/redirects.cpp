@@ -61,6 +61,11 @@ bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
   redirected.from = parts_.nodes[request.node_].options().identity;
   redirected.text = reply.text;
   redirected.cause.reset();
+  if (!rules_.stays.empty() && reply.redirect->kind != protocol::Redirect::Kind::later) {
+    redirected.text.append(" (").append(rules_.stays).append(")");
+    end(request, Outcome::refused, reply.reason, redirected.text, now);
+    return true;
+  }
   follow(redirected, plan(redirected, reply, now), now);
   return true;
 }

@@ -77,6 +77,9 @@ struct RedirectRules {
   NodeEntries* table = nullptr;
   AllowedHosts allowed{};
   MapSource* source = nullptr;  // null: nobody fetches maps
+  // Why no request is sent elsewhere, in one clause: then it only waits where a server says
+  // "later".
+  std::string_view stays{};
   MapCalmOptions calm{};
 };
 

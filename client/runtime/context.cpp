@@ -28,6 +28,9 @@ cluster::MapTerms map_terms(const ClusterConfig& config) {
   return terms;
 }
 
+constexpr std::string_view stand_alone =
+    "routing=ring is for servers that stand alone; those of a cluster need routing=cluster";
+
 }  // namespace
 
 Context::Context(ClusterConfig config, ClientOptions options)
@@ -57,7 +60,11 @@ Result<void> Context::open_paths(Random& random) {
   auto path = Path::open(config_, std::move(topology), std::move(sessions), events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
-  if (map != nullptr) path_->follow_map(std::move(map), terms, table_, events_, random.fork());
+  if (map != nullptr) {
+    path_->follow_map(std::move(map), terms, table_, events_, random.fork());
+  } else if (traits.make_map != nullptr) {
+    path_->follow_nobody(stand_alone, random.fork());
+  }
   if (traits.make_commands != nullptr) {
     path_->pass_commands(traits.make_commands(), terms.patience, events_);
   }

@@ -52,6 +52,12 @@ void Path::follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::M
   cluster_->follow_redirects(std::move(rules), random.fork());
 }
 
+void Path::follow_nobody(std::string_view why, const Seed& seed) {
+  cluster::RedirectRules rules;
+  rules.stays = why;
+  cluster_->follow_redirects(std::move(rules), seed);
+}
+
 void Path::pass_commands(std::unique_ptr<protocol::ServerCommands> commands,
                          std::chrono::nanoseconds patience, node::EventLog& events) {
   commands_ = std::make_unique<cluster::CommandRouter>(

@@ -42,6 +42,9 @@ class Path {
   // topology is MapFetcher's first one. `table` and `events` outlive the path.
   void follow_map(std::unique_ptr<protocol::ServerMap> map, const cluster::MapTerms& terms,
                   cluster::NodeEntries& table, node::EventLog& events, const Seed& seed);
+  // From now on requests wait for a server that asks for patience. None is sent to another: `why`,
+  // in one clause that outlives the path. Instead of follow_map().
+  void follow_nobody(std::string_view why, const Seed& seed);
   bool follows_map() const noexcept { return map_ != nullptr; }
   // What the servers say; null: the configuration says who owns what. Under the baton.
   const cluster::MapFetcher* map() const noexcept { return map_.get(); }
