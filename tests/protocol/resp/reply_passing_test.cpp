@@ -28,19 +28,20 @@ TEST(ReplyPassing, PassesOverALargeTextAndGoesOn) {
 
 // Wherever in it the limit is passed, and whatever is still open then.
 TEST(ReplyPassing, WhatIsPassedOverEndsWhereTheReplyDoes) {
-  for (
-      const std::string_view reply :
-      {"*7\r\n:1\r\n$-1\r\n*-1\r\n_\r\n#t\r\n,1.5\r\n(1\r\n"sv,
-       "*2\r\n*2\r\n$5\r\n12345\r\n:1\r\n%1\r\n+k\r\n-v\r\n"sv,
-       "*2\r\n:1\r\n*2\r\n:2\r\n*2\r\n$5\r\n12345\r\n:3\r\n"sv,
-       "%1\r\n|1\r\n+a\r\n*1\r\n$9\r\n123456789\r\n+k\r\n~2\r\n:1\r\n:2\r\n"sv,
-       "|1\r\n$9\r\n123456789\r\n:1\r\n:2\r\n"sv,
-       "|4\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n$1\r\nv\r\n"sv,
-       "|1\r\n:1\r\n|2\r\n:2\r\n:3\r\n:4\r\n+123456\r\n:5\r\n*1\r\n|0\r\n|1\r\n:1\r\n:2\r\n:3\r\n"sv,
-       "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*0\r\n"sv, "=9\r\ntxt:12345\r\n"sv,
-       "*3\r\n=9\r\ntxt:12345\r\n!6\r\nERR x\n\r\n-a long line\r\n"sv, "+a long line\r\n"sv,
-       "(12345678901234567890\r\n"sv, "*2\r\n+a long line\r\n(12345678901234567890\r\n"sv,
-       "*6\r\n$4\r\n1234\r\n$4\r\n1234\r\n$4\r\n1234\r\n$4\r\n1234\r\n$4\r\n1234\r\n$4\r\n1234\r\n"sv}) {
+  for (const std::string_view reply :
+       {"*7\r\n:1\r\n$-1\r\n*-1\r\n_\r\n#t\r\n,1.5\r\n(1\r\n"sv,
+        "*2\r\n*2\r\n$5\r\n12345\r\n:1\r\n%1\r\n+k\r\n-v\r\n"sv,
+        "*2\r\n:1\r\n*2\r\n:2\r\n*2\r\n$5\r\n12345\r\n:3\r\n"sv,
+        "%1\r\n|1\r\n+a\r\n*1\r\n$9\r\n123456789\r\n+k\r\n~2\r\n:1\r\n:2\r\n"sv,
+        "|1\r\n$9\r\n123456789\r\n:1\r\n:2\r\n"sv,
+        "|4\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n$1\r\nv\r\n"sv,
+        "|1\r\n:1\r\n|2\r\n:2\r\n:3\r\n:4\r\n+123456\r\n:5\r\n*1\r\n|0\r\n|1\r\n"
+        ":1\r\n:2\r\n:3\r\n"sv,
+        "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*0\r\n"sv, "=9\r\ntxt:12345\r\n"sv,
+        "*3\r\n=9\r\ntxt:12345\r\n!6\r\nERR x\n\r\n-a long line\r\n"sv, "+a long line\r\n"sv,
+        "(12345678901234567890\r\n"sv, "*2\r\n+a long line\r\n(12345678901234567890\r\n"sv,
+        "*6\r\n$4\r\n1234\r\n$4\r\n1234\r\n$4\r\n1234\r\n"
+        "$4\r\n1234\r\n$4\r\n1234\r\n$4\r\n1234\r\n"sv}) {
     const std::string bytes =
         ":1\r\n" + std::string(reply) + ":2\r\n" + std::string(reply) + "+x\r\n";
     const std::string passed = "too large: " + std::to_string(reply.size());
