@@ -75,6 +75,7 @@ class OrderedRequests : public OpenRequests {
   // Of those set aside the one that has waited longest, null if there is none. May throw
   // std::bad_alloc; then nothing has changed.
   Entry* take_back();
+  bool any_aside() const noexcept { return !aside_.empty(); }
 
   // The oldest request that owes a reply, null if none does.
   Entry* due() noexcept;
@@ -224,7 +225,7 @@ Entry* OrderedRequests<Entry>::take_back() {
 
 template <class Entry>
 Entry* OrderedRequests<Entry>::find(std::uint32_t sequence) noexcept {
-  if (sequence - first_ >= size()) return nullptr;
+  if (sequence - first_ >= next_ - first_) return nullptr;
   Entry& request = at(sequence);
   return request.state == State::over ? nullptr : &request;
 }

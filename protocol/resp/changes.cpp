@@ -62,7 +62,11 @@ Ticket Changes::begin(const Operation& operation) {
   request.only_reads = true;  // so far
   const Ticket ticket = request.ticket;
   try {
-    write_first(request);
+    if (watches(*request.change) && queue_.any_aside()) {
+      queue_.set_aside(request);  // go_on() takes who came first
+    } else {
+      write_first(request);
+    }
   } catch (const std::bad_alloc&) {
     queue_.finish(*queue_.find(ticket));
     throw;

@@ -119,6 +119,26 @@ TEST_F(RespTransactions, TransactionsOfAConnectionComeOneAfterAnother) {
   EXPECT_EQ(garnet.sent(), "DEL k; EXEC");
 }
 
+// Else a caller who asks again and again could keep all others waiting.
+TEST_F(RespTransactions, AChangeThatIsAskedForInTheAnswerOfAnotherWaitsForItsTurn) {
+  garnet.submit(swap);
+  garnet.submit(removal);
+  garnet.sent();
+  garnet.feed(opened_on_old);
+  garnet.sent();
+  garnet.feed(done_once);
+  EXPECT_EQ(garnet.next().status, Status::done);
+  garnet.submit(swap);
+  EXPECT_EQ(garnet.sent(), "WATCH k; GET k; MULTI");
+  garnet.feed(opened_on_old);
+  EXPECT_EQ(garnet.sent(), "DEL k; EXEC");
+  garnet.feed("+QUEUED\r\n*1\r\n:1\r\n");
+  EXPECT_EQ(garnet.next().status, Status::done);
+  EXPECT_EQ(garnet.sent(), "WATCH k; GET k; MULTI");
+  garnet.feed(opened_on_old);
+  EXPECT_EQ(garnet.sent(), "SET k new; EXEC");
+}
+
 // They would be a part of it.
 TEST_F(RespTransactions, WhatOthersAskWhileATransactionIsOpenLeavesBehindItsEnd) {
   garnet.submit(get("before"));
