@@ -36,6 +36,17 @@ TEST_F(Transactions, AreCarriedOutUnlessAWatchedKeyHoldsAnotherValue) {
   EXPECT_EQ(talk.to(0, "EXEC"), "-ERR EXEC without MULTI\r\n");
 }
 
+TEST_F(Transactions, ThatAreDiscardedWriteNothingAndForgetWhatIsWatched) {
+  EXPECT_EQ(talk.to(0, "DISCARD"), "-ERR DISCARD without MULTI\r\n");
+  EXPECT_EQ(talk.to(0, "WATCH " + key), "+OK\r\n");
+  EXPECT_EQ(talk.to(0, "MULTI"), "+OK\r\n");
+  EXPECT_EQ(talk.to(0, "SET " + key + " new"), "+QUEUED\r\n");
+  EXPECT_EQ(talk.to(0, "DISCARD"), "+OK\r\n");
+  EXPECT_EQ(talk.to(0, "GET " + key), "$-1\r\n");
+  EXPECT_EQ(talk.to(0, "SET " + key + " other"), "+OK\r\n");
+  EXPECT_EQ(execute(0, key), "*1\r\n+OK\r\n");
+}
+
 TEST_F(Transactions, AreSentElsewhereByTheReplyToExec) {
   EXPECT_EQ(execute(1, key), "-MOVED " + std::to_string(slot) + " 127.0.0.1:17411\r\n");
   talk.cluster.set_importing(slot, 1, 0);

@@ -35,6 +35,7 @@ constexpr CommandSpec table[] = {
     {.name = "unwatch", .arity = 1, .group = connection},
     {.name = "multi", .arity = 1, .group = connection},
     {.name = "exec", .arity = 1, .group = connection},
+    {.name = "discard", .arity = 1, .group = connection},
     {.name = "info", .arity = -1, .group = connection, .while_loading = true},
     {.name = "command", .arity = -1, .group = connection, .while_loading = true},
     {.name = "hello",
@@ -58,8 +59,8 @@ std::string lower(std::string_view text) {
 const CommandSpec* find_command(std::string_view name, const Dialect& dialect) {
   const std::string wanted = lower(name);
   if (wanted == "hello" && !dialect.has_hello) return nullptr;
-  const bool of_transactions =
-      wanted == "watch" || wanted == "unwatch" || wanted == "multi" || wanted == "exec";
+  const bool of_transactions = wanted == "watch" || wanted == "unwatch" || wanted == "multi" ||
+                               wanted == "exec" || wanted == "discard";
   if (of_transactions && !dialect.is_garnet()) return nullptr;  // where the rules are others
   const auto* found = std::ranges::find(table, wanted, &CommandSpec::name);
   return found == std::end(table) ? nullptr : found;

@@ -87,7 +87,8 @@ void ModelConnection::answer(const Words& words, Deadline now) {
     refuse(unknown_command(words, dialect()));
     return;
   }
-  if (queued_ && spec->name != "exec") return queue(*spec, words);
+  const bool ends = spec->name == "exec" || spec->name == "discard";
+  if (queued_ && !ends) return queue(*spec, words);
   if (refused(*spec, words, asking, now)) return;
   switch (spec->group) {
     case CommandGroup::data:
@@ -160,6 +161,16 @@ void ModelConnection::execute(Deadline now) {
   for (const Words& words : queued) run_on_keys(*find_command(words[0], dialect()), words, now);
 }
 
+void ModelConnection::discard() {
+  if (!queued_) {
+    refuse("ERR DISCARD without MULTI");
+    return;
+  }
+  queued_.reset();
+  watched_.clear();
+  reply().ok();
+}
+
 void ModelConnection::run_on_cluster(const Words& words, Deadline now) {
   const std::string name = lower(words[1]);
   if (name == "nodes" || name == "shards" || name == "slots") {
@@ -175,6 +186,7 @@ void ModelConnection::run_on_connection(const CommandSpec& spec, const Words& wo
   if (spec.name == "ping") return ping(words);
   if (spec.name == "watch") return watch(words, now);
   if (spec.name == "exec") return execute(now);
+  if (spec.name == "discard") return discard();
   if (spec.name == "hello") return hello(words);
   if (spec.name == "client") return client_command(words);
   if (spec.name == "command") return reply().array(0);

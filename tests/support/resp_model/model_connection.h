@@ -67,6 +67,7 @@ class ModelConnection {
   void queue(const CommandSpec& spec, const Words& words);
   void watch(const Words& words, Deadline now);
   void execute(Deadline now);
+  void discard();
   void run_on_cluster(const Words& words, Deadline now);
   void run_on_connection(const CommandSpec& spec, const Words& words, Deadline now);
   void hello(const Words& words);
