@@ -52,11 +52,15 @@ constexpr Access text() {
   return {[](Config& config, const Value& value) { config.*Member = std::string(value.text); },
           [](const Config& config) { return Value{0, config.*Member}; }};
 }
-constexpr Access locator{[](Config& config, const Value& value) {
-                           config.locator =
-                               value.text == "ring" ? LocatorKind::ring : LocatorKind::slots;
-                         },
-                         nullptr};
+// The enumerators are in the order of the choices.
+template <auto Member>
+constexpr Access choice() {
+  return {[](Config& config, const Value& value) {
+            using Field = std::remove_reference_t<decltype(config.*Member)>;
+            config.*Member = static_cast<Field>(value.number);
+          },
+          nullptr};
+}
 constexpr Access ring{[](Config& config, const Value& value) {
                         config.locator = LocatorKind::ring;
                         config.ring = value.text == "libmemcached" ? RingProfile::libmemcached
@@ -65,32 +69,6 @@ constexpr Access ring{[](Config& config, const Value& value) {
                                           : RingProfile::libmemcached_weighted;
                       },
                       nullptr};
-constexpr Access protocol{[](Config& config, const Value& value) {
-                            config.protocol = value.text == "binary" ? MemcachedProtocol::binary
-                                              : value.text == "meta" ? MemcachedProtocol::meta
-                                                                     : MemcachedProtocol::automatic;
-                          },
-                          nullptr};
-constexpr Access routing{[](Config& config, const Value& value) {
-                           config.routing =
-                               value.text == "ring" ? RoutingKind::ring : RoutingKind::cluster;
-                         },
-                         nullptr};
-constexpr Access reads{[](Config& config, const Value& value) {
-                         config.reads =
-                             value.text == "replicas" ? ReadTarget::replicas : ReadTarget::primary;
-                       },
-                       nullptr};
-constexpr Access replica_misses{
-    [](Config& config, const Value& value) {
-      config.replica_misses = value.text == "trust" ? ReplicaMiss::trust : ReplicaMiss::confirm;
-    },
-    nullptr};
-constexpr Access failover{[](Config& config, const Value& value) {
-                            config.failover =
-                                value.text == "rehash" ? FailoverMode::rehash : FailoverMode::owner;
-                          },
-                          nullptr};
 // No time to live is as good as the longest.
 constexpr Access default_ttl{
     [](Config& config, const Value& value) {
@@ -104,12 +82,14 @@ constexpr Access engine{nullptr, nullptr};
 
 // clang-format off: a table.
 constexpr std::array all_options{
-    Option{"locator", Type::choice, Group::common, 0, 0, "slots|ring", "slots", locator,
+    Option{"locator", Type::choice, Group::common, 0, 0, "slots|ring", "slots",
+           choice<&Config::locator>(),
            "How keys are spread over nodes."},
     Option{"slots", Type::power_of_two, Group::common, 1u << 10, 1u << 22, "", "65536",
            number<&Config::slots>(),
            "Slots of `locator=slots`. Another number moves nearly every key."},
-    Option{"failover", Type::choice, Group::common, 0, 0, "owner|rehash", "owner", failover,
+    Option{"failover", Type::choice, Group::common, 0, 0, "owner|rehash", "owner",
+           choice<&Config::failover>(),
            "What happens to the keys of a node that is down: they stay its own, or go to the next "
            "nodes until it is back. For caches: it may come back with old values, and state stores "
            "have no fences, locks, lists and watches then, `redis://` has no watches."},
@@ -117,16 +97,19 @@ constexpr std::array all_options{
            "libmemcached|libmemcached-weighted|spymemcached", "", ring,
            "A ring shared with users of another client; implies `locator=ring`.",
            " (ketama is libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)"},
-    Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto", protocol,
+    Option{"protocol", Type::choice, Group::memcached, 0, 0, "auto|binary|meta", "auto",
+           choice<&Config::protocol>(),
            "Which of memcached's protocols is spoken."},
-    Option{"routing", Type::choice, Group::redis, 0, 0, "cluster|ring", "cluster", routing,
+    Option{"routing", Type::choice, Group::redis, 0, 0, "cluster|ring", "cluster",
+           choice<&Config::routing>(),
            "Who decides which server has a key: the servers, which are a cluster, or the client, "
            "by its locator over servers that stand alone."},
-    Option{"reads", Type::choice, Group::redis, 0, 0, "primary|replicas", "primary", reads,
+    Option{"reads", Type::choice, Group::redis, 0, 0, "primary|replicas", "primary",
+           choice<&Config::reads>(),
            "Who answers reads in a cluster: the owner of a key, or whichever of it and its "
            "replicas is expected to answer first. A replica's value may be an older one."},
     Option{"replica_misses", Type::choice, Group::redis, 0, 0, "confirm|trust", "confirm",
-           replica_misses,
+           choice<&Config::replica_misses>(),
            "With `reads=replicas`: whether a key that a replica does not have is asked for at the "
            "owner, too, before it is a miss."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
@@ -202,13 +185,15 @@ constexpr std::array all_options{
 };
 // clang-format on
 
-bool is_choice(std::string_view choices, std::string_view value) noexcept {
-  while (!choices.empty()) {
+// Its place among the choices.
+std::optional<std::uint64_t> find_choice(std::string_view choices,
+                                         std::string_view value) noexcept {
+  for (std::uint64_t place = 0; !choices.empty(); ++place) {
     const std::size_t bar = std::min(choices.find('|'), choices.size());
-    if (choices.substr(0, bar) == value) return true;
+    if (choices.substr(0, bar) == value) return place;
     choices.remove_prefix(std::min(bar + 1, choices.size()));
   }
-  return false;
+  return std::nullopt;
 }
 
 // What a value must be in JSON; empty if it may be written like this.
@@ -258,8 +243,7 @@ std::optional<std::uint64_t> read_value(const Option& option, std::string_view t
       return static_cast<std::uint64_t>(duration->count());
     }
     case Type::choice:
-      if (is_choice(option.choices, text)) return 0;
-      return std::nullopt;
+      return find_choice(option.choices, text);
     case Type::name:
       if (is_name(text)) return 0;
       return std::nullopt;

@@ -30,7 +30,7 @@ enum class OptionType : std::uint8_t {
 
 // A value that has passed its type and range.
 struct OptionValue {
-  std::uint64_t number = 0;  // boolean 0 or 1, integers, bytes, milliseconds
+  std::uint64_t number = 0;  // boolean 0 or 1, integers, bytes, milliseconds, place of a choice
   std::string_view text;     // as given
 };
 

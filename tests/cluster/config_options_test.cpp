@@ -156,6 +156,22 @@ TEST(ConfigOptions, EngineOptionsAreHandedOnUnjudged) {
             (std::pair<std::string, std::string>("max_keys", "not judged here")));
 }
 
+TEST(ConfigOptions, EachChoiceIsTheEnumeratorOfItsName) {
+  EXPECT_EQ(with("locator", "slots").locator, LocatorKind::slots);
+  EXPECT_EQ(with("locator", "ring").locator, LocatorKind::ring);
+  EXPECT_EQ(with("failover", "owner").failover, FailoverMode::owner);
+  EXPECT_EQ(with("failover", "rehash").failover, FailoverMode::rehash);
+  EXPECT_EQ(with("protocol", "auto").protocol, MemcachedProtocol::automatic);
+  EXPECT_EQ(with("protocol", "binary").protocol, MemcachedProtocol::binary);
+  EXPECT_EQ(with("protocol", "meta").protocol, MemcachedProtocol::meta);
+  EXPECT_EQ(with("routing", "cluster").routing, RoutingKind::cluster);
+  EXPECT_EQ(with("routing", "ring").routing, RoutingKind::ring);
+  EXPECT_EQ(with("reads", "primary").reads, ReadTarget::primary);
+  EXPECT_EQ(with("reads", "replicas").reads, ReadTarget::replicas);
+  EXPECT_EQ(with("replica_misses", "confirm").replica_misses, ReplicaMiss::confirm);
+  EXPECT_EQ(with("replica_misses", "trust").replica_misses, ReplicaMiss::trust);
+}
+
 TEST(ConfigOptions, TheDocumentationHasARowForEachOption) {
   const std::filesystem::path docs = SHEAF_TEST_DOCS;
   std::ifstream file(docs / "configuration.md");
