@@ -35,7 +35,10 @@ bool GarnetProcess::launch() {
   return true;
 }
 
-// The default device needs libaio. Without vector sets the migration of whole slots dies.
+// The default device needs libaio. Without vector sets the migration of whole slots dies. A write
+// that waits for a migration keeps a thread, and so does a file that is written: where .NET begins
+// with a thread for each processor, a machine with two has none left for seconds, and the server
+// answers nobody.
 std::vector<std::string> GarnetProcess::command() const {
   std::vector<std::string> words = {*garnet_server(),
                                     "--port",
@@ -50,6 +53,8 @@ std::vector<std::string> GarnetProcess::command() const {
                                     folder().string(),
                                     "--device-type",
                                     "RandomAccess",
+                                    "--minthreads",
+                                    "64",
                                     "--enable-vector-set-preview"};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
