@@ -70,6 +70,16 @@ std::string other_slots(const TopologyView& view, const SlotMap& map) {
   return same == protocol::resp::slot_count ? std::string() : "does not know who has some slots";
 }
 
+// Garnet writes its configuration to the disk after each such command.
+Words slot_ranges(const Words& state, std::span<const std::uint16_t> slots) {
+  Words command = {"CLUSTER", "SETSLOTSRANGE"};
+  command.insert(command.end(), state.begin(), state.end());
+  for (const std::uint16_t slot : slots) {
+    command.insert(command.end(), {std::to_string(slot), std::to_string(slot)});
+  }
+  return command;
+}
+
 }  // namespace
 
 RespCluster::RespCluster(RespClusterOptions options) : options_(std::move(options)) {
@@ -318,7 +328,8 @@ void RespCluster::migrate(std::uint16_t slot, std::size_t to) {
 void RespCluster::migrate(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots) {
   const auto set_all = [&](std::size_t server, const Words& state) {
     std::vector<Words> commands;
-    for (const std::uint16_t slot : slots) {
+    if (!is_redis()) commands.push_back(slot_ranges(state, slots));
+    for (const std::uint16_t slot : is_redis() ? slots : slots.first(0)) {
       commands.push_back({"CLUSTER", "SETSLOT", std::to_string(slot)});
       commands.back().insert(commands.back().end(), state.begin(), state.end());
     }

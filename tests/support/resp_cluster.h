@@ -47,6 +47,8 @@ class RespCluster {
   std::size_t size() const { return servers_.size(); }
   RespProcess& server(std::size_t index) { return *servers_.at(index)->process; }
   const std::string& id(std::size_t index) const { return servers_.at(index)->id; }
+  std::uint16_t port(std::size_t index) const { return servers_.at(index)->process->port(); }
+  bool is_redis() const { return options_.software == RespClusterOptions::Software::redis; }
 
   // Whether it runs and is not stopped.
   bool answers(std::size_t index) const;
@@ -90,6 +92,7 @@ class RespCluster {
   // Makes a replica the primary; returns when that is settled. `how`: FORCE, TAKEOVER or nothing. A
   // Garnet under load does it only by FORCE or TAKEOVER.
   void fail_over(std::size_t replica, std::string_view how = {});
+  std::chrono::milliseconds node_timeout() const { return options_.node_timeout; }
   // Of all servers that answer. Nothing for Garnet.
   void set_node_timeout(std::chrono::milliseconds timeout);
   void stop(std::size_t index);    // SIGSTOP
@@ -111,7 +114,6 @@ class RespCluster {
   void form() const;
   void send_node_timeout(std::chrono::milliseconds timeout);
   void bring_back(std::size_t index, void (RespProcess::*way)());
-  bool is_redis() const { return options_.software == RespClusterOptions::Software::redis; }
   RespConnection& connection(std::size_t index);
   void expect_ok(std::size_t index, const RespConnection::Words& command);
   void expect_all_ok(std::size_t index, const std::vector<RespConnection::Words>& commands);
