@@ -1,33 +1,34 @@
 // A whole client on a Redis cluster that changes: slots move, a primary fails over, a server stands
-// still and one comes back with another address, all while threads write and read.
+// still, one comes back with another address, one is lost, all while threads write and read.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
+
+#include <gtest/gtest.h>
 
 #include "tests/live/client/loaded_cluster.h"
 
 namespace sheaf::test {
 namespace {
 
+RespClusterOptions with_replicas() {
+  RespClusterOptions options;
+  options.replicas = 1;
+  options.server.persistent = true;
+  return options;
+}
+
 class RedisChanges : public testing::Test {
  protected:
-  static RespClusterOptions options() {
-    RespClusterOptions options;
-    options.replicas = 1;
-    options.server.persistent = true;
-    return options;
-  }
-
-  LoadedCluster loaded{options()};
-  RespCluster& cluster = loaded.cluster;
+  LoadedCluster loaded{with_replicas()};
 };
 
 TEST_F(RedisChanges, SlotsMoveUnderLoad) {
-  loaded.move_slots(3);
+  loaded.move_slots();
   loaded.expect_all_good();
 }
 
 TEST_F(RedisChanges, APrimaryFailsOverUnderLoad) {
-  cluster.fail_over(3);
+  loaded.fail_over(0, 3);
   loaded.expect_all_good();
 }
 
@@ -37,8 +38,22 @@ TEST_F(RedisChanges, AServerStandsStillUnderLoad) {
 }
 
 TEST_F(RedisChanges, AServerComesBackElsewhereUnderLoad) {
-  cluster.kill(2);
-  cluster.restart_elsewhere(2);
+  loaded.restart_elsewhere(2);
+  loaded.expect_all_good();
+}
+
+TEST_F(RedisChanges, SlotsMoveAPrimaryFailsOverOneStandsStillAndOneComesBackUnderOneLoad) {
+  loaded.move_slots();
+  loaded.fail_over(0, 3);
+  loaded.stand_still(1, 5s);
+  loaded.restart_elsewhere(2);
+  loaded.expect_all_good();
+}
+
+// What the primary had acknowledged and not yet sent to its replica is lost.
+TEST(RedisElection, APrimaryIsKilledUnderLoadAndItsReplicaIsElected) {
+  LoadedCluster loaded(with_replicas(), Loss::latest);
+  loaded.lose(0, 3);
   loaded.expect_all_good();
 }
 

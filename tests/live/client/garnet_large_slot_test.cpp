@@ -1,0 +1,345 @@
+// A Garnet moves a large slot by itself, and holds the writes to it back for longer than their
+// deadline.
+
+#ifdef SHEAF_TEST_REDIS_SERVERS
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#include "protocol/resp/hash_slot.h"
+#include "tests/contract/endpoints.h"
+#include "tests/support/garnet_process.h"
+#include "tests/support/resp_cluster.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf::test {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::resp::hash_slot;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto deadline = 1s;
+
+RespClusterOptions three_servers() {
+  RespClusterOptions options;
+  options.software = RespClusterOptions::Software::garnet;
+  options.server.arguments = {"-m", "512m"};
+  return options;
+}
+
+// What calls of one kind have met.
+//
+// Thread rule: any thread.
+class Tally {
+ public:
+  // One call, and what it returned.
+  template <class T>
+  void add(const Result<T>& result, Clock::time_point begun) {
+    const auto now = Clock::now();
+    const std::lock_guard lock(mutex_);
+    if (result) {
+      ++good_;
+      times_.emplace_back(begun, now - begun);
+      return;
+    }
+    const Error& error = result.error();
+    if (error.outcome == Outcome::unknown && error.reason == Reason::timed_out) ++held_;
+    if (error.outcome == Outcome::unknown) ++unknown_;
+    std::string kind(to_string(error.outcome));
+    ++errors_[kind.append(", ").append(to_string(error.reason)).append(", ").append(error.text)];
+    latest_error_ = now;
+    if (error.outcome == Outcome::refused) refusal_ = error.message();
+  }
+
+  unsigned good() const { return locked(good_); }
+  unsigned held() const { return locked(held_); }        // timed out, and unknown
+  unsigned unknown() const { return locked(unknown_); }  // for whatever reason
+  std::string refusal() const { return locked(refusal_); }
+  Clock::time_point latest_error() const { return locked(latest_error_); }
+
+  // What good calls took that began in this time, ascending.
+  std::vector<std::chrono::nanoseconds> times(Clock::time_point from, Clock::time_point to) const {
+    std::vector<std::chrono::nanoseconds> all;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [begun, took] : times_) {
+      if (begun >= from && begun <= to) all.push_back(took);
+    }
+    std::ranges::sort(all);
+    return all;
+  }
+  std::string text() const {
+    const std::lock_guard lock(mutex_);
+    std::string all = std::to_string(good_) + " good";
+    for (const auto& [kind, count] : errors_) all += "; " + std::to_string(count) + " " + kind;
+    return all;
+  }
+
+ private:
+  template <class T>
+  T locked(const T& value) const {
+    const std::lock_guard lock(mutex_);
+    return value;
+  }
+
+  mutable std::mutex mutex_;
+  unsigned good_ = 0;
+  unsigned held_ = 0;
+  unsigned unknown_ = 0;
+  std::map<std::string, unsigned> errors_;
+  std::string refusal_;
+  Clock::time_point latest_error_{};
+  std::vector<std::pair<Clock::time_point, std::chrono::nanoseconds>> times_;
+};
+
+// Of what was measured, ascending.
+std::chrono::microseconds quantile(const std::vector<std::chrono::nanoseconds>& times,
+                                   double part) {
+  const auto index = static_cast<std::size_t>(part * static_cast<double>(times.size() - 1));
+  return std::chrono::duration_cast<std::chrono::microseconds>(times.at(index));
+}
+
+// A cluster of three servers in which one slot has many keys, and threads that use them with a
+// deadline of a second.
+class LargeSlot {
+ public:
+  static constexpr unsigned keys = 20'000;
+  static constexpr std::size_t value_size = 7'000;
+
+  LargeSlot() : cluster(three_servers()) {
+    cluster.wait_until_settled();
+    from = cluster.owner(slot);
+    to = (from + 1) % 3;
+    std::vector<RespConnection::Words> some;
+    for (unsigned i = 0; i < keys; ++i) {
+      some.push_back({"SET", name("k", i), std::string(value_size, 'v')});
+      if (some.size() < 500) continue;
+      cluster.ask_all(from, some);
+      some.clear();
+    }
+    for (unsigned n = 0; neighbour.empty(); ++n) {
+      const std::string key = "neighbour" + std::to_string(n);
+      if (cluster.owner(hash_slot(key)) == 3 - from - to) neighbour = key;
+    }
+    const std::string seed = std::to_string(cluster.port(from));
+    client.emplace(open("redis://127.0.0.1:" + seed + "?connect_timeout=2s"));
+  }
+
+  static std::string name(const std::string& kind, unsigned number) {
+    return "{foo}" + kind + std::to_string(number);
+  }
+
+  // Repeats a call until it returns false or the object is told to stop.
+  void repeat(const std::function<bool(unsigned number)>& call) {
+    threads_.emplace_back([call](const std::stop_token& stop) {
+      for (unsigned number = 0; !stop.stop_requested() && call(number); ++number) {
+      }
+    });
+  }
+  // The server moves the slot by itself; returns when that is over.
+  void move() {
+    const std::string port = std::to_string(cluster.port(to));
+    move_begun = Clock::now();
+    EXPECT_EQ(cluster.text(from, {"MIGRATE", "127.0.0.1", port, "", "0", "-1", "SLOTS", slot}),
+              "+OK");
+    wait_for_condition("the slot has moved", [&] { return cluster.owner(slot) == to; });
+    move_ended = Clock::now();
+  }
+  void stop() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+    threads_.clear();
+  }
+
+  const std::uint16_t slot = hash_slot("{foo}");
+  RespCluster cluster;
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::string neighbour;  // a key of the third server
+  std::optional<Client> client;
+  Clock::time_point move_begun;
+  Clock::time_point move_ended;
+  Tally sets;
+  Tally adds;
+  Tally removes;
+  Tally counts;
+  Tally neighbours;  // through the client
+  Tally controls;    // the same key over a connection of its own
+
+ private:
+  std::vector<std::jthread> threads_;
+};
+
+void set_keys(LargeSlot& large) {
+  large.repeat([&large](unsigned n) {
+    const auto begun = Clock::now();
+    const std::string key = LargeSlot::name("k", n % (LargeSlot::keys / 2));
+    large.sets.add(large.client->set(key, "new", {.timeout = deadline}), begun);
+    return true;
+  });
+}
+
+// One that is done twice is not stored the second time.
+void add_keys(LargeSlot& large) {
+  large.repeat([&large](unsigned n) {
+    SetOptions options;
+    options.condition = SetCondition::if_absent;
+    options.timeout = deadline;
+    const auto begun = Clock::now();
+    const auto stored = large.client->set(LargeSlot::name("a", n), "v", options);
+    EXPECT_TRUE(!stored || stored->stored) << "a" << n;
+    large.adds.add(stored, begun);
+    return true;
+  });
+}
+
+// One that is done twice finds no key the second time.
+void remove_keys(LargeSlot& large, unsigned first, unsigned end) {
+  large.repeat([&large, first, end](unsigned n) {
+    RemoveOptions options;
+    options.timeout = deadline;
+    const auto begun = Clock::now();
+    const auto removed = large.client->remove(LargeSlot::name("k", first + n), options);
+    EXPECT_TRUE(!removed || *removed == RemoveResult::removed) << first + n;
+    large.removes.add(removed, begun);
+    return first + n + 1 < end;
+  });
+}
+
+// One that is done twice counts twice.
+void count(LargeSlot& large) {
+  large.repeat([&large](unsigned) {
+    const auto begun = Clock::now();
+    const std::string key = LargeSlot::name("counter", 0);
+    large.counts.add(large.client->execute(Command{"INCR", key}, {.timeout = deadline}), begun);
+    return true;
+  });
+}
+
+void use_neighbour(LargeSlot& large) {
+  large.repeat([&large](unsigned n) {
+    const auto begun = Clock::now();
+    const std::string value = std::to_string(n);
+    const auto stored = large.client->set(large.neighbour, value, {.timeout = deadline});
+    large.neighbours.add(stored, begun);
+    return true;
+  });
+}
+
+// What the machine and that server take, without the client.
+void use_neighbour_beside_the_client(LargeSlot& large) {
+  const auto connection =
+      std::make_shared<RespConnection>(large.cluster.connect(3 - large.from - large.to));
+  large.repeat([&large, connection](unsigned n) {
+    const auto begun = Clock::now();
+    connection->ask(RespConnection::Words{"SET", large.neighbour, std::to_string(n)});
+    large.controls.add(Result<bool>(true), begun);
+    return true;
+  });
+}
+
+void record(const std::string& name, const std::vector<std::chrono::nanoseconds>& times) {
+  testing::Test::RecordProperty(name, std::to_string(times.size()) + " calls, median " +
+                                          std::to_string(quantile(times, 0.5).count()) +
+                                          " us, p99 " +
+                                          std::to_string(quantile(times, 0.99).count()) + " us");
+}
+
+// The move delays no other server's keys. What a busy machine does to them it does as well to a
+// connection that knows nothing of the slot. A thread of the client has more to wake up for than
+// that connection has: 10 times as long is for that. What waited for the held writes would take a
+// great part of a second.
+void expect_neighbours_in_time(const LargeSlot& large) {
+  const auto neighbours = large.neighbours.times(large.move_begun, large.move_ended);
+  const auto controls = large.controls.times(large.move_begun, large.move_ended);
+  ASSERT_GT(neighbours.size(), 100u);
+  ASSERT_GT(controls.size(), 100u);
+  record("neighbours", neighbours);
+  record("controls", controls);
+  EXPECT_LT(quantile(neighbours, 0.5), 10 * quantile(controls, 0.5) + 5ms);
+  EXPECT_LT(quantile(neighbours, 0.99), 10 * quantile(controls, 0.99) + 20ms);
+  EXPECT_EQ(large.neighbours.text(), std::to_string(large.neighbours.good()) + " good");
+}
+
+void expect_counted_once(LargeSlot& large) {
+  const auto got = large.client->get(LargeSlot::name("counter", 0), {.timeout = 10s});
+  ASSERT_TRUE(got) << got.error().message();
+  ASSERT_TRUE(*got);
+  const unsigned long counted = std::stoul((*got)->data);
+  EXPECT_GE(counted, large.counts.good());
+  EXPECT_LE(counted, large.counts.good() + large.counts.unknown());
+}
+
+void expect_all_there(LargeSlot& large) {
+  for (unsigned n = 0; n < LargeSlot::keys / 2; n += 100) {
+    std::vector<std::string> names;
+    for (unsigned i = n; i < n + 100; ++i) names.push_back(LargeSlot::name("k", i));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    for (const auto& one : large.client->get_many(views, {.timeout = 10s})) {
+      ASSERT_TRUE(one.result) << one.result.error().message();
+      EXPECT_TRUE(*one.result) << one.key << " is lost";
+    }
+  }
+}
+
+TEST(GarnetLargeSlot, WritesThatTheServerHoldsAreUnknownAndNoneIsRepeated) {
+  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  LargeSlot large;
+  set_keys(large);
+  set_keys(large);
+  add_keys(large);
+  count(large);
+  use_neighbour(large);
+  use_neighbour_beside_the_client(large);
+  wait_for_condition("all write", [&] {
+    const std::initializer_list<const Tally*> all = {&large.sets, &large.adds, &large.counts,
+                                                     &large.neighbours, &large.controls};
+    return std::ranges::all_of(all, [](const Tally* tally) { return tally->good() > 100; });
+  });
+  remove_keys(large, 10'000, 15'000);
+  remove_keys(large, 15'000, 20'000);
+  large.move();
+  const unsigned sets = large.sets.good();
+  const unsigned adds = large.adds.good();
+  wait_for_condition("the new owner serves", [&] {
+    return large.sets.good() > sets + 100 && large.adds.good() > adds + 100;
+  });
+  large.stop();
+
+  const auto took =
+      std::chrono::duration_cast<std::chrono::milliseconds>(large.move_ended - large.move_begun);
+  testing::Test::RecordProperty("move_took_ms", static_cast<int>(took.count()));
+  ASSERT_GT(took, deadline) << "the slot is too small to show anything";
+  unsigned held = 0;
+  for (const Tally* tally : {&large.sets, &large.adds, &large.removes, &large.counts}) {
+    testing::Test::RecordProperty(tally == &large.sets      ? "sets"
+                                  : tally == &large.adds    ? "adds"
+                                  : tally == &large.removes ? "removes"
+                                                            : "counts",
+                                  tally->text());
+    held += tally->held();
+    EXPECT_EQ(tally->refusal(), "");
+    EXPECT_LT(tally->latest_error(), large.move_ended + 2s);
+  }
+  EXPECT_GT(held, 0u);
+  expect_neighbours_in_time(large);
+  expect_counted_once(large);
+  expect_all_there(large);
+}
+
+}  // namespace
+}  // namespace sheaf::test
+
+#endif

@@ -1,0 +1,200 @@
+#pragma once
+
+// The keys of a load on a live cluster. Each knows what it may hold, because nobody else writes it,
+// and finds a wrong value, a call that ends late, and a command that was carried out twice.
+//
+// Thread rule: one thread uses a key; any number use a LockedCounter.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/client.h>
+#include <sheaf/locker.h>
+
+#include "tests/live/client/call_judge.h"
+
+namespace sheaf::test {
+
+// What a server that is lost takes with it.
+enum class Loss : std::uint8_t {
+  none,
+  latest  // writes that it has acknowledged and nobody else has heard of
+};
+
+// What all keys of a load share.
+struct Load {
+  static constexpr std::chrono::milliseconds patience{3'000};  // for one call
+
+  Client& client;
+  CallJudge& judge;
+  Loss loss = Loss::none;
+};
+
+// Numbers that are written one after the other without a condition. One whose outcome is unknown
+// may be written at any time after it, even over a later one.
+class WrittenNumbers {
+ public:
+  std::uint64_t begin() { return ++begun_; }  // the next one
+  // How the writing of the latest one has ended.
+  template <class T>
+  void ended(const Result<T>& result) {
+    if (result) acked_ = begun_;
+    if (!result && result.error().outcome == Outcome::unknown) unknown_.insert(begun_);
+  }
+  bool may_come_late(std::uint64_t number) const { return unknown_.contains(number); }
+  std::uint64_t begun() const { return begun_; }  // the latest number that was sent
+  std::uint64_t acked() const { return acked_; }  // the latest known to be stored; 0: none
+
+ private:
+  std::uint64_t begun_ = 0;
+  std::uint64_t acked_ = 0;
+  std::set<std::uint64_t> unknown_;
+};
+
+class LoadKey {
+ public:
+  using Clock = Call::Clock;
+
+  LoadKey(Load& load, std::string name);
+  virtual ~LoadKey() = default;
+  LoadKey(const LoadKey&) = delete;
+  LoadKey& operator=(const LoadKey&) = delete;
+
+  // A few calls.
+  virtual void use() = 0;
+  // Nothing runs any more: what it holds in the end.
+  virtual void check() { use(); }
+
+  const std::string& name() const { return name_; }
+  std::uint16_t slot() const { return slot_; }
+
+  // How a call has ended that began at this moment. `error`: none if it succeeded.
+  void ended(std::string_view call, bool writes, Clock::time_point begun, const Error* error);
+
+ protected:
+  Load& load() { return load_; }
+  bool may_lose() const { return load_.loss == Loss::latest; }
+  void found(const std::string& text) { load_.judge.found(name_ + " " + text); }
+  // The number is one that the key may hold: what was acknowledged, or later.
+  bool plausible(std::uint64_t number, std::uint64_t acknowledged, std::uint64_t latest);
+  bool plausible(std::uint64_t number, const WrittenNumbers& numbers) {
+    return numbers.may_come_late(number) || plausible(number, numbers.acked(), numbers.begun());
+  }
+
+  template <class F>
+  auto read(std::string_view call, const F& f) {
+    return carry_out(call, false, f);
+  }
+  template <class F>
+  auto write(std::string_view call, const F& f) {
+    return carry_out(call, true, f);
+  }
+
+ private:
+  template <class F>
+  auto carry_out(std::string_view call, bool writes, const F& f) {
+    const auto begun = Clock::now();
+    auto result = f();
+    ended(call, writes, begun, result ? nullptr : &result.error());
+    return result;
+  }
+
+  Load& load_;
+  const std::string name_;
+  const std::uint16_t slot_;
+};
+
+// set and get: NAME=NUMBER, which grows.
+class PlainKey final : public LoadKey {
+ public:
+  using LoadKey::LoadKey;
+  void use() override;
+  // What a get has found.
+  void judge(const GetResult& got);
+
+ private:
+  WrittenNumbers numbers_;
+};
+
+// increment: acknowledged is carried out once, unknown is carried out once at most.
+class Counter final : public LoadKey {
+ public:
+  using LoadKey::LoadKey;
+  void use() override;
+
+ private:
+  std::uint64_t acked_ = 0;
+  std::uint64_t unknown_ = 0;
+};
+
+// set if absent, append, get, remove, and the next one under another name in the same slot. A
+// command that is carried out twice shows in each of them.
+class Journal final : public LoadKey {
+ public:
+  using LoadKey::LoadKey;
+  void use() override;
+  void check() override;
+
+ private:
+  enum class Stage : std::uint8_t { closed, open };
+
+  std::string present() const { return "{" + name() + "}" + std::to_string(number_); }
+  void open();
+  void append();
+  void read_and_remove();
+  void judge(const std::string& text);
+
+  Stage stage_ = Stage::closed;
+  std::uint64_t number_ = 0;
+  std::uint64_t begun_ = 0;  // entries of the present one
+  std::set<std::uint64_t> acked_;
+};
+
+// get and set if the version is still the same: nobody else writes, so it is, unless the command
+// was carried out already.
+class VersionedKey final : public LoadKey {
+ public:
+  using LoadKey::LoadKey;
+  void use() override;
+
+ private:
+  std::uint64_t begun_ = 0;
+  std::uint64_t acked_ = 0;
+  bool unsure_ = false;  // an earlier set may still come
+};
+
+// MSET and MGET of two keys with one tag, as commands of the user's own.
+class TaggedPair final : public LoadKey {
+ public:
+  using LoadKey::LoadKey;
+  void use() override;
+
+ private:
+  WrittenNumbers numbers_;
+};
+
+// A number that all threads raise while they hold a lock.
+class LockedCounter final : public LoadKey {
+ public:
+  LockedCounter(Load& load, std::string name)
+      : LoadKey(load, std::move(name)), locker_(load.client) {}
+  void use() override;
+  void check() override;
+
+ private:
+  void raise(LockGuard& guard);
+
+  Locker locker_;
+  std::atomic<unsigned> holders_ = 0;
+  std::atomic<std::uint64_t> begun_ = 0;
+  std::atomic<std::uint64_t> acked_ = 0;
+  std::atomic<std::uint64_t> unknown_ = 0;
+};
+
+}  // namespace sheaf::test
