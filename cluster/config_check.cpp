@@ -122,6 +122,16 @@ Found check_routing(const ClusterConfig& config) {
   return problem("the weight of " + weighted->identity() + needs_ring);
 }
 
+// Only a cluster names servers.
+Found check_hosts(const ClusterConfig& config, const EndpointTraits& traits) {
+  if (config.hosts == ClusterConfig().hosts) return std::nullopt;
+  if (traits.options != OptionGroup::redis) {
+    return problem("option hosts is " + only_for(OptionGroup::redis));
+  }
+  if (config.routing == RoutingKind::cluster) return std::nullopt;
+  return problem("option hosts needs routing=cluster: servers that stand alone name no others");
+}
+
 // Only a cluster says who copies whom.
 Found check_reads(const ClusterConfig& config, const EndpointTraits& traits) {
   const ClusterConfig defaults;
@@ -142,6 +152,7 @@ Found check_reads(const ClusterConfig& config, const EndpointTraits& traits) {
 
 Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
   if (auto wrong = check_reads(config, traits)) return wrong;
+  if (auto wrong = check_hosts(config, traits)) return wrong;
   if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
     return problem("option failover=rehash is not supported at " + std::string(traits.scheme) +
                    "://");

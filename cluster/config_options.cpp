@@ -112,6 +112,10 @@ constexpr std::array all_options{
            choice<&Config::replica_misses>(),
            "With `reads=replicas`: whether a key that a replica does not have is asked for at the "
            "owner, too, before it is a miss."},
+    Option{"hosts", Type::choice, Group::redis, 0, 0, "addresses|names", "addresses",
+           choice<&Config::hosts>(),
+           "By what the servers of a cluster are reached, beyond those given here: the addresses "
+           "that they have, or the names that they announce."},
     Option{"batch_connections", Type::integer, Group::memcached, 0, 64, "", "8",
            number<&Config::batch_connections>(),
            "Most further connections to a node, for threads that read large batches of that node "

@@ -31,7 +31,7 @@ std::unique_ptr<SessionFactory> redis_sessions(const ClusterConfig& config, cons
 
 std::unique_ptr<ServerMap> redis_map(const ClusterConfig& config) {
   if (config.routing == RoutingKind::ring) return nullptr;
-  return std::make_unique<resp::ClusterMap>(config.nodes);
+  return std::make_unique<resp::ClusterMap>(config.nodes, config.hosts);
 }
 
 std::unique_ptr<ServerCommands> redis_commands() { return std::make_unique<resp::CommandTable>(); }

@@ -88,6 +88,14 @@ enum class ReplicaMiss : std::uint8_t {
   trust  ///< It is a miss. Saves the second question where misses are frequent and do no harm.
 };
 
+/// By what the servers of a cluster of `redis://` are reached, beyond those of the configuration.
+enum class HostKind : std::uint8_t {
+  addresses,  ///< By the IP addresses that they say they have.
+  /// By the names that they announce (`cluster-announce-hostname`), where they do: for clusters
+  /// whose addresses mean nothing here, or whose certificates have names only.
+  names
+};
+
 /// What happens to the keys of a node that is down.
 enum class FailoverMode : std::uint8_t {
   owner,  ///< A key's owner stays its owner; requests fail fast and say so. Nothing goes stale.
@@ -128,6 +136,7 @@ struct ClusterConfig {
   ReadTarget reads = ReadTarget::primary;  ///< `reads=primary|replicas`: clusters of redis only.
   /// `replica_misses=confirm|trust`: with `reads=replicas` only.
   ReplicaMiss replica_misses = ReplicaMiss::confirm;
+  HostKind hosts = HostKind::addresses;  ///< `hosts=addresses|names`: clusters of redis only.
   FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
   /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
   bool allow_plain_password = false;

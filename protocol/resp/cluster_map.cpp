@@ -21,11 +21,19 @@ constexpr Words ask_slots{"CLUSTER", "SLOTS"};
 
 NodeConfig config_of(const TopologyNode& node) { return {node.host, node.port, 1}; }
 
+// Then redirects by address are those that need a translation.
+void call_by_name(TopologyView& view) {
+  for (TopologyNode& node : view.nodes) {
+    if (!node.hostname.empty()) std::swap(node.host, node.hostname);
+  }
+}
+
 bool has_address(const TopologyNode& node) noexcept { return node.port != 0 && !node.host.empty(); }
 
 }  // namespace
 
-ClusterMap::ClusterMap(std::span<const NodeConfig> seeds) : owners_(slot_count, unassigned) {
+ClusterMap::ClusterMap(std::span<const NodeConfig> seeds, HostKind hosts)
+    : hosts_(hosts), owners_(slot_count, unassigned) {
   if (seeds.size() == 1) sole_seed_ = seeds.front();
 }
 
@@ -93,6 +101,7 @@ std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& rep
   if (view->claims.empty() && !known_) {
     return std::unexpected("the server knows no owner of any slot");
   }
+  if (hosts_ == HostKind::names) call_by_name(*view);
   note_importers(*view);
   view->asked = from.asked;
   slots_ = SlotMap::merge({&*view, 1}, slots_);

@@ -14,8 +14,9 @@
 // A server that stands alone knows no slots. If it is the only one of the configuration, it owns
 // all of them. Several of that sort are no cluster: `routing=ring` spreads keys over them.
 //
-// CLUSTER NODES has addresses to connect to, and beside them the names that servers announce. With
-// `cluster-preferred-endpoint-type hostname` redirects have the names.
+// CLUSTER NODES has the addresses of servers, and beside them the names that they announce. The
+// configuration says which of both to connect to. Redirects have the names with
+// `cluster-preferred-endpoint-type hostname`, else the addresses.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -30,8 +31,8 @@ namespace sheaf::protocol::resp {
 
 class ClusterMap final : public ServerMap {
  public:
-  // Of a configuration with these servers.
-  explicit ClusterMap(std::span<const NodeConfig> seeds);
+  // Of a configuration with these servers. `hosts`: by what the others are reached.
+  explicit ClusterMap(std::span<const NodeConfig> seeds, HostKind hosts = HostKind::addresses);
 
   std::span<const std::string_view> question() const override;
   std::expected<void, std::string> on_reply(const protocol::Reply& reply,
@@ -58,6 +59,7 @@ class ClusterMap final : public ServerMap {
   void write_down();
   void note_importers(const TopologyView& view);
 
+  const HostKind hosts_;
   std::optional<NodeConfig> sole_seed_;
   Form form_ = Form::nodes;
   bool known_ = false;

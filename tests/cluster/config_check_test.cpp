@@ -121,6 +121,9 @@ TEST(ConfigCheck, AClusterThatRoutesItselfTakesNoOptionsOfLocators) {
   EXPECT_EQ(refusal("a?reads=replicas&routing=ring"),
             "option reads needs routing=cluster: servers that stand alone have no replicas");
   EXPECT_EQ(refusal("a?replica_misses=trust"), "option replica_misses needs reads=replicas");
+  EXPECT_EQ(refusal("a?hosts=names"), "");
+  EXPECT_EQ(refusal("a?hosts=names&routing=ring"),
+            "option hosts needs routing=cluster: servers that stand alone name no others");
   const auto elsewhere = ClusterConfig::parse_uri("mqtt://a?routing=ring");
   ASSERT_FALSE(elsewhere);
   EXPECT_NE(elsewhere.error().text.find("for redis:// only"), std::string::npos);

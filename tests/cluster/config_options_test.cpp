@@ -170,6 +170,8 @@ TEST(ConfigOptions, EachChoiceIsTheEnumeratorOfItsName) {
   EXPECT_EQ(with("reads", "replicas").reads, ReadTarget::replicas);
   EXPECT_EQ(with("replica_misses", "confirm").replica_misses, ReplicaMiss::confirm);
   EXPECT_EQ(with("replica_misses", "trust").replica_misses, ReplicaMiss::trust);
+  EXPECT_EQ(with("hosts", "addresses").hosts, HostKind::addresses);
+  EXPECT_EQ(with("hosts", "names").hosts, HostKind::names);
 }
 
 TEST(ConfigOptions, TheDocumentationHasARowForEachOption) {

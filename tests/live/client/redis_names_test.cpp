@@ -1,5 +1,5 @@
-// A Redis cluster whose servers redirect by the names that they announce, which nobody here can
-// resolve. The addresses are in their maps.
+// Redis clusters whose servers announce names: some that nobody here can resolve and redirect by
+// them, and some that are reached by them.
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
@@ -21,9 +21,9 @@ using protocol::resp::hash_slot;
 
 class RedisNames : public testing::Test {
  protected:
-  RedisNames() {
+  void announce(const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < cluster.size(); ++i) {
-      cluster.text(i, {"CONFIG", "SET", "cluster-announce-hostname", name(i)});
+      cluster.text(i, {"CONFIG", "SET", "cluster-announce-hostname", names.at(i)});
     }
     wait_for_condition("all names are known everywhere", [this] {
       for (const protocol::resp::TopologyView& view : cluster.views()) {
@@ -34,14 +34,7 @@ class RedisNames : public testing::Test {
       return true;
     });
   }
-  static std::string name(std::size_t server) {
-    return "node" + std::to_string(server) + ".invalid";
-  }
-  static RespClusterOptions options() {
-    RespClusterOptions options;
-    options.lines = {"cluster-preferred-endpoint-type hostname"};
-    return options;
-  }
+  std::string seed() { return "redis://127.0.0.1:" + std::to_string(cluster.server(0).port()); }
   // Keys whose slots belong to server 0.
   std::vector<std::string> keys(std::size_t count) {
     std::vector<std::string> found;
@@ -52,12 +45,15 @@ class RedisNames : public testing::Test {
     return found;
   }
 
-  RespCluster cluster{options()};
+  RespCluster cluster{RespClusterOptions{}};
 };
 
 TEST_F(RedisNames, RedirectsByNameAreFollowedAndMakeNoServerTwo) {
-  auto client =
-      Client::open("redis://127.0.0.1:" + std::to_string(cluster.server(0).port())).value();
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    cluster.text(i, {"CONFIG", "SET", "cluster-preferred-endpoint-type", "hostname"});
+  }
+  announce({"node0.invalid", "node1.invalid", "node2.invalid"});
+  auto client = Client::open(seed()).value();
   for (const std::string& key : keys(4)) {
     const std::uint16_t slot = hash_slot(key);
     ASSERT_TRUE(client.set(key, "v"));
@@ -76,6 +72,28 @@ TEST_F(RedisNames, RedirectsByNameAreFollowedAndMakeNoServerTwo) {
     EXPECT_EQ((*moved)->data, "v");
   }
   EXPECT_EQ(client.stats().size(), cluster.size());
+}
+
+TEST_F(RedisNames, ServersAreReachedByThemAndRedirectsByAddressMakeNoServerTwo) {
+  announce({"localhost", "localhost", "localhost"});
+  auto client = Client::open(seed() + "?hosts=names").value();
+  for (const std::string& key : keys(4)) {
+    const std::uint16_t slot = hash_slot(key);
+    ASSERT_TRUE(client.set(key, "v"));
+    cluster.begin_migration(slot, 1);
+    cluster.move_keys(slot, 1);
+    const auto asked = client.get(key);
+    ASSERT_TRUE(asked) << asked.error().message();
+    EXPECT_EQ((*asked)->data, "v");
+    cluster.end_migration(slot, 1);
+    const auto moved = client.get(key);
+    ASSERT_TRUE(moved) << moved.error().message();
+    EXPECT_EQ((*moved)->data, "v");
+  }
+  ASSERT_EQ(client.stats().size(), cluster.size());
+  for (const NodeStats& node : client.stats()) {
+    EXPECT_TRUE(node.node.starts_with("localhost:")) << node.node;
+  }
 }
 
 }  // namespace

@@ -165,6 +165,28 @@ TEST_F(RespClusterMap, KnowsServersByTheNamesThatTheyAnnounce) {
   EXPECT_EQ(map.host_called("", 7000), "");
 }
 
+TEST_F(RespClusterMap, ReachesServersByTheNamesThatTheyAnnounceIfAskedTo) {
+  std::string bytes;
+  ClusterMap map(three, HostKind::names);
+  const std::string_view text =
+      "a0 :7000@1,one.example myself,master - 0 0 1 connected 0-99 [5->-a1]\n"
+      "a1 10.0.0.2:7000@1,two.example master - 0 0 2 connected 100-199\n"
+      "a2 10.0.0.2:7001@1,two.example slave a0 0 0 1 connected\n"
+      "a3 10.0.0.3:7000@1 master - 0 0 3 connected 200-16383\n";
+  ASSERT_EQ(give(map, nodes_reply(bytes, text)), "");
+  std::vector<std::string> names;
+  for (const NodeConfig& server : map.servers()) names.push_back(server.identity());
+  std::ranges::sort(names);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"10.0.0.3:7000", "one.example:7000", "two.example:7000"}));
+  ASSERT_TRUE(map.importer(5));
+  EXPECT_EQ(map.importer(5)->identity(), "two.example:7000");
+  EXPECT_EQ(map.host_called("10.0.0.2", 7001), "two.example");
+  EXPECT_EQ(map.host_called("two.example", 7001), "") << "it is called so already";
+  ASSERT_EQ(map.replicas().size(), 1u);
+  EXPECT_EQ(map.replicas().front().server.identity(), "two.example:7001");
+}
+
 TEST_F(RespClusterMap, AServerThatStandsAloneOwnsAllIfItIsTheOnlyOne) {
   const protocol::Reply disabled = refused("ERR This instance has cluster support disabled");
   ClusterMap alone(std::vector<NodeConfig>{{"h", 7}});
