@@ -53,6 +53,12 @@ namespace {
 // A fenced read, as LockGuard::read: writes back what it has read, with the token, if the key still
 // holds that; from then on the store refuses older tokens.
 Result<GetResult> claim(Client& client, const Arguments& arguments) {
+  if (!client.supports(Feature::fencing)) {
+    Error error;
+    error.outcome = Outcome::unsupported;
+    error.text = "servers of this kind know no fencing tokens";
+    return Failure(std::move(error));
+  }
   const std::string& key = arguments.keys.front();
   const auto end = std::chrono::steady_clock::now() + arguments.global.timeout;
   for (;;) {

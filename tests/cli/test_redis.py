@@ -111,7 +111,7 @@ class Redis(harness.OnDev):
     def test_what_redis_has_not_is_refused_in_a_sentence(self):
         self.ends(DONE, "set", "kept", "v")
         for words in (("set", "kept", "w", "--fence", "1"), ("del", "kept", "--fence", "1"),
-                      ("get", "kept", "--fence", "1")):
+                      ("get", "kept", "--fence", "1"), ("get", "absent", "--fence", "1")):
             done = self.run_on(*words)
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""), words)
             self.assert_sentences(done.stderr)
