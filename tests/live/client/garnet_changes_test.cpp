@@ -23,13 +23,6 @@ RespClusterOptions garnet_options(std::size_t replicas) {
   return options;
 }
 
-TEST(GarnetChanges, SlotsMoveUnderLoad) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
-  LoadedCluster loaded(garnet_options(0));
-  loaded.move_slots();
-  loaded.expect_all_good();
-}
-
 // MOVED and ASK name a port and "?".
 TEST(GarnetChanges, SlotsMoveUnderLoadBetweenServersThatNameNoHosts) {
   if (!garnet_server()) GTEST_SKIP() << no_garnet;
@@ -45,7 +38,8 @@ TEST(GarnetChanges, SlotsMoveUnderLoadBetweenServersThatNameNoHosts) {
 // the old primary all the time, although it did not serve.
 TEST(GarnetChanges, APlannedFailoverIsTriedUnderLoad) {
   if (!garnet_server()) GTEST_SKIP() << no_garnet;
-  LoadedCluster loaded(garnet_options(1), Loss::latest);
+  LoadedCluster loaded(garnet_options(1));
+  loaded.expect_loss(Loss::latest);
   RespCluster& cluster = loaded.cluster;
   const auto change = loaded.change_begins("failover", 0);
   EXPECT_EQ(cluster.text(3, {"CLUSTER", "FAILOVER"}), "+OK");
@@ -74,22 +68,16 @@ TEST(GarnetChanges, APlannedFailoverIsTriedUnderLoad) {
   loaded.expect_all_good();
 }
 
-TEST(GarnetChanges, AServerStandsStillUnderLoad) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
-  LoadedCluster loaded(garnet_options(0));
-  loaded.stand_still(1, 5s);
-  loaded.expect_all_good();
-}
-
 // FORCE, because Garnet aborts a planned failover whenever a replica is a moment behind. Then two
 // servers take writes for a moment, and those of the old one are lost. So is what a server that is
 // killed had acknowledged and not yet written to its file.
-TEST(GarnetChanges, SlotsMoveAPrimaryFailsOverOneStandsStillAndOneComesBackUnderOneLoad) {
+TEST(GarnetChanges, SlotsMoveOneStandsStillAPrimaryFailsOverAndOneComesBackUnderOneLoad) {
   if (!garnet_server()) GTEST_SKIP() << no_garnet;
-  LoadedCluster loaded(garnet_options(1), Loss::latest);
+  LoadedCluster loaded(garnet_options(1));
   loaded.move_slots();
-  loaded.fail_over(0, 3, "FORCE");
   loaded.stand_still(1, 5s);
+  loaded.expect_loss(Loss::latest);
+  loaded.fail_over(0, 3, "FORCE");
   loaded.restart_elsewhere(2);
   loaded.expect_all_good();
 }

@@ -31,9 +31,11 @@ enum class Loss : std::uint8_t {
 struct Load {
   static constexpr std::chrono::milliseconds patience{3'000};  // for one call
 
+  Load(Client& whose, CallJudge& by) : client(whose), judge(by) {}
+
   Client& client;
   CallJudge& judge;
-  Loss loss = Loss::none;
+  std::atomic<Loss> loss = Loss::none;
 };
 
 // Numbers that are written one after the other without a condition. One whose outcome is unknown

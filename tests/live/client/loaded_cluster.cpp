@@ -80,14 +80,14 @@ void LoadWriter::check() {
 
 // ---- all of it
 
-LoadedCluster::LoadedCluster(const RespClusterOptions& options, Loss loss)
+LoadedCluster::LoadedCluster(const RespClusterOptions& options)
     : cluster(options), observer(settled(cluster)) {
   std::string uri = "redis://";
   for (std::size_t i = 0; i < options.primaries; ++i) {
     uri += (i == 0 ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(cluster.port(i));
   }
   client.emplace(open(uri + "?connect_timeout=2s"));
-  load_.emplace(Load{.client = *client, .judge = judge, .loss = loss});
+  load_.emplace(*client, judge);
   for (unsigned i = 0; i < 4; ++i) {
     locks_.push_back(std::make_unique<LockedCounter>(*load_, "lock-" + std::to_string(i)));
   }

@@ -55,7 +55,10 @@ class LoadWriter {
 
 class LoadedCluster {
  public:
-  explicit LoadedCluster(const RespClusterOptions& options, Loss loss = Loss::none);
+  explicit LoadedCluster(const RespClusterOptions& options);
+
+  // Changes from now on may do this.
+  void expect_loss(Loss loss) { load_->loss = loss; }
 
   // Moves 2,000 slots, with those of all keys of the load among them, each to the next of the
   // servers that have slots.

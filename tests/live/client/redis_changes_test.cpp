@@ -17,32 +17,8 @@ RespClusterOptions with_replicas() {
   return options;
 }
 
-class RedisChanges : public testing::Test {
- protected:
-  LoadedCluster loaded{with_replicas()};
-};
-
-TEST_F(RedisChanges, SlotsMoveUnderLoad) {
-  loaded.move_slots();
-  loaded.expect_all_good();
-}
-
-TEST_F(RedisChanges, APrimaryFailsOverUnderLoad) {
-  loaded.fail_over(0, 3);
-  loaded.expect_all_good();
-}
-
-TEST_F(RedisChanges, AServerStandsStillUnderLoad) {
-  loaded.stand_still(1, 5s);
-  loaded.expect_all_good();
-}
-
-TEST_F(RedisChanges, AServerComesBackElsewhereUnderLoad) {
-  loaded.restart_elsewhere(2);
-  loaded.expect_all_good();
-}
-
-TEST_F(RedisChanges, SlotsMoveAPrimaryFailsOverOneStandsStillAndOneComesBackUnderOneLoad) {
+TEST(RedisChanges, SlotsMoveAPrimaryFailsOverOneStandsStillAndOneComesBackUnderOneLoad) {
+  LoadedCluster loaded(with_replicas());
   loaded.move_slots();
   loaded.fail_over(0, 3);
   loaded.stand_still(1, 5s);
@@ -51,8 +27,9 @@ TEST_F(RedisChanges, SlotsMoveAPrimaryFailsOverOneStandsStillAndOneComesBackUnde
 }
 
 // What the primary had acknowledged and not yet sent to its replica is lost.
-TEST(RedisElection, APrimaryIsKilledUnderLoadAndItsReplicaIsElected) {
-  LoadedCluster loaded(with_replicas(), Loss::latest);
+TEST(RedisChanges, APrimaryIsKilledUnderLoadAndItsReplicaIsElected) {
+  LoadedCluster loaded(with_replicas());
+  loaded.expect_loss(Loss::latest);
   loaded.lose(0, 3);
   loaded.expect_all_good();
 }
