@@ -18,6 +18,9 @@ set_target_properties(sheaf PROPERTIES
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(sheaf INTERFACE cxx_std_20)
 target_link_libraries(sheaf PRIVATE PkgConfig::SHEAF_UV Threads::Threads)
+if(SHEAF_TLS)
+  target_link_libraries(sheaf PRIVATE OpenSSL::SSL)
+endif()
 target_sources(sheaf PUBLIC FILE_SET HEADERS
   BASE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include"
   FILES ${public_headers} "${PROJECT_BINARY_DIR}/include/sheaf/version.h")

@@ -40,6 +40,10 @@ endif()
 if(NOT DEFINED CLI11_FOUND)
   set(CLI11_FOUND OFF)
 endif()
+find_package(OpenSSL 3 QUIET COMPONENTS SSL)
+if(NOT DEFINED OPENSSL_FOUND)
+  set(OPENSSL_FOUND OFF)
+endif()
 
 option(SHEAF_TESTS "Build the tests (needs GoogleTest)" ${SHEAF_IS_TOP})
 option(SHEAF_SAMPLES "Build the samples" ${SHEAF_IS_TOP})
@@ -48,6 +52,7 @@ option(SHEAF_INSTALL "Install the library, its CMake package, the program and th
 option(SHEAF_CLI "Build the sheaf program (needs CLI11)" ${CLI11_FOUND})
 option(SHEAF_PLUGIN "Build the Mosquitto plugin (needs mosquitto-dev and libmosquitto-dev)"
         ${SHEAF_HAVE_MOSQUITTO})
+option(SHEAF_TLS "Connections over TLS (need OpenSSL 3, libssl-dev)" ${OPENSSL_FOUND})
 option(SHEAF_BENCH "Build the benchmarks (need libmosquitto, libmemcached)" OFF)
 option(SHEAF_FUZZ "Build the fuzz targets (needs clang and its libFuzzer)" OFF)
 option(SHEAF_WERROR "Treat warnings as errors" OFF)

@@ -5,6 +5,7 @@
 SHEAF_CORE_PACKAGES=(g++ cmake ninja-build pkg-config libuv1-dev libxxhash-dev nlohmann-json3-dev)
 SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev libmosquitto-dev)
 SHEAF_CLI_PACKAGES=(libcli11-dev)
+SHEAF_TLS_PACKAGES=(libssl-dev)
 SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-19 clang-format-19
                      clang-tidy-19 libclang-rt-19-dev libasio-dev libmemcached-dev
                      memcached sasl2-bin libsasl2-modules redis-server libhiredis-dev)

@@ -39,6 +39,7 @@ ROOMS = {
     "socket": [],
     "socket/lane": ["socket"],
     "socket/uv": ["socket"],
+    "socket/tls": ["socket"],
     "protocol/memcached": ["protocol"],
     "protocol/mqtt5": ["protocol"],
     "protocol/resp": ["protocol"],

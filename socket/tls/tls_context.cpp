@@ -1,0 +1,145 @@
+#include "socket/tls/tls_context.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace sheaf::socket::tls {
+namespace {
+
+using Fault = std::optional<std::string>;
+
+constexpr int security_level = 2;          // 112 bits, SSL_CTX_set_security_level(3)
+constexpr std::size_t longest_name = 255;  // RFC 7301 §3.1
+
+// The cause of OpenSSL's latest error, and an empty queue.
+std::string take_cause() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* text = ERR_reason_error_string(code);
+  return text != nullptr ? text : "it cannot be used";
+}
+
+Fault unreadable(std::string_view option, const std::string& path) {
+  // A folder can be opened, but not read.
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  bool failed = file == nullptr;
+  if (file != nullptr) {
+    std::fgetc(file);
+    failed = std::ferror(file) != 0;
+  }
+  const int error = errno;
+  if (file != nullptr) std::fclose(file);
+  if (!failed) return std::nullopt;
+  return std::string(option) + " " + path + " cannot be read: " + std::strerror(error);
+}
+
+std::string no_pem(std::string_view option, const std::string& path, std::string_view what) {
+  const unsigned long first = ERR_peek_error();
+  const bool missing =
+      ERR_GET_REASON(first) == PEM_R_NO_START_LINE || ERR_GET_LIB(first) == ERR_LIB_OSSL_DECODER;
+  const std::string cause = take_cause();
+  const std::string begin = std::string(option) + " " + path;
+  if (missing) return begin + " has no " + std::string(what) + " in PEM form";
+  return begin + " cannot be used: " + cause;
+}
+
+Fault load_authorities(SSL_CTX* context, const std::string& path) {
+  if (path.empty()) {
+    if (SSL_CTX_set_default_verify_paths(context) == 1) return std::nullopt;
+    return "the system's authorities cannot be loaded: " + take_cause();
+  }
+  if (auto fault = unreadable("tls_ca", path)) return fault;
+  if (SSL_CTX_load_verify_file(context, path.c_str()) == 1) return std::nullopt;
+  const int reason = ERR_GET_REASON(ERR_peek_last_error());
+  if (reason == X509_R_NO_CERTIFICATE_OR_CRL_FOUND) {
+    ERR_clear_error();
+    return "tls_ca " + path + " has no certificate in PEM form";
+  }
+  return no_pem("tls_ca", path, "certificate");
+}
+
+// OpenSSL would ask the terminal for a passphrase.
+int no_passphrase(char*, int, int, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return -1;
+}
+
+Fault load_key(SSL_CTX* context, const TlsOptions& options) {
+  if (auto fault = unreadable("tls_key", options.key_file)) return fault;
+  bool encrypted = false;
+  SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &encrypted);
+  const bool loaded =
+      SSL_CTX_use_PrivateKey_file(context, options.key_file.c_str(), SSL_FILETYPE_PEM) == 1;
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+  if (loaded && SSL_CTX_check_private_key(context) == 1) return std::nullopt;
+  const int reason = ERR_GET_REASON(ERR_peek_last_error());
+  if (encrypted) {
+    ERR_clear_error();
+    return "tls_key " + options.key_file + " is encrypted, and keys with a passphrase are not read";
+  }
+  if (reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH) {
+    ERR_clear_error();
+    return "tls_key " + options.key_file + " is not the key of the certificate in tls_cert " +
+           options.certificate_file;
+  }
+  return no_pem("tls_key", options.key_file, "private key");
+}
+
+Fault load_identity(SSL_CTX* context, const TlsOptions& options) {
+  if (options.certificate_file.empty() && options.key_file.empty()) return std::nullopt;
+  if (options.certificate_file.empty()) return "tls_key needs tls_cert";
+  if (options.key_file.empty()) return "tls_cert needs tls_key";
+  if (auto fault = unreadable("tls_cert", options.certificate_file)) return fault;
+  if (SSL_CTX_use_certificate_chain_file(context, options.certificate_file.c_str()) != 1) {
+    return no_pem("tls_cert", options.certificate_file, "certificate");
+  }
+  return load_key(context, options);
+}
+
+Fault offer(SSL_CTX* context, const std::string& protocol) {
+  if (protocol.empty()) return std::nullopt;
+  if (protocol.size() > longest_name) return "the name of the protocol has more than 255 bytes";
+  std::string list(1, static_cast<char>(protocol.size()));
+  list += protocol;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(list.data());
+  // Unlike the others, this function returns 0 when all is well.
+  if (SSL_CTX_set_alpn_protos(context, bytes, static_cast<unsigned>(list.size())) == 0) {
+    return std::nullopt;
+  }
+  return "no protocol can be offered: " + take_cause();
+}
+
+Fault prepare(SSL_CTX* context, const TlsOptions& options) {
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_security_level(context, security_level);
+  SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  if (auto fault = load_authorities(context, options.ca_file)) return fault;
+  if (auto fault = load_identity(context, options)) return fault;
+  return offer(context, options.protocol);
+}
+
+}  // namespace
+
+std::expected<std::shared_ptr<const TlsContext>, std::string> TlsContext::open(TlsOptions options) {
+  ERR_clear_error();
+  SSL_CTX* raw = SSL_CTX_new(TLS_client_method());
+  if (raw == nullptr) return std::unexpected("TLS cannot be set up: " + take_cause());
+  const std::shared_ptr<const TlsContext> context(new TlsContext(std::move(options), raw));
+  if (auto fault = prepare(raw, context->options())) return std::unexpected(std::move(*fault));
+  ERR_clear_error();
+  return context;
+}
+
+TlsContext::~TlsContext() { SSL_CTX_free(raw_); }
+
+}  // namespace sheaf::socket::tls

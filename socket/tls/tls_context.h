@@ -1,0 +1,40 @@
+#pragma once
+
+// TlsContext: options checked and files read, once for all connections that share them.
+//
+// The rules of every connection: TLS 1.2 or later, keys and signatures of 112 bits or more (so no
+// SHA-1 and no RSA below 2,048 bits), no compression, no renegotiation, a peer that proves its
+// name.
+//
+// Thread rule: open() from any thread; afterwards constant.
+
+#include <expected>
+#include <memory>
+#include <string>
+
+#include "socket/tls/tls_options.h"
+
+struct ssl_ctx_st;  // OpenSSL's SSL_CTX
+
+namespace sheaf::socket::tls {
+
+class TlsContext {
+ public:
+  // Reads the files. The error is one sentence that names the option, the file and the cause.
+  static std::expected<std::shared_ptr<const TlsContext>, std::string> open(TlsOptions options);
+
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  const TlsOptions& options() const noexcept { return options_; }
+  ssl_ctx_st* raw() const noexcept { return raw_; }
+
+ private:
+  TlsContext(TlsOptions options, ssl_ctx_st* raw) : options_(std::move(options)), raw_(raw) {}
+
+  TlsOptions options_;
+  ssl_ctx_st* raw_;
+};
+
+}  // namespace sheaf::socket::tls

@@ -1,0 +1,134 @@
+#include "socket/tls/tls_failures.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <cstdio>
+
+namespace sheaf::socket::tls {
+namespace {
+
+std::string print_time(const ASN1_TIME* time) {
+  tm parts{};
+  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return "an unknown time";
+  char text[64];
+  std::snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d UTC", parts.tm_year + 1900,
+                parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return text;
+}
+
+std::string describe_certificate(long code, const std::string& name) {
+  switch (code) {
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      return "the server's certificate is not for " + name;
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+      return "the server's certificate is signed by itself, and not trusted";
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      return "the server's certificate comes from an authority that is not trusted";
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      return "the server's certificate leads to no trusted authority, or its chain is not complete";
+    case X509_V_ERR_EE_KEY_TOO_SMALL:
+      return "the key of the server's certificate is too weak";
+    case X509_V_ERR_CA_KEY_TOO_SMALL:
+      return "the key of the server's authority is too weak";
+    case X509_V_ERR_CA_MD_TOO_WEAK:
+      return "the server's certificate is signed with a hash that is too weak";
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      return "the server's certificate was not signed by the authority that it names";
+    case X509_V_ERR_INVALID_PURPOSE:
+      return "the server's certificate is not meant for servers";
+    default:
+      return std::string("the server's certificate is refused: ") +
+             X509_verify_cert_error_string(code);
+  }
+}
+
+std::string describe_alert(int reason) {
+  switch (reason) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+      return "the server wants a certificate of the client, which tls_cert and tls_key would give";
+    case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+      return "the server does not speak TLS 1.2 or later";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+      return "the server does not trust the authority of our certificate";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+      return "the server says that our certificate has expired";
+    default:
+      return std::string("the server refuses the connection: ") +
+             SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET);
+  }
+}
+
+std::string describe_error(int reason) {
+  switch (reason) {
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_HTTP_REQUEST:
+    case SSL_R_PACKET_LENGTH_TOO_LONG:
+    case SSL_R_UNEXPECTED_MESSAGE:
+    case SSL_R_BAD_RECORD_TYPE:
+      return "what the server sent is not TLS";
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_VERSION_TOO_LOW:
+      return "the server does not speak TLS 1.2 or later";
+    case SSL_R_UNEXPECTED_EOF_WHILE_READING:
+      return "the connection ended without a close_notify, so something may be missing";
+    case SSL_R_BAD_SIGNATURE:
+    case SSL_R_DIGEST_CHECK_FAILED:
+      return "the server does not have the key of its certificate";
+    case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
+      return "what the server sent was changed on the way";
+    default:
+      break;
+  }
+  const char* const text = ERR_reason_error_string(ERR_peek_last_error());
+  return text != nullptr ? text : "the connection failed";
+}
+
+}  // namespace
+
+int note_verdict(int accepted, x509_store_ctx_st* verdict) {
+  if (accepted == 1) return accepted;
+  const auto* const ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(verdict, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* const note = static_cast<std::string*>(SSL_get_app_data(ssl));
+  const X509* const certificate = X509_STORE_CTX_get_current_cert(verdict);
+  const int code = X509_STORE_CTX_get_error(verdict);
+  const bool own = X509_STORE_CTX_get_error_depth(verdict) == 0;
+  const std::string which =
+      own ? "the server's certificate" : "a certificate in the server's chain";
+  if (code == X509_V_ERR_CERT_HAS_EXPIRED) {
+    *note = which + " has expired: it ended at " + print_time(X509_get0_notAfter(certificate));
+  } else if (code == X509_V_ERR_CERT_NOT_YET_VALID) {
+    *note =
+        which + " is not valid yet: it begins at " + print_time(X509_get0_notBefore(certificate));
+  }
+  return accepted;
+}
+
+std::string describe_failure(ssl_st* ssl, const std::string& name, bool in_handshake) {
+  const unsigned long code = ERR_peek_last_error();
+  const int reason = ERR_GET_REASON(code);
+  const bool of_ssl = ERR_GET_LIB(code) == ERR_LIB_SSL;
+  const auto* const note = static_cast<const std::string*>(SSL_get_app_data(ssl));
+  const long verdict = SSL_get_verify_result(ssl);
+  std::string text = "TLS: ";
+  if (!note->empty()) {
+    text += *note;
+  } else if (verdict != X509_V_OK) {
+    text += describe_certificate(verdict, name);
+  } else if (of_ssl && reason >= SSL_AD_REASON_OFFSET) {
+    text += describe_alert(reason);
+  } else if (of_ssl && reason == SSL_R_UNEXPECTED_EOF_WHILE_READING && in_handshake) {
+    text += "the server ended the connection during the handshake";
+  } else {
+    text += describe_error(of_ssl ? reason : 0);
+  }
+  ERR_clear_error();
+  return text;
+}
+
+}  // namespace sheaf::socket::tls

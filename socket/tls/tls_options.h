@@ -1,0 +1,17 @@
+#pragma once
+
+// What a cluster's connections over TLS need to know.
+
+#include <string>
+
+namespace sheaf::socket::tls {
+
+struct TlsOptions {
+  std::string ca_file;           // PEM; empty: the authorities that the system trusts
+  std::string certificate_file;  // PEM, our own with its chain; empty: none. Goes with key_file.
+  std::string key_file;          // PEM, not encrypted
+  std::string name;              // name or address to verify; empty: the host that is dialed
+  std::string protocol;          // offered by ALPN, "mqtt"; empty: none is offered
+};
+
+}  // namespace sheaf::socket::tls

@@ -1,0 +1,76 @@
+#include "tests/support/certificates.h"
+
+#include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+namespace sheaf::test {
+namespace {
+
+template <typename Write>
+std::string print(const Write& write) {
+  BIO* const bio = BIO_new(BIO_s_mem());
+  EXPECT_EQ(write(bio), 1);
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(bio, &bytes);
+  std::string text(bytes, static_cast<std::size_t>(size));
+  BIO_free(bio);
+  return text;
+}
+
+void extend(X509* certificate, X509* issuer, int kind, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str());
+  EXPECT_NE(extension, nullptr) << value;
+  X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+}
+
+}  // namespace
+
+std::string Identity::certificate_pem() const {
+  return print([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); });
+}
+
+std::string Identity::key_pem() const {
+  return print([&](BIO* bio) {
+    return PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  });
+}
+
+Identity make_identity(const CertificateTerms& terms, const Identity* issuer) {
+  static long serial = 0;
+  Identity made;
+  made.key.reset(terms.rsa_bits == 0 ? EVP_EC_gen("P-256") : EVP_RSA_gen(terms.rsa_bits));
+  made.certificate.reset(X509_new());
+  X509* const raw = made.certificate.get();
+  X509_set_version(raw, X509_VERSION_3);
+  ASN1_INTEGER_set(X509_get_serialNumber(raw), ++serial);
+  ASN1_TIME_set(X509_getm_notBefore(raw), terms.begins);
+  ASN1_TIME_set(X509_getm_notAfter(raw), terms.ends);
+  X509_set_pubkey(raw, made.key.get());
+  X509_NAME_add_entry_by_txt(X509_get_subject_name(raw), "CN", MBSTRING_ASC,
+                             reinterpret_cast<const unsigned char*>(terms.subject.c_str()), -1, -1,
+                             0);
+  X509* const signer = issuer == nullptr ? raw : issuer->certificate.get();
+  X509_set_issuer_name(raw, X509_get_subject_name(signer));
+  extend(raw, signer, NID_basic_constraints,
+         terms.authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
+  if (!terms.names.empty()) extend(raw, signer, NID_subject_alt_name, terms.names);
+  EVP_PKEY* const key = issuer == nullptr ? made.key.get() : issuer->key.get();
+  EXPECT_GT(X509_sign(raw, key, EVP_get_digestbyname(terms.hash)), 0);
+  return made;
+}
+
+Identity make_authority(const std::string& subject, const Identity* issuer) {
+  CertificateTerms terms;
+  terms.subject = subject;
+  terms.names.clear();
+  terms.authority = true;
+  terms.begins = certificate_time - 1'000 * day;
+  terms.ends = certificate_time + 1'000 * day;
+  return make_identity(terms, issuer);
+}
+
+}  // namespace sheaf::test

@@ -1,0 +1,48 @@
+#pragma once
+
+// Certificates made by tests: authorities and what they sign, in memory. Nothing depends on the
+// clock of the machine.
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace sheaf::test {
+
+// The moment at which tests judge certificates: 2026-01-01 00:00:00 UTC, in seconds.
+constexpr std::int64_t certificate_time = 1'767'225'600;
+constexpr std::int64_t day = 86'400;
+
+struct FreeOpenssl {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+};
+using Key = std::unique_ptr<EVP_PKEY, FreeOpenssl>;
+using Certificate = std::unique_ptr<X509, FreeOpenssl>;
+
+// A certificate and its key.
+struct Identity {
+  Key key;
+  Certificate certificate;
+  std::string certificate_pem() const;
+  std::string key_pem() const;
+};
+
+struct CertificateTerms {
+  std::string subject = "server";
+  std::string names = "DNS:broker.example,IP:127.0.0.1";  // empty: no alternative names
+  std::int64_t begins = certificate_time - day;
+  std::int64_t ends = certificate_time + day;
+  bool authority = false;
+  unsigned rsa_bits = 0;  // 0: a key on P-256
+  const char* hash = "SHA256";
+};
+
+// Signed by `issuer`, or by itself if there is none.
+Identity make_identity(const CertificateTerms& terms, const Identity* issuer);
+Identity make_authority(const std::string& subject, const Identity* issuer = nullptr);
+
+}  // namespace sheaf::test
