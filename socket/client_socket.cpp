@@ -102,7 +102,9 @@ void ClientSocket::on_writable(Now) {
 
 void ClientSocket::on_closed(int error, Now now) {
   if (!own_reason_set_ && error != 0 && !session_->closed()) {
-    own_reason_ = {Reason::connection_lost, std::strerror(error), false};
+    const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
+    own_reason_ = {Reason::connection_lost,
+                   text.empty() ? std::string(std::strerror(error)) : std::string(text), false};
     own_reason_set_ = true;
   }
   session_->on_eof(now);

@@ -49,6 +49,8 @@ class Stream {
   virtual ~Stream() = default;
   // Takes what it can now and says how much; less than all: on_writable follows.
   virtual std::size_t write(std::span<const Bytes> parts) = 0;
+  // In on_closed with an error: why, as one clause; empty: the errno value says it.
+  virtual std::string_view failure() const { return {}; }
 };
 
 class DialSink {

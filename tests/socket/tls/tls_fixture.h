@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "socket/tls/tls_context.h"
-#include "tests/support/certificates.h"
+#include "tests/support/tls/certificates.h"
 
 namespace sheaf::socket::tls {
 

@@ -1,4 +1,4 @@
-#include "tests/support/certificates.h"
+#include "tests/support/tls/certificates.h"
 
 #include <gtest/gtest.h>
 #include <openssl/pem.h>

@@ -1,0 +1,170 @@
+#include "socket/tls/tls_stream.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace sheaf::socket::tls {
+namespace {
+
+// A sink without space is asked again on a later turn, and not in one that never ends.
+constexpr std::chrono::milliseconds retry_after{1};
+
+}  // namespace
+
+TlsStream::TlsStream(Loop& loop, std::shared_ptr<const TlsContext> context, const std::string& host,
+                     HandshakeSink& handshake_sink, StreamSink& sink)
+    : loop_(loop),
+      session_(std::move(context), host),
+      handshake_sink_(&handshake_sink),
+      sink_(sink),
+      retry_(loop.timer(*this)) {}
+
+TlsStream::~TlsStream() {
+  if (guard_ != nullptr) *guard_ = true;
+  loop_.forget(*this);
+  // As good as it can: what the kernel does not take at once is not said.
+  if (inner_ == nullptr || cut_) return;
+  session_.close();
+  flush();
+}
+
+void TlsStream::start(std::unique_ptr<Stream> inner, Now now) {
+  inner_ = std::move(inner);
+  session_.start(now);
+  flush();
+  loop_.defer(*this);  // it may have failed already
+}
+
+std::size_t TlsStream::write(std::span<const Bytes> parts) {
+  if (ended_ || owed_) return 0;
+  std::size_t total = 0;
+  for (const Bytes part : parts) total += part.size();
+  std::size_t taken = 0;
+  std::size_t offset = 0;
+  // As many buffers full as the inner stream takes.
+  while (taken < total) {
+    std::size_t some = 0;
+    if (offset > 0) {
+      const Bytes rest[] = {parts.front().subspan(offset)};
+      some = session_.write(rest);
+    } else {
+      some = session_.write(parts);
+    }
+    flush();
+    if (some == 0) break;
+    taken += some;
+    for (offset += some; !parts.empty() && offset >= parts.front().size();) {
+      offset -= parts.front().size();
+      parts = parts.subspan(1);
+    }
+  }
+  owed_ = taken < total;
+  if (owed_ && session_.state() != TlsSession::State::open) loop_.defer(*this);
+  return taken;
+}
+
+void TlsStream::flush() {
+  while (!blocked_ && !cut_) {
+    const Bytes bytes = session_.output();
+    if (bytes.empty()) return;
+    const Bytes parts[] = {bytes};
+    const std::size_t taken = inner_->write(parts);
+    blocked_ = taken < bytes.size();
+    if (taken > 0) session_.on_output(taken);
+  }
+}
+
+std::span<std::byte> TlsStream::read_space() {
+  if (ended_) return {};
+  return session_.input_space();
+}
+
+void TlsStream::on_read(std::size_t size, Now now) {
+  session_.on_input(size);
+  proceed(now);
+}
+
+void TlsStream::on_writable(Now now) {
+  blocked_ = false;
+  proceed(now);
+}
+
+void TlsStream::on_closed(int error, Now now) {
+  cut_ = true;
+  error_ = error;
+  session_.on_eof();
+  proceed(now);
+}
+
+// Whatever has happened: tells the sinks all of it. Called out of the loop only.
+void TlsStream::proceed(Now now) {
+  if (ended_ || inner_ == nullptr) return;
+  bool gone = false;
+  guard_ = &gone;
+  flush();
+  if (handshake_sink_ != nullptr && !end_handshake(now, gone)) return;
+  if (handshake_sink_ == nullptr) {
+    if (!deliver(now, gone)) return;
+    flush();
+    if (!report_room(now, gone)) return;
+    report_end(now);
+    if (gone) return;
+  }
+  guard_ = nullptr;
+}
+
+// False: this stream is gone, or will be.
+bool TlsStream::end_handshake(Now now, const bool& gone) {
+  switch (session_.state()) {
+    case TlsSession::State::handshaking:
+      return true;
+    case TlsSession::State::open:
+    case TlsSession::State::ended:
+      std::exchange(handshake_sink_, nullptr)->on_secured(now);
+      return !gone;
+    case TlsSession::State::failed:
+      break;
+  }
+  ended_ = true;
+  std::string text = session_.failure();
+  if (error_ != 0) text += std::string(": ") + std::strerror(error_);
+  std::exchange(handshake_sink_, nullptr)->on_handshake_failed(std::move(text), now);
+  if (!gone) guard_ = nullptr;
+  return false;
+}
+
+// Decrypts straight into the sink's space. False: the sink destroyed this stream.
+bool TlsStream::deliver(Now now, const bool& gone) {
+  while (session_.state() == TlsSession::State::open) {
+    const std::span<std::byte> space = sink_.read_space();
+    if (space.empty()) {
+      if (session_.unread() || cut_) retry_->set(now.mono + retry_after);
+      return true;
+    }
+    const std::size_t size = session_.read(space);
+    if (size == 0) return true;
+    sink_.on_read(size, now);
+    if (gone) return false;
+  }
+  return true;
+}
+
+bool TlsStream::report_room(Now now, const bool& gone) {
+  if (!owed_ || blocked_ || session_.state() != TlsSession::State::open || cut_) return true;
+  owed_ = false;
+  sink_.on_writable(now);
+  return !gone;
+}
+
+void TlsStream::report_end(Now now) {
+  const auto state = session_.state();
+  if (state == TlsSession::State::open || state == TlsSession::State::handshaking) return;
+  ended_ = true;
+  retry_->cancel();
+  // What the network said of the end is nearer to the cause than what is missing without it.
+  const int ours = state == TlsSession::State::ended ? 0 : EPROTO;
+  sink_.on_closed(error_ != 0 && ours != 0 ? error_ : ours, now);
+}
+
+}  // namespace sheaf::socket::tls
