@@ -253,6 +253,8 @@ struct Destroyer final : socket::StreamSink, socket::DialSink {
   std::unique_ptr<socket::Stream> stream;
   bool at_once = false;
   int calls = 0;
+  int error = 0;
+  std::string why;
   std::string space = std::string(3, 0);
   void on_connected(std::unique_ptr<socket::Stream> made, Now) override {
     ++calls;
@@ -263,7 +265,12 @@ struct Destroyer final : socket::StreamSink, socket::DialSink {
   std::span<std::byte> read_space() override { return std::as_writable_bytes(std::span(space)); }
   void on_read(std::size_t, Now) override { ++calls, stream.reset(); }
   void on_writable(Now) override { ++calls, stream.reset(); }
-  void on_closed(int, Now) override { ++calls, stream.reset(); }
+  void on_closed(int code, Now) override {
+    ++calls;
+    error = code;
+    why = stream->failure();
+    stream.reset();
+  }
 };
 
 TEST_F(TlsStreamTest, ASinkMayDestroyTheStreamInAnyCall) {
@@ -299,6 +306,18 @@ TEST_F(TlsStreamTest, ASinkMayDestroyTheStreamInAnyCall) {
   dial(failing);
   world.run_for(100ms);
   EXPECT_EQ(failing.calls, 1);
+}
+
+// In TLS 1.3 this comes after the client's handshake.
+TEST_F(TlsStreamTest, AClientWithoutACertificateHearsThatTheServerWantsOne) {
+  script.terms.client_ca = &ca;
+  Destroyer sink;
+  sink.dial = dialer->dial({"broker.example", 8883}, world.now().mono + 5s, sink, sink);
+  ASSERT_TRUE(run([&] { return sink.calls == 2; }));
+  EXPECT_EQ(sink.error, EPROTO);
+  EXPECT_EQ(sink.why,
+            "TLS: the server wants a certificate of the client, which tls_cert and tls_key would "
+            "give");
 }
 
 }  // namespace
