@@ -305,7 +305,8 @@ LINKS = {name.replace("/", "_"): [a.replace("/", "_") for a in below]
          for name, below in ARROWS.items()}
 LINKS["client"] = LINKS["client"] + ["store_pipe"]
 FOREIGN_LINKS = {"base": ["SHEAF_XXHASH"], "socket": ["SHEAF_UV", "OpenSSL"],
-                 "cluster": ["nlohmann_json"], "store_plugin": [], "cli": ["CLI11", "nlohmann_json"]}
+                 "cluster": ["nlohmann_json"], "store_plugin": [],
+                 "cli": ["CLI11", "nlohmann_json"]}
 
 
 def link_targets(links):
