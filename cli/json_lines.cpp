@@ -186,6 +186,7 @@ Json report_object(const NodeReport& report) {
   object["round_trip_ms"] = nullptr;
   if (report.round_trip) object["round_trip_ms"] = milliseconds(*report.round_trip);
   object["connections"] = report.stats.connections;
+  if (!report.stats.tls.empty()) object["tls"] = report.stats.tls;
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
   if (report.error) object["error"] = report.error->message();

@@ -28,6 +28,16 @@ std::string difference_text(std::chrono::milliseconds difference) {
          (size < longest_exact ? std::to_string(size.count()) + " ms" : format_elapsed(size));
 }
 
+// Whether a column for it is worth its place.
+bool any_tls(const std::vector<NodeReport>& reports) {
+  return std::ranges::any_of(reports,
+                             [](const NodeReport& report) { return !report.stats.tls.empty(); });
+}
+
+std::string tls_text(const NodeReport* report) {
+  return report == nullptr || report->stats.tls.empty() ? "-" : report->stats.tls;
+}
+
 }  // namespace
 
 std::string nodes_table(const std::vector<NodeReport>& reports) {
@@ -37,8 +47,12 @@ std::string nodes_table(const std::vector<NodeReport>& reports) {
                     report.round_trip ? format_elapsed(*report.round_trip) : "-",
                     pool_text(report.stats),
                     report.clock_difference ? difference_text(*report.clock_difference) : "-"});
+    if (any_tls(reports)) rows.back().push_back(tls_text(&report));
   }
-  return text_table({{"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}}, rows);
+  std::vector<Column> columns = {
+      {"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}};
+  if (any_tls(reports)) columns.push_back({"TLS"});
+  return text_table(columns, rows);
 }
 
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node) {
@@ -59,10 +73,12 @@ std::string nodes_table(const std::vector<NodeReport>& reports,
          report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
          report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
          ranges_text(server.slots)});
+    if (any_tls(reports)) rows.back().push_back(tls_text(report));
   }
-  return text_table(
-      {{"NODE"}, {"ROLE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"EPOCH", true}, {"SLOTS"}},
-      rows);
+  std::vector<Column> columns = {{"NODE"}, {"ROLE"},        {"HEALTH"}, {"ROUND TRIP", true},
+                                 {"POOL"}, {"EPOCH", true}, {"SLOTS"}};
+  if (any_tls(reports)) columns.push_back({"TLS"});
+  return text_table(columns, rows);
 }
 
 std::optional<std::string> clock_warning(const NodeReport& report) {

@@ -153,6 +153,7 @@ void SocketPool::add_to(NodeStats& stats) const {
   SocketTotals totals = totals_;
   for (const auto& socket : sockets_) {
     stats.connections += socket->ready() ? 1 : 0;
+    if (socket->ready()) stats.tls = socket->encryption();
     stats.in_flight += socket->in_flight();
     totals.add(*socket);
   }

@@ -20,8 +20,8 @@ struct SocketTotals {
   std::uint64_t bad_timestamps = 0;
 
   void add(const socket::ClientSocket& socket) {
-    bytes_sent += socket.bytes_sent();
-    bytes_received += socket.bytes_received();
+    bytes_sent += socket.traffic().sent;
+    bytes_received += socket.traffic().received;
     late_replies += socket.counters().late_replies;
     bad_timestamps += socket.counters().bad_timestamps;
   }

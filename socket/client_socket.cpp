@@ -88,7 +88,7 @@ std::span<std::byte> ClientSocket::read_space() {
 }
 
 void ClientSocket::on_read(std::size_t size, Now now) {
-  bytes_received_ += size;
+  traffic_.received += size;
   last_received_ = now.mono;
   session_->on_input(size, now);
   pull_events(now);
@@ -103,8 +103,9 @@ void ClientSocket::on_writable(Now) {
 void ClientSocket::on_closed(int error, Now now) {
   if (!own_reason_set_ && error != 0 && !session_->closed()) {
     const std::string_view text = stream_ == nullptr ? "" : stream_->failure();
-    own_reason_ = {Reason::connection_lost,
-                   text.empty() ? std::string(std::strerror(error)) : std::string(text), false};
+    const bool refused = stream_ != nullptr && stream_->refused();
+    own_reason_ = {refused ? Reason::authentication : Reason::connection_lost,
+                   text.empty() ? std::string(std::strerror(error)) : std::string(text), refused};
     own_reason_set_ = true;
   }
   session_->on_eof(now);
@@ -119,8 +120,9 @@ void ClientSocket::on_connected(std::unique_ptr<Stream> stream, Now now) {
   loop_.defer(*this);
 }
 
-void ClientSocket::on_dial_failed(std::string text, Now now) {
-  abort(Reason::connect_failed, std::move(text), now);
+void ClientSocket::on_dial_failed(DialFailure why, Now now) {
+  abort(why.refused ? Reason::authentication : Reason::connect_failed, std::move(why.text), now);
+  own_reason_.permanent = own_reason_.reason == Reason::authentication;
 }
 
 void ClientSocket::on_timer(Now now) {
@@ -197,7 +199,7 @@ void ClientSocket::flush(Now now) {
     for (const Bytes part : parts) total += part.size();
     if (total == 0) return;
     const std::size_t taken = stream_->write(parts);
-    bytes_sent_ += taken;
+    traffic_.sent += taken;
     if (taken > 0) session_->on_output(taken, now);
     blocked_ = taken < total;
   }

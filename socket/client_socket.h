@@ -38,6 +38,12 @@ class ClientSocketOwner {
   ~ClientSocketOwner() = default;
 };
 
+// Bytes of a connection.
+struct Traffic {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+
 class ClientSocket final : private StreamSink,
                            private DialSink,
                            private TimerSink,
@@ -79,9 +85,11 @@ class ClientSocket final : private StreamSink,
   // When the oldest request in flight was submitted; `never` if there is none.
   Deadline busy_since() const noexcept;
   Deadline last_received() const noexcept { return last_received_; }
-  std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
-  std::uint64_t bytes_received() const noexcept { return bytes_received_; }
+  Traffic traffic() const noexcept { return traffic_; }
   const protocol::Counters& counters() const { return session_->counters(); }
+  std::string_view encryption() const {
+    return stream_ != nullptr ? stream_->encryption() : std::string_view();
+  }
 
   // Names the connection for as long as the process lives; given by the node.
   std::uint64_t id = 0;
@@ -97,7 +105,7 @@ class ClientSocket final : private StreamSink,
   void on_closed(int error, Now now) override;
   bool expecting() const override { return state_ != State::ready || !requests_.empty(); }
   void on_connected(std::unique_ptr<Stream> stream, Now now) override;
-  void on_dial_failed(std::string text, Now now) override;
+  void on_dial_failed(DialFailure why, Now now) override;
   void on_timer(Now now) override;
   void run_deferred(Now now) override;
 
@@ -119,8 +127,7 @@ class ClientSocket final : private StreamSink,
   Deadline idle_since_;
   Deadline last_received_{0};
   unsigned unwritten_ = 0;  // operations since the last flush
-  std::uint64_t bytes_sent_ = 0;
-  std::uint64_t bytes_received_ = 0;
+  Traffic traffic_;
   protocol::CloseReason own_reason_;  // set when we end it before the session could
   bool own_reason_set_ = false;
   std::vector<Request*> by_slot_;

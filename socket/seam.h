@@ -51,13 +51,24 @@ class Stream {
   virtual std::size_t write(std::span<const Bytes> parts) = 0;
   // In on_closed with an error: why, as one clause; empty: the errno value says it.
   virtual std::string_view failure() const { return {}; }
+  // In on_closed with an error: the peer does not take us for who we are. Soon trying again is
+  // useless.
+  virtual bool refused() const { return false; }
+  // How it is encrypted: "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty: not at all.
+  virtual std::string_view encryption() const { return {}; }
+};
+
+struct DialFailure {
+  std::string text;  // one clause, "connection refused"
+  // The peer is not who it should be, or does not take us for who we are: soon trying again is
+  // useless.
+  bool refused = false;
 };
 
 class DialSink {
  public:
   virtual void on_connected(std::unique_ptr<Stream> stream, Now now) = 0;
-  virtual void on_dial_failed(std::string text,
-                              Now now) = 0;  // text: one clause, "connection refused"
+  virtual void on_dial_failed(DialFailure why, Now now) = 0;
 
  protected:
   ~DialSink() = default;

@@ -40,7 +40,7 @@ enum class Reason : std::uint8_t {
   connect_failed,       ///< No connection could be made.
   connection_lost,      ///< The connection ended while the request was on it.
   protocol_error,       ///< The peer broke the protocol; its connection was closed.
-  authentication,       ///< The server refused the user name, password or client ID.
+  authentication,       ///< One side is not who the other wants: password, client ID, certificate.
   too_large,            ///< Key, value or packet is above a limit; the text names it.
   bad_argument,         ///< An argument is not allowed; the text names it and the limit.
   bad_configuration,    ///< A URI, JSON file or option is not allowed; the text names the field.

@@ -52,6 +52,9 @@ struct NodeStats {
   std::uint64_t bytes_sent = 0;            ///< Bytes handed to the kernel.
   std::uint64_t bytes_received = 0;        ///< Bytes read.
   std::chrono::nanoseconds round_trip{0};  ///< Smoothed round trip of answered requests; 0 = none.
+  /// Version and cipher of a connection that is ready, "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty:
+  /// there is none, or it is without TLS.
+  std::string tls;
 };
 
 /// What one node answered to Client::check_nodes().

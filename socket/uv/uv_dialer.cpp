@@ -56,11 +56,10 @@ class UvDial final : public Dial, private ResolveSink, private TimerSink, privat
     connect_next();
   }
   void on_timer(Now now) override {
-    dial_sink_.on_dial_failed(
-        poll_ == nullptr && lookup_ != nullptr ? "name look-up timed out" : "connect timed out",
-        now);
+    const bool unresolved = poll_ == nullptr && lookup_ != nullptr;
+    dial_sink_.on_dial_failed({unresolved ? "name look-up timed out" : "connect timed out"}, now);
   }
-  void run_deferred(Now now) override { dial_sink_.on_dial_failed(last_error_, now); }
+  void run_deferred(Now now) override { dial_sink_.on_dial_failed({last_error_}, now); }
 
   void connect_next();
   bool begin(const Address& address);

@@ -23,13 +23,13 @@ class PipeDial final : public socket::Dial, private socket::Deferred {
   void run_deferred(Now now) override {
     SharedEngine* engine = lane_->engine(index_);
     if (engine == nullptr) {
-      dial_sink_.on_dial_failed("there is no embedded engine " + std::to_string(index_), now);
+      dial_sink_.on_dial_failed({"there is no embedded engine " + std::to_string(index_)}, now);
       return;
     }
     if (auto stream = connect(*engine, now)) {
       dial_sink_.on_connected(std::move(stream), now);
     } else {
-      dial_sink_.on_dial_failed("the embedded engine has too many connections", now);
+      dial_sink_.on_dial_failed({"the embedded engine has too many connections"}, now);
     }
   }
 

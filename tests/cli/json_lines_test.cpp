@@ -104,6 +104,8 @@ TEST(CliJsonLines, ANodeThatDidNotAnswerHasNulls) {
   EXPECT_EQ(json_report(report),
             R"({"node":"b1:1883","weight":1,"health":"up","round_trip_ms":1.5,"connections":1,)"
             R"("clock_difference_ms":-20})");
+  report.stats.tls = "TLSv1.3 X";
+  EXPECT_THAT(json_report(report), HasSubstr(R"("connections":1,"tls":"TLSv1.3 X",)"));
   report.round_trip.reset();
   report.clock_difference.reset();
   report.error = Error();

@@ -67,6 +67,21 @@ TEST(CliNodes, TheTableShowsHealthRoundTripPoolAndClock) {
   EXPECT_THAT(table, HasSubstr("0 connections"));
 }
 
+TEST(CliNodes, ConnectionsOverTlsHaveAColumnOfTheirOwn) {
+  NodeReport report = report_of({});
+  EXPECT_THAT(nodes_table({report}), Not(HasSubstr("TLS")));
+  report.stats.tls = "TLSv1.3 TLS_AES_256_GCM_SHA384";
+  NodeReport silent;
+  silent.stats.node = "b2:1883";
+  const std::string table = nodes_table({report, silent});
+  EXPECT_THAT(table, HasSubstr("  TLS\n"));
+  EXPECT_THAT(table, HasSubstr("0 ms  TLSv1.3 TLS_AES_256_GCM_SHA384\n"));
+  ClusterServer server;
+  server.node = report.stats.node;
+  server.slots = {{0, 16'383}};
+  EXPECT_THAT(nodes_table({report}, {server}), HasSubstr("0-16383  TLSv1.3 TLS_AES_256"));
+}
+
 TEST(CliNodes, ServersThatDecideHaveRolesEpochsAndSlots) {
   NodeReport report;
   report.stats.node = "a:1";

@@ -188,7 +188,7 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   void refuse() {
     FakeDial& dial = *dials_.front();
     dials_.erase(dials_.begin());
-    dial.dial_sink.on_dial_failed("connection refused", loop_.now());
+    dial.dial_sink.on_dial_failed({"connection refused"}, loop_.now());
     loop_.settle();
   }
   // After the test has changed a session.

@@ -89,8 +89,8 @@ struct Caller final : socket::StreamSink, socket::DialSink {
     when = now;
     dial.reset();
   }
-  void on_dial_failed(std::string text, Now now) override {
-    failed = std::move(text);
+  void on_dial_failed(socket::DialFailure why, Now now) override {
+    failed = std::move(why.text);
     when = now;
     dial.reset();
   }

@@ -44,7 +44,7 @@ class SimDial final : public socket::Dial, private socket::TimerSink {
     const Deadline at = state->loop.world().now().mono + delay;
     state->loop.deliver(at, [state, text = std::move(text)](Now now) {
       if (std::exchange(state->over, true)) return;
-      state->dial_sink.on_dial_failed(text, now);
+      state->dial_sink.on_dial_failed({text}, now);
     });
   }
 
@@ -75,7 +75,7 @@ class SimDial final : public socket::Dial, private socket::TimerSink {
 
   void on_timer(Now now) override {
     if (std::exchange(state_->over, true)) return;
-    state_->dial_sink.on_dial_failed("connect timed out", now);
+    state_->dial_sink.on_dial_failed({"connect timed out"}, now);
   }
 
   Shared state_;

@@ -57,7 +57,7 @@ struct Peer final : StreamSink, DialSink {
   bool destroy_on_read = false;
 
   void on_connected(std::unique_ptr<Stream> s, Now) override { stream = std::move(s); }
-  void on_dial_failed(std::string text, Now) override { failed = std::move(text); }
+  void on_dial_failed(DialFailure why, Now) override { failed = std::move(why.text); }
   std::span<std::byte> read_space() override { return std::as_writable_bytes(std::span(space)); }
   void on_read(std::size_t size, Now) override {
     received.append(space, 0, size);

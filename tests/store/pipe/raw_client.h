@@ -72,9 +72,9 @@ class RawClient final : public socket::StreamSink, public socket::DialSink {
     dial_.reset();
     send(wire::connect(id_, 60));
   }
-  void on_dial_failed(std::string text, Now) override {
+  void on_dial_failed(socket::DialFailure why, Now) override {
     on_event();
-    failed = std::move(text);
+    failed = std::move(why.text);
     dial_.reset();
   }
   std::span<std::byte> read_space() override {
