@@ -9,6 +9,8 @@
 #include <cstring>
 #include <optional>
 
+#include "socket/tls/tls_notes.h"
+
 namespace sheaf::socket::tls {
 namespace {
 
@@ -120,7 +122,8 @@ Fault prepare(SSL_CTX* context, const TlsOptions& options) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_security_level(context, security_level);
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(context, note_ticket);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   if (auto fault = load_authorities(context, options.ca_file)) return fault;

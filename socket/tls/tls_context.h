@@ -6,13 +6,15 @@
 // SHA-1 and no RSA below 2,048 bits), no compression, no renegotiation, a peer that proves its
 // name.
 //
-// Thread rule: open() from any thread; afterwards constant.
+// Thread rule: open() from any thread; afterwards constant, but for the tickets, which belong to
+// the lane of the connections.
 
 #include <expected>
 #include <memory>
 #include <string>
 
 #include "socket/tls/tls_options.h"
+#include "socket/tls/tls_tickets.h"
 
 struct ssl_ctx_st;  // OpenSSL's SSL_CTX
 
@@ -29,12 +31,15 @@ class TlsContext {
 
   const TlsOptions& options() const noexcept { return options_; }
   ssl_ctx_st* raw() const noexcept { return raw_; }
+  // Of sessions under these options.
+  TlsTickets& tickets() const noexcept { return tickets_; }
 
  private:
   TlsContext(TlsOptions options, ssl_ctx_st* raw) : options_(std::move(options)), raw_(raw) {}
 
   TlsOptions options_;
   ssl_ctx_st* raw_;
+  mutable TlsTickets tickets_;
 };
 
 }  // namespace sheaf::socket::tls

@@ -1,70 +1,108 @@
 #include "socket/tls/tls_dialer.h"
 
+#include <utility>
+
 #include "socket/tls/tls_stream.h"
 
 namespace sheaf::socket::tls {
 namespace {
 
+// What all dials of a dialer have in common.
+struct Ways {
+  Loop& loop;
+  Dialer& inner;
+  TlsFiles& files;
+};
+
 class TlsDial final : public Dial, private DialSink, private HandshakeSink, private TimerSink {
  public:
-  TlsDial(Loop& loop, Dialer& inner, std::shared_ptr<const TlsContext> context,
-          const Endpoint& endpoint, Deadline deadline, DialSink& dial_sink, StreamSink& stream_sink)
-      : dial_sink_(dial_sink),
+  TlsDial(const Ways& ways, const Endpoint& endpoint, Deadline deadline, DialSink& dial_sink,
+          StreamSink& stream_sink)
+      : ways_(ways),
+        endpoint_(endpoint),
         deadline_(deadline),
-        stream_(new TlsStream(loop, std::move(context), endpoint.host, *this, stream_sink)),
-        timer_(loop.timer(*this)),
-        inner_(inner.dial(endpoint, deadline, *this, *stream_)) {}
+        dial_sink_(dial_sink),
+        stream_sink_(stream_sink),
+        context_(ways.files.context()),
+        server_(endpoint.host + ":" + std::to_string(endpoint.port)),
+        timer_(ways.loop.timer(*this)) {
+    dial();
+  }
 
  private:
+  void dial() {
+    stream_.reset(
+        new TlsStream(ways_.loop, context_, endpoint_.host, server_, *this, stream_sink_));
+    inner_ = ways_.inner.dial(endpoint_, deadline_, *this, *stream_);
+  }
   void on_connected(std::unique_ptr<Stream> stream, Now now) override {
     timer_->set(deadline_);
     stream_->start(std::move(stream), now);
     inner_.reset();  // it calls us: the last thing here
   }
-  void on_dial_failed(std::string text, Now now) override {
-    dial_sink_.on_dial_failed(std::move(text), now);
+  void on_dial_failed(DialFailure why, Now now) override {
+    dial_sink_.on_dial_failed(std::move(why), now);
   }
   void on_secured(Now now) override {
     timer_->cancel();
     dial_sink_.on_connected(std::move(stream_), now);
   }
-  void on_handshake_failed(std::string text, Now now) override {
+  void on_handshake_failed(DialFailure why, Now now) override {
     timer_->cancel();
-    dial_sink_.on_dial_failed(std::move(text), now);
+    if (stream_->resumes()) {
+      // Some servers give tickets that they do not take.
+      context_->tickets().distrust(server_);
+      dial();
+      return;
+    }
+    fail(std::move(why), now);
   }
   void on_timer(Now now) override {
+    const bool silent = stream_->silent();
     stream_.reset();
-    dial_sink_.on_dial_failed("TLS: the handshake timed out", now);
+    fail({silent ? "TLS: the server did not answer the handshake in time; one without TLS may do so"
+                 : "TLS: the handshake timed out"},
+         now);
+  }
+  void fail(DialFailure why, Now now) {
+    const std::string& fault = ways_.files.fault();
+    if (!fault.empty()) why.text += "; new files were not taken: " + fault;
+    dial_sink_.on_dial_failed(std::move(why), now);
   }
 
-  DialSink& dial_sink_;
+  const Ways ways_;
+  const Endpoint endpoint_;
   const Deadline deadline_;
-  std::unique_ptr<TlsStream> stream_;  // until it is handed out
+  DialSink& dial_sink_;
+  StreamSink& stream_sink_;
+  const std::shared_ptr<const TlsContext> context_;
+  const std::string server_;  // as tickets know it
   std::unique_ptr<Timer> timer_;
-  std::unique_ptr<Dial> inner_;  // null: connected
+  std::unique_ptr<TlsStream> stream_;  // until it is handed out
+  std::unique_ptr<Dial> inner_;        // null: connected
 };
 
 class TlsDialer final : public Dialer {
  public:
-  TlsDialer(Loop& loop, std::unique_ptr<Dialer> inner, std::shared_ptr<const TlsContext> context)
-      : loop_(loop), inner_(std::move(inner)), context_(std::move(context)) {}
+  TlsDialer(Loop& loop, std::unique_ptr<Dialer> inner, std::unique_ptr<TlsFiles> files)
+      : loop_(loop), inner_(std::move(inner)), files_(std::move(files)) {}
   std::unique_ptr<Dial> dial(const Endpoint& endpoint, Deadline deadline, DialSink& dial_sink,
                              StreamSink& stream_sink) override {
-    return std::make_unique<TlsDial>(loop_, *inner_, context_, endpoint, deadline, dial_sink,
+    return std::make_unique<TlsDial>(Ways{loop_, *inner_, *files_}, endpoint, deadline, dial_sink,
                                      stream_sink);
   }
 
  private:
   Loop& loop_;
   std::unique_ptr<Dialer> inner_;
-  std::shared_ptr<const TlsContext> context_;
+  std::unique_ptr<TlsFiles> files_;
 };
 
 }  // namespace
 
 std::unique_ptr<Dialer> make_tls_dialer(Loop& loop, std::unique_ptr<Dialer> inner,
-                                        std::shared_ptr<const TlsContext> context) {
-  return std::make_unique<TlsDialer>(loop, std::move(inner), std::move(context));
+                                        std::unique_ptr<TlsFiles> files) {
+  return std::make_unique<TlsDialer>(loop, std::move(inner), std::move(files));
 }
 
 }  // namespace sheaf::socket::tls

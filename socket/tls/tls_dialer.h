@@ -9,12 +9,12 @@
 #include <memory>
 
 #include "socket/seam.h"
-#include "socket/tls/tls_context.h"
+#include "socket/tls/tls_files.h"
 
 namespace sheaf::socket::tls {
 
 // `inner` and everything that is dialed belong to `loop`.
 std::unique_ptr<Dialer> make_tls_dialer(Loop& loop, std::unique_ptr<Dialer> inner,
-                                        std::shared_ptr<const TlsContext> context);
+                                        std::unique_ptr<TlsFiles> files);
 
 }  // namespace sheaf::socket::tls

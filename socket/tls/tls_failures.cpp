@@ -4,19 +4,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <cstdio>
+#include "socket/tls/tls_notes.h"
 
 namespace sheaf::socket::tls {
 namespace {
-
-std::string print_time(const ASN1_TIME* time) {
-  tm parts{};
-  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return "an unknown time";
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d UTC", parts.tm_year + 1900,
-                parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
-  return text;
-}
 
 std::string describe_certificate(long code, const std::string& name) {
   switch (code) {
@@ -90,34 +81,23 @@ std::string describe_error(int reason) {
 
 }  // namespace
 
-int note_verdict(int accepted, x509_store_ctx_st* verdict) {
-  if (accepted == 1) return accepted;
-  const auto* const ssl =
-      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(verdict, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  auto* const note = static_cast<std::string*>(SSL_get_app_data(ssl));
-  const X509* const certificate = X509_STORE_CTX_get_current_cert(verdict);
-  const int code = X509_STORE_CTX_get_error(verdict);
-  const bool own = X509_STORE_CTX_get_error_depth(verdict) == 0;
-  const std::string which =
-      own ? "the server's certificate" : "a certificate in the server's chain";
-  if (code == X509_V_ERR_CERT_HAS_EXPIRED) {
-    *note = which + " has expired: it ended at " + print_time(X509_get0_notAfter(certificate));
-  } else if (code == X509_V_ERR_CERT_NOT_YET_VALID) {
-    *note =
-        which + " is not valid yet: it begins at " + print_time(X509_get0_notBefore(certificate));
-  }
-  return accepted;
+bool is_refusal(bool in_handshake) {
+  const unsigned long code = ERR_peek_last_error();
+  const int reason = ERR_GET_REASON(code);
+  if (ERR_GET_LIB(code) != ERR_LIB_SSL) return false;
+  if (reason >= SSL_AD_REASON_OFFSET) return reason != SSL_R_TLSV1_ALERT_INTERNAL_ERROR;
+  return in_handshake && reason != SSL_R_UNEXPECTED_EOF_WHILE_READING;
 }
 
 std::string describe_failure(ssl_st* ssl, const std::string& name, bool in_handshake) {
   const unsigned long code = ERR_peek_last_error();
   const int reason = ERR_GET_REASON(code);
   const bool of_ssl = ERR_GET_LIB(code) == ERR_LIB_SSL;
-  const auto* const note = static_cast<const std::string*>(SSL_get_app_data(ssl));
+  const std::string& verdict_text = notes_of(ssl).verdict;
   const long verdict = SSL_get_verify_result(ssl);
   std::string text = "TLS: ";
-  if (!note->empty()) {
-    text += *note;
+  if (!verdict_text.empty()) {
+    text += verdict_text;
   } else if (verdict != X509_V_OK) {
     text += describe_certificate(verdict, name);
   } else if (of_ssl && reason >= SSL_AD_REASON_OFFSET) {

@@ -4,14 +4,13 @@
 
 #include <string>
 
-struct ssl_st;             // OpenSSL's SSL
-struct x509_store_ctx_st;  // and X509_STORE_CTX
+struct ssl_st;  // OpenSSL's SSL
 
 namespace sheaf::socket::tls {
 
-// Notes what is wrong with a certificate in the std::string that is the SSL's app data. To be set
-// as the function that OpenSSL calls for each verdict; changes none.
-int note_verdict(int accepted, x509_store_ctx_st* verdict);
+// Whether the error that OpenSSL queued on this thread says that one side does not accept the
+// other: it would say the same of the next connection.
+bool is_refusal(bool in_handshake);
 
 // Of the error that OpenSSL queued on this thread; the queue is empty afterwards. `name`: what the
 // peer had to prove.

@@ -28,9 +28,11 @@ bool is_address(const std::string& name) {
 
 }  // namespace
 
-TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, const std::string& host)
+TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, const std::string& host,
+                       std::string server)
     : context_(std::move(context)),
-      name_(context_->options().name.empty() ? host : context_->options().name) {
+      name_(context_->options().name.empty() ? host : context_->options().name),
+      notes_{{}, std::move(server), &context_->tickets()} {
   ERR_clear_error();
   ssl_ = SSL_new(context_->raw());
   BIO* inner = nullptr;
@@ -40,7 +42,7 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, const std::str
   }
   SSL_set_bio(ssl_, inner, inner);
   SSL_set_connect_state(ssl_);
-  SSL_set_app_data(ssl_, &verdict_);
+  SSL_set_app_data(ssl_, &notes_);
   SSL_set_verify(ssl_, SSL_VERIFY_PEER, note_verdict);
   expect(name_);
 }
@@ -67,8 +69,11 @@ void TlsSession::expect(const std::string& name) {
 
 void TlsSession::start(Now now) {
   if (state_ == State::failed) return;
-  X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_),
-                             static_cast<std::time_t>(now.wall.count() / 1000));
+  const std::int64_t seconds = now.wall.count() / 1000;
+  X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_), static_cast<std::time_t>(seconds));
+  const Ticket ticket =
+      notes_.server.empty() ? nullptr : context_->tickets().take(notes_.server, seconds);
+  resumes_ = ticket != nullptr && SSL_set_session(ssl_, ticket.get()) == 1;
   advance();
 }
 
@@ -116,6 +121,11 @@ void TlsSession::advance() {
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) {
     state_ = State::open;
+    // Unlike TLS 1.3 the servers of TLS 1.2 give no new ticket for one that was used.
+    if (resumes_ && SSL_version(ssl_) < TLS1_3_VERSION) {
+      context_->tickets().keep(notes_.server, Ticket(SSL_get1_session(ssl_)));
+    }
+    encryption_ = std::string(SSL_get_version(ssl_)) + " " + SSL_get_cipher_name(ssl_);
   } else {
     judge(result);
   }
@@ -135,6 +145,7 @@ void TlsSession::judge(int result) {
       }
       return;
     default:
+      refused_ = is_refusal(state_ == State::handshaking);
       fail(describe_failure(ssl_, name_, state_ == State::handshaking));
   }
 }

@@ -19,9 +19,9 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "socket/tls/tls_context.h"
+#include "socket/tls/tls_notes.h"
 
-struct ssl_st;  // OpenSSL's SSL
-struct bio_st;  // and BIO
+struct bio_st;  // OpenSSL's BIO
 
 namespace sheaf::socket::tls {
 
@@ -34,8 +34,10 @@ class TlsSession {
     failed  // failure() says why
   };
 
-  // `host`: what was dialed; verified unless the options have a name.
-  TlsSession(std::shared_ptr<const TlsContext> context, const std::string& host);
+  // `host`: what was dialed; verified unless the options have a name. `server` is whose tickets
+  // resume a session; empty: none does.
+  TlsSession(std::shared_ptr<const TlsContext> context, const std::string& host,
+             std::string server = {});
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
@@ -61,6 +63,12 @@ class TlsSession {
   void close();
 
   State state() const noexcept { return state_; }
+  // The failure is a judgement of one side about the other, and no break of the connection.
+  bool refused() const noexcept { return refused_; }
+  // Whether the handshake was begun with a ticket of an earlier session.
+  bool resumes() const noexcept { return resumes_; }
+  // Once open: "TLSv1.3 TLS_AES_256_GCM_SHA384".
+  const std::string& encryption() const noexcept { return encryption_; }
   // One clause that begins with "TLS: ".
   const std::string& failure() const noexcept { return failure_; }
 
@@ -76,8 +84,11 @@ class TlsSession {
   ssl_st* ssl_ = nullptr;
   bio_st* network_ = nullptr;  // our end of the pair whose other end ssl_ has
   State state_ = State::handshaking;
-  std::string verdict_;  // on the peer's certificate, if it is a bad one
+  TlsNotes notes_;
+  bool resumes_ = false;
+  std::string encryption_;
   std::string failure_;
+  bool refused_ = false;
 };
 
 }  // namespace sheaf::socket::tls

@@ -13,9 +13,9 @@ constexpr std::chrono::milliseconds retry_after{1};
 }  // namespace
 
 TlsStream::TlsStream(Loop& loop, std::shared_ptr<const TlsContext> context, const std::string& host,
-                     HandshakeSink& handshake_sink, StreamSink& sink)
+                     std::string server, HandshakeSink& handshake_sink, StreamSink& sink)
     : loop_(loop),
-      session_(std::move(context), host),
+      session_(std::move(context), host, std::move(server)),
       handshake_sink_(&handshake_sink),
       sink_(sink),
       retry_(loop.timer(*this)) {}
@@ -81,6 +81,7 @@ std::span<std::byte> TlsStream::read_space() {
 }
 
 void TlsStream::on_read(std::size_t size, Now now) {
+  silent_ = false;
   session_.on_input(size);
   proceed(now);
 }
@@ -129,7 +130,7 @@ bool TlsStream::end_handshake(Now now, const bool& gone) {
   ended_ = true;
   std::string text = session_.failure();
   if (error_ != 0) text += std::string(": ") + std::strerror(error_);
-  std::exchange(handshake_sink_, nullptr)->on_handshake_failed(std::move(text), now);
+  std::exchange(handshake_sink_, nullptr)->on_handshake_failed({std::move(text), refused()}, now);
   if (!gone) guard_ = nullptr;
   return false;
 }

@@ -17,7 +17,7 @@ namespace sheaf::socket::tls {
 class HandshakeSink {
  public:
   virtual void on_secured(Now now) = 0;
-  virtual void on_handshake_failed(std::string text, Now now) = 0;
+  virtual void on_handshake_failed(DialFailure why, Now now) = 0;
 
  protected:
   ~HandshakeSink() = default;
@@ -25,8 +25,9 @@ class HandshakeSink {
 
 class TlsStream final : public Stream, public StreamSink, private Deferred, private TimerSink {
  public:
+  // `host` and `server`: as for TlsSession.
   TlsStream(Loop& loop, std::shared_ptr<const TlsContext> context, const std::string& host,
-            HandshakeSink& handshake_sink, StreamSink& sink);
+            std::string server, HandshakeSink& handshake_sink, StreamSink& sink);
   ~TlsStream() override;
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
@@ -39,6 +40,11 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   std::string_view failure() const override {
     return error_ != 0 ? std::string_view() : session_.failure();
   }
+  bool refused() const override { return error_ == 0 && session_.refused(); }
+  std::string_view encryption() const override { return session_.encryption(); }
+  bool resumes() const noexcept { return session_.resumes(); }
+  // Nothing has come from the peer.
+  bool silent() const noexcept { return silent_; }
 
  private:
   // From the inner stream.
@@ -63,6 +69,7 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   StreamSink& sink_;
   std::unique_ptr<Timer> retry_;  // offers plaintext again to a sink that had no space for it
   std::unique_ptr<Stream> inner_;
+  bool silent_ = true;
   bool* guard_ = nullptr;  // while a sink is called: becomes true if it destroys this stream
   bool blocked_ = false;   // the inner stream took less than all
   bool owed_ = false;      // we took less than all: the sink hears when there is room

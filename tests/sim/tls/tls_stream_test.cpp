@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -19,6 +20,7 @@ struct Script {
   ServerTerms terms;
   bool silent = false;           // accepts, and says nothing
   std::size_t cut_after = ~0uz;  // bytes to the client, then an end without close_notify
+  int accepted = 0;              // connections
   int closed = 0;                // connections that ended with a close_notify of the client
   std::string received{};
 };
@@ -66,6 +68,7 @@ class TlsService final : public SimService {
  public:
   explicit TlsService(Script& script) : script_(script) {}
   std::unique_ptr<SimPeer> accept(SimConnection& connection, Now) override {
+    ++script_.accepted;
     return std::make_unique<TlsEcho>(connection, script_);
   }
   void tick(Now) override {}
@@ -115,7 +118,7 @@ class TlsStreamTest : public socket::tls::TlsTest {
       "broker.example", 8883, [this](Now) { return std::make_unique<TlsService>(script); });
   SimLoop loop{world};
   std::unique_ptr<socket::Dialer> dialer =
-      socket::tls::make_tls_dialer(loop, network.dialer(loop), open(trusting(ca)));
+      socket::tls::make_tls_dialer(loop, network.dialer(loop), files(trusting(ca)));
 };
 
 TEST_F(TlsStreamTest, AStreamComesWhenTheHandshakeIsVerified) {
@@ -224,7 +227,8 @@ TEST_F(TlsStreamTest, AServerThatIsNotTheRightOneFailsTheDial) {
 TEST_F(TlsStreamTest, ASilentServerIsGivenUpAtTheDeadline) {
   script.silent = true;
   const Deadline begin = world.now().mono;
-  EXPECT_EQ(failure(200ms), "TLS: the handshake timed out");
+  EXPECT_EQ(failure(200ms),
+            "TLS: the server did not answer the handshake in time; one without TLS may do so");
   EXPECT_EQ(world.now().mono, begin + 200ms);
 }
 
@@ -261,7 +265,7 @@ struct Destroyer final : socket::StreamSink, socket::DialSink {
     if (!at_once) stream = std::move(made);
     dial.reset();
   }
-  void on_dial_failed(std::string, Now) override { ++calls, dial.reset(); }
+  void on_dial_failed(socket::DialFailure, Now) override { ++calls, dial.reset(); }
   std::span<std::byte> read_space() override { return std::as_writable_bytes(std::span(space)); }
   void on_read(std::size_t, Now) override { ++calls, stream.reset(); }
   void on_writable(Now) override { ++calls, stream.reset(); }
@@ -306,6 +310,53 @@ TEST_F(TlsStreamTest, ASinkMayDestroyTheStreamInAnyCall) {
   dial(failing);
   world.run_for(100ms);
   EXPECT_EQ(failing.calls, 1);
+}
+
+TEST_F(TlsStreamTest, ALaterConnectionResumesTheSession) {
+  script.terms.tickets = true;
+  for (int i = 0; i < 3; ++i) {
+    Caller caller;
+    const Deadline begin = world.now().mono;
+    connect(caller);
+    EXPECT_EQ(caller.when.mono, begin + 4ms);
+    EXPECT_EQ(caller.write("hello"), 5u);
+    ASSERT_TRUE(run([&] { return caller.received == "hello"; }));
+    caller.stream.reset();
+  }
+  EXPECT_EQ(script.accepted, 3);
+}
+
+// As servers do that demand certificates and have not named their sessions (OpenSSL,
+// SSL_CTX_set_session_id_context): they give tickets and end the handshake of whoever uses one.
+TEST_F(TlsStreamTest, AServerThatDoesNotTakeItsOwnTicketsIsConnectedToWithoutThem) {
+  script.terms.tickets = true;
+  script.terms.client_ca = &ca;
+  socket::tls::TlsOptions options = trusting(ca);
+  options.certificate_file = file("own.pem", server.certificate_pem());
+  options.key_file = file("own.key", server.key_pem());
+  dialer = socket::tls::make_tls_dialer(loop, network.dialer(loop), files(options));
+  for (const int connections : {1, 3, 4}) {
+    Caller caller;
+    connect(caller);
+    EXPECT_EQ(caller.write("hello"), 5u);
+    ASSERT_TRUE(run([&] { return caller.received == "hello"; }));
+    EXPECT_EQ(script.accepted, connections);
+    caller.stream.reset();
+  }
+}
+
+TEST_F(TlsStreamTest, NewFilesAreTakenByTheNextDial) {
+  const test::Identity other = test::make_authority("another authority");
+  file("ca.pem", other.certificate_pem());
+  dialer = socket::tls::make_tls_dialer(loop, network.dialer(loop), files(trusting(other)));
+  EXPECT_THAT(failure(), testing::HasSubstr("leads to no trusted authority"));
+  file("ca.pem", "nothing");
+  EXPECT_THAT(failure(),
+              testing::EndsWith("; new files were not taken: tls_ca " +
+                                (folder / "ca.pem").string() + " has no certificate in PEM form"));
+  file("ca.pem", ca.certificate_pem());
+  Caller caller;
+  connect(caller);
 }
 
 // In TLS 1.3 this comes after the client's handshake.

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "socket/tls/tls_context.h"
+#include "socket/tls/tls_files.h"
 #include "tests/support/tls/certificates.h"
 
 namespace sheaf::socket::tls {
@@ -22,10 +22,10 @@ struct ServerTerms {
   const test::Identity* identity = nullptr;
   const test::Identity* chain = nullptr;      // sent beside it
   const test::Identity* client_ca = nullptr;  // demands certificates of this authority
-  const EVP_PKEY* other_key = nullptr;
-  int version = 0;         // only this one
-  bool weak = false;       // shows also what it should not
-  std::string protocol{};  // chosen by ALPN
+  int version = 0;                            // only this one
+  bool weak = false;                          // shows also what it should not
+  std::string protocol{};                     // chosen by ALPN
+  bool tickets = false;                       // takes those of other servers with the same terms
 };
 
 class MemoryServer {
@@ -47,6 +47,8 @@ class MemoryServer {
       SSL_CTX_set_verify(context_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     }
     SSL_CTX_set_alpn_select_cb(context_, choose, this);
+    char keys[80] = "the same for all servers";
+    if (terms.tickets) SSL_CTX_set_tlsext_ticket_keys(context_, keys, sizeof keys);
     ssl_ = SSL_new(context_);
     SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
     X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl_), test::certificate_time);
@@ -128,6 +130,11 @@ class TlsTest : public testing::Test {
     auto context = TlsContext::open(options);
     EXPECT_TRUE(context) << context.error();
     return context ? *context : nullptr;
+  }
+  static std::unique_ptr<TlsFiles> files(const TlsOptions& options) {
+    auto opened = TlsFiles::open(options);
+    EXPECT_TRUE(opened) << opened.error();
+    return opened ? std::move(*opened) : nullptr;
   }
   static Now at(std::int64_t seconds) { return {Deadline{0}, std::chrono::seconds(seconds)}; }
 

@@ -2,65 +2,13 @@
 
 #include <cstring>
 
-#include "tests/socket/tls/tls_fixture.h"
+#include "tests/socket/tls/tls_talk.h"
 
 namespace sheaf::socket::tls {
 namespace {
 
-class TlsSessionTest : public TlsTest {
+class TlsSessionTest : public TlsTalkTest {
  protected:
-  using State = TlsSession::State;
-
-  static void feed(TlsSession& session, std::string_view bytes) {
-    while (!bytes.empty()) {
-      const auto space = session.input_space();
-      if (space.empty()) return;
-      const std::size_t size = std::min(space.size(), bytes.size());
-      std::memcpy(space.data(), bytes.data(), size);
-      session.on_input(size);
-      bytes.remove_prefix(size);
-    }
-  }
-  static std::string drain(TlsSession& session) {
-    std::string out;
-    for (Bytes bytes = session.output(); !bytes.empty(); bytes = session.output()) {
-      out += as_text(bytes);
-      session.on_output(bytes.size());
-    }
-    return out;
-  }
-  static std::string read_all(TlsSession& session) {
-    std::string text;
-    char buffer[1000];
-    while (const std::size_t size = session.read(std::as_writable_bytes(std::span(buffer)))) {
-      text.append(buffer, size);
-    }
-    return text;
-  }
-  // Until neither has anything to say.
-  static void talk(TlsSession& session, MemoryServer& peer) {
-    for (bool more = true; more;) {
-      const std::string up = drain(session);
-      peer.take(up);
-      const std::string down = peer.give();
-      feed(session, down);
-      more = !up.empty() || !down.empty();
-    }
-  }
-  static std::size_t write(TlsSession& session, std::string_view text) {
-    const Bytes parts[] = {as_bytes(text)};
-    return session.write(parts);
-  }
-  std::unique_ptr<TlsSession> start(std::shared_ptr<const TlsContext> context,
-                                    const std::string& host = "broker.example") const {
-    auto session = std::make_unique<TlsSession>(std::move(context), host);
-    session->start(now);
-    return session;
-  }
-  std::unique_ptr<TlsSession> start(const TlsOptions& options,
-                                    const std::string& host = "broker.example") const {
-    return start(open(options), host);
-  }
   // How the handshake with such a server fails.
   std::string failure(const ServerTerms& terms, const std::string& host = "broker.example") const {
     MemoryServer peer(terms);
@@ -303,6 +251,15 @@ TEST_F(TlsSessionTest, WeakKeysAndHashesAreRefused) {
   EXPECT_EQ(failure_of({.rsa_bits = 1024}), "TLS: the key of the server's certificate is too weak");
   EXPECT_EQ(failure_of({.hash = "SHA1"}),
             "TLS: the server's certificate is signed with a hash that is too weak");
+}
+
+TEST_F(TlsSessionTest, AServerThatHasNotTheKeyOfItsCertificateIsRefused) {
+  test::Identity shown = test::make_identity({}, &ca);
+  shown.key = test::make_impostor(shown);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    EXPECT_EQ(failure({.identity = &shown, .version = version}),
+              "TLS: the server does not have the key of its certificate");
+  }
 }
 
 TEST_F(TlsSessionTest, WhoIsSignedByNobodyTrustedIsRefused) {

@@ -1,6 +1,8 @@
 #include "tests/support/tls/certificates.h"
 
 #include <gtest/gtest.h>
+#include <openssl/core_names.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -61,6 +63,31 @@ Identity make_identity(const CertificateTerms& terms, const Identity* issuer) {
   EVP_PKEY* const key = issuer == nullptr ? made.key.get() : issuer->key.get();
   EXPECT_GT(X509_sign(raw, key, EVP_get_digestbyname(terms.hash)), 0);
   return made;
+}
+
+Key make_impostor(const Identity& shown) {
+  const Key other(EVP_EC_gen("P-256"));
+  BIGNUM* secret = nullptr;
+  unsigned char point[100];
+  std::size_t size = 0;
+  EXPECT_EQ(EVP_PKEY_get_bn_param(other.get(), OSSL_PKEY_PARAM_PRIV_KEY, &secret), 1);
+  EXPECT_EQ(EVP_PKEY_get_octet_string_param(shown.key.get(), OSSL_PKEY_PARAM_PUB_KEY, point,
+                                            sizeof point, &size),
+            1);
+  OSSL_PARAM_BLD* const parts = OSSL_PARAM_BLD_new();
+  OSSL_PARAM_BLD_push_utf8_string(parts, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0);
+  OSSL_PARAM_BLD_push_octet_string(parts, OSSL_PKEY_PARAM_PUB_KEY, point, size);
+  OSSL_PARAM_BLD_push_BN(parts, OSSL_PKEY_PARAM_PRIV_KEY, secret);
+  OSSL_PARAM* const all = OSSL_PARAM_BLD_to_param(parts);
+  EVP_PKEY_CTX* const context = EVP_PKEY_CTX_new_from_name(nullptr, "EC", nullptr);
+  EVP_PKEY* made = nullptr;
+  EXPECT_EQ(EVP_PKEY_fromdata_init(context), 1);
+  EXPECT_EQ(EVP_PKEY_fromdata(context, &made, EVP_PKEY_KEYPAIR, all), 1);
+  EVP_PKEY_CTX_free(context);
+  OSSL_PARAM_free(all);
+  OSSL_PARAM_BLD_free(parts);
+  BN_free(secret);
+  return Key(made);
 }
 
 Identity make_authority(const std::string& subject, const Identity* issuer) {

@@ -45,4 +45,8 @@ struct CertificateTerms {
 Identity make_identity(const CertificateTerms& terms, const Identity* issuer);
 Identity make_authority(const std::string& subject, const Identity* issuer = nullptr);
 
+// A key that passes for that of `shown`, as long as nobody asks it for a signature: its public half
+// is the same, its private half is not.
+Key make_impostor(const Identity& shown);
+
 }  // namespace sheaf::test

@@ -1,0 +1,52 @@
+#pragma once
+
+// TlsFiles: the context of the files of some options as they are now. Certificates and keys are
+// replaced while programs run, in place or by swapping a folder that a symbolic link leads to. So
+// each connection looks at the files, and those that have changed are read again.
+//
+// Files that cannot be used, such as a key that is there before its certificate, change nothing.
+//
+// Thread rule: open() from any thread; afterwards it belongs to one lane.
+
+#include <array>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+
+#include "socket/tls/tls_context.h"
+
+namespace sheaf::socket::tls {
+
+class TlsFiles {
+ public:
+  // The error is one sentence that names the option, the file and the cause.
+  static std::expected<std::unique_ptr<TlsFiles>, std::string> open(TlsOptions options);
+
+  // For a connection that begins now.
+  std::shared_ptr<const TlsContext> context();
+  // Why the context is not that of the files as they were then; empty: it is.
+  const std::string& fault() const noexcept { return fault_; }
+
+ private:
+  // Differs whenever a path leads to another file, or to one that was written again.
+  struct Stamp {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t size = -1;  // -1: there is no file
+    std::int64_t changed = 0;
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  using Stamps = std::array<Stamp, 3>;
+
+  TlsFiles(Stamps stamps, std::shared_ptr<const TlsContext> context)
+      : stamps_(stamps), context_(std::move(context)) {}
+  static Stamp look(const std::string& path);
+  static Stamps look(const TlsOptions& options);
+
+  Stamps stamps_;
+  std::shared_ptr<const TlsContext> context_;
+  std::string fault_;
+};
+
+}  // namespace sheaf::socket::tls

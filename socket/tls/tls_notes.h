@@ -1,0 +1,30 @@
+#pragma once
+
+// TlsNotes: what OpenSSL says of a connection while it works on it. They are the app data of the
+// connection's SSL, and OpenSSL calls the functions.
+//
+// Thread rule: that of the connection.
+
+#include <string>
+
+#include "socket/tls/tls_tickets.h"
+
+struct ssl_st;             // OpenSSL's SSL
+struct x509_store_ctx_st;  // and X509_STORE_CTX
+
+namespace sheaf::socket::tls {
+
+struct TlsNotes {
+  std::string verdict;            // on the peer's certificate, if it is a bad one
+  std::string server;             // whose tickets come
+  TlsTickets* tickets = nullptr;  // where they go
+};
+
+TlsNotes& notes_of(const ssl_st* ssl);
+
+// Notes what is wrong with a certificate; changes no verdict.
+int note_verdict(int accepted, x509_store_ctx_st* verdict);
+// Keeps a ticket of the server.
+int note_ticket(ssl_st* ssl, ssl_session_st* ticket);
+
+}  // namespace sheaf::socket::tls

@@ -1,0 +1,112 @@
+#include "socket/tls/tls_files.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/socket/tls/tls_fixture.h"
+
+namespace sheaf::socket::tls {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class TlsFilesTest : public TlsTest {
+ protected:
+  // A new version of all files in a folder of its own.
+  void write_version(const std::string& name) const {
+    fs::create_directory(folder / name);
+    const test::Identity client = test::make_identity({}, &ca);
+    file(name + "/ca.pem", ca.certificate_pem());
+    file(name + "/tls.crt", client.certificate_pem());
+    file(name + "/tls.key", client.key_pem());
+  }
+  TlsOptions in(const std::string& place) const {
+    TlsOptions options;
+    options.ca_file = folder / place / "ca.pem";
+    options.certificate_file = folder / place / "tls.crt";
+    options.key_file = folder / place / "tls.key";
+    return options;
+  }
+};
+
+TEST_F(TlsFilesTest, FilesThatStayTheSameAreReadOnce) {
+  write_version("v1");
+  const auto files = TlsTest::files(in("v1"));
+  const auto first = files->context();
+  EXPECT_EQ(files->context(), first);
+  EXPECT_EQ(files->fault(), "");
+}
+
+TEST_F(TlsFilesTest, AFileThatIsReplacedIsTakenByTheNextConnection) {
+  write_version("v1");
+  const auto files = TlsTest::files(in("v1"));
+  const auto first = files->context();
+  file("new.pem", test::make_authority("another").certificate_pem());
+  fs::rename(folder / "new.pem", folder / "v1" / "ca.pem");
+  const auto second = files->context();
+  EXPECT_NE(second, first);
+  EXPECT_EQ(files->context(), second);
+}
+
+TEST_F(TlsFilesTest, AFileThatIsWrittenAgainInPlaceIsTakenToo) {
+  write_version("v1");
+  const auto files = TlsTest::files(in("v1"));
+  const auto first = files->context();
+  file("v1/ca.pem", ca.certificate_pem() + test::make_authority("another").certificate_pem());
+  EXPECT_NE(files->context(), first);
+}
+
+// Kubernetes: ca.pem -> ..data/ca.pem, and ..data -> a folder with a date in its name, swapped.
+TEST_F(TlsFilesTest, AFolderThatIsSwappedBehindASymbolicLinkIsTakenToo) {
+  write_version("v1");
+  write_version("v2");
+  fs::create_directory(folder / "mount");
+  fs::create_directory_symlink("../v1", folder / "mount" / "..data");
+  for (const auto* name : {"ca.pem", "tls.crt", "tls.key"}) {
+    fs::create_symlink(fs::path("..data") / name, folder / "mount" / name);
+  }
+  const auto files = TlsTest::files(in("mount"));
+  const auto first = files->context();
+  EXPECT_EQ(files->context(), first);
+  fs::create_directory_symlink("../v2", folder / "mount" / "..data_tmp");
+  fs::rename(folder / "mount" / "..data_tmp", folder / "mount" / "..data");
+  const auto second = files->context();
+  EXPECT_NE(second, first);
+  EXPECT_EQ(files->fault(), "");
+  EXPECT_EQ(files->context(), second);
+}
+
+TEST_F(TlsFilesTest, ACertificateWithoutItsKeyYetChangesNothing) {
+  write_version("v1");
+  write_version("v2");
+  const auto files = TlsTest::files(in("v1"));
+  const auto first = files->context();
+  fs::rename(folder / "v2" / "tls.crt", folder / "v1" / "tls.crt");
+  EXPECT_EQ(files->context(), first);
+  EXPECT_THAT(files->fault(), HasSubstr("is not the key of the certificate"));
+  fs::rename(folder / "v2" / "tls.key", folder / "v1" / "tls.key");
+  EXPECT_NE(files->context(), first);
+  EXPECT_EQ(files->fault(), "");
+}
+
+TEST_F(TlsFilesTest, AFileThatIsGoneChangesNothingUntilItIsBack) {
+  write_version("v1");
+  const auto files = TlsTest::files(in("v1"));
+  const auto first = files->context();
+  fs::rename(folder / "v1" / "ca.pem", folder / "away.pem");
+  EXPECT_EQ(files->context(), first);
+  EXPECT_EQ(files->fault(), "tls_ca " + (folder / "v1" / "ca.pem").string() +
+                                " cannot be read: No such file or directory");
+  fs::rename(folder / "away.pem", folder / "v1" / "ca.pem");
+  EXPECT_NE(files->context(), nullptr);
+  EXPECT_EQ(files->fault(), "");
+}
+
+TEST_F(TlsFilesTest, AtTheBeginningBadFilesAreRefused) {
+  const auto opened = TlsFiles::open(in("nowhere"));
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error(), HasSubstr("cannot be read: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace sheaf::socket::tls
