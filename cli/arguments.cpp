@@ -27,7 +27,8 @@ constexpr const char* exit_codes =
     "3 not reached, timed out, unknown, refused by the server or some keys failed.";
 constexpr const char* global_options =
     "Global options, before or after the command:\n"
-    "  --servers URI               Servers, for example mqtt://b1:1883*2,b2:1883 or embedded://3\n"
+    "  --servers URI               Servers, for example mqtt://b1:1883*2,b2:1883 or embedded://3;\n"
+    "                              over TLS mqtts://b1?tls_ca=ca.pem, memcacheds:// or rediss://\n"
     "  --config FILE               Servers from a JSON file\n"
     "  --cluster NAME              Which cluster of the file; may be left out when it has one\n"
     "  --timeout DURATION          Bounds each request: 250ms, 3s, 1m (default 3s)\n"

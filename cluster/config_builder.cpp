@@ -9,28 +9,19 @@ std::unexpected<Problem> problem(std::string text, Outcome outcome = Outcome::in
   return std::unexpected(Problem{std::move(text), outcome});
 }
 
-// mqtts, memcacheds, rediss: the scheme of a kind over TLS.
-bool is_secured(std::string_view name) noexcept {
-  if (!name.ends_with('s')) return false;
-  const protocol::EndpointTraits* const plain =
-      protocol::find_scheme(name.substr(0, name.size() - 1));
-  return plain != nullptr && plain->transport == protocol::Transport::tcp;
-}
-
 }  // namespace
 
 Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const std::string name = folded(scheme);
   const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
-  if (traits != nullptr) {
-    traits_ = traits;
-    config_.kind = traits->kind;
-    return {};
+  if (traits == nullptr) {
+    return problem("the scheme is not " + protocol::list_schemes("") + ", or with TLS " +
+                   protocol::list_tls_schemes(""));
   }
-  if (is_secured(name)) {
-    return problem(name + ":// needs TLS, which comes with a later version", Outcome::unsupported);
-  }
-  return problem("the scheme is not " + protocol::list_schemes(""));
+  traits_ = traits;
+  config_.kind = traits->kind;
+  config_.tls = name != traits->scheme;
+  return {};
 }
 
 Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& where) {
@@ -39,8 +30,8 @@ Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& 
   }
   if (const auto bad = check_host(server.host, server.bracketed))
     return problem(where + ": " + bad->text);
-  NodeConfig node{std::string(server.host), server.port == 0 ? traits_->default_port : server.port,
-                  server.weight};
+  const std::uint16_t usual = config_.tls ? traits_->tls_port : traits_->default_port;
+  NodeConfig node{std::string(server.host), server.port == 0 ? usual : server.port, server.weight};
   if (!identities_.insert(folded(node.identity())).second) {
     return problem(where + ": " + node.identity() + " is given twice");
   }
@@ -78,10 +69,11 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
   const Option* option = find_option(name);
   if (option == nullptr) return problem("is unknown");
   if (!given_.insert(std::string(name)).second) return problem("is given twice");
+  using protocol::OptionGroup;
   const auto group = option->group;
-  if (group != protocol::OptionGroup::common && group != traits_->options) {
-    return problem("is " + only_for(group));
-  }
+  const bool there = group == OptionGroup::common || group == traits_->options ||
+                     (group == OptionGroup::tls && config_.tls);
+  if (!there) return problem("is " + only_for(group));
   if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
     return problem("implies locator=ring, and locator is slots");
   }

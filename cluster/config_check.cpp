@@ -184,6 +184,25 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
                  " is a name");
 }
 
+Found check_tls(const ClusterConfig& config, const EndpointTraits& traits) {
+  if (config.tls && traits.tls_scheme.empty()) {
+    return problem(std::string(traits.scheme) + ":// has no TLS");
+  }
+  for (const Option& option : option_table()) {
+    if (option.group != OptionGroup::tls || config.tls) continue;
+    if (option.access.get(config).text.empty()) continue;
+    return problem("option " + std::string(option.name) + " is " + only_for(OptionGroup::tls));
+  }
+  const std::string& name = config.tls_name;
+  if (!name.empty() && check_host(name, name.find(':') != name.npos)) {
+    return problem("option tls_name is neither a name nor an address");
+  }
+  if (config.tls_cert.empty() == config.tls_key.empty()) return std::nullopt;
+  const bool keyless = config.tls_key.empty();
+  return problem(std::string("option ") +
+                 (keyless ? "tls_cert needs tls_key" : "tls_key needs tls_cert"));
+}
+
 Found check_options(const ClusterConfig& config) {
   for (const Option& option : option_table()) {
     if (auto wrong = check_option(config, option)) {
@@ -194,7 +213,9 @@ Found check_options(const ClusterConfig& config) {
     return problem("option pool_max is " + std::to_string(config.pool_max) +
                    ", below pool_min, which is " + std::to_string(config.pool_min));
   }
-  return check_kind_options(config, protocol::traits_of(config.kind));
+  const EndpointTraits& traits = protocol::traits_of(config.kind);
+  if (auto wrong = check_tls(config, traits)) return wrong;
+  return check_kind_options(config, traits);
 }
 
 Found check_login(const ClusterConfig& config) {
@@ -204,7 +225,8 @@ Found check_login(const ClusterConfig& config) {
     if (config.user.empty() && config.password.empty()) return std::nullopt;
     return problem(std::string(to_string(config.kind)) + ":// takes no user and no password");
   }
-  if (config.password.empty() || config.allow_plain_password) return std::nullopt;
+  const bool open = !config.tls && !config.allow_plain_password;
+  if (config.password.empty() || !open) return std::nullopt;
   const auto exposed = std::ranges::find_if(
       config.nodes, [](const NodeConfig& node) { return !is_loopback(node.host); });
   if (exposed == config.nodes.end()) return std::nullopt;

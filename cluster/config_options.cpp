@@ -22,6 +22,7 @@ using Group = protocol::OptionGroup;
 constexpr std::uint64_t day = 86'400'000;  // ms
 constexpr std::uint64_t longest_ttl = static_cast<std::uint64_t>(Ttl::max.count());
 constexpr std::size_t longest_shown = 64;
+constexpr std::size_t longest_path = 4'095;  // bytes; Linux, PATH_MAX with its NUL
 
 using Access = OptionAccess;
 
@@ -126,6 +127,21 @@ constexpr std::array all_options{
     Option{"allow_plain_password", Type::boolean, Group::common, 0, 1, "", "false",
            flag<&Config::allow_plain_password>(),
            "Lets a password cross a network without TLS."},
+    Option{"tls_ca", Type::path, Group::tls, 0, 0, "", "",
+           text<&Config::tls_ca>(),
+           "The authorities that are trusted, in PEM form; without it those of the system."},
+    Option{"tls_cert", Type::path, Group::tls, 0, 0, "", "",
+           text<&Config::tls_cert>(),
+           "Our certificate with its chain, in PEM form; goes with `tls_key`."},
+    Option{"tls_key", Type::path, Group::tls, 0, 0, "", "",
+           text<&Config::tls_key>(),
+           "The key of `tls_cert` in PEM form, without a passphrase."},
+    Option{"tls_name", Type::host, Group::tls, 0, 0, "", "",
+           text<&Config::tls_name>(),
+           "What the certificates of all servers must be for, instead of the host of each."},
+    Option{"tls_alpn", Type::name, Group::tls, 0, 0, "", "",
+           text<&Config::tls_alpn>(),
+           "The protocol to ask for (ALPN), such as `mqtt`."},
     Option{"timeout", Type::duration, Group::common, 1, day, "", "1s",
            duration<&Config::timeout>(), "Deadline of an operation that names none."},
     Option{"connect_timeout", Type::duration, Group::common, 1, day, "", "500ms",
@@ -213,6 +229,8 @@ std::string_view json_fault(OptionType type, Written written) noexcept {
     case Type::duration:
     case Type::choice:
     case Type::name:
+    case Type::path:
+    case Type::host:
       break;
   }
   return written == Written::json_text ? "" : "a JSON string";
@@ -221,6 +239,26 @@ std::string_view json_fault(OptionType type, Written written) noexcept {
 bool in_range(const Option& option, std::uint64_t number) {
   if (number < option.low || number > option.high) return false;
   return option.type != Type::power_of_two || std::has_single_bit(number);
+}
+
+// What hosts are made of; config_check.h knows the rest.
+bool is_host(std::string_view text) noexcept {
+  constexpr auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == ':';
+  };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+bool is_text_option(OptionType type) noexcept {
+  return type == Type::name || type == Type::path || type == Type::host;
+}
+
+// Whether a text may be the value of an option of such a type.
+bool fits(OptionType type, std::string_view text) {
+  if (type == Type::name) return is_name(text);
+  if (type == Type::host) return is_host(text);
+  return !text.empty() && text.size() <= longest_path && text.find('\0') == text.npos;
 }
 
 // The number that stands for `text`, nothing if it is not allowed.
@@ -249,7 +287,9 @@ std::optional<std::uint64_t> read_value(const Option& option, std::string_view t
     case Type::choice:
       return find_choice(option.choices, text);
     case Type::name:
-      if (is_name(text)) return 0;
+    case Type::path:
+    case Type::host:
+      if (fits(option.type, text)) return 0;
       return std::nullopt;
   }
   return std::nullopt;
@@ -270,6 +310,7 @@ std::string either(std::string_view choices) {
 std::span<const Option> option_table() noexcept { return all_options; }
 
 std::string only_for(Group group) {
+  if (group == Group::tls) return "for " + protocol::list_tls_schemes("://") + " only";
   const auto kinds = protocol::endpoint_kinds();
   const auto row = std::ranges::find(kinds, group, &protocol::EndpointTraits::options);
   const std::string_view scheme = row == kinds.end() ? "no kind" : row->scheme;
@@ -300,6 +341,10 @@ std::string allowed(const Option& option) {
       return range("a duration", duration_text);
     case Type::choice:
       return either(option.choices);
+    case Type::path:
+      return "the path of a file";
+    case Type::host:
+      return "a name or an address";
     case Type::name:
       break;
   }
@@ -331,9 +376,9 @@ std::optional<std::string> check_option(const ClusterConfig& config, const Optio
   if (option.access.get == nullptr) return std::nullopt;
   const OptionValue value = option.access.get(config);
   std::string shown;
-  if (option.type == Type::name) {
+  if (is_text_option(option.type)) {
     const bool unset = value.text.empty() && option.fallback.empty();
-    if (unset || is_name(value.text)) return std::nullopt;
+    if (unset || fits(option.type, value.text)) return std::nullopt;
     shown = printable(value.text, longest_shown);
   } else {
     if (in_range(option, value.number)) return std::nullopt;

@@ -25,7 +25,9 @@ enum class OptionType : std::uint8_t {
   size,      // bytes: 4096, "64KiB"
   duration,  // "250ms"; a bare integer has no unit and is refused
   choice,    // one of `choices`
-  name       // 1 .. 64 of [A-Za-z0-9_.-]
+  name,      // 1 .. 64 of [A-Za-z0-9_.-]
+  path,      // of a file; in a URI %XX stands for any byte
+  host       // a name or an address, IPv6 without brackets
 };
 
 // A value that has passed its type and range.
@@ -60,7 +62,7 @@ struct Option {
 std::span<const Option> option_table() noexcept;
 // Null if there is none of this name.
 const Option* find_option(std::string_view name) noexcept;
-// Why another kind has no options of this group: "for memcached:// only".
+// Why others have no options of this group: "for memcached:// only".
 std::string only_for(protocol::OptionGroup group);
 // What a value must be: "an integer from 1 to 64".
 std::string allowed(const Option& option);

@@ -106,6 +106,17 @@ Checked read_servers(std::string_view text, ConfigBuilder& builder) {
   return {};
 }
 
+// A path may have any byte in it.
+Checked read_option(std::string_view name, std::string_view value, ConfigBuilder& builder) {
+  const Option* const option = find_option(name);
+  if (option == nullptr || option->type != OptionType::path) {
+    return builder.set_option(name, value, Written::uri);
+  }
+  const auto path = percent_decode(value);
+  if (!path) return problem("has a % that is not followed by two hexadecimal digits");
+  return builder.set_option(name, *path, Written::uri);
+}
+
 Checked read_options(std::string_view text, ConfigBuilder& builder) {
   std::size_t number = 1;
   for (bool more = true; more; ++number) {
@@ -117,7 +128,7 @@ Checked read_options(std::string_view text, ConfigBuilder& builder) {
     const std::string_view name = take_until(option, '=');
     // An unknown name is repeated only if it cannot be a piece of something else.
     if (!is_name(name)) return problem("the name of an option is not " + std::string(name_rule));
-    if (auto set = builder.set_option(name, option, Written::uri); !set) {
+    if (auto set = read_option(name, option, builder); !set) {
       return problem("option " + std::string(name) + " " + set.error().text);
     }
   }
@@ -153,7 +164,8 @@ Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
   if (uri.size() > max_config_bytes) return problem("the URI is longer than 1 MiB");
   const std::size_t colon = uri.find("://");
   if (colon == uri.npos)
-    return problem("the URI does not begin with " + protocol::list_schemes("://"));
+    return problem("the URI does not begin with " + protocol::list_schemes("://") +
+                   ", or with TLS " + protocol::list_tls_schemes("://"));
   if (auto known = builder.set_scheme(uri.substr(0, colon)); !known) return known;
   std::string_view rest = uri.substr(colon + 3);
   const bool with_options = rest.find('?') != rest.npos;

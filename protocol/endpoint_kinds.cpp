@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "protocol/memcached/header.h"
 #include "protocol/memcached/rules.h"
@@ -31,7 +32,8 @@ std::unique_ptr<SessionFactory> redis_sessions(const ClusterConfig& config, cons
 
 std::unique_ptr<ServerMap> redis_map(const ClusterConfig& config) {
   if (config.routing == RoutingKind::ring) return nullptr;
-  return std::make_unique<resp::ClusterMap>(config.nodes, config.hosts);
+  return std::make_unique<resp::ClusterMap>(
+      config.nodes, resp::MapRules{.hosts = config.hosts, .tls = config.tls});
 }
 
 std::unique_ptr<ServerCommands> redis_commands() { return std::make_unique<resp::CommandTable>(); }
@@ -82,6 +84,8 @@ constexpr std::array table{
         .scheme = "mqtt",
         .transport = Transport::tcp,
         .default_port = 1883,
+        .tls_scheme = "mqtts",
+        .tls_port = 8883,
         .make_sessions = store_sessions,
         .features = store_features,
         .one_home = store_one_home,
@@ -92,6 +96,8 @@ constexpr std::array table{
         .scheme = "memcached",
         .transport = Transport::tcp,
         .default_port = 11'211,
+        .tls_scheme = "memcacheds",
+        .tls_port = 11'211,
         .make_sessions = memcached_sessions,
         .features = memcached_features,
         .compares = Compares::versions,
@@ -115,6 +121,8 @@ constexpr std::array table{
         .scheme = "redis",
         .transport = Transport::tcp,
         .default_port = 6'379,
+        .tls_scheme = "rediss",
+        .tls_port = 6'379,
         .make_sessions = redis_sessions,
         .make_map = redis_map,
         .make_commands = redis_commands,
@@ -129,6 +137,16 @@ constexpr std::array table{
 
 constexpr EndpointTraits unknown_kind{.kind = EndpointKind{255}, .scheme = "unknown"};
 
+// "a, b or c"
+std::string join(std::span<const std::string_view> schemes, std::string_view suffix) {
+  std::string text;
+  for (std::size_t i = 0; i < schemes.size(); ++i) {
+    if (i > 0) text += i + 1 < schemes.size() ? ", " : " or ";
+    text.append(schemes[i]).append(suffix);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::span<const EndpointTraits> product_kinds() noexcept { return table; }
@@ -139,20 +157,26 @@ const EndpointTraits& traits_of(EndpointKind kind) noexcept {
 }
 
 const EndpointTraits* find_scheme(std::string_view scheme) noexcept {
-  const auto found = std::ranges::find(endpoint_kinds(), scheme, &EndpointTraits::scheme);
+  const auto found = std::ranges::find_if(endpoint_kinds(), [&](const EndpointTraits& row) {
+    return row.scheme == scheme || (!row.tls_scheme.empty() && row.tls_scheme == scheme);
+  });
   return found == endpoint_kinds().end() ? nullptr : &*found;
 }
 
 std::string list_schemes(std::string_view suffix, std::optional<Feature> feature) {
-  std::string text;
-  std::string_view last;
+  std::vector<std::string_view> schemes;
   for (const EndpointTraits& row : endpoint_kinds()) {
-    if (feature && !row.features.has(*feature)) continue;
-    if (!last.empty()) text.append(text.empty() ? "" : ", ").append(last).append(suffix);
-    last = row.scheme;
+    if (!feature || row.features.has(*feature)) schemes.push_back(row.scheme);
   }
-  if (!text.empty()) text.append(" or ");
-  return text.append(last).append(last.empty() ? "" : suffix);
+  return join(schemes, suffix);
+}
+
+std::string list_tls_schemes(std::string_view suffix) {
+  std::vector<std::string_view> schemes;
+  for (const EndpointTraits& row : endpoint_kinds()) {
+    if (!row.tls_scheme.empty()) schemes.push_back(row.tls_scheme);
+  }
+  return join(schemes, suffix);
 }
 
 }  // namespace sheaf::protocol

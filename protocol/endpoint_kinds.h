@@ -40,7 +40,13 @@ enum class Compares : std::uint8_t {
 };
 
 // Options of a configuration: those of every kind, and those that few kinds have beside them.
-enum class OptionGroup : std::uint8_t { common, memcached, engines, redis };
+enum class OptionGroup : std::uint8_t {
+  common,
+  memcached,
+  engines,
+  redis,
+  tls  // not of kinds, but of all that are reached over TLS
+};
 
 class FeatureSet {
  public:
@@ -67,6 +73,8 @@ struct EndpointTraits {
   std::string_view scheme;  // of a URI, and the `kind` of a JSON cluster
   Transport transport = Transport::tcp;
   std::uint16_t default_port = 0;  // Transport::tcp
+  std::string_view tls_scheme{};   // over TLS; empty: never
+  std::uint16_t tls_port = 0;      // the default port there
   MakeSessions* make_sessions = nullptr;
   MakeMap* make_map = nullptr;  // gives null where the configuration decides who owns what
   MakeCommands* make_commands = nullptr;  // of those with Feature::commands
@@ -89,11 +97,13 @@ std::span<const EndpointTraits> product_kinds() noexcept;
 
 // The row of a kind. A number that is no kind has a row without sessions.
 const EndpointTraits& traits_of(EndpointKind kind) noexcept;
-// The row of a scheme in lower case; null if there is none.
+// The row of a scheme in lower case, with TLS or without; null if there is none.
 const EndpointTraits* find_scheme(std::string_view scheme) noexcept;
 
 // The schemes of all kinds, for sentences: "mqtt, memcached, embedded or redis". With a feature, of
 // the kinds that have it. `suffix` follows each: "://".
 std::string list_schemes(std::string_view suffix, std::optional<Feature> feature = std::nullopt);
+// Those over TLS: "mqtts, memcacheds or rediss".
+std::string list_tls_schemes(std::string_view suffix);
 
 }  // namespace sheaf::protocol

@@ -22,7 +22,8 @@ std::atomic<unsigned>& fork_count() noexcept {
 cluster::MapTerms map_terms(const ClusterConfig& config) {
   cluster::MapTerms terms;
   terms.seeds = config.nodes;
-  terms.loopback_only = !config.password.empty() && !config.allow_plain_password;
+  const bool exposed = !config.tls && !config.allow_plain_password;
+  terms.loopback_only = exposed && !config.password.empty();
   terms.patience = std::max(config.timeout, config.connect_timeout);
   terms.replicas = config.reads == ReadTarget::replicas;
   return terms;

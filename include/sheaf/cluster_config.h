@@ -22,12 +22,13 @@ inline namespace v0 {
 
 /// The kind of endpoint. The scheme of a URI names it.
 enum class EndpointKind : std::uint8_t {
-  state_store,  ///< `mqtt://`: Azure IoT Operations state store over MQTT 5.
+  state_store,  ///< `mqtt://`, `mqtts://`: Azure IoT Operations state store over MQTT 5.
   embedded,     ///< `embedded://N`: the state store engine in this process.
-  memcached,    ///< `memcached://`: a fleet of memcached servers.
-  redis         ///< `redis://`: a Redis, Valkey or Garnet cluster, or servers that stand alone.
+  memcached,    ///< `memcached://`, `memcacheds://`: a fleet of memcached servers.
+  /// `redis://`, `rediss://`: a Redis, Valkey or Garnet cluster, or servers that stand alone.
+  redis
 };
-/// The scheme: "mqtt", "embedded", "memcached", "redis".
+/// The scheme without TLS: "mqtt", "embedded", "memcached", "redis".
 SHEAF_API std::string_view to_string(EndpointKind kind) noexcept;
 
 /// One server. Its identity, `host:port` as configured, places it on the ring; never its address.
@@ -119,6 +120,20 @@ struct ClusterConfig {
   std::string user;               ///< User name for every node; empty = none.
   std::string password;           ///< Password for every node. Never printed or logged.
 
+  /// Connections over TLS 1.2 or later to servers that prove their name: `mqtts://`,
+  /// `memcacheds://`, `rediss://`. There is no fallback to connections without it. The options
+  /// below are refused without it.
+  bool tls = false;
+  /// `tls_ca`: a PEM file with the authorities that are trusted; empty = those of the system. All
+  /// three files may be replaced while the client runs; the next connection takes them.
+  std::string tls_ca;
+  std::string tls_cert;  ///< `tls_cert`: a PEM file, our certificate and its chain; empty = none.
+  std::string tls_key;   ///< `tls_key`: a PEM file with its key, without a passphrase.
+  /// `tls_name`: the name or address that the certificates of all servers must be for; empty = the
+  /// host of each.
+  std::string tls_name;
+  std::string tls_alpn;  ///< `tls_alpn`: the protocol to ask for, such as "mqtt"; empty = none.
+
   LocatorKind locator = LocatorKind::slots;  ///< `locator=slots|ring`
   /// `slots`: a power of two, 2^10 .. 2^22. Changing it moves nearly every key.
   std::uint32_t slots = 65'536;
@@ -138,7 +153,7 @@ struct ClusterConfig {
   ReplicaMiss replica_misses = ReplicaMiss::confirm;
   HostKind hosts = HostKind::addresses;  ///< `hosts=addresses|names`: clusters of redis only.
   FailoverMode failover = FailoverMode::owner;  ///< `failover=owner|rehash`
-  /// `allow_plain_password`: a password over plain TCP to a non-loopback host.
+  /// `allow_plain_password`: a password without TLS to a non-loopback host.
   bool allow_plain_password = false;
 
   /// `timeout`: default deadline of an operation, 1 ms .. 24 h.
@@ -186,7 +201,6 @@ struct ClusterConfig {
 
   /// Parses `scheme://[user[:password]@]host[:port][*weight],...[?option=value&...]`.
   /// Errors: Reason::bad_configuration; the text names the part and the limit, never a password.
-  /// Outcome::unsupported for a scheme of a later version (TLS), else
   /// Outcome::invalid.
   SHEAF_API static Result<ClusterConfig> parse_uri(std::string_view uri);
 

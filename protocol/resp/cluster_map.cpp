@@ -32,8 +32,8 @@ bool has_address(const TopologyNode& node) noexcept { return node.port != 0 && !
 
 }  // namespace
 
-ClusterMap::ClusterMap(std::span<const NodeConfig> seeds, HostKind hosts)
-    : hosts_(hosts), owners_(slot_count, unassigned) {
+ClusterMap::ClusterMap(std::span<const NodeConfig> seeds, const MapRules& rules)
+    : rules_(rules), owners_(slot_count, unassigned) {
   if (seeds.size() == 1) sole_seed_ = seeds.front();
 }
 
@@ -101,7 +101,7 @@ std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& rep
   if (view->claims.empty() && !known_) {
     return std::unexpected("the server knows no owner of any slot");
   }
-  if (hosts_ == HostKind::names) call_by_name(*view);
+  if (rules_.hosts == HostKind::names) call_by_name(*view);
   note_importers(*view);
   view->asked = from.asked;
   slots_ = SlotMap::merge({&*view, 1}, slots_);
@@ -132,7 +132,7 @@ ParsedView ClusterMap::parse(std::string_view bytes, const Source& from) const {
   if (reader.read(bytes) != ReplyReader::Progress::complete) {
     return std::unexpected("the map is above the limits of a reply");
   }
-  const AnsweringNode answering{.host = from.host};
+  const AnsweringNode answering{.host = from.host, .tls = rules_.tls};
   switch (form_) {
     case Form::nodes:
       return parse_cluster_nodes(reader.root(), answering);

@@ -29,10 +29,16 @@
 
 namespace sheaf::protocol::resp {
 
+// By what the servers of a map are reached, beyond those of the configuration.
+struct MapRules {
+  HostKind hosts = HostKind::addresses;
+  bool tls = false;  // at their ports for TLS
+};
+
 class ClusterMap final : public ServerMap {
  public:
-  // Of a configuration with these servers. `hosts`: by what the others are reached.
-  explicit ClusterMap(std::span<const NodeConfig> seeds, HostKind hosts = HostKind::addresses);
+  // Of a configuration with these servers.
+  explicit ClusterMap(std::span<const NodeConfig> seeds, const MapRules& rules = {});
 
   std::span<const std::string_view> question() const override;
   std::expected<void, std::string> on_reply(const protocol::Reply& reply,
@@ -59,7 +65,7 @@ class ClusterMap final : public ServerMap {
   void write_down();
   void note_importers(const TopologyView& view);
 
-  const HostKind hosts_;
+  const MapRules rules_;
   std::optional<NodeConfig> sole_seed_;
   Form form_ = Form::nodes;
   bool known_ = false;

@@ -36,8 +36,9 @@ class Usage(Case):
         for uri in ("b1:1883", "mqtt://", "mqtt://b1:0", "mqtt://b1:65536", "mqtt://b1*0",
                     "mqtt://b1*65536", "mqtt://b1,b1", "http://b1", "mqtt://b1?nonsense=1",
                     "mqtt://b1?timeout=1s&timeout=1s", "mqtt://b1?timeout=0ms", "embedded://0",
-                    "embedded://x", "mqtt://b1?slots=1000", "mqtt://u:p@192.0.2.1", "mqtts://b1",
-                    "memcacheds://c1", "rediss://r1"):
+                    "embedded://x", "mqtt://b1?slots=1000", "mqtt://u:p@192.0.2.1",
+                    "mqtts://b1?tls_ca=no-such-file", "mqtt://b1?tls_ca=ca.pem",
+                    "rediss://r1?tls_cert=client.pem"):
             self.refused("--servers", uri, "get", "k", says="")
 
     def test_an_empty_key_is_refused_by_every_command(self):

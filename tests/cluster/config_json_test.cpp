@@ -197,17 +197,11 @@ TEST(ConfigJson, WantsTheKindBesideAListOnly) {
   EXPECT_EQ(refusal(cluster(R"("kind":1,"servers":[])")),
             "clusters.main.kind must be a JSON string");
   EXPECT_EQ(refusal(cluster(R"("kind":"http","servers":[])")),
-            "clusters.main.kind: the scheme is not mqtt, memcached, embedded or redis");
+            "clusters.main.kind: the scheme is not mqtt, memcached, embedded or redis, or with TLS "
+            "mqtts, memcacheds or rediss");
   EXPECT_EQ(refusal(cluster(R"("kind":"embedded","servers":[])")),
             "clusters.main.kind is embedded, which has no list of servers: write \"servers\": "
             "\"embedded://N\"");
-}
-
-TEST(ConfigJson, KeepsTheOutcomeOfASchemeThatComesLater) {
-  const auto clusters = ClusterConfig::parse_json(cluster(R"("servers":"rediss://b")"));
-  ASSERT_FALSE(clusters.has_value());
-  EXPECT_EQ(clusters.error().outcome, Outcome::unsupported);
-  EXPECT_THAT(clusters.error().text, HasSubstr("clusters.main.servers: rediss:// needs TLS"));
 }
 
 TEST(ConfigJson, ReportsLineAndColumnOfASyntaxError) {

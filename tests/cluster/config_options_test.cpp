@@ -19,7 +19,7 @@ auto all(const ClusterConfig& c) {
                     c.value_limit, c.pool_min, c.pool_max, c.batch_connections, c.idle_timeout,
                     c.busy_timeout, c.max_in_flight, c.max_bytes_in_flight, c.max_waiting,
                     c.keep_alive, c.spin, c.log_keys, c.client_id, c.embedded_name,
-                    c.engine_options);
+                    c.engine_options, c.tls_ca, c.tls_cert, c.tls_key, c.tls_name, c.tls_alpn);
 }
 
 // The configuration after one option, or the defaults if it is refused.
@@ -64,6 +64,11 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("log_keys", "true").log_keys, true);
   EXPECT_EQ(with("client_id", "Line-4_a.b").client_id, "Line-4_a.b");
   EXPECT_EQ(with("name", "x").embedded_name, "x");
+  EXPECT_EQ(with("tls_ca", "/etc/ca.pem").tls_ca, "/etc/ca.pem");
+  EXPECT_EQ(with("tls_cert", "own.pem").tls_cert, "own.pem");
+  EXPECT_EQ(with("tls_key", "own key").tls_key, "own key");
+  EXPECT_EQ(with("tls_name", "fe80::17").tls_name, "fe80::17");
+  EXPECT_EQ(with("tls_alpn", "mqtt").tls_alpn, "mqtt");
 }
 
 TEST(ConfigOptions, DefaultsOfTheTableAreThoseOfTheStruct) {
@@ -117,6 +122,12 @@ TEST(ConfigOptions, RefusalsNameTheLimit) {
   EXPECT_EQ(refusal("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
   EXPECT_EQ(refusal("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
   refusal("client_id", "");
+  EXPECT_EQ(refusal("tls_ca", ""), "is \"\", not the path of a file");
+  refusal("tls_ca", std::string("a\0b", 3));
+  refusal("tls_ca", std::string(4'096, 'x'));
+  with("tls_ca", std::string(4'095, 'x'));
+  EXPECT_EQ(refusal("tls_name", "a b"), "is \"a b\", not a name or an address");
+  refusal("tls_name", "*.example");
   refusal("client_id", std::string(65, 'x'));
   with("client_id", std::string(64, 'x'));
 }

@@ -177,15 +177,28 @@ TEST(Lifecycle, AForkedChildIsRefusedAndTheParentGoesOn) {
 }
 
 TEST(Lifecycle, BadConfigurationsAreOneSentenceEach) {
-  for (const char* uri : {"", "mqtt://", "http://a", "mqtts://a", "memcacheds://a", "rediss://a",
-                          "mqtt://a:0", "mqtt://a*0", "mqtt://a,a", "mqtt://a?x=1", "embedded://0",
-                          "embedded://2?spelling=latin", "mqtt://u:p@example.org"}) {
+  for (const char* uri :
+       {"", "mqtt://", "http://a", "mqtts://a?tls_ca=none", "rediss://a?tls_key=none",
+        "mqtt://a?tls_name=a", "mqtt://a:0", "mqtt://a*0", "mqtt://a,a", "mqtt://a?x=1",
+        "embedded://0", "embedded://2?spelling=latin", "mqtt://u:p@example.org"}) {
     const auto client = Client::open(uri);
     ASSERT_FALSE(client) << uri;
     EXPECT_FALSE(client.error().text.empty()) << uri;
     EXPECT_EQ(client.error().text.find('\n'), std::string::npos);
   }
 }
+
+#ifndef SHEAF_TEST_TLS
+TEST(Lifecycle, ABuildWithoutTlsRefusesItsSchemes) {
+  for (const std::string scheme : {"mqtts", "memcacheds", "rediss"}) {
+    const auto client = Client::open(scheme + "://127.0.0.1:1");
+    ASSERT_FALSE(client);
+    EXPECT_EQ(client.error().outcome, Outcome::unsupported);
+    EXPECT_EQ(client.error().reason, Reason::bad_configuration);
+    EXPECT_EQ(client.error().text, scheme + ":// needs TLS, and this sheaf was built without it");
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace sheaf

@@ -25,7 +25,8 @@ std::vector<std::string> seeds() {
         "embedded://3?name=x&spelling=page&max_bytes=1MiB&fence_retention=90s",
         "memcached://m1,m2:11212*3?ring=libmemcached&protocol=binary&failover=rehash",
         "memcached://10.0.0.1?ring=spymemcached&item_size=2MiB&default_ttl=5m&batch_connections=0",
-        "mqtts://b", "redis://b", "mqtt://h?slots=1024&spin=off&log_keys=yes&client_id=a-b_c.1"}) {
+        "mqtts://b?tls_ca=%2Fa%20b&tls_cert=c&tls_key=k&tls_alpn=mqtt", "rediss://b?tls_name=::1",
+        "mqtt://h?slots=1024&spin=off&log_keys=yes&client_id=a-b_c.1"}) {
     all.push_back(std::string("\0", 1) + uri);
   }
   all.emplace_back("\1host:1883,other*2?timeout=1s");

@@ -63,6 +63,19 @@ TEST_F(RespClusterMap, EveryFormOfTheReplyMakesTheSameMap) {
   }
 }
 
+TEST_F(RespClusterMap, OverTlsThePortsForTlsAreMeant) {
+  const std::string_view shards =
+      "*1\r\n*4\r\n$5\r\nslots\r\n*2\r\n:0\r\n:16383\r\n$5\r\nnodes\r\n*1\r\n*10\r\n"
+      "$2\r\nid\r\n$1\r\na\r\n$4\r\nport\r\n:6379\r\n$8\r\ntls-port\r\n:7379\r\n"
+      "$2\r\nip\r\n$8\r\n10.0.0.1\r\n$4\r\nrole\r\n$6\r\nmaster\r\n";
+  for (const bool tls : {false, true}) {
+    ClusterMap map(three, {.tls = tls});
+    give(map, refused("ERR unknown subcommand"));
+    EXPECT_EQ(give(map, done(shards)), "");
+    EXPECT_EQ(owner(map, 0), tls ? "10.0.0.1:7379" : "10.0.0.1:6379");
+  }
+}
+
 TEST_F(RespClusterMap, ARefusalLeadsToTheNextFormAndAtLastToTheFirst) {
   ClusterMap map(three);
   EXPECT_EQ(asks(map), "NODES");
@@ -167,7 +180,7 @@ TEST_F(RespClusterMap, KnowsServersByTheNamesThatTheyAnnounce) {
 
 TEST_F(RespClusterMap, ReachesServersByTheNamesThatTheyAnnounceIfAskedTo) {
   std::string bytes;
-  ClusterMap map(three, HostKind::names);
+  ClusterMap map(three, {.hosts = HostKind::names});
   const std::string_view text =
       "a0 :7000@1,one.example myself,master - 0 0 1 connected 0-99 [5->-a1]\n"
       "a1 10.0.0.2:7000@1,two.example master - 0 0 2 connected 100-199\n"
