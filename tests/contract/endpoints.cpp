@@ -9,6 +9,9 @@
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
 #endif
+#ifdef SHEAF_TEST_TLS
+#include "tests/support/tls/server_options.h"
+#endif
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
 #include "tests/support/memcached_process.h"
 #endif
@@ -137,6 +140,52 @@ class SharedCluster final : public Endpoint {
 };
 #endif
 
+#ifdef SHEAF_TEST_TLS
+// Servers of a kind that demand certificates of their clients.
+template <class Server, class Options>
+class TlsServers final : public Endpoint {
+ public:
+  TlsServers(std::string scheme, const Options& options) : scheme_(std::move(scheme)) {
+    for (int i = 0; i < 3; ++i) servers_.push_back(std::make_unique<Server>(options));
+  }
+  std::string uri() const override {
+    std::string uri = scheme_ + "://";
+    for (const auto& server : servers_) {
+      if (uri.back() != '/') uri += ',';
+      uri += "127.0.0.1:" + std::to_string(server->port());
+    }
+    uri += "?connect_timeout=5s&" + Credentials::shared().options();
+    return uri + (scheme_ == "rediss" ? "&routing=ring" : "") + patient;
+  }
+
+ private:
+  std::string scheme_;
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+#ifdef SHEAF_TEST_BROKERS
+std::unique_ptr<Endpoint> brokers_over_tls() {
+  BrokerOptions options;
+  options.tls = mosquitto_tls(Credentials::shared().server());
+  return std::make_unique<TlsServers<BrokerProcess, BrokerOptions>>("mqtts", options);
+}
+#endif
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+std::unique_ptr<Endpoint> memcached_over_tls() {
+  MemcachedOptions options;
+  options.arguments = memcached_tls(Credentials::shared().server());
+  return std::make_unique<TlsServers<MemcachedProcess, MemcachedOptions>>("memcacheds", options);
+}
+#endif
+#ifdef SHEAF_TEST_REDIS_SERVERS
+std::unique_ptr<Endpoint> redis_over_tls() {
+  RedisOptions options;
+  options.tls = redis_tls(Credentials::shared().server());
+  return std::make_unique<TlsServers<RedisProcess, RedisOptions>>("rediss", options);
+}
+#endif
+#endif
+
 template <class Kind>
 EndpointFactory factory(const std::string& name, const std::string& spelling) {
   return {name,
@@ -147,11 +196,12 @@ EndpointFactory factory(const std::string& name, const std::string& spelling) {
 
 std::vector<EndpointFactory> endpoint_factories() {
   return {
-      factory<Embedded>("Embedded", "sdk"),
-      factory<Embedded>("EmbeddedPageSpelling", "page"),
+      factory<Embedded>("Embedded", "sdk"), factory<Embedded>("EmbeddedPageSpelling", "page"),
 #ifdef SHEAF_TEST_BROKERS
-      factory<Brokers>("Brokers", "sdk"),
-      factory<Brokers>("BrokersPageSpelling", "page"),
+      factory<Brokers>("Brokers", "sdk"),   factory<Brokers>("BrokersPageSpelling", "page"),
+#ifdef SHEAF_TEST_TLS
+      {"BrokersOverTls", brokers_over_tls},
+#endif
 #endif
   };
 }
@@ -163,6 +213,9 @@ std::vector<EndpointFactory> memcached_factories() {
   all = {factory<Servers>("MemcachedMeta", "meta"), factory<Servers>("MemcachedBinary", "binary")};
   all[0].limits = {.key = 250, .binary_key = 186, .value = 1'048'267, .ttl = seconds(1)};
   all[1].limits = {.key = 250, .binary_key = 250, .value = 1'048'267, .ttl = seconds(1)};
+#ifdef SHEAF_TEST_TLS
+  all.push_back({"MemcachedOverTls", memcached_over_tls, all[0].limits});
+#endif
 #endif
   return all;
 }
@@ -173,6 +226,9 @@ std::vector<EndpointFactory> redis_factories() {
   all = {factory<RedisServers>("RedisServers", ""),
          factory<RedisServers>("RedisServersInResp2", "HELLO"),
          factory<RedisServers>("RedisServersWithoutScripts", "EVAL")};
+#ifdef SHEAF_TEST_TLS
+  all.push_back({"RedisServersOverTls", redis_over_tls});
+#endif
   for (EndpointFactory& each : all) each.limits = {.key = 8'192, .binary_key = 8'192};
 #endif
   return all;

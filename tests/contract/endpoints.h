@@ -39,12 +39,13 @@ struct EndpointFactory {
 };
 
 // State stores: embedded://3 and, where the broker is installed, three brokers; both spellings of
-// each.
+// each. Brokers over TLS that demand certificates, too, where this build has TLS.
 std::vector<EndpointFactory> endpoint_factories();
-// Three memcached servers, where it is installed; both protocols.
+// Three memcached servers, where it is installed; both protocols, and over TLS.
 std::vector<EndpointFactory> memcached_factories();
 // Three redis-servers, where it is installed, that know nothing of each other: as they are, in
-// RESP2 because they refuse HELLO, and where changes are transactions because they refuse scripts.
+// RESP2 because they refuse HELLO, where changes are transactions because they refuse scripts, and
+// over TLS.
 std::vector<EndpointFactory> redis_factories();
 // A cluster of three primaries and three replicas, if SHEAF_TEST_CLUSTER is in the environment:
 // "redis" or "garnet". To form one takes seconds, so all tests of a process share it, empty at

@@ -203,10 +203,16 @@ TEST_P(Memcached, EveryServerReportsItsVersionAndStatistics) {
   }
 }
 
+// As the endpoint is configured, with another protocol.
+Client open_with(const test::Endpoint& endpoint, MemcachedProtocol protocol) {
+  ClusterConfig config = ClusterConfig::parse_uri(endpoint.uri()).value();
+  config.protocol = protocol;
+  return Client::open(std::move(config)).value();
+}
+
 // Others read a lease of the meta protocol as an empty value, which is why lease_beside exists.
 TEST_P(Memcached, WithTheLeaseBesideItAKeyThatIsBeingComputedIsAbsentForEverybody) {
-  const std::string uri = endpoint->uri();
-  Client binary = test::open(uri.substr(0, uri.find('?')) + "?protocol=binary");
+  Client binary = open_with(*endpoint, MemcachedProtocol::binary);
   const auto got = client->get_or_compute("{key}", {.lease_beside = true, .timeout = 10s}, [&] {
     EXPECT_FALSE(binary.get("{key}").value().has_value());
     EXPECT_TRUE(binary.get("{key}:sheaf-lease").value().has_value());
@@ -224,7 +230,10 @@ TEST_P(Memcached, OnARingThatIsSharedTheWholeKeyPlacesItAndItsLease) {
   EXPECT_EQ(shared.locate(key)->routing_key, key);
   EXPECT_EQ(client->locate(key)->routing_key, "tag");
   const auto got = shared.get_or_compute(key, {.lease_beside = true, .timeout = 10s}, [&] {
-    Client owner = test::open("memcached://" + shared.locate(key)->node);
+    const std::string node = shared.locate(key)->node;
+    ClusterConfig config = ClusterConfig::parse_uri(uri).value();
+    std::erase_if(config.nodes, [&](const NodeConfig& each) { return each.identity() != node; });
+    Client owner = Client::open(std::move(config)).value();
     EXPECT_TRUE(owner.get(key + ":sheaf-lease").value().has_value());
     return std::string("made");
   });
@@ -232,8 +241,7 @@ TEST_P(Memcached, OnARingThatIsSharedTheWholeKeyPlacesItAndItsLease) {
 }
 
 TEST_P(Memcached, AutomaticallyChosenAndFixedProtocolsShareEverything) {
-  std::string uri = endpoint->uri();
-  Client other = test::open(uri.substr(0, uri.find('?')));
+  Client other = open_with(*endpoint, MemcachedProtocol::automatic);
   for (int i = 0; i < 100; ++i) {
     const std::string key = "key" + std::to_string(i);
     client->set(key, key, {.flags = 3}).value();

@@ -140,6 +140,7 @@ void BrokerProcess::write_configuration() const {
   if (!options_.per_listener_settings) out << access.str() << plugin.str();
   for (const ReservedPort& port : ports_) {
     out << "listener " << port.number() << " 127.0.0.1\n";
+    out << options_.tls;
     if (options_.per_listener_settings) out << access.str() << plugin.str();
   }
   if (options_.sink) {
@@ -150,6 +151,7 @@ void BrokerProcess::write_configuration() const {
 }
 
 void BrokerProcess::wait_for_connack() {
+  if (!options_.tls.empty()) return;
   for (const ReservedPort& port : ports_) {
     if (!answers_connect(port.number())) fail("no CONNACK");
   }

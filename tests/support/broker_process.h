@@ -21,6 +21,9 @@ struct BrokerOptions {
   std::vector<std::pair<std::string, std::string>> users;  // name, password; empty = anonymous
   std::string acl;                                         // an acl_file; empty = none
   std::string extra;                                       // further lines of mosquitto.conf
+  // Lines of each listener that make it one for TLS; empty = without TLS. Then nobody waits for a
+  // CONNACK.
+  std::string tls;
   unsigned listeners = 1;
   bool per_listener_settings = false;
   bool plugin = true;   // false: a stock broker

@@ -13,13 +13,18 @@ std::string redis_server() {
 }
 
 RedisProcess::RedisProcess(RedisOptions options)
-    : RespProcess("redis", options), replica_of_(options.replica_of), lines_(options.lines) {
+    : RespProcess("redis", options),
+      replica_of_(options.replica_of),
+      lines_(options.lines),
+      tls_(options.tls),
+      tls_beside_(options.tls_beside) {
   start_anywhere();
 }
 
 void RedisProcess::change_ports() {
   RespProcess::change_ports();
   bus_port_ = ReservedPort();
+  tls_port_ = ReservedPort();
 }
 
 bool RedisProcess::launch() {
@@ -35,7 +40,9 @@ bool RedisProcess::launch() {
 // Servers fail over when a test says so, not when the machine is slow.
 void RedisProcess::write_configuration() const {
   std::ofstream out(folder() / "redis.conf");
-  out << "bind 127.0.0.1\nport " << port() << "\nprotected-mode no\nenable-debug-command yes\n"
+  out << "bind 127.0.0.1\n";
+  if (!tls_.empty()) out << "port 0\ntls-";
+  out << "port " << port() << "\nprotected-mode no\nenable-debug-command yes\n"
       << "save \"\"\nappendonly " << (options().persistent ? "yes" : "no")
       << "\nappendfsync no\nrepl-diskless-sync-delay 0\n";
   if (options().cluster) {
@@ -50,6 +57,9 @@ void RedisProcess::write_configuration() const {
     out << "requirepass " << options().password << '\n';
   }
   if (!options().password.empty()) out << "masterauth " << options().password << '\n';
+  for (const std::string& line : tls_) out << line << '\n';
+  if (!tls_beside_.empty()) out << "tls-port " << tls_port() << '\n';
+  for (const std::string& line : tls_beside_) out << line << '\n';
   for (const std::string& line : lines_) out << line << '\n';
   if (!out.flush()) fail("its redis.conf cannot be written");
 }

@@ -10,8 +10,10 @@
 namespace sheaf::test {
 
 struct RedisOptions : RespProcessOptions {
-  std::uint16_t replica_of = 0;    // a port of 127.0.0.1; not in a cluster
-  std::vector<std::string> lines;  // further ones of redis.conf: "user reader on nopass +get"
+  std::uint16_t replica_of = 0;         // a port of 127.0.0.1; not in a cluster
+  std::vector<std::string> lines;       // further ones of redis.conf: "user reader on nopass +get"
+  std::vector<std::string> tls;         // the same: its port is one for TLS
+  std::vector<std::string> tls_beside;  // the same: it has one for TLS beside its port
 };
 
 // The program that is started.
@@ -24,6 +26,8 @@ class RedisProcess final : public RespProcess {
   explicit RedisProcess(RedisOptions options = {});
 
   std::uint16_t bus_port() const override { return bus_port_.number(); }
+  // With tls_beside.
+  std::uint16_t tls_port() const { return tls_port_.number(); }
 
  private:
   bool launch() override;
@@ -32,7 +36,10 @@ class RedisProcess final : public RespProcess {
 
   std::uint16_t replica_of_;
   std::vector<std::string> lines_;
+  std::vector<std::string> tls_;
+  std::vector<std::string> tls_beside_;
   ReservedPort bus_port_;
+  ReservedPort tls_port_;
 };
 
 }  // namespace sheaf::test

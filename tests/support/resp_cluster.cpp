@@ -97,6 +97,7 @@ void RespCluster::launch() {
       RedisOptions redis;
       static_cast<RespProcessOptions&>(redis) = options_.server;
       redis.lines = options_.lines;
+      redis.tls_beside = options_.tls;
       server->process = std::make_unique<RedisProcess>(redis);
     } else {
       server->process = std::make_unique<GarnetProcess>(options_.server);

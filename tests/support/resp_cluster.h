@@ -31,6 +31,7 @@ struct RespClusterOptions {
   std::size_t replicas = 0;  // of each primary
   RespProcessOptions server{};
   std::vector<std::string> lines{};  // redis: further ones of redis.conf
+  std::vector<std::string> tls{};    // redis: those by which each has a port for TLS, too
   // redis: after how long without an answer a server counts as gone, once the cluster is formed. By
   // default so late that no slow machine makes it so.
   std::chrono::milliseconds node_timeout{20'000};
