@@ -1,11 +1,15 @@
 #include "socket/tls/tls_dialer.h"
 
+#include <chrono>
 #include <utility>
 
 #include "socket/tls/tls_stream.h"
 
 namespace sheaf::socket::tls {
 namespace {
+
+// Whoever dialed may give up at the same moment, and knows less about the reason.
+constexpr std::chrono::milliseconds before_deadline{1};
 
 // What all dials of a dialer have in common.
 struct Ways {
@@ -36,7 +40,7 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
     inner_ = ways_.inner.dial(endpoint_, deadline_, *this, *stream_);
   }
   void on_connected(std::unique_ptr<Stream> stream, Now now) override {
-    timer_->set(deadline_);
+    timer_->set(deadline_ - before_deadline);
     stream_->start(std::move(stream), now);
     inner_.reset();  // it calls us: the last thing here
   }
