@@ -116,6 +116,8 @@ std::string_view to_string(Reason reason) noexcept {
       return "the key holds another kind of value";
     case Reason::incomplete:
       return "a part is missing";
+    case Reason::read_only:
+      return "the store is read-only";
   }
   return "no reason was given";
 }

@@ -64,6 +64,7 @@ enum class Reason : std::uint8_t {
   lock_lost,            ///< The lock is not held (any more); the text says why.
   wrong_type,           ///< The key holds something that the operation cannot work on.
   incomplete,           ///< A part of the list is missing; the text says which.
+  read_only,            ///< The store cannot write at the moment, and takes no writes.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...

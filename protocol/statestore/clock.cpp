@@ -83,6 +83,11 @@ std::expected<Timestamp, HybridClock::Error> HybridClock::tick_after(const Times
   return last();
 }
 
+void HybridClock::resume(const Timestamp& earlier) noexcept {
+  if (std::pair(earlier.wall, earlier.counter) <= std::pair(last_.wall, last_.counter)) return;
+  last_ = {earlier.wall, earlier.counter};
+}
+
 bool HybridClock::can_tick_after(const Timestamp& remote, milliseconds wall) const noexcept {
   return next({remote.wall, remote.counter}, wall).has_value();
 }

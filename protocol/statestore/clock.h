@@ -89,6 +89,9 @@ class HybridClock {
   // Forgets everything: for a client whose timestamps are ahead, as the store said or as the wall
   // clock shows after it was set back.
   void reset() noexcept { last_ = {}; }
+  // Goes on after a timestamp of an earlier life of this clock, however far ahead of the wall clock
+  // that is. Never goes back.
+  void resume(const Timestamp& earlier) noexcept;
 
   // The newest timestamp. Its node lives as long as the clock is not moved.
   Timestamp last() const noexcept { return {last_.wall, last_.counter, node_}; }

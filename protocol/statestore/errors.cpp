@@ -39,8 +39,10 @@ constexpr std::array rows{
     Row{"missing timestamp", "missing timestamp", Reason::timestamp_missing},
     Row{"malformed timestamp", "malformed timestamp", Reason::timestamp_malformed},
     Row{"the key length is zero", "key length is zero", Reason::key_empty},
+    Row{"the store is read-only, because its file cannot be written", "store is read-only",
+        Reason::read_only},
 };
-static_assert(rows.size() == static_cast<std::size_t>(StoreError::key_empty) + 1);
+static_assert(rows.size() == static_cast<std::size_t>(StoreError::read_only) + 1);
 
 // The longest text is well below; a hostile peer may send megabytes.
 constexpr std::size_t longest_text = 512;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The twelve errors of the state store: exact texts for the server, reasons for the client.
+// The errors of the state store: exact texts for the server, reasons for the client.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -24,7 +24,8 @@ enum class StoreError : std::uint8_t {
   wrong_arguments,
   timestamp_missing,    // SET without __ts
   timestamp_malformed,  // __ts or __ft is no timestamp
-  key_empty
+  key_empty,
+  read_only  // an extension: the store's file cannot be written
 };
 
 // The text after `-ERR `, as the store sends it.

@@ -18,8 +18,10 @@ void Engine::tick(Now now) { state_->tick(now); }
 std::optional<Deadline> Engine::next_expiry() const { return state_->next_expiry(); }
 bool Engine::poll_notification(Notification& out) { return state_->poll_notification(out); }
 
-std::size_t Engine::keys() const { return state_->keys(); }
-std::uint64_t Engine::bytes() const { return state_->bytes(); }
+Journal& Engine::journal() { return state_->journal(); }
+
+std::size_t Engine::keys() const { return state_->records().size(); }
+std::uint64_t Engine::bytes() const { return state_->records().bytes(); }
 std::size_t Engine::watches() const { return state_->watches(); }
 std::size_t Engine::remembered_answers() const { return state_->remembered_answers(); }
 std::size_t Engine::remembered_fences() const { return state_->remembered_fences(); }

@@ -51,6 +51,10 @@ struct EngineOptions {
   // remembered for this time, and only requests with a lower token are refused. An extension of the
   // protocol.
   std::chrono::milliseconds fence_retention{0};
+  std::string data;  // data=FILE: what the store keeps over restarts is there; empty: nothing
+  // durability=acknowledged: an answer leaves when what it tells is in the file; here 0. Otherwise
+  // the file is written this long after a change at the latest.
+  std::chrono::milliseconds durability{0};
   NotifyMode notify = NotifyMode::push;         // notify=push|subscribed (read by the host)
   ReplyTopics reply_topics = ReplyTopics::any;  // reply_topics=any|own
 
@@ -112,6 +116,8 @@ struct EngineCounters {
   std::uint64_t notifications = 0;  // queued, one for each watcher
 };
 
+class Journal;
+
 class Engine {
  public:
   // `seed` is of the hash tables, so that clients cannot choose colliding keys: random in a server,
@@ -133,6 +139,9 @@ class Engine {
   std::optional<Deadline> next_expiry() const;
   // Takes the oldest queued notification. The strings of `out` are reused.
   bool poll_notification(Notification& out);
+
+  // For a store with a file (journal.h).
+  Journal& journal();
 
   // Keys that have expired but were not yet removed count.
   std::size_t keys() const;

@@ -71,6 +71,26 @@ Set set_retention(milliseconds& to, std::string_view name, std::string_view valu
   return {};
 }
 
+constexpr std::size_t longest_path = 4095;  // bytes; Linux, PATH_MAX with its NUL
+
+Set set_path(std::string& to, std::string_view name, std::string_view value) {
+  const bool whole = !value.empty() && value.size() <= longest_path && value.back() != '/' &&
+                     value.find('\0') == std::string_view::npos;
+  if (!whole) return refuse(name, "the path of a file, of up to 4095 bytes", value);
+  to = value;
+  return {};
+}
+
+Set set_durability(milliseconds& to, std::string_view name, std::string_view value) {
+  constexpr milliseconds longest = std::chrono::seconds(10);
+  const auto interval = parse_duration(value);
+  if (value != "acknowledged" && (!interval || interval->count() < 1 || *interval > longest)) {
+    return refuse(name, "acknowledged, or a duration from 1ms to 10s, such as 100ms", value);
+  }
+  to = interval.value_or(milliseconds(0));
+  return {};
+}
+
 template <class Choice>
 Set set_choice(Choice& to, std::array<std::pair<std::string_view, Choice>, 2> choices,
                std::string_view name, std::string_view value) {
@@ -104,9 +124,11 @@ Set EngineOptions::set(std::string_view name, std::string_view value) {
   if (name == "max_watches") return set_number(max_watches, 0, name, value);
   if (name == "max_duplicates") return set_number(max_duplicates, 0, name, value);
   if (name == "fence_retention") return set_retention(fence_retention, name, value);
+  if (name == "data") return set_path(data, name, value);
+  if (name == "durability") return set_durability(durability, name, value);
   return std::unexpected("the store has no option \"" + printable(name) +
                          "\"; it has spelling, notify, reply_topics, max_keys, max_bytes, "
-                         "max_watches, max_duplicates and fence_retention");
+                         "max_watches, max_duplicates, fence_retention, data and durability");
 }
 
 }  // namespace sheaf::store

@@ -64,6 +64,7 @@ class RecordTable {
   static bool expired(const Entry& entry, Deadline mono) noexcept {
     return entry.second.expiry_ <= mono;
   }
+  static Deadline expiry(const Entry& entry) noexcept { return entry.second.expiry_; }
   // The one that expires first; null if none expires.
   Entry* next_to_expire() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
   std::optional<Deadline> next_expiry() const noexcept;

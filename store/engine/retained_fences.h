@@ -19,8 +19,18 @@
 
 namespace sheaf::store {
 
+class Journal;
+
 class RetainedFences {
  public:
+  struct Entry {
+    std::string key;
+    Fence fence;
+    Deadline until;
+
+    std::uint64_t bytes() const noexcept { return key.size() + fence.node.size(); }
+  };
+
   // Remembers nothing if `retention` is 0. At most `max_entries` fences, whose keys and nodes take
   // at most `max_bytes`; the oldest go first.
   RetainedFences(std::chrono::milliseconds retention, std::uint64_t max_entries,
@@ -36,25 +46,27 @@ class RetainedFences {
   const Fence* find(std::string_view key, Deadline mono) const;
   // Replaces an older one of the same key.
   void keep(std::string_view key, const Fence& fence, Deadline mono);
+  // As it was before a restart; nothing if `retention` is 0.
+  void restore(std::string_view key, const Fence& fence, Deadline until);
+  // Of whatever age; null if there is none.
+  const Entry* entry(std::string_view key) const;
   // Forgets at most `limit` fences that are too old.
   void forget_old(Deadline mono, std::size_t limit);
+
+  // Whatever is kept or forgotten from now on is noted there.
+  void note_in(Journal& journal) noexcept { journal_ = &journal; }
 
   std::size_t size() const noexcept { return entries_.size(); }
 
  private:
-  struct Entry {
-    std::string key;
-    Fence fence;
-    Deadline until;
-
-    std::uint64_t bytes() const noexcept { return key.size() + fence.node.size(); }
-  };
+  void add(std::string_view key, const Fence& fence, Deadline until);
   void forget(std::list<Entry>::iterator entry);
 
   std::chrono::milliseconds retention_;
   std::uint64_t max_entries_;
   std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
+  Journal* journal_ = nullptr;
   std::list<Entry> entries_;  // oldest first
   std::unordered_map<std::string_view, std::list<Entry>::iterator, KeyHash, KeyEqual> index_;
 };

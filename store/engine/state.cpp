@@ -35,8 +35,11 @@ Engine::State::State(const EngineOptions& options, std::uint64_t seed)
       clock_(std::string(wire::store_node)),
       records_(seed),
       retained_(options_.fence_retention, options_.max_keys, max_retained_fence_bytes, seed),
+      journal_(seed, records_, retained_, clock_),
       duplicates_(options_.max_duplicates, max_duplicate_bytes, seed),
-      watches_(options_.max_watches, max_watch_key_bytes, seed) {}
+      watches_(options_.max_watches, max_watch_key_bytes, seed) {
+  retained_.note_in(journal_);
+}
 
 Answer Engine::State::execute(const Request& request, Now now) {
   ++counters_.requests;
@@ -78,6 +81,7 @@ Answer Engine::State::execute_checked(const wire::Request& parsed, const Request
 template <class Write>
 Answer Engine::State::write_once(const Write& packet, const Request& request, Now now) {
   // These refusals need not be remembered: every repeat gets them again.
+  if (journal_.frozen()) return refuse(StoreError::read_only);
   const auto stamps = read_timestamp(request, std::is_same_v<Write, wire::SetRequest>);
   if (!stamps) return refuse(stamps.error());
   const DuplicateKey key = duplicates_.key_of(request);
@@ -92,6 +96,7 @@ Answer Engine::State::write_once(const Write& packet, const Request& request, No
 
 Answer Engine::State::read(const wire::GetRequest& get, const Request& request, Now now) {
   if (const auto error = check_read(request, now)) return refuse(*error);
+  if (journal_.withholds(get.key)) return refuse(StoreError::read_only);
   const Entry* const entry = find_live(get.key, now);
   if (entry == nullptr) return reply(wire::GetReply{});
   return with_version(reply(wire::GetReply{entry->second.value}), entry->second.version, now);
@@ -114,18 +119,25 @@ Answer Engine::State::watch(const wire::KeyNotifyRequest& packet, const Request&
 void Engine::State::tick(Now now) {
   expire(max_expiries_per_tick, now);
   duplicates_.forget_old(now.mono, max_expiries_per_tick);
+  if (journal_.frozen()) return;
   retained_.forget_old(now.mono, max_expiries_per_tick);
+}
+
+std::optional<Deadline> Engine::State::next_expiry() const {
+  return journal_.frozen() ? std::nullopt : records_.next_expiry();
 }
 
 Engine::State::Entry* Engine::State::find_live(std::string_view key, Now now) {
   Entry* const entry = records_.find(key);
   if (entry == nullptr || !RecordTable::expired(*entry, now.mono)) return entry;
+  if (journal_.frozen()) return nullptr;
   ++counters_.expired;
   remove(*entry, {}, now);
   return nullptr;
 }
 
 bool Engine::State::expire(std::size_t limit, Now now) {
+  if (journal_.frozen()) return false;
   bool any = false;
   for (; limit > 0; --limit) {
     Entry* const entry = records_.next_to_expire();
@@ -284,12 +296,14 @@ Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, N
   Entry& entry = records_.put(target.entry, set.key, set.value, expiry_at(set.expiry, now.mono));
   entry.second.version = {version->wall, version->counter};
   entry.second.fence = std::move(fence);
+  journal_.note_record(set.key);
   ++counters_.executed_writes;
   notify(set.key, {wire::Notification::Operation::set, set.value}, *version);
   return with_version(reply(wire::SetReply{true}, options_.spelling), entry.second.version, now);
 }
 
 void Engine::State::remove(Entry& entry, const Timestamp& after, Now now) {
+  journal_.note_record(entry.first);
   if (entry.second.fence) retained_.keep(entry.first, *entry.second.fence, now.mono);
   const auto version = clock_.tick_after(after, now.wall);
   const auto latest_legal = static_cast<std::uint64_t>(std::max<std::int64_t>(0, now.wall.count()) +

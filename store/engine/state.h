@@ -16,6 +16,7 @@
 #include "protocol/statestore/packets.h"
 #include "store/engine/duplicate_filter.h"
 #include "store/engine/engine.h"
+#include "store/engine/journal.h"
 #include "store/engine/record_table.h"
 #include "store/engine/retained_fences.h"
 #include "store/engine/watch_table.h"
@@ -29,11 +30,11 @@ class Engine::State {
   Answer execute(const Request& request, Now now);
   void disconnect(ClientHandle client) { watches_.remove_client(client); }
   void tick(Now now);
-  std::optional<Deadline> next_expiry() const { return records_.next_expiry(); }
+  std::optional<Deadline> next_expiry() const;
   bool poll_notification(Notification& out) { return watches_.poll(out); }
 
-  std::size_t keys() const { return records_.size(); }
-  std::uint64_t bytes() const { return records_.bytes(); }
+  const RecordTable& records() const { return records_; }
+  Journal& journal() { return journal_; }
   std::size_t watches() const { return watches_.size(); }
   std::size_t remembered_answers() const { return duplicates_.size(); }
   std::size_t remembered_fences() const { return retained_.size(); }
@@ -108,6 +109,7 @@ class Engine::State {
   protocol::statestore::HybridClock clock_;
   RecordTable records_;
   RetainedFences retained_;
+  Journal journal_;
   DuplicateFilter duplicates_;
   WatchTable watches_;
   std::string answer_;

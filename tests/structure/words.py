@@ -11,10 +11,10 @@ GLOSSARY = "docs/glossary.md"
 # Words of our own, beside those of the field: each has a row in the glossary.
 OWN_WORDS = [
     "baton", "bulk connection", "claim", "context", "crowd", "drive", "event log", "gap",
-    "head", "hole", "idle hook", "join", "keeper", "lane", "leader", "linger", "listener",
-    "park", "path", "pending operation", "plan", "probe", "procedure", "promoted", "ramp",
-    "receiver", "register", "registry", "release backoff", "rest", "runtime", "seam", "segment",
-    "sink", "slot", "tenure", "turn", "window", "work",
+    "head", "hole", "idle hook", "join", "journal", "keeper", "lane", "leader", "linger",
+    "listener", "park", "path", "pending operation", "plan", "probe", "procedure", "promoted",
+    "ramp", "receiver", "register", "registry", "release backoff", "rest", "runtime", "seam",
+    "segment", "sink", "slot", "tenure", "turn", "window", "work",
 ]
 
 # Words that were replaced by those of the field. No identifier and no file name has them; a word

@@ -114,16 +114,18 @@ TEST(StateStoreErrors, TheTwelveTextsOfThePage) {
   EXPECT_EQ(text_of(StoreError::timestamp_missing), "missing timestamp");
   EXPECT_EQ(text_of(StoreError::timestamp_malformed), "malformed timestamp");
   EXPECT_EQ(text_of(StoreError::key_empty), "the key length is zero");
+  EXPECT_EQ(text_of(StoreError::read_only),
+            "the store is read-only, because its file cannot be written");
 }
 
 TEST(StateStoreErrors, EveryTextIsItsOwnReason) {
   std::set<Reason> reasons;
-  for (int i = 0; i <= static_cast<int>(StoreError::key_empty); ++i) {
+  for (int i = 0; i <= static_cast<int>(StoreError::read_only); ++i) {
     const auto error = static_cast<StoreError>(i);
     EXPECT_EQ(reason_of(text_of(error)), reason_of(error)) << text_of(error);
     reasons.insert(reason_of(error));
   }
-  EXPECT_EQ(reasons.size(), 12u);
+  EXPECT_EQ(reasons.size(), 13u);
 }
 
 TEST(StateStoreErrors, OlderAndMisprintedWordingsAreKnownByTheirStems) {

@@ -217,7 +217,7 @@ TEST(StateStoreReplies, WhatIsEncodedIsReadAgainInBothSpellings) {
          {VdelReply::Result::absent, VdelReply::Result::removed, VdelReply::Result::differs}) {
       expect_taken(bytes_of(VdelReply{result}, spelling), VdelReply{result});
     }
-    for (int i = 0; i <= static_cast<int>(StoreError::key_empty); ++i) {
+    for (int i = 0; i <= static_cast<int>(StoreError::read_only); ++i) {
       for (const bool to_keynotify : {true, false}) {
         const auto error = static_cast<StoreError>(i);
         expect_refused<KeyNotifyReply>(bytes_of(ErrorReply{error, to_keynotify}, spelling),

@@ -1,0 +1,92 @@
+#pragma once
+
+// What the engine has changed since its file was written, and the way back: what a file holds is
+// restored with the same values.
+//
+//   start    restore() for each saved change, resume() with the saved clock, begin()
+//   running  poll() until it returns false; write all that as one transaction; then saved(), or
+//            lost() if it failed
+//
+// A key that changes twice before it is polled is one change: the last state counts. Answers that
+// were remembered, and watches, are not in it: they belong to connections, which end with the
+// process.
+//
+// While the journal is frozen, because the file cannot be written, the engine changes nothing:
+// writes are refused, and so are reads of a key whose state is not in the file; nothing expires.
+// A key whose time is up is absent all the same.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "protocol/statestore/clock.h"
+#include "store/engine/changed_keys.h"
+#include "store/engine/record_table.h"
+#include "store/engine/retained_fences.h"
+
+namespace sheaf::store {
+
+// The state of one key, or of the fence of a removed one.
+struct Change {
+  enum class Kind : std::uint8_t {
+    put,          // key, value, version, fence if it has one, until = its expiry
+    remove,       // key
+    keep_fence,   // key, fence, until
+    forget_fence  // key
+  };
+  Kind kind = Kind::put;
+  std::string_view key;
+  std::string_view value{};
+  Version version{};
+  std::optional<protocol::statestore::Timestamp> fence{};
+  Deadline until = never;
+};
+
+class Journal {
+ public:
+  Journal(std::uint64_t seed, RecordTable& records, RetainedFences& fences,
+          protocol::statestore::HybridClock& clock)
+      : records_(records),
+        fences_(fences),
+        clock_(clock),
+        changed_records_(seed),
+        changed_fences_(seed) {}
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  // Of kind put or keep_fence. Fences come in the order of `until`. Quotas are not looked at.
+  void restore(const Change& saved);
+  // Later versions are greater than `clock`.
+  void resume(const protocol::statestore::Timestamp& clock) noexcept { clock_.resume(clock); }
+  void begin() noexcept;
+
+  void note_record(std::string_view key) { changed_records_.note(key); }
+  void note_fence(std::string_view key) { changed_fences_.note(key); }
+
+  bool empty() const noexcept { return changed_records_.empty() && changed_fences_.empty(); }
+  // Its views live until the engine is used again.
+  bool poll(Change& out);
+  void saved();
+  void lost();
+  // The newest version.
+  protocol::statestore::Timestamp clock() const noexcept { return clock_.last(); }
+
+  void freeze(bool frozen) noexcept { frozen_ = frozen; }
+  bool frozen() const noexcept { return frozen_; }
+  // Nobody may be told the state of this key.
+  bool withholds(std::string_view key) const { return frozen_ && changed_records_.contains(key); }
+
+ private:
+  RecordTable& records_;
+  RetainedFences& fences_;
+  protocol::statestore::HybridClock& clock_;
+  ChangedKeys changed_records_;
+  ChangedKeys changed_fences_;
+  bool frozen_ = false;
+};
+
+}  // namespace sheaf::store
