@@ -21,6 +21,9 @@ target_link_libraries(sheaf PRIVATE PkgConfig::SHEAF_UV Threads::Threads)
 if(SHEAF_TLS)
   target_link_libraries(sheaf PRIVATE OpenSSL::SSL)
 endif()
+if(SHEAF_DURABLE)
+  target_link_libraries(sheaf PRIVATE PkgConfig::SHEAF_SQLITE)
+endif()
 target_sources(sheaf PUBLIC FILE_SET HEADERS
   BASE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include"
   FILES ${public_headers} "${PROJECT_BINARY_DIR}/include/sheaf/version.h")

@@ -53,10 +53,15 @@ option(SHEAF_CLI "Build the sheaf program (needs CLI11)" ${CLI11_FOUND})
 option(SHEAF_PLUGIN "Build the Mosquitto plugin (needs mosquitto-dev and libmosquitto-dev)"
         ${SHEAF_HAVE_MOSQUITTO})
 option(SHEAF_TLS "Connections over TLS (need OpenSSL 3, libssl-dev)" ${OPENSSL_FOUND})
+option(SHEAF_DURABLE "Let stores keep their data in a file (needs SQLite 3)" OFF)
 option(SHEAF_BENCH "Build the benchmarks (need libmosquitto, libmemcached)" OFF)
 option(SHEAF_FUZZ "Build the fuzz targets (needs clang and its libFuzzer)" OFF)
 option(SHEAF_WERROR "Treat warnings as errors" OFF)
 set(SHEAF_SANITIZE "" CACHE STRING "Sanitizers: empty, address (ASan+UBSan) or thread (TSan)")
+
+if(SHEAF_DURABLE)
+  pkg_check_modules(SHEAF_SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.37)
+endif()
 
 add_library(sheaf_flags INTERFACE)
 target_compile_options(sheaf_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion

@@ -4,6 +4,7 @@
 # What every build needs, and what its parts add.
 SHEAF_CORE_PACKAGES=(g++ cmake ninja-build pkg-config libuv1-dev libxxhash-dev nlohmann-json3-dev)
 SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev libmosquitto-dev)
+SHEAF_DURABLE_PACKAGES=(libsqlite3-dev)
 SHEAF_CLI_PACKAGES=(libcli11-dev)
 SHEAF_TLS_PACKAGES=(libssl-dev)
 SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-19 clang-format-19

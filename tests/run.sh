@@ -67,8 +67,8 @@ run_part() {
 }
 
 sheaf_install "${SHEAF_CORE_PACKAGES[@]}" "${SHEAF_BROKER_PACKAGES[@]}" \
-  "${SHEAF_CLI_PACKAGES[@]}" "${SHEAF_TLS_PACKAGES[@]}" "${SHEAF_TEST_PACKAGES[@]}" ||
-  exit
+  "${SHEAF_DURABLE_PACKAGES[@]}" "${SHEAF_CLI_PACKAGES[@]}" "${SHEAF_TLS_PACKAGES[@]}" \
+  "${SHEAF_TEST_PACKAGES[@]}" || exit
 sheaf_install_garnet "$root/build/garnet"
 
 for part in "${parts[@]}"; do

@@ -19,8 +19,9 @@ ARROWS = {
     "cluster": BELOW_CLUSTER,
     "store/engine": ["protocol", "base"],
     "store/server": ["store/engine", "protocol", "base"],
-    "store/pipe": ["store/server", "store/engine", "socket", "protocol", "base"],
-    "store/plugin": ["store/engine", "store/server", "protocol", "base"],
+    "store/durable": ["store/engine", "protocol", "base"],
+    "store/pipe": ["store/durable", "store/server", "store/engine", "socket", "protocol", "base"],
+    "store/plugin": ["store/durable", "store/engine", "store/server", "protocol", "base"],
     "client": ["cluster"] + BELOW_CLUSTER,
     "cli": ["client", "cluster", "store/engine", "store/server", "store/pipe"] + BELOW_CLUSTER,
     "include/sheaf": [],
@@ -58,7 +59,7 @@ THIRD_PARTIES = [
     (r"CLI/.*", r"cli/.*"),
     (r"mosquitto.*\.h|mqtt_protocol\.h", r"store/plugin/.*|bench/.*|tests/.*"),
     (r"openssl/.*", r"socket/tls/.*|tests/.*"),
-    (r"sqlite3\.h", r"store/.*"),
+    (r"sqlite3\.h", r"store/durable/sqlite_.*|tests/.*"),
     (r"(gtest|gmock)/.*", r"tests/.*"),
     (r"asio\.hpp|asio/.*", r"tests/contract/.*"),
     (r"benchmark/.*", r"bench/.*"),
@@ -305,8 +306,8 @@ LINKS = {name.replace("/", "_"): [a.replace("/", "_") for a in below]
          for name, below in ARROWS.items()}
 LINKS["client"] = LINKS["client"] + ["store_pipe"]
 FOREIGN_LINKS = {"base": ["SHEAF_XXHASH"], "socket": ["SHEAF_UV", "OpenSSL"],
-                 "cluster": ["nlohmann_json"], "store_plugin": [],
-                 "cli": ["CLI11", "nlohmann_json"]}
+                 "cluster": ["nlohmann_json"], "store_durable": ["SHEAF_SQLITE"],
+                 "store_plugin": [], "cli": ["CLI11", "nlohmann_json"]}
 
 
 def link_targets(links):

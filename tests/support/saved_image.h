@@ -81,7 +81,7 @@ struct SavedImage {
     journal.resume({clock.first, clock.second, {}});
   }
 
- private:
+  // Views of the row.
   static store::Change change_of(store::Change::Kind kind, const std::string& key,
                                  const SavedRow& row) {
     store::Change change{.kind = kind,

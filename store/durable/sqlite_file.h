@@ -1,0 +1,77 @@
+#pragma once
+
+// A store's file in SQLite 3: a write-ahead log, each commit synchronised with the disk
+// (synchronous=FULL), locked for this process alone. docs/durability.md describes it.
+//
+// Thread rule: one thread at a time.
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "store/durable/store_file.h"
+
+namespace sheaf::store {
+
+class SqliteFile final : public StoreFile {
+ public:
+  static constexpr std::int32_t application_id = 0x53686566;  // "Shef"
+  static constexpr std::int32_t newest_schema = 1;
+
+  // Writes the tables into an empty file.
+  static Done fill(const std::string& path, const char* vfs = nullptr);
+  // `vfs` is SQLite's name of a file system; null: the usual one.
+  static std::expected<std::unique_ptr<SqliteFile>, std::string> open(const std::string& path,
+                                                                      const char* vfs = nullptr);
+
+  std::expected<FileHeader, std::string> read_header() override;
+  std::expected<bool, std::string> read(Change& out) override;
+  Done write(const Change& change) override;
+  Done commit(const FileHeader& header) override;
+  void discard() override;
+
+ private:
+  struct Closed {
+    void operator()(sqlite3* database) const noexcept { sqlite3_close(database); }
+    void operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+  };
+  using Database = std::unique_ptr<sqlite3, Closed>;
+  using Statement = std::unique_ptr<sqlite3_stmt, Closed>;
+
+  SqliteFile(std::string path, Database database)
+      : path_(std::move(path)), database_(std::move(database)) {}
+  static std::expected<Database, std::string> connect(const std::string& path, const char* vfs);
+
+  Done check_schema();
+  Done check_pages();
+  Done configure();
+  Done prepare_all();
+  std::expected<Statement, std::string> prepare(const char* sql);
+  std::expected<std::int64_t, std::string> number(const char* sql);
+  Done run(const char* sql);
+  // Carries out a statement that returns no row, and leaves it ready for the next time.
+  Done finish(sqlite3_stmt* statement);
+  Done begin();
+  Done check_not_moved();
+  // One sentence of what the database says is wrong.
+  std::unexpected<std::string> failure(const char* doing) const;
+  std::unexpected<std::string> damaged(std::string_view what) const;
+  std::expected<bool, std::string> read_record(Change& out);
+  std::expected<bool, std::string> read_fence(Change& out);
+
+  std::string path_;
+  Database database_;
+  Statement put_;
+  Statement remove_;
+  Statement keep_fence_;
+  Statement forget_fence_;
+  Statement set_header_;
+  Statement all_records_;  // while loading
+  Statement all_fences_;
+  bool writing_ = false;
+};
+
+}  // namespace sheaf::store
