@@ -202,6 +202,11 @@ constexpr std::array all_options{
            "Who is sent notifications of a watched key."},
     Option{"reply_topics", Type::choice, Group::engines, 0, 0, "any|own", "any", engine,
            "Response topics that an engine accepts."},
+    Option{"data", Type::path, Group::engines, 0, 0, "", "", engine,
+           "The file in which an engine keeps its data over restarts."},
+    Option{"durability", Type::choice, Group::engines, 0, 0,
+           "acknowledged|a duration from 1ms to 10s", "acknowledged", engine,
+           "When that file is written: before an answer, or so long after a change at the latest."},
 };
 // clang-format on
 

@@ -95,7 +95,7 @@ void PipeLane::arm(Now now) {
   for (UsedEngine& used : engines_) {
     if (std::exchange(used.touched, false)) {
       SharedEngine::Guard guard(*used.engine, *this, now);
-      used.next_tick = guard.host().next_deadline().value_or(never);
+      used.next_tick = guard.next_deadline();
     }
     next = std::min(next, used.next_tick);
   }

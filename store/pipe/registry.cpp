@@ -33,7 +33,9 @@ std::expected<Engines, std::string> open_engines(std::string_view name, unsigned
     std::weak_ptr<SharedEngine>& known = all.engines[Key(name, index)];
     std::shared_ptr<SharedEngine> engine = known.lock();
     if (engine == nullptr) {
-      engine = std::make_shared<SharedEngine>(options);
+      auto made = SharedEngine::open(options, index);
+      if (!made) return std::unexpected(std::move(made.error()));
+      engine = std::move(*made);
       known = engine;
     } else if (engine->options() != options) {
       return std::unexpected("embedded engine " + std::to_string(index) +

@@ -1,8 +1,10 @@
 #include "store/pipe/shared_engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/random.h"
+#include "base/read_clocks.h"
 #include "store/pipe/pipe_lane.h"
 
 namespace sheaf::store::pipe {
@@ -20,6 +22,17 @@ server::HostOptions host_options(const EngineOptions& options) {
 SharedEngine::SharedEngine(const EngineOptions& options)
     : options_(options), host_(host_options(options)) {}
 
+std::expected<std::shared_ptr<SharedEngine>, std::string> SharedEngine::open(
+    const EngineOptions& options, unsigned index) {
+  auto engine = std::make_shared<SharedEngine>(options);
+  if (options.data.empty()) return engine;
+  const sync::MutexLock lock(engine->mutex_);
+  auto saver = open_saver(options, index, engine->host_.engine(), read_clocks());
+  if (!saver) return std::unexpected(std::move(saver.error()));
+  engine->saver_ = std::move(*saver);
+  return engine;
+}
+
 SharedEngine::Guard::Guard(SharedEngine& engine, PipeLane& lane, Now now)
     : engine_(engine), lane_(lane), now_(now) {
   engine_.mutex_.lock();
@@ -27,11 +40,24 @@ SharedEngine::Guard::Guard(SharedEngine& engine, PipeLane& lane, Now now)
 }
 
 SharedEngine::Guard::~Guard() {
+  settle();
   while (server::Host::Connection* ready = engine_.host_.poll_ready()) {
     const auto found = engine_.streams_.find(ready);
     if (found != engine_.streams_.end()) PipeLane::announce(*found->second, lane_);
   }
   engine_.mutex_.unlock();
+}
+
+void SharedEngine::Guard::settle() {
+  Saver* const saver = engine_.saver_.get();
+  if (saver != nullptr && !saver->settle(now_, false)) engine_.host_.abandon(saver->trouble());
+}
+
+Deadline SharedEngine::Guard::next_deadline() const {
+  engine_.mutex_.assert_held();
+  const Deadline next = engine_.host_.next_deadline().value_or(never);
+  if (engine_.saver_ == nullptr) return next;
+  return std::min(next, engine_.saver_->next().value_or(never));
 }
 
 void SharedEngine::Guard::add(server::Host::Connection& connection, PipeStream& stream) {

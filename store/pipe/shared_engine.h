@@ -4,14 +4,21 @@
 // client that has something to do runs it on its own thread, under the engine's mutex. Streams of
 // other clients that then have something to read are announced to their lanes.
 //
+// What a store with a file must not tell before it is saved stays behind the mutex: whoever gives
+// it back commits first. If that fails, the connections end without what they were not given yet.
+//
 // Order of locks: the engine's mutex, a lane's mailbox, the lane's loop.
 //
 // Thread rule: any thread, through Guard.
 
+#include <expected>
+#include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/mutex.h"
+#include "store/durable/saver.h"
 #include "store/server/host.h"
 
 namespace sheaf::store::pipe {
@@ -24,6 +31,11 @@ class SharedEngine {
   explicit SharedEngine(const EngineOptions& options);
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
+
+  // Engine `index` of its options, with what its file holds if they name one. The error is one
+  // sentence.
+  static std::expected<std::shared_ptr<SharedEngine>, std::string> open(
+      const EngineOptions& options, unsigned index);
 
   const EngineOptions& options() const { return options_; }
 
@@ -39,6 +51,8 @@ class SharedEngine {
     // The engine's time. The times of two lanes differ by up to a turn; the engine's never goes
     // back.
     Now now() const { return now_; }
+    // When the engine or its file has something to do.
+    Deadline next_deadline() const;
 
     void add(server::Host::Connection& connection, PipeStream& stream);
     void remove(server::Host::Connection& connection);
@@ -47,6 +61,8 @@ class SharedEngine {
     void leave();
 
    private:
+    void settle() SHEAF_UNCHECKED;
+
     SharedEngine& engine_;
     PipeLane& lane_;
     Now now_;
@@ -56,6 +72,7 @@ class SharedEngine {
   const EngineOptions options_;
   sync::Mutex mutex_;
   server::Host host_ SHEAF_GUARDED_BY(mutex_);
+  std::unique_ptr<Saver> saver_ SHEAF_GUARDED_BY(mutex_);  // null: in memory only
   Deadline last_ SHEAF_GUARDED_BY(mutex_){0};
   std::unordered_map<server::Host::Connection*, PipeStream*> streams_ SHEAF_GUARDED_BY(mutex_);
   std::vector<PipeLane*> lanes_ SHEAF_GUARDED_BY(mutex_);

@@ -114,6 +114,15 @@ void Host::serve(Connection& connection, Now now) {
   mark_ready(connection);
 }
 
+void Host::abandon(std::string_view text) {
+  for (const auto& [handle, connection] : connections_) {
+    if (!connection->session_.open()) continue;
+    connection->session_.abandon(text);
+    forget(*connection);
+    mark_ready(*connection);
+  }
+}
+
 bool Host::may_connect(const mqtt5::Connect& connect) const {
   if (!options_.user) return true;
   const bool user = equal_in_constant_time(connect.user.value_or(""), *options_.user);

@@ -63,8 +63,12 @@ class Host {
   void tick(Now now);
   std::optional<Deadline> next_deadline() const;
 
+  // Ends all open connections without what they were not given yet: it must not be told.
+  void abandon(std::string_view text);
+
   std::size_t connections() const { return connections_.size(); }
   const Engine& engine() const { return engine_; }
+  Engine& engine() { return engine_; }
   // Answers and notifications that were above the limits of their client.
   std::uint64_t discarded() const { return discarded_; }
 

@@ -34,6 +34,10 @@ class OutputBuffer {
     return piece_;
   }
 
+  // Some of what waits may be a part of a packet whose beginning was taken.
+  bool cut() const noexcept { return taken_ > 0; }
+  void drop() { take(size()); }
+
   void take(std::size_t count) {
     taken_ += std::min(count, size());
     if (size() > 0) return;

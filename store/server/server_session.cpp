@@ -177,6 +177,14 @@ void ServerSession::disconnect(ReasonCode code, std::string_view text) {
   leave();
 }
 
+void ServerSession::abandon(std::string_view text) {
+  if (state_ != State::open) return;
+  const bool cut = output_.cut();
+  output_.drop();
+  if (cut) return end(ReasonCode::unspecified_error, text);
+  disconnect(ReasonCode::unspecified_error, text);
+}
+
 void ServerSession::leave() {
   state_ = output_.size() > 0 ? State::leaving : State::ended;
   deadline_ = now_.mono + limits_.linger_timeout;

@@ -91,6 +91,8 @@ class ServerSession {
   // A message for this client, QoS 0 or 1; its packet identifier is chosen here.
   Delivery publish(protocol::mqtt5::Publish& message);
   void disconnect(ReasonCode code, std::string_view text);
+  // Ends the connection without the output that was not taken yet.
+  void abandon(std::string_view text);
 
   // Outputs.
   bool poll_event(ServerEvent& event);
