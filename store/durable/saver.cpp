@@ -51,6 +51,7 @@ bool Saver::commit(Now now) {
   const auto promised = plan_.promise(journal_.clock(), now.wall);
   const Done done = write_all({promised.wall, promised.counter, time_.mark(now)});
   if (done) {
+    ++commits_;
     journal_.saved();
     plan_.committed(promised, read_monotonic() - began);
     trouble_.clear();

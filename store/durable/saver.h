@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <optional>
@@ -45,6 +46,7 @@ class Saver {
   // The file cannot be written. What was executed stays to be committed.
   bool frozen() const { return journal_.frozen(); }
 
+  std::uint64_t commits() const { return commits_; }
   // Why the store is read-only, one sentence; empty if it is not.
   const std::string& trouble() const { return trouble_; }
 
@@ -59,6 +61,7 @@ class Saver {
   FileTime time_;
   CommitPlan plan_;
   Now last_;
+  std::uint64_t commits_ = 0;
   std::string trouble_;
 };
 

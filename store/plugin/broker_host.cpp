@@ -58,6 +58,13 @@ void send_to_sink(mosquitto_evt_message& event) {
 BrokerHost::BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkState sink)
     : engine_(options, seed), sink_(sink) {}
 
+std::expected<void, std::string> BrokerHost::load(Now now) {
+  auto saver = open_saver(engine_.options(), 0, engine_, now);
+  if (!saver) return std::unexpected(std::move(saver.error()));
+  saver_ = std::move(*saver);
+  return {};
+}
+
 int BrokerHost::on_message(mosquitto_evt_message& event, Now now) {
   const std::string_view topic = event.topic;
   if (topic == statestore::request_topic) return on_request(event, now);
@@ -84,10 +91,7 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   const Answer answer = engine_.execute(request, now);
   if (answer.verdict == Verdict::disconnect) return MOSQ_ERR_PROTOCOL;
   if (event.qos == 1) warn_once_without_sink();
-  if (answer.verdict == Verdict::answer) {
-    reply(client_id, properties.response_topic.get(), request, answer);
-  }
-  send_notifications();
+  if (answer.verdict == Verdict::answer) tell(request, answer, now);
   send_to_sink(event);
   return MOSQ_ERR_SUCCESS;
 }
@@ -99,7 +103,7 @@ int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
 
 int BrokerHost::on_tick(Now now) {
   engine_.tick(now);
-  send_notifications();
+  settle(now, saver_ != nullptr && loop_.busy());
   return MOSQ_ERR_SUCCESS;
 }
 
@@ -125,11 +129,57 @@ void BrokerHost::forget(ClientHandle client) {
   clients_.erase(found);
 }
 
-void BrokerHost::reply(const char* client_id, const char* topic, const Request& request,
-                       const Answer& answer) {
+// The tick that comes at the end of this turn of the broker commits.
+void BrokerHost::tell(const Request& request, const Answer& answer, Now now) {
+  const bool more = !held_.full();
+  const char* const client_id = request.client_id.data();  // ends with a NUL, as do topics
+  const char* const topic = request.response_topic->data();
+  if (saver_ == nullptr || saver_->settle(now, more)) {
+    log_trouble();
+    publish_held();
+    reply(client_id, topic, request.correlation, answer);
+    return send_notifications();
+  }
+  HeldAnswer held{client_id, topic, {}, std::string(answer.payload), std::string(answer.timestamp)};
+  if (request.correlation) held.correlation = *request.correlation;
+  held_.add(std::move(held));
+  log_trouble();
+}
+
+void BrokerHost::settle(Now now, bool more) {
+  const bool told = saver_ == nullptr || saver_->settle(now, more && !held_.full());
+  log_trouble();
+  if (!told) return;
+  publish_held();
+  send_notifications();
+}
+
+// While the file cannot be written, neither these nor notifications may be told: it lacks them.
+void BrokerHost::publish_held() {
+  if (saver_ != nullptr && saver_->frozen()) return;
+  while (!held_.empty()) {
+    const HeldAnswer held = held_.take();
+    reply(held.client_id.c_str(), held.topic.c_str(), held.correlation,
+          {.verdict = Verdict::answer, .payload = held.payload, .timestamp = held.timestamp});
+  }
+}
+
+// Once when the store becomes read-only, and once when it is over.
+void BrokerHost::log_trouble() {
+  if (saver_ == nullptr || saver_->trouble().empty() == trouble_.empty()) return;
+  trouble_ = saver_->trouble();
+  if (trouble_.empty()) {
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: the store writes its file again");
+  } else {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the store is read-only: %s", trouble_.c_str());
+  }
+}
+
+void BrokerHost::reply(const char* client_id, const char* topic,
+                       std::optional<std::string_view> correlation, const Answer& answer) {
   PropertyList properties;
   properties.add_content_type(statestore::content_type);
-  if (request.correlation) properties.add_correlation(*request.correlation);
+  if (correlation) properties.add_correlation(*correlation);
   properties.add_user(property::status,
                       statestore::status_ok);  // also for errors: they are in the payload
   properties.add_user(property::protocol_version, statestore::protocol_version);
@@ -141,6 +191,7 @@ void BrokerHost::reply(const char* client_id, const char* topic, const Request& 
 }
 
 void BrokerHost::send_notifications() {
+  if (saver_ != nullptr && saver_->frozen()) return;
   Notification notification;
   while (engine_.poll_notification(notification)) {
     const auto client = clients_.find(notification.client);
@@ -184,6 +235,9 @@ void BrokerHost::log_counters() const {
       static_cast<Number>(counters.duplicates), static_cast<Number>(counters.errors),
       static_cast<Number>(counters.dropped), static_cast<Number>(counters.forbidden),
       static_cast<Number>(counters.expired), static_cast<Number>(counters.notifications));
+  if (saver_ == nullptr) return;
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: its file was written in %llu commits",
+                       static_cast<Number>(saver_->commits()));
 }
 
 }  // namespace sheaf::store::plugin

@@ -9,12 +9,18 @@
 
 #include <mosquitto_broker.h>
 
+#include <expected>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "store/durable/saver.h"
 #include "store/engine/engine.h"
+#include "store/plugin/broker_loop.h"
+#include "store/plugin/held_answers.h"
 #include "store/plugin/sink.h"
 
 namespace sheaf::store::plugin {
@@ -22,25 +28,37 @@ namespace sheaf::store::plugin {
 class BrokerHost {
  public:
   BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkState sink);
+  // Before the first event: the file that the options name, if they do. The error is one sentence.
+  std::expected<void, std::string> load(Now now);
 
   // Each returns a MOSQ_ERR_* code for the broker.
   int on_message(mosquitto_evt_message& event, Now now);
   int on_disconnect(const mosquitto_evt_disconnect& event);
   int on_tick(Now now);
 
-  // One line: what this store has done.
+  // What this store has done.
   void log_counters() const;
 
  private:
   int on_request(mosquitto_evt_message& event, Now now);
   ClientHandle identify(const mosquitto* client, const char* client_id);
   void forget(ClientHandle client);
-  void reply(const char* client_id, const char* topic, const Request& request,
+  // Publishes an answer, or holds it back until the file has what it tells.
+  void tell(const Request& request, const Answer& answer, Now now);
+  // What may be told now is: held answers, then notifications.
+  void settle(Now now, bool more);
+  void publish_held();
+  void log_trouble();
+  void reply(const char* client_id, const char* topic, std::optional<std::string_view> correlation,
              const Answer& answer);
   void send_notifications();
   void warn_once_without_sink();
 
   Engine engine_;
+  std::unique_ptr<Saver> saver_;  // null: in memory only
+  HeldAnswers held_;
+  BrokerLoop loop_;
+  std::string trouble_;  // as logged
   SinkState sink_;
   bool warned_ = false;
   // Connected clients that have sent a request. The handle is the broker's client pointer.

@@ -5,7 +5,6 @@
 #include <mosquitto_broker.h>
 #include <mosquitto_plugin.h>
 
-#include <chrono>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -18,6 +17,8 @@
 #include <sheaf/version.h>
 
 #include "base/random.h"
+#include "base/read_clocks.h"
+#include "base/text.h"
 #include "store/plugin/broker_host.h"
 
 #define SHEAF_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
@@ -34,12 +35,6 @@ struct Process {
   unsigned users = 0;
 };
 Process process;
-
-Now read_clocks() {
-  using namespace std::chrono;
-  return {duration_cast<Deadline>(steady_clock::now().time_since_epoch()),
-          duration_cast<milliseconds>(system_clock::now().time_since_epoch())};
-}
 
 // Runs `body` and turns exceptions into a MOSQ_ERR_* code.
 template <class Body>
@@ -87,6 +82,17 @@ std::string own_command_line() {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+void log_start(const EngineOptions& options) {
+  if (options.data.empty()) {
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: state store %s, in memory only", SHEAF_VERSION);
+    return;
+  }
+  const bool acknowledged = options.durability.count() == 0;
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: state store %s, kept in %s, durability %s",
+                       SHEAF_VERSION, options.data.c_str(),
+                       acknowledged ? "acknowledged" : format_duration(options.durability).c_str());
+}
+
 int start_host(const Options& options) {
   EngineOptions parsed;
   for (const auto& [name, value] : options) {
@@ -98,8 +104,14 @@ int start_host(const Options& options) {
   }
   process.host =
       std::make_unique<BrokerHost>(parsed, Random(entropy()).u64(), find_sink(own_command_line()));
+  const auto loaded = process.host->load(read_clocks());
+  if (!loaded) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", loaded.error().c_str());
+    process.host.reset();
+    return MOSQ_ERR_INVAL;
+  }
   process.options = options;
-  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: state store %s, in memory only", SHEAF_VERSION);
+  log_start(parsed);
   return MOSQ_ERR_SUCCESS;
 }
 

@@ -90,7 +90,8 @@ class ThirdParties(unittest.TestCase):
         homes = {"uv.h": "socket/uv/uv_loop.cpp", "xxhash.h": "base/hash.cpp",
                  "nlohmann/json.hpp": "cluster/config_json.cpp", "CLI/CLI.hpp": "cli/main.cpp",
                  "mosquitto_plugin.h": "store/plugin/plugin.cpp", "gtest/gtest.h": "tests/a.cpp",
-                 "openssl/ssl.h": "socket/tls/tls_stream.cpp", "sqlite3.h": "store/durable/sqlite_log.cpp",
+                 "openssl/ssl.h": "socket/tls/tls_stream.cpp",
+                 "sqlite3.h": "store/durable/sqlite_log.cpp",
                  "benchmark/benchmark.h": "bench/a.cpp", "asio.hpp": "tests/contract/a.cpp"}
         for header, home in homes.items():
             text = "#include <%s>\n" % header

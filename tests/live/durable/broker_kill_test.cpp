@@ -1,0 +1,220 @@
+// A broker that is killed at random points under load, again and again. Nothing that was
+// acknowledged is lost, no version comes twice or goes back, no fence is lowered, and increments
+// under a lock add up.
+//
+// SHEAF_KILL_ROUNDS is the number of kills; the suite has 20.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#ifdef SHEAF_TEST_BROKERS
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sheaf/client.h>
+#include <sheaf/locker.h>
+
+#include "base/random.h"
+#include "tests/live/durable/data_folder.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+using test::BrokerProcess;
+using test::DataFolder;
+
+// What all workers were told.
+class Ledger {
+ public:
+  // A version that a write was given.
+  void note(const std::string& version) {
+    ++acknowledged;
+    const std::lock_guard lock(mutex_);
+    if (versions_.insert(version).second) return;
+    faults_.push_back("version " + version + " was given out twice");
+  }
+  void fault(const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    faults_.push_back(what);
+  }
+  std::vector<std::string> faults() {
+    const std::lock_guard lock(mutex_);
+    return faults_;
+  }
+
+  std::atomic<std::uint64_t> acknowledged = 0;
+  std::atomic<bool> over = false;
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> versions_;
+  std::vector<std::string> faults_;
+};
+
+std::string uri_of(const BrokerProcess& broker) {
+  return "mqtt://127.0.0.1:" + std::to_string(broker.port()) + "?timeout=1s";
+}
+
+std::uint64_t number_in(const GetResult& got) { return got ? std::stoull(got.value().data) : 0; }
+
+// Writes growing numbers to keys of its own and reads them.
+class Writer {
+ public:
+  Writer(std::string name, std::string uri, Ledger& ledger)
+      : name_(std::move(name)), uri_(std::move(uri)), ledger_(ledger) {}
+
+  void operator()() {
+    Client client = Client::open(uri_).value();
+    Random random(std::hash<std::string>()(name_));
+    while (!ledger_.over) {
+      const std::string key = name_ + std::to_string(random.below(8));
+      random.below(3) == 0 ? read(client, key) : write(client, key);
+    }
+    test::wait_for_condition("the broker is back", [&] { return client.get(name_).has_value(); });
+    for (const auto& [key, state] : states_) read(client, key);
+  }
+
+ private:
+  struct State {
+    std::uint64_t told = 0;
+    std::uint64_t tried = 0;
+  };
+
+  void write(Client& client, const std::string& key) {
+    State& state = states_[key];
+    ++state.tried;
+    const auto done = client.set(key, std::to_string(state.tried));
+    if (!done) return;
+    state.told = state.tried;
+    ledger_.note(done->version.text);
+    if (done->version.text <= newest_) ledger_.fault("version " + done->version.text + " is old");
+    newest_ = done->version.text;
+  }
+
+  void read(Client& client, const std::string& key) {
+    const State& state = states_[key];
+    const auto got = client.get(key);
+    if (!got) return;
+    const std::uint64_t number = number_in(*got);
+    if (number < state.told || number > state.tried) {
+      ledger_.fault(key + " is " + std::to_string(number) + ", acknowledged was " +
+                    std::to_string(state.told));
+    }
+  }
+
+  std::string name_;
+  std::string uri_;
+  Ledger& ledger_;
+  std::map<std::string, State> states_;
+  std::string newest_;
+};
+
+// Raises the fence of a key, then tries to write with older tokens.
+void raise_fences(const std::string& uri, Ledger& ledger) {
+  Client client = Client::open(uri).value();
+  std::string old;
+  while (!ledger.over) {
+    const auto token = client.set("token", "t");
+    if (!token) continue;
+    ledger.note(token->version.text);
+    const auto done = client.set("fenced", "new", {.fence = {token->version.text}});
+    if (!done) continue;
+    ledger.note(done->version.text);
+    if (!old.empty()) {
+      const auto stale = client.set("fenced", "stale", {.fence = {old}});
+      if (stale && stale->stored) ledger.fault("a fence was lowered to " + old);
+    }
+    old = token->version.text;
+  }
+}
+
+struct Sum {
+  std::atomic<std::uint64_t> counted = 0;
+  std::atomic<std::uint64_t> unknown = 0;
+};
+
+// Increments a number under a lock.
+void count(const std::string& uri, Ledger& ledger, Sum& sum) {
+  Client client = Client::open(uri).value();
+  Locker locker(client, {.lease = 2s});
+  while (!ledger.over) {
+    auto guard = locker.lock("sum", {.wait = 3s});
+    if (!guard) continue;
+    const auto old = guard->read("{sum}n");
+    if (!old) continue;
+    const auto done = guard->write("{sum}n", std::to_string(number_in(*old) + 1));
+    if (done && done->stored) {
+      ++sum.counted;
+      ledger.note(done->version.text);
+    } else if (!done && done.error().outcome == Outcome::unknown) {
+      ++sum.unknown;
+    }
+  }
+}
+
+// Kills the broker so often under load, or until a fault is found. All faults.
+std::vector<std::string> kill_under_load(const test::BrokerOptions& options, int rounds) {
+  BrokerProcess broker(options);
+  Ledger ledger;
+  Sum sum;
+  const std::string uri = uri_of(broker);
+  std::vector<std::thread> workers;
+  workers.emplace_back(Writer("a", uri, ledger));
+  workers.emplace_back(Writer("b", uri, ledger));
+  workers.emplace_back(raise_fences, uri, std::ref(ledger));
+  workers.emplace_back(count, uri, std::ref(ledger), std::ref(sum));
+  workers.emplace_back(count, uri, std::ref(ledger), std::ref(sum));
+
+  Random random(std::uint64_t{2026});
+  for (int round = 0; round < rounds && ledger.faults().empty(); ++round) {
+    const std::uint64_t until = ledger.acknowledged + 10 + random.below(60);
+    test::wait_for_condition("the load goes on", [&] { return ledger.acknowledged >= until; });
+    broker.kill();
+    broker.restart();
+  }
+  ledger.over = true;
+  for (std::thread& worker : workers) worker.join();
+
+  Client client = Client::open(uri).value();
+  std::uint64_t total = 0;
+  test::wait_for_condition("the broker is back", [&] {
+    const auto got = client.get("{sum}n");
+    if (got) total = number_in(*got);
+    return got.has_value();
+  });
+  if (total < sum.counted || total > sum.counted + sum.unknown) {
+    ledger.fault("the sum is " + std::to_string(total) + ", counted were " +
+                 std::to_string(sum.counted));
+  }
+  std::printf("%d kills, %llu writes acknowledged, %llu counted under the lock, %llu unknown\n",
+              rounds, static_cast<unsigned long long>(ledger.acknowledged),
+              static_cast<unsigned long long>(sum.counted),
+              static_cast<unsigned long long>(sum.unknown));
+  return ledger.faults();
+}
+
+TEST(BrokerKills, NothingAcknowledgedIsLostAndNoFenceOrVersionGoesBack) {
+  const char* const given = std::getenv("SHEAF_KILL_ROUNDS");
+  const DataFolder data;
+  test::BrokerOptions options;
+  options.plugin_options = {{"data", data.file()}};
+  EXPECT_THAT(kill_under_load(options, given == nullptr ? 20 : std::atoi(given)),
+              testing::IsEmpty());
+}
+
+TEST(BrokerKills, TheCheckFindsAStoreThatForgets) {
+  EXPECT_THAT(kill_under_load({}, 5), testing::Not(testing::IsEmpty()));
+}
+
+}  // namespace
+}  // namespace sheaf
+#endif
