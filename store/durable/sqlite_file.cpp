@@ -1,5 +1,7 @@
 #include "store/durable/sqlite_file.h"
 
+#include <unistd.h>
+
 #include <bit>
 #include <utility>
 
@@ -69,6 +71,19 @@ Timestamp timestamp_at(sqlite3_stmt* statement, int column) noexcept {
 }  // namespace
 
 // Opening ----------------------------------------------------------------------------------------
+
+SqliteFile::SqliteFile(std::string path, Database database)
+    : path_(std::move(path)), owner_(getpid()), database_(std::move(database)) {}
+
+// In a forked child nothing is closed: SQLite would tidy up the parent's log.
+SqliteFile::~SqliteFile() {
+  if (getpid() == owner_) return;
+  for (Statement* statement :
+       {&put_, &remove_, &keep_fence_, &forget_fence_, &set_header_, &all_records_, &all_fences_}) {
+    (void)statement->release();
+  }
+  (void)database_.release();
+}
 
 std::expected<SqliteFile::Database, std::string> SqliteFile::connect(const std::string& path,
                                                                      const char* vfs) {
@@ -283,6 +298,7 @@ SqliteFile::Done SqliteFile::commit(const FileHeader& header) {
 }
 
 void SqliteFile::discard() {
+  if (getpid() != owner_) return;
   writing_ = false;
   // Some errors have ended the transaction already.
   if (sqlite3_get_autocommit(database_.get()) == 0) {
@@ -292,6 +308,7 @@ void SqliteFile::discard() {
 
 SqliteFile::Done SqliteFile::begin() {
   if (writing_) return {};
+  if (getpid() != owner_) return std::unexpected(path_ + " belongs to the process that opened it");
   if (Done begun = run("BEGIN IMMEDIATE"); !begun) return begun;
   writing_ = true;
   return {};

@@ -3,9 +3,13 @@
 // A store's file in SQLite 3: a write-ahead log, each commit synchronised with the disk
 // (synchronous=FULL), locked for this process alone. docs/durability.md describes it.
 //
+// After a fork the child must leave the file alone: it has the memory of the lock, but not the
+// lock.
+//
 // Thread rule: one thread at a time.
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -23,6 +27,7 @@ class SqliteFile final : public StoreFile {
 
   // Writes the tables into an empty file.
   static Done fill(const std::string& path, const char* vfs = nullptr);
+  ~SqliteFile() override;
   // `vfs` is SQLite's name of a file system; null: the usual one.
   static std::expected<std::unique_ptr<SqliteFile>, std::string> open(const std::string& path,
                                                                       const char* vfs = nullptr);
@@ -41,8 +46,7 @@ class SqliteFile final : public StoreFile {
   using Database = std::unique_ptr<sqlite3, Closed>;
   using Statement = std::unique_ptr<sqlite3_stmt, Closed>;
 
-  SqliteFile(std::string path, Database database)
-      : path_(std::move(path)), database_(std::move(database)) {}
+  SqliteFile(std::string path, Database database);
   static std::expected<Database, std::string> connect(const std::string& path, const char* vfs);
 
   Done check_schema();
@@ -63,6 +67,7 @@ class SqliteFile final : public StoreFile {
   std::expected<bool, std::string> read_fence(Change& out);
 
   std::string path_;
+  pid_t owner_;
   Database database_;
   Statement put_;
   Statement remove_;

@@ -6,7 +6,7 @@
 
 namespace sheaf::store {
 
-Engine::Engine(EngineOptions options, std::uint64_t seed)
+Engine::Engine(const EngineOptions& options, std::uint64_t seed)
     : state_(std::make_unique<State>(options, seed)) {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;

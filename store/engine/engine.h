@@ -122,7 +122,7 @@ class Engine {
  public:
   // `seed` is of the hash tables, so that clients cannot choose colliding keys: random in a server,
   // fixed in tests.
-  explicit Engine(EngineOptions options, std::uint64_t seed = 0);
+  explicit Engine(const EngineOptions& options, std::uint64_t seed = 0);
   ~Engine();
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -275,6 +276,31 @@ TEST_F(SqliteFiles, AFileThatIsTakenAwayMakesTheStoreReadOnly) {
   opened.store->pass(1s);
   EXPECT_TRUE(opened.saver->settle(opened.store->now, false));
   EXPECT_EQ(opened.saver->trouble(), "");
+}
+
+TEST_F(SqliteFiles, AForkedChildLeavesTheFileAlone) {
+  Opened opened = open();
+  opened.store->ask({"SET", "key", "of the parent"});
+  ASSERT_TRUE(opened.saver->settle(opened.store->now, false));
+  const pid_t child = fork();
+  if (child == 0) {
+    opened.store->ask({"SET", "key", "of the child"});
+    const bool refused =
+        !opened.saver->settle(opened.store->now, false) &&
+        opened.saver->trouble() == path_ + " belongs to the process that opened it";
+    opened.saver.reset();
+    _exit(refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::exists(path_ + "-wal"));
+  opened.store->ask({"SET", "other", "of the parent"});
+  ASSERT_TRUE(opened.saver->settle(opened.store->now, false));
+  opened.saver.reset();
+  const SavedImage image = image_of(path_);
+  EXPECT_EQ(image.records.at("key").value, "of the parent");
+  EXPECT_EQ(image.records.at("other").value, "of the parent");
 }
 
 TEST_F(SqliteFiles, AStartThatWasCutShortIsBegunAgain) {
