@@ -179,6 +179,14 @@ TEST(ConfigUri, TakesASchemeInAnyCase) {
   EXPECT_EQ(good("Embedded://1").kind, EndpointKind::embedded);
 }
 
+TEST(ConfigUri, APathMayHaveAnyByteInIt) {
+  const auto config = good("embedded://1?data=/var/a%20b%26c/%25&durability=100ms");
+  EXPECT_EQ(config.engine_options, (std::vector<std::pair<std::string, std::string>>{
+                                       {"data", "/var/a b&c/%"}, {"durability", "100ms"}}));
+  EXPECT_EQ(refusal("embedded://1?data=50%"),
+            "option data has a % that is not followed by two hexadecimal digits");
+}
+
 TEST(ConfigUri, CountsEmbeddedEngines) {
   const auto config = good("embedded://3?name=shared&max_keys=5&spelling=page");
   EXPECT_EQ(config.kind, EndpointKind::embedded);

@@ -80,6 +80,27 @@ TEST(EngineOptions, ARefusalIsOneSentenceAndChangesNothing) {
   EXPECT_EQ(options.max_keys, 1'000'000u);
 }
 
+TEST(EngineOptions, AFileAndWhenItIsWritten) {
+  EngineOptions options;
+  EXPECT_EQ(options.data, "");
+  EXPECT_EQ(options.durability, milliseconds(0));
+  EXPECT_TRUE(options.set("data", "/var/lib/a b/store.db"));
+  EXPECT_TRUE(options.set("durability", "10s"));
+  EXPECT_EQ(options.data, "/var/lib/a b/store.db");
+  EXPECT_EQ(options.durability, milliseconds(10'000));
+  EXPECT_TRUE(options.set("durability", "acknowledged"));
+  EXPECT_EQ(options.durability, milliseconds(0));
+  for (const char* bad : {"", "0ms", "11s", "100", "always"}) {
+    EXPECT_EQ(refusal("durability", bad),
+              "durability must be acknowledged, or a duration from 1ms to 10s, such as 100ms, not "
+              "\"" +
+                  std::string(bad) + "\"");
+  }
+  EXPECT_EQ(refusal("data", ""), "data must be the path of a file, of up to 4095 bytes, not \"\"");
+  refusal("data", "/var/lib/");
+  refusal("data", std::string(5000, 'x'));
+}
+
 TEST(EngineOptions, NumbersThatDoNotFitAreRefused) {
   refusal("max_keys", "18446744073709551616");
   refusal("max_bytes", "18446744073709551615KiB");
