@@ -51,7 +51,7 @@ std::vector<EndpointFactory> redis_factories();
 // "redis" or "garnet". To form one takes seconds, so all tests of a process share it, empty at
 // first.
 std::vector<EndpointFactory> cluster_factories();
-// All of them.
+// All of them; under a sanitizer without those that differ little from others.
 std::vector<EndpointFactory> all_factories();
 // Those with watches.
 std::vector<EndpointFactory> watch_factories();
