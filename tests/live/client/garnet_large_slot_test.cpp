@@ -253,8 +253,9 @@ void record(const std::string& name, const std::vector<std::chrono::nanoseconds>
 }
 
 // The move delays no other server's keys. What a busy machine does to them it does as well to a
-// client that knows nothing of the slot. What waited for the held writes would take a great part of
-// a second.
+// client that knows nothing of the slot; that one has no other threads, though, and seven that
+// share two processors with a sanitizer took 20 ms. What waited for the held writes would take a
+// great part of their deadline.
 void expect_neighbours_in_time(const LargeSlot& large) {
   const auto neighbours = large.neighbours.times(large.move_begun, large.move_ended);
   const auto controls = large.controls.times(large.move_begun, large.move_ended);
@@ -262,8 +263,8 @@ void expect_neighbours_in_time(const LargeSlot& large) {
   ASSERT_GT(controls.size(), 100u);
   record("neighbours", neighbours);
   record("controls", controls);
-  EXPECT_LT(quantile(neighbours, 0.5), 10 * quantile(controls, 0.5) + 5ms);
-  EXPECT_LT(quantile(neighbours, 0.99), 10 * quantile(controls, 0.99) + 20ms);
+  EXPECT_LT(quantile(neighbours, 0.5), 10 * quantile(controls, 0.5) + deadline / 10);
+  EXPECT_LT(quantile(neighbours, 0.99), 10 * quantile(controls, 0.99) + deadline / 4);
   EXPECT_EQ(large.neighbours.text(), std::to_string(large.neighbours.good()) + " good");
 }
 
