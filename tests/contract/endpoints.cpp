@@ -196,13 +196,14 @@ EndpointFactory factory(const std::string& name, const std::string& spelling) {
 }
 
 // Under a sanitizer everything takes several times as long, and the suite has 40 minutes. Then
-// those that differ from others by a spelling, or by what is below a stream, are left out; the TLS
-// of brokers stays, and the streams have tests of their own.
+// those that differ from others by a spelling, by what is below a stream or by what the pure tests
+// of a session go through are left out; the TLS of brokers stays, and the streams have tests of
+// their own.
 std::vector<EndpointFactory> without_repeats(std::vector<EndpointFactory> all) {
   if (!sanitized) return all;
   std::erase_if(all, [](const EndpointFactory& each) {
     return each.name == "BrokersPageSpelling" || each.name == "MemcachedOverTls" ||
-           each.name == "RedisServersOverTls";
+           each.name == "RedisServersOverTls" || each.name == "RedisServersInResp2";
   });
   return all;
 }
@@ -210,15 +211,17 @@ std::vector<EndpointFactory> without_repeats(std::vector<EndpointFactory> all) {
 }  // namespace
 
 std::vector<EndpointFactory> endpoint_factories() {
-  return {
-      factory<Embedded>("Embedded", "sdk"), factory<Embedded>("EmbeddedPageSpelling", "page"),
+  return without_repeats({
+      factory<Embedded>("Embedded", "sdk"),
+      factory<Embedded>("EmbeddedPageSpelling", "page"),
 #ifdef SHEAF_TEST_BROKERS
-      factory<Brokers>("Brokers", "sdk"),   factory<Brokers>("BrokersPageSpelling", "page"),
+      factory<Brokers>("Brokers", "sdk"),
+      factory<Brokers>("BrokersPageSpelling", "page"),
 #ifdef SHEAF_TEST_TLS
       {"BrokersOverTls", brokers_over_tls},
 #endif
 #endif
-  };
+  });
 }
 
 std::vector<EndpointFactory> memcached_factories() {
@@ -232,7 +235,7 @@ std::vector<EndpointFactory> memcached_factories() {
   all.push_back({"MemcachedOverTls", memcached_over_tls, all[0].limits});
 #endif
 #endif
-  return all;
+  return without_repeats(std::move(all));
 }
 
 std::vector<EndpointFactory> redis_factories() {
@@ -246,7 +249,7 @@ std::vector<EndpointFactory> redis_factories() {
 #endif
   for (EndpointFactory& each : all) each.limits = {.key = 8'192, .binary_key = 8'192};
 #endif
-  return all;
+  return without_repeats(std::move(all));
 }
 
 std::vector<EndpointFactory> cluster_factories() {
@@ -271,7 +274,7 @@ std::vector<EndpointFactory> all_factories() {
   for (const auto& others : {memcached_factories(), redis_factories(), cluster_factories()}) {
     all.insert(all.end(), others.begin(), others.end());
   }
-  return without_repeats(std::move(all));
+  return all;
 }
 
 std::vector<EndpointFactory> watch_factories() {
@@ -279,7 +282,7 @@ std::vector<EndpointFactory> watch_factories() {
   for (const auto& others : {redis_factories(), cluster_factories()}) {
     all.insert(all.end(), others.begin(), others.end());
   }
-  return without_repeats(std::move(all));
+  return all;
 }
 
 }  // namespace sheaf::test

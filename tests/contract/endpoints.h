@@ -38,6 +38,8 @@ struct EndpointFactory {
   Limits limits{};
 };
 
+// Under a sanitizer all of these leave out endpoints that differ little from others.
+//
 // State stores: embedded://3 and, where the broker is installed, three brokers; both spellings of
 // each. Brokers over TLS that demand certificates, too, where this build has TLS.
 std::vector<EndpointFactory> endpoint_factories();
@@ -51,7 +53,7 @@ std::vector<EndpointFactory> redis_factories();
 // "redis" or "garnet". To form one takes seconds, so all tests of a process share it, empty at
 // first.
 std::vector<EndpointFactory> cluster_factories();
-// All of them; under a sanitizer without those that differ little from others.
+// All of them.
 std::vector<EndpointFactory> all_factories();
 // Those with watches.
 std::vector<EndpointFactory> watch_factories();
