@@ -35,7 +35,8 @@ function(sheaf_layer name)
   # Third parties, each in the one layer that may name it. xxHash and nlohmann/json are compiled in
   # from their headers; only libuv is left to link, and OpenSSL where there is TLS.
   if(name STREQUAL "base")
-    target_link_libraries(sheaf_base_objects PRIVATE PkgConfig::SHEAF_XXHASH)
+    target_link_libraries(sheaf_base_objects PRIVATE PkgConfig::SHEAF_XXHASH
+                          nlohmann_json::nlohmann_json)
   elseif(name STREQUAL "socket")
     target_link_libraries(sheaf_socket_objects PRIVATE PkgConfig::SHEAF_UV)
     target_link_libraries(sheaf_socket PUBLIC PkgConfig::SHEAF_UV)
@@ -45,8 +46,6 @@ function(sheaf_layer name)
     endif()
   elseif(name STREQUAL "client" AND SHEAF_TLS)
     target_compile_definitions(sheaf_client_objects PRIVATE SHEAF_TLS)
-  elseif(name STREQUAL "cluster")
-    target_link_libraries(sheaf_cluster_objects PRIVATE nlohmann_json::nlohmann_json)
   elseif(name STREQUAL "store_durable" AND SHEAF_DURABLE)
     target_compile_definitions(sheaf_store_durable_objects PRIVATE SHEAF_HAS_SQLITE)
     target_link_libraries(sheaf_store_durable_objects PRIVATE PkgConfig::SHEAF_SQLITE)

@@ -55,7 +55,7 @@ ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
 THIRD_PARTIES = [
     (r"uv\.h|uv/.*", r"socket/uv/.*|tests/.*"),
     (r"xxhash\.h|xxh3\.h", r"base/hash\.cpp"),
-    (r"nlohmann/.*", r"cluster/config_json\.cpp|include/sheaf/json\.h|cli/[^/]*\.cpp|tests/.*"),
+    (r"nlohmann/.*", r"base/strict_json\.cpp|include/sheaf/json\.h|cli/[^/]*\.cpp|tests/.*"),
     (r"CLI/.*", r"cli/.*"),
     (r"mosquitto.*\.h|mqtt_protocol\.h", r"store/plugin/.*|bench/.*|tests/.*"),
     (r"openssl/.*", r"socket/tls/.*|tests/.*"),
@@ -305,8 +305,8 @@ def documented(file, item):
 LINKS = {name.replace("/", "_"): [a.replace("/", "_") for a in below]
          for name, below in ARROWS.items()}
 LINKS["client"] = LINKS["client"] + ["store_pipe"]
-FOREIGN_LINKS = {"base": ["SHEAF_XXHASH"], "socket": ["SHEAF_UV", "OpenSSL"],
-                 "cluster": ["nlohmann_json"], "store_durable": ["SHEAF_SQLITE"],
+FOREIGN_LINKS = {"base": ["SHEAF_XXHASH", "nlohmann_json"], "socket": ["SHEAF_UV", "OpenSSL"],
+                 "store_durable": ["SHEAF_SQLITE"],
                  "store_plugin": [], "cli": ["CLI11", "nlohmann_json"]}
 
 

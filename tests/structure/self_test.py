@@ -88,7 +88,7 @@ class Arrows(unittest.TestCase):
 class ThirdParties(unittest.TestCase):
     def test_each_has_its_home(self):
         homes = {"uv.h": "socket/uv/uv_loop.cpp", "xxhash.h": "base/hash.cpp",
-                 "nlohmann/json.hpp": "cluster/config_json.cpp", "CLI/CLI.hpp": "cli/main.cpp",
+                 "nlohmann/json.hpp": "base/strict_json.cpp", "CLI/CLI.hpp": "cli/main.cpp",
                  "mosquitto_plugin.h": "store/plugin/plugin.cpp", "gtest/gtest.h": "tests/a.cpp",
                  "openssl/ssl.h": "socket/tls/tls_stream.cpp",
                  "sqlite3.h": "store/durable/sqlite_log.cpp",
@@ -99,7 +99,7 @@ class ThirdParties(unittest.TestCase):
             self.assertTrue(run(rules.third_parties, "node/client_node.cpp", text), header)
 
     def test_json_in_three_files_at_most(self):
-        names = ["cluster/config_json.cpp", "include/sheaf/json.h", "cli/a.cpp"]
+        names = ["base/strict_json.cpp", "include/sheaf/json.h", "cli/a.cpp"]
         files = [source.File(n, "#include <nlohmann/json.hpp>\n") for n in names]
         self.assertFalse(list(rules.json_users(files)))
         files.append(source.File("cli/b.cpp", "#include <nlohmann/json.hpp>\n"))
