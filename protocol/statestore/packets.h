@@ -150,6 +150,7 @@ struct KeyNotifyReply {
 struct ErrorReply {
   StoreError error = StoreError::syntax;
   bool to_keynotify = false;
+  std::string_view detail{};  // behind the text: clients find an error's reason by its beginning
 
   void encode(ByteWriter& out, Spelling spelling) const;
 };

@@ -152,6 +152,10 @@ void ErrorReply::encode(ByteWriter& out, Spelling spelling) const {
   out.bytes(error_mark);
   out.bytes(spelling == Spelling::page && to_keynotify ? ": " : " ");
   out.bytes(text_of(error));
+  if (!detail.empty()) {
+    out.bytes(": ");
+    out.bytes(detail);
+  }
   out.bytes(crlf);
 }
 

@@ -22,7 +22,15 @@ Journal& Engine::journal() { return state_->journal(); }
 
 std::size_t Engine::keys() const { return state_->records().size(); }
 std::uint64_t Engine::bytes() const { return state_->records().bytes(); }
-std::size_t Engine::watches() const { return state_->watches(); }
+std::size_t Engine::watches() const { return state_->watches().size(); }
+Usage Engine::usage(Account account) const {
+  Usage usage = state_->records().usage(account);
+  usage.watches = state_->watches().count(account);
+  return usage;
+}
+std::vector<std::string> Engine::watched_by(ClientHandle client) const {
+  return state_->watches().keys_of(client);
+}
 std::size_t Engine::remembered_answers() const { return state_->remembered_answers(); }
 std::size_t Engine::remembered_fences() const { return state_->remembered_fences(); }
 const EngineCounters& Engine::counters() const { return state_->counters(); }

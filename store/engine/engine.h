@@ -30,9 +30,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "protocol/statestore/packets.h"
+#include "store/engine/usage.h"
 
 namespace sheaf::store {
 
@@ -72,6 +74,14 @@ inline constexpr std::uint64_t max_duplicate_bytes = 64ull
 // Identifies a connected client: chosen by the host, unique among the clients of one engine.
 using ClientHandle = std::uint64_t;
 
+// What the host knows of a request before it is executed. It is looked at after the checks of the
+// envelope and the grammar.
+enum class Gate : std::uint8_t {
+  open,
+  not_authorized,  // no right to this key
+  too_fast         // more requests a second than the quota has
+};
+
 // What the store needs of a PUBLISH to the request topic. Views live during execute().
 struct Request {
   ClientHandle client = 0;
@@ -82,6 +92,9 @@ struct Request {
   std::optional<std::string_view> timestamp;      // user property __ts, first one
   std::optional<std::string_view> fencing_token;  // user property __ft, first one
   std::string_view payload;
+  Gate gate = Gate::open;
+  Account account = nobody;
+  Quota quota{};  // of the account
 };
 
 // What the host has to do with a request.
@@ -112,6 +125,8 @@ struct EngineCounters {
   std::uint64_t dropped = 0;          // no response topic
   std::uint64_t forbidden = 0;        // response topic that ends the connection
   std::uint64_t errors = 0;           // answered with -ERR; a repeat counts as a duplicate instead
+  std::uint64_t unauthorized = 0;     // of the errors
+  std::uint64_t over_quota = 0;       // of the errors: the quota of the store, or of an account
   std::uint64_t expired = 0;
   std::uint64_t notifications = 0;  // queued, one for each watcher
 };
@@ -147,6 +162,9 @@ class Engine {
   std::size_t keys() const;
   std::uint64_t bytes() const;
   std::size_t watches() const;
+  Usage usage(Account account) const;
+  // The keys that a client watches.
+  std::vector<std::string> watched_by(ClientHandle client) const;
   std::size_t remembered_answers() const;
   std::size_t remembered_fences() const;
   const EngineCounters& counters() const;

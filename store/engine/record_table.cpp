@@ -28,9 +28,10 @@ RecordTable::Entry* RecordTable::find(std::string_view key) {
 }
 
 RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std::string_view value,
-                                     Deadline expiry) {
+                                     Deadline expiry, Account account) {
   // Everything that may fail comes before the first change.
   reserve_heap();
+  if (account != nobody && account >= usage_.size()) usage_.resize(account + std::size_t{1});
   if (existing == nullptr) {
     Record record;
     record.value = value;
@@ -38,16 +39,21 @@ RecordTable::Entry& RecordTable::put(Entry* existing, std::string_view key, std:
     bytes_ += key.size() + value.size();
   } else {
     const std::size_t before = existing->second.value.size();
+    const Account last = existing->second.account_;
     assign(existing->second.value, value);
     bytes_ += value.size();
     bytes_ -= before;
+    discount(last, key.size() + before);
   }
+  existing->second.account_ = account;
+  count(account, key.size() + value.size());
   set_expiry(*existing, expiry);
   return *existing;
 }
 
 void RecordTable::erase(Entry& entry) {
   leave_heap(entry);
+  discount(entry.second.account_, entry.first.size() + entry.second.value.size());
   bytes_ -= entry.first.size() + entry.second.value.size();
   const auto found = records_.find(entry.first);
   SHEAF_CHECK(found != records_.end());
@@ -57,6 +63,22 @@ void RecordTable::erase(Entry& entry) {
 std::optional<Deadline> RecordTable::next_expiry() const noexcept {
   if (heap_.empty()) return std::nullopt;
   return heap_.front()->second.expiry_;
+}
+
+Usage RecordTable::usage(Account account) const noexcept {
+  return account < usage_.size() ? usage_[account] : Usage{};
+}
+
+void RecordTable::count(Account account, std::uint64_t size) noexcept {
+  if (account == nobody) return;
+  ++usage_[account].keys;
+  usage_[account].bytes += size;
+}
+
+void RecordTable::discount(Account account, std::uint64_t size) noexcept {
+  if (account == nobody) return;
+  --usage_[account].keys;
+  usage_[account].bytes -= size;
 }
 
 void RecordTable::reserve_heap() {

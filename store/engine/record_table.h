@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "protocol/statestore/clock.h"
 #include "store/engine/key_hash.h"
+#include "store/engine/usage.h"
 
 namespace sheaf::store {
 
@@ -48,6 +49,7 @@ struct Record {
   Deadline expiry_ = never;
   std::uint64_t turn_ = 0;      // orders keys of the same expiry: the first one set expires first
   std::size_t heap_index_ = 0;  // if it expires
+  Account account_ = nobody;
 };
 
 class RecordTable {
@@ -58,22 +60,27 @@ class RecordTable {
 
   Entry* find(std::string_view key);
   // Makes the key or replaces its value and expiry. The caller sets version and fence.
-  Entry& put(Entry* existing, std::string_view key, std::string_view value, Deadline expiry);
+  Entry& put(Entry* existing, std::string_view key, std::string_view value, Deadline expiry,
+             Account account = nobody);
   void erase(Entry& entry);
 
   static bool expired(const Entry& entry, Deadline mono) noexcept {
     return entry.second.expiry_ <= mono;
   }
   static Deadline expiry(const Entry& entry) noexcept { return entry.second.expiry_; }
+  static Account account(const Entry& entry) noexcept { return entry.second.account_; }
   // The one that expires first; null if none expires.
   Entry* next_to_expire() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
   std::optional<Deadline> next_expiry() const noexcept;
 
   std::size_t size() const noexcept { return records_.size(); }
   std::uint64_t bytes() const noexcept { return bytes_; }  // of keys and values
+  Usage usage(Account account) const noexcept;             // without watches
 
  private:
   void reserve_heap();
+  void count(Account account, std::uint64_t size) noexcept;
+  void discount(Account account, std::uint64_t size) noexcept;
   void set_expiry(Entry& entry, Deadline expiry) noexcept;
   void leave_heap(Entry& entry) noexcept;
   void put_into_heap(Entry* entry, std::size_t at) noexcept;
@@ -82,6 +89,7 @@ class RecordTable {
   KeyMap<Record> records_;
   std::vector<Entry*> heap_;  // binary, earliest expiry at the front
   std::uint64_t bytes_ = 0;
+  std::vector<Usage> usage_;  // by account; that of nobody stays 0
   std::uint64_t turns_ = 0;
 };
 

@@ -28,6 +28,11 @@ Deadline expiry_at(std::chrono::milliseconds life, Deadline mono) noexcept {
   return mono + life;
 }
 
+// What the quota of an account allows, for the text of its refusal.
+std::string at_most(std::uint64_t limit, std::string_view what) {
+  return "at most " + std::to_string(limit) + " " + std::string(what);
+}
+
 }  // namespace
 
 Engine::State::State(const EngineOptions& options, std::uint64_t seed)
@@ -61,6 +66,11 @@ Answer Engine::State::execute(const Request& request, Now now) {
   if (options_.reply_topics == ReplyTopics::own &&
       !wire::is_own_response_topic(*request.response_topic, request.client_id)) {
     return refuse(StoreError::not_authorized, to_keynotify);
+  }
+  if (request.gate == Gate::not_authorized) return refuse(StoreError::not_authorized, to_keynotify);
+  if (request.gate == Gate::too_fast) {
+    return refuse(StoreError::quota, to_keynotify,
+                  at_most(request.quota.requests, "requests a second"));
   }
   return execute_checked(*parsed, request, now);
 }
@@ -110,8 +120,14 @@ Answer Engine::State::watch(const wire::KeyNotifyRequest& packet, const Request&
   if (packet.key.size() > wire::max_watched_key_size(request.client_id.size())) {
     return refuse(StoreError::syntax, true);
   }
-  if (!watches_.add(request.client, request.client_id, packet.key)) {
-    return refuse(StoreError::quota, true);
+  switch (watches_.add(request.client, request.client_id, packet.key, request.account,
+                       request.quota.watches)) {
+    case WatchTable::Added::yes:
+      break;
+    case WatchTable::Added::no_room:
+      return refuse(StoreError::quota, true);
+    case WatchTable::Added::account_full:
+      return refuse(StoreError::quota, true, at_most(request.quota.watches, "watches"));
   }
   return reply(wire::KeyNotifyReply{});
 }
@@ -158,9 +174,11 @@ Answer Engine::State::with_version(Answer answer, const Version& version, Now no
   return answer;
 }
 
-Answer Engine::State::refuse(StoreError error, bool to_keynotify) {
+Answer Engine::State::refuse(StoreError error, bool to_keynotify, std::string_view detail) {
   ++counters_.errors;
-  return reply(wire::ErrorReply{error, to_keynotify}, options_.spelling);
+  if (error == StoreError::not_authorized) ++counters_.unauthorized;
+  if (error == StoreError::quota) ++counters_.over_quota;
+  return reply(wire::ErrorReply{error, to_keynotify, detail}, options_.spelling);
 }
 
 wire::TimestampText Engine::State::print(const Timestamp& timestamp) const noexcept {
@@ -243,8 +261,8 @@ Answer Engine::State::write(const wire::SetRequest& set, const Request& request,
     return with_version(reply(wire::SetReply{false}, options_.spelling), entry->second.version,
                         now);
   }
-  if (!has_room(entry, set, now)) return refuse(StoreError::quota);
-  return apply(set, *target, now);
+  if (const auto refusal = find_room(entry, set, request, now)) return *refusal;
+  return apply(set, *target, request.account, now);
 }
 
 Answer Engine::State::write(const wire::DelRequest& del, const Request& request, Stamps stamps,
@@ -274,26 +292,45 @@ Answer Engine::State::write(const wire::VdelRequest& vdel, const Request& reques
 }
 
 // Removes expired keys if their room is needed.
-bool Engine::State::has_room(const Entry* entry, const wire::SetRequest& set, Now now) {
-  const std::uint64_t freed = entry == nullptr ? 0 : entry->second.value.size();
-  const std::uint64_t added = (entry == nullptr ? set.key.size() : 0) + set.value.size();
-  const auto fits = [&] {
-    if (entry == nullptr && records_.size() >= options_.max_keys) return false;
-    return records_.bytes() - freed + added <= options_.max_bytes;
+std::optional<Answer> Engine::State::find_room(const Entry* entry, const wire::SetRequest& set,
+                                               const Request& request, Now now) {
+  const std::uint64_t size = set.key.size() + set.value.size();
+  const std::uint64_t freed = entry == nullptr ? 0 : set.key.size() + entry->second.value.size();
+  const bool owned = entry != nullptr && RecordTable::account(*entry) == request.account;
+  const Quota& quota = request.quota;
+  enum class Full : std::uint8_t { no, store, keys, bytes };
+  const auto full = [&] {
+    if (entry == nullptr && records_.size() >= options_.max_keys) return Full::store;
+    if (records_.bytes() - freed + size > options_.max_bytes) return Full::store;
+    if (request.account == nobody) return Full::no;
+    const Usage usage = records_.usage(request.account);
+    if (!owned && usage.keys >= quota.keys) return Full::keys;
+    return usage.bytes - (owned ? freed : 0) + size > quota.bytes ? Full::bytes : Full::no;
   };
   constexpr std::size_t at_once = 64;
-  while (!fits()) {
-    if (!expire(at_once, now)) return false;
+  Full what = full();
+  while (what != Full::no && expire(at_once, now)) what = full();
+  switch (what) {
+    case Full::no:
+      break;
+    case Full::store:
+      return refuse(StoreError::quota);
+    case Full::keys:
+      return refuse(StoreError::quota, false, at_most(quota.keys, "keys"));
+    case Full::bytes:
+      return refuse(StoreError::quota, false, at_most(quota.bytes, "bytes of keys and values"));
   }
-  return true;
+  return std::nullopt;
 }
 
-Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, Now now) {
+Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, Account account,
+                            Now now) {
   auto fence = target.stamps.token ? std::make_unique<Fence>(*target.stamps.token) : nullptr;
-  // has_room() may have removed expired keys, which moves the clock.
+  // find_room() may have removed expired keys, which moves the clock.
   const auto version = clock_.tick_after(target.stamps.latest(), now.wall);
   if (!version) return refuse(StoreError::timestamp_skew);
-  Entry& entry = records_.put(target.entry, set.key, set.value, expiry_at(set.expiry, now.mono));
+  Entry& entry =
+      records_.put(target.entry, set.key, set.value, expiry_at(set.expiry, now.mono), account);
   entry.second.version = {version->wall, version->counter};
   entry.second.fence = std::move(fence);
   journal_.note_record(set.key);

@@ -35,7 +35,7 @@ class Engine::State {
 
   const RecordTable& records() const { return records_; }
   Journal& journal() { return journal_; }
-  std::size_t watches() const { return watches_.size(); }
+  const WatchTable& watches() const { return watches_; }
   std::size_t remembered_answers() const { return duplicates_.size(); }
   std::size_t remembered_fences() const { return retained_.size(); }
   const EngineCounters& counters() const { return counters_; }
@@ -86,10 +86,13 @@ class Engine::State {
                                                 Stamps stamps, bool versioned, Now now);
   std::optional<StoreError> check_fence(const Entry* entry, std::string_view key,
                                         const std::optional<Timestamp>& token, Now now) const;
-  bool has_room(const Entry* entry, const protocol::statestore::SetRequest& set, Now now);
+  // Nothing if there is room, else the refusal.
+  std::optional<Answer> find_room(const Entry* entry, const protocol::statestore::SetRequest& set,
+                                  const Request& request, Now now);
 
   // Changes.
-  Answer apply(const protocol::statestore::SetRequest& set, const Target& target, Now now);
+  Answer apply(const protocol::statestore::SetRequest& set, const Target& target, Account account,
+               Now now);
   void remove(Entry& entry, const Timestamp& after, Now now);
   Entry* find_live(std::string_view key, Now now);
   // Removes what has expired, at most `limit` keys. False if nothing was due.
@@ -101,7 +104,7 @@ class Engine::State {
   template <class Reply, class... Form>
   Answer reply(const Reply& packet, Form... form);
   Answer with_version(Answer answer, const Version& version, Now now);
-  Answer refuse(StoreError error, bool to_keynotify = false);
+  Answer refuse(StoreError error, bool to_keynotify = false, std::string_view detail = {});
   protocol::statestore::TimestampText print(const Timestamp& timestamp) const noexcept;
 
   EngineOptions options_;

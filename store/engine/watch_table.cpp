@@ -7,17 +7,23 @@
 
 namespace sheaf::store {
 
-bool WatchTable::add(ClientHandle client, std::string_view client_id, std::string_view key) {
+WatchTable::Added WatchTable::add(ClientHandle client, std::string_view client_id,
+                                  std::string_view key, Account account,
+                                  std::uint64_t account_limit) {
   auto entry = keys_.find(key);
   const auto known = clients_.find(client);
+  if (account != nobody && account >= counts_.size()) counts_.resize(account + std::size_t{1});
+  if (known != clients_.end()) change_account(known->second, account);
   if (entry != keys_.end() && known != clients_.end() && known->second.watches.contains(&*entry)) {
-    return true;
+    return Added::yes;
   }
   const std::uint64_t key_bytes = entry == keys_.end() ? key.size() : 0;
-  if (watches_ >= max_watches_ || key_bytes_ + key_bytes > max_key_bytes_) return false;
+  if (watches_ >= max_watches_ || key_bytes_ + key_bytes > max_key_bytes_) return Added::no_room;
+  if (account != nobody && count(account) >= account_limit) return Added::account_full;
 
   Client& watcher =
-      clients_.try_emplace(client, Client{client, std::string(client_id), {}}).first->second;
+      clients_.try_emplace(client, Client{client, std::string(client_id), {}, account})
+          .first->second;
   if (entry == keys_.end()) {
     entry = keys_.try_emplace(std::string(key)).first;
     key_bytes_ += key_bytes;
@@ -26,7 +32,22 @@ bool WatchTable::add(ClientHandle client, std::string_view client_id, std::strin
   watcher.watches.emplace(&*entry, watchers.size());
   watchers.push_back(&watcher);
   ++watches_;
-  return true;
+  count(account, 1);
+  return Added::yes;
+}
+
+void WatchTable::change_account(Client& client, Account account) {
+  discount(client.account, client.watches.size());
+  count(account, client.watches.size());
+  client.account = account;
+}
+
+std::vector<std::string> WatchTable::keys_of(ClientHandle client) const {
+  std::vector<std::string> keys;
+  const auto known = clients_.find(client);
+  if (known == clients_.end()) return keys;
+  for (const auto& [entry, index] : known->second.watches) keys.push_back(entry->first);
+  return keys;
 }
 
 bool WatchTable::remove(ClientHandle client, std::string_view key) {
@@ -37,6 +58,7 @@ bool WatchTable::remove(ClientHandle client, std::string_view key) {
   if (watch == known->second.watches.end()) return false;
   const std::size_t index = watch->second;
   known->second.watches.erase(watch);
+  discount(known->second.account, 1);
   detach(*entry, index);
   return true;
 }
@@ -45,6 +67,7 @@ void WatchTable::remove_client(ClientHandle client) {
   const auto known = clients_.find(client);
   if (known == clients_.end()) return;
   for (const auto& [entry, index] : known->second.watches) detach(*entry, index);
+  discount(known->second.account, known->second.watches.size());
   std::erase_if(queue_, [&](const Queued& queued) { return queued.client == &known->second; });
   clients_.erase(known);
 }

@@ -30,8 +30,10 @@ class WatchTable {
   WatchTable(const WatchTable&) = delete;
   WatchTable& operator=(const WatchTable&) = delete;
 
-  // False if there is no room. Watching twice is watching once.
-  bool add(ClientHandle client, std::string_view client_id, std::string_view key);
+  enum class Added : std::uint8_t { yes, no_room, account_full };
+  // Watching twice is watching once. The watches of a client count for the account of its latest.
+  Added add(ClientHandle client, std::string_view client_id, std::string_view key,
+            Account account = nobody, std::uint64_t account_limit = unlimited);
   // False if the client did not watch the key.
   bool remove(ClientHandle client, std::string_view key);
   // Forgets the client's watches and what is queued for it.
@@ -44,6 +46,10 @@ class WatchTable {
   bool poll(Notification& out);
 
   std::size_t size() const noexcept { return watches_; }
+  std::uint64_t count(Account account) const noexcept {
+    return account < counts_.size() ? counts_[account] : 0;
+  }
+  std::vector<std::string> keys_of(ClientHandle client) const;
 
  private:
   struct Client;
@@ -57,6 +63,7 @@ class WatchTable {
     ClientHandle handle;
     std::string id;
     std::unordered_map<KeyEntry*, std::size_t> watches;  // index in the key's watchers
+    Account account = nobody;
   };
   struct Event {
     std::string key;
@@ -68,11 +75,19 @@ class WatchTable {
     std::shared_ptr<const Event> event;  // one copy of a value for all watchers
   };
   void detach(KeyEntry& key, std::size_t index);
+  void change_account(Client& client, Account account);
+  void count(Account account, std::size_t more) noexcept {
+    if (account != nobody) counts_[account] += more;
+  }
+  void discount(Account account, std::size_t less) noexcept {
+    if (account != nobody) counts_[account] -= less;
+  }
 
   std::uint64_t max_watches_;
   std::uint64_t max_key_bytes_;
   std::size_t watches_ = 0;
   std::uint64_t key_bytes_ = 0;
+  std::vector<std::uint64_t> counts_;  // watches by account; those of nobody are not counted
   Keys keys_;
   std::unordered_map<ClientHandle, Client>
       clients_;  // also clients without watches: notifications may wait for them

@@ -26,6 +26,9 @@ Got Store::send(const Ask& ask) {
   if (!ask.without_timestamp) request.timestamp = timestamp;
   request.fencing_token = ask.fence;
   request.payload = ask.payload;
+  request.gate = ask.gate;
+  request.account = ask.account;
+  request.quota = ask.quota;
   const Answer answer = engine.execute(request, now);
   return {answer.verdict, std::string(answer.payload), std::string(answer.timestamp)};
 }

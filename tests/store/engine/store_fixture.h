@@ -52,6 +52,9 @@ struct Ask {
   std::optional<std::string> timestamp = std::nullopt;  // the client's own clock
   bool without_timestamp = false;
   std::optional<std::string> fence = std::nullopt;
+  Gate gate = Gate::open;
+  Account account = nobody;
+  Quota quota = {};
 };
 
 class Store {
