@@ -5,7 +5,10 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "base/text.h"
 #include "protocol/statestore/properties.h"
 #include "protocol/statestore/topics.h"
 #include "store/plugin/properties.h"
@@ -55,10 +58,12 @@ void send_to_sink(mosquitto_evt_message& event) {
 
 }  // namespace
 
-BrokerHost::BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkState sink)
-    : engine_(options, seed), sink_(sink) {}
+BrokerHost::BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed,
+                       SinkState sink)
+    : engine_(options, seed), gatekeeper_(std::move(rights), seed), sink_(sink) {}
 
 std::expected<void, std::string> BrokerHost::load(Now now) {
+  if (auto loaded = gatekeeper_.load(); !loaded) return loaded;
   auto saver = open_saver(engine_.options(), 0, engine_, now);
   if (!saver) return std::unexpected(std::move(saver.error()));
   saver_ = std::move(*saver);
@@ -88,6 +93,7 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   request.fencing_token = RequestProperties::view(properties.fencing_token);
   request.payload = {static_cast<const char*>(event.payload), event.payloadlen};
 
+  gatekeeper_.decide(request, mosquitto_client_username(event.client), now);
   const Answer answer = engine_.execute(request, now);
   if (answer.verdict == Verdict::disconnect) return MOSQ_ERR_PROTOCOL;
   if (event.qos == 1) warn_once_without_sink();
@@ -103,8 +109,42 @@ int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
 
 int BrokerHost::on_tick(Now now) {
   engine_.tick(now);
+  gatekeeper_.tick(engine_, now);
   settle(now, saver_ != nullptr && loop_.busy());
   return MOSQ_ERR_SUCCESS;
+}
+
+int BrokerHost::on_reload() {
+  if (!gatekeeper_.has_file()) return MOSQ_ERR_SUCCESS;
+  if (const auto loaded = gatekeeper_.load(); !loaded) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the rights stay as they were, because %s",
+                         loaded.error().c_str());
+    return MOSQ_ERR_SUCCESS;
+  }
+  mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights are those of %s, read again",
+                       gatekeeper_.path().c_str());
+  end_forbidden_watches();
+  return MOSQ_ERR_SUCCESS;
+}
+
+// A watch that just fell silent would be taken for a key that does not change.
+void BrokerHost::end_forbidden_watches() {
+  std::vector<std::pair<ClientHandle, std::string>> ended;
+  for (const auto& [handle, client_id] : clients_) {
+    for (const std::string& key : engine_.watched_by(handle)) {
+      if (gatekeeper_.may_watch(handle, key)) continue;
+      ended.emplace_back(handle, client_id);
+      break;
+    }
+  }
+  for (const auto& [handle, client_id] : ended) {
+    mosquitto_log_printf(MOSQ_LOG_NOTICE,
+                         "sheaf: client \"%s\" watches what it may no longer watch: its connection "
+                         "is ended",
+                         printable(client_id).c_str());
+    forget(handle);  // at once, whatever the broker does
+    mosquitto_kick_client_by_clientid(client_id.c_str(), true);
+  }
 }
 
 ClientHandle BrokerHost::identify(const mosquitto* client, const char* client_id) {
@@ -125,6 +165,7 @@ void BrokerHost::forget(ClientHandle client) {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return;
   engine_.disconnect(client);
+  gatekeeper_.forget(client);
   handles_.erase(found->second);
   clients_.erase(found);
 }
@@ -228,11 +269,12 @@ void BrokerHost::log_counters() const {
   mosquitto_log_printf(
       MOSQ_LOG_NOTICE,
       "sheaf: state store ends with %llu keys in %llu bytes; requests %llu, writes %llu, "
-      "duplicates %llu, errors %llu, dropped %llu, forbidden %llu, expired %llu, notifications "
-      "%llu",
+      "duplicates %llu, errors %llu (not authorized %llu, over quota %llu), dropped %llu, "
+      "forbidden %llu, expired %llu, notifications %llu",
       static_cast<Number>(engine_.keys()), static_cast<Number>(engine_.bytes()),
       static_cast<Number>(counters.requests), static_cast<Number>(counters.executed_writes),
       static_cast<Number>(counters.duplicates), static_cast<Number>(counters.errors),
+      static_cast<Number>(counters.unauthorized), static_cast<Number>(counters.over_quota),
       static_cast<Number>(counters.dropped), static_cast<Number>(counters.forbidden),
       static_cast<Number>(counters.expired), static_cast<Number>(counters.notifications));
   if (saver_ == nullptr) return;

@@ -20,6 +20,7 @@
 #include "store/durable/saver.h"
 #include "store/engine/engine.h"
 #include "store/plugin/broker_loop.h"
+#include "store/plugin/gatekeeper.h"
 #include "store/plugin/held_answers.h"
 #include "store/plugin/sink.h"
 
@@ -27,14 +28,17 @@ namespace sheaf::store::plugin {
 
 class BrokerHost {
  public:
-  BrokerHost(const EngineOptions& options, std::uint64_t seed, SinkState sink);
-  // Before the first event: the file that the options name, if they do. The error is one sentence.
+  // `rights`: the path of the file of rights, or empty.
+  BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed, SinkState sink);
+  // Before the first event: the files that the options name, if they do. The error is one sentence.
   std::expected<void, std::string> load(Now now);
 
   // Each returns a MOSQ_ERR_* code for the broker.
   int on_message(mosquitto_evt_message& event, Now now);
   int on_disconnect(const mosquitto_evt_disconnect& event);
   int on_tick(Now now);
+  // The broker reads its configuration again: so is the file of rights.
+  int on_reload();
 
   // What this store has done.
   void log_counters() const;
@@ -43,6 +47,8 @@ class BrokerHost {
   int on_request(mosquitto_evt_message& event, Now now);
   ClientHandle identify(const mosquitto* client, const char* client_id);
   void forget(ClientHandle client);
+  // Ends the connections of clients that watch what they may no longer watch.
+  void end_forbidden_watches();
   // Publishes an answer, or holds it back until the file has what it tells.
   void tell(const Request& request, const Answer& answer, Now now);
   // What may be told now is: held answers, then notifications.
@@ -55,6 +61,7 @@ class BrokerHost {
   void warn_once_without_sink();
 
   Engine engine_;
+  Gatekeeper gatekeeper_;
   std::unique_ptr<Saver> saver_;  // null: in memory only
   HeldAnswers held_;
   BrokerLoop loop_;

@@ -1,4 +1,4 @@
-// The C interface of the plugin: version, init, cleanup, three event callbacks. No exception leaves
+// The C interface of the plugin: version, init, cleanup, four event callbacks. No exception leaves
 // this file. mosquitto calls everything on its one thread.
 
 #include <mosquitto.h>
@@ -6,6 +6,7 @@
 #include <mosquitto_plugin.h>
 
 #include <exception>
+#include <expected>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -68,14 +69,20 @@ int on_tick(int, void*, void*) {
   return guarded("tick", [&] { return process.host->on_tick(read_clocks()); });
 }
 
+int on_reload(int, void*, void*) {
+  return guarded("reload", [&] { return process.host->on_reload(); });
+}
+
 struct Subscription {
   int event;
   MOSQ_FUNC_generic_callback callback;
 };
 // Never MOSQ_EVT_ACL_CHECK: on a broker without other access control a callback that defers denies
 // every publish.
-constexpr Subscription subscriptions[] = {
-    {MOSQ_EVT_MESSAGE, on_message}, {MOSQ_EVT_DISCONNECT, on_disconnect}, {MOSQ_EVT_TICK, on_tick}};
+constexpr Subscription subscriptions[] = {{MOSQ_EVT_MESSAGE, on_message},
+                                          {MOSQ_EVT_DISCONNECT, on_disconnect},
+                                          {MOSQ_EVT_TICK, on_tick},
+                                          {MOSQ_EVT_RELOAD, on_reload}};
 
 std::string own_command_line() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
@@ -93,17 +100,24 @@ void log_start(const EngineOptions& options) {
                        acknowledged ? "acknowledged" : format_duration(options.durability).c_str());
 }
 
+std::expected<void, std::string> set_rights(std::string& to, const std::string& value) {
+  if (value.empty()) return std::unexpected("rights must be the path of a file, not \"\"");
+  to = value;
+  return {};
+}
+
 int start_host(const Options& options) {
   EngineOptions parsed;
+  std::string rights;  // an option of the plugin alone: an engine in a process has one user
   for (const auto& [name, value] : options) {
-    const auto result = parsed.set(name, value);
+    const auto result = name == "rights" ? set_rights(rights, value) : parsed.set(name, value);
     if (!result) {
       mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", result.error().c_str());
       return MOSQ_ERR_INVAL;
     }
   }
-  process.host =
-      std::make_unique<BrokerHost>(parsed, Random(entropy()).u64(), find_sink(own_command_line()));
+  process.host = std::make_unique<BrokerHost>(parsed, rights, Random(entropy()).u64(),
+                                              find_sink(own_command_line()));
   const auto loaded = process.host->load(read_clocks());
   if (!loaded) {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", loaded.error().c_str());
@@ -112,6 +126,9 @@ int start_host(const Options& options) {
   }
   process.options = options;
   log_start(parsed);
+  if (!rights.empty()) {
+    mosquitto_log_printf(MOSQ_LOG_NOTICE, "sheaf: rights are those of %s", rights.c_str());
+  }
   return MOSQ_ERR_SUCCESS;
 }
 

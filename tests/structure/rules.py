@@ -20,8 +20,10 @@ ARROWS = {
     "store/engine": ["protocol", "base"],
     "store/server": ["store/engine", "protocol", "base"],
     "store/durable": ["store/engine", "protocol", "base"],
+    "store/rights": ["store/engine", "protocol", "base"],
     "store/pipe": ["store/durable", "store/server", "store/engine", "socket", "protocol", "base"],
-    "store/plugin": ["store/durable", "store/engine", "store/server", "protocol", "base"],
+    "store/plugin": ["store/durable", "store/rights", "store/engine", "store/server", "protocol",
+                     "base"],
     "client": ["cluster"] + BELOW_CLUSTER,
     "cli": ["client", "cluster", "store/engine", "store/server", "store/pipe"] + BELOW_CLUSTER,
     "include/sheaf": [],
@@ -68,7 +70,8 @@ THIRD_PARTIES = [
 
 # Pure files: bytes and values in, bytes and values out. Each says so in its first comment.
 PURE_MARKER = "// Pure: no socket, clock, entropy, thread or callback."
-ALL_PURE = ("protocol/", "store/engine/", "store/server/")  # every file there has the marker
+# Every file there has the marker.
+ALL_PURE = ("protocol/", "store/engine/", "store/server/", "store/rights/")
 # Checked although they have no marker.
 PURE_UNMARKED = re.compile(r"node/(health|backoff|pool_plan)[^/]*")
 IMPURE_HEADERS = re.compile(

@@ -108,7 +108,8 @@ TEST(PluginLifecycle, TheEndIsLoggedWithCounters) {
   EXPECT_EQ(store("hello"), "-ERR syntax error\r\n");
   EXPECT_EQ(broker.terminate(), 0) << broker.log();
   EXPECT_THAT(broker.log(), HasSubstr("state store ends with 1 keys in 8 bytes; requests 3, writes "
-                                      "1, duplicates 0, errors 1, dropped 0"));
+                                      "1, duplicates 0, errors 1 (not authorized 0, over quota "
+                                      "0), dropped 0"));
   EXPECT_THAT(broker.log(), Not(HasSubstr("0x10")));
 }
 

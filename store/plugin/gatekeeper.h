@@ -1,0 +1,57 @@
+#pragma once
+
+// Decides about each request by the file of rights, and for whom it counts. Without a file every
+// request may be executed and nothing is counted.
+//
+// Thread rule: the broker's one thread.
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "store/engine/engine.h"
+#include "store/rights/accounts.h"
+#include "store/rights/refusal_log.h"
+#include "store/rights/rights.h"
+
+namespace sheaf::store::plugin {
+
+class Gatekeeper {
+ public:
+  Gatekeeper(std::string path, std::uint64_t seed) : path_(std::move(path)), accounts_(seed) {}
+
+  bool has_file() const noexcept { return !path_.empty(); }
+  const std::string& path() const noexcept { return path_; }
+  // Reads the file, at the start and again. A file that is refused changes nothing.
+  std::expected<void, std::string> load();
+
+  // Sets the request's gate, account and quota. `user` null: anonymous.
+  void decide(Request& request, const char* user, Now now);
+  void forget(ClientHandle client);
+  // Whether the client may watch the key, as far as it is known.
+  bool may_watch(ClientHandle client, std::string_view key) const;
+  void tick(const Engine& engine, Now now);
+
+ private:
+  struct Client {
+    rights::Subject subject;
+    rights::Grant grant;
+    Account account = nobody;
+  };
+  Client& identify(const Request& request, const char* user);
+  void refuse(Request& request, Gate gate, const Client& client,
+              const protocol::statestore::Request* parsed, Now now);
+
+  std::string path_;
+  std::unique_ptr<const rights::Rights> rights_;  // grants point into it
+  rights::Accounts accounts_;
+  rights::RefusalLog log_;
+  std::unordered_map<ClientHandle, Client> clients_;
+};
+
+}  // namespace sheaf::store::plugin

@@ -1,0 +1,60 @@
+#pragma once
+
+// Those for whom quotas are counted: gives each a number for the engine, and keeps its rate of
+// requests (GCRA, a token bucket as one moment). An account is forgotten when nothing depends on
+// its number any more.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/engine/key_hash.h"
+#include "store/engine/usage.h"
+
+namespace sheaf::store::rights {
+
+// At most `rate` requests in a second, at once or one after the other.
+class RateLimiter {
+ public:
+  bool take(std::uint64_t rate, Deadline now) noexcept;
+  // As if nothing had ever been taken.
+  bool rested(Deadline now) const noexcept { return next_ <= now; }
+
+ private:
+  Deadline next_{0};  // when the next request would be due if they came evenly
+};
+
+class Accounts {
+ public:
+  explicit Accounts(std::uint64_t seed) : numbers_(initial_buckets, KeyHash{seed}) {}
+
+  // For each client that is connected: join, and leave when it goes. No name: nobody.
+  Account join(std::string_view name);
+  void leave(Account account) noexcept;
+  bool take_request(Account account, const Quota& quota, Deadline now) noexcept;
+
+  // Looks at some accounts, in turns: the next one that only its usage may keep. nobody = none.
+  Account poll_idle(Deadline now);
+  void forget(Account account);
+
+  std::size_t size() const noexcept { return numbers_.size(); }
+
+ private:
+  struct Known {
+    const std::string* name = nullptr;  // null: free
+    std::size_t clients = 0;
+    RateLimiter rate;
+  };
+
+  KeyMap<Account> numbers_;
+  std::vector<Known> accounts_{1};  // by number; the first is nobody
+  std::vector<Account> free_;
+  std::size_t looked_ = 0;
+};
+
+}  // namespace sheaf::store::rights
