@@ -34,6 +34,9 @@ enum class SetCondition : std::uint8_t {
   if_absent_or_equal  // NEX: or the key holds the very value being written
 };
 
+// A client reads this key, which holds nothing, to see whether a store is there.
+inline constexpr std::string_view probe_key = "sheaf/probe";
+
 // ---- requests. encode_head() and encode_tail() leave out the value in between, which the caller
 // sends without a copy.
 

@@ -43,8 +43,13 @@ std::optional<Fault> read_answer(Question question, std::string_view payload, Re
                                                                    : Status::not_stored;
       return std::nullopt;
     }
-    case Question::probe:
-      return fault_in(GetReply::parse(payload));
+    case Question::probe: {
+      const auto fault = fault_in(GetReply::parse(payload));
+      // A store is there, whatever this client may ask of it.
+      const bool there =
+          fault && (fault->reason == Reason::not_authorized || fault->reason == Reason::quota);
+      return there ? std::nullopt : fault;
+    }
     case Question::clock:
       return fault_in(SetReply::parse(payload));
     case Question::watch:

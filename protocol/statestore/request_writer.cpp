@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 using mqtt5::PropertyId;
 using mqtt5::PropertyWriter;
 
-constexpr std::string_view probe_key = "sheaf/probe";
 constexpr auto clock_key_life = 1000ms;
 constexpr std::uint32_t default_expiry = 10;  // seconds; what the SDKs send
 // Fixed header, topic, packet identifier, property length, each at its longest.

@@ -92,8 +92,14 @@ TEST(StoreSessionReply, ErrorOfTheStoreIsRefusedWithReasonAndItsWords) {
   const Seen odd = answer(get("k"), {"-ERR: the moon is full"});
   EXPECT_EQ(odd.reason, Reason::other);
   EXPECT_EQ(odd.text, "the moon is full");
-  EXPECT_EQ(answer(question(Verb::probe), {"-ERR not authorized\r\n"}).reason,
-            Reason::not_authorized);
+}
+
+TEST(StoreSessionReply, AStoreThatRefusesThisClientAProbeIsThere) {
+  for (const char* text : {"-ERR not authorized\r\n", "-ERR the quota has been exceeded\r\n",
+                           "-ERR the quota has been exceeded: at most 5 requests a second\r\n"}) {
+    EXPECT_EQ(answer(question(Verb::probe), {text}).status, Status::done) << text;
+  }
+  EXPECT_EQ(answer(question(Verb::probe), {"-ERR unknown command\r\n"}).status, Status::refused);
 }
 
 TEST(StoreSessionReply, ClockSkewRefusedByTheStoreResetsOurClock) {
