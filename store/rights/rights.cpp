@@ -41,7 +41,10 @@ Grant Rights::grant(const Subject& subject) const {
 RightSet needed(const wire::Request& request, bool fenced) noexcept {
   struct Needs {
     bool fenced;
-    RightSet operator()(const wire::GetRequest&) const noexcept { return Right::read; }
+    // Every client probes, and a probe tells nothing.
+    RightSet operator()(const wire::GetRequest& get) const noexcept {
+      return get.key == wire::probe_key ? RightSet() : Right::read;
+    }
     // A token would raise a fence, which keeps out those who lock without one.
     RightSet operator()(const wire::SetRequest& set) const noexcept {
       const bool locks = set.condition == wire::SetCondition::if_absent_or_equal &&

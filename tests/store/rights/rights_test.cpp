@@ -99,6 +99,8 @@ TEST(Rights, EachVerbNeedsItsRight) {
   };
   using wire::SetCondition;
   EXPECT_EQ(needed(wire::GetRequest{"k"}, true), Right::read);
+  EXPECT_TRUE(needed(wire::GetRequest{wire::probe_key}, true).empty());
+  EXPECT_EQ(needed(wire::DelRequest{wire::probe_key}, false), write);
   EXPECT_EQ(needed(wire::DelRequest{"k"}, false), write);
   EXPECT_EQ(needed(wire::VdelRequest{"k", "v"}, false), write_or_lock);
   EXPECT_EQ(needed(wire::KeyNotifyRequest{"k"}, false), Right::watch);
