@@ -53,6 +53,7 @@ void Gatekeeper::decide(Request& request, const char* user, Now now) {
   request.account = client.account;
   request.quota = client.grant.quota;
   const auto parsed = wire::parse_request(request.payload);
+  if (parsed && rights::is_probe(*parsed)) return;
   if (!accounts_.take_request(client.account, client.grant.quota, now.mono)) {
     return refuse(request, Gate::too_fast, client, parsed ? &*parsed : nullptr, now);
   }

@@ -38,13 +38,15 @@ Grant Rights::grant(const Subject& subject) const {
   return grant;
 }
 
+bool is_probe(const wire::Request& request) noexcept {
+  const auto* const get = std::get_if<wire::GetRequest>(&request);
+  return get != nullptr && get->key == wire::probe_key;
+}
+
 RightSet needed(const wire::Request& request, bool fenced) noexcept {
   struct Needs {
     bool fenced;
-    // Every client probes, and a probe tells nothing.
-    RightSet operator()(const wire::GetRequest& get) const noexcept {
-      return get.key == wire::probe_key ? RightSet() : Right::read;
-    }
+    RightSet operator()(const wire::GetRequest&) const noexcept { return Right::read; }
     // A token would raise a fence, which keeps out those who lock without one.
     RightSet operator()(const wire::SetRequest& set) const noexcept {
       const bool locks = set.condition == wire::SetCondition::if_absent_or_equal &&
@@ -60,7 +62,7 @@ RightSet needed(const wire::Request& request, bool fenced) noexcept {
       return watch.stop ? RightSet() : Right::watch;
     }
   };
-  return std::visit(Needs{fenced}, request);
+  return is_probe(request) ? RightSet() : std::visit(Needs{fenced}, request);
 }
 
 std::string_view key_of(const wire::Request& request) noexcept {

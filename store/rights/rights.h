@@ -114,6 +114,9 @@ struct Rights {
 // The error is one sentence that names the place in the document.
 std::expected<Rights, std::string> parse_rights(std::string_view document);
 
+// Every client may probe, and as often as it does: a probe tells nothing, and a refusal would cost
+// the store as much.
+bool is_probe(const protocol::statestore::Request& request) noexcept;
 // One of these is needed for the request; empty if every client may make it. `fenced`: it carries a
 // fencing token.
 RightSet needed(const protocol::statestore::Request& request, bool fenced) noexcept;

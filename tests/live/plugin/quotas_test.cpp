@@ -90,6 +90,16 @@ TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
                                       "\"first\", GET of \"key\""));
 }
 
+// A client that watches probes on its own, every two seconds.
+TEST(PluginQuotas, AProbeIsAnsweredAndNotCountedWhenTheRateIsUsedUp) {
+  const RightsFile file(document(R"({"requests_per_second": 1})"));
+  const BrokerProcess broker(with_rights(file));
+  StoreClient ann(broker.port(), as("ann", "first"));
+  wait_for_condition("the rate is used up", [&] { return ann({"GET", "key"}) != "$-1\r\n"; });
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(ann({"GET", "sheaf/probe"}), "$-1\r\n") << i;
+  EXPECT_EQ(broker.log().find("GET of \"sheaf/probe\""), std::string::npos);
+}
+
 TEST(PluginQuotas, AReloadChangesLimitsOfClientsThatAreConnected) {
   const RightsFile file(document(R"({"keys": 1})"));
   const BrokerProcess broker(with_rights(file));
