@@ -302,7 +302,9 @@ std::optional<Answer> Engine::State::find_room(const Entry* entry, const wire::S
   const auto full = [&] {
     if (entry == nullptr && records_.size() >= options_.max_keys) return Full::store;
     if (records_.bytes() - freed + size > options_.max_bytes) return Full::store;
-    if (request.account == nobody) return Full::no;
+    // What makes an account no larger is allowed also where its quota was lowered: a lock that is
+    // renewed must not be lost by that.
+    if (request.account == nobody || (owned && size <= freed)) return Full::no;
     const Usage usage = records_.usage(request.account);
     if (!owned && usage.keys >= quota.keys) return Full::keys;
     return usage.bytes - (owned ? freed : 0) + size > quota.bytes ? Full::bytes : Full::no;

@@ -19,7 +19,7 @@ std::string over(const std::string& what) {
 // Requests of accounts with the same quota.
 class Owned {
  public:
-  explicit Owned(Quota quota = {}, EngineOptions options = {}) : store(options), quota_(quota) {}
+  explicit Owned(Quota given = {}, EngineOptions options = {}) : store(options), quota(given) {}
 
   std::string operator()(Account account, const std::vector<std::string>& items,
                          Gate gate = Gate::open) {
@@ -28,15 +28,13 @@ class Owned {
     ask.client = account;
     ask.client_id = "client-id" + std::to_string(account);
     ask.account = account;
-    ask.quota = quota_;
+    ask.quota = quota;
     ask.gate = gate;
     return store.send(ask).payload;
   }
 
   Store store;
-
- private:
-  Quota quota_;
+  Quota quota;
 };
 
 TEST(EngineAccounts, AnAccountHasAsManyKeysAsItsQuotaAndOthersHaveTheirs) {
@@ -60,6 +58,19 @@ TEST(EngineAccounts, AnAccountHasAsManyBytesOfKeysAndValuesAsItsQuota) {
   EXPECT_EQ(send(1, {"SET", "key", "1234"}), ok);
   EXPECT_EQ(send(1, {"SET", "k", "12"}), ok);
   EXPECT_EQ(send(1, {"GET", "key"}), "$4\r\n1234\r\n") << "reads go on";
+}
+
+// A lock that is renewed must not be lost because limits were lowered meanwhile.
+TEST(EngineAccounts, AnAccountAboveItsQuotaMayStillWriteWhatMakesItNoLarger) {
+  Owned send;
+  EXPECT_EQ(send(1, {"SET", "a", "1234", "NEX", "PX", "1000"}), ok);
+  EXPECT_EQ(send(1, {"SET", "b", "1234"}), ok);
+  send.quota = {.keys = 1, .bytes = 5};
+  EXPECT_EQ(send(1, {"SET", "a", "1234", "NEX", "PX", "2000"}), ok);
+  EXPECT_EQ(send(1, {"SET", "b", "123"}), ok);
+  EXPECT_EQ(send(1, {"SET", "b", "1234"}), over("5 bytes of keys and values"));
+  EXPECT_EQ(send(1, {"SET", "c", ""}), over("1 keys"));
+  EXPECT_EQ(send(2, {"SET", "a", "123456"}), over("5 bytes of keys and values"));
 }
 
 TEST(EngineAccounts, AKeyCountsForWhoeverWroteItLast) {
