@@ -146,6 +146,28 @@ TEST(EngineAccounts, AnUnreadableRequestIsASyntaxErrorWhateverTheHostHasDecided)
   EXPECT_EQ(send(1, {"SET"}, Gate::not_authorized), "-ERR wrong number of arguments\r\n");
 }
 
+// A client that writes as long as it is answered takes its quota, and no more memory than that.
+TEST(EngineAccounts, AMillionKeysOfOneClientAreRefusedWhenItsQuotaIsFull) {
+  EngineOptions options;
+  options.max_duplicates = 1000;
+  Owned send({.keys = 1000, .watches = 10}, options);
+  unsigned stored = 0;
+  unsigned watched = 0;
+  for (unsigned i = 0; i < 1'000'000; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    const std::string answer = send(1, {"SET", key, "value"});
+    if (answer == ok) ++stored;
+    if (i % 100 == 0 && send(1, {"KEYNOTIFY", key}) == ok) ++watched;
+    ASSERT_TRUE(answer == ok || answer == over("1000 keys")) << answer;
+    if (i % 1000 == 0) send.store.pass(1ms);
+  }
+  EXPECT_EQ(stored, 1000u);
+  EXPECT_EQ(watched, 10u);
+  EXPECT_EQ(send.store.engine.keys(), 1000u);
+  EXPECT_LE(send.store.engine.remembered_answers(), 1000u);
+  EXPECT_EQ(send(2, {"SET", "key", "value"}), ok) << "others are served";
+}
+
 // Random accounts write, remove and let expire: the sums are those of a naive count.
 TEST(EngineAccounts, UsageIsWhatACountOfTheKeysSays) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
