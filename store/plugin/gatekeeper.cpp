@@ -90,8 +90,7 @@ bool Gatekeeper::may_watch(ClientHandle client, std::string_view key) const {
 
 void Gatekeeper::tick(const Engine& engine, Now now) {
   if (rights_ == nullptr) return;
-  const Account idle = accounts_.poll_idle(now.mono);
-  if (idle != nobody && engine.usage(idle) == Usage{}) accounts_.forget(idle);
+  accounts_.forget_idle(engine, now.mono);
 }
 
 }  // namespace sheaf::store::plugin

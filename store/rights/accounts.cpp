@@ -25,9 +25,9 @@ Account Accounts::join(std::string_view name) {
     ++accounts_[known->second].clients;
     return known->second;
   }
-  free_.reserve(accounts_.size() + 1);  // forget() must not fail
   if (free_.empty()) {
     accounts_.emplace_back();
+    free_.reserve(accounts_.capacity());  // forget() must not fail
     free_.push_back(static_cast<Account>(accounts_.size() - 1));
   }
   const Account account = free_.back();
@@ -47,23 +47,20 @@ bool Accounts::take_request(Account account, const Quota& quota, Deadline now) n
   return account == nobody || accounts_[account].rate.take(quota.requests, now);
 }
 
-Account Accounts::poll_idle(Deadline now) {
+void Accounts::forget_idle(const Engine& engine, Deadline now) {
   constexpr std::size_t at_once = 100;
-  for (std::size_t i = 0; i < std::min(at_once, accounts_.size()); ++i) {
+  for (std::size_t i = std::min(at_once, accounts_.size()); i > 0; --i) {
     looked_ = (looked_ + 1) % accounts_.size();
-    const Known& known = accounts_[looked_];
+    Known& known = accounts_[looked_];
     if (known.name == nullptr || known.clients > 0 || !known.rate.rested(now)) continue;
-    return static_cast<Account>(looked_);
+    if (engine.usage(static_cast<Account>(looked_)) == Usage{}) forget(known);
   }
-  return nobody;
 }
 
-void Accounts::forget(Account account) {
-  Known& known = accounts_[account];
-  SHEAF_CHECK(known.name != nullptr && known.clients == 0);
+void Accounts::forget(Known& known) noexcept {
   numbers_.erase(numbers_.find(*known.name));
+  free_.push_back(static_cast<Account>(&known - accounts_.data()));
   known = {};
-  free_.push_back(account);
 }
 
 }  // namespace sheaf::store::rights

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "store/engine/engine.h"
 #include "store/engine/key_hash.h"
 #include "store/engine/usage.h"
 
@@ -38,9 +39,9 @@ class Accounts {
   void leave(Account account) noexcept;
   bool take_request(Account account, const Quota& quota, Deadline now) noexcept;
 
-  // Looks at some accounts, in turns: the next one that only its usage may keep. nobody = none.
-  Account poll_idle(Deadline now);
-  void forget(Account account);
+  // Looks at a hundred accounts, the next ones in turn, and forgets those of whom nobody is
+  // connected, who have nothing in the engine and whose rate has rested.
+  void forget_idle(const Engine& engine, Deadline now);
 
   std::size_t size() const noexcept { return numbers_.size(); }
 
@@ -51,9 +52,11 @@ class Accounts {
     RateLimiter rate;
   };
 
+  void forget(Known& known) noexcept;
+
   KeyMap<Account> numbers_;
   std::vector<Known> accounts_{1};  // by number; the first is nobody
-  std::vector<Account> free_;
+  std::vector<Account> free_;       // has room for all of them
   std::size_t looked_ = 0;
 };
 

@@ -75,29 +75,62 @@ TEST(Accounts, TheConnectionsOfOneNameShareOneAccount) {
 }
 
 TEST(Accounts, OneThatReconnectsHasNoNewRate) {
+  const Engine engine{EngineOptions()};
   Accounts accounts(1);
   const Quota once{.requests = 1};
   const Account ann = accounts.join("user ann");
   EXPECT_TRUE(accounts.take_request(ann, once, start));
   accounts.leave(ann);
-  EXPECT_EQ(accounts.poll_idle(start + 999ms), nobody);
+  accounts.forget_idle(engine, start + 999ms);
   EXPECT_EQ(accounts.join("user ann"), ann);
   EXPECT_FALSE(accounts.take_request(ann, once, start + 999ms));
   accounts.leave(ann);
-  EXPECT_EQ(accounts.poll_idle(start + 1s), ann);
-  accounts.forget(ann);
+  accounts.forget_idle(engine, start + 1s);
   EXPECT_EQ(accounts.size(), 0u);
   EXPECT_EQ(accounts.join("user bob"), ann) << "numbers are used again";
 }
 
-TEST(Accounts, ThoseThatAreConnectedAreNeverIdle) {
+TEST(Accounts, ThoseThatAreConnectedAreNeverForgotten) {
+  const Engine engine{EngineOptions()};
   Accounts accounts(1);
   for (int i = 0; i < 300; ++i) accounts.join("client " + std::to_string(i));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(accounts.poll_idle(start), nobody);
+  for (int i = 0; i < 10; ++i) accounts.forget_idle(engine, start);
+  EXPECT_EQ(accounts.size(), 300u);
   accounts.leave(250);
-  Account found = nobody;
-  for (int i = 0; i < 4 && found == nobody; ++i) found = accounts.poll_idle(start);
-  EXPECT_EQ(found, 250u);
+  for (int i = 0; i < 4; ++i) accounts.forget_idle(engine, start);
+  EXPECT_EQ(accounts.size(), 299u);
+}
+
+TEST(Accounts, OneThatHasSomethingInTheStoreIsKept) {
+  Engine engine{EngineOptions()};
+  Accounts accounts(1);
+  const Account ann = accounts.join("client ann");
+  Request watch;
+  watch.client = 7;
+  watch.client_id = "ann";
+  watch.response_topic = "clients/ann/r";
+  watch.correlation = "1";
+  watch.payload = "*2\r\n$9\r\nKEYNOTIFY\r\n$3\r\nkey\r\n";
+  watch.account = ann;
+  ASSERT_EQ(engine.execute(watch, {}).payload, "+OK\r\n");
+  accounts.leave(ann);
+  accounts.forget_idle(engine, start);
+  EXPECT_EQ(accounts.join("client ann"), ann);
+  accounts.leave(ann);
+  engine.disconnect(watch.client);
+  accounts.forget_idle(engine, start);
+  EXPECT_EQ(accounts.size(), 0u);
+}
+
+// A client that comes again and again, each time with another ID.
+TEST(Accounts, ThoseThatComeAndGoLeaveNothing) {
+  const Engine engine{EngineOptions()};
+  Accounts accounts(1);
+  for (int i = 0; i < 100'000; ++i) {
+    accounts.leave(accounts.join("client " + std::to_string(i)));
+    if (i % 50 == 0) accounts.forget_idle(engine, start);
+    ASSERT_LE(accounts.size(), 200u);
+  }
 }
 
 TEST(RefusalLog, ALineNamesUserClientVerbAndKey) {
