@@ -1,4 +1,4 @@
-// The C interface of the plugin: version, init, cleanup, four event callbacks. No exception leaves
+// The C interface of the plugin: version, init, cleanup, event callbacks. No exception leaves
 // this file. mosquitto calls everything on its one thread.
 
 #include <mosquitto.h>
@@ -153,6 +153,8 @@ int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_op
   int code = process.users == 0 ? start_host(given) : join_host(given);
   for (const Subscription& subscription : subscriptions) {
     if (code != MOSQ_ERR_SUCCESS) return code;
+    // The broker tells every listener of a reload, and the file is to be read once.
+    if (subscription.event == MOSQ_EVT_RELOAD && process.users > 0) continue;
     code = mosquitto_callback_register(identifier, subscription.event, subscription.callback,
                                        nullptr, nullptr);
   }

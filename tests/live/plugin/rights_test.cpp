@@ -195,6 +195,8 @@ TEST(PluginRights, ListenersShareThem) {
   file.write(R"({"users": {"ann": {"keys": {"key": ["write"]}}}})");
   reload(broker);
   for (StoreClient* client : {&first, &second}) EXPECT_EQ((*client)({"SET", "key", "1"}), ok);
+  EXPECT_EQ(broker.terminate(), 0);
+  EXPECT_EQ(count_of(broker.log(), ", read again"), 1u);
 }
 
 }  // namespace
