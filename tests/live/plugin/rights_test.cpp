@@ -97,6 +97,22 @@ TEST(PluginRights, EntriesOfClientsAndOfEverybodyCountToo) {
   EXPECT_EQ(other({"GET", "public"}), "$-1\r\n");
 }
 
+TEST(PluginRights, AClientWithoutAUserHasWhatItsIdAndEverybodyHave) {
+  const RightsFile file(R"({"users": {"press-7": {"keys": {"*": ["write"]}}},
+                            "clients": {"press-*": {"keys": {"press/*": ["read"]}}},
+                            "everybody": {"keys": {"public": ["read"]}}})");
+  BrokerOptions options = with_rights(file);
+  options.users.clear();
+  const BrokerProcess broker(options);
+  StoreClient press(broker.port(), "press-7");
+  StoreClient other(broker.port(), "other");
+  EXPECT_EQ(press({"GET", "press/1"}), "$-1\r\n");
+  EXPECT_EQ(press({"SET", "press/1", "1"}), refused) << "a client ID is no user";
+  EXPECT_EQ(other({"GET", "press/1"}), refused);
+  EXPECT_EQ(other({"GET", "public"}), "$-1\r\n");
+  EXPECT_THAT(broker.log(), HasSubstr("not authorized: no user, client \"press-7\", SET of"));
+}
+
 TEST(PluginRights, ARefusalIsLoggedAndCountedWithoutTheValue) {
   const RightsFile file("{}");
   BrokerProcess broker(with_rights(file));
