@@ -233,6 +233,12 @@ void ClientCluster::on_timer(Now now) {
   timer_.need(deadlines_.next());
 }
 
+void ClientCluster::renew_logins(Now now) {
+  if (shut_down_) return;
+  nodes_.renew_logins(now);
+  if (user_ != nullptr) user_->on_login(now);
+}
+
 void ClientCluster::shut_down(Now now) {
   shut_down_ = true;
   if (redirects_ != nullptr) redirects_->shut_down(now);

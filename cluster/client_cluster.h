@@ -51,6 +51,8 @@ class TopologyListener : public NodeUser {
  public:
   // Another topology holds. May start requests.
   virtual void on_topology(Now now) = 0;
+  // The sessions have another login: connections of its own are to be told.
+  virtual void on_login(Now /*now*/) {}
 
  protected:
   ~TopologyListener() = default;
@@ -96,6 +98,10 @@ class ClientCluster final : private socket::TimerSink,
   // One of each, which outlives the cluster or is taken back with null.
   void set_listener(ConnectionListener* listener) noexcept { listener_ = listener; }
   void set_topology_listener(TopologyListener* listener) noexcept { user_ = listener; }
+
+  // The sessions have another login (SessionFactory::set_login): connections go on with it or are
+  // replaced, and who waits after a failure tries at once. No request fails by it.
+  void renew_logins(Now now);
 
   // Ends every request and closes every connection; turn the loop until empty().
   void shut_down(Now now);

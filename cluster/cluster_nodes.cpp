@@ -155,6 +155,12 @@ void ClusterNodes::record(std::string_view node, std::string_view text) const {
 
 // ---- all of them
 
+void ClusterNodes::renew_logins(Now now) {
+  for (const auto& node : nodes_) {
+    if (node != nullptr) node->renew_login(now);
+  }
+}
+
 void ClusterNodes::shut_down(Now now) {
   for (const auto& node : nodes_) {
     if (node != nullptr) node->shut_down(now);

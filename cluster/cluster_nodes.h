@@ -59,6 +59,7 @@ class ClusterNodes {
   void tidy(NodeUser* user, Now now);
   bool all_gone() const noexcept { return leavers_.empty(); }
 
+  void renew_logins(Now now);
   void shut_down(Now now);
   bool empty() const;
   // Of the members.

@@ -363,6 +363,16 @@ void ClientNode::set_role(Role role, Now now) {
   maintain(now);
 }
 
+void ClientNode::renew_login(Now now) {
+  if (shut_down_) return;
+  pool_.renew_login(now);
+  pool_.skip_backoff(now);
+  prober_.renew_login(now);
+  health_.on_new_login(now);
+  act(now);
+  maintain(now);
+}
+
 // Those that go come first then, and stay in the queue until each has its turn: a completion may
 // cancel others. Nothing else is taken from the queue meanwhile.
 void ClientNode::on_topology(Now now) {

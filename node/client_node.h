@@ -87,6 +87,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   // goes on. If it is read from now on, or no longer, its connections take nothing more, and others
   // are made in their place.
   void set_role(Role role, Now now);
+  // The sessions have another login. Connections that cannot go on with it are replaced, and finish
+  // what is in flight; what has waited after a failure is tried at once.
+  void renew_login(Now now);
   // The topology has changed. Waiting requests that no longer belong here are started elsewhere by
   // the owner, or fail. If the node is not a member, its connections count as ended.
   void on_topology(Now now);

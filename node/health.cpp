@@ -1,6 +1,7 @@
 #include "node/health.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sheaf::node {
 
@@ -58,7 +59,7 @@ void Health::go_down(bool permanent, Now now) noexcept {
   enter(State::down, now);
   ++downs_;
   answers_ = 0;
-  probing_ = false;
+  probing_ = asks_again_ = false;
   drop_ = true;
   connect_ = false;
   plan_probe(now.mono, permanent ? options_.refused_interval : options_.first_probe);
@@ -69,13 +70,21 @@ void Health::plan_probe(Deadline from, std::chrono::nanoseconds interval) noexce
   next_probe_ = from + std::chrono::nanoseconds(static_cast<std::int64_t>(part));
 }
 
+void Health::on_new_login(Now now) noexcept {
+  if (usable()) return;
+  asks_again_ = probing_;
+  if (!probing_) next_probe_ = std::min(next_probe_, now.mono);
+}
+
 void Health::on_probe_result(bool good, bool permanent, Now now) noexcept {
   if (!probing_) return;
   probing_ = false;
+  const bool again = std::exchange(asks_again_, false);
   if (!good) {
     if (state_ == State::confirming) state_ = State::down;
     answers_ = 0;
     plan_probe(probe_started_, permanent ? options_.refused_interval : options_.probe_interval);
+    if (again) next_probe_ = now.mono;
     return;
   }
   if (++answers_ < needed_) {

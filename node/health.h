@@ -74,6 +74,8 @@ class Health {
   void on_timeout(Deadline sent, Deadline last_received, bool late, Now now) noexcept;
   // An attempt of the pool, begun at `started`, failed. `permanent`: soon trying again is useless.
   void on_connect_failed(Deadline started, bool permanent, Now now) noexcept;
+  // There is another login: a node that is down is asked at once.
+  void on_new_login(Now now) noexcept;
   void on_probe_result(bool good, bool permanent, Now now) noexcept;
 
   // Outputs. Call next_action() after each input and at poll_deadline(), until it says none.
@@ -109,6 +111,7 @@ class Health {
   Deadline next_probe_ = never;
   Deadline probe_started_{0};
   bool probing_ = false;
+  bool asks_again_ = false;  // at once, if the probe that is out fails
   unsigned answers_ = 0;
   unsigned needed_;
   Deadline returned_ = never;  // when the node last came back; never: it has not been down

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t no_socket = static_cast<std::size_t>(-1);
 
 bool is_idle(const SocketFacts& socket) noexcept {
-  return socket.ready && socket.in_flight == 0 && socket.leases == 0;
+  return socket.ready && !socket.retired && socket.in_flight == 0 && socket.leases == 0;
 }
 
 // Ends stuck sockets; returns how many stay.
@@ -21,7 +21,7 @@ unsigned end_busy(std::span<const SocketFacts> sockets, const PoolBounds& bounds
       plan.verdicts[i] = Verdict::end_busy;
       continue;
     }
-    ++live;
+    if (!sockets[i].retired) ++live;
     if (since != never) plan.next = std::min(plan.next, since + bounds.busy_timeout);
   }
   return live;
@@ -32,6 +32,7 @@ unsigned close_idle(std::span<const SocketFacts> sockets, const PoolBounds& boun
                     PoolPlan& plan) {
   unsigned ready = 0;
   for (std::size_t i = 0; i < sockets.size(); ++i) {
+    if (sockets[i].retired) continue;
     if (sockets[i].ready && plan.verdicts[i] == Verdict::keep) ++ready;
   }
   unsigned closed = 0;
@@ -53,7 +54,9 @@ unsigned close_idle(std::span<const SocketFacts> sockets, const PoolBounds& boun
   return closed;
 }
 
-bool can_serve(const SocketFacts& socket) noexcept { return !socket.ready || socket.room > 0; }
+bool can_serve(const SocketFacts& socket) noexcept {
+  return !socket.retired && (!socket.ready || socket.room > 0);
+}
 
 }  // namespace
 

@@ -19,6 +19,7 @@ struct SocketFacts {
   unsigned in_flight = 0;
   unsigned leases = 0;
   std::size_t room = 0;  // requests it takes now
+  bool retired = false;  // it takes none, and another is wanted in its place
 };
 
 struct PoolBounds {

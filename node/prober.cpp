@@ -32,6 +32,12 @@ void Prober::on_deadline(Now now) {
   if (deadline_ <= now.mono) fail(nullptr, now);
 }
 
+void Prober::renew_login(Now now) {
+  if (socket_ == nullptr || socket_->renew_login(now)) return;
+  if (state_ == State::idle) return close(now);
+  fail(nullptr, now);
+}
+
 void Prober::close(Now now) {
   state_ = State::idle;
   deadline_ = never;

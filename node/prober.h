@@ -47,6 +47,8 @@ class Prober final : private socket::ClientSocketOwner, private socket::RequestS
   // When the question under way has failed; `never` if there is none.
   Deadline deadline() const noexcept { return deadline_; }
   void on_deadline(Now now);
+  // Another login holds: a connection that cannot go on with it is not kept.
+  void renew_login(Now now);
   void close(Now now);
   // No connection is left.
   bool empty() const noexcept { return socket_ == nullptr && closing_.empty(); }

@@ -81,7 +81,7 @@ Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
   facts_.clear();
   for (const auto& socket : sockets_) {
     facts_.push_back({socket->ready(), socket->idle_since(), socket->busy_since(),
-                      socket->in_flight(), socket->leases, socket->room()});
+                      socket->in_flight(), socket->leases, socket->room(), socket->retired});
   }
   plan_pool(facts_, bounds_, needs.waiting, now, plan_);
   for (std::size_t i = 0; i < plan_.verdicts.size(); ++i) {
@@ -102,16 +102,25 @@ void SocketPool::open_first(const PoolNeeds& needs, Now now) {
 
 void SocketPool::retire_ready(Deadline stale, Now now) {
   for (const auto& socket : sockets_) {
-    if (!socket->ready() || socket->created() > stale) continue;
-    if (std::exchange(socket->retired, true)) continue;
-    if (socket->leases == 0) socket->close(now);
+    if (socket->ready() && socket->created() <= stale) retire(*socket, now);
   }
+}
+
+void SocketPool::retire(ClientSocket& socket, Now now) {
+  if (std::exchange(socket.retired, true)) return;
+  if (socket.leases == 0) socket.close(now);
 }
 
 void SocketPool::retire_all(Now now) {
   retire_ready(now.mono, now);
   for (const auto& socket : sockets_) {
     if (!socket->ready()) socket->close(now);
+  }
+}
+
+void SocketPool::renew_login(Now now) {
+  for (const auto& socket : sockets_) {
+    if (!socket->retired && !socket->renew_login(now)) retire(*socket, now);
   }
 }
 

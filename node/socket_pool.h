@@ -62,6 +62,8 @@ class SocketPool {
   void retire_ready(Deadline stale, Now now);
   // The same of all that there are; those that are not ready yet close at once.
   void retire_all(Now now);
+  // Another login holds: what cannot go on with it retires.
+  void renew_login(Now now);
   // The next attempt to connect need not wait: something has shown that the node answers.
   void skip_backoff(Now now) noexcept;
   // A socket of the pool has become ready.
@@ -79,6 +81,7 @@ class SocketPool {
 
  private:
   void open(std::chrono::nanoseconds timeout, Now now);
+  void retire(socket::ClientSocket& socket, Now now);
 
   PoolBounds bounds_;
   SocketMaker& maker_;

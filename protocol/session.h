@@ -104,6 +104,10 @@ class Session {
   // Forgets the request: no event follows. Says whether a complete frame of it may reach the
   // server. A half-written borrowed value closes the session.
   virtual Sent cancel(Ticket ticket, Now now) = 0;
+  // The factory has another login. True: this connection goes on with it, at once or as soon as it
+  // may, or has not logged in yet. False: it cannot change its login while it lives, and is to be
+  // replaced; until then it works as before.
+  virtual bool renew_login(Now) { return false; }
   virtual void close(Now now) = 0;  // orderly; everything submitted fails with events
 
   // Outputs.

@@ -8,8 +8,10 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
+#include "protocol/login.h"
 #include "protocol/session.h"
 
 namespace sheaf::protocol {
@@ -26,10 +28,20 @@ class SessionFactory {
   // The node has left the topology, and all its sessions are gone: the index may be that of another
   // server from now on.
   virtual void forget(unsigned /*node*/) {}
-  // The same sessions for another lane, if it may have some; else null. Any thread.
+  // The same sessions for another lane, if it may have some; else null. They have no login yet. Any
+  // thread.
   virtual std::unique_ptr<SessionFactory> another() const { return nullptr; }
+  // Sessions that start from now on log in as this one. Those that have started are told by their
+  // connections (Session::renew_login).
+  virtual void set_login(SharedLogin login) { login_->present = std::move(login); }
   // Whether its sessions take this key as one of get_many's. Any thread.
   virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
+
+ protected:
+  SharedLoginSlot login() const noexcept { return login_; }
+
+ private:
+  std::shared_ptr<LoginSlot> login_ = std::make_shared<LoginSlot>();
 };
 
 }  // namespace sheaf::protocol

@@ -29,6 +29,7 @@ class SessionWrapper : public Session {
     return session_->submit(operation, now);
   }
   Sent cancel(Ticket ticket, Now now) override { return session_->cancel(ticket, now); }
+  bool renew_login(Now now) override { return session_->renew_login(now); }
   void close(Now now) override { session_->close(now); }
   std::span<const Bytes> poll_output() override { return session_->poll_output(); }
   bool poll_event(Event& event) override { return session_->poll_event(event); }

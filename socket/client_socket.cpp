@@ -55,6 +55,13 @@ protocol::Sent ClientSocket::cancel(Request& request, Now now) {
   return sent;
 }
 
+bool ClientSocket::renew_login(Now now) {
+  if (state_ == State::closed || own_reason_set_ || stream_ == nullptr) return true;
+  const bool goes_on = session_->renew_login(now);
+  loop_.defer(*this);
+  return goes_on;
+}
+
 void ClientSocket::close(Now now) {
   if (state_ == State::closed) return;
   if (stream_ == nullptr) {

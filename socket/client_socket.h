@@ -62,6 +62,8 @@ class ClientSocket final : private StreamSink,
   // Commands. submit: on success the request ends through the owner, unless cancel() comes first.
   std::expected<void, protocol::LocalError> submit(Request& request, Now now);
   protocol::Sent cancel(Request& request, Now now);
+  // As Session::renew_login; true while it dials, and once it ends.
+  bool renew_login(Now now);
   void close(Now now);                                   // orderly
   void abort(Reason reason, std::string text, Now now);  // at once, with our own reason
   // True if the connection is as good as new: ready, nothing in flight, nothing unread, no error.

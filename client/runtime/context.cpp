@@ -52,10 +52,12 @@ Result<void> Context::open(Random& random) {
 
 Result<void> Context::open_paths(Random& random) {
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
-  auto sessions = traits.make_sessions(config_, random.fork());
-  auto map = traits.make_map != nullptr ? traits.make_map(config_) : nullptr;
   const cluster::MapTerms terms = map_terms(config_);
-  config_.password.clear();  // the sessions keep the only copy
+  login_ = protocol::login_of(config_);
+  wipe(config_.password);  // the login has the only copy
+  auto sessions = traits.make_sessions(config_, random.fork());
+  sessions->set_login(login_);
+  auto map = traits.make_map != nullptr ? traits.make_map(config_) : nullptr;
   auto topology = map != nullptr ? cluster::MapFetcher::first_topology(config_.nodes, *map, table_)
                                  : cluster::Topology::make(config_, table_, 1);
   auto path = Path::open(config_, std::move(topology), std::move(sessions), events_, random.fork());
@@ -76,16 +78,18 @@ Result<void> Context::open_paths(Random& random) {
 // Only where a protocol reads many keys with one request, and where two paths cannot disagree on
 // who stands in for a node.
 void Context::make_bulk_connections(Random& random) {
-  const bool useful =
-      path_->sessions().another() != nullptr && config_.failover == FailoverMode::owner;
+  const bool useful = std::as_const(*path_).sessions().another() != nullptr &&
+                      config_.failover == FailoverMode::owner;
   if (!useful || config_.batch_connections == 0) return;
   const auto open_one = [this, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when it is first wanted
     config.pool_max = 1;
     config.spin = false;  // beside other drivers no processor is idle
-    auto path = Path::open(config, topology(), path_->sessions().another(), key_events_,
-                           seeds->fork(), BulkConnections::grace);
+    auto sessions = std::as_const(*path_).sessions().another();
+    sessions->set_login(login_);
+    auto path = Path::open(config, topology(), std::move(sessions), key_events_, seeds->fork(),
+                           BulkConnections::grace);
     if (!path) return std::unique_ptr<Path>();
     (*path)->lane().start();
     return std::move(*path);

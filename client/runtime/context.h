@@ -29,6 +29,7 @@
 #include "client/runtime/path.h"
 #include "cluster/node_table.h"
 #include "cluster/topology.h"
+#include "protocol/login.h"
 
 namespace sheaf::client::runtime {
 
@@ -96,6 +97,7 @@ class Context {
   void make_bulk_connections(Random& random);
 
   ClusterConfig config_;
+  protocol::SharedLogin login_;  // that of the configuration
   const unsigned fork_generation_;
   Error closed_error_;  // what refusal() says once the client closes
   std::atomic<bool> closing_ = false;

@@ -36,6 +36,8 @@ class Path {
   socket::DrivenLoop& loop() noexcept { return *loop_; }
   socket::Lane& lane() noexcept { return lane_; }
   cluster::ClientCluster& cluster() noexcept { return *cluster_; }
+  // Under the baton.
+  protocol::SessionFactory& sessions() noexcept { return *sessions_; }
   const protocol::SessionFactory& sessions() const noexcept { return *sessions_; }
 
   // From now on the servers say who owns what (map_fetcher.h). Before start() of the lane; the

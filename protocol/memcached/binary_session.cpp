@@ -81,7 +81,7 @@ std::string_view text_of(const Header& header, std::string_view packet) noexcept
 }  // namespace
 
 void BinarySession::greet() {
-  if (auto text = bad_binary_credentials(options())) {
+  if (auto text = bad_binary_login(take_login())) {
     return life().end({Reason::bad_configuration, std::move(*text), true});
   }
   writer_.write_version();
@@ -199,7 +199,7 @@ Step BinarySession::on_version(const Header& header, std::string_view text, Even
   learn_version(text);
   if (options().only_version) return life().become_ready(event);
   if (has_credentials()) {
-    writer_.write_login();
+    writer_.write_login(*login());
   } else {
     writer_.write_no_op();
   }

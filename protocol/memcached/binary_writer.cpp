@@ -24,9 +24,10 @@ void encode_head(const Packet& packet, OutputQueue& output) {
 
 }  // namespace
 
-std::optional<std::string> bad_binary_credentials(const SessionOptions& options) {
-  const std::string& user = options.user;
-  const std::string& password = options.password;
+std::optional<std::string> bad_binary_login(const Login* login) {
+  if (login == nullptr) return std::nullopt;
+  const std::string& user = login->user;
+  const std::string_view password = login->password.view();
   if (auto wrong = bad_login(user, password)) return wrong;
   if (user.contains('\0') || password.contains('\0')) {
     return "user name or password contains a NUL byte";
@@ -64,9 +65,9 @@ OutputQueue::FrameId BinaryWriter::write_no_op() {
   return write_bare(Opcode::no_op, Question::probe, false).frame;
 }
 
-void BinaryWriter::write_login() {
+void BinaryWriter::write_login(const Login& login) {
   std::string data(1, '\0');
-  data.append(options_.user).append(1, '\0').append(options_.password);
+  data.append(login.user).append(1, '\0').append(login.password.view());
   reserve(Header::wire_size + mechanism.size() + data.size());
   Pending& request = queue_.add(Question::login, false);
   request.opcode = Opcode::sasl_auth;

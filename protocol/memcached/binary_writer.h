@@ -20,7 +20,7 @@
 namespace sheaf::protocol::memcached {
 
 // What keeps user and password from being sent; nothing if they can be.
-std::optional<std::string> bad_binary_credentials(const SessionOptions& options);
+std::optional<std::string> bad_binary_login(const Login* login);
 
 class BinaryWriter {
  public:
@@ -31,7 +31,7 @@ class BinaryWriter {
 
   // ---- requests of the session itself, without a ticket
   void write_version();
-  void write_login();
+  void write_login(const Login& login);
   OutputQueue::FrameId write_no_op();
 
   // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.

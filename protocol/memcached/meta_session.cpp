@@ -14,7 +14,7 @@ using protocol::Reply;
 using Code = ReplyLine::Code;
 
 void MetaSession::greet() {
-  if (auto text = bad_meta_credentials(options())) {
+  if (auto text = bad_meta_login(take_login())) {
     return life().end({Reason::bad_configuration, std::move(*text), true});
   }
   writer_.write_version();
@@ -115,7 +115,7 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
                            true);
   }
   if (logged_in_) return broken("a log-in that was accepted and forgotten");
-  writer_.write_login();
+  writer_.write_login(*login());
   return Step::again;
 }
 

@@ -19,9 +19,10 @@ MetaSet::Mode mode_of(const Operation& operation) noexcept {
 }  // namespace
 
 // The server reads the log-in as "user password".
-std::optional<std::string> bad_meta_credentials(const SessionOptions& options) {
-  const std::string& user = options.user;
-  const std::string& password = options.password;
+std::optional<std::string> bad_meta_login(const Login* login) {
+  if (login == nullptr) return std::nullopt;
+  const std::string& user = login->user;
+  const std::string_view password = login->password.view();
   if (auto wrong = bad_login(user, password)) return wrong;
   if (!is_plain_key(user) || user.contains(':')) {
     return "the user name contains a blank, a colon or a control character";
@@ -53,8 +54,9 @@ OutputQueue::FrameId MetaWriter::write_no_op() {
   return write_line(meta_no_op, Question::probe, false).frame;
 }
 
-void MetaWriter::write_login() {
-  const std::string both = options_.user + ' ' + options_.password;
+void MetaWriter::write_login(const Login& login) {
+  std::string both = login.user + ' ';
+  both.append(login.password.view());
   std::string line = "set login 0 0 " + std::to_string(both.size());
   line.append(line_end).append(both).append(line_end);
   write_line(line, Question::login, false);

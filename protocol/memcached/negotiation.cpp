@@ -2,6 +2,8 @@
 
 #include "protocol/memcached/negotiation.h"
 
+#include <utility>
+
 namespace sheaf::protocol::memcached {
 namespace {
 
@@ -14,6 +16,12 @@ bool not_understood(Way way, const CloseReason& reason, const ServerFacts& serve
 }
 
 }  // namespace
+
+void Negotiation::expect_password(bool with_password) noexcept {
+  if (std::exchange(with_password_, with_password) == with_password || proven_) return;
+  next_ = first();
+  other_failed_ = false;
+}
 
 Way Negotiation::after(Way way) const noexcept {
   switch (way) {

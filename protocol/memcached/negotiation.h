@@ -45,6 +45,8 @@ class Negotiation {
       : with_password_(with_password), next_(first()) {}
 
   Way next() const noexcept { return next_; }
+  // Whether there is a password from now on. A way that is proven stays.
+  void expect_password(bool with_password) noexcept;
   // True if a connection of this way has been ready.
   bool proven() const noexcept { return proven_; }
 

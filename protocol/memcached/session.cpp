@@ -39,7 +39,13 @@ LifeOptions life_options(const SessionOptions& options) {
 MemcachedSession::MemcachedSession(SessionOptions options)
     : SessionBase(life_options(options), options.first_opaque),
       options_(bounded(std::move(options))),
+      login_(options_.login),
       answers_(life(), requests()) {}
+
+bool MemcachedSession::renew_login(Now) {
+  const bool has_begun = life().state() != ConnectionLife::State::idle && !closed();
+  return !has_begun || options_.only_version || !login_.stale();
+}
 
 std::size_t MemcachedSession::free_slots() const {
   const std::size_t used = requests().size();

@@ -36,6 +36,8 @@ namespace sheaf::protocol::memcached {
 class MemcachedSession : public SessionBase<RequestQueue> {
  public:
   bool clean() const final { return ready() && requests().only_own(); }
+  // Nobody logs in anew on a connection of memcached.
+  bool renew_login(Now now) final;
 
   const ServerFacts& server() const noexcept { return server_; }
 
@@ -55,7 +57,10 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   void learn_dialect(Dialect dialect) noexcept { server_.dialect = dialect; }
 
   const SessionOptions& options() const noexcept { return options_; }
-  bool has_credentials() const noexcept { return !options_.user.empty(); }
+  // At the start. Null: nobody logs in.
+  const Login* take_login() noexcept { return login_.take(); }
+  const Login* login() const noexcept { return login_.get(); }
+  bool has_credentials() const noexcept { return login() != nullptr && !login()->user.empty(); }
   Answers& answers() noexcept { return answers_; }
 
  private:
@@ -66,6 +71,7 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   std::optional<LocalError> refusal_of(const Operation& operation) const;
 
   const SessionOptions options_;
+  UsedLogin login_;
   ServerFacts server_;
   Answers answers_;
 };

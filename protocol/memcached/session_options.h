@@ -7,13 +7,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
+
+#include "protocol/login.h"
 
 namespace sheaf::protocol::memcached {
 
 struct SessionOptions {
-  std::string user;  // empty = no log-in; the server must not want one, then
-  std::string password;
+  SharedLoginSlot login;  // null, or without a user: the server must not want one
   std::chrono::milliseconds keep_alive{10'000};      // longest silence before a no-op
   std::chrono::milliseconds answer_limit{5'000};     // for its answer
   std::chrono::milliseconds handshake_limit{5'000};  // from start() to ready

@@ -13,10 +13,9 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-SessionOptions session_options(const ClusterConfig& config) {
+SessionOptions session_options(const ClusterConfig& config, SharedLoginSlot login) {
   SessionOptions options;
-  options.user = config.user;
-  options.password = config.password;
+  options.login = std::move(login);
   options.keep_alive = config.keep_alive;
   options.handshake_limit =
       std::max(config.connect_timeout, config.timeout);  // sockets are stricter
@@ -37,14 +36,14 @@ std::unique_ptr<MemcachedSession> session_in(Way way, SessionOptions options) {
 MemcachedSessions::MemcachedSessions(const ClusterConfig& config) : config_(config) {}
 
 std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
-  SessionOptions options = session_options(config_);
+  SessionOptions options = session_options(config_, login());
   if (config_.protocol != MemcachedProtocol::automatic) {
     const bool binary = config_.protocol == MemcachedProtocol::binary;
     return session_in(binary ? Way::binary : Way::meta, std::move(options));
   }
   if (node >= negotiations_.size()) negotiations_.resize(node + 1);
   auto& begun = negotiations_[node];
-  if (begun == nullptr) begun = std::make_unique<Negotiation>(!config_.user.empty());
+  if (begun == nullptr) begun = std::make_unique<Negotiation>(has_user());
   Negotiation& negotiation = *begun;
   // A server may say nothing at all to the wrong protocol: then there is time for another way.
   if (!negotiation.proven()) options.handshake_limit = config_.connect_timeout * 3 / 4;
@@ -54,6 +53,18 @@ std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
 
 void MemcachedSessions::forget(unsigned node) {
   if (node < negotiations_.size()) negotiations_[node].reset();
+}
+
+bool MemcachedSessions::has_user() const noexcept {
+  const Login* const present = login()->present.get();
+  return present != nullptr && !present->user.empty();
+}
+
+void MemcachedSessions::set_login(SharedLogin login) {
+  SessionFactory::set_login(std::move(login));
+  for (const auto& negotiation : negotiations_) {
+    if (negotiation != nullptr) negotiation->expect_password(has_user());
+  }
 }
 
 std::unique_ptr<SessionFactory> MemcachedSessions::another() const {

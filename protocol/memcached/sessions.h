@@ -23,9 +23,12 @@ class MemcachedSessions final : public SessionFactory {
   std::unique_ptr<Session> make(unsigned node, Now now) override;
   void forget(unsigned node) override;
   std::unique_ptr<SessionFactory> another() const override;
+  void set_login(SharedLogin login) override;
   bool takes_batches(std::string_view key) const noexcept override;
 
  private:
+  bool has_user() const noexcept;
+
   ClusterConfig config_;
   std::vector<std::unique_ptr<Negotiation>> negotiations_;  // by node; null: not begun
 };

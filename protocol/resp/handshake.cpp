@@ -28,8 +28,17 @@ bool is_permanent(const ServerError& error) noexcept {
 }  // namespace
 
 Handshake::Handshake(const HandshakeOptions& options) noexcept
-    : options_(options),
-      state_(options.user.empty() && options.password.empty() ? State::greeting : State::login) {}
+    : options_(options), login_(options.login) {}
+
+void Handshake::begin() noexcept {
+  if (login_.take() != nullptr) enter(State::login);
+}
+
+OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login) {
+  const std::string_view password = login.password.view();
+  if (login.user.empty()) return writer.write({"AUTH", password});
+  return writer.write({"AUTH", login.user, password});
+}
 
 void Handshake::enter(State state) noexcept {
   state_ = state;
@@ -41,11 +50,7 @@ void Handshake::write(CommandWriter& writer) {
   written_ = true;
   switch (state_) {
     case State::login:
-      if (options_.user.empty()) {
-        last_frame_ = writer.write({"AUTH", options_.password});
-      } else {
-        last_frame_ = writer.write({"AUTH", options_.user, options_.password});
-      }
+      last_frame_ = write_auth(writer, *login_.get());
       owed_ = 1;
       break;
     case State::greeting:

@@ -28,9 +28,9 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
+#include "protocol/login.h"
 #include "protocol/resp/command_writer.h"
 #include "protocol/resp/server_facts.h"
 #include "protocol/session.h"
@@ -38,10 +38,12 @@
 namespace sheaf::protocol::resp {
 
 struct HandshakeOptions {
-  std::string user{};  // empty with a password: the default user. Both empty: no login
-  std::string password{};
-  bool readonly = false;  // reads on a replica, and no redirects of them
+  SharedLoginSlot login{};  // of one with a password and without a user: the default user
+  bool readonly = false;    // reads on a replica, and no redirects of them
 };
+
+// AUTH with this login. May throw std::bad_alloc; then nothing has changed.
+OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login);
 
 class Handshake {
  public:
@@ -49,6 +51,9 @@ class Handshake {
 
   // `options` outlive it.
   explicit Handshake(const HandshakeOptions& options) noexcept;
+
+  // Takes the present login. Once, before write().
+  void begin() noexcept;
 
   // Writes what is to be sent now, if anything. To be called at the start and after each reply. May
   // throw std::bad_alloc; then the connection is of no use.
@@ -61,6 +66,7 @@ class Handshake {
   // That of the command whose reply is next. Commands have frames of their own, one after another.
   OutputQueue::FrameId due_frame() const noexcept { return last_frame_ + 1 - owed_; }
   const ServerFacts& server() const noexcept { return server_; }
+  UsedLogin& login() noexcept { return login_; }
   // Of `failed`.
   const CloseReason& failure() const noexcept { return failure_; }
 
@@ -76,7 +82,8 @@ class Handshake {
   void fail(std::string_view command, const Value& reply);
 
   const HandshakeOptions& options_;
-  State state_;
+  UsedLogin login_;
+  State state_ = State::greeting;
   bool written_ = false;                 // what the state sends
   std::uint32_t owed_ = 0;               // replies to it
   OutputQueue::FrameId last_frame_ = 0;  // of it

@@ -47,7 +47,10 @@ class RespSession final : public SessionBase<RequestQueue> {
   std::size_t reply_capacity() const noexcept { return reader_.capacity(); }
 
  private:
-  void greet() override { handshake_.write(commands_); }
+  void greet() override {
+    handshake_.begin();
+    handshake_.write(commands_);
+  }
   std::expected<Ticket, LocalError> write(const Operation& operation, Now) override {
     return writer_.write(operation);
   }

@@ -11,8 +11,7 @@
 namespace sheaf::protocol::resp {
 
 RespSessions::RespSessions(const ClusterConfig& config) {
-  options_.handshake.user = config.user;
-  options_.handshake.password = config.password;
+  options_.handshake.login = login();
   options_.keep_alive = config.keep_alive;
   options_.handshake_limit =
       std::max(config.connect_timeout, config.timeout);  // sockets are stricter

@@ -30,18 +30,24 @@ std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
 }  // namespace
 
 Handshake::Handshake(const StoreSessionOptions& options, ConnectionLife& life)
-    : options_(options), life_(life), agreement_{options.client_id, {}, longest_packet} {}
+    : options_(options),
+      life_(life),
+      login_(options.login),
+      agreement_{options.client_id, {}, longest_packet} {}
 
 // ---- CONNECT
 
 bool Handshake::acceptable_credentials() const {
-  return options_.client_id.size() <= longest_client_id &&
-         options_.user.size() <= mqtt5::max_string &&
-         options_.password.size() <= mqtt5::max_string &&
-         mqtt5::is_mqtt_string(options_.client_id) && mqtt5::is_mqtt_string(options_.user);
+  const Login* const login = login_.get();
+  const bool good =
+      options_.client_id.size() <= longest_client_id && mqtt5::is_mqtt_string(options_.client_id);
+  if (!good || login == nullptr) return good;
+  return login->user.size() <= mqtt5::max_string &&
+         login->password.view().size() <= mqtt5::max_string && mqtt5::is_mqtt_string(login->user);
 }
 
 void Handshake::begin() {
+  const Login* const login = login_.take();
   if (!acceptable_credentials()) {
     return life_.end(
         {Reason::bad_configuration,
@@ -58,8 +64,8 @@ void Handshake::begin() {
   connect.keep_alive = whole_seconds(options_.keep_alive);
   connect.properties.raw = raw;
   connect.client_id = options_.client_id;
-  if (!options_.user.empty()) connect.user = options_.user;
-  if (!options_.password.empty()) connect.password = options_.password;
+  if (login != nullptr && !login->user.empty()) connect.user = login->user;
+  if (login != nullptr && !login->password.empty()) connect.password = login->password.view();
   ByteWriter out(life_.output().buffer());
   connect.encode(out);
   life_.output().end();

@@ -53,6 +53,7 @@ class Handshake {
 
   const StoreSessionOptions& options_;
   ConnectionLife& life_;
+  UsedLogin login_;
   Agreement agreement_;
 };
 

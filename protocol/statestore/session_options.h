@@ -10,13 +10,13 @@
 #include <string>
 
 #include "base/random.h"
+#include "protocol/login.h"
 
 namespace sheaf::protocol::statestore {
 
 struct StoreSessionOptions {
   std::string client_id;  // whole and unique; a topic level: no `/`, `+`, `#`
-  std::string user;       // empty = none
-  std::string password;
+  SharedLoginSlot login;
   std::chrono::milliseconds keep_alive{10'000};      // longest silence before a PINGREQ
   std::chrono::milliseconds answer_limit{5'000};     // for its answer
   std::chrono::milliseconds handshake_limit{5'000};  // from start() to ready

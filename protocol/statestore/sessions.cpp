@@ -15,8 +15,7 @@ StoreSessions::StoreSessions(const ClusterConfig& config, const Seed& seed)
 std::unique_ptr<Session> StoreSessions::make(unsigned node, Now) {
   StoreSessionOptions options;
   options.client_id = client_id_ + "-" + std::to_string(made_++);
-  options.user = config_.user;
-  options.password = config_.password;
+  options.login = login();
   options.keep_alive = config_.keep_alive;
   options.handshake_limit =
       std::max(config_.connect_timeout, config_.timeout);  // sockets are stricter

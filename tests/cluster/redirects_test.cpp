@@ -375,10 +375,13 @@ TEST_F(RedirectsTest, WhatAnOldConnectionAnsweredDoesNotEndTheNewOne) {
 TEST_F(RedirectsTest, AnOldConnectionFinishesWhatIsInFlightOnItFirst) {
   RedirectedOp& op = start("7");
   RedirectedOp& slow = start("8");
+  node::FakeSession* const old_one = session("a:1");
   moved("a:1", 7, "a");
   loop.pass(2ms);
-  EXPECT_EQ(in_flight("a:1"), 1u) << "of the request that was there already";
-  answer("a:1");
+  EXPECT_EQ(old_one->in_flight(), 1u) << "of the request that was there already";
+  EXPECT_NE(session("a:1"), old_one) << "another is made meanwhile";
+  old_one->answer();
+  network.deliver(*old_one);
   EXPECT_TRUE(slow.answered);
   connect();
   answer("a:1");

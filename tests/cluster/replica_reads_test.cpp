@@ -274,13 +274,14 @@ TEST_F(ReplicaReads, WithoutTheOptionOwnersAnswerAlone) {
 // Else what locks ask could be answered by a primary that is one no more, with old values.
 TEST_F(ReplicaReads, AReplicaThatGetsASlotMakesItsConnectionsAnew) {
   make_replica_faster();
-  const node::FakeSession* const before = session("r:1");
+  node::FakeSession* const before = session("r:1");
   RedirectedOp& in_progress = read("7");
   start("8");
   moved("a:1", 8, "r");
   EXPECT_EQ(owner_of(8), "r:1");
-  EXPECT_EQ(in_flight("r:1"), 1u);  // nothing new on the old connection
-  answer("r:1");
+  EXPECT_EQ(before->in_flight(), 1u);  // nothing new on the old connection
+  before->answer();
+  network.deliver(*before);
   EXPECT_TRUE(in_progress.answered);
   connect();
   ASSERT_NE(session("r:1"), before);

@@ -6,6 +6,7 @@
 
 #include "protocol/memcached/session.h"
 #include "tests/fuzz/session_drive.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::fuzz {
 
@@ -17,7 +18,7 @@ void play_memcached(std::string_view bytes) {
   protocol::memcached::SessionOptions options;
   options.max_in_flight = 20;
   const std::uint8_t flags = input.u8();
-  if ((flags & 1) != 0) options.user = "ann";
+  if ((flags & 1) != 0) options.login = test::login_slot("ann", "");
   options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {

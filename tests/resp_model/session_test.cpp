@@ -5,6 +5,7 @@
 
 #include "tests/protocol/resp/session_harness.h"
 #include "tests/resp_model/talk.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::test::resp_model {
 namespace {
@@ -69,8 +70,9 @@ std::vector<Seen> conversation(const ClusterOptions& options, std::size_t step) 
   talk.cluster.set_importing(949, 1, 0);
   talk.cluster.set_migrating(949, 0, 1);
   SessionOptions login = protocol::resp::test_options();
-  login.handshake.password = options.password;
-  login.handshake.user = options.password.empty() ? "" : "client-1";
+  if (!options.password.empty()) {
+    login.handshake.login = test::login_slot("client-1", options.password);
+  }
   Pair source(talk, 0, step, login);
   Pair target(talk, 1, step, login);
   EXPECT_TRUE(source.ready());
@@ -166,7 +168,7 @@ TEST(SessionOnModelFaults, AServerThatLoadsRefusesTheHandshakeForNow) {
 TEST(SessionOnModelFaults, AWrongPasswordIsPermanent) {
   Talk talk(1, {.password = "secret"});
   SessionOptions options = protocol::resp::test_options();
-  options.handshake.password = "wrong";
+  options.handshake.login = test::login_slot("", "wrong");
   Pair pair(talk, 0, whole, options);
   EXPECT_TRUE(pair.wire.session.closed());
   EXPECT_EQ(pair.wire.session.close_reason().reason, Reason::authentication);

@@ -48,6 +48,7 @@ class RespConnection {
   // The handshake of the product, up to its end.
   protocol::resp::Handshake greet(const protocol::resp::HandshakeOptions& options) {
     protocol::resp::Handshake handshake(options);
+    handshake.begin();
     protocol::resp::CommandWriter writer(connection_.output());
     for (handshake.write(writer); handshake.owed() > 0; handshake.write(writer)) {
       flush();

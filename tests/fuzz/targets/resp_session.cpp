@@ -3,6 +3,7 @@
 #include "protocol/resp/session.h"
 #include "protocol/resp/value_version.h"
 #include "tests/fuzz/session_drive.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::fuzz {
 
@@ -25,7 +26,7 @@ void run(std::string_view bytes) {
   SessionOptions options;
   options.max_in_flight = 20;
   const std::uint8_t flags = input.u8();
-  if ((flags & 1) != 0) options.handshake.password = "secret";
+  if ((flags & 1) != 0) options.handshake.login = test::login_slot("", "secret");
   options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/live/memcached/connection.h"
+#include "tests/support/logins.h"
 #include "tests/support/memcached_process.h"
 
 namespace sheaf::protocol::memcached {
@@ -19,10 +20,9 @@ MemcachedOptions with_users(MemcachedOptions::LogIn log_in) {
   return options;
 }
 
-SessionOptions as(std::string user, std::string password) {
+SessionOptions as(std::string_view user, std::string_view password) {
   SessionOptions options;
-  options.user = std::move(user);
-  options.password = std::move(password);
+  options.login = test::login_slot(user, password);
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include "protocol/resp/server_error.h"
 #include "tests/live/resp/all_slots.h"
 #include "tests/support/garnet_process.h"
+#include "tests/support/logins.h"
 #include "tests/support/resp_cluster.h"
 
 namespace sheaf::test {
@@ -33,8 +34,9 @@ TEST(GarnetServer, TheHandshakeAndItsErrors) {
     EXPECT_TRUE(handshake.server().version);
     return connection.text({"SET", "k", "v"});
   };
-  EXPECT_EQ(greeted({.password = "s3cret"}), "+OK");
-  EXPECT_EQ(greeted({.password = "wrong"}), "the server refused AUTH: WRONGPASS Invalid password");
+  EXPECT_EQ(greeted({.login = test::login_slot("", "s3cret")}), "+OK");
+  EXPECT_EQ(greeted({.login = test::login_slot("", "wrong")}),
+            "the server refused AUTH: WRONGPASS Invalid password");
   // Garnet answers HELLO before a login. What comes then tells.
   EXPECT_EQ(greeted({}), "the server refused CLIENT SETINFO: NOAUTH Authentication required.");
 

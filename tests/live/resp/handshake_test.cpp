@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/logins.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/wait_for_condition.h"
@@ -48,17 +49,19 @@ TEST(RedisHandshake, WithoutALogin) {
   EXPECT_TRUE(facts.at_least(facts.software, {7, 0, 0}));
   EXPECT_EQ(facts.role, Role::primary);
   EXPECT_FALSE(facts.cluster);
-  expect_refused(server.port(), {.password = "word"}, "AUTH: ERR AUTH <password> called without");
+  expect_refused(server.port(), {.login = test::login_slot("", "word")},
+                 "AUTH: ERR AUTH <password> called without");
 }
 
 TEST(RedisHandshake, WithAPassword) {
   RedisOptions options;
   options.password = "s3cret";
   const RedisProcess server(options);
-  expect_ready(server.port(), {.password = "s3cret"});
-  expect_ready(server.port(), {.user = "default", .password = "s3cret"});
-  expect_refused(server.port(), {.password = "other"}, "AUTH: WRONGPASS ");
-  expect_refused(server.port(), {.user = "nobody", .password = "s3cret"}, "AUTH: WRONGPASS ");
+  expect_ready(server.port(), {.login = test::login_slot("", "s3cret")});
+  expect_ready(server.port(), {.login = test::login_slot("default", "s3cret")});
+  expect_refused(server.port(), {.login = test::login_slot("", "other")}, "AUTH: WRONGPASS ");
+  expect_refused(server.port(), {.login = test::login_slot("nobody", "s3cret")},
+                 "AUTH: WRONGPASS ");
   expect_refused(server.port(), {}, "HELLO: NOAUTH ");
 }
 
@@ -67,8 +70,8 @@ TEST(RedisHandshake, WithAUser) {
   options.user = "app";
   options.password = "s3cret";
   const RedisProcess server(options);
-  expect_ready(server.port(), {.user = "app", .password = "s3cret"});
-  expect_refused(server.port(), {.password = "s3cret"}, "AUTH: WRONGPASS ");
+  expect_ready(server.port(), {.login = test::login_slot("app", "s3cret")});
+  expect_refused(server.port(), {.login = test::login_slot("", "s3cret")}, "AUTH: WRONGPASS ");
 }
 
 // What a user may not do is no reason to do without the connection. Every user may say HELLO.
@@ -77,8 +80,8 @@ TEST(RedisHandshake, UsersWithFewRights) {
   options.lines = {"user no-ping on nopass ~* +@all -ping",
                    "user only-keys on nopass ~* -@all +get +set"};
   const RedisProcess server(options);
-  EXPECT_EQ(expect_ready(server.port(), {.user = "no-ping", .password = "x"}).protocol, 3);
-  EXPECT_EQ(expect_ready(server.port(), {.user = "only-keys", .password = "x"}).protocol, 3);
+  EXPECT_EQ(expect_ready(server.port(), {.login = test::login_slot("no-ping", "x")}).protocol, 3);
+  EXPECT_EQ(expect_ready(server.port(), {.login = test::login_slot("only-keys", "x")}).protocol, 3);
 }
 
 // As before Redis 6: RESP2, and INFO describes the server to those who may ask.
@@ -91,7 +94,8 @@ TEST(RedisHandshake, AServerWithoutHello) {
   EXPECT_NE(described.software, Software::unknown);
   EXPECT_TRUE(described.at_least(described.software, {7, 0, 0}));
   EXPECT_EQ(described.role, Role::primary);
-  const ServerFacts unknown = expect_ready(server.port(), {.user = "only-keys", .password = "x"});
+  const ServerFacts unknown =
+      expect_ready(server.port(), {.login = test::login_slot("only-keys", "x")});
   EXPECT_EQ(unknown, ServerFacts{});
 }
 

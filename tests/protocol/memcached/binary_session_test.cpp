@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/protocol/memcached/session_harness.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
@@ -39,8 +40,7 @@ TEST(BinaryGreeting, WithoutCredentialsVersionThenANoOp) {
 
 SessionOptions with_credentials() {
   SessionOptions options = test_options();
-  options.user = "cache";
-  options.password = "s3cret";
+  options.login = test::login_slot("cache", "s3cret");
   return options;
 }
 
@@ -164,8 +164,7 @@ TEST(BinaryGreeting, CredentialsThatCannotBeSentAreBadConfiguration) {
   for (const auto& [user, password] : std::vector<std::pair<std::string, std::string>>{
            {"", "p"}, {"u\0x"s, "p"}, {"u", "p\0"s}, {std::string(1025, 'u'), "p"}}) {
     SessionOptions options = test_options();
-    options.user = user;
-    options.password = password;
+    options.login = test::login_slot(user, password);
     Wire<BinarySession> wire(options);
     wire.session.start(wire.now());
     EXPECT_EQ(wire.take(), "");

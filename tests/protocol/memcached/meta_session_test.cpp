@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/protocol/memcached/session_harness.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::protocol::memcached {
 namespace {
 
 SessionOptions with_credentials() {
   SessionOptions options = test_options();
-  options.user = "cache";
-  options.password = "s3cret word";
+  options.login = test::login_slot("cache", "s3cret word");
   return options;
 }
 
@@ -120,8 +120,7 @@ TEST(MetaGreeting, CredentialsThatCannotBeSentAreBadConfiguration) {
                                                         {"u", "p\r\nflush_all"},
                                                         {"u", "p\0"s}}) {
     SessionOptions options = test_options();
-    options.user = user;
-    options.password = password;
+    options.login = test::login_slot(user, password);
     Wire<MetaSession> wire(options);
     wire.session.start(wire.now());
     EXPECT_EQ(wire.take(), "");

@@ -22,6 +22,12 @@ class Negotiating : public testing::Test {
     return config;
   }
 
+  static std::unique_ptr<SessionFactory> sessions_of(const ClusterConfig& config) {
+    auto sessions = std::make_unique<MemcachedSessions>(config);
+    sessions->set_login(login_of(config));
+    return sessions;
+  }
+
   // A new connection, and what it writes first.
   std::string begin(unsigned node = 0) {
     session = sessions->make(node, now);
@@ -56,7 +62,7 @@ class Negotiating : public testing::Test {
 
   Now now{1h, 1'700'000'000'000ms};
   ClusterConfig config = cluster("");
-  std::unique_ptr<SessionFactory> sessions = std::make_unique<MemcachedSessions>(config);
+  std::unique_ptr<SessionFactory> sessions = sessions_of(config);
   std::unique_ptr<Session> session;
 };
 
@@ -102,7 +108,7 @@ TEST_F(Negotiating, ASilentServerIsToBlameAfterBothWays) {
 
 TEST_F(Negotiating, APasswordIsShownOnlyAfterTheServerHasAnsweredAQuestion) {
   config = cluster("user");
-  sessions = std::make_unique<MemcachedSessions>(config);
+  sessions = sessions_of(config);
   const std::string question = begin();
   EXPECT_TRUE(is_binary(question));
   EXPECT_TRUE(question.ends_with('\n'));
@@ -116,7 +122,7 @@ TEST_F(Negotiating, APasswordIsShownOnlyAfterTheServerHasAnsweredAQuestion) {
 
 TEST_F(Negotiating, AServerThatAnswersAQuestionInBinaryTakesSasl) {
   config = cluster("user");
-  sessions = std::make_unique<MemcachedSessions>(config);
+  sessions = sessions_of(config);
   begin();
   EXPECT_EQ(feed(binary_version(1)).kind, Event::Kind::closed);
   EXPECT_FALSE(session->ready());
@@ -129,7 +135,7 @@ TEST_F(Negotiating, AServerThatAnswersAQuestionInBinaryTakesSasl) {
 
 TEST_F(Negotiating, AQuestionWithoutAnAnswerIsTheServersFault) {
   config = cluster("user");
-  sessions = std::make_unique<MemcachedSessions>(config);
+  sessions = sessions_of(config);
   begin();
   session->on_eof(now);
   EXPECT_EQ(last_event().kind, Event::Kind::closed);
@@ -139,7 +145,7 @@ TEST_F(Negotiating, AQuestionWithoutAnAnswerIsTheServersFault) {
 
 TEST_F(Negotiating, AConfiguredProtocolIsNotNegotiated) {
   config.protocol = MemcachedProtocol::binary;
-  sessions = std::make_unique<MemcachedSessions>(config);
+  sessions = sessions_of(config);
   for (int i = 0; i < 2; ++i) {
     EXPECT_TRUE(is_binary(begin()));
     session->on_eof(now);

@@ -9,6 +9,7 @@
 #include "protocol/resp/reply_reader.h"
 #include "tests/protocol/resp/live_replies.h"
 #include "tests/protocol/resp/reply_text.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::protocol::resp {
 namespace {
@@ -18,7 +19,9 @@ using State = Handshake::State;
 // A conversation: what the client writes, as text, and what the server answers.
 class Talk {
  public:
-  explicit Talk(HandshakeOptions options = {}) : options_(std::move(options)) {}
+  explicit Talk(HandshakeOptions options = {}) : options_(std::move(options)) {
+    handshake_.begin();
+  }
 
   // The commands that have been written since, as `["PING"] ...`.
   std::string sent() {
@@ -100,11 +103,11 @@ TEST(RespHandshake, WithRedisThatDoesNotKnowSetInfo) {
 }
 
 TEST(RespHandshake, TheLoginIsAlone) {
-  Talk talk({.user = "app", .password = "pw"});
+  Talk talk({.login = test::login_slot("app", "pw")});
   EXPECT_EQ(talk.sent(), "AUTH_app_pw");
   EXPECT_EQ(talk.answer("+OK\r\n"), State::greeting);
   EXPECT_EQ(talk.sent(), "HELLO_3");
-  Talk without_user({.password = "pw"});
+  Talk without_user({.login = test::login_slot("", "pw")});
   EXPECT_EQ(without_user.sent(), "AUTH_pw");
 }
 
@@ -114,7 +117,7 @@ TEST(RespHandshake, ALoginThatIsRefusedEndsIt) {
         "-WRONGPASS Invalid username/password combination\r\n", "-ERR invalid password\r\n",
         "-ERR Client sent AUTH, but configured authenticator does not accept passwords\r\n",
         "-ERR wrong number of arguments for 'auth' command\r\n"}) {
-    Talk talk({.user = "app", .password = "pw"});
+    Talk talk({.login = test::login_slot("app", "pw")});
     talk.sent();
     EXPECT_EQ(talk.answer(error), State::failed) << error;
     EXPECT_EQ(talk.failure().reason, Reason::authentication) << error;
@@ -244,7 +247,7 @@ TEST(RespHandshake, OddRepliesBreakTheProtocol) {
     EXPECT_EQ(talk.failure().reason, Reason::protocol_error) << odd;
     EXPECT_FALSE(talk.failure().permanent);
   }
-  Talk login({.password = "pw"});
+  Talk login({.login = test::login_slot("", "pw")});
   login.sent();
   EXPECT_EQ(login.answer("+QUEUED\r\n"), State::failed);
 }

@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/protocol/resp/session_harness.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::protocol::resp {
 namespace {
 
 SessionOptions with_login() {
   SessionOptions options = test_options();
-  options.handshake.user = "ann";
-  options.handshake.password = "secret";
+  options.handshake.login = test::login_slot("ann", "secret");
   return options;
 }
 

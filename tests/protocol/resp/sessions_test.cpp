@@ -35,6 +35,7 @@ std::string exchange(Session& session, std::string_view bytes, Now now) {
 TEST(RespSessions, TakeWhatTheConfigurationSays) {
   const Now now{1h, 0ms};
   RespSessions sessions(configured());
+  sessions.set_login(login_of(configured()));
   const std::unique_ptr<Session> session = sessions.make(0, now);
   session->start(now);
   EXPECT_EQ(session->poll_deadline(), now.mono + 4s);

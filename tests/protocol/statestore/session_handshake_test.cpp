@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/protocol/statestore/session_harness.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::protocol::statestore {
 namespace {
@@ -35,19 +36,20 @@ TEST(StoreSessionHandshake, ConnectIsACleanStartWithGenerousLimits) {
 
 TEST(StoreSessionHandshake, UserAndPasswordGoIntoConnect) {
   StoreSessionOptions options = test_options();
-  options.user = "us\xC3\xA9r";
-  options.password = std::string("p\0w", 3);
+  const std::string user = "us\xC3\xA9r";
+  const std::string password("p\0w", 3);
+  options.login = test::login_slot(user, password);
   Wire wire(options);
   wire.session.start(wire.now());
   const std::string bytes = wire.take();
   const auto connect = only_packet<mqtt5::Connect>(bytes);
-  EXPECT_EQ(connect.user, options.user);
-  EXPECT_EQ(connect.password, options.password);
+  EXPECT_EQ(connect.user, user);
+  EXPECT_EQ(connect.password, password);
 }
 
 TEST(StoreSessionHandshake, UserNameThatIsNoMqttStringEndsBeforeAnythingIsSent) {
   StoreSessionOptions options = test_options();
-  options.user = "\xFF";
+  options.login = test::login_slot("\xFF", "");
   Wire wire(options);
   wire.session.start(wire.now());
   wire.poll();

@@ -2,6 +2,7 @@
 // world has planted one (sim_transport.h). It takes the place of the product's table
 // (docs/design/0019-link-seams.md).
 
+#include <utility>
 #include <vector>
 
 #include "protocol/endpoint_kinds.h"
@@ -27,6 +28,7 @@ class BuggySessions final : public SessionFactory {
     if (real == nullptr) return nullptr;
     return std::make_unique<BuggySessions>(std::move(real), bug_);
   }
+  void set_login(SharedLogin login) override { real_->set_login(std::move(login)); }
   bool takes_batches(std::string_view key) const noexcept override {
     return real_->takes_batches(key);
   }

@@ -55,7 +55,9 @@ class Op final : private socket::RequestSink {
 class Sessions final : public protocol::SessionFactory {
  public:
   Sessions(const ClusterConfig& config, const Seed& seed, Bug bug)
-      : real_(protocol::traits_of(config.kind).make_sessions(config, seed)), bug_(bug) {}
+      : real_(protocol::traits_of(config.kind).make_sessions(config, seed)), bug_(bug) {
+    real_->set_login(protocol::login_of(config));
+  }
   std::unique_ptr<protocol::Session> make(unsigned node, Now now) override {
     return planted(real_->make(node, now));
   }
@@ -63,6 +65,7 @@ class Sessions final : public protocol::SessionFactory {
     return planted(real_->make_reader(node, now));
   }
   void forget(unsigned node) override { real_->forget(node); }
+  void set_login(protocol::SharedLogin login) override { real_->set_login(std::move(login)); }
 
  private:
   std::unique_ptr<protocol::Session> planted(std::unique_ptr<protocol::Session> real) const {
