@@ -7,6 +7,7 @@
 
 #include <sheaf/cluster_config.h>
 
+#include "base/secret.h"
 #include "base/text.h"
 #include "cluster/config_json.h"
 #include "cluster/config_uri.h"
@@ -61,9 +62,10 @@ Result<std::vector<std::pair<std::string, ClusterConfig>>> ClusterConfig::load_f
     bad.text = printable(path, 256) + ": " + bad.text;
     return failure(std::move(bad));
   };
-  const auto text = read_file(path);
+  auto text = read_file(path);
   if (!text) return in_file(text.error());
   auto clusters = cluster::read_json(*text);
+  wipe(*text);  // it may hold a password
   if (!clusters) return in_file(std::move(clusters.error()));
   return std::move(*clusters);
 }

@@ -1,5 +1,7 @@
 #include "cluster/config_builder.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace sheaf::cluster {
@@ -61,7 +63,9 @@ Checked ConfigBuilder::set_user(std::string_view user) {
 Checked ConfigBuilder::set_password(std::string_view password) {
   if (!given_.insert("password").second) return problem("is given twice");
   if (auto bad = check_password(password)) return std::unexpected(std::move(*bad));
-  config_.password = std::string(password);
+  // Never inside the object: whoever moves the configuration would leave a copy behind.
+  config_.password.reserve(std::max<std::size_t>(password.size(), 32));
+  config_.password.append(password);
   return {};
 }
 

@@ -218,29 +218,63 @@ Found check_options(const ClusterConfig& config) {
   return check_kind_options(config, traits);
 }
 
-Found check_login(const ClusterConfig& config) {
+// A login comes from one place.
+Found check_login_source(const ClusterConfig& config, LoginFrom from) {
+  const bool named = !config.user.empty() || !config.password.empty();
+  const bool password_file = !config.password_file.empty();
+  const bool token_file = !config.token_file.empty();
+  if (!config.password.empty() && password_file) {
+    return problem("option password_file stands beside a password");
+  }
+  if (token_file && (named || password_file)) {
+    return problem("option token_file takes the place of user, password and password_file");
+  }
+  if (from == LoginFrom::callback && (named || password_file || token_file)) {
+    return problem(
+        "the program's credentials take the place of user, password, password_file and token_file");
+  }
+  const OptionGroup group = protocol::traits_of(config.kind).options;
+  const bool other_method = config.auth_method != ClusterConfig().auth_method;
+  if (group != OptionGroup::mqtt && (token_file || other_method)) {
+    return problem(std::string("option ") + (token_file ? "token_file" : "auth_method") + " is " +
+                   only_for(OptionGroup::mqtt));
+  }
+  if (other_method && !token_file) return problem("option auth_method needs token_file");
+  return std::nullopt;
+}
+
+Found check_login(const ClusterConfig& config, LoginFrom from) {
   if (auto bad = check_user(config.user)) return problem("the user " + bad->text);
   if (auto bad = check_password(config.password)) return problem("the password " + bad->text);
+  const std::string secret(secret_of(config, from));
   if (in_process(config)) {
-    if (config.user.empty() && config.password.empty()) return std::nullopt;
+    if (config.user.empty() && secret.empty()) return std::nullopt;
     return problem(std::string(to_string(config.kind)) + ":// takes no user and no password");
   }
+  if (auto wrong = check_login_source(config, from)) return wrong;
   const bool open = !config.tls && !config.allow_plain_password;
-  if (config.password.empty() || !open) return std::nullopt;
+  if (secret.empty() || !open) return std::nullopt;
   const auto exposed = std::ranges::find_if(
       config.nodes, [](const NodeConfig& node) { return !is_loopback(node.host); });
   if (exposed == config.nodes.end()) return std::nullopt;
-  return problem("the password would reach " + exposed->identity() +
+  return problem("the " + secret + " would reach " + exposed->identity() +
                  " unencrypted, which needs allow_plain_password=1");
 }
 
 }  // namespace
 
-std::optional<Problem> check_config(const ClusterConfig& config) {
+std::string_view secret_of(const ClusterConfig& config, LoginFrom from) noexcept {
+  if (from == LoginFrom::callback || !config.password.empty() || !config.password_file.empty()) {
+    return "password";
+  }
+  return config.token_file.empty() ? "" : "token";
+}
+
+std::optional<Problem> check_config(const ClusterConfig& config, LoginFrom from) {
   if (auto bad = check_kind(protocol::traits_of(config.kind))) return bad;
   if (auto bad = check_nodes(config)) return bad;
   if (auto bad = check_options(config)) return bad;
-  return check_login(config);
+  return check_login(config, from);
 }
 
 std::optional<Problem> check_host(std::string_view host, bool bracketed) {

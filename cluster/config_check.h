@@ -18,8 +18,16 @@ struct Problem {
   Outcome outcome = Outcome::invalid;
 };
 
+// Who says as whom a client logs in.
+enum class LoginFrom : std::uint8_t {
+  config,   // the configuration: user and password, or files
+  callback  // the program, at every connection
+};
 // The first thing wrong with a whole configuration.
-std::optional<Problem> check_config(const ClusterConfig& config);
+std::optional<Problem> check_config(const ClusterConfig& config,
+                                    LoginFrom from = LoginFrom::config);
+// What of a login is to be kept from others: "password", "token"; empty: nothing.
+std::string_view secret_of(const ClusterConfig& config, LoginFrom from) noexcept;
 
 // The parts, for those who can name the place better. A host is without its brackets.
 std::optional<Problem> check_host(std::string_view host, bool bracketed);

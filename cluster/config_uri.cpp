@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/secret.h"
 #include "base/text.h"
 
 namespace sheaf::cluster {
@@ -21,10 +22,14 @@ std::string_view take_until(std::string_view& text, char separator) {
   return part;
 }
 
+// A text with so much room is not inside its object, and so leaves nothing where it has been moved
+// from.
+constexpr std::size_t secret_room = 32;
+
 // RFC 3986 §2.1; nothing if a % is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string out;
-  out.reserve(text.size());
+  out.reserve(text.size() + secret_room);
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
       out.push_back(text[i]);
@@ -44,7 +49,7 @@ Checked read_login(std::string_view login, ConfigBuilder& builder) {
   }
   const bool with_password = login.find(':') != login.npos;
   const auto user = percent_decode(take_until(login, ':'));
-  const auto password = percent_decode(login);
+  auto password = percent_decode(login);
   if (!user || !password) {
     return problem("in user and password a % is followed by two hexadecimal digits");
   }
@@ -52,6 +57,7 @@ Checked read_login(std::string_view login, ConfigBuilder& builder) {
   if (auto set = builder.set_user(*user); !set) return problem("the user " + set.error().text);
   if (!with_password) return {};
   auto set = builder.set_password(*password);
+  wipe(*password);
   if (!set) return problem("the password " + set.error().text);
   return {};
 }

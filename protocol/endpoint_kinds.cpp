@@ -90,6 +90,7 @@ constexpr std::array table{
         .features = store_features,
         .one_home = store_one_home,
         .compares = Compares::values,
+        .options = OptionGroup::mqtt,
     },
     EndpointTraits{
         .kind = EndpointKind::memcached,

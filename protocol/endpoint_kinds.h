@@ -42,6 +42,7 @@ enum class Compares : std::uint8_t {
 // Options of a configuration: those of every kind, and those that few kinds have beside them.
 enum class OptionGroup : std::uint8_t {
   common,
+  mqtt,
   memcached,
   engines,
   redis,

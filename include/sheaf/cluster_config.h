@@ -120,6 +120,15 @@ struct ClusterConfig {
   std::string user;               ///< User name for every node; empty = none.
   std::string password;           ///< Password for every node. Never printed or logged.
 
+  /// `password_file`: holds the password, on its first line, of at most 64 KiB. It is read for
+  /// every connection and looked at once a second, by its path, so it may be replaced at any time:
+  /// in place, or by swapping a folder that a symbolic link leads to. docs/credentials.md.
+  std::string password_file;
+  /// `token_file`: holds a token, as `password_file` does a password, for enhanced authentication
+  /// of MQTT 5; in the place of user and password. State store over MQTT only.
+  std::string token_file;
+  std::string auth_method = "K8S-SAT";  ///< `auth_method`: what the brokers call it.
+
   /// Connections over TLS 1.2 or later to servers that prove their name: `mqtts://`,
   /// `memcacheds://`, `rediss://`. There is no fallback to connections without it. The options
   /// below are refused without it.

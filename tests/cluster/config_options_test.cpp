@@ -19,7 +19,8 @@ auto all(const ClusterConfig& c) {
                     c.value_limit, c.pool_min, c.pool_max, c.batch_connections, c.idle_timeout,
                     c.busy_timeout, c.max_in_flight, c.max_bytes_in_flight, c.max_waiting,
                     c.keep_alive, c.spin, c.log_keys, c.client_id, c.embedded_name,
-                    c.engine_options, c.tls_ca, c.tls_cert, c.tls_key, c.tls_name, c.tls_alpn);
+                    c.engine_options, c.tls_ca, c.tls_cert, c.tls_key, c.tls_name, c.tls_alpn,
+                    c.password_file, c.token_file, c.auth_method);
 }
 
 // The configuration after one option, or the defaults if it is refused.
@@ -69,6 +70,9 @@ TEST(ConfigOptions, EachSetsItsOwnField) {
   EXPECT_EQ(with("tls_key", "own key").tls_key, "own key");
   EXPECT_EQ(with("tls_name", "fe80::17").tls_name, "fe80::17");
   EXPECT_EQ(with("tls_alpn", "mqtt").tls_alpn, "mqtt");
+  EXPECT_EQ(with("password_file", "/run/p").password_file, "/run/p");
+  EXPECT_EQ(with("token_file", "/run/t").token_file, "/run/t");
+  EXPECT_EQ(with("auth_method", "OAUTH2-JWT").auth_method, "OAUTH2-JWT");
 }
 
 TEST(ConfigOptions, DefaultsOfTheTableAreThoseOfTheStruct) {
