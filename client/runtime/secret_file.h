@@ -1,0 +1,51 @@
+#pragma once
+
+// SecretFile: a password or a token in a file that is replaced while programs run, in place or by
+// swapping a folder that a symbolic link leads to, as Kubernetes does. So it is the path that is
+// looked at, never the file that it led to.
+//
+// Thread rule: one thread at a time.
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "base/clock.h"
+#include "base/secret.h"
+
+namespace sheaf::client::runtime {
+
+class SecretFile {
+ public:
+  static constexpr std::size_t most_bytes = 64u << 10;
+
+  // `option` is what names the file, in sentences.
+  SecretFile(std::string option, std::string path)
+      : option_(std::move(option)), path_(std::move(path)) {}
+
+  // Its first line, without its end. The error is one sentence that names option and path.
+  std::expected<Secret, std::string> read();
+  // Whether it may hold something else than what was last read.
+  bool changed() const;
+
+ private:
+  // Differs whenever the path leads to another file, or to one that was written again.
+  struct Stamp {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t size = -1;  // -1: there is no file
+    std::int64_t modified = 0;
+    std::int64_t changed = 0;
+    friend bool operator==(const Stamp&, const Stamp&) = default;
+  };
+  Stamp look() const;
+  std::expected<Secret, std::string> read_line() const;
+  std::unexpected<std::string> wrong(const std::string& what) const;
+
+  std::string option_;
+  std::string path_;
+  Stamp stamp_;
+  bool young_ = true;  // it had just been written when it was read, and may be so again unnoticed
+};
+
+}  // namespace sheaf::client::runtime
