@@ -96,6 +96,7 @@ void Client::Impl::close() noexcept {
 
 void Client::Impl::shut_down() noexcept {
   context_.refuse_calls();
+  context_.stop_asking();
   if (lists_ != nullptr) {
     client::runtime::Path& path = context_.path();
     client::calls::Blocking<CloseLists>(path.lane(), {}, lists_->registry).wait();

@@ -19,6 +19,7 @@ ClientSocket::ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
                            std::unique_ptr<protocol::Session> session, ClientSocketOwner& owner,
                            Deadline ready_deadline)
     : loop_(loop),
+      dialer_(dialer),
       endpoint_(std::move(endpoint)),
       session_(std::move(session)),
       owner_(owner),
@@ -128,8 +129,9 @@ void ClientSocket::on_connected(std::unique_ptr<Stream> stream, Now now) {
 }
 
 void ClientSocket::on_dial_failed(DialFailure why, Now now) {
-  abort(why.refused ? Reason::authentication : Reason::connect_failed, std::move(why.text), now);
-  own_reason_.permanent = own_reason_.reason == Reason::authentication;
+  const bool login = why.refused || why.login;
+  abort(login ? Reason::authentication : Reason::connect_failed, std::move(why.text), now);
+  own_reason_.permanent = own_reason_.reason == Reason::authentication && why.refused;
 }
 
 void ClientSocket::on_timer(Now now) {
@@ -160,7 +162,12 @@ void ClientSocket::run_deferred(Now now) {
   SHEAF_CHECK(requests_.empty());
   state_ = State::closed;
   timer_->cancel();
+  const bool connected = stream_ != nullptr && !own_reason_set_;
   stream_.reset();
+  const protocol::CloseReason& why = close_reason();
+  if (connected && why.permanent && why.reason == Reason::authentication) {
+    dialer_.on_login_refused(now);
+  }
   owner_.on_socket_closed(*this, close_reason(), now);
 }
 

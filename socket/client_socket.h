@@ -118,6 +118,7 @@ class ClientSocket final : private StreamSink,
   Request* take(protocol::Ticket ticket, Now now);
 
   Loop& loop_;
+  Dialer& dialer_;
   Endpoint endpoint_;
   std::unique_ptr<protocol::Session> session_;
   ClientSocketOwner& owner_;

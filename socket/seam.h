@@ -63,6 +63,8 @@ struct DialFailure {
   // The peer is not who it should be, or does not take us for who we are: soon trying again is
   // useless.
   bool refused = false;
+  // There was nothing to log in with: the peer has not been asked.
+  bool login = false;
 };
 
 class DialSink {
@@ -86,6 +88,8 @@ class Dialer {
   virtual ~Dialer() = default;
   virtual std::unique_ptr<Dial> dial(const Endpoint& endpoint, Deadline deadline,
                                      DialSink& dial_sink, StreamSink& stream_sink) = 0;
+  // A server did not take the login of a connection that was made here.
+  virtual void on_login_refused(Now /*now*/) {}
 };
 
 class TimerSink {

@@ -19,11 +19,11 @@ std::atomic<unsigned>& fork_count() noexcept {
   return count;
 }
 
-cluster::MapTerms map_terms(const ClusterConfig& config) {
+cluster::MapTerms map_terms(const ClusterConfig& config, cluster::LoginFrom from) {
   cluster::MapTerms terms;
   terms.seeds = config.nodes;
   const bool exposed = !config.tls && !config.allow_plain_password;
-  terms.loopback_only = exposed && !config.password.empty();
+  terms.loopback_only = exposed && !cluster::secret_of(config, from).empty();
   terms.patience = std::max(config.timeout, config.connect_timeout);
   terms.replicas = config.reads == ReadTarget::replicas;
   return terms;
@@ -36,6 +36,9 @@ constexpr std::string_view stand_alone =
 
 Context::Context(ClusterConfig config, ClientOptions options)
     : config_(std::move(config)),
+      login_from_(options.credentials == nullptr ? cluster::LoginFrom::config
+                                                 : cluster::LoginFrom::callback),
+      source_(std::move(options.credentials)),
       fork_generation_(fork_count()),
       closed_error_(local_error(Outcome::shutdown, Reason::closed, "the client is closing")),
       dispatcher_(std::move(options.executor), std::move(options.on_exception)),
@@ -43,7 +46,7 @@ Context::Context(ClusterConfig config, ClientOptions options)
       key_events_(events_) {}
 
 Result<void> Context::open(Random& random) {
-  if (auto wrong = cluster::check_config(config_)) {
+  if (auto wrong = cluster::check_config(config_, login_from_)) {
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
   hash_seed_ = random.u64();
@@ -52,15 +55,17 @@ Result<void> Context::open(Random& random) {
 
 Result<void> Context::open_paths(Random& random) {
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
-  const cluster::MapTerms terms = map_terms(config_);
-  login_ = protocol::login_of(config_);
+  const cluster::MapTerms terms = map_terms(config_, login_from_);
+  logins_ = LoginKeeper::make(config_, std::move(source_), dispatcher_, events_);
+  login_ = logins_ == nullptr ? protocol::login_of(config_) : nullptr;
   wipe(config_.password);  // the login has the only copy
   auto sessions = traits.make_sessions(config_, random.fork());
   sessions->set_login(login_);
   auto map = traits.make_map != nullptr ? traits.make_map(config_) : nullptr;
   auto topology = map != nullptr ? cluster::MapFetcher::first_topology(config_.nodes, *map, table_)
                                  : cluster::Topology::make(config_, table_, 1);
-  auto path = Path::open(config_, std::move(topology), std::move(sessions), events_, random.fork());
+  auto path = Path::open(config_, std::move(topology), std::move(sessions), {logins_, true},
+                         events_, random.fork());
   if (!path) return Failure(std::move(path.error()));
   path_ = std::move(*path);
   if (map != nullptr) {
@@ -88,8 +93,8 @@ void Context::make_bulk_connections(Random& random) {
     config.spin = false;  // beside other drivers no processor is idle
     auto sessions = std::as_const(*path_).sessions().another();
     sessions->set_login(login_);
-    auto path = Path::open(config, topology(), std::move(sessions), key_events_, seeds->fork(),
-                           BulkConnections::grace);
+    auto path = Path::open(config, topology(), std::move(sessions), {logins_}, key_events_,
+                           seeds->fork(), BulkConnections::grace);
     if (!path) return std::unique_ptr<Path>();
     (*path)->lane().start();
     return std::move(*path);
@@ -107,7 +112,9 @@ Result<void> Context::update(std::vector<NodeConfig> servers) {
   }
   ClusterConfig config = config_;
   config.nodes = std::move(servers);
-  if (auto wrong = cluster::check_config(config)) {
+  // It is wiped, and still counts where it must not cross a network.
+  if (login_ != nullptr && !login_->password.empty()) config.password.assign(1, '*');
+  if (auto wrong = cluster::check_config(config, login_from_)) {
     return Failure(local_error(wrong->outcome, Reason::bad_configuration, std::move(wrong->text)));
   }
   const sync::MutexLock lock(update_mutex_);
@@ -158,6 +165,10 @@ void Context::refuse_calls() noexcept {
   if (bulk_ != nullptr) bulk_->close();
 }
 
+void Context::stop_asking() noexcept {
+  if (logins_ != nullptr) logins_->close();
+}
+
 void Context::wait_for_entries() noexcept {
   while (entered_ > 0) all_left_.park();
 }
@@ -167,6 +178,7 @@ void Context::abandon() noexcept {
   if (bulk_ != nullptr) bulk_->abandon();
   Path::abandon(std::move(path_));
   static_cast<void>(bulk_.release());
+  static_cast<void>(new std::shared_ptr<LoginKeeper>(std::move(logins_)));
   dispatcher_.abandon();
 }
 

@@ -26,7 +26,9 @@
 #include "client/runtime/bulk_connections.h"
 #include "client/runtime/dispatcher.h"
 #include "client/runtime/event_log.h"
+#include "client/runtime/login_keeper.h"
 #include "client/runtime/path.h"
+#include "cluster/config_check.h"
 #include "cluster/node_table.h"
 #include "cluster/topology.h"
 #include "protocol/login.h"
@@ -89,6 +91,7 @@ class Context {
   bool forked() const noexcept;  // in a forked child: abandon(), and nothing else
   void set_closed_error(Error why) { closed_error_ = std::move(why); }  // before any call
   void refuse_calls() noexcept;      // refusal() says so from now on
+  void stop_asking() noexcept;       // for logins; whoever waits for one goes without
   void wait_for_entries() noexcept;  // until every call of a handle has returned
   void abandon() noexcept;           // closes descriptors and leaves the rest behind
 
@@ -97,6 +100,8 @@ class Context {
   void make_bulk_connections(Random& random);
 
   ClusterConfig config_;
+  const cluster::LoginFrom login_from_;
+  CredentialSource source_;      // until it is open
   protocol::SharedLogin login_;  // that of the configuration
   const unsigned fork_generation_;
   Error closed_error_;  // what refusal() says once the client closes
@@ -108,6 +113,7 @@ class Context {
   Dispatcher dispatcher_;
   EventForwarder events_;
   KeyEvents key_events_;
+  std::shared_ptr<LoginKeeper> logins_;  // null: the login never changes
   cluster::NodeTable table_;
   sync::Mutex update_mutex_;  // one update at a time
   std::unique_ptr<Path> path_;

@@ -24,7 +24,7 @@ class RunCall final : private socket::Lane::Task {
 Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
                                          std::shared_ptr<const cluster::Topology> topology,
                                          std::unique_ptr<protocol::SessionFactory> sessions,
-                                         node::EventLog& events, const Seed& seed,
+                                         Logins logins, node::EventLog& events, const Seed& seed,
                                          std::chrono::milliseconds grace) {
   auto transport = open_transport(config);
   if (!transport) return Failure(std::move(transport.error()));
@@ -32,9 +32,17 @@ Result<std::unique_ptr<Path>> Path::open(const ClusterConfig& config,
   std::unique_ptr<Path> path(new Path(std::move(*transport), grace));
   path->sessions_ = std::move(sessions);
   path->loop_->refresh();
+  if (logins.keeper != nullptr) {
+    auto dialer = std::make_unique<LoginDialer>(
+        LoginDialer::Parts{*path->loop_, path->lane_, *path->sessions_}, std::move(path->dialer_),
+        std::move(logins.keeper), logins.keeps_time);
+    path->logins_ = dialer.get();
+    path->dialer_ = std::move(dialer);
+  }
   const node::NodeParts parts{*path->loop_, *path->dialer_, *path->sessions_, events};
   path->cluster_ =
       std::make_unique<cluster::ClientCluster>(config, std::move(topology), parts, seed, controls);
+  if (path->logins_ != nullptr) path->logins_->set_cluster(*path->cluster_);
   return path;
 }
 
@@ -67,7 +75,14 @@ void Path::pass_commands(std::unique_ptr<protocol::ServerCommands> commands,
 
 void Path::run(const std::function<void(Now)>& task) { RunCall(lane_, task).wait(); }
 
+Path::~Path() {
+  if (logins_ == nullptr) return;
+  logins_->leave();
+  logins_->forget_task();
+}
+
 void Path::stop(const std::function<bool()>& over) noexcept {
+  if (logins_ != nullptr) logins_->leave();
   lane_.stop();
   for (int i = 0; i < 100 && !over(); ++i) loop_->turn(Deadline{0});
 }

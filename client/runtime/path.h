@@ -12,6 +12,7 @@
 #include <sheaf/cluster_config.h>
 
 #include "base/random.h"
+#include "client/runtime/login_dialer.h"
 #include "client/runtime/transport.h"
 #include "cluster/client_cluster.h"
 #include "cluster/command_router.h"
@@ -25,11 +26,18 @@ namespace sheaf::client::runtime {
 
 class Path {
  public:
+  // What is not of a path: who says as whom to log in (null: nobody, the sessions know), and
+  // whether this path tells it the time.
+  struct Logins {
+    std::shared_ptr<LoginKeeper> keeper;
+    bool keeps_time = false;
+  };
   // The event log outlives it. start() of its lane is left to the caller; `grace` is the lane's.
   static Result<std::unique_ptr<Path>> open(
       const ClusterConfig& config, std::shared_ptr<const cluster::Topology> topology,
-      std::unique_ptr<protocol::SessionFactory> sessions, node::EventLog& events, const Seed& seed,
-      std::chrono::milliseconds grace = socket::Lane::usual_grace);
+      std::unique_ptr<protocol::SessionFactory> sessions, Logins logins, node::EventLog& events,
+      const Seed& seed, std::chrono::milliseconds grace = socket::Lane::usual_grace);
+  ~Path();
   Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
@@ -77,6 +85,7 @@ class Path {
 
   std::unique_ptr<socket::DrivenLoop> loop_;
   std::unique_ptr<socket::Dialer> dialer_;
+  LoginDialer* logins_ = nullptr;  // the dialer, if it asks for logins
   std::unique_ptr<protocol::SessionFactory> sessions_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
   std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns what

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include <sheaf/credentials.h>
 #include <sheaf/log.h>
 
 namespace sheaf {
@@ -24,6 +25,9 @@ struct ClientOptions {
   /// Receives what a callback, the log sink or the executor throws, on the thread that caught it;
   /// must not throw itself. None = such an exception ends the process (std::terminate).
   std::function<void(std::exception_ptr)> on_exception{};
+  /// As whom connections log in, in the place of user and password of the configuration; none = as
+  /// the configuration says. Not called any more when the client is closed: closing waits for it.
+  CredentialSource credentials{};
 };
 
 /// Where a key lives, and why.

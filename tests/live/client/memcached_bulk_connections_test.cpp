@@ -233,7 +233,7 @@ class LentPaths : public testing::Test {
   LentPaths() : config_(configure(server_)), topology_(cluster::Topology::make(config_)) {
     paths.emplace(2, [this] {
       auto path = client::runtime::Path::open(
-          config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_),
+          config_, topology_, std::make_unique<protocol::memcached::MemcachedSessions>(config_), {},
           events_, Random(1).fork());
       if (!path) return std::unique_ptr<client::runtime::Path>();
       (*path)->lane().start();

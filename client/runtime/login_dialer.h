@@ -1,0 +1,67 @@
+#pragma once
+
+// LoginDialer: a path's part in the logins of its client. Every connection of the path waits here
+// for the source of logins before it is dialed, within its deadline. When the source has another
+// login, the sessions of the path get it, and its connections renew theirs.
+//
+// Thread rule: under the path's baton, except for leave().
+
+#include <memory>
+
+#include "base/intrusive_list.h"
+#include "client/runtime/login_keeper.h"
+#include "cluster/client_cluster.h"
+#include "protocol/session_factory.h"
+#include "socket/lane/lane.h"
+#include "socket/seam.h"
+
+namespace sheaf::client::runtime {
+
+class LoginDialer final : public socket::Dialer,
+                          private socket::TimerSink,
+                          private socket::Lane::Task,
+                          private LoginKeeper::Listener {
+ public:
+  struct Parts {
+    socket::Loop& loop;
+    socket::Lane& lane;
+    protocol::SessionFactory& sessions;
+  };
+  // Of one path of a client `keeps_time` holds: it looks when the source is to be asked.
+  LoginDialer(Parts parts, std::unique_ptr<socket::Dialer> inner,
+              std::shared_ptr<LoginKeeper> keeper, bool keeps_time);
+  ~LoginDialer() override;
+  LoginDialer(const LoginDialer&) = delete;
+  LoginDialer& operator=(const LoginDialer&) = delete;
+  // Before the lane runs.
+  void set_cluster(cluster::ClientCluster& cluster) noexcept { cluster_ = &cluster; }
+
+  std::unique_ptr<socket::Dial> dial(const socket::Endpoint& endpoint, Deadline deadline,
+                                     socket::DialSink& dial_sink,
+                                     socket::StreamSink& stream_sink) override;
+  void on_login_refused(Now now) override { keeper_->refused(now); }
+
+  // Nothing is posted to the lane from now on. Any thread.
+  void leave() noexcept { keeper_->leave(*this); }
+  // After leave(), when nobody drives the lane any more.
+  void forget_task() noexcept { parts_.lane.cancel(*this); }
+
+ private:
+  class LoginDial;
+
+  void on_timer(Now now) override;
+  void run(Now now) override;
+  void on_login_state() override { parts_.lane.post(*this); }
+  void settle(const LoginKeeper::State& state, Now now);
+  void arm_timer();
+
+  const Parts parts_;
+  std::unique_ptr<socket::Dialer> inner_;
+  std::shared_ptr<LoginKeeper> keeper_;
+  cluster::ClientCluster* cluster_ = nullptr;
+  std::uint64_t renewals_ = 0;  // that this path has carried out
+  IntrusiveList<LoginDial> waiting_;
+  std::unique_ptr<socket::Timer> timer_;  // null: another path keeps the time
+};
+
+}  // namespace sheaf::client::runtime
