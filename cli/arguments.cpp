@@ -31,6 +31,9 @@ constexpr const char* global_options =
     "                              over TLS mqtts://b1?tls_ca=ca.pem, memcacheds:// or rediss://\n"
     "  --config FILE               Servers from a JSON file\n"
     "  --cluster NAME              Which cluster of the file; may be left out when it has one\n"
+    "  --password-file FILE        Its first line is the password; SHEAF_PASSWORD may have it, "
+    "too.\n"
+    "                              Every user of the machine can see one in --servers\n"
     "  --timeout DURATION          Bounds each request: 250ms, 3s, 1m (default 3s)\n"
     "  --json                      Output for machines, one JSON object a line\n"
     "  --                          Ends the options: what follows are keys and values\n"
@@ -38,7 +41,8 @@ constexpr const char* global_options =
 
 // What CLI11 fills in, all as text; checked() turns it into Arguments.
 struct Raw {
-  std::string servers, config, cluster, timeout = "3s", key, value, ttl, fence, if_value;
+  std::string servers, config, cluster, password_file, timeout = "3s", key, value, ttl, fence,
+                                                       if_value;
   std::string lease = "10s", wait = "5s";
   std::string delta = "1", initial, group;
   std::string ring_keys, brokers = "3", memcached, redis, garnet, replicas, spelling, mosquitto,
@@ -86,6 +90,7 @@ class CommandLine {
         ->group(global_group)
         ->excludes(servers);
     app_.add_option("--cluster", raw_.cluster)->type_name("NAME")->group(global_group);
+    app_.add_option("--password-file", raw_.password_file)->type_name("FILE")->group(global_group);
     app_.add_option("--timeout", raw_.timeout)->type_name("DURATION")->group(global_group);
     app_.add_flag("--json", raw_.json)->group(global_group);
     add_value_commands();
@@ -288,13 +293,20 @@ std::expected<void, std::string> CommandLine::take_global(Arguments& out) const 
   out.global.servers = unguard(raw_.servers);
   out.global.config = unguard(raw_.config);
   out.global.cluster = unguard(raw_.cluster);
+  out.global.password_file = unguard(raw_.password_file);
   out.global.json = raw_.json;
+  if (app_.count("--password-file") != 0 && out.global.password_file.empty()) {
+    return std::unexpected("--password-file must name a file.");
+  }
   if (app_.count("--cluster") != 0 && app_.count("--config") == 0) {
     return std::unexpected("--cluster names a cluster of a --config FILE, and there is none.");
   }
   const bool has_servers = app_.count("--servers") != 0 || app_.count("--config") != 0;
   if (out.command == Command::dev && has_servers) {
     return std::unexpected("dev starts servers of its own: leave out --servers and --config.");
+  }
+  if (out.command == Command::dev && !out.global.password_file.empty()) {
+    return std::unexpected("dev starts servers without passwords: leave out --password-file.");
   }
   if (out.command != Command::dev && out.global.servers.empty() && out.global.config.empty()) {
     return std::unexpected("--servers URI or --config FILE must say which servers to use.");

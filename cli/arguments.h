@@ -45,6 +45,7 @@ struct GlobalArguments {
   std::string servers;                       // --servers URI, empty if not given.
   std::string config;                        // --config FILE, empty if not given.
   std::string cluster;                       // --cluster NAME, empty if not given.
+  std::string password_file;                 // --password-file FILE, empty if not given.
   std::chrono::milliseconds timeout{3'000};  // --timeout: for each request.
   bool json = false;                         // --json
 };

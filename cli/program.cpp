@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include <cstdlib>
 #include <expected>
 #include <optional>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/dev/dev_command.h"
 #include "cli/lock_command.h"
+#include "cli/password.h"
 
 namespace sheaf::cli {
 
@@ -55,6 +57,11 @@ Result<ClusterConfig> choose_cluster(const GlobalArguments& global) {
 
 ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   auto config = choose_cluster(arguments.global);
+  if (config) {
+    auto wrong =
+        give_password(*config, arguments.global.password_file, std::getenv(password_variable));
+    if (wrong) return complain_about(bad_configuration(std::move(*wrong)).error);
+  }
   // One command needs few nodes, locate and ring often none: connections are made when they are
   // needed.
   if (config && arguments.command != Command::nodes) config->pool_min = 0;

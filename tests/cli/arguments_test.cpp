@@ -90,6 +90,15 @@ TEST(CliArguments, ServersAndConfigurationExcludeEachOther) {
   EXPECT_EQ(parsed({"--config", "f", "get", "k", "--cluster", "c"}).global.cluster, "c");
 }
 
+TEST(CliArguments, ThePasswordFileIsGlobal) {
+  EXPECT_EQ(parsed(with_servers({"get", "k"})).global.password_file, "");
+  EXPECT_EQ(parsed(with_servers({"get", "k", "--password-file", "/p q"})).global.password_file,
+            "/p q");
+  EXPECT_EQ(refused(with_servers({"get", "k", "--password-file", ""})),
+            "--password-file must name a file.");
+  refused({"dev", "--password-file", "/p"});
+}
+
 TEST(CliArguments, AnOptionGivenTwiceIsRefused) {
   refused(with_servers({"get", "k", "--servers", "embedded://2"}));
   refused(with_servers({"set", "k", "v", "--ttl", "1s", "--ttl", "2s"}));

@@ -212,3 +212,40 @@ class Login(harness.Case):
             self.assertIn(self.server.node.encode(), done.stderr)
             self.assertNotIn(b"secret-guess", done.stderr)
             self.assertLess(time.monotonic() - begin, 10, "it is known at once")
+
+    def test_the_password_is_in_a_file_or_in_the_environment(self):
+        user = self.uri_of("app@")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "password")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("p@ss\n")
+            done = sheaf("--servers", user, "--password-file", path, "set", "f", "v")
+            self.assertEqual((done.returncode, done.stderr), (DONE, b""))
+            done = sheaf("--servers", user, "get", "f",
+                         env={**os.environ, "SHEAF_PASSWORD": "p@ss"})
+            self.assertEqual((done.returncode, done.stdout), (DONE, b"v"))
+            done = sheaf("--servers", user, "--password-file", path, "get", "f",
+                         env={**os.environ, "SHEAF_PASSWORD": "p@ss"})
+            self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+            self.assert_sentences(done.stderr)
+            self.assertIn(b"both are given", done.stderr)
+            self.assertNotIn(b"p@ss", done.stderr)
+            missing = os.path.join(folder, "missing")
+            done = sheaf("--servers", user, "--password-file", missing, "get", "f")
+            self.assertEqual(done.returncode, FAILED)
+            self.assertIn(missing.encode(), done.stderr)
+        done = sheaf("--servers", self.uri_of("app:p%40ss@"), "get", "f",
+                     env={**os.environ, "SHEAF_PASSWORD": "p@ss"})
+        self.assertEqual(done.returncode, USAGE)
+
+    def test_nobody_sees_the_password_of_a_program_that_runs(self):
+        words = program_words("--servers", self.uri_of("app:p%40ss@"), "watch", "seen", "--json")
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
+            try:
+                self.assertIn(b"current", running.stdout.readline())
+                with open("/proc/%d/cmdline" % running.pid, "rb") as file:
+                    shown = file.read()
+                self.assertIn(b"redis://app:******@", shown)
+                self.assertNotIn(b"p%40ss", shown)
+            finally:
+                running.terminate()

@@ -1,0 +1,73 @@
+#include "cli/password.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sheaf::cli {
+namespace {
+
+// A command line after its passwords were hidden.
+std::vector<std::string> hidden(std::vector<std::string> words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  hide_passwords(pointers);
+  return words;
+}
+
+TEST(CliPassword, AUriShowsEverythingButItsPassword) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(hidden({"--servers", "mqtt://line4:geheim@b1,b2?timeout=1s", "get", "k"}),
+            (Words{"--servers", "mqtt://line4:******@b1,b2?timeout=1s", "get", "k"}));
+  EXPECT_EQ(hidden({"get", "k", "--servers=redis://:pw@r1"}),
+            (Words{"get", "k", "--servers=redis://:**@r1"}));
+  EXPECT_EQ(hidden({"--servers", "mqtt://a:p@q?x:y@b1"}),
+            (Words{"--servers", "mqtt://a:*******@b1"}))
+      << "one that was not escaped";
+}
+
+TEST(CliPassword, WhatIsNoPasswordIsLeftAlone) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--servers", "mqtt://b1:1883,b2:1884", "get", "k"},
+        {"--servers", "mqtt://line4@b1:1883", "get", "k"},
+        {"--servers", "mqtt://@b1:1", "get"},
+        {"--servers", "a:b@c", "get"},
+        {"--servers"},
+        {"set", "k", "mqtt://u:p@h"},
+        {"set", "k", "--", "--servers", "mqtt://u:p@h"},
+        {}}) {
+    EXPECT_EQ(hidden(words), words);
+  }
+}
+
+ClusterConfig configured(const std::string& uri) { return ClusterConfig::parse_uri(uri).value(); }
+
+TEST(CliPassword, ComesFromAFileOrFromTheEnvironment) {
+  ClusterConfig config = configured("redis://line4@127.0.0.1");
+  EXPECT_EQ(give_password(config, "", nullptr), std::nullopt);
+  EXPECT_EQ(give_password(config, "", ""), std::nullopt) << "empty is as good as not set";
+  EXPECT_TRUE(config.password.empty() && config.password_file.empty());
+  EXPECT_EQ(give_password(config, "/p", ""), std::nullopt);
+  EXPECT_EQ(config.password_file, "/p");
+  config = configured("redis://line4@127.0.0.1");
+  EXPECT_EQ(give_password(config, "", "geheim"), std::nullopt);
+  EXPECT_EQ(config.password, "geheim");
+}
+
+TEST(CliPassword, ComesFromOnePlace) {
+  ClusterConfig config = configured("redis://line4@127.0.0.1");
+  EXPECT_EQ(give_password(config, "/p", "geheim"),
+            "the password comes from --password-file or from SHEAF_PASSWORD, and both are given");
+  for (const char* uri : {"redis://u:p@127.0.0.1", "redis://u@127.0.0.1?password_file=/q"}) {
+    config = configured(uri);
+    EXPECT_EQ(give_password(config, "/p", nullptr),
+              "the password comes from the servers' configuration or from --password-file, and "
+              "both are given");
+    EXPECT_EQ(give_password(config, "", "geheim"),
+              "the password comes from the servers' configuration or from SHEAF_PASSWORD, and both "
+              "are given");
+  }
+}
+
+}  // namespace
+}  // namespace sheaf::cli
