@@ -27,4 +27,11 @@ bool UsedLogin::stale() const noexcept {
   return now == nullptr || used_ == nullptr || *now != *used_;
 }
 
+CloseReason excused_if_stale(CloseReason refusal, const UsedLogin& login) noexcept {
+  if (refusal.reason != Reason::authentication || !login.stale()) return refusal;
+  refusal.permanent = false;
+  refusal.renegotiates = true;
+  return refusal;
+}
+
 }  // namespace sheaf::protocol

@@ -14,6 +14,7 @@
 #include <sheaf/cluster_config.h>
 
 #include "base/secret.h"
+#include "protocol/session.h"
 
 namespace sheaf::protocol {
 
@@ -50,6 +51,7 @@ class UsedLogin {
   const Login* get() const noexcept { return used_.get(); }
   // There is another one now.
   bool stale() const noexcept;
+  // Null: nobody logs in.
   const Login* present() const noexcept {
     return slot_ == nullptr ? nullptr : slot_->present.get();
   }
@@ -58,5 +60,9 @@ class UsedLogin {
   SharedLoginSlot slot_;
   SharedLogin used_;
 };
+
+// A refused login ends attempts for good, but only those with itself. If there is another one by
+// now, the next connection goes that way, and the refusal is no fault of the node.
+CloseReason excused_if_stale(CloseReason refusal, const UsedLogin& login) noexcept;
 
 }  // namespace sheaf::protocol

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checks.h"
+#include "base/secret.h"
 
 namespace sheaf::protocol {
 namespace {
@@ -19,9 +20,27 @@ constexpr std::size_t slack_frames = 64;
 void OutputQueue::reserve(std::size_t owned, std::size_t value) {
   const std::size_t bytes = owned + (value <= copy_limit ? value : 0);
   if (bytes_.capacity() - bytes_.size() < bytes) {
-    bytes_.reserve(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
+    grow(std::max(bytes_.size() + bytes, 2 * bytes_.capacity()));
   }
   if (frames_.size() == frames_.capacity()) frames_.reserve(2 * frames_.capacity() + 8);
+}
+
+void OutputQueue::grow(std::size_t capacity) {
+  if (!has_secrets_) return bytes_.reserve(capacity);
+  std::string larger;
+  larger.reserve(capacity);
+  larger.append(bytes_);
+  larger.swap(bytes_);
+  wipe(larger);
+}
+
+// What lies behind the bytes, where some have been moved away from.
+void OutputQueue::wipe_rest() {
+  if (!has_secrets_) return;
+  const std::size_t size = bytes_.size();
+  bytes_.resize(bytes_.capacity());
+  wipe(std::span(bytes_).subspan(size));
+  bytes_.resize(size);
 }
 
 void OutputQueue::borrow(std::string_view bytes) {
@@ -50,6 +69,14 @@ OutputQueue::FrameId OutputQueue::end() {
   pending_ += frame.size();
   frames_.push_back(frame);
   return frame.id;
+}
+
+OutputQueue::FrameId OutputQueue::end_secret() {
+  SHEAF_CHECK(borrowed_.empty());
+  const FrameId id = end();
+  frames_.back().secret = true;
+  has_secrets_ = true;
+  return id;
 }
 
 std::span<const Bytes> OutputQueue::parts() {
@@ -108,6 +135,7 @@ void OutputQueue::pop_front() noexcept {
     --erased_frames_;
     erased_bytes_ -= front.owned();
   }
+  if (front.secret) wipe(std::span(bytes_).subspan(begin_, front.owned()));
   begin_ += front.owned();
   front_taken_ = 0;
   ++first_;
@@ -123,11 +151,16 @@ void OutputQueue::trim() {
     first_ = 0;
   }
   const bool nothing_left = begin_ == bytes_.size();
+  if (nothing_left && std::exchange(has_secrets_, false)) {
+    wipe(bytes_);
+    built_from_ = begin_ = 0;
+  }
   if (nothing_left && bytes_.capacity() > kept_when_idle) std::string().swap(bytes_);
   if (nothing_left || (begin_ >= slack_bytes && begin_ > bytes_.size() / 2)) {
     bytes_.erase(0, begin_);
     built_from_ -= begin_;
     begin_ = 0;
+    wipe_rest();
   }
 }
 
@@ -178,6 +211,7 @@ void OutputQueue::erase(FrameId id) {
     built_from_ = bytes_.size();
     frames_.pop_back();
     next_ = id;
+    wipe_rest();
     trim();
     return;
   }
@@ -211,9 +245,11 @@ void OutputQueue::compact() {
   first_ = begin_ = 0;
   built_from_ = to;
   erased_frames_ = erased_bytes_ = 0;
+  wipe_rest();
 }
 
 void OutputQueue::clear() noexcept {
+  if (std::exchange(has_secrets_, false)) wipe(bytes_);
   bytes_.clear();
   frames_.clear();
   borrowed_ = {};

@@ -7,6 +7,9 @@
 // A frame that has not begun can be erased: then nothing of it leaves. One that has begun leaves
 // whole, or the connection ends.
 //
+// A frame may hold a secret. Its bytes are wiped once it has left, or when the queue is cleared or
+// ends, and no copy of them stays behind where the queue makes room.
+//
 // A gate after a frame keeps back those that come after it, until one that is to leave before them
 // is there.
 //
@@ -27,6 +30,12 @@ namespace sheaf::protocol {
 
 class OutputQueue {
  public:
+  OutputQueue() = default;
+  ~OutputQueue() { clear(); }
+  OutputQueue(OutputQueue&&) = default;  // the other one may only be destroyed then
+  OutputQueue(const OutputQueue&) = delete;
+  OutputQueue& operator=(const OutputQueue&) = delete;
+
   using FrameId =
       std::uint64_t;  // ascending; never used again, except that of an erased last frame
   enum class Progress : std::uint8_t {
@@ -48,6 +57,8 @@ class OutputQueue {
   void put_value(std::string_view value);
   void borrow(std::string_view bytes);
   FrameId end();
+  // The same, of a frame with a secret, which is copied: reserve() has made room for all of it.
+  FrameId end_secret();
 
   // The next bytes to write, in a few pieces; valid until the next call that changes.
   std::span<const Bytes> parts();
@@ -84,6 +95,7 @@ class OutputQueue {
     std::string_view borrowed;
     std::size_t after = 0;  // owned bytes after them
     bool erased = false;
+    bool secret = false;
     std::size_t owned() const noexcept { return before + after; }
     std::size_t size() const noexcept { return before + borrowed.size() + after; }
   };
@@ -92,6 +104,8 @@ class OutputQueue {
   void pop_front() noexcept;
   void trim();
   void compact();
+  void grow(std::size_t capacity);
+  void wipe_rest();
 
   std::string bytes_;           // owned bytes of frames_[first_..], and of the frame being built
   std::size_t begin_ = 0;       // where those of frames_[first_] begin
@@ -104,6 +118,7 @@ class OutputQueue {
   std::size_t pending_ = 0;
   std::size_t erased_frames_ = 0;
   std::size_t erased_bytes_ = 0;
+  bool has_secrets_ = false;  // or had, since bytes_ was last empty
   FrameId next_ = 1;
   FrameId gate_ = no_gate;  // no frame has this id; those above it wait
   std::array<Bytes, max_parts> parts_;

@@ -174,20 +174,16 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   const StatusCode status = header.status();
   if (status == StatusCode::success) return life().become_ready(event);
   if (question == Question::probe && status == StatusCode::auth_error) {
-    return life().end_with(Reason::authentication, "the server wants a user name and a password",
-                           true);
+    return refuse_login("the server wants a user name and a password");
   }
   if (question == Question::probe) {
     return life().end_with(Reason::connect_failed,
                            sentence("the server refused a no-op", status, text));
   }
   if (status == StatusCode::unknown_command) {
-    return life().end_with(
-        Reason::authentication,
-        "the server knows no log-in (SASL is off), but a user name is configured", true);
+    return refuse_login("the server knows no log-in (SASL is off), but a user name is configured");
   }
-  return life().end_with(Reason::authentication,
-                         sentence("the server refused the log-in", status, text), true);
+  return refuse_login(sentence("the server refused the log-in", status, text));
 }
 
 Step BinarySession::on_version(const Header& header, std::string_view text, Event& event) {

@@ -66,13 +66,15 @@ OutputQueue::FrameId BinaryWriter::write_no_op() {
 }
 
 void BinaryWriter::write_login(const Login& login) {
-  std::string data(1, '\0');
-  data.append(login.user).append(1, '\0').append(login.password.view());
+  std::string data;
+  data.reserve(2 + login.user.size() + login.password.view().size());
+  data.append(1, '\0').append(login.user).append(1, '\0').append(login.password.view());
   reserve(Header::wire_size + mechanism.size() + data.size());
   Pending& request = queue_.add(Question::login, false);
   request.opcode = Opcode::sasl_auth;
   encode(SaslRequest{request.opcode, request.opaque, mechanism, data}, output_);
-  request.frame = output_.end();
+  wipe(data);
+  request.frame = output_.end_secret();
 }
 
 // ---- requests

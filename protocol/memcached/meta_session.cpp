@@ -85,9 +85,8 @@ Step MetaSession::on_version(std::string_view text, Event& event) {
   learn_version(text);
   if (options().only_version) return life().become_ready(event);
   if (has_credentials() && !logged_in_) {
-    return life().end_with(
-        Reason::authentication,
-        "the server wants no log-in in text (-Y is off), but a user name is configured", true);
+    return refuse_login(
+        "the server wants no log-in in text (-Y is off), but a user name is configured");
   }
   if (!server().at_least(meta_since)) {
     return life().end_with(Reason::connect_failed,
@@ -100,8 +99,7 @@ Step MetaSession::on_version(std::string_view text, Event& event) {
 
 Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) {
   if (question == Question::login) {
-    return life().end_with(Reason::authentication, sentence("the server refused the log-in", line),
-                           true);
+    return refuse_login(sentence("the server refused the log-in", line));
   }
   const bool wants_login =
       line.code == Code::client_error && line.text.starts_with("unauthenticated");
@@ -111,8 +109,7 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
   }
   learn_dialect(Dialect::text_and_log_in);
   if (!has_credentials() || options().only_version) {
-    return life().end_with(Reason::authentication, "the server wants a user name and a password",
-                           true);
+    return refuse_login("the server wants a user name and a password");
   }
   if (logged_in_) return broken("a log-in that was accepted and forgotten");
   writer_.write_login(*login());

@@ -55,11 +55,15 @@ OutputQueue::FrameId MetaWriter::write_no_op() {
 }
 
 void MetaWriter::write_login(const Login& login) {
-  std::string both = login.user + ' ';
-  both.append(login.password.view());
-  std::string line = "set login 0 0 " + std::to_string(both.size());
-  line.append(line_end).append(both).append(line_end);
-  write_line(line, Question::login, false);
+  const std::string_view password = login.password.view();
+  const std::size_t size = login.user.size() + 1 + password.size();
+  const std::string head = "set login 0 0 " + std::to_string(size);
+  reserve(head.size() + size + 2 * line_end.size());
+  Pending& request = queue_.add(Question::login, false);
+  std::string& out = output_.buffer();
+  out.append(head).append(line_end);
+  out.append(login.user).append(1, ' ').append(password).append(line_end);
+  request.frame = output_.end_secret();
 }
 
 // ---- requests

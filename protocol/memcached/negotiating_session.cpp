@@ -38,7 +38,8 @@ void NegotiatingSession::on_answer(Dialect answered, Event& event) {
 void NegotiatingSession::on_end() {
   ended_ = true;
   reason_ = session().close_reason();
-  reason_.renegotiates = negotiation_.on_end(way_, reason_, session().server());
+  const bool another_way = negotiation_.on_end(way_, reason_, session().server());
+  reason_.renegotiates = reason_.renegotiates || another_way;
 }
 
 }  // namespace sheaf::protocol::memcached

@@ -47,6 +47,11 @@ bool MemcachedSession::renew_login(Now) {
   return !has_begun || options_.only_version || !login_.stale();
 }
 
+Step MemcachedSession::refuse_login(std::string text) {
+  life().end(excused_if_stale({Reason::authentication, std::move(text), true}, login_));
+  return Step::again;
+}
+
 std::size_t MemcachedSession::free_slots() const {
   const std::size_t used = requests().size();
   if (options_.only_version || used >= options_.max_in_flight) return 0;

@@ -62,6 +62,8 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   const Login* login() const noexcept { return login_.get(); }
   bool has_credentials() const noexcept { return login() != nullptr && !login()->user.empty(); }
   Answers& answers() noexcept { return answers_; }
+  // The connection ends because the login that it shows, or none, is not taken.
+  Step refuse_login(std::string text);
 
  private:
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now) final;

@@ -77,6 +77,22 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
   return output_.end();
 }
 
+OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::string_view> command) {
+  std::size_t bytes = header_size(command.size());
+  for (const std::string_view word : command) {
+    bytes += header_size(word.size()) + word.size() + line_end.size();
+  }
+  output_.reserve(bytes);
+  ByteWriter out(output_.buffer());
+  put_header(out, '*', command.size());
+  for (const std::string_view word : command) {
+    put_header(out, '$', word.size());
+    out.bytes(word);
+    out.bytes(line_end);
+  }
+  return output_.end_secret();
+}
+
 OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
                                                std::span<const std::string_view> texts) {
   const auto text_size = [](std::size_t size) {

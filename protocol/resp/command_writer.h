@@ -56,6 +56,8 @@ class CommandWriter {
   OutputQueue::FrameId write(std::initializer_list<Argument> command) {
     return write(Command(command.begin(), command.size()));
   }
+  // The same, with a secret among its words: nothing is referenced, and the frame is wiped.
+  OutputQueue::FrameId write_secret(std::initializer_list<std::string_view> command);
   // Several commands as one frame, so that nothing comes between them and none leaves without the
   // others: ASKING and what it is for.
   OutputQueue::FrameId write_together(std::span<const Command> commands);

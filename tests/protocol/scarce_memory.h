@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "tests/protocol/freed_memory.h"
+
 namespace sheaf::protocol {
 
 // Counted down by every allocation of this program; the one that finds zero fails.
@@ -39,7 +41,14 @@ void* operator new[](std::size_t size) { return operator new(size); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   return sheaf::protocol::allocate(size);
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  sheaf::protocol::look_over(memory);
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { operator delete(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
+  operator delete(memory);
+}

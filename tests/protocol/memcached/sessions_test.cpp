@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tests/protocol/freed_memory.h"
 #include "tests/protocol/memcached/session_harness.h"
 
 namespace sheaf::protocol::memcached {
@@ -166,6 +167,101 @@ TEST_F(Negotiating, SessionsForAnotherLaneNegotiateForThemselves) {
   EXPECT_EQ(as_text(other->poll_output()[0]), "version\r\n");
   EXPECT_TRUE(sessions->takes_batches("key"));
   EXPECT_FALSE(sessions->takes_batches("a key"));
+}
+
+// ---- another login
+
+TEST_F(Negotiating, AConnectionThatLivesCannotChangeItsLogin) {
+  for (const auto protocol : {MemcachedProtocol::meta, MemcachedProtocol::binary}) {
+    config = cluster("user");
+    config.protocol = protocol;
+    sessions = sessions_of(config);
+    session = sessions->make(0, now);
+    sessions->set_login(make_login("user", "other"));
+    EXPECT_TRUE(session->renew_login(now)) << "it has not begun";
+    session->start(now);
+    EXPECT_TRUE(session->renew_login(now)) << "it has begun with that one";
+    sessions->set_login(make_login("user", "other"));
+    EXPECT_TRUE(session->renew_login(now)) << "nothing differs";
+    sessions->set_login(make_login("user", "third"));
+    EXPECT_FALSE(session->renew_login(now));
+    session->on_eof(now);
+    last_event();
+    EXPECT_TRUE(session->renew_login(now)) << "it has ended";
+  }
+}
+
+TEST_F(Negotiating, AQuestionShowsNoLoginAndGoesOn) {
+  config = cluster("user");
+  sessions = sessions_of(config);
+  EXPECT_TRUE(is_binary(begin()));
+  sessions->set_login(make_login("user", "other"));
+  EXPECT_TRUE(session->renew_login(now));
+}
+
+TEST_F(Negotiating, AUserThatComesLaterIsNotShownBeforeTheQuestionIsAnswered) {
+  EXPECT_EQ(begin(), "version\r\n");
+  sessions->set_login(make_login("user", "secret"));
+  EXPECT_TRUE(is_binary(begin())) << "the question";
+  sessions->set_login(nullptr);
+  EXPECT_EQ(begin(), "version\r\n");
+}
+
+TEST_F(Negotiating, ARefusedLoginIsNotForGoodWhenThereIsAnother) {
+  for (const bool renewed : {false, true}) {
+    config = cluster("user");
+    config.protocol = MemcachedProtocol::meta;
+    sessions = sessions_of(config);
+    begin();
+    feed("CLIENT_ERROR unauthenticated\r\n");
+    EXPECT_EQ(written(), "set login 0 0 11\r\nuser secret\r\n");
+    if (renewed) {
+      sessions->set_login(make_login("user", "other"));
+    }
+    feed("CLIENT_ERROR authentication failure\r\n");
+    EXPECT_EQ(session->close_reason().reason, Reason::authentication);
+    EXPECT_EQ(session->close_reason().permanent, !renewed);
+    expect_end(renewed);
+  }
+}
+
+TEST_F(Negotiating, TheSameWithSaslWhileTheProtocolIsBeingFoundOut) {
+  config = cluster("user");
+  sessions = sessions_of(config);
+  begin();
+  feed(binary_version(1));
+  expect_end(true);
+  begin();
+  feed(binary_version(1));
+  written();
+  sessions->set_login(make_login("user", "other"));
+  feed(binary_failure(Opcode::sasl_auth, 2, StatusCode::auth_error, "Auth failure."));
+  EXPECT_FALSE(session->close_reason().permanent);
+  expect_end(true);
+}
+
+TEST_F(Negotiating, NoPasswordStaysInMemoryThatIsGivenBack) {
+  constexpr std::string_view secret = "a-secret-that-is-long-enough-for-no-short-string";
+  const auto let_all_leave = [&] {
+    std::size_t size = 0;
+    for (const Bytes part : session->poll_output()) size += part.size();
+    session->on_output(size, now);
+  };
+  for (const auto protocol : {MemcachedProtocol::meta, MemcachedProtocol::binary}) {
+    const bool binary = protocol == MemcachedProtocol::binary;
+    config = cluster("");
+    config.protocol = protocol;
+    sessions = sessions_of(config);
+    sessions->set_login(make_login("user", secret));
+    const LookForSecret look(secret.substr(1));
+    for (const bool leaves : {true, false}) {
+      begin();
+      feed(binary ? binary_version(1) : "CLIENT_ERROR unauthenticated\r\n");
+      if (leaves) let_all_leave();
+      session.reset();
+    }
+    EXPECT_EQ(look.found(), 0u);
+  }
 }
 
 }  // namespace
