@@ -38,6 +38,8 @@ bool read_count(const Value& value, Reply& reply) noexcept {
 
 Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event) {
   Pending* const request = queue_.due();
+  const bool of_login = request != nullptr && request->question == Question::login;
+  if (of_login && life_.has_left(request->frame)) return on_login(*request, reply);
   if (reply.is_error()) {
     const ServerError error = ServerError::parse(reply.text());
     if (error.ends_connection()) return on_fatal(request, error, event);
@@ -175,6 +177,13 @@ Step Answers::on_own(Pending& request, const Value& value, std::string_view byte
   return answer(request, reply, event);
 }
 
+// What was sent behind AUTH is being carried out, but nobody can tell under which rights.
+Step Answers::on_login(Pending& request, const Value& reply) {
+  queue_.finish(request);
+  if (auto reason = renewal_.on_reply(reply)) life_.end(std::move(*reason));
+  return Step::again;
+}
+
 Step Answers::on_tracking(Pending& request, const Value& value) {
   if (!tracking_.on_reply(value)) return broken_type();
   queue_.finish(request);
@@ -279,7 +288,8 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
     case Question::present:
     case Question::script:
     case Question::execute:
-      break;  // changes_ reads them
+    case Question::login:
+      break;  // others read them
   }
   return false;
 }

@@ -6,6 +6,7 @@
 //
 // | reply                                   | then                                        |
 // |-----------------------------------------|---------------------------------------------|
+// | to AUTH                                 | renewal.h                                   |
 // | an error about the login, or after      | the connection ends; what was refused by it |
 // | which the server closes                 | for certain ends as refused                 |
 // | a redirect for a slot that the request  | the protocol is broken: the connection ends |
@@ -36,6 +37,7 @@
 
 #include "protocol/connection_life.h"
 #include "protocol/resp/changes.h"
+#include "protocol/resp/renewal.h"
 #include "protocol/resp/reply_tree.h"
 #include "protocol/resp/request_queue.h"
 #include "protocol/resp/server_error.h"
@@ -49,13 +51,14 @@ class Answers {
  public:
   // All outlive it.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
-          RequestQueue& queue, Changes& changes, Tracking& tracking) noexcept
+          RequestQueue& queue, Changes& changes, Tracking& tracking, Renewal& renewal) noexcept
       : options_(options),
         server_(server),
         life_(life),
         queue_(queue),
         changes_(changes),
-        tracking_(tracking) {}
+        tracking_(tracking),
+        renewal_(renewal) {}
 
   // The next reply, and its bytes; not a push.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
@@ -72,6 +75,7 @@ class Answers {
   Step on_change(Pending& request, const Value& reply, Event& event);
   Step on_closing(Pending& request, const Value& reply);
   Step on_own(Pending& request, const Value& reply, std::string_view bytes, Event& event);
+  Step on_login(Pending& request, const Value& reply);
   Step on_tracking(Pending& request, const Value& reply);
   Step on_key(Pending& list, const Value& reply, Event& event);
   Step on_fatal(Pending* request, const ServerError& error, Event& event);
@@ -91,6 +95,7 @@ class Answers {
   RequestQueue& queue_;
   Changes& changes_;
   Tracking& tracking_;
+  Renewal& renewal_;
   ValueVersion event_version_;
   std::string event_text_;  // what the last event has views of, where that is not the input
 };

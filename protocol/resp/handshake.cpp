@@ -27,17 +27,25 @@ bool is_permanent(const ServerError& error) noexcept {
 
 }  // namespace
 
+CloseReason refusal_of(std::string_view command, const ServerError& error) {
+  return {reason_of(error),
+          "the server refused " + std::string(command) + ": " + printable(error.text, 200),
+          is_permanent(error)};
+}
+
 Handshake::Handshake(const HandshakeOptions& options) noexcept
     : options_(options), login_(options.login) {}
 
 void Handshake::begin() noexcept {
-  if (login_.take() != nullptr) enter(State::login);
+  const Login* const login = login_.take();
+  const bool shows = login != nullptr && !(login->user.empty() && login->password.empty());
+  if (shows) enter(State::login);
 }
 
 OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login) {
   const std::string_view password = login.password.view();
-  if (login.user.empty()) return writer.write({"AUTH", password});
-  return writer.write({"AUTH", login.user, password});
+  if (login.user.empty()) return writer.write_secret({"AUTH", password});
+  return writer.write_secret({"AUTH", login.user, password});
 }
 
 void Handshake::enter(State state) noexcept {
@@ -160,10 +168,7 @@ void Handshake::fail(std::string_view command, const Value& reply) {
                 "the server broke the protocol: an odd reply to " + std::string(command)};
     return;
   }
-  const ServerError error = ServerError::parse(reply.text());
-  failure_ = {reason_of(error),
-              "the server refused " + std::string(command) + ": " + printable(error.text, 200),
-              is_permanent(error)};
+  failure_ = excused_if_stale(refusal_of(command, ServerError::parse(reply.text())), login_);
 }
 
 }  // namespace sheaf::protocol::resp

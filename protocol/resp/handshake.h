@@ -32,6 +32,7 @@
 
 #include "protocol/login.h"
 #include "protocol/resp/command_writer.h"
+#include "protocol/resp/server_error.h"
 #include "protocol/resp/server_facts.h"
 #include "protocol/session.h"
 
@@ -44,6 +45,9 @@ struct HandshakeOptions {
 
 // AUTH with this login. May throw std::bad_alloc; then nothing has changed.
 OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login);
+
+// Why a connection ends whose login, or what comes with it, was refused by this error.
+CloseReason refusal_of(std::string_view command, const ServerError& error);
 
 class Handshake {
  public:

@@ -53,7 +53,8 @@ enum class Question : std::uint8_t {
   execute,         // EXEC of a change: an array of one; null, if somebody has written meanwhile
   unwatch,         // UNWATCH: OK
   tracking,        // CLIENT TRACKING: OK
-  watch            // EXISTS: 1, or 0
+  watch,           // EXISTS: 1, or 0
+  login            // AUTH: OK
 };
 
 // `acts_early` is that of requests of several commands.

@@ -57,7 +57,17 @@ RespSession::RespSession(SessionOptions options)
       handshake_(options_.handshake),
       changes_(options_, handshake_.server(), requests(), life().output()),
       writer_(options_, handshake_.server(), requests(), life().output(), changes_, tracking_),
-      answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_) {}
+      renewal_(handshake_.login(), requests(), life().output()),
+      answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_, renewal_) {}
+
+// During the handshake it waits until that is over. A login cannot be given back.
+bool RespSession::renew_login(Now) {
+  const UsedLogin& login = handshake_.login();
+  if (life().state() == ConnectionLife::State::idle || closed() || !login.stale()) return true;
+  if (login.present() == nullptr) return false;
+  if (ready()) life().guarded([this] { renewal_.renew(); });
+  return true;
+}
 
 // A change that was given up may have made room for the next one.
 void RespSession::before_output() {
@@ -115,7 +125,10 @@ Step RespSession::on_greeting(const Value& reply, Event& event) {
     return life().broken("a reply to a request that has not been sent");
   }
   handshake_.on_reply(reply);
-  if (handshake_.state() == Handshake::State::ready) return life().become_ready(event);
+  if (handshake_.state() == Handshake::State::ready) {
+    renewal_.renew();
+    return life().become_ready(event);
+  }
   if (handshake_.state() == Handshake::State::failed) {
     life().end(handshake_.failure());
   } else {

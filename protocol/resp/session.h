@@ -10,6 +10,7 @@
 // | greeting | the last of them (handshake.h)  | event ready                      | ready    |
 // | greeting | a reply by which it fails       |                                  | closed   |
 // | ready    | submit()                        | the request (request_writer.h)   | ready    |
+// | ready    | another login                   | AUTH (renewal.h)                 | ready    |
 // | ready    | a reply (answers.h)             | an event, or it is dropped       | ready    |
 // | ready    | a push about keys (tracking.h)  | events notification              | ready    |
 // | any      | any other push                  | it is dropped and counted        | the same |
@@ -29,6 +30,7 @@
 
 #include "protocol/resp/answers.h"
 #include "protocol/resp/handshake.h"
+#include "protocol/resp/renewal.h"
 #include "protocol/resp/reply_reader.h"
 #include "protocol/resp/request_writer.h"
 #include "protocol/resp/tracking.h"
@@ -41,6 +43,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   explicit RespSession(SessionOptions options);
 
   bool clean() const override { return ready() && requests().only_own(); }
+  bool renew_login(Now now) override;
 
   const ServerFacts& server() const noexcept { return handshake_.server(); }
   // Of elements of replies, for tests of bounds.
@@ -70,6 +73,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   Changes changes_;
   Tracking tracking_;
   RequestWriter writer_;
+  Renewal renewal_;
   Answers answers_;
 };
 
