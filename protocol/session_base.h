@@ -44,7 +44,7 @@ class SessionBase : public Session {
     if (!due || now.mono < *due) return;
     life_.guarded([&] {
       if (!life_.check_handshake()) return;
-      if (now.mono >= own_deadline()) on_own_deadline();
+      if (now.mono >= own_deadline()) on_own_deadline(now);
       if (life_.ask_no_op(now)) life_.keep_alive().asked(write_no_op(), now.mono);
     });
   }
@@ -124,7 +124,7 @@ class SessionBase : public Session {
   // connection is ready, and work that waits for the next output.
   virtual std::string farewell() const { return {}; }
   virtual Deadline own_deadline() const { return never; }
-  virtual void on_own_deadline() {}
+  virtual void on_own_deadline(Now /*now*/) {}
   virtual void before_output() {}
 
   ConnectionLife& life() noexcept { return life_; }

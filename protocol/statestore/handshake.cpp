@@ -20,6 +20,8 @@ using mqtt5::ReasonCode;
 // the announced limit without a word, which would look like a time-out.
 constexpr std::uint32_t longest_packet = mqtt5::max_varint + 5;
 constexpr std::uint16_t subscribe_id = 65'535;   // never that of a request
+constexpr std::size_t longest_properties = 16;   // of CONNECT, but for those of the login
+constexpr std::size_t longest_connect = 64;      // the same of the packet, without its texts
 constexpr std::size_t longest_client_id = 4096;  // so that topics built of it are topics
 
 std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
@@ -29,35 +31,40 @@ std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
 
 }  // namespace
 
-Handshake::Handshake(const StoreSessionOptions& options, ConnectionLife& life)
+Handshake::Handshake(const StoreSessionOptions& options, Authentication& authentication,
+                     ConnectionLife& life)
     : options_(options),
+      authentication_(authentication),
       life_(life),
-      login_(options.login),
       agreement_{options.client_id, {}, longest_packet} {}
 
 // ---- CONNECT
 
-bool Handshake::acceptable_credentials() const {
-  const Login* const login = login_.get();
+bool Handshake::acceptable(const Login* login) const {
   const bool good =
       options_.client_id.size() <= longest_client_id && mqtt5::is_mqtt_string(options_.client_id);
   if (!good || login == nullptr) return good;
-  return login->user.size() <= mqtt5::max_string &&
-         login->password.view().size() <= mqtt5::max_string && mqtt5::is_mqtt_string(login->user);
+  const std::size_t longest = std::max({login->user.size(), login->password.view().size(),
+                                        login->method.size(), login->token.view().size()});
+  return longest <= mqtt5::max_string && mqtt5::is_mqtt_string(login->user) &&
+         mqtt5::is_mqtt_string(login->method);
 }
 
 void Handshake::begin() {
-  const Login* const login = login_.take();
-  if (!acceptable_credentials()) {
-    return life_.end(
-        {Reason::bad_configuration,
-         "user name, password or client ID is no MQTT string (UTF-8, at most 65535 bytes)", true});
+  const Login* const login = authentication_.begin();
+  if (!acceptable(login)) {
+    return life_.end({Reason::bad_configuration,
+                      "user name, password, authentication method, token or client ID is no MQTT "
+                      "string (UTF-8, at most 65535 bytes)",
+                      true});
   }
   std::string raw;
+  raw.reserve(longest_properties + size_of_properties(login));
   ByteWriter to_raw(raw);
   PropertyWriter properties(to_raw);
   properties.u16(PropertyId::receive_maximum, receive_maximum);
   properties.u32(PropertyId::maximum_packet_size, longest_packet);
+  add_properties(properties, login);
 
   mqtt5::Connect connect;
   connect.clean_start = true;  // and no session expiry: the session ends with the connection
@@ -66,9 +73,13 @@ void Handshake::begin() {
   connect.client_id = options_.client_id;
   if (login != nullptr && !login->user.empty()) connect.user = login->user;
   if (login != nullptr && !login->password.empty()) connect.password = login->password.view();
+  const auto size_of = [](const auto& text) { return text ? text->size() : 0; };
+  life_.output().reserve(longest_connect + raw.size() + options_.client_id.size() +
+                         size_of(connect.user) + size_of(connect.password));
   ByteWriter out(life_.output().buffer());
   connect.encode(out);
-  life_.output().end();
+  wipe(raw);
+  authentication_.sent(life_.output().end_secret());
 }
 
 // ---- CONNACK
@@ -77,11 +88,14 @@ Step Handshake::on_connack(const mqtt5::Frame& frame, std::string_view packet) {
   const auto connack = mqtt5::Connack::parse(frame, packet);
   if (!connack) return broken(life_, connack.error());
   if (is_error(connack->code)) {
-    return life_.end_with(
-        is_about_identity(connack->code) ? Reason::authentication : Reason::connect_failed,
-        sentence("the server refused the connection", connack->code, connack->properties),
-        is_permanent(connack->code));
+    life_.end(excused_if_stale(
+        {is_about_identity(connack->code) ? Reason::authentication : Reason::connect_failed,
+         sentence("the server refused the connection", connack->code, connack->properties),
+         is_permanent(connack->code)},
+        authentication_.login()));
+    return Step::again;
   }
+  if (!authentication_.accepts(connack->properties)) return Step::again;
   // Section 3.2.2.1.1: there was a clean start.
   if (connack->session_present) {
     return broken(life_, "the server resumed a session after a clean start",

@@ -22,6 +22,7 @@
 
 #include "protocol/connection_life.h"
 #include "protocol/mqtt5/packets.h"
+#include "protocol/statestore/authentication.h"
 #include "protocol/statestore/session_options.h"
 
 namespace sheaf::protocol::statestore {
@@ -36,8 +37,9 @@ struct Agreement {
 
 class Handshake {
  public:
-  // Both outlive it.
-  Handshake(const StoreSessionOptions& options, ConnectionLife& life);
+  // All outlive it.
+  Handshake(const StoreSessionOptions& options, Authentication& authentication,
+            ConnectionLife& life);
 
   void begin();
   Step on_connack(const mqtt5::Frame& frame, std::string_view packet);
@@ -46,14 +48,14 @@ class Handshake {
   const Agreement& agreement() const noexcept { return agreement_; }
 
  private:
-  bool acceptable_credentials() const;
+  bool acceptable(const Login* login) const;
   // False: the connection has ended.
   bool agree(const mqtt5::Properties& limits);
   void subscribe();
 
   const StoreSessionOptions& options_;
+  Authentication& authentication_;
   ConnectionLife& life_;
-  UsedLogin login_;
   Agreement agreement_;
 };
 

@@ -49,7 +49,8 @@ std::optional<mqtt5::ParseError> refusal_of(const mqtt5::Publish& publish) {
 StoreSession::StoreSession(StoreSessionOptions options, HybridClock& clock)
     : SessionBase(life_options(options), options.max_in_flight),
       options_(std::move(options)),
-      handshake_(options_, life()),
+      authentication_(options_, life()),
+      handshake_(options_, authentication_, life()),
       writer_(options_, handshake_.agreement(), clock, requests(), life().output()),
       replies_(options_.value_limit, clock, life().counters()),
       notifications_(options_.value_limit, clock, life().counters()),
@@ -116,6 +117,8 @@ Step StoreSession::on_packet(const Frame& frame, std::string_view packet, Event&
       return on_puback(frame, packet, event);
     case PacketType::disconnect:
       return on_disconnect(frame, packet);
+    case PacketType::auth:
+      return authentication_.on_auth(frame, packet, life().last_input());
     case PacketType::pingresp: {
       const auto pingresp = mqtt5::Pingresp::parse(frame, packet);
       return pingresp ? Step::again : broken(life(), pingresp.error());
@@ -129,22 +132,33 @@ Step StoreSession::on_handshake(const Frame& frame, std::string_view packet, Eve
   if (frame.type == PacketType::disconnect) return on_disconnect(frame, packet);
   if (life().state() == State::greeting) {
     if (frame.type == PacketType::connack) return handshake_.on_connack(frame, packet);
+    if (frame.type == PacketType::auth) {
+      return authentication_.on_auth(frame, packet, life().last_input());
+    }
     return out_of_place(life(), frame.type);
   }
   if (frame.type == PacketType::publish) return on_publish(frame, packet, event);
   if (frame.type != PacketType::suback) return out_of_place(life(), frame.type);
   const Step step = handshake_.on_suback(frame, packet, event);
-  if (step == Step::event) writer_.start();
+  if (step != Step::event) return step;
+  writer_.start();
+  authentication_.become_ready(life().last_input());
   return step;
 }
 
 Step StoreSession::on_disconnect(const Frame& frame, std::string_view packet) {
   const auto disconnect = mqtt5::Disconnect::parse(frame, packet);
   if (!disconnect) return broken(life(), disconnect.error());
-  return life().end_with(
+  CloseReason reason{
       reason_of_disconnect(disconnect->code),
       sentence("the server ended the connection", disconnect->code, disconnect->properties),
-      is_permanent(disconnect->code));
+      is_permanent(disconnect->code)};
+  if (authentication_.is_refused_by(disconnect->code)) {
+    reason.reason = Reason::authentication;
+    reason.permanent = true;
+  }
+  life().end(excused_if_stale(std::move(reason), authentication_.login()));
+  return Step::again;
 }
 
 // ---- PUBLISH: replies and notifications

@@ -14,6 +14,7 @@
 // | ready    | PUBACK >= 0x80      | event reply, refused                      | ready    |
 // | ready    | PUBACK, unknown     | dropped, counted                          | ready    |
 // | ready    | PINGRESP            |                                           | ready    |
+// | any      | AUTH                | see authentication.h                      |          |
 // | any      | DISCONNECT          | events failed, closed                     | closed   |
 // | any      | anything else       | DISCONNECT, events failed, closed         | closed   |
 // | any      | close()             | DISCONNECT, events failed, closed         | closed   |
@@ -27,6 +28,7 @@
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -37,6 +39,7 @@
 #include "protocol/mqtt5/packets.h"
 #include "protocol/session_base.h"
 #include "protocol/statestore/acknowledgements.h"
+#include "protocol/statestore/authentication.h"
 #include "protocol/statestore/clock.h"
 #include "protocol/statestore/handshake.h"
 #include "protocol/statestore/notification_reader.h"
@@ -52,6 +55,10 @@ class StoreSession final : public SessionBase<RequestTable> {
   // `clock` is the node's, shared by its sessions; it outlives them.
   StoreSession(StoreSessionOptions options, HybridClock& clock);
 
+  bool renew_login(Now now) override {
+    return authentication_.renew(handshake_.agreement().packet_limit, now);
+  }
+
  private:
   void greet() override { handshake_.begin(); }
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now) override {
@@ -61,8 +68,13 @@ class StoreSession final : public SessionBase<RequestTable> {
   Step next_step(Event& event) override;
   std::size_t free_slots() const override;
   std::string farewell() const override;
-  Deadline own_deadline() const override { return acknowledgements_.due(); }
-  void on_own_deadline() override { acknowledgements_.flush(); }
+  Deadline own_deadline() const override {
+    return std::min(acknowledgements_.due(), authentication_.due());
+  }
+  void on_own_deadline(Now now) override {
+    acknowledgements_.flush();
+    authentication_.on_deadline(now);
+  }
   void before_output() override;
 
   Step on_packet(const mqtt5::Frame& frame, std::string_view packet, Event& event);
@@ -79,6 +91,7 @@ class StoreSession final : public SessionBase<RequestTable> {
   Step refuse(PendingRequest& request, Reason reason, std::string_view text, Event& event);
 
   const StoreSessionOptions options_;
+  Authentication authentication_;
   Handshake handshake_;
   RequestWriter writer_;
   ReplyReader replies_;

@@ -38,7 +38,7 @@ class LineSession final : public SessionBase<OrderedRequests<>> {
   std::size_t free_slots() const override { return slots; }
   std::string farewell() const override { return "BYE\n"; }
   Deadline own_deadline() const override { return chore; }
-  void on_own_deadline() override {
+  void on_own_deadline(Now) override {
     ++chores_done;
     chore = never;
   }
