@@ -10,6 +10,14 @@ namespace sheaf::node {
 
 using socket::ClientSocket;
 
+namespace {
+
+// A connection that goes another way than the one before need not wait. But who is given a new
+// login for each attempt, and all of them wrong, finds a new way for ever.
+constexpr unsigned most_ways = 4;
+
+}  // namespace
+
 // ---- picking
 
 ClientSocket* SocketPool::least_loaded() const {
@@ -131,6 +139,7 @@ void SocketPool::skip_backoff(Now now) noexcept {
 
 void SocketPool::on_ready(Now now) noexcept {
   ++totals_.connects;
+  other_ways_ = 0;
   backoff_.on_ready(now);
 }
 
@@ -138,7 +147,7 @@ std::unique_ptr<ClientSocket> SocketPool::on_closed(const ClientSocket& socket,
                                                     const protocol::CloseReason& why, Now now) {
   totals_.add(socket);
   if (why.renegotiates) {
-    reconnect_at_ = now.mono;
+    reconnect_at_ = ++other_ways_ <= most_ways ? now.mono : backoff_.on_failed(now, random_);
   } else if (is_failure(why)) {
     ++(socket.was_ready() ? totals_.lost : totals_.connect_failures);
     reconnect_at_ = backoff_.on_failed(now, random_);

@@ -90,6 +90,7 @@ class SocketPool {
   Random random_;
   Backoff backoff_;
   Deadline reconnect_at_{0};  // no attempt to connect before
+  unsigned other_ways_ = 0;   // that were gone since a connection was ready
   std::vector<std::unique_ptr<socket::ClientSocket>> sockets_;
   std::vector<SocketFacts> facts_;
   PoolPlan plan_;

@@ -51,6 +51,16 @@ void WatchLine::leave(Now now) {
   arm();
 }
 
+void WatchLine::renew_login(Now now) {
+  if (shut_down_) return;
+  if (state_ == State::waiting) {
+    redial_at_ = now.mono;
+    return arm();
+  }
+  if (socket_ == nullptr || socket_->renew_login(now)) return;
+  socket_->abort(Reason::closed, "it cannot change its login, and there is another one", now);
+}
+
 void WatchLine::shut_down(Now now) {
   shut_down_ = true;
   close(now);

@@ -11,6 +11,7 @@
 // | dialing | failed                              | on_line_failed, waits           | waiting |
 // | waiting | the wait is over                    | dials                           | dialing |
 // | up      | ended, or silent                    | on_line_down, waits             | waiting |
+// | waiting | renew_login()                       | dials                           | dialing |
 // | any     | leave(), and `linger` later         | closes                          | closed  |
 //
 // A connection says nothing when it dies in silence (a cable, a stopped server). So after `quiet`
@@ -66,6 +67,9 @@ class WatchLine final : private socket::ClientSocketOwner,
 
   void open(Now now);   // it is needed
   void leave(Now now);  // not any more; nothing is in flight
+  // The sessions have another login: a connection that cannot go on with it is made anew, and an
+  // attempt that waits is made at once.
+  void renew_login(Now now);
   // Ends what is in flight, closes; nothing follows but empty().
   void shut_down(Now now);
   bool empty() const noexcept { return socket_ == nullptr && retiring_.empty(); }

@@ -59,6 +59,7 @@ class WatchRegistry final : public calls::Watches,
   unsigned home_of(std::string_view key) const;
   Side& side_of(std::string_view key);
   void on_topology(Now now) override;
+  void on_login(Now now) override;
   bool lets_go(const node::ClientNode& node) override;
   void move(Side& from, Entry& entry, Now now);
   static bool remove_from(Side& side, std::string_view key, const calls::WatchSink& sink, Now now);

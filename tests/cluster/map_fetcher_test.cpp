@@ -305,6 +305,16 @@ TEST_F(MapFetcherTest, WhileEveryServerRefusesTheLogInCallsEndAtOnce) {
   EXPECT_TRUE(last.answered);
 }
 
+TEST_F(MapFetcherTest, WithAnotherLoginEveryServerIsAskedAtOnce) {
+  make({.seeds = {a, b}});
+  while (network.dialing() > 0) network.refuse_log_in();
+  loop.pass(1ms);
+  EXPECT_EQ(network.dialing(), 0u);
+  cluster->renew_logins(loop.now());
+  loop.settle();
+  EXPECT_EQ(network.dialing(), 2u);
+}
+
 TEST_F(MapFetcherTest, WhileOneServerMayStillAnswerCallsWaitThoughAnotherRefusesTheLogIn) {
   make({.seeds = {a, b}});
   const RedirectedOp& op = start("7", 60s);

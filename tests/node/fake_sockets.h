@@ -73,6 +73,8 @@ struct FakeSession final : protocol::Session {
   std::size_t capacity = 10;
   bool dirty = false;
   bool refuses = false;  // every submit
+  bool renews = true;    // goes on with another login
+  unsigned renewals = 0;
   void become_ready() {
     ready_ = true;
     push(protocol::Event::Kind::ready, {});
@@ -96,6 +98,11 @@ struct FakeSession final : protocol::Session {
     reason_.text = std::move(text);
     reason_.permanent = permanent;
     closed_ = true;
+  }
+  // The login is refused, and there is another one by now.
+  void end_for_another_login() {
+    end(Reason::authentication, "WRONGPASS");
+    reason_.renegotiates = true;
   }
   socket::StreamSink* stream = nullptr;
 
@@ -122,6 +129,10 @@ struct FakeSession final : protocol::Session {
   protocol::Sent cancel(protocol::Ticket ticket, Now) override {
     std::erase(tickets_, ticket);
     return protocol::Sent::maybe;
+  }
+  bool renew_login(Now) override {
+    ++renewals;
+    return renews;
   }
   void close(Now) override {
     if (!closed_) end(Reason::closed, "closed");
@@ -184,6 +195,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   // It succeeds, and the server refuses the password.
   void refuse_log_in() {
     connect([](FakeSession& session) { session.end(Reason::authentication, "WRONGPASS", true); });
+  }
+  void refuse_for_another_login() {
+    connect([](FakeSession& session) { session.end_for_another_login(); });
   }
   void refuse() {
     FakeDial& dial = *dials_.front();

@@ -56,6 +56,34 @@ TEST_F(HealthTest, RequestsWaitUntilTheFirstConnectionIsReady) {
   EXPECT_EQ(health.since(), 5s);
 }
 
+TEST_F(HealthTest, ANodeThatIsDownIsAskedAtOnceWithAnotherLogin) {
+  health.on_connect_failed(0ms, true, at(1ms));
+  ASSERT_EQ(health.next_action(at(1ms)), HealthAction::drop_pool);
+  EXPECT_GT(health.poll_deadline(), 1s) << "a refusal for good";
+  health.on_new_login(at(100ms));
+  EXPECT_EQ(health.next_action(at(100ms)), HealthAction::start_probe);
+  health.on_probe_result(false, true, at(101ms));
+  EXPECT_GT(health.poll_deadline(), 1s) << "that one is wrong, too";
+}
+
+TEST_F(HealthTest, AProbeThatIsOutWithTheLoginBeforeIsRepeatedAtOnceIfItFails) {
+  take_down(1ms);
+  const Nanos started = start_probe();
+  health.on_new_login(at(started + 1ms));
+  EXPECT_EQ(health.next_action(at(started + 1ms)), HealthAction::none) << "one at a time";
+  health.on_probe_result(false, true, at(started + 2ms));
+  EXPECT_EQ(health.next_action(at(started + 2ms)), HealthAction::start_probe);
+  health.on_probe_result(false, true, at(started + 3ms));
+  EXPECT_EQ(health.next_action(at(started + 3ms)), HealthAction::none) << "once";
+}
+
+TEST_F(HealthTest, AnotherLoginChangesNothingForANodeThatIsUp) {
+  bring_up();
+  health.on_new_login(at(1ms));
+  EXPECT_EQ(health.next_action(at(1ms)), HealthAction::none);
+  EXPECT_EQ(health.poll_deadline(), never);
+}
+
 TEST_F(HealthTest, TheFirstRefusedConnectionTakesANewNodeDown) {
   health.on_connect_failed(0ms, false, at(1ms));
   EXPECT_EQ(health.state(), NodeHealth::down);

@@ -57,6 +57,25 @@ TEST_F(PoolPlanTest, IdleSocketsStayUntilTheirTime) {
   EXPECT_EQ(plan.next, 60s);
 }
 
+// It finishes what is in flight on it.
+TEST_F(PoolPlanTest, ARetiredSocketIsNeitherIdleNorOneOfThoseThereAre) {
+  SocketFacts retired = busy(90s, 1, 100);
+  retired.retired = true;
+  make({retired, idle(90s)}, 0, 100s);
+  EXPECT_EQ(plan.create, 1u) << "in its place";
+  make({retired, retired, retired, retired}, 0, 100s);
+  EXPECT_EQ(plan.create, 2u);
+  bounds.min = 0;
+  make({retired}, 1, 100s);
+  EXPECT_EQ(plan.create, 1u) << "its room is for nobody";
+  make({retired}, 0, 200s);
+  EXPECT_EQ(plan.verdicts.front(), Verdict::end_busy);
+  retired = idle(0s);
+  retired.retired = true;
+  make({retired, retired}, 0, 100s);
+  EXPECT_EQ(std::ranges::count(plan.verdicts, Verdict::keep), 2) << "they close by themselves";
+}
+
 TEST_F(PoolPlanTest, LentAndBusySocketsAreNotIdle) {
   SocketFacts lent = idle(0s);
   lent.leases = 1;

@@ -135,5 +135,31 @@ TEST_F(ProberTest, TheOwnerMayAskAgainAtOnce) {
   EXPECT_EQ(network.dials, 3u);
 }
 
+TEST_F(ProberTest, AKeptConnectionThatCannotGoOnWithAnotherLoginIsClosed) {
+  ask();
+  network.accept();
+  network.session().answer();
+  deliver();
+  prober.renew_login(loop.now());
+  EXPECT_FALSE(prober.empty());
+  network.session().renews = false;
+  prober.renew_login(loop.now());
+  loop.settle();
+  EXPECT_TRUE(prober.empty());
+  EXPECT_EQ(results, Results{"good"}) << "nothing was being asked";
+  ask();
+  EXPECT_EQ(network.dials, 2u);
+}
+
+TEST_F(ProberTest, AQuestionOnAConnectionThatCannotGoOnIsAskedAnew) {
+  ask();
+  network.accept();
+  network.session().renews = false;
+  again = true;
+  prober.renew_login(loop.now());
+  EXPECT_EQ(results, Results{"bad"});
+  EXPECT_EQ(network.dialing(), 1u);
+}
+
 }  // namespace
 }  // namespace sheaf::node

@@ -150,6 +150,58 @@ TEST_F(SocketPoolTest, RetiredConnectionsFinishWhatIsOnThemAndClose) {
   EXPECT_TRUE(pool->has_lost(request("key", id)));
 }
 
+TEST_F(SocketPoolTest, WhatCannotGoOnWithAnotherLoginIsReplacedAndFinishesFirst) {
+  ready(2);
+  network.session(0).renews = network.session(1).renews = false;
+  ClientSocket* const busy = pool->socket_for(request());
+  submit(*busy, request());
+  pool->renew_login(loop.now());
+  loop.settle();
+  EXPECT_EQ(pool->size(), 1u) << "the idle one has closed";
+  EXPECT_EQ(pool->least_loaded(), nullptr);
+  maintain();
+  EXPECT_EQ(network.dialing(), 2u);
+  network.accept();
+  EXPECT_NE(pool->least_loaded(), busy);
+  pool->renew_login(loop.now());
+  EXPECT_EQ(network.session(0).renewals, 1u) << "one that is retired is not asked again";
+  FakeSession& session = network.session(0);
+  session.answer();
+  network.deliver(session);
+  EXPECT_EQ(pool->size(), 2u);
+  EXPECT_EQ(stats().connections_lost, 0u);
+}
+
+TEST_F(SocketPoolTest, WhatGoesOnWithAnotherLoginStays) {
+  ready(2);
+  pool->renew_login(loop.now());
+  loop.settle();
+  EXPECT_EQ(network.session(0).renewals + network.session(1).renewals, 2u);
+  EXPECT_EQ(pool->size(), 2u);
+  EXPECT_NE(pool->least_loaded(), nullptr);
+}
+
+// Who gets a new login for each attempt, and all of them wrong, must not attempt for ever.
+TEST_F(SocketPoolTest, AnotherLoginIsTriedAtOnceButNotWithoutEnd) {
+  make(1, 1);
+  maintain();
+  unsigned at_once = 0;
+  for (; network.dialing() > 0 && at_once < 100; ++at_once) {
+    network.refuse_for_another_login();
+    maintain();
+  }
+  EXPECT_GT(at_once, 2u);
+  EXPECT_LT(at_once, 10u);
+  loop.turn(maintain());
+  maintain();
+  EXPECT_EQ(network.dialing(), 1u);
+  network.accept();
+  network.session().end_for_another_login();
+  network.deliver(network.session());
+  maintain();
+  EXPECT_EQ(network.dialing(), 1u) << "one that was ready begins a new count";
+}
+
 TEST_F(SocketPoolTest, ABoundRequestGoesOnItsConnectionOrIsLost) {
   ready(2);
   ClientSocket* const socket = pool->socket_for(request());

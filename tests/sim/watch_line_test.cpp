@@ -89,5 +89,28 @@ TEST_F(WatchLineTest, ASilentServerIsFoundOutInThreeSecondsAlsoWithAFullWindow) 
   EXPECT_LE(down_at, stopped + 3s);
 }
 
+TEST_F(WatchLineTest, AnotherLoginThatAConnectionCannotTakeMakesItAnewAtOnce) {
+  later([&](Now at) { line.renew_login(at); });
+  EXPECT_EQ(down_at, never) << "nothing differs";
+  later([&](Now at) {
+    client.sessions().set_login(protocol::make_login("ann", "word"));
+    line.renew_login(at);
+  });
+  stack.world.run_for(200ms);
+  EXPECT_NE(down_at, never);
+  EXPECT_TRUE(line.up());
+}
+
+// After a refusal for good it would wait for half a minute.
+TEST_F(WatchLineTest, AnAttemptThatWaitsIsMadeAtOnceWithAnotherLogin) {
+  broker.crash();
+  stack.world.run_for(5s);
+  broker.restart();
+  ASSERT_FALSE(line.up());
+  later([&](Now at) { line.renew_login(at); });
+  stack.world.run_for(20ms);
+  EXPECT_TRUE(line.up());
+}
+
 }  // namespace
 }  // namespace sheaf::sim

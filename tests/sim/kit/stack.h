@@ -106,6 +106,7 @@ class StackClient final : private socket::Deferred {
 
   SimLoop& loop() { return loop_; }
   cluster::ClientCluster& cluster() { return *cluster_; }
+  Sessions& sessions() { return sessions_; }
   client::calls::ProcedureHost& procedures() { return *procedures_; }
   client::watch::WatchRegistry& watches() { return *watches_; }
   const std::deque<Op>& operations() const { return operations_; }
