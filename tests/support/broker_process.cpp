@@ -118,6 +118,10 @@ void BrokerProcess::write_configuration() const {
       plugin << "plugin_opt_" << name << ' ' << value << '\n';
     }
   }
+  if (!options_.tokens.empty()) {
+    plugin << "plugin " << SHEAF_TEST_TOKEN_PLUGIN << "\nplugin_opt_tokens " << options_.tokens
+           << "\nplugin_opt_continue " << (options_.tokens_twice ? "true" : "false") << '\n';
+  }
   std::ostringstream access;
   if (options_.users.empty()) {
     access << "allow_anonymous true\n";

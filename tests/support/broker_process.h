@@ -19,8 +19,12 @@ struct BrokerOptions {
   // plugin_opt_NAME VALUE, repeated for each listener with per_listener_settings.
   std::vector<std::pair<std::string, std::string>> plugin_options;
   std::vector<std::pair<std::string, std::string>> users;  // name, password; empty = anonymous
-  std::string acl;                                         // an acl_file; empty = none
-  std::string extra;                                       // further lines of mosquitto.conf
+  // A file whose lines are the tokens of clients, which log in by K8S-SAT then and not otherwise
+  // (token_plugin/token_plugin.cpp); empty = as `users` says.
+  std::string tokens;
+  bool tokens_twice = false;  // the broker asks for each token once more
+  std::string acl;            // an acl_file; empty = none
+  std::string extra;          // further lines of mosquitto.conf
   // Lines of each listener that make it one for TLS; empty = without TLS. Then nobody waits for a
   // CONNACK.
   std::string tls;

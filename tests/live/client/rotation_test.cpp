@@ -57,6 +57,7 @@ TEST(Rotation, OfAPasswordFileFailsNoCallOnRedis) {
   }
   EXPECT_THAT(load.stop(), testing::IsEmpty());
   EXPECT_GT(load.calls(), 1'000u);
+  EXPECT_EQ(client.stats().at(0).connects, 2u) << "they have lived through all";
   EXPECT_EQ(admin.text({"ACL", "LOG"}), "[]") << "nobody was refused";
 }
 
