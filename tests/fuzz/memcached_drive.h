@@ -18,12 +18,13 @@ void play_memcached(std::string_view bytes) {
   protocol::memcached::SessionOptions options;
   options.max_in_flight = 20;
   const std::uint8_t flags = input.u8();
-  if ((flags & 1) != 0) options.login = test::login_slot("ann", "");
   options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {
+    const auto slot = test::login_slot((flags & 1) != 0 ? "ann" : "", "");
+    options.login = slot;
     Session session(options);
-    SessionDrive drive(session, piece);
+    SessionDrive drive(session, piece, slot);
     drive.play(played);
     expect(session.input_capacity() < 300'000, "the input buffer is bounded");
     return drive.transcript();

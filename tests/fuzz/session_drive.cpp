@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "tests/support/logins.h"
+
 namespace sheaf::fuzz {
 
 using protocol::Condition;
@@ -62,7 +64,7 @@ void SessionDrive::play(std::string_view bytes) {
   session_.start(now_);
   poll();
   while (!script.done()) {
-    const auto action = static_cast<Action>(script.u8() % 7);
+    const auto action = static_cast<Action>(script.u8() % 8);
     step(action, script.u8(), server);
     poll();
   }
@@ -94,7 +96,22 @@ void SessionDrive::step(Action action, std::uint8_t argument, Input& server) {
     case Action::end:
       if (argument % 2 == 0) return session_.close(now_);
       if (!session_.closed()) session_.on_eof(now_);
+      return;
+    case Action::renew:
+      return renew(argument);
   }
+}
+
+void SessionDrive::renew(std::uint8_t argument) {
+  const unsigned login = argument % 5;
+  const std::string_view words[] = {"one", "two"};
+  slot_->present = login < 2   ? test::token_login("K8S-SAT", words[login])
+                   : login < 4 ? protocol::make_login("ann", words[login - 2])
+                               : nullptr;
+  const bool was_over = session_.closed();
+  const bool goes_on = session_.renew_login(now_);
+  expect(goes_on || !was_over, "a session that has ended has nothing to be replaced");
+  transcript_ += goes_on ? "renewed\n" : "cannot renew\n";
 }
 
 // Of a long text only both ends are given in single bytes.

@@ -17,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "protocol/login.h"
 #include "protocol/session.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -24,7 +25,16 @@ namespace sheaf::fuzz {
 
 class SessionDrive {
  public:
-  enum class Action : std::uint8_t { feed, submit, take_output, answer, cancel, pass_time, end };
+  enum class Action : std::uint8_t {
+    feed,
+    submit,
+    take_output,
+    answer,
+    cancel,
+    pass_time,
+    end,
+    renew
+  };
   static constexpr std::uint8_t all = 255;  // argument of feed, take_output
 
   // What a request borrows, in memory of its own that ends with the request.
@@ -36,8 +46,10 @@ class SessionDrive {
     std::uint32_t next_item = 0;
   };
 
-  // `piece`: how many bytes of the server are given at once.
-  SessionDrive(protocol::Session& session, std::size_t piece) : session_(session), piece_(piece) {}
+  // `piece`: how many bytes of the server are given at once. `slot`: that of the session's login.
+  SessionDrive(protocol::Session& session, std::size_t piece,
+               std::shared_ptr<protocol::LoginSlot> slot = std::make_shared<protocol::LoginSlot>())
+      : session_(session), piece_(piece), slot_(std::move(slot)) {}
   virtual ~SessionDrive() = default;
   SessionDrive(const SessionDrive&) = delete;
   SessionDrive& operator=(const SessionDrive&) = delete;
@@ -67,12 +79,14 @@ class SessionDrive {
   void take_output(std::size_t most);
   void cancel(std::uint8_t argument);
   void pass_time(std::uint8_t argument);
+  void renew(std::uint8_t argument);
   void poll();
   void check(const protocol::Event& event);
   void note(const protocol::Event& event);
 
   protocol::Session& session_;
   std::size_t piece_;
+  std::shared_ptr<protocol::LoginSlot> slot_;
   Now now_{std::chrono::hours(1), std::chrono::milliseconds(1'700'000'000'000)};
   std::map<Name, std::unique_ptr<Request>> open_;
   bool ready_ = false;
@@ -109,6 +123,8 @@ class Script {
   Script& cancel(std::uint8_t number) { return add(Action::cancel, number); }
   Script& pass_time(std::uint8_t power) { return add(Action::pass_time, power); }
   Script& end() { return add(Action::end, 0); }
+  // 0 and 1: tokens; 2 and 3: passwords; 4: nobody logs in.
+  Script& renew(std::uint8_t login) { return add(Action::renew, login); }
 
   // The input: these steps, and what the server says meanwhile.
   std::string with(std::string_view server) const {

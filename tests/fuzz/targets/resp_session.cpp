@@ -26,12 +26,13 @@ void run(std::string_view bytes) {
   SessionOptions options;
   options.max_in_flight = 20;
   const std::uint8_t flags = input.u8();
-  if ((flags & 1) != 0) options.handshake.login = test::login_slot("", "secret");
   options.value_limit = (flags & 2) != 0 ? 50 : 20'000;
   const std::string_view played = input.rest();
   play_twice([&](std::size_t piece) {
+    const auto slot = test::login_slot("", (flags & 1) != 0 ? "secret" : "");
+    options.handshake.login = slot;
     RespSession session(options);
-    RespDrive drive(session, piece);
+    RespDrive drive(session, piece, slot);
     drive.play(played);
     expect(session.input_capacity() < 2'500'000, "the input buffer is bounded");
     expect(session.reply_capacity() <= 8'192, "and so is the tree of a reply");
@@ -111,6 +112,16 @@ std::vector<std::string> seeds() {
       '\2' + Script(ready).submit(Verb::get).submit(Verb::get).take_output().with(
                  hello + last + "$60\r\n" + std::string(60, 'x') + "\r\n$2000000\r\n"),
       '\1' + Script().take_output().feed(5).take_output().with("+OK\r\n" + hello),
+      talk(Script(ready)
+               .submit(Verb::get)
+               .renew(2)
+               .renew(3)
+               .submit(Verb::get)
+               .take_output()
+               .feed(12)
+               .take_output(),
+           "$1\r\nv\r\n+OK\r\n_\r\n+OK\r\n"),
+      '\1' + Script().renew(3).take_output().with("-WRONGPASS no\r\n"),
       '\0' + Script()
                  .take_output()
                  .feed(static_cast<std::uint8_t>(old.size()))

@@ -4,6 +4,7 @@
 #include "protocol/statestore/session.h"
 #include "protocol/statestore/topics.h"
 #include "tests/fuzz/session_drive.h"
+#include "tests/support/logins.h"
 
 namespace sheaf::fuzz {
 namespace {
@@ -12,6 +13,7 @@ using namespace protocol::statestore;
 namespace mqtt5 = protocol::mqtt5;
 
 constexpr std::string_view client_id = "sheaf-1";
+constexpr std::string_view token_method = "K8S-SAT";
 
 std::string publish(std::string_view topic, std::string_view correlation, std::string_view payload,
                     std::string_view timestamp = "001700000000000:00001:StateStore") {
@@ -106,9 +108,12 @@ void run(std::string_view bytes) {
   options.value_limit = 20'000;
   options.max_in_flight = 20;
   play_twice([&](std::size_t piece) {
+    const auto slot = std::make_shared<protocol::LoginSlot>(
+        protocol::LoginSlot{test::token_login(token_method, "zero")});
+    options.login = slot;
     HybridClock clock("client-node");
     StoreSession session(options, clock);
-    StoreDrive drive(session, piece);
+    StoreDrive drive(session, piece, slot);
     drive.play(bytes);
     expect(session.input_capacity() < 500'000, "the input buffer is bounded");
     return drive.transcript();
@@ -126,7 +131,30 @@ std::vector<std::string> seeds() {
   };
   const std::string change =
       short_text(encoded(Notification{Notification::Operation::set, "abc"}, Spelling::sdk));
+  std::string method;
+  ByteWriter to_method(method);
+  mqtt5::PropertyWriter(to_method).text(mqtt5::PropertyId::authentication_method, token_method);
+  const auto auth = [&method](mqtt5::ReasonCode code) {
+    mqtt5::Auth packet{code, {}};
+    packet.properties.raw = method;
+    return encoded(packet);
+  };
+  const std::string granted = auth(mqtt5::ReasonCode::success);
+  const std::string more = auth(mqtt5::ReasonCode::continue_authentication);
   return {talk(Script(ready)
+                   .submit(Verb::get)
+                   .renew(0)
+                   .renew(1)
+                   .take_output()
+                   .feed(size(granted))
+                   .take_output()
+                   .feed(size(more))
+                   .take_output(),
+               granted + more + granted),
+          talk(Script(ready).renew(0).take_output().pass_time(13).take_output(), ""),
+          talk(Script(ready).renew(2).renew(4).take_output(), granted),
+          Script().take_output().feed(size(more)).take_output().with(more + connack + suback),
+          talk(Script(ready)
                    .submit(Verb::get)
                    .submit(Verb::set, 2)
                    .submit(Verb::remove)
