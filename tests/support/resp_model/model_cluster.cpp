@@ -11,6 +11,7 @@ using protocol::resp::slot_count;
 ModelCluster::ModelCluster(const std::vector<NodeAddress>& primaries, std::uint64_t seed,
                            ClusterOptions options)
     : options_(std::move(options)), random_(seed), gossip_(random_.u64()) {
+  if (!options_.password.empty()) allow(options_.password);
   for (const NodeAddress& address : primaries) add(address, std::make_shared<Keyspace>());
   const std::size_t count = primaries.size();
   for (std::size_t slot = 0; slot < slot_count; ++slot) {

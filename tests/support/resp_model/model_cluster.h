@@ -11,7 +11,10 @@
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -116,6 +119,16 @@ class ModelCluster {
 
   std::uint64_t next_connection() { return ++last_connection_; }
 
+  // ---- passwords: those that are let in now
+  bool wants_password() const { return !passwords_.empty(); }
+  bool takes(std::string_view password) const { return passwords_.contains(password); }
+  void allow(std::string password) { passwords_.insert(std::move(password)); }
+  // Connections that have logged in by it go on, as on real servers.
+  void forbid(const std::string& password) { passwords_.erase(password); }
+  // A command on keys came over a connection whose password is no longer taken.
+  void note_overdue() { ++overdue_; }
+  unsigned overdue() const { return overdue_; }
+
  private:
   NodeNumber add(NodeAddress address, std::shared_ptr<Keyspace> keys);
   void announce(NodeNumber from, Deadline now);
@@ -130,6 +143,8 @@ class ModelCluster {
   RequestLog log_;
   std::vector<std::unique_ptr<ModelNode>> nodes_;
   std::uint64_t last_connection_ = 0;
+  std::set<std::string, std::less<>> passwords_;
+  unsigned overdue_ = 0;
 };
 
 }  // namespace sheaf::test::resp_model

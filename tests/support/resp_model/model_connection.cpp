@@ -16,7 +16,7 @@ ModelConnection::ModelConnection(ModelCluster& cluster, NodeNumber node)
       node_(node),
       process_(cluster.node(node).process),
       number_(cluster.next_connection()),
-      logged_in_(cluster.options().password.empty()) {}
+      logged_in_(!cluster.wants_password()) {}
 
 std::string ModelConnection::receive(std::string_view bytes, Deadline now) {
   parser_.append(bytes);
@@ -70,6 +70,8 @@ bool ModelConnection::refused(const CommandSpec& spec, const Words& words, bool 
                               Deadline now) {
   if (!arity_fits(spec, words)) return refuse(wrong_arity(spec.name));
   if (!logged_in_ && !spec.before_login) return refuse("NOAUTH Authentication required.");
+  const bool overdue = cluster_.wants_password() && !cluster_.takes(password_);
+  if (overdue && spec.group == CommandGroup::data) cluster_.note_overdue();
   const Asked asked{keys_of(spec, words), spec.write, asking, readonly_};
   const bool down = now < node().faults.down_until;
   const Ruling ruling = rule_on(asked, node().view, *node().keys, dialect(), down, now);
@@ -214,15 +216,15 @@ void ModelConnection::ping(const Words& words) {
 }
 
 std::string_view ModelConnection::log_in(std::string_view user, std::string_view password) {
-  const std::string& wanted = cluster_.options().password;
-  if (wanted.empty() && user == "default") {
+  if (!cluster_.wants_password() && user == "default") {
     return "ERR AUTH <password> called without any password configured for the default user. Are "
            "you sure your configuration is correct?";
   }
-  if (wanted.empty() || password != wanted) {
+  if (!cluster_.takes(password)) {
     return "WRONGPASS invalid username-password pair or user is disabled.";
   }
   client_ = user;
+  password_ = password;
   logged_in_ = true;
   return {};
 }

@@ -90,6 +90,7 @@ class ModelConnection {
   std::string name_;
   int protocol_ = 2;
   bool logged_in_;
+  std::string password_;  // of the last login
   bool asking_ = false;
   bool readonly_ = false;
   bool closed_ = false;
