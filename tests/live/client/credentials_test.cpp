@@ -3,6 +3,8 @@
 #ifdef SHEAF_TEST_REDIS_SERVERS
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -16,6 +18,7 @@
 
 #include <sheaf/client.h>
 
+#include "client/client_impl.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/wait_for_condition.h"
@@ -231,6 +234,44 @@ TEST(Credentials, ARefusedLoginIsAskedForAnewAndHealsWithoutAWait) {
   auto client = open(server.uri(), source.function());
   wait_for_condition("a login", [&] { return client.get("k").has_value(); });
   EXPECT_EQ(source.needs().at(1), CredentialNeed::refused);
+}
+
+// The configuration does not have it any more.
+TEST(Credentials, APasswordCountsWhenTheServersOfAClientChange) {
+  LockedServer server("s3cret");
+  Source source([](const CredentialRequest&) -> Result<Credentials> {
+    return Credentials{.user = "app", .password = "s3cret"};
+  });
+  auto by_uri = Client::open(server.uri("app:s3cret@")).value();
+  auto by_source = open(server.uri(), source.function());
+  for (const Client* client : {&by_uri, &by_source}) {
+    const auto updated = client::Internals::context(*client).update({{"r2.example", 6'379, 1}});
+    ASSERT_FALSE(updated);
+    EXPECT_EQ(updated.error().text,
+              "the password would reach r2.example:6379 unencrypted, which needs "
+              "allow_plain_password=1");
+  }
+}
+
+TEST(Credentials, AForkedChildLeavesTheSourceAlone) {
+  LockedServer server("s3cret");
+  Source source([](const CredentialRequest&) -> Result<Credentials> {
+    return Credentials{.user = "app", .password = "s3cret"};
+  });
+  std::optional<Client> client = open(server.uri(), source.function());
+  ASSERT_TRUE(client->set("k", "v", {.timeout = 30s}));
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto got = client->get("k");
+    const bool refused = !got && got.error().reason == Reason::forked;
+    client.reset();
+    ::_exit(refused && source.calls() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_TRUE(client->get("k", {.timeout = 30s}));
 }
 
 TEST(Credentials, WhatIsNoLoginHereIsRefused) {
