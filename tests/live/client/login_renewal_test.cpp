@@ -9,7 +9,7 @@
 
 #include <sheaf/client.h>
 
-#include "tests/support/load.h"
+#include "tests/support/steady_load.h"
 #include "tests/support/wait_for_condition.h"
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
@@ -73,7 +73,7 @@ TEST_P(MemcachedRenewal, ConnectionsAreReplacedAndNoCallFails) {
                              std::move(more))
                     .value();
   ASSERT_TRUE(client.set("k", "v"));
-  Load load(client, 2);
+  SteadyLoad load(client, 2);
   wait_for_condition("the renewal", [&] { return renewed.load(); });
   const auto made = [&] { return client.stats().at(0).connects; };
   wait_for_condition("other connections", [&] { return made() >= 4; });

@@ -12,10 +12,10 @@
 
 #include <sheaf/client.h>
 
-#include "tests/support/load.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/secret_folder.h"
+#include "tests/support/steady_load.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -46,7 +46,7 @@ TEST(Rotation, OfAPasswordFileFailsNoCallOnRedis) {
                    "?routing=ring&timeout=30s&pool_min=2&pool_max=2&password_file=" + secret.path())
           .value();
   ASSERT_TRUE(client.set("k", "v"));
-  Load load(client, 2);
+  SteadyLoad load(client, 2);
   for (unsigned n = 1; n <= rotations; ++n) {
     const unsigned before = logins(admin);
     ASSERT_EQ(admin.text({"ACL", "SETUSER", "app", ">" + password(n)}), "+OK");

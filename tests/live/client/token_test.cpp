@@ -15,8 +15,8 @@
 #include <sheaf/client.h>
 
 #include "tests/support/broker_process.h"
-#include "tests/support/load.h"
 #include "tests/support/secret_folder.h"
+#include "tests/support/steady_load.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {
@@ -42,8 +42,8 @@ class Tokens : public testing::Test {
     list.rotate(lines);
   }
   std::string uri(const std::string& more = "") const {
-    return "mqtt://127.0.0.1:" + std::to_string(broker->port()) +
-           "?token_file=" + secret.path() + more;
+    return "mqtt://127.0.0.1:" + std::to_string(broker->port()) + "?token_file=" + secret.path() +
+           more;
   }
   // How often a client was accepted with the token, or refused.
   unsigned times(const std::string& what) const {
@@ -79,7 +79,7 @@ TEST_F(Tokens, TheRightOneLetsAClientIn) {
 TEST_F(Tokens, TwentyAreRenewedOnTheLiveConnectionUnderLoad) {
   auto client = Client::open(uri("&timeout=30s")).value();
   ASSERT_TRUE(client.set("k", "v", {.timeout = 30s}));
-  Load load(client, 2);
+  SteadyLoad load(client, 2);
   for (unsigned n = 1; n <= 20; ++n) {
     valid({token(n - 1), token(n)});
     secret.rotate(token(n));
@@ -118,8 +118,7 @@ TEST_F(Tokens, AMethodThatTheBrokerDoesNotKnowIsRefused) {
 }
 
 TEST_F(Tokens, WithoutOneNobodyIsLetIn) {
-  auto client =
-      Client::open("mqtt://127.0.0.1:" + std::to_string(broker->port()) + "").value();
+  auto client = Client::open("mqtt://127.0.0.1:" + std::to_string(broker->port()) + "").value();
   wait_for_refusal(client, "the server refused the connection");
 }
 

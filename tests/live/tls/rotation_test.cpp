@@ -13,8 +13,8 @@
 
 #include <sheaf/client.h>
 
-#include "tests/support/load.h"
 #include "tests/support/memcached_process.h"
+#include "tests/support/steady_load.h"
 #include "tests/support/tls/server_options.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -80,7 +80,7 @@ TEST(TlsRotation, OfCertificatesAndPasswordsFailsNoCall) {
                     .value();
   ASSERT_TRUE(client.set("k", "v"));
   const auto started = std::chrono::steady_clock::now();
-  Load load(client, 2);
+  SteadyLoad load(client, 2);
   for (unsigned n = 0; n < 20; ++n) {
     certificates.rotate();
     const auto before = client.stats().at(0).connects;

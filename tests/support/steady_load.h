@@ -1,6 +1,6 @@
 #pragma once
 
-// Load: threads that call a client without a pause until they are told to stop, and note what
+// SteadyLoad: threads that call a client without a pause until they are told to stop, and note what
 // failed.
 //
 // Thread rule: one thread makes and ends it.
@@ -15,17 +15,17 @@
 
 namespace sheaf::test {
 
-class Load {
+class SteadyLoad {
  public:
-  Load(Client& client, unsigned threads) {
+  SteadyLoad(Client& client, unsigned threads) {
     for (unsigned i = 0; i < threads; ++i) {
       threads_.emplace_back(
           [this, &client, key = "load" + std::to_string(i)] { run(client, key); });
     }
   }
-  ~Load() { stop(); }
-  Load(const Load&) = delete;
-  Load& operator=(const Load&) = delete;
+  ~SteadyLoad() { stop(); }
+  SteadyLoad(const SteadyLoad&) = delete;
+  SteadyLoad& operator=(const SteadyLoad&) = delete;
 
   // What failed, the first few.
   std::vector<std::string> stop() {
