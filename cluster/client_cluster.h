@@ -111,8 +111,6 @@ class ClientCluster final : private socket::TimerSink,
   node::ClientNode& node(unsigned index) { return nodes_[index]; }
   const Topology& topology() const noexcept { return nodes_.topology(); }
   const ClusterNodes& nodes() const noexcept { return nodes_; }
-  // Of the members.
-  std::vector<NodeStats> stats() const { return nodes_.stats(); }
 
  private:
   void on_timer(Now now) override;

@@ -30,6 +30,16 @@ std::uint64_t window_of(const Health& health, std::uint64_t full, Now now) {
   return ramp ? ramp_limit(full, health.since(), health.ramp(), now) : full;
 }
 
+// Takes a request off its connection, where it keeps its place until its reply has passed. What is
+// known of it then.
+Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, Now now) {
+  ClientSocket& socket = *request.socket;
+  const Sent sent = socket.cancel(request, now);
+  queue.release(request);
+  pool.give_back(socket);
+  return sent == Sent::no ? Outcome::not_sent : Outcome::unknown;
+}
+
 }  // namespace
 
 ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed)
@@ -125,8 +135,8 @@ void ClientNode::expire(Request& request, bool late, Now now) {
     return;
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
-  health_.on_timeout(request.submitted_at, request.socket->last_received(), late, now);
-  fail(request, take_back(request, now), Reason::timed_out, {}, now);
+  health_.on_timeout(request.submitted_at, request.socket->times().last_received, late, now);
+  fail(request, take_back(request, queue_, pool_, now), Reason::timed_out, {}, now);
   act(now);
   if (!queue_.empty()) pump(now);
 }
@@ -137,18 +147,8 @@ void ClientNode::cancel(Request& request, Now now) {
     fail(request, Outcome::not_sent, Reason::cancelled, {}, now);
     return;
   }
-  fail(request, take_back(request, now), Reason::cancelled, {}, now);
+  fail(request, take_back(request, queue_, pool_, now), Reason::cancelled, {}, now);
   if (!queue_.empty()) pump(now);
-}
-
-// Takes a request off its connection, where it keeps its place until its reply has passed. What is
-// known of it then.
-Outcome ClientNode::take_back(Request& request, Now now) {
-  ClientSocket& socket = *request.socket;
-  const Sent sent = socket.cancel(request, now);
-  queue_.release(request);
-  pool_.give_back(socket);
-  return sent == Sent::no ? Outcome::not_sent : Outcome::unknown;
 }
 
 void ClientNode::answer(const ClientSocket& socket, Request& request, const Reply& reply, Now now) {
@@ -265,7 +265,7 @@ void ClientNode::on_socket_closed(ClientSocket& socket, const CloseReason& why, 
   const auto gone = pool_.on_closed(socket, why, now);
   if (!shut_down_ && is_failure(why)) {
     failure_.note(why);
-    if (!was_ready) health_.on_connect_failed(socket.created(), why.permanent, now);
+    if (!was_ready) health_.on_connect_failed(socket.times().created, why.permanent, now);
   }
   act(now);
   maintain(now);

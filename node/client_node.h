@@ -130,7 +130,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   // Requests.
   bool try_submit(Request& request, Now now);
   void pump(Now now);
-  Outcome take_back(Request& request, Now now);
   void answer(const socket::ClientSocket& socket, Request& request, const protocol::Reply& reply,
               Now now);
   void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now);

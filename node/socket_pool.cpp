@@ -88,7 +88,7 @@ void SocketPool::open(std::chrono::nanoseconds timeout, Now now) {
 Deadline SocketPool::maintain(const PoolNeeds& needs, Now now) {
   facts_.clear();
   for (const auto& socket : sockets_) {
-    facts_.push_back({socket->ready(), socket->idle_since(), socket->busy_since(),
+    facts_.push_back({socket->ready(), socket->times().idle_since, socket->busy_since(),
                       socket->in_flight(), socket->leases, socket->room(), socket->retired});
   }
   plan_pool(facts_, bounds_, needs.waiting, now, plan_);
@@ -110,7 +110,7 @@ void SocketPool::open_first(const PoolNeeds& needs, Now now) {
 
 void SocketPool::retire_ready(Deadline stale, Now now) {
   for (const auto& socket : sockets_) {
-    if (socket->ready() && socket->created() <= stale) retire(*socket, now);
+    if (socket->ready() && socket->times().created <= stale) retire(*socket, now);
   }
 }
 

@@ -180,7 +180,7 @@ Deadline WatchLine::next_beat() const {
   const auto since = [&](Deadline start) { return std::max(start, excused_); };
   Deadline next = never;
   if (probe_sent_ != never) {
-    next = since(std::max(probe_sent_, socket_->last_received())) + options_.silence;
+    next = since(std::max(probe_sent_, socket_->times().last_received)) + options_.silence;
   } else if (socket_->room() > 0) {
     next = proof_.mono + options_.quiet;
   }

@@ -24,8 +24,7 @@ ClientSocket::ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
       session_(std::move(session)),
       owner_(owner),
       ready_deadline_(ready_deadline),
-      created_(loop.now().mono),
-      idle_since_(created_),
+      times_{.created = loop.now().mono, .idle_since = loop.now().mono},
       timer_(loop.timer(*this)) {
   timer_->set(ready_deadline_);
   dial_ = dialer.dial(endpoint_, ready_deadline_, *this, *this);
@@ -97,7 +96,7 @@ std::span<std::byte> ClientSocket::read_space() {
 
 void ClientSocket::on_read(std::size_t size, Now now) {
   traffic_.received += size;
-  last_received_ = now.mono;
+  times_.last_received = now.mono;
   session_->on_input(size, now);
   pull_events(now);
   loop_.defer(*this);
@@ -178,7 +177,7 @@ void ClientSocket::pull_events(Now now) {
       case protocol::Event::Kind::ready:
         state_ = State::ready;
         was_ready_ = true;
-        idle_since_ = now.mono;
+        times_.idle_since = now.mono;
         owner_.on_socket_ready(*this, now);
         break;
       case protocol::Event::Kind::item:
@@ -238,7 +237,7 @@ Request* ClientSocket::take(protocol::Ticket ticket, Now now) {
   by_slot_[ticket.slot] = nullptr;
   requests_.remove(*request);
   request->socket = nullptr;
-  if (requests_.empty()) idle_since_ = now.mono;
+  if (requests_.empty()) times_.idle_since = now.mono;
   return request;
 }
 

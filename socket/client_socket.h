@@ -44,6 +44,12 @@ struct Traffic {
   std::uint64_t received = 0;
 };
 
+struct SocketTimes {
+  Deadline created;
+  Deadline idle_since;  // when the last request left it; says nothing while one is in flight
+  Deadline last_received{0};
+};
+
 class ClientSocket final : private StreamSink,
                            private DialSink,
                            private TimerSink,
@@ -81,12 +87,9 @@ class ClientSocket final : private StreamSink,
     return own_reason_set_ ? own_reason_ : session_->close_reason();
   }
   const Endpoint& endpoint() const noexcept { return endpoint_; }
-  Deadline created() const noexcept { return created_; }
-  // Since when nothing is in flight; meaningless while something is.
-  Deadline idle_since() const noexcept { return idle_since_; }
+  const SocketTimes& times() const noexcept { return times_; }
   // When the oldest request in flight was submitted; `never` if there is none.
   Deadline busy_since() const noexcept;
-  Deadline last_received() const noexcept { return last_received_; }
   Traffic traffic() const noexcept { return traffic_; }
   const protocol::Counters& counters() const { return session_->counters(); }
   std::string_view encryption() const {
@@ -126,9 +129,7 @@ class ClientSocket final : private StreamSink,
   bool was_ready_ = false;
   bool blocked_ = false;  // the stream took less than all; on_writable will come
   Deadline ready_deadline_;
-  Deadline created_;
-  Deadline idle_since_;
-  Deadline last_received_{0};
+  SocketTimes times_;
   unsigned unwritten_ = 0;  // operations since the last flush
   Traffic traffic_;
   protocol::CloseReason own_reason_;  // set when we end it before the session could

@@ -230,7 +230,7 @@ void BulkConnections::add_to(std::vector<NodeStats>& stats) {
   for (Side* const side : all()) {
     Path& path = side->path();
     std::vector<NodeStats> theirs;
-    path.run([&](Now) { theirs = path.cluster().stats(); });
+    path.run([&](Now) { theirs = path.cluster().nodes().stats(); });
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const bool same_place = i < stats.size() && stats[i].node == theirs[i].node;
       const auto to = same_place ? stats.begin() + static_cast<std::ptrdiff_t>(i)

@@ -153,7 +153,7 @@ Deadline Context::deadline(Deadline started, const Timeout& timeout) const {
 
 std::vector<NodeStats> Context::stats() {
   std::vector<NodeStats> stats;
-  path_->run([&](Now) { stats = cluster().stats(); });
+  path_->run([&](Now) { stats = cluster().nodes().stats(); });
   if (bulk_ != nullptr) bulk_->add_to(stats);
   return stats;
 }

@@ -89,7 +89,7 @@ class Lists {
   }
 
   Deadline now() { return loop().now().mono; }
-  std::uint64_t requests() { return context_.cluster().stats().front().requests; }
+  std::uint64_t requests() { return context_.cluster().nodes().stats().front().requests; }
 
  private:
   static constexpr std::string_view name = "jobs";

@@ -176,7 +176,7 @@ std::uint64_t packets_to_dead_brokers(bool stopped, unsigned callers) {
     }
   }
   stack.world.run_for(3s);
-  for (const NodeStats& stats : stack.client().cluster().stats()) {
+  for (const NodeStats& stats : stack.client().cluster().nodes().stats()) {
     EXPECT_EQ(stats.health, NodeHealth::down);
   }
   const auto packets = [&] { return stack.broker(0).packets() + stack.broker(1).packets(); };

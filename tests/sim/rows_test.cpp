@@ -83,7 +83,7 @@ TEST_F(Rows, S2_SocketKnowsWhenItWasCreatedBusyAndIdle) {
   Watcher watcher;
   const Deadline created = now().mono;
   auto socket = node().create_unpooled(watcher, now());
-  EXPECT_EQ(socket->created(), created);
+  EXPECT_EQ(socket->times().created, created);
   pass(1s);
   EXPECT_EQ(socket->busy_since(), never);
   stack->broker(0).stop();
@@ -96,7 +96,7 @@ TEST_F(Rows, S2_SocketKnowsWhenItWasCreatedBusyAndIdle) {
   stack->broker(0).go_on();
   pass(1s);
   EXPECT_EQ(socket->busy_since(), never);
-  EXPECT_GE(socket->idle_since(), submitted + 2s);
+  EXPECT_GE(socket->times().idle_since, submitted + 2s);
 }
 
 TEST_F(Rows, S3_SocketCallsBackOnErrorAfterItsRequestsHaveFailed) {
@@ -250,7 +250,7 @@ TEST_F(Rows, C1_ClusterInitialisesAllItsNodes) {
   start(3).config.pool_min = 1;
   client();
   pass(1s);
-  for (const NodeStats& stats : client().cluster().stats()) {
+  for (const NodeStats& stats : client().cluster().nodes().stats()) {
     EXPECT_EQ(stats.health, NodeHealth::up);
     EXPECT_EQ(stats.connections, 1u);
   }

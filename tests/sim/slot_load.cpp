@@ -375,7 +375,7 @@ double SlotLoad::share_of_replicas() {
   std::uint64_t of_replicas = 0;
   for (const auto& user : users_) {
     const cluster::Topology& topology = user->client().cluster().topology();
-    for (const NodeStats& stats : user->client().cluster().stats()) {
+    for (const NodeStats& stats : user->client().cluster().nodes().stats()) {
       all += stats.replies;
       if (topology.find(stats.node)->is_replica()) of_replicas += stats.replies;
     }

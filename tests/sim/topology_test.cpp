@@ -80,7 +80,7 @@ TEST_F(TopologyChange, NodesAreMadeAndRetiredAndTheirConnectionsClose) {
   EXPECT_EQ(client.cluster().nodes().size(), 2u);
   EXPECT_EQ(topology_log(), (std::vector<std::string>{name(2) + " joined the cluster",
                                                       name(1) + " left the cluster"}));
-  const auto stats = client.cluster().stats();
+  const auto stats = client.cluster().nodes().stats();
   ASSERT_EQ(stats.size(), 2u);
   EXPECT_EQ(stats[0].node, name(0));
   EXPECT_EQ(stats[1].node, name(2));
