@@ -20,7 +20,7 @@ struct BrokerOptions {
   std::vector<std::pair<std::string, std::string>> plugin_options;
   std::vector<std::pair<std::string, std::string>> users;  // name, password; empty = anonymous
   // A file whose lines are the tokens of clients, which log in by K8S-SAT then and not otherwise
-  // (token_plugin/token_plugin.cpp); empty = as `users` says.
+  // (tests/support/token_plugin/token_plugin.cpp); empty = as `users` says.
   std::string tokens;
   bool tokens_twice = false;  // the broker asks for each token once more
   std::string acl;            // an acl_file; empty = none

@@ -1,5 +1,8 @@
 // A session of the state store and a broker that says anything, or answers what it was asked.
 
+#include <algorithm>
+#include <iterator>
+
 #include "protocol/mqtt5/packets.h"
 #include "protocol/statestore/session.h"
 #include "protocol/statestore/topics.h"
@@ -10,6 +13,7 @@ namespace sheaf::fuzz {
 namespace {
 
 using namespace protocol::statestore;
+using protocol::Verb;
 namespace mqtt5 = protocol::mqtt5;
 
 constexpr std::string_view client_id = "sheaf-1";
@@ -99,6 +103,103 @@ class StoreDrive final : public SessionDrive {
   std::vector<Asked> asked_;
 };
 
+std::string connack() { return encoded(mqtt5::Connack{false, mqtt5::ReasonCode::success, {}}); }
+std::string suback() { return encoded(mqtt5::Suback{65'535, {}, "\1\1"}); }
+
+std::uint8_t size(std::string_view text) { return static_cast<std::uint8_t>(text.size()); }
+
+// A session that is ready.
+Script ready() {
+  return Script().take_output().feed(size(connack())).take_output().feed(size(suback()));
+}
+
+// What comes after that, and what the server says then.
+std::string talk(const Script& script, std::string_view answers) {
+  return script.with(connack() + suback() + std::string(answers));
+}
+
+std::string auth(mqtt5::ReasonCode code) {
+  std::string method;
+  ByteWriter to_method(method);
+  mqtt5::PropertyWriter(to_method).text(mqtt5::PropertyId::authentication_method, token_method);
+  mqtt5::Auth packet{code, {}};
+  packet.properties.raw = method;
+  return encoded(packet);
+}
+
+std::vector<std::string> seeds_of_logins() {
+  const std::string granted = auth(mqtt5::ReasonCode::success);
+  const std::string more = auth(mqtt5::ReasonCode::continue_authentication);
+  return {talk(ready()
+                   .submit(Verb::get)
+                   .renew(0)
+                   .renew(1)
+                   .take_output()
+                   .feed(size(granted))
+                   .take_output()
+                   .feed(size(more))
+                   .take_output(),
+               granted + more + granted),
+          talk(ready().renew(0).take_output().pass_time(13).take_output(), ""),
+          talk(ready().renew(2).renew(4).take_output(), granted),
+          Script().take_output().feed(size(more)).take_output().with(more + connack() + suback())};
+}
+
+std::vector<std::string> seeds_of_requests() {
+  const std::string change =
+      short_text(encoded(Notification{Notification::Operation::set, "abc"}, Spelling::sdk));
+  return {talk(ready()
+                   .submit(Verb::get)
+                   .submit(Verb::set, 2)
+                   .submit(Verb::remove)
+                   .take_output()
+                   .answer(StoreDrive::of(StoreDrive::whole))
+                   .answer(StoreDrive::of(StoreDrive::late_puback, 1))
+                   .answer(StoreDrive::of(StoreDrive::whole, 2))
+                   .take_output(),
+               short_text("$1\r\nA\r\n") + short_text("+OK\r\n") + short_text(":1\r\n")),
+          talk(ready()
+                   .submit(Verb::watch, 1)
+                   .take_output()
+                   .answer(StoreDrive::of(StoreDrive::whole))
+                   .answer(StoreDrive::of(StoreDrive::notification))
+                   .submit(Verb::unwatch, 1)
+                   .take_output(),
+               short_text("+OK\r\n") + change),
+          talk(ready().submit(Verb::set, 3).take_output(200).cancel(0).take_output(), ""),
+          talk(ready()
+                   .submit(Verb::set, 5)
+                   .submit(Verb::clock)
+                   .submit(Verb::probe)
+                   .take_output()
+                   .answer(StoreDrive::of(StoreDrive::refused))
+                   .answer(StoreDrive::of(StoreDrive::ahead, 1))
+                   .cancel(0)
+                   .answer(StoreDrive::of(StoreDrive::whole, 2)),
+               short_text("") + short_text("+OK\r\n") + short_text("$-1\r\n")),
+          talk(ready()
+                   .pass_time(13)
+                   .pass_time(13)
+                   .take_output()
+                   .feed()
+                   .pass_time(12)
+                   .pass_time(13)
+                   .take_output(),
+               encoded(mqtt5::Pingresp{})),
+          talk(ready().submit(Verb::get).take_output().end().take_output(), ""),
+          Script().take_output().with(
+              encoded(mqtt5::Connack{false, mqtt5::ReasonCode::not_authorized, {}})),
+          talk(ready().submit(Verb::get).take_output(),
+               encoded(mqtt5::Disconnect{mqtt5::ReasonCode::server_shutting_down, {}})),
+          talk(ready()
+                   .submit(Verb::get)
+                   .submit(Verb::get, 1)
+                   .take_output()
+                   .answer(StoreDrive::of(StoreDrive::huge))
+                   .answer(StoreDrive::of(StoreDrive::whole, 1)),
+               short_text("") + short_text("$-1\r\n"))};
+}
+
 }  // namespace
 
 void run(std::string_view bytes) {
@@ -121,89 +222,9 @@ void run(std::string_view bytes) {
 }
 
 std::vector<std::string> seeds() {
-  using protocol::Verb;
-  const std::string connack = encoded(mqtt5::Connack{false, mqtt5::ReasonCode::success, {}});
-  const std::string suback = encoded(mqtt5::Suback{65'535, {}, "\1\1"});
-  const auto size = [](std::string_view text) { return static_cast<std::uint8_t>(text.size()); };
-  const Script ready = Script().take_output().feed(size(connack)).take_output().feed(size(suback));
-  const auto talk = [&](const Script& script, std::string_view answers) {
-    return script.with(connack + suback + std::string(answers));
-  };
-  const std::string change =
-      short_text(encoded(Notification{Notification::Operation::set, "abc"}, Spelling::sdk));
-  std::string method;
-  ByteWriter to_method(method);
-  mqtt5::PropertyWriter(to_method).text(mqtt5::PropertyId::authentication_method, token_method);
-  const auto auth = [&method](mqtt5::ReasonCode code) {
-    mqtt5::Auth packet{code, {}};
-    packet.properties.raw = method;
-    return encoded(packet);
-  };
-  const std::string granted = auth(mqtt5::ReasonCode::success);
-  const std::string more = auth(mqtt5::ReasonCode::continue_authentication);
-  return {talk(Script(ready)
-                   .submit(Verb::get)
-                   .renew(0)
-                   .renew(1)
-                   .take_output()
-                   .feed(size(granted))
-                   .take_output()
-                   .feed(size(more))
-                   .take_output(),
-               granted + more + granted),
-          talk(Script(ready).renew(0).take_output().pass_time(13).take_output(), ""),
-          talk(Script(ready).renew(2).renew(4).take_output(), granted),
-          Script().take_output().feed(size(more)).take_output().with(more + connack + suback),
-          talk(Script(ready)
-                   .submit(Verb::get)
-                   .submit(Verb::set, 2)
-                   .submit(Verb::remove)
-                   .take_output()
-                   .answer(StoreDrive::of(StoreDrive::whole))
-                   .answer(StoreDrive::of(StoreDrive::late_puback, 1))
-                   .answer(StoreDrive::of(StoreDrive::whole, 2))
-                   .take_output(),
-               short_text("$1\r\nA\r\n") + short_text("+OK\r\n") + short_text(":1\r\n")),
-          talk(Script(ready)
-                   .submit(Verb::watch, 1)
-                   .take_output()
-                   .answer(StoreDrive::of(StoreDrive::whole))
-                   .answer(StoreDrive::of(StoreDrive::notification))
-                   .submit(Verb::unwatch, 1)
-                   .take_output(),
-               short_text("+OK\r\n") + change),
-          talk(Script(ready).submit(Verb::set, 3).take_output(200).cancel(0).take_output(), ""),
-          talk(Script(ready)
-                   .submit(Verb::set, 5)
-                   .submit(Verb::clock)
-                   .submit(Verb::probe)
-                   .take_output()
-                   .answer(StoreDrive::of(StoreDrive::refused))
-                   .answer(StoreDrive::of(StoreDrive::ahead, 1))
-                   .cancel(0)
-                   .answer(StoreDrive::of(StoreDrive::whole, 2)),
-               short_text("") + short_text("+OK\r\n") + short_text("$-1\r\n")),
-          talk(Script(ready)
-                   .pass_time(13)
-                   .pass_time(13)
-                   .take_output()
-                   .feed()
-                   .pass_time(12)
-                   .pass_time(13)
-                   .take_output(),
-               encoded(mqtt5::Pingresp{})),
-          talk(Script(ready).submit(Verb::get).take_output().end().take_output(), ""),
-          Script().take_output().with(
-              encoded(mqtt5::Connack{false, mqtt5::ReasonCode::not_authorized, {}})),
-          talk(Script(ready).submit(Verb::get).take_output(),
-               encoded(mqtt5::Disconnect{mqtt5::ReasonCode::server_shutting_down, {}})),
-          talk(Script(ready)
-                   .submit(Verb::get)
-                   .submit(Verb::get, 1)
-                   .take_output()
-                   .answer(StoreDrive::of(StoreDrive::huge))
-                   .answer(StoreDrive::of(StoreDrive::whole, 1)),
-               short_text("") + short_text("$-1\r\n"))};
+  std::vector<std::string> all = seeds_of_logins();
+  std::ranges::move(seeds_of_requests(), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace sheaf::fuzz
