@@ -22,6 +22,8 @@ PATH=$PATH:/usr/sbin  # where Debian keeps mosquitto
 jobs=$(nproc)
 passed=0
 failed=0
+failures=$(mktemp)
+trap 'rm -f "$failures"' EXIT
 
 # How many lines of a JUnit report contain a text.
 lines_with() {
@@ -51,6 +53,21 @@ skip_reasons() {
   sed -n '/: Skipped$/{n;p}' "$1" | sort | uniq -c
 }
 
+# Which tests failed, with the first lines of why: what a log of thousands of lines hides.
+failures() {
+  awk -v part="$1" '
+    /<testcase .*status="(fail|notrun)"/ {
+      match($0, /name="[^"]*"/)
+      print "failed in " part ": " substr($0, RSTART + 6, RLENGTH - 7)
+      failed = 1
+      left = 12
+    }
+    /<\/testcase>/ { failed = 0 }
+    failed && /: Failure|ERROR: |WARNING: ThreadSanitizer|runtime error: |^Traceback/ { near = 4 }
+    failed && near > 0 && left > 0 { print "  " substr($0, 1, 300); near--; left-- }
+  ' "$2"
+}
+
 run_part() {
   local preset=$1 build=${1/lint/dev} started=$SECONDS
   local report=build/$build/tests.xml
@@ -63,6 +80,7 @@ run_part() {
     echo "== $preset does not build" >&2
   fi
   count "$report"
+  [ ! -s "$report" ] || failures "$preset" "$report" >> "$failures"
   echo "== $preset took $((SECONDS - started)) s"
 }
 
@@ -75,5 +93,6 @@ for part in "${parts[@]}"; do
   run_part "$part"
 done
 
+cat "$failures"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
