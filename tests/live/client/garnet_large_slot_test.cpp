@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 using protocol::resp::hash_slot;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto deadline = 1s;
+constexpr std::chrono::milliseconds deadline = 1s;  // parts of it are taken
 
 RespClusterOptions three_servers() {
   RespClusterOptions options;
