@@ -1,6 +1,7 @@
 // locate, ring, nodes: where keys live and how the nodes are.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -152,6 +153,10 @@ ExitCode run_nodes(Context& context) {
     write_json(context, reports, servers);
   } else {
     context.out.write(servers.empty() ? nodes_table(reports) : nodes_table(reports, servers));
+  }
+  for (const std::string& warning :
+       certificate_warnings(reports, std::chrono::system_clock::now())) {
+    complain(warning);
   }
   for (const NodeReport& report : reports) {
     if (const auto warning = clock_warning(report)) complain(*warning);

@@ -186,7 +186,13 @@ Json report_object(const NodeReport& report) {
   object["round_trip_ms"] = nullptr;
   if (report.round_trip) object["round_trip_ms"] = milliseconds(*report.round_trip);
   object["connections"] = report.stats.connections;
-  if (!report.stats.tls.empty()) object["tls"] = report.stats.tls;
+  const NodeStats& stats = report.stats;
+  if (!stats.tls.empty()) object["tls"] = stats.tls;
+  if (stats.certificate_end) object["certificate_end"] = iso_time(*stats.certificate_end);
+  if (stats.own_certificate_end) {
+    object["own_certificate_end"] = iso_time(*stats.own_certificate_end);
+  }
+  if (!stats.user.empty()) object["user"] = stats.user;
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
   if (report.error) object["error"] = report.error->message();

@@ -1,17 +1,34 @@
 #include "cli/nodes_table.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 
 #include "base/text.h"
 #include "cli/slot_picture.h"
 #include "cli/text_table.h"
+#include "node/certificate_warnings.h"
 
 namespace sheaf::cli {
 
 namespace {
 
+using Time = std::chrono::system_clock::time_point;
+
 constexpr std::chrono::milliseconds warn_above = std::chrono::seconds(30);
+
+std::chrono::milliseconds wall_of(Time time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+}
+
+// "2027-01-31", in UTC.
+std::string date_text(Time time) {
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(time));
+  char text[40];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return text;
+}
 
 std::string pool_text(const NodeStats& stats) {
   return std::to_string(stats.connections) +
@@ -28,30 +45,61 @@ std::string difference_text(std::chrono::milliseconds difference) {
          (size < longest_exact ? std::to_string(size.count()) + " ms" : format_elapsed(size));
 }
 
-// Whether a column for it is worth its place.
-bool any_tls(const std::vector<NodeReport>& reports) {
-  return std::ranges::any_of(reports,
-                             [](const NodeReport& report) { return !report.stats.tls.empty(); });
+std::string tls_text(const NodeStats& stats) { return stats.tls.empty() ? "-" : stats.tls; }
+
+std::string certificate_text(const NodeStats& stats) {
+  return stats.certificate_end ? "ends " + date_text(*stats.certificate_end) : "-";
 }
 
-std::string tls_text(const NodeReport* report) {
-  return report == nullptr || report->stats.tls.empty() ? "-" : report->stats.tls;
+// It comes from the configuration, which may be anything.
+std::string user_text(const NodeStats& stats) {
+  return stats.user.empty() ? "-" : printable(stats.user);
+}
+
+// Columns that are there if one of the nodes has something for them.
+struct SpareColumn {
+  const char* title;
+  bool (*worth_it)(const NodeStats&);
+  std::string (*text)(const NodeStats&);
+};
+constexpr SpareColumn spare_columns[] = {
+    {"TLS", [](const NodeStats& stats) { return !stats.tls.empty(); }, tls_text},
+    {"CERTIFICATE", [](const NodeStats& stats) { return stats.certificate_end.has_value(); },
+     certificate_text},
+    {"USER", [](const NodeStats& stats) { return !stats.tls.empty() || !stats.user.empty(); },
+     user_text},
+};
+
+// Adds them; `of` is the report of each row, null if there is none.
+void add_spare_columns(const std::vector<const NodeReport*>& of, std::vector<Column>& columns,
+                       std::vector<std::vector<std::string>>& rows) {
+  for (const SpareColumn& spare : spare_columns) {
+    const auto worth_it = [&](const NodeReport* report) {
+      return report != nullptr && spare.worth_it(report->stats);
+    };
+    if (std::ranges::none_of(of, worth_it)) continue;
+    columns.push_back({spare.title});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].push_back(of[i] != nullptr ? spare.text(of[i]->stats) : "-");
+    }
+  }
 }
 
 }  // namespace
 
 std::string nodes_table(const std::vector<NodeReport>& reports) {
   std::vector<std::vector<std::string>> rows;
+  std::vector<const NodeReport*> of;
   for (const NodeReport& report : reports) {
+    of.push_back(&report);
     rows.push_back({report.stats.node, std::string(to_string(report.stats.health)),
                     report.round_trip ? format_elapsed(*report.round_trip) : "-",
                     pool_text(report.stats),
                     report.clock_difference ? difference_text(*report.clock_difference) : "-"});
-    if (any_tls(reports)) rows.back().push_back(tls_text(&report));
   }
   std::vector<Column> columns = {
       {"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}};
-  if (any_tls(reports)) columns.push_back({"TLS"});
+  add_spare_columns(of, columns, rows);
   return text_table(columns, rows);
 }
 
@@ -64,8 +112,10 @@ const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_
 std::string nodes_table(const std::vector<NodeReport>& reports,
                         const std::vector<ClusterServer>& servers) {
   std::vector<std::vector<std::string>> rows;
+  std::vector<const NodeReport*> of;
   for (const ClusterServer& server : servers) {
     const NodeReport* const report = report_of(reports, server.node);
+    of.push_back(report);
     std::string role = server.replica ? "replica" : "primary";
     if (!server.primary.empty()) role += " of " + server.primary;
     rows.push_back(
@@ -73,12 +123,29 @@ std::string nodes_table(const std::vector<NodeReport>& reports,
          report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
          report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
          ranges_text(server.slots)});
-    if (any_tls(reports)) rows.back().push_back(tls_text(report));
   }
   std::vector<Column> columns = {{"NODE"}, {"ROLE"},        {"HEALTH"}, {"ROUND TRIP", true},
                                  {"POOL"}, {"EPOCH", true}, {"SLOTS"}};
-  if (any_tls(reports)) columns.push_back({"TLS"});
+  add_spare_columns(of, columns, rows);
   return text_table(columns, rows);
+}
+
+std::vector<std::string> certificate_warnings(const std::vector<NodeReport>& reports,
+                                              std::chrono::system_clock::time_point now) {
+  std::vector<std::string> sentences;
+  bool own_said = false;
+  const auto warn = [&](const std::string& which, const auto& end) {
+    if (!end) return false;
+    const auto text = node::certificate_warning(which, wall_of(*end), wall_of(now));
+    if (text) sentences.push_back("warning: " + *text + ".");
+    return text.has_value();
+  };
+  for (const NodeReport& report : reports) {
+    warn("the certificate of " + report.stats.node, report.stats.certificate_end);
+    own_said =
+        own_said || warn(std::string(node::own_certificate), report.stats.own_certificate_end);
+  }
+  return sentences;
 }
 
 std::optional<std::string> clock_warning(const NodeReport& report) {

@@ -4,6 +4,7 @@
 //
 // Thread rule: pure functions.
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ std::string nodes_table(const std::vector<NodeReport>& reports,
                         const std::vector<ClusterServer>& servers);
 // Of a server among the reports; null: it was not asked.
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node);
+
+// Sentences about certificates that end within 14 days: those of servers, and our own once.
+std::vector<std::string> certificate_warnings(const std::vector<NodeReport>& reports,
+                                              std::chrono::system_clock::time_point now);
 
 // One sentence when the node's clock is more than 30 s off: the store refuses writes whose
 // timestamp is over a minute ahead, so half of that is the time to say something.

@@ -40,6 +40,15 @@ Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, Now n
   return sent == Sent::no ? Outcome::not_sent : Outcome::unknown;
 }
 
+std::optional<std::chrono::system_clock::time_point> time_point_of(
+    std::optional<std::chrono::milliseconds> wall) {
+  if (!wall) return std::nullopt;
+  // Far ends are cut to what the clock can say.
+  using Time = std::chrono::system_clock::time_point;
+  const auto latest = std::chrono::floor<std::chrono::milliseconds>(Time::max().time_since_epoch());
+  return Time(std::min(*wall, latest));
+}
+
 }  // namespace
 
 ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed)
@@ -223,6 +232,7 @@ void ClientNode::on_socket_ready(ClientSocket&, Now now) {
   failure_.clear();
   pool_.on_ready(now);
   health_.on_ready(now);
+  certificates_.on_connection(now);
   act(now);
   owner_.on_connection_ready(options_.index, now);
   pump(now);
@@ -300,8 +310,8 @@ void ClientNode::connect(Now now, Deadline stale) {
 
 void ClientNode::maintain(Now now) {
   if (shut_down_) return;
-  Deadline next =
-      std::min({pool_.maintain(needs(), now), health_.poll_deadline(), prober_.deadline()});
+  Deadline next = std::min({pool_.maintain(needs(), now), health_.poll_deadline(),
+                            prober_.deadline(), certificates_.deadline()});
   if (health_.state() == NodeHealth::recovering && !queue_.empty()) {
     next = std::min(next, now.mono + ramp_step);
   }
@@ -310,6 +320,13 @@ void ClientNode::maintain(Now now) {
 
 void ClientNode::on_timer(Now now) {
   timer_.clear();
+  if (certificates_.deadline() <= now.mono) {
+    const CertificateEnds ends{pool_.certificate_end(), parts_.dialer.certificate_end()};
+    for (std::string& text : certificates_.due(ends, now)) {
+      if (!parts_.events.listening()) break;
+      parts_.events.record(record_of_certificate(options_.identity, std::move(text)));
+    }
+  }
   prober_.on_deadline(now);
   act(now);
   maintain(now);
@@ -407,6 +424,9 @@ NodeStats ClientNode::stats() const {
   stats.downs = health_.downs();
   stats.probes = health_.probes();
   stats.waiting = queue_.size();
+  stats.user = parts_.sessions.user();
+  stats.certificate_end = time_point_of(pool_.certificate_end());
+  stats.own_certificate_end = time_point_of(parts_.dialer.certificate_end());
   pool_.add_to(stats);
   prober_.add_to(stats);
   return stats;

@@ -19,6 +19,7 @@
 
 #include <sheaf/stats.h>
 
+#include "node/certificate_warnings.h"
 #include "node/earliest_timer.h"
 #include "node/health.h"
 #include "node/last_failure.h"
@@ -149,6 +150,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   SocketMaker maker_;
   SocketPool pool_;
   Prober prober_;
+  CertificateWarnings certificates_;
   bool copies_;  // its connections are those of a replica
   bool shut_down_ = false;
   bool pumping_ = false;

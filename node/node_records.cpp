@@ -1,5 +1,7 @@
 #include "node/node_records.h"
 
+#include <utility>
+
 namespace sheaf::node {
 
 LogRecord record_of(const Request& request, const socket::Completion& completion,
@@ -29,6 +31,15 @@ LogRecord record_of(std::string_view node, NodeHealth health, std::string_view f
   record.operation = "health";
   record.text = to_string(health);
   if (down && !failure.empty()) record.text.append(": ").append(failure);
+  return record;
+}
+
+LogRecord record_of_certificate(std::string_view node, std::string text) {
+  LogRecord record;
+  record.level = LogLevel::warning;
+  record.node = node;
+  record.operation = "certificate";
+  record.text = std::move(text);
   return record;
 }
 

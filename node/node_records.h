@@ -20,4 +20,7 @@ LogRecord record_of(const Request& request, const socket::Completion& completion
 // The node's health has changed. `failure`: why it is down, if anything is known.
 LogRecord record_of(std::string_view node, NodeHealth health, std::string_view failure);
 
+// A certificate ends soon, as `text` says.
+LogRecord record_of_certificate(std::string_view node, std::string text);
+
 }  // namespace sheaf::node

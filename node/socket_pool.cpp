@@ -65,6 +65,14 @@ std::vector<std::uint64_t> SocketPool::ready_connections() const {
   return ids;
 }
 
+std::optional<std::chrono::milliseconds> SocketPool::certificate_end() const {
+  std::optional<std::chrono::milliseconds> latest;
+  for (const auto& socket : sockets_) {
+    if (socket->ready()) latest = socket->certificate_end();
+  }
+  return latest;
+}
+
 bool SocketPool::idle() const noexcept {
   return std::ranges::all_of(
       sockets_, [](const auto& socket) { return socket->in_flight() == 0 && socket->leases == 0; });

@@ -10,6 +10,7 @@
 // Thread rule: belongs to one lane.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -46,6 +47,8 @@ class SocketPool {
   bool has_lost(const Request& request) const;
   bool any_ready() const noexcept;
   std::vector<std::uint64_t> ready_connections() const;
+  // Of the server, as the latest connection that is ready was shown it; on the wall clock.
+  std::optional<std::chrono::milliseconds> certificate_end() const;
   // Nothing is in flight, and nothing is lent.
   bool idle() const noexcept;
 

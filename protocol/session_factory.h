@@ -34,6 +34,10 @@ class SessionFactory {
   // Sessions that start from now on log in as this one. Those that have started are told by their
   // connections (Session::renew_login).
   virtual void set_login(SharedLogin login) { login_->present = std::move(login); }
+  // As whom they log in; empty: as nobody, or by a token.
+  std::string_view user() const noexcept {
+    return login_->present == nullptr ? std::string_view() : login_->present->user;
+  }
   // Whether its sessions take this key as one of get_many's. Any thread.
   virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
 

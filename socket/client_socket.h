@@ -95,6 +95,10 @@ class ClientSocket final : private StreamSink,
   std::string_view encryption() const {
     return stream_ != nullptr ? stream_->encryption() : std::string_view();
   }
+  // Of the server, on the wall clock.
+  std::optional<std::chrono::milliseconds> certificate_end() const {
+    return stream_ != nullptr ? stream_->certificate_end() : std::nullopt;
+  }
 
   // Names the connection for as long as the process lives; given by the node.
   std::uint64_t id = 0;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ class Stream {
   virtual bool refused() const { return false; }
   // How it is encrypted: "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty: not at all.
   virtual std::string_view encryption() const { return {}; }
+  // When the certificate that the peer has shown ends, on the wall clock; nothing: it showed none.
+  virtual std::optional<std::chrono::milliseconds> certificate_end() const { return {}; }
 };
 
 struct DialFailure {
@@ -90,6 +93,9 @@ class Dialer {
                                      DialSink& dial_sink, StreamSink& stream_sink) = 0;
   // A server did not take the login of a connection that was made here.
   virtual void on_login_refused(Now /*now*/) {}
+  // When the certificate ends that the next connection will show, on the wall clock; nothing: it
+  // will show none.
+  virtual std::optional<std::chrono::milliseconds> certificate_end() { return {}; }
 };
 
 class TimerSink {

@@ -6,7 +6,9 @@
 //
 // Thread rule: under the path's baton, except for leave().
 
+#include <chrono>
 #include <memory>
+#include <optional>
 
 #include "base/intrusive_list.h"
 #include "client/runtime/login_keeper.h"
@@ -40,6 +42,9 @@ class LoginDialer final : public socket::Dialer,
                                      socket::DialSink& dial_sink,
                                      socket::StreamSink& stream_sink) override;
   void on_login_refused(Now now) override { keeper_->refused(now); }
+  std::optional<std::chrono::milliseconds> certificate_end() override {
+    return inner_->certificate_end();
+  }
 
   // Nothing is posted to the lane from now on. Any thread.
   void leave() noexcept { keeper_->leave(*this); }

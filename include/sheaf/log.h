@@ -20,19 +20,19 @@ inline namespace v0 {
 /// How much a record matters.
 enum class LogLevel : std::uint8_t {
   info,     ///< A node came up, a connection was made.
-  warning,  ///< An operation was refused or not sent; the service goes on.
+  warning,  ///< An operation was refused or not sent, a certificate ends; the service goes on.
   error     ///< A reply was lost (`Outcome::unknown`), or a node went down.
 };
 
 /// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values
 /// never.
 struct LogRecord {
-  LogLevel level = LogLevel::info;  ///< How much it matters.
-  std::string node;                 ///< `host:port`, empty if none.
-  std::string operation;            ///< "get", "set", "remove", "connect", "probe", "health", ...
-  std::string key;                  ///< Hash or escaped key, empty if none.
-  std::optional<Outcome> outcome;   ///< How the operation ended, if it was one.
-  std::string text;                 ///< What happened, one sentence.
+  LogLevel level = LogLevel::info;      ///< How much it matters.
+  std::string node;                     ///< `host:port`, empty if none.
+  std::string operation;                ///< "get", "set", "probe", "health", "certificate", ...
+  std::string key;                      ///< Hash or escaped key, empty if none.
+  std::optional<Outcome> outcome;       ///< How the operation ended, if it was one.
+  std::string text;                     ///< What happened, one sentence.
   std::chrono::nanoseconds elapsed{0};  ///< Of the operation.
 };
 

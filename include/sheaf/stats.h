@@ -55,6 +55,11 @@ struct NodeStats {
   /// Version and cipher of a connection that is ready, "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty:
   /// there is none, or it is without TLS.
   std::string tls;
+  /// When the server's certificate ends, as the latest connection was shown it.
+  std::optional<std::chrono::system_clock::time_point> certificate_end;
+  /// When the certificate ends that the next connection shows to the server (`tls_cert`).
+  std::optional<std::chrono::system_clock::time_point> own_certificate_end;
+  std::string user;  ///< The name that the client logs in with; empty: none.
 };
 
 /// What one node answered to Client::check_nodes().

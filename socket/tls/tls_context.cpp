@@ -143,6 +143,10 @@ std::expected<std::shared_ptr<const TlsContext>, std::string> TlsContext::open(T
   return context;
 }
 
+std::optional<std::chrono::milliseconds> TlsContext::certificate_end() const {
+  return end_of(SSL_CTX_get0_certificate(raw_));
+}
+
 TlsContext::~TlsContext() { SSL_CTX_free(raw_); }
 
 }  // namespace sheaf::socket::tls

@@ -9,8 +9,10 @@
 // Thread rule: open() from any thread; afterwards constant, but for the tickets, which belong to
 // the lane of the connections.
 
+#include <chrono>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "socket/tls/tls_options.h"
@@ -31,6 +33,8 @@ class TlsContext {
 
   const TlsOptions& options() const noexcept { return options_; }
   ssl_ctx_st* raw() const noexcept { return raw_; }
+  // Of our own certificate, on the wall clock; nothing if there is none.
+  std::optional<std::chrono::milliseconds> certificate_end() const;
   // Of sessions under these options.
   TlsTickets& tickets() const noexcept { return tickets_; }
 

@@ -95,6 +95,9 @@ class TlsDialer final : public Dialer {
     return std::make_unique<TlsDial>(Ways{loop_, *inner_, *files_}, endpoint, deadline, dial_sink,
                                      stream_sink);
   }
+  std::optional<std::chrono::milliseconds> certificate_end() override {
+    return files_->context()->certificate_end();
+  }
 
  private:
   Loop& loop_;

@@ -4,6 +4,7 @@
 #include <openssl/x509v3.h>
 
 #include <cstdio>
+#include <ctime>
 
 namespace sheaf::socket::tls {
 namespace {
@@ -20,6 +21,13 @@ std::string print_time(const ASN1_TIME* time) {
 }  // namespace
 
 TlsNotes& notes_of(const ssl_st* ssl) { return *static_cast<TlsNotes*>(SSL_get_app_data(ssl)); }
+
+std::optional<std::chrono::milliseconds> end_of(const x509_st* certificate) {
+  tm parts{};
+  if (certificate == nullptr) return std::nullopt;
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &parts) != 1) return std::nullopt;
+  return std::chrono::seconds(::timegm(&parts));
+}
 
 int note_verdict(int accepted, x509_store_ctx_st* verdict) {
   if (accepted == 1) return accepted;

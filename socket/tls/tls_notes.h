@@ -5,11 +5,14 @@
 //
 // Thread rule: that of the connection.
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "socket/tls/tls_tickets.h"
 
 struct ssl_st;             // OpenSSL's SSL
+struct x509_st;            // its X509
 struct x509_store_ctx_st;  // and X509_STORE_CTX
 
 namespace sheaf::socket::tls {
@@ -21,6 +24,9 @@ struct TlsNotes {
 };
 
 TlsNotes& notes_of(const ssl_st* ssl);
+
+// On the wall clock; nothing if there is no certificate.
+std::optional<std::chrono::milliseconds> end_of(const x509_st* certificate);
 
 // Notes what is wrong with a certificate; changes no verdict.
 int note_verdict(int accepted, x509_store_ctx_st* verdict);

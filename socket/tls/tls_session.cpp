@@ -126,6 +126,7 @@ void TlsSession::advance() {
       context_->tickets().keep(notes_.server, Ticket(SSL_get1_session(ssl_)));
     }
     encryption_ = std::string(SSL_get_version(ssl_)) + " " + SSL_get_cipher_name(ssl_);
+    certificate_end_ = end_of(SSL_get0_peer_certificate(ssl_));
   } else {
     judge(result);
   }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,6 +70,10 @@ class TlsSession {
   bool resumes() const noexcept { return resumes_; }
   // Once open: "TLSv1.3 TLS_AES_256_GCM_SHA384".
   const std::string& encryption() const noexcept { return encryption_; }
+  // Once open: of the server. A session that was resumed has the one that was shown first.
+  std::optional<std::chrono::milliseconds> certificate_end() const noexcept {
+    return certificate_end_;
+  }
   // One clause that begins with "TLS: ".
   const std::string& failure() const noexcept { return failure_; }
 
@@ -87,6 +92,7 @@ class TlsSession {
   TlsNotes notes_;
   bool resumes_ = false;
   std::string encryption_;
+  std::optional<std::chrono::milliseconds> certificate_end_;
   std::string failure_;
   bool refused_ = false;
 };

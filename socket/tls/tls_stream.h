@@ -42,6 +42,9 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   }
   bool refused() const override { return error_ == 0 && session_.refused(); }
   std::string_view encryption() const override { return session_.encryption(); }
+  std::optional<std::chrono::milliseconds> certificate_end() const override {
+    return session_.certificate_end();
+  }
   bool resumes() const noexcept { return session_.resumes(); }
   // Nothing has come from the peer.
   bool silent() const noexcept { return silent_; }

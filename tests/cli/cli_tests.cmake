@@ -15,12 +15,23 @@ if(TARGET sheaf_cli)
       list(APPEND cli_modules test_dev_redis test_exec test_redis)
     endif()
     list(APPEND cli_modules test_dev_garnet)
+    if(TARGET sheaf_test_broker AND TARGET sheaf_make_credentials)
+      list(APPEND cli_modules test_tls)
+    endif()
     foreach(module IN LISTS cli_modules)
       add_test(NAME cli.${module}
                COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cli/end_to_end.py"
                        "$<TARGET_FILE:sheaf_cli>" ${module})
       set_tests_properties(cli.${module} PROPERTIES TIMEOUT 600)
     endforeach()
+    if(test_tls IN_LIST cli_modules)
+      set(environment "SHEAF_MAKE_CREDENTIALS=$<TARGET_FILE:sheaf_make_credentials>"
+                      "SHEAF_PLUGIN=$<TARGET_FILE:sheaf_statestore>")
+      if(SHEAF_SANITIZE STREQUAL "address")
+        list(APPEND environment "SHEAF_BROKER_PRELOAD=${preload}")
+      endif()
+      set_tests_properties(cli.test_tls PROPERTIES ENVIRONMENT "${environment}")
+    endif()
     # Whether Garnet is there is found out when it runs.
     set_tests_properties(cli.test_dev_garnet PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
   endif()

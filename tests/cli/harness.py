@@ -102,9 +102,10 @@ class Dev:
 
 
 class LockedBroker:
-    """A mosquitto that lets nobody in without the password of `user`; as a context."""
+    """A mosquitto that lets nobody in without the password of `user`; as a context. `listener`
+    has lines for its listener."""
 
-    def __init__(self, folder, user, password):
+    def __init__(self, folder, user, password, listener=""):
         passwords = os.path.join(folder, "passwords")
         subprocess.run(["mosquitto_passwd", "-c", "-b", passwords, user, password], check=True,
                        stderr=subprocess.DEVNULL)
@@ -117,10 +118,13 @@ class LockedBroker:
         with open(configuration, "w", encoding="utf-8") as out:
             out.write("user root\n" if os.geteuid() == 0 else "")
             out.write("listener %s 127.0.0.1\nallow_anonymous false\nlog_dest stderr\n"
-                      "password_file %s\n" % (self.node.rsplit(":", 1)[1], passwords))
+                      "password_file %s\n%s" % (self.node.rsplit(":", 1)[1], passwords, listener))
         path = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
+        # A plugin that was built with a sanitizer needs its runtime first.
+        preload = os.environ.get("SHEAF_BROKER_PRELOAD")
+        more = {"LD_PRELOAD": preload, "ASAN_OPTIONS": "detect_leaks=0"} if preload else {}
         self.process = subprocess.Popen([shutil.which("mosquitto", path=path), "-c", configuration],
-                                        stderr=subprocess.PIPE)
+                                        stderr=subprocess.PIPE, env={**os.environ, **more})
 
     def __enter__(self):
         for line in self.process.stderr:

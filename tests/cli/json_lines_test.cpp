@@ -106,6 +106,14 @@ TEST(CliJsonLines, ANodeThatDidNotAnswerHasNulls) {
             R"("clock_difference_ms":-20})");
   report.stats.tls = "TLSv1.3 X";
   EXPECT_THAT(json_report(report), HasSubstr(R"("connections":1,"tls":"TLSv1.3 X",)"));
+  EXPECT_THAT(json_report(report), Not(HasSubstr("certificate_end")));
+  report.stats.certificate_end =
+      std::chrono::system_clock::time_point(std::chrono::seconds(1'798'761'600));
+  report.stats.own_certificate_end = *report.stats.certificate_end + std::chrono::hours(1);
+  report.stats.user = "line \"4\"";
+  EXPECT_THAT(json_report(report), HasSubstr(R"("certificate_end":"2027-01-01T00:00:00.000Z",)"
+                                             R"("own_certificate_end":"2027-01-01T01:00:00.000Z",)"
+                                             R"("user":"line \"4\"",)"));
   report.round_trip.reset();
   report.clock_difference.reset();
   report.error = Error();

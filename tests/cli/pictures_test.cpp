@@ -74,12 +74,62 @@ TEST(CliNodes, ConnectionsOverTlsHaveAColumnOfTheirOwn) {
   NodeReport silent;
   silent.stats.node = "b2:1883";
   const std::string table = nodes_table({report, silent});
-  EXPECT_THAT(table, HasSubstr("  TLS\n"));
-  EXPECT_THAT(table, HasSubstr("0 ms  TLSv1.3 TLS_AES_256_GCM_SHA384\n"));
+  EXPECT_THAT(table, HasSubstr("  TLS  "));
+  EXPECT_THAT(table, HasSubstr("0 ms  TLSv1.3 TLS_AES_256_GCM_SHA384  "));
   ClusterServer server;
   server.node = report.stats.node;
   server.slots = {{0, 16'383}};
   EXPECT_THAT(nodes_table({report}, {server}), HasSubstr("0-16383  TLSv1.3 TLS_AES_256"));
+}
+
+const std::chrono::system_clock::time_point new_year(std::chrono::seconds(1'798'761'600));
+
+TEST(CliNodes, OfTlsTheEndOfTheCertificateAndTheUserAreShown) {
+  NodeReport report = report_of({});
+  report.stats.tls = "TLSv1.3 X";
+  report.stats.certificate_end = new_year;
+  NodeReport silent;
+  silent.stats.node = "b2:1883";
+  const std::string table = nodes_table({report, silent});
+  EXPECT_THAT(table, HasSubstr("  TLS        CERTIFICATE      USER\n"));
+  EXPECT_THAT(table, HasSubstr("  TLSv1.3 X  ends 2027-01-01  -\n"));
+  EXPECT_THAT(table, HasSubstr("  -          -                -\n"));
+  report.stats.user = "line\n4";
+  ClusterServer server;
+  server.node = report.stats.node;
+  ClusterServer replica;
+  replica.node = "b3:1";
+  replica.replica = true;
+  const std::string servers = nodes_table({report}, {server, replica});
+  EXPECT_THAT(servers, HasSubstr("  ends 2027-01-01  line\\x0A4\n"));
+  EXPECT_THAT(servers, HasSubstr("  -                -\n"));
+}
+
+TEST(CliNodes, WithoutTlsTheUserIsShownIfThereIsOne) {
+  NodeReport report = report_of({});
+  EXPECT_THAT(nodes_table({report}), Not(HasSubstr("USER")));
+  report.stats.user = "app";
+  const std::string table = nodes_table({report});
+  EXPECT_THAT(table, HasSubstr("  USER\n"));
+  EXPECT_THAT(table, HasSubstr("  app\n"));
+  EXPECT_THAT(table, Not(HasSubstr("TLS")));
+}
+
+TEST(CliNodes, CertificatesThatEndSoonAreSentencesAndOurOwnIsOne) {
+  NodeReport report = report_of({});
+  report.stats.certificate_end = new_year;
+  report.stats.own_certificate_end = new_year + std::chrono::hours(24);
+  NodeReport other = report;
+  other.stats.node = "b2:1883";
+  other.stats.certificate_end = new_year + std::chrono::hours(24 * 90);
+  const auto before = [&](int days) {
+    return certificate_warnings({report, other}, new_year - std::chrono::hours(24 * days));
+  };
+  EXPECT_THAT(before(15), testing::IsEmpty());
+  EXPECT_THAT(before(10),
+              testing::ElementsAre(
+                  "warning: the certificate of b1:1883 ends 2027-01-01 00:00 UTC, in 10 days.",
+                  "warning: our certificate (tls_cert) ends 2027-01-02 00:00 UTC, in 11 days."));
 }
 
 TEST(CliNodes, ServersThatDecideHaveRolesEpochsAndSlots) {

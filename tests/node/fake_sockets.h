@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,8 @@ class FakeLoop final : public socket::Loop {
   Now now() const override { return now_; }
   // Lets time pass, then fires timers and runs what was deferred, again and again.
   void turn(Deadline until) override {
-    now_.mono = std::max(now_.mono, until);
+    const Deadline before = std::exchange(now_.mono, std::max(now_.mono, until));
+    now_.wall += std::chrono::floor<std::chrono::milliseconds>(now_.mono - before);
     run_deferred();
     timers_.fire(now_);
     run_deferred();
@@ -183,6 +185,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   explicit FakeNetwork(FakeLoop& loop) : loop_(loop) {}
 
   std::size_t dials = 0;  // ever
+  // Of connections that are made from now on; on the wall clock.
+  std::optional<std::chrono::milliseconds> server_certificate_end{};
+  std::optional<std::chrono::milliseconds> own_certificate_end{};
   std::size_t dialing() const { return dials_.size(); }
   // The sessions that live, oldest first: one for each connection.
   std::size_t sessions() const { return sessions_.size(); }
@@ -216,6 +221,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
     ++dials;
     return std::make_unique<FakeDial>(*this, dial_sink, stream_sink);
   }
+  std::optional<std::chrono::milliseconds> certificate_end() override {
+    return own_certificate_end;
+  }
   std::unique_ptr<protocol::Session> make(unsigned node, Now) override {
     return std::make_unique<FakeSession>(sessions_, node);
   }
@@ -232,10 +240,13 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
     session.stream = &dial.stream_sink;
     then(session);
     dials_.erase(dials_.begin());
-    dial.dial_sink.on_connected(std::make_unique<FakeStream>(), loop_.now());
+    dial.dial_sink.on_connected(std::make_unique<FakeStream>(server_certificate_end), loop_.now());
     loop_.settle();
   }
   struct FakeStream final : socket::Stream {
+    explicit FakeStream(std::optional<std::chrono::milliseconds> its_end) : end(its_end) {}
+    std::optional<std::chrono::milliseconds> certificate_end() const override { return end; }
+    const std::optional<std::chrono::milliseconds> end;
     std::size_t write(std::span<const Bytes>) override { return 0; }
   };
   struct FakeDial final : socket::Dial {

@@ -48,6 +48,21 @@ TEST_F(TlsFilesTest, AFileThatIsReplacedIsTakenByTheNextConnection) {
   EXPECT_EQ(files->context(), second);
 }
 
+TEST_F(TlsFilesTest, TheEndOfOurCertificateIsThatOfTheFilesAsTheyAre) {
+  EXPECT_EQ(files(trusting(ca))->context()->certificate_end(), std::nullopt);
+  write_version("v1");
+  const auto files = TlsTest::files(in("v1"));
+  EXPECT_EQ(files->context()->certificate_end(),
+            std::chrono::seconds(test::certificate_time + test::day));
+  test::CertificateTerms terms;
+  terms.ends += 90 * test::day;
+  const test::Identity renewed = test::make_identity(terms, &ca);
+  file("v1/tls.key", renewed.key_pem());
+  file("v1/tls.crt", renewed.certificate_pem());
+  EXPECT_EQ(files->context()->certificate_end(),
+            std::chrono::seconds(test::certificate_time + 91 * test::day));
+}
+
 TEST_F(TlsFilesTest, AFileThatIsWrittenAgainInPlaceIsTakenToo) {
   write_version("v1");
   const auto files = TlsTest::files(in("v1"));

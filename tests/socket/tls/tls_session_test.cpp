@@ -44,6 +44,14 @@ TEST_F(TlsSessionTest, WhatOneSaysTheOtherHears) {
   }
 }
 
+TEST_F(TlsSessionTest, TheEndOfTheServersCertificateIsKnownOnceItIsOpen) {
+  const auto session = start(trusting(ca));
+  EXPECT_EQ(session->certificate_end(), std::nullopt);
+  MemoryServer peer({.identity = &server});
+  talk(*session, peer);
+  EXPECT_EQ(session->certificate_end(), std::chrono::seconds(test::certificate_time + test::day));
+}
+
 TEST_F(TlsSessionTest, ASplitAtAnyByteChangesNothing) {
   const auto context = open(trusting(ca));
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {

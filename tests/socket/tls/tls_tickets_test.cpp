@@ -20,6 +20,7 @@ class TlsTicketsTest : public TlsTalkTest {
     EXPECT_EQ(read_all(session), "");
     const bool resumed = SSL_session_reused(peer.raw()) == 1;
     EXPECT_EQ(session.resumes(), resumed);
+    EXPECT_EQ(session.certificate_end(), std::chrono::seconds(test::certificate_time + test::day));
     session.close();
     talk(session, peer);
     return resumed;
