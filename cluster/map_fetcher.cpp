@@ -65,6 +65,7 @@ void MapFetcher::fetch_map(std::string_view first, Now now) {
   passed_over_.clear();
   second_turn_ = false;
   all_refuse_ = true;
+  latest_refuses_ = false;
   for (const Member& member : parts_.cluster.topology().members()) {
     to_ask_.push_back(member.identity());
   }
@@ -150,7 +151,8 @@ void MapFetcher::read(const socket::Completion& completion) {
 void MapFetcher::fail(const socket::Completion& completion, Reason reason,
                       const std::string& text) {
   reason_ = reason == Reason::other ? Reason::timed_out : reason;
-  all_refuse_ = all_refuse_ && is_lasting(reason);
+  latest_refuses_ = is_lasting(reason) || completion.no_tls;
+  all_refuse_ = all_refuse_ && latest_refuses_;
   report(completion.node, text);
 }
 
@@ -168,7 +170,7 @@ void MapFetcher::end_round(bool good, Now now) {
     problem_.clear();
     lasting_ = false;
   } else {
-    lasting_ = all_refuse_ && is_lasting(reason_);
+    lasting_ = all_refuse_ && latest_refuses_;
     widen(now);
   }
   if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);

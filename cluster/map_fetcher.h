@@ -22,8 +22,8 @@
 // beside the owners become members, too, without slots, until a map is there. So a client finds a
 // cluster of which all that it knew has gone.
 //
-// If every server of a round has refused the log-in, or the question, for good, whoever waits for
-// the map is told so and waits no longer; rounds go on.
+// If every server of a round has refused the log-in, or the question, for good, or was reached and
+// spoke no TLS to its end, whoever waits for the map is told so and waits no longer; rounds go on.
 //
 // Replicas are members if reads may go to them; else only in that case.
 //
@@ -121,6 +121,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::string problem_;
   Reason reason_ = Reason::timed_out;  // of the problem
   bool all_refuse_ = false;            // for good: all that were asked in this round
+  bool latest_refuses_ = false;        // likewise: the latest that was asked
   bool lasting_ = false;               // that was so in the latest round
 };
 

@@ -209,6 +209,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.reason = reason;
   completion.text = text;
   completion.node = options_.identity;
+  completion.no_tls = outcome == Outcome::not_sent && !health_.usable() && failure_.no_tls();
   completion.now = now;
   if (parts_.events.listening() && !cancelled) {
     parts_.events.record(record_of(request, completion, parts_.events));

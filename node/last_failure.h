@@ -19,9 +19,13 @@ class LastFailure {
     if (why.reason == Reason::closed) return;  // by us
     text_ = why.text;
     refused_log_in_ = why.reason == Reason::authentication;
+    no_tls_ = why.no_tls;
   }
   // A connection is ready.
-  void clear() noexcept { text_.clear(); }
+  void clear() noexcept {
+    text_.clear();
+    no_tls_ = false;
+  }
 
   const std::string& text() const noexcept {
     static const std::string silence = "requests timed out without any answer";
@@ -30,10 +34,12 @@ class LastFailure {
   Reason reason() const noexcept {
     return refused_log_in_ ? Reason::authentication : Reason::node_down;
   }
+  bool no_tls() const noexcept { return no_tls_; }
 
  private:
   std::string text_;
   bool refused_log_in_ = false;
+  bool no_tls_ = false;
 };
 
 }  // namespace sheaf::node

@@ -40,6 +40,7 @@ struct CloseReason {
   std::string text;                         // one sentence; text of the peer is escaped
   bool permanent = false;                   // trying again soon is useless (wrong password, ...)
   bool renegotiates = false;  // the next connection goes another way: no fault of the node
+  bool no_tls = false;        // the peer was reached, and the handshake did not come to its end
 };
 
 // A change of a watched key, which the server reports by itself. It may come late, twice or out of

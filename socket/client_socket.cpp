@@ -131,6 +131,7 @@ void ClientSocket::on_dial_failed(DialFailure why, Now now) {
   const bool login = why.refused || why.login;
   abort(login ? Reason::authentication : Reason::connect_failed, std::move(why.text), now);
   own_reason_.permanent = own_reason_.reason == Reason::authentication && why.refused;
+  own_reason_.no_tls = why.no_tls;
 }
 
 void ClientSocket::on_timer(Now now) {

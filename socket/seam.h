@@ -68,6 +68,7 @@ struct DialFailure {
   bool refused = false;
   // There was nothing to log in with: the peer has not been asked.
   bool login = false;
+  bool no_tls = false;  // the peer was reached, and the handshake did not come to its end
 };
 
 class DialSink {

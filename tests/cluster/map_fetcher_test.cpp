@@ -315,6 +315,39 @@ TEST_F(MapFetcherTest, WithAnotherLoginEveryServerIsAskedAtOnce) {
   EXPECT_EQ(network.dialing(), 2u);
 }
 
+TEST_F(MapFetcherTest, WhileNoServerGetsThroughItsHandshakeCallsEndAtOnceAndItHeals) {
+  make({.seeds = {a, b}});
+  const RedirectedOp& first = start("7", 60s);
+  while (network.dialing() > 0) network.cut_handshake();
+  loop.pass(300ms);
+  EXPECT_EQ(first.ends, 1u);
+  EXPECT_EQ(first.outcome, Outcome::not_sent);
+  EXPECT_EQ(first.reason, Reason::node_down);
+  EXPECT_NE(first.text.find(":1: TLS: the server ended"), first.text.npos) << first.text;
+  for (int i = 0; i < 150 && owner_of(7).empty(); ++i) {
+    connect();
+    for (const char* const server : {"a:1", "b:1"}) {
+      const node::FakeSession* const there = session(server);
+      if (there == nullptr || there->in_flight() == 0) continue;
+      there->verbs.back() == protocol::Verb::command ? give_map() : answer(server);
+    }
+    loop.pass(100ms);
+  }
+  EXPECT_EQ(owner_of(7), "a:1");
+}
+
+// It may only have to start.
+TEST_F(MapFetcherTest, WhileOneServerRefusesConnectionsCallsWaitThoughAnotherCutsTheHandshake) {
+  make({.seeds = {a, b}});
+  const RedirectedOp& op = start("7", 60s);
+  network.cut_handshake();
+  for (int i = 0; i < 30; ++i) {
+    while (network.dialing() > 0) network.refuse();
+    loop.pass(100ms);
+  }
+  EXPECT_EQ(op.ends, 0u) << op.text;
+}
+
 TEST_F(MapFetcherTest, WhileOneServerMayStillAnswerCallsWaitThoughAnotherRefusesTheLogIn) {
   make({.seeds = {a, b}});
   const RedirectedOp& op = start("7", 60s);

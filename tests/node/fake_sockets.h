@@ -204,12 +204,9 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   void refuse_for_another_login() {
     connect([](FakeSession& session) { session.end_for_another_login(); });
   }
-  void refuse() {
-    FakeDial& dial = *dials_.front();
-    dials_.erase(dials_.begin());
-    dial.dial_sink.on_dial_failed({"connection refused"}, loop_.now());
-    loop_.settle();
-  }
+  void refuse() { fail({"connection refused"}); }
+  // The peer is reached, and ends the connection.
+  void cut_handshake() { fail({.text = "TLS: the server ended the connection", .no_tls = true}); }
   // After the test has changed a session.
   void deliver(FakeSession& session) {
     session.stream->on_writable(loop_.now());
@@ -232,6 +229,12 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
 
  private:
+  void fail(socket::DialFailure why) {
+    FakeDial& dial = *dials_.front();
+    dials_.erase(dials_.begin());
+    dial.dial_sink.on_dial_failed(std::move(why), loop_.now());
+    loop_.settle();
+  }
   template <class Then>
   void connect(const Then& then) {
     FakeDial& dial = *dials_.front();

@@ -181,6 +181,37 @@ TEST_P(OnRealServers, AHandshakeThatIsCutOffIsOneSentence) {
   }
 }
 
+#ifdef SHEAF_TEST_REDIS_SERVERS
+// A call of a client whose servers say who owns what waits for a map, for 10 s and more. Where the
+// server that would give it fails the handshake, that is in vain.
+void expect_soon(const std::string& address, const std::string& sentence) {
+  auto client =
+      Client::open("rediss://" + address + trusting(Credentials::shared()) + "&connect_timeout=1s");
+  ASSERT_TRUE(client) << client.error().message();
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = client->get("key", {.timeout = 60s});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().outcome, Outcome::not_sent);
+    EXPECT_THAT(refused.error().text, ContainsRegex(sentence));
+    EXPECT_LT(refused.error().elapsed, 8s);
+  }
+}
+
+TEST(TlsClusters, AHandshakeThatIsCutOffEndsCallsSoon) {
+  for (const std::size_t bytes : {0u, 20u}) {
+    const CuttingServer server(bytes);
+    expect_soon(server.address(), "TLS: the server ended the connection during the handshake");
+  }
+}
+
+TEST(TlsClusters, AServerWithoutTlsEndsCallsSoon) {
+  const RealServer server = start_redis({});
+  expect_soon(server.address(),
+              "TLS: (what the server sent is not TLS|the server did not answer the handshake in "
+              "time; one without TLS may do so)");
+}
+#endif
+
 TEST_P(OnRealServers, AClientWithoutACertificateHearsThatOneIsWanted) {
   const RealServer server = kind().start({.paths = &all.server()});
   expect_refusal(kind().scheme + "://" + server.address() + trusting(all),
