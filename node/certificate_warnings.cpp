@@ -15,10 +15,9 @@ constexpr std::chrono::hours day = 24h;
 constexpr std::chrono::hours near_end = 14 * day;
 
 std::string print_minute(milliseconds wall) {
-  const std::chrono::sys_time<milliseconds> time(wall);
-  const auto date = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day parts(date);
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time - date).count();
+  const auto date = std::chrono::floor<std::chrono::days>(wall);
+  const std::chrono::year_month_day parts{std::chrono::local_days(date)};
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(wall - date).count();
   char text[64];
   std::snprintf(text, sizeof text, "%04d-%02u-%02u %02d:%02d UTC", static_cast<int>(parts.year()),
                 static_cast<unsigned>(parts.month()), static_cast<unsigned>(parts.day()),

@@ -68,7 +68,7 @@ std::vector<std::uint64_t> SocketPool::ready_connections() const {
 std::optional<std::chrono::milliseconds> SocketPool::certificate_end() const {
   std::optional<std::chrono::milliseconds> latest;
   for (const auto& socket : sockets_) {
-    if (socket->ready()) latest = socket->certificate_end();
+    if (socket->ready()) latest = socket->encryption().certificate_end;
   }
   return latest;
 }
@@ -179,7 +179,7 @@ void SocketPool::add_to(NodeStats& stats) const {
   SocketTotals totals = totals_;
   for (const auto& socket : sockets_) {
     stats.connections += socket->ready() ? 1 : 0;
-    if (socket->ready()) stats.tls = socket->encryption();
+    if (socket->ready()) stats.tls = socket->encryption().name;
     stats.in_flight += socket->in_flight();
     totals.add(*socket);
   }

@@ -92,12 +92,8 @@ class ClientSocket final : private StreamSink,
   Deadline busy_since() const noexcept;
   Traffic traffic() const noexcept { return traffic_; }
   const protocol::Counters& counters() const { return session_->counters(); }
-  std::string_view encryption() const {
-    return stream_ != nullptr ? stream_->encryption() : std::string_view();
-  }
-  // Of the server, on the wall clock.
-  std::optional<std::chrono::milliseconds> certificate_end() const {
-    return stream_ != nullptr ? stream_->certificate_end() : std::nullopt;
+  Encryption encryption() const {
+    return stream_ != nullptr ? stream_->encryption() : Encryption();
   }
 
   // Names the connection for as long as the process lives; given by the node.

@@ -45,6 +45,12 @@ class StreamSink {
   ~StreamSink() = default;
 };
 
+struct Encryption {
+  std::string_view name;  // "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty: it is not encrypted
+  // When the certificate that the peer has shown ends, on the wall clock; nothing: it showed none.
+  std::optional<std::chrono::milliseconds> certificate_end;
+};
+
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -55,10 +61,7 @@ class Stream {
   // In on_closed with an error: the peer does not take us for who we are. Soon trying again is
   // useless.
   virtual bool refused() const { return false; }
-  // How it is encrypted: "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty: not at all.
-  virtual std::string_view encryption() const { return {}; }
-  // When the certificate that the peer has shown ends, on the wall clock; nothing: it showed none.
-  virtual std::optional<std::chrono::milliseconds> certificate_end() const { return {}; }
+  virtual Encryption encryption() const { return {}; }
 };
 
 struct DialFailure {

@@ -41,9 +41,8 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
     return error_ != 0 ? std::string_view() : session_.failure();
   }
   bool refused() const override { return error_ == 0 && session_.refused(); }
-  std::string_view encryption() const override { return session_.encryption(); }
-  std::optional<std::chrono::milliseconds> certificate_end() const override {
-    return session_.certificate_end();
+  Encryption encryption() const override {
+    return {session_.encryption(), session_.certificate_end()};
   }
   bool resumes() const noexcept { return session_.resumes(); }
   // Nothing has come from the peer.

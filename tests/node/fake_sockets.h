@@ -248,7 +248,7 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
   struct FakeStream final : socket::Stream {
     explicit FakeStream(std::optional<std::chrono::milliseconds> its_end) : end(its_end) {}
-    std::optional<std::chrono::milliseconds> certificate_end() const override { return end; }
+    socket::Encryption encryption() const override { return {.name = {}, .certificate_end = end}; }
     const std::optional<std::chrono::milliseconds> end;
     std::size_t write(std::span<const Bytes>) override { return 0; }
   };
