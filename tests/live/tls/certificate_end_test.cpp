@@ -50,12 +50,12 @@ TlsPaths ending_in(int days, const std::string& name) {
 class CertificateEnd : public testing::TestWithParam<RealKind> {
  protected:
   // A client of such a server, which has been used.
-  Client open(const RealServer& server, const TlsPaths& own) {
+  Client open(const RealServer& server, const TlsPaths& own, CredentialSource source = {}) {
     auto client =
         Client::open(GetParam().scheme + "://" + server.address() +
                          "?connect_timeout=10s&timeout=30s&pool_min=3&pool_max=3&tls_ca=" + own.ca +
                          "&tls_cert=" + own.certificate + "&tls_key=" + own.key,
-                     {.log = warnings.sink()});
+                     {.log = warnings.sink(), .credentials = std::move(source)});
     EXPECT_TRUE(client) << client.error().message();
     const auto set = client->set("key", "value");
     EXPECT_TRUE(set) << set.error().message();
@@ -100,6 +100,15 @@ TEST_P(CertificateEnd, OfOurOwnInFiveDaysIsOneWarningToo) {
       warnings.said(),
       ElementsAre(MatchesRegex(
           server.address() + " our certificate .tls_cert. ends 20..-..-.. ..:.. UTC, in 5 days")));
+}
+
+// The dialer of logins stands before that of TLS.
+TEST_P(CertificateEnd, OfOurOwnIsKnownToAClientWhoseLoginsComeFromTheProgram) {
+  const TlsPaths shown = ending_in(30, "thirty-days");
+  const RealServer server = GetParam().start({.paths = &shown});
+  const auto nobody = [](const CredentialRequest&) { return sheaf::Credentials(); };
+  const Client client = open(server, ending_in(20, "twenty-days"), nobody);
+  EXPECT_EQ(days_until(client.stats().at(0).own_certificate_end), 20);
 }
 
 }  // namespace
