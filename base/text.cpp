@@ -277,6 +277,17 @@ std::string printable(std::string_view bytes, std::size_t limit) {
   return out;
 }
 
+std::string without(std::string_view text, std::string_view secret) {
+  std::string out;
+  while (!secret.empty()) {
+    const std::size_t at = text.find(secret);
+    if (at == text.npos) break;
+    out.append(text.substr(0, at)).append("...");
+    text.remove_prefix(at + secret.size());
+  }
+  return out.append(text);
+}
+
 std::string join_host_port(std::string_view host, std::uint16_t port) {
   std::string out;
   out.reserve(host.size() + 8);

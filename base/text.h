@@ -57,6 +57,10 @@ bool is_utf8(std::string_view text) noexcept;
 // At most `limit` bytes; everything but printable ASCII as \xNN; "..." if cut.
 std::string printable(std::string_view bytes, std::size_t limit = 64);
 
+// The text with "..." in place of a secret, wherever that is in it; as it is if the secret is
+// empty.
+std::string without(std::string_view text, std::string_view secret);
+
 // "host:port", with an IPv6 address in brackets.
 std::string join_host_port(std::string_view host, std::uint16_t port);
 

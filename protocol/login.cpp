@@ -2,6 +2,8 @@
 
 #include "protocol/login.h"
 
+#include "base/text.h"
+
 namespace sheaf::protocol {
 
 SharedLogin make_login(std::string_view user, std::string_view password) {
@@ -32,6 +34,11 @@ CloseReason excused_if_stale(CloseReason refusal, const UsedLogin& login) noexce
   refusal.permanent = false;
   refusal.renegotiates = true;
   return refusal;
+}
+
+std::string without_secrets(std::string_view text, const Login* login) {
+  if (login == nullptr) return std::string(text);
+  return without(without(text, login->password.view()), login->token.view());
 }
 
 }  // namespace sheaf::protocol

@@ -65,4 +65,7 @@ class UsedLogin {
 // now, the next connection goes that way, and the refusal is no fault of the node.
 CloseReason excused_if_stale(CloseReason refusal, const UsedLogin& login) noexcept;
 
+// What a server says, with "..." wherever it repeats a secret of the login. Null: nobody logs in.
+std::string without_secrets(std::string_view text, const Login* login);
+
 }  // namespace sheaf::protocol

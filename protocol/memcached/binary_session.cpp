@@ -183,7 +183,8 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   if (status == StatusCode::unknown_command) {
     return refuse_login("the server knows no log-in (SASL is off), but a user name is configured");
   }
-  return refuse_login(sentence("the server refused the log-in", status, text));
+  return refuse_login(
+      sentence("the server refused the log-in", status, without_secrets(text, login())));
 }
 
 Step BinarySession::on_version(const Header& header, std::string_view text, Event& event) {

@@ -99,7 +99,10 @@ Step MetaSession::on_version(std::string_view text, Event& event) {
 
 Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) {
   if (question == Question::login) {
-    return refuse_login(sentence("the server refused the log-in", line));
+    const std::string words = without_secrets(line.text, login());
+    ReplyLine shown = line;
+    shown.text = words;
+    return refuse_login(sentence("the server refused the log-in", shown));
   }
   const bool wants_login =
       line.code == Code::client_error && line.text.starts_with("unauthenticated");

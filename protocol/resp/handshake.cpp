@@ -27,9 +27,9 @@ bool is_permanent(const ServerError& error) noexcept {
 
 }  // namespace
 
-CloseReason refusal_of(std::string_view command, const ServerError& error) {
-  return {reason_of(error),
-          "the server refused " + std::string(command) + ": " + printable(error.text, 200),
+CloseReason refusal_of(std::string_view command, const ServerError& error, const Login* login) {
+  const std::string words = printable(without_secrets(error.text, login), 200);
+  return {reason_of(error), "the server refused " + std::string(command) + ": " + words,
           is_permanent(error)};
 }
 
@@ -168,7 +168,8 @@ void Handshake::fail(std::string_view command, const Value& reply) {
                 "the server broke the protocol: an odd reply to " + std::string(command)};
     return;
   }
-  failure_ = excused_if_stale(refusal_of(command, ServerError::parse(reply.text())), login_);
+  failure_ =
+      excused_if_stale(refusal_of(command, ServerError::parse(reply.text()), login_.get()), login_);
 }
 
 }  // namespace sheaf::protocol::resp

@@ -46,8 +46,9 @@ struct HandshakeOptions {
 // AUTH with this login. May throw std::bad_alloc; then nothing has changed.
 OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login);
 
-// Why a connection ends whose login, or what comes with it, was refused by this error.
-CloseReason refusal_of(std::string_view command, const ServerError& error);
+// Why a connection ends whose login, or what comes with it, was refused by this error. The login's
+// secrets are not in the text, even if the server repeats them.
+CloseReason refusal_of(std::string_view command, const ServerError& error, const Login* login);
 
 class Handshake {
  public:

@@ -30,7 +30,7 @@ std::optional<CloseReason> Renewal::on_reply(const Value& reply) {
     return std::nullopt;
   }
   if (granted) return std::nullopt;
-  return refusal_of("AUTH", ServerError::parse(reply.text()));
+  return refusal_of("AUTH", ServerError::parse(reply.text()), login_.get());
 }
 
 }  // namespace sheaf::protocol::resp

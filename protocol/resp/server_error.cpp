@@ -108,6 +108,9 @@ std::optional<Redirect> parse_redirect(std::string_view text) noexcept {
   return Redirect{*slot, Redirect::Target::named, host, *port};
 }
 
+// Of Redis and Valkey, when they do not know a command. A password or a value may follow.
+constexpr std::string_view repeated_words = ", with args beginning with: ";
+
 ErrorKind kind_of_plain(std::string_view rest) noexcept {
   const auto begins_rest = [&](const Row& row) { return rest.starts_with(row.text); };
   const auto* const row = std::ranges::find_if(plain_texts, begins_rest);
@@ -117,6 +120,7 @@ ErrorKind kind_of_plain(std::string_view rest) noexcept {
 }  // namespace
 
 ServerError ServerError::parse(std::string_view text) noexcept {
+  text = text.substr(0, text.find(repeated_words));
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
   const auto* const row = std::ranges::lower_bound(words, word, {}, &Row::text);

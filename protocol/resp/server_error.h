@@ -86,7 +86,7 @@ struct Redirect {
 struct ServerError {
   ErrorKind kind = ErrorKind::other;
   std::optional<Redirect> redirect{};  // of moved and ask, always
-  std::string_view text{};             // all of it
+  std::string_view text{};             // all of it but what it repeats of the request
 
   // The text of the reply, without "-" and line end.
   static ServerError parse(std::string_view text) noexcept;

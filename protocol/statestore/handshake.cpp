@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "protocol/mqtt5/wire.h"
 #include "protocol/statestore/acknowledgements.h"
 #include "protocol/statestore/reason_codes.h"
@@ -90,7 +91,8 @@ Step Handshake::on_connack(const mqtt5::Frame& frame, std::string_view packet) {
   if (is_error(connack->code)) {
     life_.end(excused_if_stale(
         {is_about_identity(connack->code) ? Reason::authentication : Reason::connect_failed,
-         sentence("the server refused the connection", connack->code, connack->properties),
+         sentence("the server refused the connection", connack->code, connack->properties,
+                  authentication_.login().get()),
          is_permanent(connack->code)},
         authentication_.login()));
     return Step::again;
@@ -161,7 +163,8 @@ Step Handshake::on_suback(const mqtt5::Frame& frame, std::string_view packet, Ev
   if (is_error(code)) {
     const bool forbidden = code == ReasonCode::not_authorized;
     life_.end({forbidden ? Reason::not_authorized : Reason::connect_failed,
-               sentence("the server refused the subscription to replies", code, suback->properties),
+               sentence("the server refused the subscription to replies", code, suback->properties,
+                        authentication_.login().get()),
                forbidden},
               disconnect_packet(ReasonCode::success));
     return Step::again;

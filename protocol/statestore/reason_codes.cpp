@@ -8,11 +8,13 @@ namespace sheaf::protocol::statestore {
 
 using mqtt5::ReasonCode;
 
-std::string sentence(std::string_view start, ReasonCode code, const mqtt5::Properties& properties) {
+std::string sentence(std::string_view start, ReasonCode code, const mqtt5::Properties& properties,
+                     const Login* login) {
   std::string text(start);
   if (code != ReasonCode::success) text.append(": ").append(to_string(code));
   if (properties.reason_string && !properties.reason_string->empty()) {
-    text.append(" (").append(printable(*properties.reason_string, 128)).append(")");
+    const std::string words = without_secrets(*properties.reason_string, login);
+    text.append(" (").append(printable(words, 128)).append(")");
   }
   return text;
 }

@@ -10,15 +10,17 @@
 #include <string_view>
 
 #include "protocol/connection_life.h"
+#include "protocol/login.h"
 #include "protocol/mqtt5/packets.h"
 
 namespace sheaf::protocol::statestore {
 
 // ---- as the server says them
 
-// "the server refused the connection: not authorized (no such user)"
+// "the server refused the connection: not authorized (no such user)", without the secrets of our
+// login, if the server repeats them.
 std::string sentence(std::string_view start, mqtt5::ReasonCode code,
-                     const mqtt5::Properties& properties);
+                     const mqtt5::Properties& properties, const Login* login);
 bool is_about_identity(mqtt5::ReasonCode code) noexcept;
 // True if trying again soon is useless.
 bool is_permanent(mqtt5::ReasonCode code) noexcept;

@@ -149,10 +149,10 @@ Step StoreSession::on_handshake(const Frame& frame, std::string_view packet, Eve
 Step StoreSession::on_disconnect(const Frame& frame, std::string_view packet) {
   const auto disconnect = mqtt5::Disconnect::parse(frame, packet);
   if (!disconnect) return broken(life(), disconnect.error());
-  CloseReason reason{
-      reason_of_disconnect(disconnect->code),
-      sentence("the server ended the connection", disconnect->code, disconnect->properties),
-      is_permanent(disconnect->code)};
+  CloseReason reason{reason_of_disconnect(disconnect->code),
+                     sentence("the server ended the connection", disconnect->code,
+                              disconnect->properties, authentication_.login().get()),
+                     is_permanent(disconnect->code)};
   if (authentication_.is_refused_by(disconnect->code)) {
     reason.reason = Reason::authentication;
     reason.permanent = true;

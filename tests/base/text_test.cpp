@@ -173,6 +173,14 @@ TEST(Printable, CutsAtTheLimitAndSaysSo) {
   EXPECT_EQ(printable(std::string(1000, 'x')).size(), 64u + 3u);
 }
 
+TEST(Without, TakesASecretOutWhereverItIs) {
+  EXPECT_EQ(without("pw is no pw, pwd", "pw"), "... is no ..., ...d");
+  EXPECT_EQ(without("nothing", "pw"), "nothing");
+  EXPECT_EQ(without("a password", ""), "a password");
+  EXPECT_EQ(without("pppp", "pp"), "......");
+  EXPECT_EQ(without("", "pw"), "");
+}
+
 TEST(JoinHostPort, BracketsIpv6Only) {
   EXPECT_EQ(join_host_port("broker", 1883), "broker:1883");
   EXPECT_EQ(join_host_port("127.0.0.1", 1), "127.0.0.1:1");

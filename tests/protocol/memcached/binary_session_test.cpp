@@ -67,6 +67,7 @@ TEST(BinaryGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   const Refused cases[] = {
       {StatusCode::auth_error, "Auth failure.", "the server refused the log-in (Auth failure.)"},
       {StatusCode::auth_continue, "", "the server refused the log-in (authentication goes on)"},
+      {StatusCode::auth_error, "s3cret is wrong", "the server refused the log-in (... is wrong)"},
       {StatusCode::unknown_command, "Unknown command",
        "the server knows no log-in (SASL is off), but a user name is configured"},
   };

@@ -70,6 +70,18 @@ TEST(MetaGreeting, LogInGoesOnlyToAServerThatAsksForIt) {
             "the server wants no log-in in text (-Y is off), but a user name is configured");
 }
 
+TEST(MetaGreeting, APasswordThatTheServerRepeatsIsNotInTheReason) {
+  Wire<MetaSession> wire(with_credentials());
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed("CLIENT_ERROR unauthenticated\r\n");
+  wire.take();
+  wire.feed("CLIENT_ERROR not s3cret word\r\n");
+  wire.poll();
+  EXPECT_EQ(wire.session.close_reason().text,
+            "the server refused the log-in (CLIENT_ERROR not ...)");
+}
+
 TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   Wire<MetaSession> wire(with_credentials());
   wire.session.start(wire.now());

@@ -76,6 +76,14 @@ TEST_F(RespRenewal, ARefusalEndsTheConnectionForGoodAndShowsNoPassword) {
             "disabled.");
 }
 
+TEST_F(RespRenewal, APasswordThatTheServerRepeatsIsNotInTheReason) {
+  const auto wire = ready();
+  EXPECT_TRUE(renew(*wire, "ann", "two-secret"));
+  wire->take();
+  wire->feed("-WRONGPASS two-secret is not it\r\n");
+  EXPECT_EQ(wire->end().text, "the server refused AUTH: WRONGPASS ... is not it");
+}
+
 TEST_F(RespRenewal, AServerThatIsSilentOnItIsLost) {
   const auto wire = ready();
   EXPECT_TRUE(renew(*wire, "ann", "two"));

@@ -263,6 +263,19 @@ TEST_F(StoreAuthentication, ARefusedTokenEndsTheConnectionForGood) {
   }
 }
 
+TEST_F(StoreAuthentication, ATokenThatTheServerRepeatsIsNotInTheReason) {
+  const auto wire = ready();
+  EXPECT_TRUE(renew(*wire, "two-token"));
+  wire->take();
+  std::string text;
+  ByteWriter to_text(text);
+  mqtt5::PropertyWriter(to_text).text(mqtt5::PropertyId::reason_string, "two-token has ended");
+  mqtt5::Disconnect packet{ReasonCode::not_authorized, {}};
+  packet.properties.raw = text;
+  wire->feed(encoded(packet));
+  EXPECT_EQ(end(*wire).text, "the server ended the connection: not authorized (... has ended)");
+}
+
 TEST_F(StoreAuthentication, AnOldTokenThatIsRefusedIsNotForGoodWhenThereIsAnother) {
   const auto wire = ready();
   EXPECT_TRUE(renew(*wire, "two"));

@@ -88,6 +88,20 @@ TEST(StoreSessionHandshake, ReadyComesAfterSubackOfTheOwnTopics) {
   EXPECT_EQ(wire.session.room(), 512U);
 }
 
+TEST(StoreSessionHandshake, APasswordThatTheServerRepeatsIsNotInTheReason) {
+  StoreSessionOptions options = test_options();
+  options.login = test::login_slot("app", "s3cret");
+  Wire wire(options);
+  wire.session.start(wire.now());
+  wire.take();
+  wire.feed(connack(ReasonCode::bad_user_name_or_password, [](PropertyWriter& writer) {
+    writer.text(PropertyId::reason_string, std::string(120, 'x') + "s3cret");
+  }));
+  const std::string& text = wire.session.close_reason().text;
+  EXPECT_NE(text.find("xxx..."), text.npos) << text;
+  EXPECT_EQ(text.find("s3c"), text.npos) << text;
+}
+
 TEST(StoreSessionHandshake, RefusalsOfConnackAreDistinguished) {
   struct Case {
     ReasonCode code;

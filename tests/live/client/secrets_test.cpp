@@ -1,0 +1,150 @@
+// A password and a value that nobody else has, and everything that clients of real servers say: to
+// their users, to the log, and in statistics. Neither is in it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <sheaf/client.h>
+
+#ifdef SHEAF_TEST_BROKERS
+#include "tests/support/broker_process.h"
+#endif
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+#include "tests/support/memcached_process.h"
+#endif
+#ifdef SHEAF_TEST_REDIS_SERVERS
+#include "tests/support/redis_process.h"
+#endif
+
+namespace sheaf::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* right = "canary-right";
+
+struct Locked {
+  std::uint16_t port = 0;
+  std::function<void()> kill;
+  std::shared_ptr<void> process;
+};
+
+// A server that lets only `app` in, with the password `right`.
+struct Kind {
+  std::string name;
+  std::string scheme;
+  std::string options;
+  std::function<Locked()> start;
+};
+
+template <class Process>
+Locked locked(std::shared_ptr<Process> process) {
+  return {process->port(), [process] { process->kill(); }, process};
+}
+
+std::vector<Kind> kinds() {
+  return {
+#ifdef SHEAF_TEST_BROKERS
+      {"Mosquitto", "mqtt", "",
+       [] {
+         BrokerOptions options;
+         options.users = {{"app", right}};
+         return locked(std::make_shared<BrokerProcess>(options));
+       }},
+#endif
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+      {"Memcached", "memcached", "",
+       [] {
+         MemcachedOptions options;
+         options.log_in = MemcachedOptions::LogIn::text;
+         options.users = {{"app", right}};
+         return locked(std::make_shared<MemcachedProcess>(options));
+       }},
+#endif
+#ifdef SHEAF_TEST_REDIS_SERVERS
+      {"Redis", "redis", "?routing=ring",
+       [] {
+         RedisOptions options;
+         options.user = "app";
+         options.password = right;
+         return locked(std::make_shared<RedisProcess>(options));
+       }},
+#endif
+  };
+}
+
+class LiveSecrets : public testing::TestWithParam<Kind> {
+ protected:
+  LogSink sink() {
+    return [this](const LogRecord& record) {
+      add(record.node + " " + record.operation + " " + record.key + " " + record.text);
+    };
+  }
+  void add(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    said_ += text + "\n";
+  }
+  void add(const Error& error) { add(error.message() + "\n" + error.text + "\n" + error.node); }
+  std::string said() {
+    const std::lock_guard lock(mutex_);
+    return said_;
+  }
+  // Whatever a client can be asked.
+  void use(Client& client) {
+    const auto set = client.set("key", "canary-value", {.timeout = 2s});
+    if (!set) add(set.error());
+    const auto large = client.set("key", std::string(17u << 20, 'x') + "canary-value");
+    if (!large) add(large.error());
+    const auto longest = client.set(std::string(70'000, 'k'), "canary-value", {.timeout = 2s});
+    if (!longest) add(longest.error());
+    const auto many =
+        client.get_many(std::vector<std::string_view>{"key", "other"}, {.timeout = 2s});
+    for (const auto& each : many) {
+      if (!each.result) add(each.result.error());
+    }
+    for (const NodeReport& report : client.check_nodes({.timeout = 2s})) {
+      add(report.stats.node + " " + report.stats.user + " " + report.stats.tls);
+      if (report.error) add(*report.error);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string said_;
+};
+
+INSTANTIATE_TEST_SUITE_P(All, LiveSecrets, testing::ValuesIn(kinds()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(LiveSecrets, AreInNothingThatAClientSays) {
+  const Locked server = GetParam().start();
+  const auto uri = [&](const std::string& login) {
+    return GetParam().scheme + "://" + login + "@127.0.0.1:" + std::to_string(server.port) +
+           GetParam().options;
+  };
+  {
+    auto client = Client::open(uri("app:canary-wrong"), {.log = sink()}).value();
+    use(client);
+  }
+  {
+    auto client = Client::open(uri("app:" + std::string(right)), {.log = sink()}).value();
+    EXPECT_TRUE(client.set("key", "canary-value", {.timeout = 30s}));
+    use(client);
+    server.kill();
+    use(client);
+  }
+  EXPECT_THAT(said(), HasSubstr("app"));
+  EXPECT_THAT(said(), HasSubstr("#")) << "keys are hashes";
+  EXPECT_THAT(said(), Not(HasSubstr("canary")));
+}
+
+}  // namespace
+}  // namespace sheaf::test
