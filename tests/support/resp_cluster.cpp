@@ -356,15 +356,19 @@ void RespCluster::fail_over(std::size_t replica, std::string_view how) {
   send_node_timeout(short_node_timeout);
   expect_ok(replica, command);
   auto asked = std::chrono::steady_clock::now();
+  // A Garnet was seen without its slots again when the servers agreed.
+  const auto has_slots = [&] {
+    const auto all = owners();
+    return std::ranges::find(all, replica) != all.end();
+  };
   wait_for_condition("the replica is the primary", [&] {
-    if (own_node(view(replica)).role == Role::primary) return true;
+    if (own_node(view(replica)).role == Role::primary) return unsettled().empty() && has_slots();
     if (const auto now = std::chrono::steady_clock::now(); now - asked > failover_time) {
       asked = now;
       ask(replica, command);  // refused if it has just become one
     }
     return false;
   });
-  wait_until_settled();
   send_node_timeout(options_.node_timeout);
 }
 

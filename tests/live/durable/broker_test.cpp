@@ -113,7 +113,7 @@ TEST(BrokerData, AnswersOfManyRequestsInFlightShareCommits) {
   }
 }
 
-TEST(BrokerData, AThousandWritesInFlightTakeFewCommits) {
+TEST(BrokerData, AThousandWritesInFlightShareCommits) {
   const DataFolder data;
   BrokerProcess broker(kept_in(data));
   Client client = open(broker);
@@ -127,8 +127,9 @@ TEST(BrokerData, AThousandWritesInFlightTakeFewCommits) {
   const std::string before = "its file was written in ";
   const std::size_t at = log.find(before);
   ASSERT_NE(at, log.npos) << log;
-  // How many are in flight at a time depends on the machine: 20 to 330 commits were seen.
-  EXPECT_LT(std::stoi(log.substr(at + before.size())), 500);
+  // How many are in flight at a time depends on the machine: 20 to 560 commits were seen. One for
+  // each write would be 1,000.
+  EXPECT_LT(std::stoi(log.substr(at + before.size())), 900);
 }
 
 TEST(BrokerData, ASecondBrokerWithTheSameFileDoesNotStart) {
