@@ -6,6 +6,7 @@
 #include <sheaf/cluster_config.h>
 
 #include "cluster/config_check.h"
+#include "cluster/config_options.h"
 
 namespace sheaf {
 namespace {
@@ -134,6 +135,22 @@ TEST(ConfigTls, OtherOptionsOfAKindHoldOverTls) {
   EXPECT_EQ(good("memcacheds://a?protocol=meta").protocol, MemcachedProtocol::meta);
   EXPECT_EQ(good("rediss://a?routing=ring").routing, RoutingKind::ring);
   EXPECT_EQ(refusal("mqtts://a?ring=libmemcached"), "option ring is for memcached:// only");
+}
+
+// What weakens has a name that says so, and of that kind there is one.
+TEST(ConfigTls, NoOptionTurnsTheVerificationOff) {
+  std::vector<std::string_view> of_tls;
+  std::vector<std::string_view> permissions;
+  for (const cluster::Option& option : cluster::option_table()) {
+    for (const std::string_view word : {"insecure", "verify", "skip", "trust", "check"}) {
+      EXPECT_EQ(option.name.find(word), option.name.npos) << option.name;
+    }
+    if (option.name.starts_with("tls_")) of_tls.push_back(option.name);
+    if (option.name.find("allow") != option.name.npos) permissions.push_back(option.name);
+  }
+  EXPECT_THAT(of_tls, testing::UnorderedElementsAre("tls_ca", "tls_cert", "tls_key", "tls_name",
+                                                    "tls_alpn"));
+  EXPECT_THAT(permissions, testing::ElementsAre("allow_plain_password"));
 }
 
 }  // namespace

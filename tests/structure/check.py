@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 
 import classes  # noqa: E402
 import rules  # noqa: E402
+import security  # noqa: E402
 import source  # noqa: E402
 import words  # noqa: E402
 
@@ -29,7 +30,7 @@ def compiled_files(root, build):
 
 def problems(root, build, skipped):
     files = source.load(root)
-    for rule in rules.TREE_RULES + classes.RULES + words.RULES:
+    for rule in rules.TREE_RULES + classes.RULES + words.RULES + security.RULES_OF_SECURITY:
         yield from rule(files)
     yield from rules.dead_sources(files, compiled_files(root, build), OTHER_BUILDS + skipped)
     with open(os.path.join(build, "links.txt"), encoding="utf-8") as links:

@@ -242,6 +242,20 @@ TEST_F(TlsSessionTest, NamesAndAddressesAreVerifiedAndTheOptionGoesFirst) {
   EXPECT_EQ(named->state(), State::open) << named->failure();
 }
 
+TEST_F(TlsSessionTest, AWildcardForAWholeTopLevelProvesNothing) {
+  test::CertificateTerms terms;
+  terms.names = "DNS:*.example,DNS:b*.example,DNS:*";
+  EXPECT_EQ(failure_of(terms), "TLS: the server's certificate is not for broker.example");
+  terms.names = "DNS:broker.example.other";
+  EXPECT_EQ(failure_of(terms), "TLS: the server's certificate is not for broker.example");
+}
+
+TEST_F(TlsSessionTest, ACertificateThatIsMeantForClientsIsNoServers) {
+  test::CertificateTerms terms;
+  terms.usage = "clientAuth";
+  EXPECT_EQ(failure_of(terms), "TLS: the server's certificate is not meant for servers");
+}
+
 TEST_F(TlsSessionTest, TimesAreJudgedByTheTimeThatIsGiven) {
   test::CertificateTerms terms;
   terms.ends = test::certificate_time - 1;

@@ -60,6 +60,7 @@ Identity make_identity(const CertificateTerms& terms, const Identity* issuer) {
   extend(raw, signer, NID_basic_constraints,
          terms.authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
   if (!terms.names.empty()) extend(raw, signer, NID_subject_alt_name, terms.names);
+  if (!terms.usage.empty()) extend(raw, signer, NID_ext_key_usage, terms.usage);
   EVP_PKEY* const key = issuer == nullptr ? made.key.get() : issuer->key.get();
   EXPECT_GT(X509_sign(raw, key, EVP_get_digestbyname(terms.hash)), 0);
   return made;

@@ -39,6 +39,7 @@ struct CertificateTerms {
   bool authority = false;
   unsigned rsa_bits = 0;  // 0: a key on P-256
   const char* hash = "SHA256";
+  std::string usage{};  // "clientAuth": what it is meant for; empty: anything
 };
 
 // Signed by `issuer`, or by itself if there is none.
