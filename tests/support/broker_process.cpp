@@ -111,6 +111,10 @@ void BrokerProcess::write_users() const {
 }
 
 void BrokerProcess::write_configuration() const {
+  if (options_.whole) {
+    std::ofstream(folder() / "mosquitto.conf") << options_.whole(port());
+    return;
+  }
   std::ostringstream plugin;
   if (options_.plugin) {
     plugin << "plugin " << SHEAF_TEST_PLUGIN << '\n';
@@ -155,7 +159,7 @@ void BrokerProcess::write_configuration() const {
 }
 
 void BrokerProcess::wait_for_connack() {
-  if (!options_.tls.empty()) return;
+  if (options_.whole || !options_.tls.empty()) return;
   for (const ReservedPort& port : ports_) {
     if (!answers_connect(port.number())) fail("no CONNACK");
   }

@@ -6,6 +6,7 @@
 // Thread rule: that of ServerProcess.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,9 @@ struct BrokerOptions {
   // Lines of each listener that make it one for TLS; empty = without TLS. Then nobody waits for a
   // CONNACK.
   std::string tls;
+  // All of mosquitto.conf for a port, in the place of what the other members say; nobody waits for
+  // a CONNACK.
+  std::function<std::string(std::uint16_t port)> whole;
   unsigned listeners = 1;
   bool per_listener_settings = false;
   bool plugin = true;   // false: a stock broker

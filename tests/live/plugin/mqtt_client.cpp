@@ -1,14 +1,6 @@
 #include "tests/live/plugin/mqtt_client.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
 
 #include "base/byte_reader.h"
@@ -158,26 +150,13 @@ std::optional<std::string> Message::user_value(std::string_view name) const {
   return found;
 }
 
-MqttClient::MqttClient(std::uint16_t port, ConnectOptions options) : options_(std::move(options)) {
-  fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    ::close(fd_);
-    throw std::runtime_error(std::string("connect: ") + std::strerror(errno));
-  }
+MqttClient::MqttClient(std::uint16_t port, ConnectOptions options)
+    : options_(std::move(options)), wire_(options_.connect(port)) {
   send_raw(connect_packet(options_));
   const auto end = Clock::now() + patience;
   while (!connected_ && pump(end)) {
   }
-  if (!connected_) {
-    ::close(fd_);
-    throw std::runtime_error("no CONNACK");
-  }
+  if (!connected_) throw std::runtime_error("no CONNACK");
 }
 
 MqttClient::~MqttClient() { drop(); }
@@ -253,12 +232,7 @@ std::optional<std::uint8_t> MqttClient::wait_end() {
 }
 
 void MqttClient::send_raw(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return;  // the end shows when reading
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
+  if (wire_) wire_->send(bytes);
 }
 
 void MqttClient::disconnect() {
@@ -267,24 +241,16 @@ void MqttClient::disconnect() {
   drop();
 }
 
-void MqttClient::drop() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
+void MqttClient::drop() { wire_.reset(); }
 
 bool MqttClient::fill(Clock::time_point end) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-  if (left.count() <= 0 || fd_ < 0) return false;
-  pollfd wait{fd_, POLLIN, 0};
-  if (::poll(&wait, 1, static_cast<int>(left.count())) != 1) return false;
-  char buffer[65536];
-  const ssize_t got = ::recv(fd_, buffer, sizeof buffer, 0);
-  if (got > 0) {
-    input_.append(buffer, static_cast<std::size_t>(got));
-    return true;
-  }
-  if (!end_reason_) end_reason_ = 0;
-  return false;
+  if (left.count() <= 0 || !wire_) return false;
+  const std::optional<std::string> got = wire_->receive(left);
+  if (!got && !end_reason_) end_reason_ = 0;
+  if (!got || got->empty()) return false;
+  input_ += *got;
+  return true;
 }
 
 bool MqttClient::pump(Clock::time_point end) {

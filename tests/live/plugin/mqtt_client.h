@@ -9,11 +9,15 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "tests/support/wire.h"
 
 namespace sheaf::test {
 
@@ -58,6 +62,8 @@ struct ConnectOptions {
   std::string user;
   std::string password;
   std::optional<Will> will;
+  // Connects to a port of 127.0.0.1.
+  std::function<std::unique_ptr<Wire>(std::uint16_t port)> connect = connect_tcp;
 };
 
 class MqttClient {
@@ -96,7 +102,7 @@ class MqttClient {
   void handle_publish(std::string_view packet);
 
   ConnectOptions options_;
-  int fd_ = -1;
+  std::unique_ptr<Wire> wire_;  // null: dropped
   std::string input_;
   std::uint16_t next_id_ = 1;
   bool connected_ = false;

@@ -157,7 +157,7 @@ TEST(PluginNotifications, GoToSubscribersOnlyWithThatOption) {
 // (docs/wire/mosquitto.md).
 TEST(PluginNotifications, ForgedByAWillAreStoppedByTheDocumentedAccessControl) {
   BrokerOptions options;
-  options.acl = "topic readwrite #\ntopic deny " + std::string(store_tree) + "/#\n";
+  options.acl = "pattern readwrite #\npattern deny " + std::string(store_tree) + "/#\n";
   BrokerProcess broker(options);
   StoreClient victim(broker.port(), "client-id1");
   EXPECT_EQ(victim.mqtt().subscribe("clients/#"), 1);

@@ -1,0 +1,30 @@
+#pragma once
+
+// Wire: one blocking connection of a test's own client, over TCP or over something that goes on top
+// of it (tls_wire.h).
+//
+// Thread rule: one thread at a time.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sheaf::test {
+
+class Wire {
+ public:
+  virtual ~Wire() = default;
+  // What cannot be sent is dropped: the end shows when reading.
+  virtual void send(std::string_view bytes) = 0;
+  // The bytes that have come; none if nothing comes in time, nothing at all if it has ended.
+  virtual std::optional<std::string> receive(std::chrono::milliseconds limit) = 0;
+};
+
+// A socket that is connected to the port of 127.0.0.1. Throws std::runtime_error if that fails.
+int connected_socket(std::uint16_t port);
+std::unique_ptr<Wire> connect_tcp(std::uint16_t port);
+
+}  // namespace sheaf::test
