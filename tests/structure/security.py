@@ -18,8 +18,9 @@ NAMED_BY_CMAKE = {
 }
 
 # Rule S24. The program may look at its environment, the library may not.
-FORBIDDEN_CALLS = re.compile(r"(?<![\w.>])(?:(?:::|std::)?(getenv|secure_getenv|dlopen|system|popen)"
-                             r"|(::listen|::bind|uv_listen|uv_\w+_bind))\s*\(")
+FORBIDDEN_CALLS = re.compile(
+    r"(?<![\w.>])(?:(?:::|std::)?(getenv|secure_getenv|dlopen|system|popen)"
+    r"|(::listen|::bind|uv_listen|uv_\w+_bind))\s*\(")
 LIBRARY = ("base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/", "include/")
 
 # Rule S28: where users read about tokens.

@@ -17,7 +17,7 @@ std::string content_of(const std::string& path) {
 }
 
 TEST(RightsSamples, TheSampleFileGivesWhatItSays) {
-  const auto rights = parse_rights(content_of("samples/rights.json"));
+  const auto rights = parse_rights(content_of("samples/mosquitto/rights.json"));
   ASSERT_TRUE(rights) << rights.error();
   const Grant press = rights->grant({"press", "any"});
   EXPECT_TRUE(press.allows(Right::write, "line4/speed"));
@@ -27,9 +27,13 @@ TEST(RightsSamples, TheSampleFileGivesWhatItSays) {
   const Grant planner = rights->grant({"planner", "dashboard-1"});
   EXPECT_TRUE(planner.allows(Right::write, "sheaf/list/{jobs}/head"));
   EXPECT_FALSE(planner.allows(Right::write, "line4/speed"));
-  const Grant other = rights->grant({std::nullopt, "dashboard-1"});
-  EXPECT_TRUE(other.allows(Right::watch, "line4/speed"));
-  EXPECT_FALSE(other.allows(Right::read, "line4/torque"));
+  const Grant dashboard = rights->grant({"dashboard", "any"});
+  EXPECT_TRUE(dashboard.allows(Right::watch, "line4/speed"));
+  EXPECT_FALSE(dashboard.allows(Right::read, "line4/torque"));
+  EXPECT_TRUE(rights->grant({"operator", "any"}).allows(Right::write, "sheaf/clock/operator-1"));
+  const Grant other = rights->grant({"other", "press"});
+  EXPECT_TRUE(other.allows(Right::read, "public/motd"));
+  EXPECT_FALSE(other.allows(Right::read, "line4/speed"));
   EXPECT_EQ(other.quota.keys, 0u);
 }
 
