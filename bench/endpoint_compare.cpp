@@ -1,7 +1,7 @@
-// durable_cost NAME=HOST:PORT... [--rounds N] [--milliseconds N]: what it costs that a store keeps
-// its data. Gets and sets of 100-byte values over 1,000 keys, by sheaf, from brokers that differ in
-// their plugin_opt_durability. Every broker once a round, in turn; medians over rounds, ratios as
-// medians of the ratios within a round to the first broker.
+// endpoint_compare NAME=URI... [--rounds N] [--milliseconds N]: sheaf on endpoints that differ in
+// one thing, such as TLS or where a store keeps its data. Gets and sets of 100-byte values over
+// 1,000 keys. Every endpoint once a round, in turn; medians over rounds, and the least, median and
+// largest ratio to the first endpoint of the same round.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ using Stop = std::function<bool()>;
 constexpr std::size_t key_count = 1'000;
 const std::string value(100, 'v');
 
-struct Broker {
+struct Endpoint {
   std::string name;
   std::shared_ptr<sheaf::Client> client;
 };
@@ -94,25 +94,25 @@ void run_async(sheaf::Client& client, const Work& work, const Stop& stop, Sample
   check(!failed, "a set failed");
 }
 
-Round run_round(const Broker& broker, const Work& work, std::chrono::milliseconds length) {
+Round run_round(const Endpoint& endpoint, const Work& work, std::chrono::milliseconds length) {
   return bench::measure(work.callers, length, [&](unsigned thread, const Stop& stop, Samples& out) {
-    if (work.in_flight > 1) return run_async(*broker.client, work, stop, out);
-    run_blocking(*broker.client, work, thread, stop, out);
+    if (work.in_flight > 1) return run_async(*endpoint.client, work, stop, out);
+    run_blocking(*endpoint.client, work, thread, stop, out);
   });
 }
 
-void run(const Work& work, const std::vector<Broker>& brokers, int rounds,
+void run(const Work& work, const std::vector<Endpoint>& endpoints, int rounds,
          std::chrono::milliseconds length) {
-  std::vector<std::vector<Round>> results(brokers.size());
-  for (const Broker& broker : brokers) run_round(broker, work, length / 4);
+  std::vector<std::vector<Round>> results(endpoints.size());
+  for (const Endpoint& endpoint : endpoints) run_round(endpoint, work, length / 4);
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < brokers.size(); ++i) {
-      results[i].push_back(run_round(brokers[i], work, length));
+    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+      results[i].push_back(run_round(endpoints[i], work, length));
     }
   }
   std::printf("\n%s\n%-16s %10s %9s %9s %9s\n", work.title, "", "trips/s", "p50 us", "p99 us",
               "x first");
-  for (std::size_t i = 0; i < brokers.size(); ++i) {
+  for (std::size_t i = 0; i < endpoints.size(); ++i) {
     std::array<std::vector<double>, 4> columns;
     for (std::size_t round = 0; round < results[i].size(); ++round) {
       const Round& each = results[i][round];
@@ -121,24 +121,25 @@ void run(const Work& work, const std::vector<Broker>& brokers, int rounds,
       columns[2].push_back(each.p99_us);
       columns[3].push_back(each.per_second / results[0][round].per_second);
     }
-    std::printf("%-16s %10.0f %9.1f %9.1f %9.3f\n", brokers[i].name.c_str(),
+    const auto [least, most] = std::ranges::minmax(columns[3]);
+    std::printf("%-16s %10.0f %9.1f %9.1f %9.3f (%.3f..%.3f)\n", endpoints[i].name.c_str(),
                 bench::median(columns[0]), bench::median(columns[1]), bench::median(columns[2]),
-                bench::median(columns[3]));
+                bench::median(columns[3]), least, most);
   }
 }
 
-Broker open_broker(const std::string& text) {
+Endpoint open_endpoint(const std::string& text) {
   const std::size_t equals = text.find('=');
-  check(equals != text.npos, text + " is not NAME=HOST:PORT");
-  auto client = sheaf::Client::open("mqtt://" + text.substr(equals + 1) + "?timeout=10s");
+  check(equals != text.npos, text + " is not NAME=URI");
+  auto client = sheaf::Client::open(text.substr(equals + 1));
   check(client.has_value(), client ? "" : client.error().message());
-  Broker broker{text.substr(0, equals), std::make_shared<sheaf::Client>(std::move(*client))};
-  for (std::size_t i = 0; i < key_count; ++i) broker.client->set(key_of(0, i), value).value();
-  return broker;
+  Endpoint endpoint{text.substr(0, equals), std::make_shared<sheaf::Client>(std::move(*client))};
+  for (std::size_t i = 0; i < key_count; ++i) endpoint.client->set(key_of(0, i), value).value();
+  return endpoint;
 }
 
 int run_all(int argc, char** argv) {
-  std::vector<Broker> brokers;
+  std::vector<Endpoint> endpoints;
   int rounds = 7;
   int length = 500;
   for (int i = 1; i < argc; ++i) {
@@ -148,11 +149,11 @@ int run_all(int argc, char** argv) {
     } else if (argument == "--milliseconds" && i + 1 < argc) {
       length = std::max(50, std::atoi(argv[++i]));
     } else {
-      brokers.push_back(open_broker(argument));
+      endpoints.push_back(open_endpoint(argument));
     }
   }
-  check(!brokers.empty(), "usage: durable_cost NAME=HOST:PORT... [--rounds N] [--milliseconds N]");
-  for (const Work& work : works) run(work, brokers, rounds, std::chrono::milliseconds(length));
+  check(!endpoints.empty(), "usage: endpoint_compare NAME=URI... [--rounds N] [--milliseconds N]");
+  for (const Work& work : works) run(work, endpoints, rounds, std::chrono::milliseconds(length));
   return 0;
 }
 
@@ -162,7 +163,7 @@ int main(int argc, char** argv) {
   try {
     return run_all(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "durable_cost: %s\n", error.what());
+    std::fprintf(stderr, "endpoint_compare: %s\n", error.what());
     return 3;
   }
 }
