@@ -68,6 +68,17 @@ failures() {
   ' "$2"
 }
 
+# Passwords and tokens that tests give to servers, clients and programs. What the tests of a run
+# have put out, with the errors and logs in it, may not have one.
+passwords='s3cret|hunter2|canary-'
+look_for_passwords() {
+  local log=build/$2/Testing/Temporary/LastTest.log found
+  [ -s "$log" ] || return
+  found=$(grep -Ei -m 5 -- "$passwords" "$log") || return
+  failed=$((failed + 1))
+  printf 'failed in %s: a password is in the output of a test:\n%s\n' "$1" "$found"
+}
+
 run_part() {
   local preset=$1 build=${1/lint/dev} started=$SECONDS
   local report=build/$build/tests.xml
@@ -81,6 +92,7 @@ run_part() {
   fi
   count "$report"
   [ ! -s "$report" ] || failures "$preset" "$report" >> "$failures"
+  look_for_passwords "$preset" "$build" >> "$failures"
   echo "== $preset took $((SECONDS - started)) s"
 }
 

@@ -19,6 +19,7 @@
 #include <sheaf/client.h>
 
 #include "client/client_impl.h"
+#include "tests/support/printed_log.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/wait_for_condition.h"
@@ -102,6 +103,7 @@ class Source {
 Client open(const std::string& uri, const CredentialSource& source) {
   ClientOptions options;
   options.credentials = source;
+  options.log = printed_log();
   return Client::open(uri, std::move(options)).value();
 }
 

@@ -9,6 +9,7 @@
 
 #include <sheaf/client.h>
 
+#include "tests/support/printed_log.h"
 #include "tests/support/steady_load.h"
 #include "tests/support/wait_for_condition.h"
 
@@ -37,7 +38,8 @@ TEST(LoginRenewal, AUserOfRedisThatIsDeletedAndMadeAgainIsLetInAgain) {
   RespConnection admin(server.port());
   ASSERT_EQ(admin.text({"AUTH", "admin", "admin"}), "+OK");
   auto client = Client::open("redis://app:s3cret@127.0.0.1:" + std::to_string(server.port()) +
-                             "?routing=ring&timeout=10s")
+                                 "?routing=ring&timeout=10s",
+                             {.log = printed_log()})
                     .value();
   ASSERT_TRUE(client.set("k", "v"));
   ASSERT_EQ(admin.text({"ACL", "DELUSER", "app"}), "1");
@@ -68,6 +70,7 @@ TEST_P(MemcachedRenewal, ConnectionsAreReplacedAndNoCallFails) {
     return Credentials{
         .user = "cache", .password = "s3cret", .ends = std::chrono::system_clock::now() + 3s};
   };
+  more.log = printed_log();
   auto client = Client::open("memcached://127.0.0.1:" + std::to_string(server.port()) +
                                  "?timeout=30s&pool_min=2&pool_max=2",
                              std::move(more))

@@ -9,6 +9,7 @@
 
 #include <sheaf/client.h>
 
+#include "tests/support/printed_log.h"
 #include "tests/support/redis_process.h"
 
 namespace sheaf::test {
@@ -18,11 +19,11 @@ using namespace std::chrono_literals;
 
 TEST(RedisLogin, AWrongPasswordEndsCallsAtOnceWithTheReason) {
   RedisOptions options;
-  options.password = "right";
+  options.password = "s3cret";
   const RedisProcess redis(options);
   const std::string server = "127.0.0.1:" + std::to_string(redis.port());
-  for (const std::string wrong : {"redis://:wrong@", "redis://nobody:right@", "redis://"}) {
-    auto client = Client::open(wrong + server).value();
+  for (const std::string wrong : {"redis://:hunter2@", "redis://nobody:s3cret@", "redis://"}) {
+    auto client = Client::open(wrong + server, {.log = printed_log()}).value();
     for (int i = 0; i < 3; ++i) {
       const auto begun = std::chrono::steady_clock::now();
       const auto got = client.get("key", {.timeout = 60s});
@@ -35,7 +36,7 @@ TEST(RedisLogin, AWrongPasswordEndsCallsAtOnceWithTheReason) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().reason, Reason::authentication) << reply.error().message();
   }
-  auto client = Client::open("redis://:right@" + server).value();
+  auto client = Client::open("redis://:s3cret@" + server).value();
   EXPECT_TRUE(client.get("key", {.timeout = 60s}));
 }
 

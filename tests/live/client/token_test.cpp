@@ -15,6 +15,7 @@
 #include <sheaf/client.h>
 
 #include "tests/support/broker_process.h"
+#include "tests/support/printed_log.h"
 #include "tests/support/secret_folder.h"
 #include "tests/support/steady_load.h"
 #include "tests/support/wait_for_condition.h"
@@ -24,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string token(unsigned n) { return "token-" + std::to_string(n); }
+std::string token(unsigned n) { return "canary-" + std::to_string(n); }
 
 class Tokens : public testing::Test {
  protected:
@@ -56,7 +57,7 @@ class Tokens : public testing::Test {
     wait_for_condition("the refusal", [&] {
       const auto got = client.get("k");
       return !got && got.error().reason == Reason::authentication &&
-             got.error().text.contains(says) && !got.error().text.contains("token-");
+             got.error().text.contains(says) && !got.error().text.contains("canary-");
     });
   }
 
@@ -70,14 +71,14 @@ struct TokensTwice : Tokens {
 };
 
 TEST_F(Tokens, TheRightOneLetsAClientIn) {
-  auto client = Client::open(uri()).value();
+  auto client = Client::open(uri(), {.log = printed_log()}).value();
   ASSERT_TRUE(client.set("k", "v", {.timeout = 30s}));
   EXPECT_EQ(client.get("k").value().value().data, "v");
-  EXPECT_EQ(times("showed token-0"), 1u);
+  EXPECT_EQ(times("showed canary-0"), 1u);
 }
 
 TEST_F(Tokens, TwentyAreRenewedOnTheLiveConnectionUnderLoad) {
-  auto client = Client::open(uri("&timeout=30s")).value();
+  auto client = Client::open(uri("&timeout=30s"), {.log = printed_log()}).value();
   ASSERT_TRUE(client.set("k", "v", {.timeout = 30s}));
   SteadyLoad load(client, 2);
   for (unsigned n = 1; n <= 20; ++n) {
@@ -95,14 +96,14 @@ TEST_F(Tokens, TwentyAreRenewedOnTheLiveConnectionUnderLoad) {
 
 TEST_F(Tokens, AWrongOneIsRefusedAndTheRightOneHeals) {
   secret.rotate("wrong");
-  auto client = Client::open(uri()).value();
+  auto client = Client::open(uri(), {.log = printed_log()}).value();
   wait_for_refusal(client, "the server refused the connection: not authorized");
   secret.rotate(token(0));
   wait_for_condition("a login", [&] { return client.get("k").has_value(); });
 }
 
 TEST_F(Tokens, ARefusedRenewalEndsTheConnectionAndTheRightOneHeals) {
-  auto client = Client::open(uri()).value();
+  auto client = Client::open(uri(), {.log = printed_log()}).value();
   ASSERT_TRUE(client.set("k", "v", {.timeout = 30s}));
   secret.rotate("wrong");
   wait_for_refusal(client, "not authorized");
@@ -113,7 +114,7 @@ TEST_F(Tokens, ARefusedRenewalEndsTheConnectionAndTheRightOneHeals) {
 }
 
 TEST_F(Tokens, AMethodThatTheBrokerDoesNotKnowIsRefused) {
-  auto client = Client::open(uri("&auth_method=OTHER")).value();
+  auto client = Client::open(uri("&auth_method=OTHER"), {.log = printed_log()}).value();
   wait_for_refusal(client, "bad authentication method");
 }
 
@@ -123,13 +124,13 @@ TEST_F(Tokens, WithoutOneNobodyIsLetIn) {
 }
 
 TEST_F(TokensTwice, ABrokerMayAskForEachOnceMore) {
-  auto client = Client::open(uri()).value();
+  auto client = Client::open(uri(), {.log = printed_log()}).value();
   const auto stored = client.set("k", "v", {.timeout = 30s});
   ASSERT_TRUE(stored) << stored.error().message() << broker->log();
-  EXPECT_EQ(times("showed token-0"), 2u);
+  EXPECT_EQ(times("showed canary-0"), 2u);
   valid({token(0), token(1)});
   secret.rotate(token(1));
-  wait_for_condition("the renewal", [&] { return times("showed token-1") == 2; });
+  wait_for_condition("the renewal", [&] { return times("showed canary-1") == 2; });
   EXPECT_TRUE(client.get("k"));
   EXPECT_EQ(client.stats().at(0).connects, 1u);
 }
