@@ -49,7 +49,7 @@ TEST(RedisHandshake, WithoutALogin) {
   EXPECT_TRUE(facts.at_least(facts.software, {7, 0, 0}));
   EXPECT_EQ(facts.role, Role::primary);
   EXPECT_FALSE(facts.cluster);
-  expect_refused(server.port(), {.login = test::login_slot("", "word")},
+  expect_refused(server.port(), {.login = test::login_slot("", "hunter2")},
                  "AUTH: ERR AUTH <password> called without");
 }
 
