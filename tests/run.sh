@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing, then builds and runs the whole suite three times: optimised with
 # warnings as errors (dev), with AddressSanitizer and UBSan (asan), and what crosses threads with
-# ThreadSanitizer (tsan). Then each fuzz target runs for ten seconds (fuzz). `tests/run.sh dev` runs
-# a part. One more part is run only when asked for: lint, which is clang-tidy over the dev build.
-# Everything is left in build/.
+# ThreadSanitizer (tsan). Then each fuzz target runs for five seconds (fuzz). `tests/run.sh dev`
+# runs a part. One more part is run only when asked for: lint, which is clang-tidy over the dev
+# build. Everything is left in build/.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 cd "$root" || exit

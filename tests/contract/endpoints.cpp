@@ -1,9 +1,11 @@
 #include "tests/contract/endpoints.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -198,13 +200,17 @@ EndpointFactory factory(const std::string& name, const std::string& spelling) {
 // Under a sanitizer everything takes several times as long, and the suite has 40 minutes. Then
 // those that differ from others by a spelling, by what is below a stream or by what the pure tests
 // of a session go through are left out; the TLS of brokers stays, and the streams have tests of
-// their own.
+// their own. A session has no threads, so ThreadSanitizer sees one of each kind.
 std::vector<EndpointFactory> without_repeats(std::vector<EndpointFactory> all) {
-  if (!sanitized) return all;
-  std::erase_if(all, [](const EndpointFactory& each) {
-    return each.name == "BrokersPageSpelling" || each.name == "MemcachedOverTls" ||
-           each.name == "RedisServersOverTls" || each.name == "RedisServersInResp2";
-  });
+  std::set<std::string_view> left_out;
+  if (sanitized) {
+    left_out = {"EmbeddedPageSpelling", "BrokersPageSpelling", "MemcachedOverTls",
+                "RedisServersOverTls", "RedisServersInResp2"};
+  }
+  if (thread_sanitized) left_out.insert({"MemcachedBinary", "RedisServersWithoutScripts"});
+  const auto is_tls = [](const EndpointFactory& each) { return each.name == "BrokersOverTls"; };
+  if (address_sanitized && std::ranges::any_of(all, is_tls)) left_out.insert("Brokers");
+  std::erase_if(all, [&](const EndpointFactory& each) { return left_out.contains(each.name); });
   return all;
 }
 

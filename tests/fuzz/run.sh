@@ -8,7 +8,7 @@
 #   tests/fuzz/run.sh mqtt5_packets 5000000    so many executions
 #   tests/fuzz/run.sh                          the names of all targets
 #
-# The suite calls it as `run.sh --built BUILD TARGET 10s`: what is built there, with a fixed seed.
+# The suite calls it as `run.sh --built BUILD TARGET 5s`: what is built there, with a fixed seed.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$here/../../build/fuzz

@@ -4,16 +4,28 @@
 
 namespace sheaf::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
+#if defined(__SANITIZE_ADDRESS__)
+#define SHEAF_TEST_ASAN
+#elif defined(__SANITIZE_THREAD__)
+#define SHEAF_TEST_TSAN
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
+#if __has_feature(address_sanitizer)
+#define SHEAF_TEST_ASAN
+#elif __has_feature(thread_sanitizer)
+#define SHEAF_TEST_TSAN
 #endif
-#else
-inline constexpr bool sanitized = false;
 #endif
+
+#ifdef SHEAF_TEST_ASAN
+inline constexpr bool address_sanitized = true;
+#else
+inline constexpr bool address_sanitized = false;
+#endif
+#ifdef SHEAF_TEST_TSAN
+inline constexpr bool thread_sanitized = true;
+#else
+inline constexpr bool thread_sanitized = false;
+#endif
+inline constexpr bool sanitized = address_sanitized || thread_sanitized;
 
 }  // namespace sheaf::test
