@@ -13,6 +13,7 @@
 #include <sheaf/locker.h>
 
 #include "tests/live/plugin/store_client.h"
+#include "tests/live/tls/real_servers.h"
 #include "tests/samples/shipped.h"
 #include "tests/support/tls/tls_wire.h"
 #include "tests/support/wait_for_condition.h"
@@ -95,22 +96,8 @@ TEST(MosquittoSample, NobodyGetsInWithoutACertificateOfItsAuthority) {
   EXPECT_THROW(MqttClient(broker.port(), plain), std::runtime_error);
 }
 
-// OpenSSL of the machine may refuse TLS 1.1 by itself, so here it does not.
-struct OldOpenssl {
-  OldOpenssl() {
-    const std::string path = Credentials::shared().file(
-        "old.cnf",
-        "openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = rules\n"
-        "[rules]\nCipherString = DEFAULT@SECLEVEL=0\nMinProtocol = TLSv1\n");
-    ::setenv("OPENSSL_CONF", path.c_str(), 1);
-  }
-  ~OldOpenssl() { ::unsetenv("OPENSSL_CONF"); }
-  OldOpenssl(const OldOpenssl&) = delete;
-  OldOpenssl& operator=(const OldOpenssl&) = delete;
-};
-
 TEST(MosquittoSample, Tls11IsNotTaken) {
-  const OldOpenssl old;
+  const OpensslRules lax_openssl({.lax = true});
   const TlsWireTerms tls11{.paths = certificate_of("press"), .newest = TLS1_1_VERSION};
   const TlsWireTerms tls12{.paths = certificate_of("press"), .newest = TLS1_2_VERSION};
   const ShippedBroker broker;
@@ -128,7 +115,7 @@ TEST(MosquittoSample, Tls11IsNotTaken) {
 }
 
 TEST(MosquittoSample, CiphersOfTls12HaveForwardSecrecy) {
-  const OldOpenssl old;
+  const OpensslRules lax_openssl({.lax = true});
   const ShippedBroker broker;
   TlsWireTerms terms{.paths = certificate_of("press"), .newest = TLS1_2_VERSION};
   terms.ciphers = "ECDHE-ECDSA-AES256-SHA";  // CBC

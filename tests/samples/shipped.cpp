@@ -16,11 +16,18 @@
 
 namespace sheaf::test {
 
-std::string shipped(std::string_view file) {
-  const std::string path = std::string(SHEAF_TEST_SAMPLE "/").append(file);
+namespace {
+
+std::string content_of(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("there is no " + path);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+std::string shipped(std::string_view file) {
+  return content_of(std::string(SHEAF_TEST_SAMPLE "/").append(file));
 }
 
 std::string with_line(const std::string& text, std::string_view from, std::string_view to) {
@@ -47,19 +54,12 @@ Folder::Folder() {
 Folder::~Folder() { std::filesystem::remove_all(path); }
 
 ShippedBroker::ShippedBroker(const ShippedTerms& terms) {
-  const auto as_shipped = [](std::string text) { return text; };
-  const auto alter = [&](const auto& by, std::string text) {
-    return by ? by(std::move(text)) : as_shipped(std::move(text));
-  };
+  const auto alter = [](const auto& by, std::string text) { return by ? by(text) : text; };
   replace("acl", alter(terms.acl, shipped("acl")));
   replace("rights.json", shipped("rights.json"));
-  const auto read = [](const std::string& path) {
-    std::ifstream in(path);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  replace("clients.pem", read(terms.tls.ca));
-  replace("broker.pem", read(terms.tls.certificate));
-  replace("broker.key", read(terms.tls.key));
+  replace("clients.pem", content_of(terms.tls.ca));
+  replace("broker.pem", content_of(terms.tls.certificate));
+  replace("broker.key", content_of(terms.tls.key));
 
   const std::string own = folder_.path.string() + "/";
   const std::pair<std::string, std::string> elsewhere[] = {

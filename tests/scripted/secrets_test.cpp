@@ -6,12 +6,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <set>
 #include <sstream>
 #include <string>
 
 #include "tests/scripted/scene.h"
+#include "tests/support/everything_said.h"
 
 namespace sheaf::test {
 namespace {
@@ -21,29 +21,6 @@ using testing::Not;
 
 constexpr const char* password = "canary-password";
 constexpr const char* value = "canary-value";
-
-// All that a client says to its user and to the log.
-class Everything {
- public:
-  LogSink sink() {
-    return [this](const LogRecord& record) {
-      const std::lock_guard lock(mutex_);
-      text_ += record.node + " " + record.operation + " " + record.key + " " + record.text + "\n";
-    };
-  }
-  void add(const Error& error) {
-    const std::lock_guard lock(mutex_);
-    text_ += error.message() + "\n" + error.text + "\n";
-  }
-  std::string text() {
-    const std::lock_guard lock(mutex_);
-    return text_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::string text_;
-};
 
 std::string with_password(const ScriptedCluster& servers) {
   return "redis://app:" + std::string(password) + "@" + servers.address(0);
@@ -73,7 +50,7 @@ TEST(ScriptedSecrets, APasswordThatTheServerRepeatsIsInNoErrorAndNoLog) {
       "-ERR " + std::string(190, 'x') + password + "\r\n"};
   for (const std::string& refusal : refusals) {
     Scene scene;
-    Everything said;
+    EverythingSaid said;
     scene.servers.answer(ScriptedCluster::anyone, "AUTH", refusal, ScriptedCluster::always);
     {
       auto client = Client::open(with_password(scene.servers), {.log = said.sink()}).value();
@@ -92,7 +69,7 @@ TEST(ScriptedSecrets, APasswordThatTheServerRepeatsIsInNoErrorAndNoLog) {
 
 TEST(ScriptedSecrets, AValueThatTheServerRepeatsIsInNoErrorAndNoLog) {
   Scene scene;
-  Everything said;
+  EverythingSaid said;
   const std::string key = scene.servers.key(0);
   scene.servers.answer(
       ScriptedCluster::anyone, "SET",

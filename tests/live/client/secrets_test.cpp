@@ -6,11 +6,12 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <sheaf/client.h>
+
+#include "tests/support/everything_said.h"
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
@@ -83,42 +84,25 @@ std::vector<Kind> kinds() {
 
 class LiveSecrets : public testing::TestWithParam<Kind> {
  protected:
-  LogSink sink() {
-    return [this](const LogRecord& record) {
-      add(record.node + " " + record.operation + " " + record.key + " " + record.text);
-    };
-  }
-  void add(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    said_ += text + "\n";
-  }
-  void add(const Error& error) { add(error.message() + "\n" + error.text + "\n" + error.node); }
-  std::string said() {
-    const std::lock_guard lock(mutex_);
-    return said_;
-  }
   // Whatever a client can be asked.
   void use(Client& client) {
     const auto set = client.set("key", "canary-value", {.timeout = 2s});
-    if (!set) add(set.error());
+    if (!set) said.add(set.error());
     const auto large = client.set("key", std::string(17u << 20, 'x') + "canary-value");
-    if (!large) add(large.error());
+    if (!large) said.add(large.error());
     const auto longest = client.set(std::string(70'000, 'k'), "canary-value", {.timeout = 2s});
-    if (!longest) add(longest.error());
+    if (!longest) said.add(longest.error());
     const auto many =
         client.get_many(std::vector<std::string_view>{"key", "other"}, {.timeout = 2s});
     for (const auto& each : many) {
-      if (!each.result) add(each.result.error());
+      if (!each.result) said.add(each.result.error());
     }
     for (const NodeReport& report : client.check_nodes({.timeout = 2s})) {
-      add(report.stats.node + " " + report.stats.user + " " + report.stats.tls);
-      if (report.error) add(*report.error);
+      said.add(report.stats.node + " " + report.stats.user + " " + report.stats.tls);
+      if (report.error) said.add(*report.error);
     }
   }
-
- private:
-  std::mutex mutex_;
-  std::string said_;
+  EverythingSaid said;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, LiveSecrets, testing::ValuesIn(kinds()),
@@ -131,19 +115,19 @@ TEST_P(LiveSecrets, AreInNothingThatAClientSays) {
            GetParam().options;
   };
   {
-    auto client = Client::open(uri("app:canary-wrong"), {.log = sink()}).value();
+    auto client = Client::open(uri("app:canary-wrong"), {.log = said.sink()}).value();
     use(client);
   }
   {
-    auto client = Client::open(uri("app:" + std::string(right)), {.log = sink()}).value();
+    auto client = Client::open(uri("app:" + std::string(right)), {.log = said.sink()}).value();
     EXPECT_TRUE(client.set("key", "canary-value", {.timeout = 30s}));
     use(client);
     server.kill();
     use(client);
   }
-  EXPECT_THAT(said(), HasSubstr("app"));
-  EXPECT_THAT(said(), HasSubstr("#")) << "keys are hashes";
-  EXPECT_THAT(said(), Not(HasSubstr("canary")));
+  EXPECT_THAT(said.text(), HasSubstr("app"));
+  EXPECT_THAT(said.text(), HasSubstr("#")) << "keys are hashes";
+  EXPECT_THAT(said.text(), Not(HasSubstr("canary")));
 }
 
 }  // namespace
