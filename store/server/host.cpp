@@ -16,20 +16,6 @@ namespace property = protocol::statestore::property;
 using mqtt5::PropertyId;
 using mqtt5::ReasonCode;
 
-namespace {
-
-// The time it takes does not depend on where the texts differ.
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  unsigned difference = given.size() == secret.size() ? 0u : 1u;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
-    difference |= static_cast<unsigned char>(given[i] ^ other);
-  }
-  return difference == 0;
-}
-
-}  // namespace
-
 void Host::Connection::on_input(std::size_t size, Now now) {
   session_.on_input(size, now);
   host_.serve(*this, now);
@@ -46,7 +32,9 @@ void Host::Connection::on_eof(Now now) {
 }
 
 Host::Host(HostOptions options)
-    : options_(std::move(options)), engine_(options_.engine, options_.seed) {}
+    : options_(std::move(options)),
+      admission_(options_.logins),
+      engine_(options_.engine, options_.seed) {}
 Host::~Host() = default;
 
 Host::Connection* Host::connect(Now now) {
@@ -103,6 +91,9 @@ void Host::serve(Connection& connection, Now now) {
       case ServerEvent::Kind::connect:
         on_connect(connection, event_.connect);
         break;
+      case ServerEvent::Kind::authenticate:
+        on_authenticate(connection, event_.authenticate);
+        break;
       case ServerEvent::Kind::publish:
         on_publish(connection, event_.publish, now);
         break;
@@ -123,18 +114,24 @@ void Host::abandon(std::string_view text) {
   }
 }
 
-bool Host::may_connect(const mqtt5::Connect& connect) const {
-  if (!options_.user) return true;
-  const bool user = equal_in_constant_time(connect.user.value_or(""), *options_.user);
-  const bool password = equal_in_constant_time(connect.password.value_or(""), options_.password);
-  return user && password;
+unsigned Host::forbid(const std::string& token) {
+  unsigned ended = 0;
+  admission_.forbid(token);
+  for (const auto& [handle, connection] : connections_) {
+    if (!connection->session_.open() || connection->token_ != token) continue;
+    connection->session_.disconnect(ReasonCode::not_authorized, "the token has ended");
+    forget(*connection);
+    mark_ready(*connection);
+    ++ended;
+  }
+  return ended;
 }
 
 void Host::on_connect(Connection& connection, const mqtt5::Connect& connect) {
-  if (!may_connect(connect)) {
-    return connection.session_.refuse(ReasonCode::bad_user_name_or_password,
-                                      "wrong user name or password");
-  }
+  const Admission::Refusal refusal = admission_.check(connect);
+  if (refusal.code != ReasonCode::success)
+    return connection.session_.refuse(refusal.code, refusal.text);
+  connection.token_ = connect.properties.authentication_data.value_or(std::string_view{});
   std::string client_id(connect.client_id);
   if (client_id.empty()) {
     client_id = "sheaf-" + std::to_string(connection.handle_);
@@ -149,6 +146,14 @@ void Host::on_connect(Connection& connection, const mqtt5::Connect& connect) {
   }
   connection.session_.accept(connect.client_id.empty() ? client_id : "");
   if (connection.session_.open()) clients_.emplace(std::move(client_id), &connection);
+}
+
+void Host::on_authenticate(Connection& connection, const mqtt5::Auth& auth) {
+  const Admission::Refusal refusal = admission_.check(auth.properties);
+  if (refusal.code != ReasonCode::success)
+    return connection.session_.disconnect(refusal.code, refusal.text);
+  connection.token_ = auth.properties.authentication_data.value_or(std::string_view{});
+  connection.session_.authenticated();
 }
 
 // Watches end with the connection. Safe to call twice.

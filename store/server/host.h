@@ -29,6 +29,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "store/engine/engine.h"
+#include "store/server/admission.h"
 #include "store/server/server_session.h"
 
 namespace sheaf::store::server {
@@ -37,8 +38,7 @@ struct HostOptions {
   EngineOptions engine;
   std::uint64_t seed = 0;  // of tables whose keys clients choose: random in production
   SessionLimits session;
-  std::optional<std::string> user;  // none: any client may connect
-  std::string password;
+  Logins logins;  // none: any client may connect
   std::size_t max_connections = 10'000;
 };
 
@@ -63,6 +63,11 @@ class Host {
   void tick(Now now);
   std::optional<Deadline> next_deadline() const;
 
+  // Tokens of the method in `logins`. Clients that are in with a token that is forbidden are
+  // disconnected; how many that were is returned.
+  void allow(std::string token) { admission_.allow(std::move(token)); }
+  unsigned forbid(const std::string& token);
+
   // Ends all open connections without what they were not given yet: it must not be told.
   void abandon(std::string_view text);
 
@@ -75,16 +80,17 @@ class Host {
  private:
   void serve(Connection& connection, Now now);
   void on_connect(Connection& connection, const protocol::mqtt5::Connect& connect);
+  void on_authenticate(Connection& connection, const protocol::mqtt5::Auth& auth);
   void on_publish(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
   void on_request(Connection& connection, const protocol::mqtt5::Publish& publish, Now now);
   void forget(Connection& connection);
   void send_notifications();
   void deliver(Connection& connection, std::string_view topic, std::string_view payload,
                std::uint8_t qos);
-  bool may_connect(const protocol::mqtt5::Connect& connect) const;
   void mark_ready(Connection& connection);
 
   HostOptions options_;
+  Admission admission_;
   Engine engine_;
   ClientHandle next_handle_ = 1;
   std::unordered_map<ClientHandle, std::unique_ptr<Connection>> connections_;
@@ -115,6 +121,7 @@ class Host::Connection {
   Host& host_;
   ClientHandle handle_;
   ServerSession session_;
+  std::string token_;  // with which the client is in
   bool ready_ = false;
 };
 

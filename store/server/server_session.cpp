@@ -97,6 +97,7 @@ void ServerSession::accept(std::string_view assigned_client_id) {
   }
   properties.byte(PropertyId::subscription_identifier_available, 0);
   properties.byte(PropertyId::shared_subscription_available, 0);
+  if (!method_.empty()) properties.text(PropertyId::authentication_method, method_);
   mqtt5::Connack connack;
   connack.properties.raw = scratch_;
   if (!send(connack)) {
@@ -122,6 +123,16 @@ void ServerSession::refuse(ReasonCode code, std::string_view text) {
     send(connack);
   }
   leave();
+}
+
+void ServerSession::authenticated() {
+  if (state_ != State::open) return;
+  scratch_.clear();
+  ByteWriter writer(scratch_);
+  mqtt5::PropertyWriter(writer).text(PropertyId::authentication_method, method_);
+  mqtt5::Auth auth;
+  auth.properties.raw = scratch_;
+  if (!send(auth)) end(ReasonCode::packet_too_large, "AUTH is above the client's limit");
 }
 
 void ServerSession::acknowledge(std::uint16_t packet_id, ReasonCode code) {
@@ -267,8 +278,7 @@ bool ServerSession::on_packet(const Frame& frame, std::string_view packet, Serve
       fail({ReasonCode::protocol_error, "a second CONNECT"});  // section 3.1
       return false;
     case PacketType::auth:
-      fail({ReasonCode::protocol_error, "AUTH without an authentication method"});
-      return false;
+      return on_auth(frame, packet, event);
     default:
       fail({ReasonCode::protocol_error, "a packet that clients do not send to this server"});
       return false;
@@ -281,10 +291,6 @@ bool ServerSession::on_connect(const Frame& frame, std::string_view packet, Serv
   const mqtt5::Connect& connect = *parsed;
   client_max_packet_ =
       std::min(client_max_packet_, connect.properties.maximum_packet_size.value_or(largest_packet));
-  if (connect.properties.authentication_method) {  // section 4.12
-    return refuse(ReasonCode::bad_authentication_method, "extended authentication is not offered"),
-           false;
-  }
   if (connect.will && connect.will->qos > 1) {  // section 3.2.2.3.4
     return refuse(ReasonCode::qos_not_supported, "a will of QoS 2 is not supported"), false;
   }
@@ -295,9 +301,28 @@ bool ServerSession::on_connect(const Frame& frame, std::string_view packet, Serv
   keep_alive_ = std::chrono::milliseconds(1500) * connect.keep_alive;  // section 3.1.2.10
   lower_expiry_ = connect.properties.session_expiry.value_or(0) > 0;
   client_id_ = connect.client_id;
+  method_ = connect.properties.authentication_method.value_or(std::string_view{});
   state_ = State::deciding;
   event.kind = ServerEvent::Kind::connect;
   event.connect = connect;
+  return true;
+}
+
+// Methods here have one step, so a client only ever begins one (section 4.12.1).
+bool ServerSession::on_auth(const Frame& frame, std::string_view packet, ServerEvent& event) {
+  const auto parsed = mqtt5::Auth::parse(frame, packet);
+  if (!parsed) return fail(parsed.error()), false;
+  if (method_.empty()) {
+    return fail({ReasonCode::protocol_error, "AUTH without an authentication method"}), false;
+  }
+  if (parsed->properties.authentication_method.value_or(std::string_view{}) != method_) {
+    return fail({ReasonCode::protocol_error, "AUTH is of another authentication method"}), false;
+  }
+  if (parsed->code != ReasonCode::reauthenticate) {
+    return fail({ReasonCode::protocol_error, "AUTH that begins no re-authentication"}), false;
+  }
+  event.kind = ServerEvent::Kind::authenticate;
+  event.authenticate = *parsed;
   return true;
 }
 

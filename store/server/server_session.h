@@ -55,13 +55,15 @@ struct SessionLimits {
 
 struct ServerEvent {
   enum class Kind : std::uint8_t {
-    connect,  // answer with accept() or refuse()
-    publish,  // answer with acknowledge(), if QoS 1
-    ended     // once, the last event; output may still have to be sent
+    connect,       // answer with accept() or refuse()
+    authenticate,  // with another token: answer with authenticated() or disconnect()
+    publish,       // answer with acknowledge(), if QoS 1
+    ended          // once, the last event; output may still have to be sent
   };
   Kind kind = Kind::ended;
   // Views that live until the next call of an input or of poll_event.
   protocol::mqtt5::Connect connect;
+  protocol::mqtt5::Auth authenticate;
   protocol::mqtt5::Publish publish;
 };
 
@@ -81,6 +83,7 @@ class ServerSession {
   // Answers to events.
   void accept(std::string_view assigned_client_id);  // empty: the client brought its own
   void refuse(ReasonCode code, std::string_view text);
+  void authenticated();
   void acknowledge(std::uint16_t packet_id, ReasonCode code);
 
   enum class Delivery : std::uint8_t {
@@ -120,6 +123,7 @@ class ServerSession {
   bool paused() const { return output_.size() > limits_.pause_above; }
   bool on_packet(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);
   bool on_connect(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);
+  bool on_auth(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);
   bool on_publish(const protocol::mqtt5::Frame& frame, std::string_view packet, ServerEvent& event);
   void on_puback(const protocol::mqtt5::Frame& frame, std::string_view packet);
   void on_subscribe(const protocol::mqtt5::Frame& frame, std::string_view packet);
@@ -151,6 +155,7 @@ class ServerSession {
   ReasonCode end_code_ = ReasonCode::success;
   std::string end_text_;
   std::string client_id_;
+  std::string method_;  // of the client's authentication; empty: it named none
   protocol::InputBuffer input_;
   std::size_t parsed_ = 0;  // bytes of the packet that the last event has views of
   OutputBuffer output_;

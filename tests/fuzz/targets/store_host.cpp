@@ -31,7 +31,8 @@ HostOptions options_of(std::uint8_t flags) {
   if ((flags & 1) != 0) options.engine.notify = store::NotifyMode::subscribed;
   if ((flags & 2) != 0) options.engine.spelling = store::Spelling::page;
   if ((flags & 4) != 0) options.engine.fence_retention = std::chrono::seconds(1);
-  if ((flags & 8) != 0) options.user = "ann";
+  if ((flags & 8) != 0) options.logins.user = "ann";
+  if ((flags & 16) != 0) options.logins.method = "m";
   options.session.max_packet = 2'000;
   options.session.pause_above = 1'000;
   options.session.max_output = 3'000;
@@ -46,7 +47,7 @@ class HostDrive {
     return static_cast<std::uint8_t>(action * 4 + client);
   }
 
-  explicit HostDrive(std::uint8_t flags) : host_(options_of(flags)) {}
+  explicit HostDrive(std::uint8_t flags) : host_(options_of(flags)) { host_.allow("t"); }
 
   void play(Input input) {
     while (!input.done()) {
@@ -93,6 +94,12 @@ class HostDrive {
     packet.keep_alive = id / 3 % 3;
     if (id > 30) packet.user = "ann";
     if (id > 30) packet.password = "";
+    std::string raw;
+    ByteWriter out(raw);
+    mqtt5::PropertyWriter writer(out);
+    if (id % 4 == 1) writer.text(mqtt5::PropertyId::authentication_method, "m");
+    if (id % 8 == 1) writer.text(mqtt5::PropertyId::authentication_data, "t");
+    packet.properties.raw = raw;
     send(client, encoded(packet));
   }
   void ask(Client& client, Input& input) {

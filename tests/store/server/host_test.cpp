@@ -322,8 +322,8 @@ TEST(Host, ExecutesARepeatedRequestOnce) {
 
 TEST(Host, ChecksUserAndPassword) {
   HostOptions options;
-  options.user = "alice";
-  options.password = "secret";
+  options.logins.user = "alice";
+  options.logins.password = "secret";
   Host host(options);
   const auto try_connect = [&](std::optional<std::string_view> user,
                                std::optional<std::string_view> password) {
@@ -350,10 +350,88 @@ TEST(Host, ChecksUserAndPassword) {
   EXPECT_EQ(try_connect(std::nullopt, std::nullopt), ReasonCode::bad_user_name_or_password);
 }
 
+// A connection of client "c" with these properties of authentication, and what it was told.
+struct Authenticated {
+  Authenticated(Host& host, std::string_view method, std::string_view token)
+      : connection(host.connect(at(0))) {
+    const std::string sent = bytes_of(method, token);
+    mqtt5::Connect packet;
+    packet.client_id = "c";
+    packet.properties.raw = sent;
+    send(bytes(packet));
+    code = mqtt5::Connack::parse(replies.at(0).frame, replies.at(0).bytes)->code;
+  }
+  void renew(std::string_view method, std::string_view token) {
+    const std::string sent = bytes_of(method, token);
+    mqtt5::Auth packet;
+    packet.code = ReasonCode::reauthenticate;
+    packet.properties.raw = sent;
+    send(bytes(packet));
+  }
+  void send(const std::string& input) {
+    feed(*connection, input, at(0), SIZE_MAX, [] {});
+    read();
+  }
+  void read() { replies = packets(take(*connection, at(0))); }
+  static std::string bytes_of(std::string_view method, std::string_view token) {
+    return properties([&](auto& p) {
+      if (!method.empty()) p.text(PropertyId::authentication_method, method);
+      if (!token.empty()) p.text(PropertyId::authentication_data, token);
+    });
+  }
+
+  Host::Connection* connection;
+  std::vector<Packet> replies;
+  ReasonCode code;
+};
+
+HostOptions with_tokens() {
+  HostOptions options;
+  options.logins.method = "K8S-SAT";
+  return options;
+}
+
+TEST(Host, ATokenOfItsMethodIsWhatLetsAClientIn) {
+  Host host(with_tokens());
+  host.allow("t1");
+  EXPECT_EQ(Authenticated(host, "K8S-SAT", "t1").code, ReasonCode::success);
+  EXPECT_EQ(Authenticated(host, "K8S-SAT", "t2").code, ReasonCode::not_authorized);
+  EXPECT_EQ(Authenticated(host, "K8S-SAT", "").code, ReasonCode::not_authorized);
+  EXPECT_EQ(Authenticated(host, "SCRAM", "t1").code, ReasonCode::bad_authentication_method);
+  EXPECT_EQ(Authenticated(host, "", "").code, ReasonCode::not_authorized);
+  Host without{HostOptions{}};
+  EXPECT_EQ(Authenticated(without, "SCRAM", "").code, ReasonCode::bad_authentication_method);
+}
+
+TEST(Host, ATokenThatEndsTakesWithItWhoHasNotRenewedIt) {
+  Host host(with_tokens());
+  host.allow("t1");
+  host.allow("t2");
+  Authenticated client(host, "K8S-SAT", "t1");
+  client.renew("K8S-SAT", "t2");
+  EXPECT_EQ(client.replies.at(0).type(), PacketType::auth);
+  EXPECT_EQ(host.forbid("t1"), 0u);
+  EXPECT_TRUE(client.connection->session().open());
+  EXPECT_EQ(host.forbid("t2"), 1u);
+  EXPECT_EQ(host.poll_ready(), client.connection);
+  client.read();
+  EXPECT_EQ(mqtt5::Disconnect::parse(client.replies.at(0).frame, client.replies.at(0).bytes)->code,
+            ReasonCode::not_authorized);
+}
+
+TEST(Host, ATokenThatIsNotAcceptedEndsTheConnection) {
+  Host host(with_tokens());
+  host.allow("t1");
+  Authenticated client(host, "K8S-SAT", "t1");
+  client.renew("K8S-SAT", "t2");
+  EXPECT_EQ(client.replies.at(0).type(), PacketType::disconnect);
+  EXPECT_TRUE(client.connection->closed());
+}
+
 TEST(Host, AWrongPasswordDoesNotTakeASessionOver) {
   HostOptions options;
-  options.user = "alice";
-  options.password = "secret";
+  options.logins.user = "alice";
+  options.logins.password = "secret";
   Host host(options);
   mqtt5::Connect packet;
   packet.client_id = "client";

@@ -37,6 +37,10 @@ struct Peer {
       if (event.kind == ServerEvent::Kind::connect) {
         events.push_back("connect " + std::string(event.connect.client_id));
         session.accept(event.connect.client_id.empty() ? "assigned" : "");
+      } else if (event.kind == ServerEvent::Kind::authenticate) {
+        const mqtt5::Properties& sent = event.authenticate.properties;
+        events.push_back("token " + std::string(sent.authentication_data.value_or("none")));
+        session.authenticated();
       } else if (event.kind == ServerEvent::Kind::publish) {
         events.push_back(std::string(event.publish.topic) + "=" +
                          std::string(event.publish.payload));
@@ -379,6 +383,49 @@ TEST(ServerSession, AnswersBrokenRulesWithTheirReasonAndCloses) {
   }
 }
 
+std::string method(std::string_view name, std::string_view token = {}) {
+  return properties([&](auto& p) {
+    p.text(PropertyId::authentication_method, name);
+    if (!token.empty()) p.text(PropertyId::authentication_data, token);
+  });
+}
+
+std::string auth(ReasonCode code, std::string_view raw_properties) {
+  mqtt5::Auth packet;
+  packet.code = code;
+  packet.properties.raw = raw_properties;
+  return bytes(packet);
+}
+
+TEST(ServerSession, AnotherTokenIsTakenOnTheLiveConnection) {
+  Peer peer;
+  peer.send(connect("c", 0, method("K8S-SAT", "t1")));
+  std::vector<Packet> replies = peer.replies();
+  const auto connack = mqtt5::Connack::parse(replies.at(0).frame, replies.at(0).bytes);
+  EXPECT_EQ(connack->properties.authentication_method, "K8S-SAT");
+  peer.send(auth(ReasonCode::reauthenticate, method("K8S-SAT", "t2")) + bytes(mqtt5::Pingreq{}));
+  replies = peer.replies();
+  ASSERT_EQ(replies.size(), 2u);
+  const auto answer = mqtt5::Auth::parse(replies[0].frame, replies[0].bytes);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->code, ReasonCode::success);
+  EXPECT_EQ(answer->properties.authentication_method, "K8S-SAT");
+  EXPECT_THAT(peer.events, ElementsAre("connect c", "token t2"));
+  EXPECT_TRUE(peer.session.open());
+}
+
+TEST(ServerSession, AuthThatDoesNotBeginTheMethodOfTheConnectionAgainBreaksTheProtocol) {
+  for (const std::string& packet :
+       {auth(ReasonCode::reauthenticate, method("SCRAM")), auth(ReasonCode::reauthenticate, {}),
+        auth(ReasonCode::continue_authentication, method("K8S-SAT")),
+        auth(ReasonCode::success, method("K8S-SAT"))}) {
+    Connected peer({}, 0, method("K8S-SAT", "t1"));
+    peer.send(packet);
+    EXPECT_EQ(disconnect_code(peer.replies()), ReasonCode::protocol_error);
+    EXPECT_TRUE(peer.session.closed());
+  }
+}
+
 TEST(ServerSession, RefusesConnectsItCannotServe) {
   mqtt5::Connect will;
   will.client_id = "c";
@@ -388,15 +435,11 @@ TEST(ServerSession, RefusesConnectsItCannotServe) {
   mqtt5::Connect retained = will;
   retained.will->qos = 0;
   retained.will->retain = true;
-  const std::string method =
-      properties([](auto& p) { p.text(PropertyId::authentication_method, "SCRAM"); });
   SessionLimits limits;
   limits.max_connect = 1000;
   for (const Broken& broken : std::vector<Broken>{
            {"MQTT 3.1.1", std::string("\x10\x0D\0\4MQTT\4\2\0\0\0\1c", 15),
             ReasonCode::unsupported_protocol_version},
-           {"enhanced authentication", connect("c", 0, method),
-            ReasonCode::bad_authentication_method},
            {"will of QoS 2", bytes(will), ReasonCode::qos_not_supported},
            {"retained will", bytes(retained), ReasonCode::retain_not_supported},
            {"too large", connect(std::string(1000, 'c')), ReasonCode::packet_too_large},
