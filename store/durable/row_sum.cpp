@@ -31,6 +31,8 @@ std::uint64_t sum_of(const Change& row) noexcept {
   const auto until = static_cast<std::uint64_t>(row.until.count());
   std::uint64_t sum = hash64(row.value, hash64(row.key, kind));
   sum = mix(sum, {row.key.size(), row.version.wall, row.version.counter, until});
+  // Rows of the first schema had no owner.
+  if (!row.owner.empty()) sum = hash64(row.owner, sum);
   if (!row.fence) return sum;
   return hash64(row.fence->node, mix(sum, {row.fence->wall, row.fence->counter}));
 }

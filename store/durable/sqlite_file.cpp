@@ -20,10 +20,14 @@ constexpr const char* tables =
     " at_wall INTEGER NOT NULL, boot BLOB NOT NULL, sum INTEGER NOT NULL);"
     "CREATE TABLE records (key BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL,"
     " wall INTEGER NOT NULL, counter INTEGER NOT NULL, fence_wall INTEGER, fence_counter INTEGER,"
-    " fence_node BLOB, until INTEGER, sum INTEGER NOT NULL) WITHOUT ROWID;"
+    " fence_node BLOB, until INTEGER, sum INTEGER NOT NULL, owner BLOB) WITHOUT ROWID;"
     "CREATE TABLE fences (key BLOB PRIMARY KEY NOT NULL, fence_wall INTEGER NOT NULL,"
     " fence_counter INTEGER NOT NULL, fence_node BLOB NOT NULL, until INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) WITHOUT ROWID;";
+
+// Version 2 added the owner. A file of version 1 is made one of version 2 when it is opened.
+constexpr const char* from_version_1 =
+    "BEGIN IMMEDIATE; ALTER TABLE records ADD COLUMN owner BLOB; PRAGMA user_version=2; COMMIT;";
 
 std::int64_t stored(std::uint64_t number) noexcept { return std::bit_cast<std::int64_t>(number); }
 std::uint64_t loaded(std::int64_t number) noexcept { return std::bit_cast<std::uint64_t>(number); }
@@ -127,6 +131,7 @@ std::expected<std::unique_ptr<SqliteFile>, std::string> SqliteFile::open(const s
   if (done) done = file->check_schema();
   if (done) done = file->check_pages();
   if (done) done = file->configure();
+  if (done) done = file->upgrade();
   if (done) done = file->prepare_all();
   if (!done) return std::unexpected(done.error());
   return file;
@@ -168,9 +173,15 @@ SqliteFile::Done SqliteFile::configure() {
   return run("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216;");
 }
 
+SqliteFile::Done SqliteFile::upgrade() {
+  const auto version = number("PRAGMA user_version");
+  if (!version) return std::unexpected(version.error());
+  return *version == 1 ? run(from_version_1) : Done();
+}
+
 SqliteFile::Done SqliteFile::prepare_all() {
   const std::pair<Statement*, const char*> all[] = {
-      {&put_, "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&put_, "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
       {&remove_, "DELETE FROM records WHERE key = ?"},
       {&keep_fence_, "INSERT OR REPLACE INTO fences VALUES (?, ?, ?, ?, ?, ?)"},
       {&forget_fence_, "DELETE FROM fences WHERE key = ?"},
@@ -223,6 +234,7 @@ std::expected<bool, std::string> SqliteFile::read_record(Change& out) {
   out = {.kind = Change::Kind::put,
          .key = bytes_at(row, 0),
          .value = bytes_at(row, 1),
+         .owner = bytes_at(row, 9),
          .version = {number_at(row, 2), number_at(row, 3)},
          .fence = {},
          .until = moment_at(row, 7)};
@@ -277,6 +289,7 @@ SqliteFile::Done SqliteFile::write(const Change& change) {
   }
   bind_moment(statement, ++at, change.until);
   bind(statement, ++at, sum_of(change));
+  if (record && !change.owner.empty()) bind(statement, ++at, change.owner);
   return finish(statement);
 }
 

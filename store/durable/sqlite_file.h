@@ -23,7 +23,7 @@ namespace sheaf::store {
 class SqliteFile final : public StoreFile {
  public:
   static constexpr std::int32_t application_id = 0x53686566;  // "Shef"
-  static constexpr std::int32_t newest_schema = 1;
+  static constexpr std::int32_t newest_schema = 2;
 
   // Writes the tables into an empty file.
   static Done fill(const std::string& path, const char* vfs = nullptr);
@@ -52,6 +52,7 @@ class SqliteFile final : public StoreFile {
   Done check_schema();
   Done check_pages();
   Done configure();
+  Done upgrade();
   Done prepare_all();
   std::expected<Statement, std::string> prepare(const char* sql);
   std::expected<std::int64_t, std::string> number(const char* sql);

@@ -11,8 +11,10 @@ void Journal::restore(const Change& saved) {
     if (saved.fence) fences_.restore(saved.key, Fence(*saved.fence), saved.until);
     return;
   }
+  const bool owned = accounts_ != nullptr && !saved.owner.empty();
   RecordTable::Entry& entry =
-      records_.put(records_.find(saved.key), saved.key, saved.value, saved.until);
+      records_.put(records_.find(saved.key), saved.key, saved.value, saved.until,
+                   owned ? accounts_->number_of(saved.owner) : nobody);
   entry.second.version = saved.version;
   entry.second.fence = saved.fence ? std::make_unique<Fence>(*saved.fence) : nullptr;
 }
@@ -30,6 +32,7 @@ bool Journal::poll(Change& out) {
     out.kind = entry == nullptr ? Change::Kind::remove : Change::Kind::put;
     if (entry == nullptr) return true;
     out.value = entry->second.value;
+    if (accounts_ != nullptr) out.owner = accounts_->name_of(RecordTable::account(*entry));
     out.version = entry->second.version;
     if (entry->second.fence) out.fence = entry->second.fence->token();
     out.until = RecordTable::expiry(*entry);

@@ -27,13 +27,14 @@
 #include "store/engine/changed_keys.h"
 #include "store/engine/record_table.h"
 #include "store/engine/retained_fences.h"
+#include "store/engine/usage.h"
 
 namespace sheaf::store {
 
 // The state of one key, or of the fence of a removed one.
 struct Change {
   enum class Kind : std::uint8_t {
-    put,          // key, value, version, fence if it has one, until = its expiry
+    put,          // key, value, owner, version, fence if it has one, until = its expiry
     remove,       // key
     keep_fence,   // key, fence, until
     forget_fence  // key
@@ -41,6 +42,7 @@ struct Change {
   Kind kind = Kind::put;
   std::string_view key;
   std::string_view value{};
+  std::string_view owner{};  // the account it counts for, by name; empty: nobody
   Version version{};
   std::optional<protocol::statestore::Timestamp> fence{};
   Deadline until = never;
@@ -57,6 +59,9 @@ class Journal {
         changed_fences_(seed) {}
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
+
+  // Of a host with accounts, before anything is restored. They outlive the journal.
+  void set_accounts(AccountNames& accounts) noexcept { accounts_ = &accounts; }
 
   // Of kind put or keep_fence. Fences come in the order of `until`. Quotas are not looked at.
   void restore(const Change& saved);
@@ -84,6 +89,7 @@ class Journal {
   RecordTable& records_;
   RetainedFences& fences_;
   protocol::statestore::HybridClock& clock_;
+  AccountNames* accounts_ = nullptr;  // null: everything counts for nobody
   ChangedKeys changed_records_;
   ChangedKeys changed_fences_;
   bool frozen_ = false;

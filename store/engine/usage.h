@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 namespace sheaf::store {
 
@@ -14,6 +15,17 @@ namespace sheaf::store {
 // wrote it last. Nothing counts for nobody.
 using Account = std::uint32_t;
 inline constexpr Account nobody = 0;
+
+// Accounts as a file knows them: their numbers are given anew at each start.
+class AccountNames {
+ public:
+  virtual std::string_view name_of(Account account) const = 0;  // of nobody: empty
+  // Gives one to a name that has none.
+  virtual Account number_of(std::string_view name) = 0;
+
+ protected:
+  ~AccountNames() = default;
+};
 
 inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 

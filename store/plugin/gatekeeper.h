@@ -36,6 +36,8 @@ class Gatekeeper {
   // Whether the client may watch the key, as far as it is known.
   bool may_watch(ClientHandle client, std::string_view key) const;
   void tick(const Engine& engine, Now now);
+  // Null without a file of rights.
+  AccountNames* accounts() noexcept { return has_file() ? &accounts_ : nullptr; }
 
  private:
   struct Client {

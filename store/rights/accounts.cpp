@@ -19,12 +19,20 @@ bool RateLimiter::take(std::uint64_t rate, Deadline now) noexcept {
 }
 
 Account Accounts::join(std::string_view name) {
+  const Account account = number_of(name);
+  if (account != nobody) ++accounts_[account].clients;
+  return account;
+}
+
+std::string_view Accounts::name_of(Account account) const {
+  if (account == nobody) return {};
+  return *accounts_[account].name;
+}
+
+Account Accounts::number_of(std::string_view name) {
   if (name.empty()) return nobody;
   const auto known = numbers_.find(name);
-  if (known != numbers_.end()) {
-    ++accounts_[known->second].clients;
-    return known->second;
-  }
+  if (known != numbers_.end()) return known->second;
   if (free_.empty()) {
     accounts_.emplace_back();
     free_.reserve(accounts_.capacity());  // forget() must not fail
@@ -33,7 +41,7 @@ Account Accounts::join(std::string_view name) {
   const Account account = free_.back();
   const auto made = numbers_.emplace(std::string(name), account).first;
   free_.pop_back();
-  accounts_[account] = {&made->first, 1, {}};
+  accounts_[account] = {&made->first, 0, {}};
   return account;
 }
 

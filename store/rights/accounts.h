@@ -30,7 +30,7 @@ class RateLimiter {
   Deadline next_{0};  // when the next request would be due if they came evenly
 };
 
-class Accounts {
+class Accounts final : public AccountNames {
  public:
   explicit Accounts(std::uint64_t seed) : numbers_(initial_buckets, KeyHash{seed}) {}
 
@@ -38,6 +38,9 @@ class Accounts {
   Account join(std::string_view name);
   void leave(Account account) noexcept;
   bool take_request(Account account, const Quota& quota, Deadline now) noexcept;
+
+  std::string_view name_of(Account account) const override;
+  Account number_of(std::string_view name) override;
 
   // Looks at a hundred accounts, the next ones in turn, and forgets those of whom nobody is
   // connected, who have nothing in the engine and whose rate has rested.

@@ -28,6 +28,7 @@ struct SavedFence {
 
 struct SavedRow {
   std::string value;
+  std::string owner;
   std::pair<std::uint64_t, std::uint64_t> version;
   std::optional<SavedFence> fence;
   Deadline until = never;
@@ -51,6 +52,7 @@ struct SavedImage {
       fences.erase(key);
     } else {
       SavedRow row{std::string(change.value),
+                   std::string(change.owner),
                    {change.version.wall, change.version.counter},
                    {},
                    change.until};
@@ -87,6 +89,7 @@ struct SavedImage {
     store::Change change{.kind = kind,
                          .key = key,
                          .value = row.value,
+                         .owner = row.owner,
                          .version = {row.version.first, row.version.second},
                          .fence = {},
                          .until = row.until};

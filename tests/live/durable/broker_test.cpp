@@ -13,6 +13,7 @@
 
 #include "tests/live/durable/data_folder.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/rights_file.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
@@ -21,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::BrokerOptions;
 using test::BrokerProcess;
+using test::count_of;
 using test::DataFolder;
 using testing::HasSubstr;
 using testing::Not;
@@ -31,9 +33,10 @@ BrokerOptions kept_in(const DataFolder& data, const std::string& durability = "a
   return options;
 }
 
-Client open(const BrokerProcess& broker, const std::string& timeout = "10s") {
-  auto client =
-      Client::open("mqtt://127.0.0.1:" + std::to_string(broker.port()) + "?timeout=" + timeout);
+Client open(const BrokerProcess& broker, const std::string& login = {},
+            const std::string& timeout = "10s") {
+  auto client = Client::open("mqtt://" + login + "127.0.0.1:" + std::to_string(broker.port()) +
+                             "?timeout=" + timeout);
   if (!client) throw std::runtime_error(client.error().message());
   return std::move(*client);
 }
@@ -43,12 +46,6 @@ Client open(const BrokerProcess& broker, const std::string& timeout = "10s") {
 GetResult get_again(Client& client, std::string_view key) {
   test::wait_for_condition("the broker is back", [&] { return client.get("any").has_value(); });
   return client.get(key).value();
-}
-
-std::size_t count_of(const std::string& log, const std::string& text) {
-  std::size_t count = 0;
-  for (std::size_t at = log.find(text); at != log.npos; at = log.find(text, at + 1)) ++count;
-  return count;
 }
 
 TEST(BrokerData, AKilledBrokerHasItsKeysAgain) {
@@ -64,6 +61,25 @@ TEST(BrokerData, AKilledBrokerHasItsKeysAgain) {
   EXPECT_EQ(client.get("key")->value().version.text, version);
   EXPECT_EQ(client.set("fenced", "other").error().reason, Reason::fencing_required);
   EXPECT_GT(client.set("key", "other")->version.text, version);
+}
+
+TEST(BrokerData, KeysCountForWhomTheyDidAfterARestart) {
+  const DataFolder data;
+  const test::RightsFile file(R"({"users": {"ann": {"limits": {"keys": 2}}},
+                                  "everybody": {"keys": {"*": ["read", "write"]}}})");
+  BrokerOptions options = test::with_rights(file);
+  options.plugin_options.push_back({"data", data.file()});
+  BrokerProcess broker(options);
+  Client ann = open(broker, "ann:ann@");
+  ann.set("first", "value").value();
+  broker.kill();
+  broker.restart();
+  EXPECT_EQ(get_again(ann, "first").value().data, "value");
+  ann.set("second", "value").value();
+  EXPECT_EQ(ann.set("third", "value").error().reason, Reason::quota);
+  Client bob = open(broker, "bob:bob@");
+  bob.set("first", "of bob").value();
+  ann.set("third", "value").value();
 }
 
 TEST(BrokerData, AnOrderlyEndSavesEverythingAlsoWithAnInterval) {
@@ -154,7 +170,7 @@ TEST(BrokerData, ADamagedFileEndsTheStartWithOneSentence) {
 TEST(BrokerData, AFileThatIsTakenAwayMakesTheStoreReadOnlyUntilItIsBack) {
   const DataFolder data;
   BrokerProcess broker(kept_in(data));
-  Client client = open(broker, "500ms");
+  Client client = open(broker, {}, "500ms");
   client.set("kept", "1").value();
   data.hide();
   EXPECT_EQ(client.set("lost", "1").error().outcome, Outcome::unknown);
@@ -177,7 +193,7 @@ TEST(BrokerData, AFullDiskMakesTheStoreReadOnlyUntilThereIsRoom) {
   signal(SIGXFSZ, SIG_IGN);  // the broker inherits it: its writes fail instead
   BrokerProcess broker(kept_in(data));
   signal(SIGXFSZ, SIG_DFL);
-  Client client = open(broker, "500ms");
+  Client client = open(broker, {}, "500ms");
   client.set("kept", "1").value();
   rlimit before{};
   const rlimit small{64 * 1024, RLIM_INFINITY};

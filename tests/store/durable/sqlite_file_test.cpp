@@ -111,6 +111,7 @@ TEST_F(SqliteFiles, EveryKindOfRowIsReadAsItWasWritten) {
       {.key = binary, .value = "", .version = {1, 2}},
       {.key = "large", .value = large, .version = {~0ull, ~0ull}, .until = Deadline(5)},
       {.key = "fenced", .value = binary, .version = {3, 4}, .fence = token},
+      {.key = "owned", .value = "v", .owner = "ann", .version = {5, 6}},
       {.key = "nameless", .value = "v", .fence = protocol::statestore::Timestamp{1, 2, ""}},
       {.kind = Change::Kind::keep_fence, .key = "gone", .fence = token, .until = Deadline(-9)}};
   SavedImage wanted;
@@ -179,9 +180,27 @@ TEST_F(SqliteFiles, AFileInUseIsRefused) {
 
 TEST_F(SqliteFiles, ANewerFileIsRefusedAndLeftAlone) {
   make();
-  sql("PRAGMA user_version=2");
-  EXPECT_EQ(open().error, path_ + " has version 2, and this sheaf reads files up to version 1");
-  EXPECT_EQ(open().error, path_ + " has version 2, and this sheaf reads files up to version 1");
+  sql("PRAGMA user_version=3");
+  EXPECT_EQ(open().error, path_ + " has version 3, and this sheaf reads files up to version 2");
+  EXPECT_EQ(open().error, path_ + " has version 3, and this sheaf reads files up to version 2");
+}
+
+TEST_F(SqliteFiles, AFileOfTheFirstVersionIsReadAndBecomesOneOfThePresentVersion) {
+  make();
+  const SavedImage before = image_of(path_);
+  // The first version had no owners.
+  sql("ALTER TABLE records DROP COLUMN owner; PRAGMA user_version=1");
+  EXPECT_TRUE(image_of(path_) == before);
+  const Change owned{.key = "key2", .value = "v", .owner = "ann"};
+  SavedImage wanted = before;
+  wanted.apply(owned);
+  {
+    auto file = SqliteFile::open(path_);
+    ASSERT_TRUE(file) << file.error();
+    ASSERT_TRUE((*file)->write(owned));
+    ASSERT_TRUE((*file)->commit({before.clock.first, before.clock.second, {}}));
+  }
+  EXPECT_TRUE(image_of(path_) == wanted);
 }
 
 TEST_F(SqliteFiles, AnotherProgramsDatabaseIsRefused) {
