@@ -64,6 +64,8 @@ BrokerHost::BrokerHost(const EngineOptions& options, std::string rights, std::ui
 
 std::expected<void, std::string> BrokerHost::load(Now now) {
   if (auto loaded = gatekeeper_.load(); !loaded) return loaded;
+  if (AccountNames* const accounts = gatekeeper_.accounts())
+    engine_.journal().set_accounts(*accounts);
   auto saver = open_saver(engine_.options(), 0, engine_, now);
   if (!saver) return std::unexpected(std::move(saver.error()));
   saver_ = std::move(*saver);
@@ -115,6 +117,7 @@ int BrokerHost::on_tick(Now now) {
 }
 
 int BrokerHost::on_reload() {
+  log_counters("has");
   if (!gatekeeper_.has_file()) return MOSQ_ERR_SUCCESS;
   if (const auto loaded = gatekeeper_.load(); !loaded) {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the rights stay as they were, because %s",
@@ -263,15 +266,15 @@ void BrokerHost::warn_once_without_sink() {
       known, std::string(sink_topic).c_str());
 }
 
-void BrokerHost::log_counters() const {
+void BrokerHost::log_counters(const char* verb) const {
   const EngineCounters& counters = engine_.counters();
   using Number = unsigned long long;
   mosquitto_log_printf(
       MOSQ_LOG_NOTICE,
-      "sheaf: state store ends with %llu keys in %llu bytes; requests %llu, writes %llu, "
+      "sheaf: state store %s %llu keys in %llu bytes; requests %llu, writes %llu, "
       "duplicates %llu, errors %llu (not authorized %llu, over quota %llu), dropped %llu, "
       "forbidden %llu, expired %llu, notifications %llu",
-      static_cast<Number>(engine_.keys()), static_cast<Number>(engine_.bytes()),
+      verb, static_cast<Number>(engine_.keys()), static_cast<Number>(engine_.bytes()),
       static_cast<Number>(counters.requests), static_cast<Number>(counters.executed_writes),
       static_cast<Number>(counters.duplicates), static_cast<Number>(counters.errors),
       static_cast<Number>(counters.unauthorized), static_cast<Number>(counters.over_quota),

@@ -41,7 +41,8 @@ class BrokerHost {
   int on_reload();
 
   // What this store has done.
-  void log_counters() const;
+  // "ends with", "has".
+  void log_counters(const char* verb) const;
 
  private:
   int on_request(mosquitto_evt_message& event, Now now);

@@ -170,7 +170,7 @@ int cleanup(mosquitto_plugin_id_t* identifier) {
     mosquitto_callback_unregister(identifier, subscription.event, subscription.callback, nullptr);
   }
   if (--process.users > 0) return MOSQ_ERR_SUCCESS;
-  process.host->log_counters();
+  process.host->log_counters("ends with");
   process.host.reset();
   process.options.clear();
   return MOSQ_ERR_SUCCESS;

@@ -119,6 +119,9 @@ TEST(PluginRights, ARefusalIsLoggedAndCountedWithoutTheValue) {
   StoreClient ann(broker.port(), as("ann"));
   EXPECT_EQ(ann({"SET", "line4/speed", "S3kr3tV4lue"}), refused);
   EXPECT_EQ(ann({"VDEL", "line4/speed", "S3kr3tV4lue"}), refused);
+  reload(broker);
+  EXPECT_THAT(broker.log(), HasSubstr("sheaf: state store has 0 keys in 0 bytes; requests 2"));
+  EXPECT_THAT(broker.log(), HasSubstr("(not authorized 2, over quota 0)"));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ann({"GET", "line4/speed"}), refused);
   EXPECT_EQ(broker.terminate(), 0) << broker.log();
   const std::string log = broker.log();
