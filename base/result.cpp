@@ -122,6 +122,8 @@ std::string_view to_string(Reason reason) noexcept {
   return "no reason was given";
 }
 
+void throw_bad_result_access(std::string what) { throw BadResultAccess(std::move(what)); }
+
 std::string Error::message() const {
   std::string out(to_string(outcome));
   const std::string took =

@@ -1,10 +1,15 @@
 #pragma once
 
 /// @file
-/// Symbol visibility: everything is hidden except what carries SHEAF_API.
+/// Symbol visibility: everything is hidden except what carries SHEAF_API. And what a program that
+/// includes any of these headers needs.
 
-#if defined(_WIN32)
-#error "sheaf supports POSIX systems only"
+#if !defined(__linux__)
+#error "sheaf runs on Linux only"
+#endif
+#if __cplusplus < 202002L
+#error "sheaf needs C++20 or later: compile with -std=c++20"
+#include <nothing: what follows would be errors of the same cause>
 #endif
 
 /// Marks a class or function that users of the shared library may call.

@@ -29,6 +29,10 @@
 ///
 /// Thread rule: as Client and AsyncClient; free functions without state.
 
+#if !defined(__cpp_exceptions)
+#error "sheaf/json.h needs exceptions, in which nlohmann/json reports; other headers need none"
+#endif
+
 #include <nlohmann/json.hpp>
 
 #include <concepts>

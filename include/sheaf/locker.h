@@ -249,8 +249,8 @@ class [[nodiscard]] LockResult {
 
  private:
   void require() const {
-    if (failed()) throw BadResultAccess(error().message());
-    if (busy()) throw BadResultAccess("another holds the lock");
+    if (failed()) throw_bad_result_access(error().message());
+    if (busy()) throw_bad_result_access("another holds the lock");
   }
   std::variant<std::monostate, LockGuard, Error> state_;
 };

@@ -6,6 +6,7 @@
 /// Thread rule: plain values; no object here is shared between threads by the library.
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -13,6 +14,10 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <version>
+#if defined(__cpp_lib_expected)
+#include <expected>
+#endif
 
 #include <sheaf/export.h>
 
@@ -83,6 +88,8 @@ struct Error {
   /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a
   /// password.
   SHEAF_API std::string message() const;
+
+  friend bool operator==(const Error&, const Error&) = default;
 };
 
 /// Thrown by Result::value() when there is none: a programming error of the caller.
@@ -94,6 +101,10 @@ class BadResultAccess : public std::exception {
  private:
   std::string what_;
 };
+
+/// Throws BadResultAccess. A program that is compiled without exceptions ends there, with the text
+/// on standard error (std::terminate).
+[[noreturn]] SHEAF_API void throw_bad_result_access(std::string what);
 
 /// Makes a failed Result: `return Failure(error);`
 struct Failure {
@@ -153,22 +164,132 @@ class [[nodiscard]] Result {
     return has_value() ? std::move(**this) : static_cast<Stored>(std::forward<U>(other));
   }
 
-  /// Result of `f(value)` if there is a value, else the error. `f` returns a Result.
+  /// The error, or `other` if there is a value.
+  template <class U>
+  Error error_or(U&& other) const& {
+    return has_value() ? static_cast<Error>(std::forward<U>(other)) : error();
+  }
+  /// The error, or `other` if there is a value.
+  template <class U>
+  Error error_or(U&& other) && {
+    return has_value() ? static_cast<Error>(std::forward<U>(other)) : std::move(error());
+  }
+
+  /// Result of `f(value)` if there is a value, else the error. `f` returns a Result; it takes no
+  /// argument where T is void.
   template <class F>
-  auto and_then(F&& f) && -> std::invoke_result_t<F, Stored&&> {
-    if (has_value()) return std::forward<F>(f)(std::move(**this));
-    return Failure(std::move(error()));
+  auto and_then(F&& f) & {
+    return chain(*this, std::forward<F>(f));
+  }
+  /// The same; `f` gets a constant.
+  template <class F>
+  auto and_then(F&& f) const& {
+    return chain(*this, std::forward<F>(f));
+  }
+  /// The same; `f` may move the value away.
+  template <class F>
+  auto and_then(F&& f) && {
+    return chain(std::move(*this), std::forward<F>(f));
   }
   /// `f(value)` in a Result if there is a value, else the error.
   template <class F>
-  auto transform(F&& f) && -> Result<std::remove_cvref_t<std::invoke_result_t<F, Stored&&>>> {
-    if (has_value()) return std::forward<F>(f)(std::move(**this));
-    return Failure(std::move(error()));
+  auto transform(F&& f) & {
+    return map(*this, std::forward<F>(f));
+  }
+  /// The same; `f` gets a constant.
+  template <class F>
+  auto transform(F&& f) const& {
+    return map(*this, std::forward<F>(f));
+  }
+  /// The same; `f` may move the value away.
+  template <class F>
+  auto transform(F&& f) && {
+    return map(std::move(*this), std::forward<F>(f));
+  }
+  /// The value, or the Result that `f(error)` returns, which is of this type.
+  template <class F>
+  Result or_else(F&& f) const& {
+    return has_value() ? *this : Result(std::forward<F>(f)(error()));
+  }
+  /// The same; `f` may move the error away.
+  template <class F>
+  Result or_else(F&& f) && {
+    return has_value() ? std::move(*this) : Result(std::forward<F>(f)(std::move(error())));
+  }
+  /// The value, or `f(error)` as the error. `f` returns an Error.
+  template <class F>
+  Result transform_error(F&& f) const& {
+    return has_value() ? *this : Result(Failure(std::forward<F>(f)(error())));
+  }
+  /// The same; `f` may move the error away.
+  template <class F>
+  Result transform_error(F&& f) && {
+    return has_value() ? std::move(*this) : Result(Failure(std::forward<F>(f)(std::move(error()))));
   }
 
+  /// Equal are equal values, and equal errors (`Error::elapsed` included).
+  friend bool operator==(const Result& left, const Result& right)
+    requires(std::equality_comparable<Stored>)
+  {
+    return left.state_ == right.state_;
+  }
+  /// Whether there is a value that is equal to this one.
+  friend bool operator==(const Result& left, const Stored& right)
+    requires(!std::is_void_v<T> && std::equality_comparable<Stored>)
+  {
+    return left.has_value() && *left == right;
+  }
+
+#if defined(__cpp_lib_expected)
+  /// In C++23: the same as std::expected.
+  operator std::expected<T, Error>() const& {  // NOLINT(google-explicit-constructor)
+    return as_expected(*this);
+  }
+  operator std::expected<T, Error>() && {  // NOLINT(google-explicit-constructor)
+    return as_expected(std::move(*this));
+  }
+#endif
+
  private:
+  template <class Self, class F>
+  static auto call(Self&& self, F&& f) -> decltype(auto) {
+    if constexpr (std::is_void_v<T>) {
+      return std::forward<F>(f)();
+    } else {
+      return std::forward<F>(f)(*std::forward<Self>(self));
+    }
+  }
+  template <class Self, class F>
+  static auto chain(Self&& self, F&& f) {
+    using Next = std::remove_cvref_t<decltype(call(std::forward<Self>(self), std::forward<F>(f)))>;
+    if (self.has_value()) return Next(call(std::forward<Self>(self), std::forward<F>(f)));
+    return Next(Failure(std::forward<Self>(self).error()));
+  }
+  template <class Self, class F>
+  static auto map(Self&& self, F&& f) {
+    using Mapped =
+        std::remove_cvref_t<decltype(call(std::forward<Self>(self), std::forward<F>(f)))>;
+    if (!self.has_value()) return Result<Mapped>(Failure(std::forward<Self>(self).error()));
+    if constexpr (std::is_void_v<Mapped>) {
+      call(std::forward<Self>(self), std::forward<F>(f));
+      return Result<void>();
+    } else {
+      return Result<Mapped>(call(std::forward<Self>(self), std::forward<F>(f)));
+    }
+  }
+#if defined(__cpp_lib_expected)
+  template <class Self>
+  static std::expected<T, Error> as_expected(Self&& self) {
+    if (!self.has_value()) return std::unexpected(std::forward<Self>(self).error());
+    if constexpr (std::is_void_v<T>) {
+      return {};
+    } else {
+      return *std::forward<Self>(self);
+    }
+  }
+#endif
   void require() const {
-    if (!has_value()) throw BadResultAccess(error().message());
+    if (!has_value()) throw_bad_result_access(error().message());
   }
   std::variant<Stored, Error> state_;
 };

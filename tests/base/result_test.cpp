@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <expected>
 #include <set>
 #include <string>
 
@@ -118,6 +119,47 @@ TEST(Result, ChainsWhileThereIsAValue) {
   EXPECT_EQ(*Result<int>(8).and_then(half).and_then(half), 2);
   EXPECT_EQ(Result<int>(6).and_then(half).and_then(half).error().text, "odd");
   EXPECT_EQ(*Result<int>(3).transform([](int n) { return std::to_string(n); }), "3");
+  const Result<int> kept = 8;
+  EXPECT_EQ(*kept.and_then(half), 4);
+  EXPECT_EQ(kept.transform([](int n) { return n + 1; }), 9);
+  Result<std::string> text = std::string("a");
+  EXPECT_EQ(text.transform([](std::string& t) { return (t += "b").size(); }), 2u);
+  EXPECT_EQ(text, "ab");
+  EXPECT_TRUE(kept.transform([](int) {}).has_value());
+  EXPECT_EQ(Result<void>().transform([] { return 1; }), 1);
+  EXPECT_EQ(Result<void>().and_then([] { return Result<int>(2); }), 2);
+}
+
+TEST(Result, AnErrorCanBeMended) {
+  const Error error{Outcome::unknown, Reason::timed_out, "b:1", 1s, "late"};
+  const Result<int> failed = Failure(error);
+  const auto seven = [](const Error&) { return Result<int>(7); };
+  EXPECT_EQ(failed.or_else(seven), 7);
+  EXPECT_EQ(Result<int>(3).or_else(seven), 3);
+  const auto rename = [](Error e) { return e.text = "too late", e; };
+  EXPECT_EQ(failed.transform_error(rename).error().text, "too late");
+  EXPECT_EQ(Result<int>(3).transform_error(rename), 3);
+  EXPECT_EQ(failed.error_or(Error{}), error);
+  EXPECT_EQ(Result<int>(3).error_or(error), error);
+}
+
+TEST(Result, AreEqualWithEqualValuesOrErrors) {
+  const Error error{Outcome::unknown, Reason::timed_out, "b:1", 1s, "late"};
+  EXPECT_EQ(Result<int>(3), Result<int>(3));
+  EXPECT_NE(Result<int>(3), Result<int>(4));
+  EXPECT_NE(Result<int>(3), Result<int>(Failure(error)));
+  EXPECT_EQ(Result<int>(Failure(error)), Result<int>(Failure(error)));
+  EXPECT_NE(Result<int>(Failure(error)), 3);
+}
+
+TEST(Result, BecomesAnExpected) {
+  const std::expected<int, Error> three = Result<int>(3);
+  EXPECT_EQ(three, 3);
+  const Error error{Outcome::unknown, Reason::timed_out, "b:1", 1s, "late"};
+  const std::expected<std::string, Error> failed = Result<std::string>(Failure(error));
+  EXPECT_EQ(failed.error(), error);
+  const std::expected<void, Error> done = Result<void>();
+  EXPECT_TRUE(done.has_value());
 }
 
 }  // namespace
