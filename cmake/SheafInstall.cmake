@@ -1,20 +1,52 @@
-# cmake --install: headers, library, CMake package; the program and the plugin where they are built.
+# cmake --install: what is built, in components.
+#
+#   library        the shared library that programs load
+#   development    headers, what links against the library, packages for CMake, pkg-config and CPS
+#   program        `sheaf`
+#   plugin         the state store inside Mosquitto
+#   documentation  pages, samples, licence, and what it is made of (SPDX)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/sheaf")
 
 install(TARGETS sheaf EXPORT sheafTargets
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library
+                NAMELINK_COMPONENT development
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(TARGETS sheaf_json EXPORT sheafJsonTargets
-        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(EXPORT sheafTargets NAMESPACE sheaf:: DESTINATION "${package_dir}")
-install(EXPORT sheafJsonTargets NAMESPACE sheaf:: DESTINATION "${package_dir}")
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+install(EXPORT sheafTargets NAMESPACE sheaf:: DESTINATION "${package_dir}" COMPONENT development)
+install(EXPORT sheafJsonTargets NAMESPACE sheaf:: DESTINATION "${package_dir}"
+        COMPONENT development)
 
+# What a program that links a static sheaf has to link as well.
+set(requirements "libuv >= 1.40")
+set(cps_requires "\"libuv:libuv\"")
+set(cps_packages "\"libuv\": {}")
+if(SHEAF_TLS)
+  string(APPEND requirements ", openssl >= 3")
+  string(APPEND cps_requires ", \"OpenSSL:SSL\"")
+  string(APPEND cps_packages ", \"OpenSSL\": { \"version\": \"3\", \"components\": [\"SSL\"] }")
+endif()
+if(SHEAF_DURABLE)
+  string(APPEND requirements ", sqlite3 >= 3.37")
+  string(APPEND cps_requires ", \"SQLite3:SQLite3\"")
+  string(APPEND cps_packages ", \"SQLite3\": { \"version\": \"3.37\" }")
+endif()
 if(BUILD_SHARED_LIBS)
   set(SHEAF_IS_STATIC OFF)
+  set(SHEAF_PC_REQUIRES "Requires.private: ${requirements}")
+  set(SHEAF_PC_LIBS "-L\${libdir} -lsheaf")
+  set(SHEAF_CPS_TYPE dylib)
+  set(SHEAF_CPS_REQUIRES "")
+  set(SHEAF_CPS_PACKAGES "")
 else()
   set(SHEAF_IS_STATIC ON)
+  set(SHEAF_PC_REQUIRES "Requires: ${requirements}")
+  set(SHEAF_PC_LIBS "-L\${libdir} -lsheaf -pthread")
+  set(SHEAF_CPS_TYPE archive)
+  set(SHEAF_CPS_REQUIRES "\"link_requires\": [${cps_requires}],\n      ")
+  set(SHEAF_CPS_PACKAGES "${cps_packages}")
 endif()
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/sheafConfig.cmake.in" "${PROJECT_BINARY_DIR}/sheafConfig.cmake"
@@ -22,14 +54,36 @@ configure_package_config_file(
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/sheafConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/sheafConfig.cmake"
-              "${PROJECT_BINARY_DIR}/sheafConfigVersion.cmake" DESTINATION "${package_dir}")
+              "${PROJECT_BINARY_DIR}/sheafConfigVersion.cmake" DESTINATION "${package_dir}"
+        COMPONENT development)
 
-# `sheaf dev` looks for the plugin in ../lib/sheaf beside its own folder.
+# Both name the prefix by the way from themselves to it, so that an install can be moved.
+file(RELATIVE_PATH SHEAF_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.pc.in" "${PROJECT_BINARY_DIR}/sheaf.pc" @ONLY)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-json.pc.in" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
+               @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/sheaf.pc" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+set(SHEAF_CPS_PREFIX "@prefix@")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"
+               @ONLY)
+file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/sheaf.cps" INPUT "${PROJECT_BINARY_DIR}/sheaf.cps.file")
+install(FILES "${PROJECT_BINARY_DIR}/sheaf.cps" DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf"
+        COMPONENT development)
+
+# `sheaf dev` looks for the plugin there.
 if(TARGET sheaf_statestore)
-  install(TARGETS sheaf_statestore LIBRARY DESTINATION lib/sheaf)
+  install(TARGETS sheaf_statestore LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/sheaf"
+          COMPONENT plugin)
 endif()
 if(TARGET sheaf_cli)
   file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
   set_target_properties(sheaf_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-  install(TARGETS sheaf_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS sheaf_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
 endif()
+
+include(SheafBillOfMaterials)
+install(FILES README.md CHANGELOG.md SECURITY.md LICENSE "${PROJECT_BINARY_DIR}/sheaf.spdx.json"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation)
+install(DIRECTORY docs samples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        COMPONENT documentation PATTERN progress.md EXCLUDE)

@@ -26,6 +26,9 @@ function(sheaf_layer name)
 
   add_library(sheaf_${name} STATIC $<TARGET_OBJECTS:sheaf_${name}_objects>)
   set_target_properties(sheaf_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  if(NOT SHEAF_IS_TOP)  # nobody needs it: the library is made of the objects
+    set_target_properties(sheaf_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   target_include_directories(sheaf_${name} PUBLIC ${includes})
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(sheaf_${name} PUBLIC sheaf_${dep})

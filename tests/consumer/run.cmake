@@ -39,9 +39,13 @@ if(MODE STREQUAL "static")
   run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${prefix}")
 else()
   build_and_run("${WORK}/subdirectory" "-DSHEAF_SOURCE=${SOURCE}" -DBUILD_SHARED_LIBS=ON
-    -DSHEAF_INSTALL=ON -DSHEAF_CLI=OFF -DSHEAF_PLUGIN=OFF -DSHEAF_TLS=OFF
+    -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF
     -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # it is the build that takes the time
+  file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
+  if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.so")
+    message(FATAL_ERROR "inside another project more was built than the library: ${built}")
+  endif()
   run("${CMAKE_COMMAND}" --install "${WORK}/subdirectory" --prefix "${prefix}")
   file(GLOB library "${prefix}/lib/libsheaf.so")
   check_exports("${library}")

@@ -1,0 +1,209 @@
+"""Builds the Debian packages, installs them below a folder, and uses what is there as strangers do:
+with pkg-config, with CMake, from a shell, and in a broker.
+
+    test_packages.py SOURCE WORK COMPILER [LAUNCHER]
+"""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+source, work, compiler, launcher = (sys.argv[1:] + [""])[:4]
+build = os.path.join(work, "build")
+root = os.path.join(work, "root")
+usr = os.path.join(root, "usr")
+PACKAGES = ["libsheaf-dev", "libsheaf0", "mosquitto-sheaf", "sheaf-doc", "sheaf-tools"]
+SECONDS = 900
+
+
+def run(*words, **more):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False,
+                          stdin=subprocess.DEVNULL, **more)
+    if done.returncode != 0:
+        raise AssertionError("%s: %d\n%s%s" % (" ".join(words), done.returncode,
+                                               done.stdout[-4000:], done.stderr[-4000:]))
+    return done.stdout
+
+
+def field(package, name):
+    return run("dpkg-deb", "--field", package, name).strip()
+
+
+def setUpModule():
+    shutil.rmtree(root, ignore_errors=True)
+    os.makedirs(work, exist_ok=True)
+    environment = dict(os.environ, CMAKE_CXX_COMPILER_LAUNCHER=launcher)
+    # As the preset "deb", but quickly compiled.
+    run("cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_CXX_COMPILER=" + compiler,
+        "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_INSTALL_PREFIX=/usr",
+        "-DBUILD_SHARED_LIBS=ON", "-DSHEAF_DURABLE=ON", "-DSHEAF_SAMPLES=OFF", "-DSHEAF_TESTS=OFF",
+        env=environment)
+    run("cmake", "--build", build, "-j", "2")
+    for package in glob.glob(os.path.join(build, "*.deb")):
+        os.remove(package)
+    run("cpack", "-G", "DEB", "-B", build, cwd=build)
+    packages = sorted(glob.glob(os.path.join(build, "*.deb")))
+    os.makedirs(os.path.join(root, "var/lib/dpkg/info"))
+    os.makedirs(os.path.join(root, "var/lib/dpkg/updates"))
+    open(os.path.join(root, "var/lib/dpkg/status"), "w", encoding="utf-8").close()
+    # What they depend on is on the machine itself.
+    run("dpkg", "--root=" + root, "--log=/dev/null", "--force-not-root", "--force-depends",
+        "--force-script-chrootless", "--install", *packages,
+        env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin"))
+
+
+def libdir():
+    return os.path.dirname(glob.glob(os.path.join(usr, "lib/**/libsheaf.so"), recursive=True)[0])
+
+
+def with_libraries():
+    return dict(os.environ, LD_LIBRARY_PATH=libdir(),
+                PKG_CONFIG_PATH=os.path.join(libdir(), "pkgconfig"))
+
+
+class Packages(unittest.TestCase):
+    def test_there_is_one_for_each_component(self):
+        packages = glob.glob(os.path.join(build, "*.deb"))
+        self.assertEqual(sorted(field(p, "Package") for p in packages), PACKAGES)
+        for package in packages:
+            with self.subTest(package=os.path.basename(package)):
+                name = field(package, "Package")
+                self.assertTrue(os.path.exists(os.path.join(usr, "share/doc", name, "copyright")))
+
+    def test_apt_finds_all_that_they_depend_on(self):
+        run("apt-get", "install", "--simulate", "--no-install-recommends",
+            *glob.glob(os.path.join(build, "*.deb")))
+
+    def test_a_program_that_is_linked_depends_on_exactly_this_version(self):
+        with open(os.path.join(root, "var/lib/dpkg/info/libsheaf0.shlibs"), encoding="utf-8") as f:
+            self.assertRegex(f.read(), r"libsheaf 0\.1 libsheaf0 \(= 0\.1\.0\)")
+        with open(os.path.join(root, "var/lib/dpkg/status"), encoding="utf-8") as f:
+            self.assertIn("libsheaf0 (= 0.1.0)", f.read())
+
+    def test_the_program_runs_and_finds_the_plugin(self):
+        sheaf = os.path.join(usr, "bin/sheaf")
+        self.assertEqual(run(sheaf, "--version"), "sheaf 0.1.0\n")
+        broker = subprocess.Popen([sheaf, "dev", "--brokers", "1"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        try:
+            uri = broker.stdout.readline().strip()
+            self.assertTrue(uri, "dev did not start")
+            run(sheaf, "--servers", uri, "set", "key", "value")
+            self.assertEqual(run(sheaf, "--servers", uri, "get", "key"), "value")
+        finally:
+            broker.terminate()
+            broker.communicate(timeout=60)
+
+    def test_the_plugin_is_where_the_pages_say(self):
+        here = os.path.join(libdir(), "sheaf/libsheaf_statestore.so")
+        self.assertTrue(os.path.exists(here))
+        with open(os.path.join(source, "docs/wire/mosquitto.md"), encoding="utf-8") as page:
+            self.assertIn(here.removeprefix(root), page.read().replace(
+                "x86_64-linux-gnu", os.path.basename(libdir())))
+
+    def test_all_recipes_have_the_version(self):
+        with open(os.path.join(source, "cmake/vcpkg/vcpkg.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["version"], "0.1.0")
+        with open(os.path.join(source, "cmake/conan/conanfile.py"), encoding="utf-8") as file:
+            recipe = file.read()
+        compile(recipe, "conanfile.py", "exec")
+        self.assertIn('version = "0.1.0"', recipe)
+
+    def test_pages_and_samples_are_there(self):
+        doc = os.path.join(usr, "share/doc/sheaf")
+        for file in ["README.md", "LICENSE", "CHANGELOG.md", "docs/cli.md",
+                     "samples/quickstart.cpp", "samples/mosquitto/mosquitto.conf"]:
+            self.assertTrue(glob.glob(os.path.join(doc, file) + "*"), file)
+        self.assertFalse(os.path.exists(os.path.join(doc, "docs/progress.md")))
+
+    def test_what_it_is_made_of_is_valid_spdx(self):
+        with open(os.path.join(usr, "share/doc/sheaf/sheaf.spdx.json"), encoding="utf-8") as file:
+            bill = json.load(file)
+        self.assertEqual(bill["spdxVersion"], "SPDX-2.3")
+        packages = {package["name"]: package for package in bill["packages"]}
+        self.assertEqual(set(packages), {"sheaf", "libuv", "xxHash", "nlohmann-json", "OpenSSL",
+                                         "SQLite", "CLI11"})
+        ids = {package["SPDXID"] for package in bill["packages"]} | {"SPDXRef-DOCUMENT"}
+        for package in packages.values():
+            self.assertRegex(package["versionInfo"], r"^\d+(\.\d+)+")
+            self.assertNotIn(package["licenseDeclared"], ("", "NOASSERTION"))
+        for relation in bill["relationships"]:
+            self.assertIn(relation["spdxElementId"], ids)
+            self.assertIn(relation["relatedSpdxElement"], ids)
+
+    def test_the_common_package_specification_names_what_is_there(self):
+        with open(os.path.join(libdir(), "cps/sheaf/sheaf.cps"), encoding="utf-8") as file:
+            package = json.load(file)
+        self.assertEqual(os.path.normpath(package["cps_path"].replace("@prefix@", usr)),
+                         os.path.join(libdir(), "cps/sheaf"))
+        component = package["components"]["sheaf"]
+        self.assertEqual(component["type"], "dylib")
+        for path in [component["location"], *component["includes"]]:
+            self.assertTrue(os.path.exists(path.replace("@prefix@", usr)), path)
+
+    def test_nothing_names_the_folders_of_the_build(self):
+        for path in glob.glob(os.path.join(libdir(), "**/*"), recursive=True):
+            if os.path.isdir(path) or path.endswith(".so") or ".so." in path:
+                continue
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            self.assertNotIn(build, text, path)
+            self.assertNotIn(source + "/include", text, path)
+
+
+class Users(unittest.TestCase):
+    """Each compiles the same program in another way, against what was installed."""
+
+    def compile(self, text, *flags, packages="sheaf"):
+        program = os.path.join(work, "program")
+        file = program + ".cpp"
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(text)
+        found = run("pkg-config", "--cflags", "--libs", packages, env=with_libraries()).split()
+        run(compiler, "-Wall", "-Wextra", "-Werror", file, "-o", program, *flags, *found)
+        return run(program, env=with_libraries())
+
+    PROGRAM = """
+        #include <sheaf/client.h>
+        #include <cstdio>
+        int main() {
+          auto client = sheaf::Client::open("embedded://2");
+          client.value().set("key", "value").value();
+          std::puts(client->get("key").value().value().data.c_str());
+        }
+        """
+
+    def test_of_pkg_config_needs_no_other_flag(self):
+        self.assertEqual(self.compile(self.PROGRAM, "-std=c++20"), "value\n")
+
+    def test_of_typed_values_asks_for_sheaf_json(self):
+        with open(os.path.join(source, "tests/consumer/consumer.cpp"), encoding="utf-8") as file:
+            self.compile(file.read(), "-std=c++20", packages="sheaf-json")
+
+    def test_without_exceptions_compiles_and_ends_with_the_reason(self):
+        self.assertEqual(self.compile(self.PROGRAM, "-std=c++20", "-fno-exceptions"), "value\n")
+        with self.assertRaisesRegex(AssertionError, "the key is empty"):
+            self.compile(self.PROGRAM.replace('set("key"', 'set(""'), "-std=c++20",
+                         "-fno-exceptions")
+
+    def test_of_an_older_standard_gets_one_sentence(self):
+        with self.assertRaises(AssertionError) as caught:
+            self.compile(self.PROGRAM, "-std=c++17")
+        self.assertIn("sheaf needs C++20 or later", str(caught.exception))
+        self.assertLess(str(caught.exception).count("error:"), 3)
+
+    def test_of_cmake_finds_the_package(self):
+        folder = os.path.join(work, "found")
+        shutil.rmtree(folder, ignore_errors=True)
+        run("cmake", "-S", os.path.join(source, "tests/consumer"), "-B", folder, "-G", "Ninja",
+            "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_PREFIX_PATH=" + usr)
+        run("cmake", "--build", folder)
+        run(os.path.join(folder, "consumer"), env=with_libraries())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
