@@ -152,7 +152,9 @@ ExitCode run_nodes(Context& context) {
   if (context.json()) {
     write_json(context, reports, servers);
   } else {
-    context.out.write(servers.empty() ? nodes_table(reports) : nodes_table(reports, servers));
+    const bool colours = context.out.colours();
+    context.out.write(servers.empty() ? nodes_table(reports, colours)
+                                      : nodes_table(reports, servers, colours));
   }
   for (const std::string& warning :
        certificate_warnings(reports, std::chrono::system_clock::now())) {

@@ -9,9 +9,9 @@
 
 #include <sheaf/client.h>
 
-#include "cli/arguments.h"
 #include "cli/dev/signals.h"
 #include "cli/exit_code.h"
+#include "cli/line/arguments.h"
 #include "cli/output.h"
 
 namespace sheaf::cli {
@@ -38,8 +38,12 @@ std::string about_key(std::string_view key, std::string_view sentence);
 ExitCode negative(Context& context, std::string_view key, std::string_view what);
 
 ExitCode run_get(Context& context);
+ExitCode run_exists(Context& context);
 ExitCode run_set(Context& context);
+ExitCode run_edit(Context& context);  // append, prepend
+ExitCode run_getset(Context& context);
 ExitCode run_del(Context& context);
+ExitCode run_del_many(Context& context);
 ExitCode run_incr(Context& context);
 ExitCode run_touch(Context& context);
 ExitCode run_mget(Context& context);

@@ -31,7 +31,7 @@ ExitCode run_touch(Context& context) {
   const auto touched =
       context.client.touch(key, {.ttl = arguments.ttl, .timeout = arguments.global.timeout});
   if (!touched) return complain_about_key(context, key, touched.error());
-  if (context.json()) context.out.line(json_touched(key, *touched));
+  if (context.json()) context.out.line(json_done(key, "touched", *touched));
   return *touched ? ExitCode::done : negative(context, key, "the key is absent");
 }
 
@@ -41,8 +41,8 @@ ExitCode run_stats(Context& context) {
   for (const NodeText& server :
        context.client.server_stats(arguments.stats_group, {.timeout = arguments.global.timeout})) {
     if (!server.text) {
-      const std::string sentence = server.text.error().message();
-      if (context.json()) context.out.line(json_node_error(server.node, sentence));
+      const std::string sentence = sentence_of(server.text.error());
+      if (context.json()) context.out.line(json_node_error(server.node, server.text.error()));
       complain(server.text.error().node.empty() ? server.node + ": " + sentence : sentence);
       code = exit_code(server.text.error());
       if (code == ExitCode::usage) return code;  // the same for every server

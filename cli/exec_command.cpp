@@ -16,7 +16,7 @@ ExitCode run_exec(Context& context) {
   const auto reply =
       context.client.execute(std::move(command), {.timeout = context.arguments.global.timeout});
   if (!reply) {
-    if (context.json()) context.out.line(json_sentence(reply.error().message()));
+    if (context.json()) context.out.line(json_failure(reply.error()));
     return complain_about(reply.error());
   }
   context.out.line(context.json() ? json_reply(*reply) : reply_text(*reply));

@@ -1,10 +1,12 @@
 #pragma once
 
-// Exit codes of the program, and how errors of the client map to them. docs/cli.md has the table.
+// Exit codes of the program, and how errors of the client map to them and to sentences. docs/cli.md
+// has the table.
 //
 // Thread rule: pure functions and plain values.
 
 #include <cstddef>
+#include <string>
 
 #include <sheaf/result.h>
 
@@ -14,11 +16,16 @@ enum class ExitCode : int {
   done = 0,      // Done; for mget: every key has an answer, absent included.
   negative = 1,  // The key is absent, or the condition did not hold.
   usage = 2,     // Usage, invalid key, value, URI or configuration, not supported by the endpoint.
-  failed = 3,    // Not reached, timed out, unknown, refused by the server, some keys failed.
+  failed = 3,    // Nothing was changed: not reached, timed out, refused by the server.
+  unknown = 4,   // A write may have happened, or happen later.
+  closed_pipe = 141,  // As of a program that SIGPIPE ends.
 };
 
 // What one failed operation means for the caller of the program.
 ExitCode exit_code(const Error& error) noexcept;
+
+// "not sent: timed out after 50 ms at b1:1883"; of what is not allowed the text alone.
+std::string sentence_of(const Error& error);
 
 // Adds up how the keys of a batch ended.
 class Tally {
@@ -26,17 +33,18 @@ class Tally {
   void add_success() noexcept { ++answered_; }
   void add_failure(const Error& error) noexcept;
 
-  std::size_t total() const noexcept { return answered_ + misused_ + failed_; }
+  std::size_t total() const noexcept { return answered_ + failures(); }
   std::size_t answered() const noexcept { return answered_; }
-  std::size_t failures() const noexcept { return misused_ + failed_; }
-  // done if nothing failed; usage if nothing was answered and every failure is the caller's own
-  // mistake; failed otherwise.
+  std::size_t failures() const noexcept { return misused_ + failed_ + unknown_; }
+  // done if nothing failed; unknown if that is the outcome of any key; usage if nothing was
+  // answered and every failure is the caller's own mistake; failed otherwise.
   ExitCode exit_code() const noexcept;
 
  private:
   std::size_t answered_ = 0;
   std::size_t misused_ = 0;
   std::size_t failed_ = 0;
+  std::size_t unknown_ = 0;
 };
 
 }  // namespace sheaf::cli

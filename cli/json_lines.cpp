@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/exit_code.h"
 #include "cli/reply_text.h"
 #include "cli/stats_lines.h"
 
@@ -71,6 +72,15 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
   return std::string(text, size) + fraction + "Z";
 }
 
+Json json_of(const Error& error) {
+  Json object = Json::object();
+  object["outcome"] = to_string(error.outcome);
+  object["reason"] = to_string(error.reason);
+  if (!error.node.empty()) object["node"] = error.node;
+  object["text"] = sentence_of(error);
+  return object;
+}
+
 std::string_view reason_of(const RemoveResult& result) {
   return result == RemoveResult::value_differs ? "value differs" : "absent";
 }
@@ -87,9 +97,9 @@ std::string json_value_and_version(std::string_view key, const GetResult& value)
   return line_of(object);
 }
 
-std::string json_error(std::string_view key, std::string_view sentence) {
+std::string json_error(std::string_view key, const Error& error) {
   Json object = with_key(key);
-  object["error"] = sentence;
+  object["error"] = json_of(error);
   return line_of(object);
 }
 
@@ -115,9 +125,9 @@ std::string json_number(std::string_view key, const CountResult& number) {
   return line_of(object);
 }
 
-std::string json_touched(std::string_view key, bool touched) {
+std::string json_done(std::string_view key, const char* what, bool done) {
   Json object = with_key(key);
-  object["touched"] = touched;
+  object[what] = done;
   return line_of(object);
 }
 
@@ -195,7 +205,7 @@ Json report_object(const NodeReport& report) {
   if (!stats.user.empty()) object["user"] = stats.user;
   object["clock_difference_ms"] = nullptr;
   if (report.clock_difference) object["clock_difference_ms"] = report.clock_difference->count();
-  if (report.error) object["error"] = report.error->message();
+  if (report.error) object["error"] = json_of(*report.error);
   return object;
 }
 
@@ -311,9 +321,9 @@ std::string json_reply(const CommandReply& reply) {
   return line_of(object);
 }
 
-std::string json_sentence(std::string_view sentence) {
+std::string json_failure(const Error& error) {
   Json object = Json::object();
-  object["error"] = sentence;
+  object["error"] = json_of(error);
   return line_of(object);
 }
 
@@ -327,10 +337,10 @@ std::string json_stats(std::string_view node, std::string_view lines) {
   return line_of(object);
 }
 
-std::string json_node_error(std::string_view node, std::string_view sentence) {
+std::string json_node_error(std::string_view node, const Error& error) {
   Json object = Json::object();
   object["node"] = node;
-  object["error"] = sentence;
+  object["error"] = json_of(error);
   return line_of(object);
 }
 

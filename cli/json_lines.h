@@ -27,16 +27,17 @@ namespace sheaf::cli {
 std::string json_value(std::string_view key, const GetResult& value);
 // The same, then "version" when there is one: what `get` prints.
 std::string json_value_and_version(std::string_view key, const GetResult& value);
-// {"key":K,"error":"SENTENCE"}
-std::string json_error(std::string_view key, std::string_view sentence);
+// {"key":K,"error":E}; E is {"outcome":"not sent","reason":"timed out","node":N,"text":SENTENCE},
+// "node" only if one took part.
+std::string json_error(std::string_view key, const Error& error);
 // {"key":K,"stored":true,"version":V}
 std::string json_stored(std::string_view key, const SetResult& result);
 // {"key":K,"removed":true,"version":V}; not removed: with "reason":"absent" or "value differs".
 std::string json_removed(std::string_view key, const RemoveResult& result);
 // {"key":K,"number":N}; absent: null
 std::string json_number(std::string_view key, const CountResult& number);
-// {"key":K,"touched":true}
-std::string json_touched(std::string_view key, bool touched);
+// {"key":K,"touched":true}; also "appended", "prepended", "exists"
+std::string json_done(std::string_view key, const char* what, bool done);
 // {"list":L,"length":N}
 std::string json_length(std::string_view list, std::uint64_t length);
 // {"list":L,"updated":true}
@@ -63,13 +64,13 @@ std::string json_server(const ClusterServer& server);
 // are distinct texts, else an array of pairs. A text inside that is not UTF-8: {"base64":T}; an
 // error inside: {"error":T}. Numbers that JSON has not are texts.
 std::string json_reply(const CommandReply& reply);
-// {"error":"SENTENCE"}
-std::string json_sentence(std::string_view sentence);
+// {"error":E}
+std::string json_failure(const Error& error);
 
 // {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".
 std::string json_stats(std::string_view node, std::string_view lines);
-// {"node":N,"error":"SENTENCE"}
-std::string json_node_error(std::string_view node, std::string_view sentence);
+// {"node":N,"error":E}
+std::string json_node_error(std::string_view node, const Error& error);
 
 // {"event":"set","key":K,"value":V,"version":V}; {"event":"gap","key":K,"from":T,"until":T} with
 // times as in RFC 3339, UTC. Not for `failed`.

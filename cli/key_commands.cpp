@@ -1,9 +1,11 @@
-// get, set, del: one key each.
+// Commands of one key.
 
 #include <algorithm>
 #include <chrono>
-#include <expected>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "cli/commands.h"
@@ -13,14 +15,13 @@
 namespace sheaf::cli {
 
 ExitCode complain_about(const Error& error) {
-  complain(error.message());
+  complain(sentence_of(error));
   return exit_code(error);
 }
 
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error) {
-  const std::string sentence = error.message();
-  if (context.json()) context.out.line(json_error(key, sentence));
-  complain(about_key(key, sentence));
+  if (context.json()) context.out.line(json_error(key, error));
+  complain(about_key(key, sentence_of(error)));
   return exit_code(error);
 }
 
@@ -88,50 +89,115 @@ Result<GetResult> claim(Client& client, const Arguments& arguments) {
 }  // namespace
 
 ExitCode run_get(Context& context) {
-  const std::string& key = context.arguments.keys.front();
-  const auto got = context.arguments.fence.empty()
-                       ? context.client.get(key, {.timeout = context.arguments.global.timeout})
-                       : claim(context.client, context.arguments);
+  const Arguments& arguments = context.arguments;
+  const std::string& key = arguments.keys.front();
+  const auto read = [&]() -> Result<GetResult> {
+    if (!arguments.fence.empty()) return claim(context.client, arguments);
+    const Timeout timeout = arguments.global.timeout;
+    if (!arguments.touch) return context.client.get(key, {.timeout = timeout});
+    return context.client.get_and_touch(key, {.ttl = arguments.touch, .timeout = timeout});
+  };
+  const auto got = read();
   if (!got) return complain_about_key(context, key, got.error());
   if (context.json()) context.out.line(json_value_and_version(key, *got));
   if (!got->has_value()) return negative(context, key, "the key is absent");
-  if (!context.json()) context.out.write((*got)->data);
+  if (!context.json()) context.out.value((*got)->data, arguments.raw);
   return ExitCode::done;
 }
+
+ExitCode run_exists(Context& context) {
+  const std::string& key = context.arguments.keys.front();
+  const auto got = context.client.get(key, {.timeout = context.arguments.global.timeout});
+  if (!got) return complain_about_key(context, key, got.error());
+  if (context.json()) context.out.line(json_done(key, "exists", got->has_value()));
+  return got->has_value() ? ExitCode::done : ExitCode::negative;
+}
+
+namespace {
+
+// The value of the command line, or all of standard input. Nothing: a sentence was printed.
+std::optional<std::string> value_of(Context& context) {
+  const Arguments& arguments = context.arguments;
+  if (!arguments.from_stdin) return arguments.value;
+  auto piped = read_all(context.in, context.client.config().value_limit);
+  if (piped) return std::move(*piped);
+  complain(about_key(arguments.keys.front(), piped.error() + "."));
+  return std::nullopt;
+}
+
+std::string_view unmet(SetCondition condition) {
+  switch (condition) {
+    case SetCondition::if_absent_or_equal:
+      return "not stored, the key holds another value";
+    case SetCondition::if_present:
+      return "not stored, the key is absent";
+    case SetCondition::if_version:
+      return "not stored, the key is not at this version";
+    case SetCondition::always:
+    case SetCondition::if_absent:
+      break;
+  }
+  return "not stored, the key is there already";
+}
+
+}  // namespace
 
 ExitCode run_set(Context& context) {
   const Arguments& arguments = context.arguments;
   const std::string& key = arguments.keys.front();
-  std::expected<std::string, std::string> piped;
-  if (arguments.from_stdin) {
-    piped = read_all(context.in, context.client.config().value_limit);
-    if (!piped) {
-      complain(printable(key) + ": " + piped.error() + ".");
-      return ExitCode::usage;
-    }
-  }
-  const auto done = context.client.set(key, arguments.from_stdin ? *piped : arguments.value,
+  const auto value = value_of(context);
+  if (!value) return ExitCode::usage;
+  const auto done = context.client.set(key, *value,
                                        {.ttl = arguments.ttl,
                                         .condition = arguments.condition,
                                         .fence = arguments.fence,
+                                        .version = arguments.version,
+                                        .flags = arguments.flags,
                                         .timeout = arguments.global.timeout});
   if (!done) return complain_about_key(context, key, done.error());
   if (context.json()) context.out.line(json_stored(key, *done));
-  if (!done->stored) {
-    const bool compared = arguments.condition == SetCondition::if_absent_or_equal;
-    return negative(context, key,
-                    compared ? "not stored, the key holds another value"
-                             : "not stored, the key is there already");
-  }
+  if (!done->stored) return negative(context, key, unmet(arguments.condition));
   if (!context.json()) context.out.line(done->version.text);
+  return ExitCode::done;
+}
+
+ExitCode run_edit(Context& context) {
+  const Arguments& arguments = context.arguments;
+  const std::string& key = arguments.keys.front();
+  const auto value = value_of(context);
+  if (!value) return ExitCode::usage;
+  const EditOptions options{.timeout = arguments.global.timeout};
+  const bool behind = arguments.command == Command::append;
+  const auto done = behind ? context.client.append(key, *value, options)
+                           : context.client.prepend(key, *value, options);
+  if (!done) return complain_about_key(context, key, done.error());
+  if (context.json()) context.out.line(json_done(key, behind ? "appended" : "prepended", *done));
+  return *done ? ExitCode::done : negative(context, key, "the key is absent");
+}
+
+ExitCode run_getset(Context& context) {
+  const Arguments& arguments = context.arguments;
+  const std::string& key = arguments.keys.front();
+  const auto value = value_of(context);
+  if (!value) return ExitCode::usage;
+  const auto before = context.client.get_and_set(key, *value,
+                                                 {.ttl = arguments.ttl,
+                                                  .condition = arguments.condition,
+                                                  .timeout = arguments.global.timeout});
+  if (!before) return complain_about_key(context, key, before.error());
+  if (context.json()) context.out.line(json_value(key, *before));
+  if (!*before) return negative(context, key, "the key was absent");
+  if (!context.json()) context.out.value((*before)->data, arguments.raw);
   return ExitCode::done;
 }
 
 ExitCode run_del(Context& context) {
   const Arguments& arguments = context.arguments;
+  if (arguments.keys.size() != 1) return run_del_many(context);
   const std::string& key = arguments.keys.front();
   RemoveOptions options;
   if (arguments.if_value) options.if_value = *arguments.if_value;
+  options.if_version = arguments.if_version;
   options.fence = arguments.fence;
   options.timeout = arguments.global.timeout;
   const auto done = context.client.remove(key, options);
@@ -143,7 +209,9 @@ ExitCode run_del(Context& context) {
     case RemoveResult::absent:
       return negative(context, key, "the key is absent");
     case RemoveResult::value_differs:
-      return negative(context, key, "not removed, the key holds another value");
+      return negative(context, key,
+                      arguments.if_version ? "not removed, the key is not at this version"
+                                           : "not removed, the key holds another value");
   }
   return ExitCode::failed;
 }

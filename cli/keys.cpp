@@ -35,7 +35,7 @@ std::unique_ptr<KeyList> read_keys(Context& context) {
     if (!seen.insert(given[i]).second) continue;
     const auto location = context.client.locate(given[i]);
     if (!location && location.error().outcome == Outcome::invalid) {
-      complain(name_of(context, i, given[i]) + ": " + location.error().message());
+      complain(name_of(context, i, given[i]) + ": " + sentence_of(location.error()));
       return nullptr;
     }
     list->keys.push_back(given[i]);

@@ -1,7 +1,9 @@
 // list: push, insert, update, remove, range, len, clear.
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <sheaf/list.h>
 
@@ -9,7 +11,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/json_lines.h"
-#include "cli/keys.h"
+#include "cli/progress.h"
 
 namespace sheaf::cli {
 
@@ -32,35 +34,87 @@ void print_length(Context& context, std::uint64_t length) {
                                   : std::to_string(length));
 }
 
-ExitCode push(Context& context, List& list) {
-  const ListArguments& arguments = context.arguments.list;
-  std::string text;
-  std::vector<std::string_view> values(arguments.values.begin(), arguments.values.end());
-  if (arguments.from_stdin) {
-    auto piped = read_all(context.in, most_input);
-    if (!piped) {
-      complain(printable(arguments.name) + ": " + piped.error() + ".");
+ExitCode length(Context& context, List& list) {
+  const auto length = list.length();
+  if (!length) return failed(context, length.error());
+  print_length(context, *length);
+  return ExitCode::done;
+}
+
+// Items of standard input, in the parts that the list commits.
+class ItemPusher {
+ public:
+  ItemPusher(Context& context, List& list)
+      : context_(context), list_(list), lines_(context.in, context.client.config().value_limit) {}
+
+  ExitCode run() {
+    const Interrupts interrupts;
+    Progress progress("items", lines_.total());
+    for (bool more = true; more && Interrupts::signal() == 0;) {
+      more = read_part();
+      if (items_.empty()) continue;
+      const std::vector<std::string_view> views(items_.begin(), items_.end());
+      const PushManyResult done = list_.push_many(views);
+      pushed_ += done.pushed;
+      length_ = done.length;
+      progress.show(pushed_, lines_.bytes());
+      if (!done.error) continue;
+      complain(about_key(list_.name(), with_commas(pushed_) + " items are in the list."));
+      return failed(context_, *done.error);
+    }
+    return finish();
+  }
+
+ private:
+  bool read_part() {
+    items_.clear();
+    std::size_t bytes = 0;
+    while (items_.size() < part_items && bytes < part_bytes) {
+      const auto line = lines_.next();
+      if (!line) return false;
+      items_.emplace_back(*line);
+      bytes += line->size();
+    }
+    return true;
+  }
+  ExitCode finish() {
+    const std::string so_far = with_commas(pushed_) + " items are in the list.";
+    if (!lines_.error().empty()) {
+      complain(about_key(list_.name(), lines_.error() + "; " + so_far));
       return ExitCode::usage;
     }
-    text = std::move(*piped);
-    values = split_lines(text);
-  }
-  if (values.empty()) {
-    const auto length = list.length();
-    if (!length) return failed(context, length.error());
-    print_length(context, *length);
+    if (const int signal = Interrupts::signal(); signal != 0) {
+      complain(about_key(list_.name(), "interrupted: " + so_far));
+      return static_cast<ExitCode>(128 + signal);
+    }
+    if (pushed_ == 0) return length(context_, list_);
+    print_length(context_, length_);
     return ExitCode::done;
   }
+
+  static constexpr std::size_t part_items = 2'000;
+  static constexpr std::size_t part_bytes = 4u << 20;
+
+  Context& context_;
+  List& list_;
+  LineReader lines_;
+  std::vector<std::string> items_;
+  std::uint64_t pushed_ = 0;
+  std::uint64_t length_ = 0;
+};
+
+ExitCode push(Context& context, List& list) {
+  const ListArguments& arguments = context.arguments.list;
+  if (arguments.from_stdin) return ItemPusher(context, list).run();
+  const std::vector<std::string_view> values(arguments.values.begin(), arguments.values.end());
   const PushManyResult pushed = list.push_many(values);
-  if (pushed.error) {
-    if (values.size() > 1) {
-      complain(printable(arguments.name) + ": " + std::to_string(pushed.pushed) + " of " +
-               std::to_string(values.size()) + " items are in the list.");
-    }
-    return failed(context, *pushed.error);
+  if (!pushed.error) return print_length(context, pushed.length), ExitCode::done;
+  if (values.size() > 1) {
+    complain(about_key(arguments.name, std::to_string(pushed.pushed) + " of " +
+                                           std::to_string(values.size()) +
+                                           " items are in the list."));
   }
-  print_length(context, pushed.length);
-  return ExitCode::done;
+  return failed(context, *pushed.error);
 }
 
 ExitCode insert(Context& context, List& list) {
@@ -93,15 +147,12 @@ ExitCode range(Context& context, List& list) {
   const auto items = list.range(arguments.index, arguments.last);
   if (!items) return failed(context, items.error());
   for (const std::string& item : *items) {
-    context.out.line(context.json() ? json_item(item) : item);
+    if (context.json()) {
+      context.out.line(json_item(item));
+    } else {
+      context.out.value_line(item, context.arguments.raw);
+    }
   }
-  return ExitCode::done;
-}
-
-ExitCode length(Context& context, List& list) {
-  const auto length = list.length();
-  if (!length) return failed(context, length.error());
-  print_length(context, *length);
   return ExitCode::done;
 }
 

@@ -1,19 +1,12 @@
 #include "cli/lock_command.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <spawn.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,15 +18,6 @@
 namespace sheaf::cli {
 
 namespace {
-
-constexpr std::array passed_signals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-constexpr int not_found = 127;
-constexpr int not_executable = 126;
-
-bool is_ignored(int number) {
-  struct sigaction now{};
-  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
 
 ExitCode code_of(int number) { return static_cast<ExitCode>(number); }
 
@@ -81,61 +65,14 @@ void wait_for_either(const PassedSignals& signals, const Mailbox& mailbox) {
   mailbox.clear();
 }
 
-// The program that runs under the lock.
-class Program {
- public:
-  // An error number if it cannot be started.
-  int start(const std::vector<std::string>& words, const FencingToken& token,
-            const PassedSignals& signals);
-  void pass_on(int signal) const { kill(pid_, signal); }
-  // Its exit code, once it has ended.
-  std::optional<int> take_end();
-
- private:
-  pid_t pid_ = -1;
-};
-
-int Program::start(const std::vector<std::string>& words, const FencingToken& token,
-                   const PassedSignals& signals) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  constexpr std::string_view name = "SHEAF_FENCING_TOKEN=";
-  std::string ours = std::string(name) + token.text;
-  std::vector<char*> variables = {ours.data()};
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with(name)) variables.push_back(*variable);
-  }
-  variables.push_back(nullptr);
-
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  sigset_t usual;  // this program ignores SIGPIPE
-  sigemptyset(&usual);
-  sigaddset(&usual, SIGPIPE);
-  posix_spawnattr_setsigdefault(&how, &usual);
-  posix_spawnattr_setsigmask(&how, &signals.before());
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  const int error =
-      posix_spawnp(&pid_, arguments.front(), nullptr, &how, arguments.data(), variables.data());
-  posix_spawnattr_destroy(&how);
-  return error;
-}
-
-std::optional<int> Program::take_end() {
-  int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 // Runs the program to its end, or until it has ended because the lock was lost.
 ExitCode run_program_under(LockGuard& guard, const std::vector<std::string>& words,
                            const PassedSignals& signals, const std::shared_ptr<Mailbox>& mailbox) {
-  Program program;
-  if (const int error = program.start(words, guard.token(), signals); error != 0) {
-    complain(printable(words.front()) +
-             " could not be started: " + std::generic_category().message(error) + ".");
-    return code_of(error == ENOENT ? not_found : not_executable);
+  ChildProgram program;
+  const std::string token = "SHEAF_FENCING_TOKEN=" + guard.token().text;
+  if (const int error = program.start(words, token, signals.before()); error != 0) {
+    complain(ChildProgram::why_not_started(words.front(), error));
+    return code_of(ChildProgram::code_not_started(error));
   }
   guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });
   bool lost = false;
@@ -159,30 +96,6 @@ ExitCode run_program_under(LockGuard& guard, const std::vector<std::string>& wor
 
 }  // namespace
 
-PassedSignals::PassedSignals() {
-  sigset_t wanted;
-  sigemptyset(&wanted);
-  sigaddset(&wanted, SIGCHLD);
-  // Linux queues a blocked signal even when it is ignored, so an ignored one is not asked for.
-  for (const int number : passed_signals) {
-    if (!is_ignored(number)) sigaddset(&wanted, number);
-  }
-  sigprocmask(SIG_BLOCK, &wanted, &before_);
-  descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-PassedSignals::~PassedSignals() {
-  while (take().number != 0) {
-  }
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
-}
-
-PassedSignals::Signal PassedSignals::take() const {
-  signalfd_siginfo info{};
-  if (read(descriptor_.get(), &info, sizeof info) != sizeof info) return {};
-  return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
-}
-
 ExitCode run_lock(Context& context, const PassedSignals& signals) {
   const LockArguments& wanted = context.arguments.lock;
   Locker locker(context.client, {.lease = wanted.lease});
@@ -196,7 +109,7 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
     if (number != 0 && number != SIGCHLD) return code_of(128 + number);
   }
   if (got->failed()) {
-    complain(about_key(wanted.name, got->error().message()));
+    complain(about_key(wanted.name, sentence_of(got->error())));
     return exit_code(got->error());
   }
   if (got->busy()) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/line/password.h"
 #include "cli/output.h"
-#include "cli/password.h"
 #include "cli/program.h"
 
 int main(int argc, char** argv) {

@@ -72,7 +72,7 @@ constexpr SpareColumn spare_columns[] = {
 
 // Adds them; `of` is the report of each row, null if there is none.
 void add_spare_columns(const std::vector<const NodeReport*>& of, std::vector<Column>& columns,
-                       std::vector<std::vector<std::string>>& rows) {
+                       std::vector<Row>& rows) {
   for (const SpareColumn& spare : spare_columns) {
     const auto worth_it = [&](const NodeReport* report) {
       return report != nullptr && spare.worth_it(report->stats);
@@ -80,27 +80,28 @@ void add_spare_columns(const std::vector<const NodeReport*>& of, std::vector<Col
     if (std::ranges::none_of(of, worth_it)) continue;
     columns.push_back({spare.title});
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i].push_back(of[i] != nullptr ? spare.text(of[i]->stats) : "-");
+      rows[i].cells.push_back(of[i] != nullptr ? spare.text(of[i]->stats) : "-");
     }
   }
 }
 
 }  // namespace
 
-std::string nodes_table(const std::vector<NodeReport>& reports) {
-  std::vector<std::vector<std::string>> rows;
+std::string nodes_table(const std::vector<NodeReport>& reports, bool colours) {
+  std::vector<Row> rows;
   std::vector<const NodeReport*> of;
   for (const NodeReport& report : reports) {
     of.push_back(&report);
-    rows.push_back({report.stats.node, std::string(to_string(report.stats.health)),
-                    report.round_trip ? format_elapsed(*report.round_trip) : "-",
-                    pool_text(report.stats),
-                    report.clock_difference ? difference_text(*report.clock_difference) : "-"});
+    rows.push_back(
+        {{report.stats.node, std::string(to_string(report.stats.health)),
+          report.round_trip ? format_elapsed(*report.round_trip) : "-", pool_text(report.stats),
+          report.clock_difference ? difference_text(*report.clock_difference) : "-"},
+         report.error.has_value()});
   }
   std::vector<Column> columns = {
       {"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}};
   add_spare_columns(of, columns, rows);
-  return text_table(columns, rows);
+  return text_table(columns, rows, colours);
 }
 
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node) {
@@ -110,8 +111,8 @@ const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_
 }
 
 std::string nodes_table(const std::vector<NodeReport>& reports,
-                        const std::vector<ClusterServer>& servers) {
-  std::vector<std::vector<std::string>> rows;
+                        const std::vector<ClusterServer>& servers, bool colours) {
+  std::vector<Row> rows;
   std::vector<const NodeReport*> of;
   for (const ClusterServer& server : servers) {
     const NodeReport* const report = report_of(reports, server.node);
@@ -119,15 +120,16 @@ std::string nodes_table(const std::vector<NodeReport>& reports,
     std::string role = server.replica ? "replica" : "primary";
     if (!server.primary.empty()) role += " of " + server.primary;
     rows.push_back(
-        {server.node, role, report != nullptr ? std::string(to_string(report->stats.health)) : "-",
-         report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
-         report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
-         ranges_text(server.slots)});
+        {{server.node, role, report != nullptr ? std::string(to_string(report->stats.health)) : "-",
+          report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
+          report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
+          ranges_text(server.slots)},
+         report != nullptr && report->error});
   }
   std::vector<Column> columns = {{"NODE"}, {"ROLE"},        {"HEALTH"}, {"ROUND TRIP", true},
                                  {"POOL"}, {"EPOCH", true}, {"SLOTS"}};
   add_spare_columns(of, columns, rows);
-  return text_table(columns, rows);
+  return text_table(columns, rows, colours);
 }
 
 std::vector<std::string> certificate_warnings(const std::vector<NodeReport>& reports,

@@ -16,11 +16,11 @@
 namespace sheaf::cli {
 
 // Node, health, round trip, pool and clock difference.
-std::string nodes_table(const std::vector<NodeReport>& reports);
+std::string nodes_table(const std::vector<NodeReport>& reports, bool colours = false);
 // The same for a cluster whose servers decide, with role, epoch and slots in the place of the
 // clock. Replicas are not asked.
 std::string nodes_table(const std::vector<NodeReport>& reports,
-                        const std::vector<ClusterServer>& servers);
+                        const std::vector<ClusterServer>& servers, bool colours = false);
 // Of a server among the reports; null: it was not asked.
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node);
 

@@ -1,67 +1,45 @@
 #include "cli/program.h"
 
-#include <cstdlib>
-#include <expected>
+#include <algorithm>
+#include <cerrno>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <sheaf/client.h>
 
-#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_command.h"
+#include "cli/json_lines.h"
+#include "cli/line/arguments.h"
+#include "cli/line/password.h"
 #include "cli/lock_command.h"
-#include "cli/password.h"
+#include "cli/servers.h"
 
 namespace sheaf::cli {
 
 namespace {
 
-using Clusters = std::vector<std::pair<std::string, ClusterConfig>>;
-
-std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
-
-std::string names_of(const Clusters& clusters) {
-  std::string names;
-  for (const auto& [name, config] : clusters) {
-    if (!names.empty()) names += ", ";
-    names += in_quotes(name);
+Result<ClusterConfig> configure(const GlobalArguments& global) {
+  Environment environment = Environment::read();
+  if (global.ask_password) {
+    auto password = ask_password();
+    if (!password) return Failure(std::move(password.error()));
+    environment.password = std::move(*password);
   }
-  return names;
+  return choose_servers(global, environment).and_then([&](ClusterConfig&& config) {
+    return give_password(std::move(config), global.password_file, environment.password);
+  });
 }
 
-Failure bad_configuration(std::string text) {
-  Error error;
-  error.outcome = Outcome::invalid;
-  error.reason = Reason::bad_configuration;
-  error.text = std::move(text);
-  return Failure(std::move(error));
-}
-
-Result<ClusterConfig> choose_cluster(const GlobalArguments& global) {
-  if (!global.servers.empty()) return ClusterConfig::parse_uri(global.servers);
-  auto clusters = ClusterConfig::load_file(global.config);
-  if (!clusters) return Failure(std::move(clusters.error()));
-  if (global.cluster.empty() && clusters->size() == 1) return std::move(clusters->front().second);
-  for (auto& [name, config] : *clusters) {
-    if (!global.cluster.empty() && name == global.cluster) return std::move(config);
-  }
-  return bad_configuration(global.cluster.empty()
-                               ? "--cluster must say which cluster of the file is meant: " +
-                                     names_of(*clusters)
-                               : "the file has no cluster " + in_quotes(global.cluster) +
-                                     ", only " + names_of(*clusters));
+// In `--json` mode it is a line of standard output, too.
+ExitCode refuse(const Error& error, bool json, Output& out) {
+  if (json) out.line(json_failure(error));
+  return complain_about(error);
 }
 
 ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
-  auto config = choose_cluster(arguments.global);
-  if (config) {
-    auto wrong =
-        give_password(*config, arguments.global.password_file, std::getenv(password_variable));
-    if (wrong) return complain_about(bad_configuration(std::move(*wrong)).error);
-  }
+  auto config = configure(arguments.global);
   // One command needs few nodes, locate and ring often none: connections are made when they are
   // needed.
   if (config && arguments.command != Command::nodes) config->pool_min = 0;
@@ -72,7 +50,7 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   std::optional<PassedSignals> passed;
   if (arguments.command == Command::lock) passed.emplace();
   auto client = config ? Client::open(std::move(*config)) : Failure(std::move(config.error()));
-  if (!client) return complain_about(client.error());
+  if (!client) return refuse(client.error(), arguments.global.json, out);
   Context context{arguments, *client, in, out};
   switch (arguments.command) {
     case Command::get:
@@ -81,6 +59,13 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_set(context);
     case Command::del:
       return run_del(context);
+    case Command::exists:
+      return run_exists(context);
+    case Command::append:
+    case Command::prepend:
+      return run_edit(context);
+    case Command::getset:
+      return run_getset(context);
     case Command::incr:
       return run_incr(context);
     case Command::touch:
@@ -106,9 +91,20 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
     case Command::exec:
       return run_exec(context);
     case Command::dev:
+    case Command::help:
+    case Command::completion:
+    case Command::man:
       break;
   }
   return ExitCode::usage;
+}
+
+Error misused(const std::string& sentence) {
+  Error error;
+  error.outcome = Outcome::invalid;
+  error.reason = Reason::bad_argument;
+  error.text = sentence;
+  return error;
 }
 
 ExitCode run_command(const std::vector<std::string>& words, int in, Output& out) {
@@ -118,6 +114,8 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
     if (end.code == ExitCode::done) {
       out.write(end.text);
     } else {
+      if (std::ranges::find(words, "--json") != words.end())
+        out.line(json_failure(misused(end.text)));
       complain(end.text);
     }
     return end.code;
@@ -133,6 +131,8 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
 ExitCode run_program(const std::vector<std::string>& words, int in, Output& out) {
   const ExitCode code = run_command(words, in, out);
   if (out.flush()) return code;
+  // Whoever reads has seen enough, as `head` does: no reason to complain.
+  if (out.error() == EPIPE) return ExitCode::closed_pipe;
   complain("cannot write to standard output: " + std::generic_category().message(out.error()) +
            ".");
   return ExitCode::failed;

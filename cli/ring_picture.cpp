@@ -36,9 +36,9 @@ std::string ring_picture(const std::vector<NodeShare>& shares, std::size_t width
   std::vector<Column> columns = {{"NODE"}, {"WEIGHT", true}, {"SHARE", true}};
   if (counted) columns.push_back({"KEYS", true});
   columns.push_back({""});
-  std::vector<std::vector<std::string>> rows;
+  std::vector<Row> rows;
   for (const NodeShare& share : shares) {
-    auto& row = rows.emplace_back();
+    std::vector<std::string>& row = rows.emplace_back().cells;
     row = {share.node, std::to_string(share.weight), percent(share.share)};
     if (counted) row.push_back(std::to_string(share.keys.value_or(0)));
     row.push_back(bar(share.share, largest, width));

@@ -87,9 +87,9 @@ std::string slot_picture(const std::vector<ClusterServer>& owners,
   const bool counted = std::ranges::any_of(shares, [](const auto& share) { return !!share.keys; });
   std::vector<Column> columns = {{""}, {"NODE"}, {"SLOTS", true}, {"SHARE", true}};
   if (counted) columns.push_back({"KEYS", true});
-  std::vector<std::vector<std::string>> rows;
+  std::vector<Row> rows;
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    auto& row = rows.emplace_back();
+    std::vector<std::string>& row = rows.emplace_back().cells;
     row = {std::string(1, mark_of(i)), owners[i].node, std::to_string(count_slots(owners[i].slots)),
            percent(shares[i].share)};
     if (counted) row.push_back(std::to_string(shares[i].keys.value_or(0)));

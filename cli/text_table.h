@@ -14,9 +14,14 @@ struct Column {
   bool right = false;  // Aligned to the right, for numbers.
 };
 
-// The titles and the rows, two blanks between columns, no blanks at the end of a line. Every row
-// has as many cells as there are columns.
-std::string text_table(const std::vector<Column>& columns,
-                       const std::vector<std::vector<std::string>>& rows);
+struct Row {
+  std::vector<std::string> cells;  // As many as there are columns.
+  bool alarming = false;           // In red where there are colours.
+};
+
+// The titles and the rows, two blanks between columns, no blanks at the end of a line. With
+// `colours` the titles are bold, in the sequences of a terminal.
+std::string text_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                       bool colours = false);
 
 }  // namespace sheaf::cli

@@ -37,7 +37,7 @@ class Follower {
 
  private:
   std::optional<ExitCode> fail(const WatchEvent& event) {
-    complain(printable(event.key) + ": " + event.error->message());
+    complain(printable(event.key) + ": " + sentence_of(*event.error));
     if (!is_final(*event.error)) return std::nullopt;
     lost_.add_failure(*event.error);
     if (lost_.failures() < keys_) return std::nullopt;

@@ -88,11 +88,11 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }  // namespace
 
 std::expected<void, std::string> Broker::start() {
-  auto own = take_port();
+  auto own = take_port(wanted_port_);
   if (!own) return std::unexpected(std::move(own.error()));
   reserved_ = *std::move(own);
   if (plan_.kind == ServerKind::redis) {
-    auto bus = take_port();
+    auto bus = take_port(0);
     if (!bus) return std::unexpected(std::move(bus.error()));
     reserved_bus_ = *std::move(bus);
   }
@@ -105,18 +105,20 @@ std::expected<void, std::string> Broker::start() {
 // The kernel gives a bound port to nobody who does not ask for it by number, and lets a server that
 // sets SO_REUSEADDR, as all of them do, listen on it all the same as long as we do not listen
 // ourselves.
-std::expected<Broker::Port, std::string> Broker::take_port() {
+std::expected<Broker::Port, std::string> Broker::take_port(std::uint16_t wanted) {
   Descriptor reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(wanted);
   socklen_t size = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   if (!reserved.valid() ||
       setsockopt(reserved.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       bind(reserved.get(), generic, size) != 0 ||
       getsockname(reserved.get(), generic, &size) != 0) {
+    if (wanted != 0) return system_failure("port " + std::to_string(wanted) + " of 127.0.0.1");
     return system_failure("no free port on 127.0.0.1");
   }
   return Port{std::move(reserved), ntohs(address.sin_port)};

@@ -25,6 +25,7 @@ struct BrokerPlan {
   std::filesystem::path plugin;   // brokers only
   std::string spelling;           // brokers only
   bool verbose = false;
+  std::uint16_t port = 0;  // of the first server, the others have the next ones; 0: free ones
 
   ServerTraits traits() const noexcept { return traits_of(kind); }
 };
@@ -48,8 +49,9 @@ class Descriptor {
 class Broker {
  public:
   // It runs in `folder`, which is absolute; its log is there, and a broker's mosquitto.conf.
-  Broker(const BrokerPlan& plan, std::filesystem::path folder)
-      : plan_(plan), folder_(std::move(folder)) {}
+  // `port` 0: a free one.
+  Broker(const BrokerPlan& plan, std::filesystem::path folder, std::uint16_t port)
+      : plan_(plan), folder_(std::move(folder)), wanted_port_(port) {}
   Broker(Broker&&) noexcept = default;
 
   // Takes free ports and starts the process. It may still end by itself: see reap().
@@ -80,7 +82,7 @@ class Broker {
     Descriptor reservation;
     std::uint16_t number = 0;
   };
-  static std::expected<Port, std::string> take_port();
+  static std::expected<Port, std::string> take_port(std::uint16_t wanted);
   std::expected<void, std::string> write_configuration() const;
   std::vector<std::string> command_line() const;
   std::expected<void, std::string> launch();
@@ -88,6 +90,7 @@ class Broker {
 
   const BrokerPlan& plan_;
   std::filesystem::path folder_;
+  std::uint16_t wanted_port_;
   Port reserved_;
   Port reserved_bus_;  // Redis only
   pid_t pid_ = -1;

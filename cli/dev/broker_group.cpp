@@ -90,7 +90,9 @@ std::expected<void, std::string> BrokerGroup::launch(std::uint32_t count) {
     if (!fs::create_directory(folder, failed)) {
       return std::unexpected("cannot make " + folder.string() + ".");
     }
-    if (auto done = brokers_.emplace_back(plan_, folder).start(); !done) return done;
+    const std::uint32_t port = plan_.port == 0 ? 0 : plan_.port + i;
+    Broker& broker = brokers_.emplace_back(plan_, folder, static_cast<std::uint16_t>(port));
+    if (auto done = broker.start(); !done) return done;
   }
   return {};
 }
@@ -100,7 +102,7 @@ std::expected<void, std::string> BrokerGroup::replace_ended() {
   for (Broker& broker : brokers_) {
     if (!broker.reap()) continue;
     const bool port_taken = says_port_taken(broker.log());
-    if (!port_taken || ++restarts_ > most_restarts) {
+    if (!port_taken || plan_.port != 0 || ++restarts_ > most_restarts) {
       return std::unexpected(std::string(plan_.traits().noun) + " " + broker.node() + " " +
                              broker.ending() + ".");
     }
@@ -153,13 +155,16 @@ bool BrokerGroup::any_running() const {
 bool BrokerGroup::watch() {
   while (any_running()) {
     if (signals_.wait(milliseconds(-1)) == Signals::Event::end) return true;
-    for (Broker& broker : brokers_) {
-      if (broker.reap())
-        complain(std::string(plan_.traits().noun) + " " + broker.node() + " " + broker.ending() +
-                 ".");
-    }
+    report_ended();
   }
   return false;
+}
+
+void BrokerGroup::report_ended() {
+  for (Broker& broker : brokers_) {
+    if (!broker.reap()) continue;
+    complain(std::string(plan_.traits().noun) + " " + broker.node() + " " + broker.ending() + ".");
+  }
 }
 
 std::string BrokerGroup::uri() const {

@@ -47,6 +47,8 @@ class BrokerGroup {
   std::expected<Start, std::string> start(std::uint32_t count, std::uint32_t replicas);
   // Until a signal asks to end (true) or no broker is left (false). Reports each that ends.
   bool watch();
+  // Reports each that has ended since the last call.
+  void report_ended();
 
   const BrokerPlan& plan() const noexcept { return plan_; }
   // mqtt://127.0.0.1:P1,127.0.0.1:P2,... or memcached://... or redis://... A cluster's has its

@@ -1,9 +1,12 @@
 #include "cli/dev/dev_command.h"
 
+#include <poll.h>
+
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "cli/child_program.h"
 #include "cli/dev/broker_group.h"
 #include "cli/dev/resp_files.h"
 #include "cli/json_lines.h"
@@ -60,6 +63,7 @@ std::expected<BrokerPlan, std::string> make_plan(const DevArguments& arguments) 
   plan.kind = arguments.kind;
   plan.verbose = arguments.verbose;
   plan.spelling = arguments.spelling;
+  plan.port = arguments.port;
   auto program = find_server(arguments);
   if (!program) return std::unexpected(std::move(program.error()));
   std::error_code ignored;
@@ -69,6 +73,29 @@ std::expected<BrokerPlan, std::string> make_plan(const DevArguments& arguments) 
   if (!plugin) return std::unexpected(std::move(plugin.error()));
   plan.plugin = std::move(*plugin);
   return plan;
+}
+
+// Runs CMD to its end; the servers end after it.
+ExitCode run_program_on(BrokerGroup& group, const std::vector<std::string>& words,
+                        const Signals& signals) {
+  const PassedSignals passed;
+  ChildProgram program;
+  if (const int error = program.start(words, "SHEAF_SERVERS=" + group.uri(), signals.before());
+      error != 0) {
+    complain(ChildProgram::why_not_started(words.front(), error));
+    return static_cast<ExitCode>(ChildProgram::code_not_started(error));
+  }
+  for (;;) {
+    if (const auto code = program.take_end()) return static_cast<ExitCode>(*code);
+    pollfd wanted{.fd = passed.descriptor(), .events = POLLIN, .revents = 0};
+    static_cast<void>(poll(&wanted, 1, -1));
+    const PassedSignals::Signal signal = passed.take();
+    if (signal.number == SIGCHLD) {
+      group.report_ended();
+    } else if (signal.number != 0 && !signal.from_terminal) {
+      program.pass_on(signal.number);
+    }
+  }
 }
 
 }  // namespace
@@ -84,6 +111,7 @@ ExitCode run_dev(const DevArguments& arguments, bool json, Output& out) {
   const auto started = group.start(arguments.servers, arguments.replicas);
   if (!started) return refuse(started.error());
   if (*started == BrokerGroup::Start::interrupted) return ExitCode::done;
+  if (!arguments.words.empty()) return run_program_on(group, arguments.words, signals);
   if (!announce(group, json, out)) return ExitCode::failed;
   return group.watch() ? ExitCode::done
                        : refuse("no " + std::string(group.plan().traits().noun) + " is left.");

@@ -5,8 +5,8 @@
 //
 // Thread rule: the program's main thread, and no other thread may exist when it is called.
 
-#include "cli/arguments.h"
 #include "cli/exit_code.h"
+#include "cli/line/arguments.h"
 #include "cli/output.h"
 
 namespace sheaf::cli {

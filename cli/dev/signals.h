@@ -24,6 +24,8 @@ class Signals {
   enum class Event { none, child, end };
   // The next event; none after `timeout`. A negative timeout waits for ever.
   Event wait(std::chrono::milliseconds timeout) const;
+  // The mask that was in force before.
+  const sigset_t& before() const noexcept { return before_; }
 
  private:
   sigset_t before_{};

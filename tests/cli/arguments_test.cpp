@@ -1,4 +1,4 @@
-#include "cli/arguments.h"
+#include "cli/line/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,13 +77,6 @@ TEST(CliArguments, TheTimeoutIsThreeSecondsUnlessGiven) {
   EXPECT_EQ(parsed(with_servers({"get", "k"})).global.timeout, std::chrono::seconds(3));
 }
 
-TEST(CliArguments, WithoutServersOrConfigurationTheSentenceNamesBoth) {
-  const std::string sentence = refused({"get", "k"});
-  EXPECT_THAT(sentence, HasSubstr("--servers"));
-  EXPECT_THAT(sentence, HasSubstr("--config"));
-  refused({"--servers", "", "get", "k"});
-}
-
 TEST(CliArguments, ServersAndConfigurationExcludeEachOther) {
   refused({"--servers", "embedded://1", "--config", "f", "get", "k"});
   refused(with_servers({"--cluster", "c", "get", "k"}));
@@ -95,7 +88,9 @@ TEST(CliArguments, ThePasswordFileIsGlobal) {
   EXPECT_EQ(parsed(with_servers({"get", "k", "--password-file", "/p q"})).global.password_file,
             "/p q");
   EXPECT_EQ(refused(with_servers({"get", "k", "--password-file", ""})),
-            "--password-file must name a file.");
+            "--password-file is empty.");
+  EXPECT_TRUE(parsed(with_servers({"get", "k", "--ask-password"})).global.ask_password);
+  refused(with_servers({"get", "k", "--ask-password", "--password-file", "/p"}));
   refused({"dev", "--password-file", "/p"});
 }
 
@@ -129,13 +124,15 @@ TEST(CliArguments, TwoDashesEndTheOptions) {
 }
 
 TEST(CliArguments, ADashStandsForStandardInput) {
-  for (const char* command : {"mget", "locate"}) {
+  for (const char* command : {"mget", "locate", "del"}) {
     EXPECT_TRUE(parsed(with_servers({command, "-"})).from_stdin);
-    EXPECT_TRUE(parsed(with_servers({command, "--", "-"})).from_stdin);
+    EXPECT_FALSE(parsed(with_servers({command, "--", "-"})).from_stdin);
     EXPECT_FALSE(parsed(with_servers({command, "k"})).from_stdin);
     refused(with_servers({command, "a", "-"}));
   }
   EXPECT_TRUE(parsed(with_servers({"set", "k", "-"})).from_stdin);
+  EXPECT_FALSE(parsed(with_servers({"set", "k", "--", "-"})).from_stdin);
+  EXPECT_EQ(parsed(with_servers({"set", "k", "--", "-"})).value, "-");
   const Arguments get = parsed(with_servers({"get", "-"}));
   EXPECT_FALSE(get.from_stdin);
   EXPECT_THAT(get.keys, ElementsAre("-"));
@@ -153,6 +150,25 @@ TEST(CliArguments, SetTakesTimeToLiveConditionAndFence) {
   EXPECT_EQ(parsed(with_servers({"set", "k", "v", "--if-absent"})).condition,
             SetCondition::if_absent);
   EXPECT_EQ(parsed(with_servers({"del", "k", "--fence", "1:2:n"})).fence.text, "1:2:n");
+}
+
+TEST(CliArguments, ConditionsExcludeEachOther) {
+  const Arguments set =
+      parsed(with_servers({"set", "k", "v", "--if-version", "7", "--flags", "9"}));
+  EXPECT_EQ(set.condition, SetCondition::if_version);
+  EXPECT_EQ(set.version.text, "7");
+  EXPECT_EQ(set.flags, 9u);
+  EXPECT_EQ(parsed(with_servers({"set", "k", "v", "--if-present"})).condition,
+            SetCondition::if_present);
+  EXPECT_EQ(refused(with_servers({"set", "k", "v", "--if-present", "--if-absent"})),
+            "--if-absent and --if-present are both given: one condition holds.");
+  EXPECT_EQ(parsed(with_servers({"del", "k", "--if-version", "7"})).if_version, Version{"7"});
+  refused(with_servers({"del", "k", "--if-version", "7", "--if-value", "v"}));
+  refused(with_servers({"del", "k", "j", "--if-value", "v"}));
+  refused(with_servers({"set", "k", "v", "--flags", "4294967296"}));
+  refused(with_servers({"get", "k", "--touch", "1s", "--fence", "t"}));
+  EXPECT_EQ(parsed(with_servers({"get", "k", "--touch", "1s"})).touch->milliseconds(),
+            std::chrono::seconds(1));
 }
 
 TEST(CliArguments, WhatIsNotAllowedIsOneSentence) {
@@ -191,15 +207,28 @@ TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
   EXPECT_EQ(parsed(with_servers({"list", "push", "--", "-n", "-v", "[x]", ""})).list.values,
             (Words{"-v", "[x]", ""}));
   EXPECT_THAT(refused(with_servers({"list", "pop", "jobs"})), HasSubstr("pop"));
-  EXPECT_THAT(refused(with_servers({"list", "push", "jobs"})), HasSubstr("push NAME"));
+  EXPECT_EQ(refused(with_servers({"list", "push", "jobs"})),
+            "list push wants NAME VALUE...|-. sheaf help list push tells more.");
   EXPECT_THAT(refused(with_servers({"list", "remove", "jobs", "1.5"})), HasSubstr("index"));
-  EXPECT_THAT(refused(with_servers({"list", "clear", "jobs", "x"})), HasSubstr("clear NAME"));
+  EXPECT_EQ(refused(with_servers({"list", "clear", "jobs", "x"})),
+            "list clear wants NAME, not also \"x\". sheaf help list clear tells more.");
+  EXPECT_THAT(refused(with_servers({"list"})), HasSubstr("push, insert"));
 }
 
 TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
-  EXPECT_THAT(refused({}), HasSubstr("--help"));
-  EXPECT_THAT(refused(with_servers({})), HasSubstr("--help"));
-  EXPECT_THAT(refused(with_servers({"fetch", "k"})), HasSubstr("fetch"));
+  EXPECT_EQ(refused({}), "A command is missing. sheaf help tells more.");
+  EXPECT_EQ(refused(with_servers({})), refused({}));
+  EXPECT_EQ(refused(with_servers({"frobnicate", "k"})),
+            "There is no command \"frobnicate\". sheaf help tells more.");
+  EXPECT_EQ(refused(with_servers({"gte", "k"})),
+            "There is no command \"gte\". Did you mean get? sheaf help tells more.");
+  EXPECT_EQ(refused(with_servers({"set", "k", "v", "--if-absnt"})),
+            "set has no option \"--if-absnt\". Did you mean --if-absent? sheaf help set tells "
+            "more.");
+  EXPECT_EQ(refused(with_servers({"set", "k", "v", "--ttl", "1s", "--ttl", "2s"})),
+            "--ttl is given twice. sheaf help set tells more.");
+  EXPECT_EQ(refused(with_servers({"set", "k", "v", "--ttl"})),
+            "--ttl needs a value. sheaf help set tells more.");
   EXPECT_THAT(refused(with_servers({"get"})), HasSubstr("KEY"));
   EXPECT_THAT(refused(with_servers({"get", "a", "b"})), HasSubstr("b"));
   EXPECT_THAT(refused(with_servers({"set", "k"})), HasSubstr("VALUE"));
@@ -258,7 +287,19 @@ TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
   EXPECT_THAT(set.error().text, HasSubstr("--if-absent-or-equal"));
 }
 
+TEST(CliArguments, HelpOfACommandIsAlsoACommand) {
+  for (const auto& [words, same] : {std::pair(Words{"help"}, Words{"--help"}),
+                                    {{"help", "set"}, {"set", "--help"}},
+                                    {{"help", "list"}, {"list", "--help"}},
+                                    {{"help", "list", "push"}, {"list", "push", "--help"}}}) {
+    EXPECT_EQ(parse_arguments(words).error().text, parse_arguments(same).error().text);
+  }
+  EXPECT_THAT(parse_arguments({"help", "list"}).error().text, HasSubstr("list drop-holes NAME"));
+  EXPECT_EQ(parse_arguments({"help", "fetch"}).error().code, ExitCode::usage);
+}
+
 TEST(CliArguments, TheVersionIsPrinted) {
+  EXPECT_EQ(parse_arguments({"-V"}).error().text, parse_arguments({"--version"}).error().text);
   const auto arguments = parse_arguments({"--version"});
   ASSERT_FALSE(arguments);
   EXPECT_EQ(arguments.error().code, ExitCode::done);
@@ -309,6 +350,8 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
   }
   EXPECT_THAT(refused({"dev", "--redis", "3", "--garnet", "3"}), HasSubstr("--redis"));
   EXPECT_THAT(refused({"dev", "--replicas", "1"}), HasSubstr("--replicas"));
+  EXPECT_THAT(parsed({"dev", "--", "make", "-j", "--brokers"}).dev.words,
+              ElementsAre("make", "-j", "--brokers"));
 }
 
 // Every field as text, or the early exit.
@@ -327,7 +370,8 @@ std::string shown(const std::expected<Arguments, EarlyExit>& result) {
   show(static_cast<int>(all.command), all.global.servers, all.global.config, all.global.cluster,
        all.global.timeout.count(), all.global.json, all.from_stdin, all.value,
        all.ttl ? all.ttl->milliseconds().count() : 0, static_cast<int>(all.condition),
-       all.fence.text, all.if_value.value_or("none"), all.ring_keys.value_or(0), all.stats_group);
+       all.fence.text, all.if_value.value_or("none"), all.ring_keys.value_or(0), all.stats_group,
+       all.raw, all.version.text, all.flags, all.touch.has_value(), all.if_version.has_value());
   show_all(all.keys);
   show(static_cast<int>(all.list.action), all.list.name, all.list.index, all.list.last,
        all.list.from_stdin);
@@ -349,6 +393,10 @@ TEST(CliArguments, AParserForgetsTheLineBefore) {
       {"--servers", "u", "del", "k", "--if-value", "v"},
       {"--servers", "u", "mget", "a", "b", "c"},
       {"--servers", "u", "mget", "-"},
+      {"--servers", "u", "mget", "--raw", "--", "-"},
+      {"--servers", "u", "set", "k", "v", "--if-version", "7", "--flags", "9"},
+      {"--servers", "u", "del", "k", "--if-version", "7"},
+      {"--servers", "u", "get", "k", "--touch", "3s"},
       {"--servers", "u", "mset", "-"},
       {"--servers", "u", "incr", "n", "-5", "--initial", "7", "--ttl", "3s"},
       {"--servers", "u", "incr", "n"},

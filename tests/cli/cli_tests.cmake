@@ -1,10 +1,11 @@
 # The `sheaf` program: its pure parts as unit tests, the built program end to end, the samples.
 if(TARGET sheaf_cli)
   sheaf_test(cli LIBS sheaf_cli_parts)
+  target_compile_definitions(test_cli PRIVATE "SHEAF_TEST_DOCS=\"${PROJECT_SOURCE_DIR}/docs\"")
 
   find_package(Python3 3.9 COMPONENTS Interpreter)
   if(Python3_FOUND)
-    set(cli_modules test_one_process)
+    set(cli_modules test_one_process test_terminal)
     if(TARGET sheaf_test_broker)  # a mosquitto is there
       list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
     endif()

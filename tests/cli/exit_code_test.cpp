@@ -11,13 +11,14 @@ Error error_of(Outcome outcome) {
   return error;
 }
 
-TEST(CliExitCode, TheCallersOwnMistakesAreTwoAndEverythingElseThree) {
+TEST(CliExitCode, TellsTheCallersOwnMistakesWhatFailedAndWhatIsUnknownApart) {
   EXPECT_EQ(exit_code(error_of(Outcome::invalid)), ExitCode::usage);
   EXPECT_EQ(exit_code(error_of(Outcome::unsupported)), ExitCode::usage);
-  for (const Outcome outcome : {Outcome::refused, Outcome::not_sent, Outcome::unknown,
-                                Outcome::overloaded, Outcome::shutdown}) {
+  for (const Outcome outcome :
+       {Outcome::refused, Outcome::not_sent, Outcome::overloaded, Outcome::shutdown}) {
     EXPECT_EQ(exit_code(error_of(outcome)), ExitCode::failed);
   }
+  EXPECT_EQ(exit_code(error_of(Outcome::unknown)), ExitCode::unknown);
 }
 
 TEST(CliExitCode, ABatchIsDoneWhenEveryKeyHasAnAnswer) {
@@ -28,12 +29,15 @@ TEST(CliExitCode, ABatchIsDoneWhenEveryKeyHasAnAnswer) {
   EXPECT_EQ(tally.total(), 1u);
 }
 
-TEST(CliExitCode, ABatchOfWhichSomeKeysFailedIsThree) {
+TEST(CliExitCode, ABatchOfWhichSomeKeysFailedIsThreeOrUnknown) {
   Tally tally;
   tally.add_success();
-  tally.add_failure(error_of(Outcome::unknown));
+  tally.add_failure(error_of(Outcome::not_sent));
   EXPECT_EQ(tally.exit_code(), ExitCode::failed);
   EXPECT_EQ(tally.failures(), 1u);
+  tally.add_failure(error_of(Outcome::unknown));
+  EXPECT_EQ(tally.exit_code(), ExitCode::unknown);
+  EXPECT_EQ(tally.failures(), 2u);
   EXPECT_EQ(tally.answered(), 1u);
 }
 

@@ -41,9 +41,15 @@ TEST(CliJsonLines, AnAbsentKeyIsNull) {
 }
 
 TEST(CliJsonLines, AFailedKeyCarriesItsSentence) {
-  EXPECT_EQ(json_error("k", "not sent: b1:1883 is down."),
-            R"({"key":"k","error":"not sent: b1:1883 is down."})");
-  EXPECT_THAT(json_error("k", "server said \xff"), HasSubstr("\xef\xbf\xbd"));
+  const Error down{Outcome::not_sent, Reason::node_down, "b1:1883", {}, ""};
+  EXPECT_EQ(json_error("k", down),
+            R"({"key":"k","error":{"outcome":"not sent","reason":"node down",)"
+            R"("node":"b1:1883","text":"not sent: node down at b1:1883"}})");
+  const Error wrong{Outcome::invalid, Reason::bad_argument, "", {}, "the key is empty"};
+  EXPECT_EQ(json_failure(wrong), R"({"error":{"outcome":"invalid","reason":"bad argument",)"
+                                 R"("text":"the key is empty"}})");
+  const Error said{Outcome::refused, Reason::other, "b", {}, "server said \xff"};
+  EXPECT_THAT(json_error("k", said), HasSubstr("server said \\\\xFF"));
 }
 
 TEST(CliJsonLines, OtherAnswersNameTheirFields) {
@@ -70,10 +76,12 @@ TEST(CliJsonLines, OtherAnswersNameTheirFields) {
   EXPECT_EQ(json_number("k", 18446744073709551615u),
             R"({"key":"k","number":18446744073709551615})");
   EXPECT_EQ(json_number("k", std::nullopt), R"({"key":"k","number":null})");
-  EXPECT_EQ(json_touched("k", false), R"({"key":"k","touched":false})");
+  EXPECT_EQ(json_done("k", "touched", false), R"({"key":"k","touched":false})");
   EXPECT_EQ(json_stats("h:1", "a 1\nb two words\nc\n"),
             R"({"node":"h:1","stats":{"a":"1","b":"two words","c":""}})");
-  EXPECT_EQ(json_node_error("h:1", "S."), R"({"node":"h:1","error":"S."})");
+  const Error wrong{Outcome::invalid, Reason::bad_argument, "", {}, "S"};
+  EXPECT_EQ(json_node_error("h:1", wrong),
+            R"({"node":"h:1","error":{"outcome":"invalid","reason":"bad argument","text":"S"}})");
 }
 
 TEST(CliJsonLines, EventsOfAWatchHaveValueVersionAndTimes) {
@@ -119,7 +127,7 @@ TEST(CliJsonLines, ANodeThatDidNotAnswerHasNulls) {
   report.error = Error();
   report.error->node = "b1:1883";
   EXPECT_THAT(json_report(report), HasSubstr(R"("round_trip_ms":null)"));
-  EXPECT_THAT(json_report(report), HasSubstr(R"("error":")"));
+  EXPECT_THAT(json_report(report), HasSubstr(R"("error":{"outcome":")"));
 }
 
 TEST(CliJsonLines, AWriteLineHasAKeyAndAValueInEitherSpelling) {

@@ -1,4 +1,4 @@
-#include "cli/password.h"
+#include "cli/line/password.h"
 
 #include <gtest/gtest.h>
 
@@ -44,28 +44,24 @@ ClusterConfig configured(const std::string& uri) { return ClusterConfig::parse_u
 
 TEST(CliPassword, ComesFromAFileOrFromTheEnvironment) {
   ClusterConfig config = configured("redis://line4@127.0.0.1");
-  EXPECT_EQ(give_password(config, "", nullptr), std::nullopt);
-  EXPECT_EQ(give_password(config, "", ""), std::nullopt) << "empty is as good as not set";
-  EXPECT_TRUE(config.password.empty() && config.password_file.empty());
-  EXPECT_EQ(give_password(config, "/p", ""), std::nullopt);
-  EXPECT_EQ(config.password_file, "/p");
-  config = configured("redis://line4@127.0.0.1");
-  EXPECT_EQ(give_password(config, "", "geheim"), std::nullopt);
-  EXPECT_EQ(config.password, "geheim");
+  EXPECT_EQ(give_password(config, "", "")->password, "") << "empty is as good as not set";
+  EXPECT_EQ(give_password(config, "", "")->password_file, "");
+  EXPECT_EQ(give_password(config, "/p", "")->password_file, "/p");
+  EXPECT_EQ(give_password(config, "", "geheim")->password, "geheim");
 }
 
 TEST(CliPassword, ComesFromOnePlace) {
   ClusterConfig config = configured("redis://line4@127.0.0.1");
-  EXPECT_EQ(give_password(config, "/p", "geheim"),
-            "the password comes from --password-file or from SHEAF_PASSWORD, and both are given");
+  EXPECT_EQ(give_password(config, "/p", "geheim").error().text,
+            "the password comes from SHEAF_PASSWORD or from --password-file, and both are given");
   for (const char* uri : {"redis://u:p@127.0.0.1", "redis://u@127.0.0.1?password_file=/q"}) {
     config = configured(uri);
-    EXPECT_EQ(give_password(config, "/p", nullptr),
+    EXPECT_EQ(give_password(config, "/p", "").error().text,
               "the password comes from the servers' configuration or from --password-file, and "
               "both are given");
-    EXPECT_EQ(give_password(config, "", "geheim"),
-              "the password comes from the servers' configuration or from SHEAF_PASSWORD, and both "
-              "are given");
+    EXPECT_EQ(give_password(config, "", "geheim").error().text,
+              "the password comes from the servers' configuration or from SHEAF_PASSWORD or the "
+              "terminal, and both are given");
   }
 }
 

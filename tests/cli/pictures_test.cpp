@@ -14,10 +14,12 @@ namespace {
 using testing::HasSubstr;
 
 TEST(CliTable, ColumnsAreAsWideAsTheirWidestCellAndLinesEndWithoutBlanks) {
-  EXPECT_EQ(text_table({{"NAME"}, {"N", true}, {""}}, {{"a", "10", ""}, {"longer", "7", "x"}}),
+  EXPECT_EQ(text_table({{"NAME"}, {"N", true}, {""}}, {{{"a", "10", ""}}, {{"longer", "7", "x"}}}),
             "NAME     N\n"
             "a       10\n"
             "longer   7  x\n");
+  EXPECT_EQ(text_table({{"NAME"}}, {{{"a"}, true}, {{"b"}}}, true),
+            "\x1b[1mNAME\x1b[0m\n\x1b[31ma\x1b[0m\nb\n");
 }
 
 TEST(CliRing, TheLargestShareHasTheLongestBar) {

@@ -5,11 +5,14 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <thread>
 
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 
 namespace sheaf::cli {
 namespace {
@@ -136,6 +139,69 @@ TEST(CliInput, LinesEndWithALineFeedAndNothingElse) {
   EXPECT_THAT(split_lines("a\n"), ElementsAre("a"));
   EXPECT_THAT(split_lines("a\r\n\n b \n"), ElementsAre("a\r", "", " b "));
   EXPECT_THAT(split_lines("\n"), ElementsAre(""));
+}
+
+TEST(CliLines, ComeOneByOneFromAPipe) {
+  Pipe pipe;
+  LineReader lines(pipe.read_end(), 10);
+  std::thread writer([&] {
+    for (const char* part : {"a", "b\n", "\nccc", "ccc\nrest"}) {
+      ASSERT_GT(::write(pipe.write_end(), part, std::strlen(part)), 0);
+    }
+    pipe.close_write();
+  });
+  EXPECT_EQ(lines.next(), "ab");
+  EXPECT_EQ(lines.next(), "");
+  EXPECT_EQ(lines.next(), "cccccc");
+  EXPECT_EQ(lines.next(), "rest");
+  EXPECT_EQ(lines.next(), std::nullopt);
+  writer.join();
+  EXPECT_EQ(lines.error(), "");
+  EXPECT_EQ(lines.lines(), 4u);
+  EXPECT_FALSE(lines.rewind());
+  EXPECT_EQ(lines.total(), 0u);
+}
+
+TEST(CliLines, AreTheSameHoweverTheyAreCut) {
+  std::string text;
+  std::vector<std::string> wanted;
+  for (int i = 0; i < 30'000; ++i) {
+    wanted.emplace_back(static_cast<std::size_t>(i * 7919 % 61), static_cast<char>('a' + i % 26));
+    text += wanted.back() + "\n";
+  }
+  std::FILE* const file = std::tmpfile();
+  ASSERT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
+  std::fflush(file);
+  const int descriptor = fileno(file);
+  ASSERT_EQ(lseek(descriptor, 0, SEEK_SET), 0);
+  LineReader lines(descriptor, 100);
+  EXPECT_EQ(lines.total(), text.size());
+  for (int round = 0; round < 2; ++round) {
+    for (const std::string& line : wanted) ASSERT_EQ(lines.next(), line);
+    EXPECT_EQ(lines.next(), std::nullopt);
+    EXPECT_EQ(lines.bytes(), text.size());
+    EXPECT_TRUE(lines.rewind());
+  }
+  std::fclose(file);
+}
+
+TEST(CliLines, OneThatIsTooLongIsAnErrorThatNamesIt) {
+  Pipe pipe;
+  const std::string text = "short\n" + std::string(2'000, 'x') + "\n";
+  ASSERT_EQ(::write(pipe.write_end(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  pipe.close_write();
+  LineReader lines(pipe.read_end(), 1'000);
+  EXPECT_EQ(lines.next(), "short");
+  EXPECT_EQ(lines.next(), std::nullopt);
+  EXPECT_EQ(lines.error(), "line 2 is longer than the limit of 1000 bytes");
+}
+
+TEST(CliProgress, SaysHowMuchIsDoneHowFastAndWhatIsLeft) {
+  using std::chrono_literals::operator""s;
+  EXPECT_EQ(progress_text("keys", 12'345, 3s, 0, 0), "12,345 keys, 4,115 a second");
+  EXPECT_EQ(progress_text("keys", 1'000'000, 10s, 250, 1'000),
+            "1,000,000 keys, 100,000 a second, 25 % of the input, 30 s left");
+  EXPECT_EQ(progress_text("items", 0, 0s, 0, 10), "0 items, 0 a second");
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ class Outages(OnBrokers):
         self.assertEqual(failed, self.lost_keys())
         for each in rows:
             if "error" in each:
-                self.assertIn(self.lost, each["error"])
+                self.assertEqual(self.lost, each["error"]["node"])
             else:
                 self.assertEqual(each["value"], "of " + each["key"])
 

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 
 import harness
@@ -69,8 +70,31 @@ class Development(harness.CaseWithFolder):
         process.stdout.close()
         process.stdout = None
         _, err = process.communicate(timeout=harness.LONGEST)
-        self.assertEqual(process.returncode, FAILED, err)
+        self.assertEqual(process.returncode, 128 + signal.SIGPIPE, err)
         self.assertEqual(self.left_behind(), [])
+
+    def test_a_program_has_their_uri_and_its_exit_code_is_that_of_dev(self):
+        script = 'echo "$SHEAF_SERVERS"; "$0" set k v >/dev/null && "$0" get k; exit 7'
+        done = sheaf("dev", "--brokers", 2, "--", "sh", "-c", script, harness.program)
+        uri, value = done.stdout.decode().splitlines()
+        self.assertRegex(uri, r"^mqtt://127.0.0.1:\d+,127.0.0.1:\d+$")
+        self.assertEqual((value, done.returncode, done.stderr), ("v", 7, b""))
+        self.assertEqual(self.left_behind(), [])
+
+    def test_a_program_that_is_not_there_ends_it(self):
+        done = sheaf("dev", "--brokers", 1, "--", "no-such-program")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn(b"no-such-program could not be started", done.stderr)
+        self.assertEqual(self.left_behind(), [])
+
+    def test_a_port_that_is_given_is_taken_or_refused(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            done = sheaf("dev", "--brokers", 1, "--port", port)
+            self.assertEqual(done.returncode, FAILED)
+            self.assertIn(b"%d" % port, done.stderr)
+        done = sheaf("dev", "--brokers", 1, "--port", port, "--", "sh", "-c", "echo $SHEAF_SERVERS")
+        self.assertEqual(done.stdout.decode(), "mqtt://127.0.0.1:%d\n" % port, done.stderr)
 
     def test_several_at_once_do_not_meet(self):
         with Dev(brokers=3) as one, Dev(brokers=3) as two:

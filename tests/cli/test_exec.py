@@ -66,7 +66,7 @@ class Exec(OnACluster):
         self.assert_sentences(done.stderr)
         done = self.sheaf("--json", "exec", "LPUSH", "text", "y")
         self.assertEqual(done.returncode, FAILED)
-        self.assertIn("WRONGTYPE", json.loads(done.stdout)["error"])
+        self.assertIn("WRONGTYPE", json.loads(done.stdout)["error"]["text"])
         for words, what in ((("MGET", "foo", "x"), b"in the slots 12182 and 16287"),
                             (("MULTI",), b"MULTI is not passed through"),
                             (("NOSUCHTHING",), b"know no command")):

@@ -67,13 +67,14 @@ class Lists(OnDev):
         self.assertEqual(answer("clear", "j"), (DONE, [{"list": "j", "cleared": True}]))
 
     def test_wrong_words_are_one_sentence(self):
-        for words, says in ((["list"], "ACTION"), (["list", "push"], "NAME"),
-                            (["list", "push", "l"], "push NAME"), (["list", "pop", "l"], "pop"),
-                            (["list", "insert", "l", "0"], "insert NAME"),
+        for words, says in ((["list"], "push, insert"), (["list", "push"], "NAME"),
+                            (["list", "push", "l"], "push wants NAME"),
+                            (["list", "pop", "l"], "pop"),
+                            (["list", "insert", "l", "0"], "insert wants NAME"),
                             (["list", "remove", "l", "x"], "index"),
-                            (["list", "range", "l", "0"], "range NAME"),
+                            (["list", "range", "l", "0"], "range wants NAME"),
                             (["list", "range", "l", "0", "99999999999999999999"], "index"),
-                            (["list", "len", "l", "x"], "len NAME"),
+                            (["list", "len", "l", "x"], "len wants NAME"),
                             (["list", "len", ""], "name")):
             self.refused("--servers", self.uri, *words, says=says)
 

@@ -5,10 +5,12 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from urllib import parse
 
 import harness
-from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, is_alive, raw, sheaf, wait_until
+from harness import (DONE, FAILED, NEGATIVE, USAGE, Dev, is_alive, program_words, raw, sheaf,
+                     wait_until)
 
 
 class Memcached(harness.OnDev):
@@ -28,6 +30,51 @@ class Memcached(harness.OnDev):
         self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"1000 of 1000 keys written\n")
         keys = b"".join(b"b%d\n" % i for i in range(1000))
         self.assertEqual(self.ends(DONE, "mget", "--json", "-", stdin=keys), lines)
+
+    def test_what_memcached_has_beside_values(self):
+        self.ends(NEGATIVE, "append", "t", "x")
+        self.ends(NEGATIVE, "set", "t", "x", "--if-present")
+        version = self.ends(DONE, "set", "t", "b", "--flags", "7").decode().strip()
+        self.ends(DONE, "append", "t", "-", stdin=b"c")
+        self.ends(DONE, "prepend", "t", "a")
+        self.assertEqual(self.ends(DONE, "get", "t", "--touch", "1h"), b"abc")
+        done = self.run_on("set", "t", "old", "--if-version", version)
+        self.assertEqual(done.returncode, NEGATIVE)
+        self.assertIn(b"not at this version", done.stderr)
+        self.ends(NEGATIVE, "del", "t", "--if-version", version)
+        version = json.loads(self.ends(DONE, "get", "t", "--json"))["version"]
+        self.ends(DONE, "set", "t", "new", "--if-version", version)
+        self.ends(DONE, "exists", "t")
+        self.assertEqual(self.ends(DONE, "del", "t", "u", "--json"),
+                         b'{"key":"t","removed":true}\n{"key":"u","removed":false,'
+                         b'"reason":"absent"}\n')
+        self.assertEqual(self.ends(NEGATIVE, "exists", "t", "--json"),
+                         b'{"key":"t","exists":false}\n')
+        self.ends(USAGE, "getset", "t", "x")
+
+    def test_a_million_keys_take_little_memory(self):
+        # A process of its own, whose largest size the kernel keeps.
+        script = ("import resource, subprocess, sys\n"
+                  "done = subprocess.run(sys.argv[1:])\n"
+                  "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)\n"
+                  "sys.exit(done.returncode)\n")
+        def largest(*words, stdin):
+            done = subprocess.run([sys.executable, "-c", script, *program_words(
+                "--servers", self.uri, *words)], input=stdin, capture_output=True, check=False,
+                timeout=600)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return int(done.stderr.split()[-1]) / 1024, done.stdout
+        with open(harness.program, "rb") as file:
+            sanitized = b"__asan_init" in file.read()
+        count = 100_000 if sanitized else 1_000_000
+        lines = b"".join(b'{"key":"%d","value":"v%d"}\n' % (i, i) for i in range(count))
+        written, out = largest("mset", "-", stdin=lines)
+        self.assertEqual(out, b"%d of %d keys written\n" % (count, count))
+        keys = b"".join(b"%d\n" % i for i in range(count))
+        read, out = largest("mget", "-", "--json", stdin=keys)
+        self.assertEqual(out.count(b"\n"), count)
+        if not sanitized:
+            self.assertLess(max(written, read), 64, "MiB")
 
     def test_incr_counts_up_and_down(self):
         self.assertEqual(self.ends(NEGATIVE, "incr", "n"), b"")

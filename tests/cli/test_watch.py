@@ -92,7 +92,7 @@ class Watches(OnDev):
             watch.next()
             watch.process.stdout.close()
             written = lambda: self.ends(DONE, "set", "w/reader", "x") != b""
-            harness.wait_until(lambda: written() and watch.process.poll() == FAILED,
+            harness.wait_until(lambda: written() and watch.process.poll() == 128 + signal.SIGPIPE,
                                "the end of a watch that nobody reads")
             watch.process.stdout = None
 

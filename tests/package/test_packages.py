@@ -98,6 +98,13 @@ class Packages(unittest.TestCase):
             broker.terminate()
             broker.communicate(timeout=60)
 
+    def test_the_program_has_a_manual_page_and_completions(self):
+        for file in ["share/man/man1/sheaf.1", "share/bash-completion/completions/sheaf",
+                     "share/zsh/vendor-completions/_sheaf",
+                     "share/fish/vendor_completions.d/sheaf.fish"]:
+            path = os.path.join(usr, file)
+            self.assertGreater(os.path.getsize(path), 2000, path)
+
     def test_the_plugin_is_where_the_pages_say(self):
         here = os.path.join(libdir(), "sheaf/libsheaf_statestore.so")
         self.assertTrue(os.path.exists(here))

@@ -1,6 +1,6 @@
 // The command line of `sheaf`. CLI11 throws inside; nothing may come out of it.
 
-#include "cli/arguments.h"
+#include "cli/line/arguments.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace sheaf::fuzz {

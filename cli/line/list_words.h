@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sheaf::cli {
@@ -31,9 +32,11 @@ struct ListArguments {
   bool from_stdin = false;          // push -: one item a line
 };
 
-// `rest`: what follows the list's name. The error is one sentence.
-std::expected<ListArguments, std::string> read_list_words(const std::string& action,
+// `rest`: what follows the list's name, as many words as the action wants. `piped`: they are "-",
+// which stands for standard input. The error is one sentence.
+std::expected<ListArguments, std::string> read_list_words(std::string_view action,
                                                           const std::string& name,
-                                                          std::vector<std::string> rest);
+                                                          std::vector<std::string> rest,
+                                                          bool piped);
 
 }  // namespace sheaf::cli

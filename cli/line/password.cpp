@@ -1,8 +1,9 @@
-#include "cli/password.h"
+#include "cli/line/password.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace sheaf::cli {
 namespace {
@@ -22,26 +23,27 @@ void hide(char* uri) {
 
 }  // namespace
 
-std::optional<std::string> give_password(ClusterConfig& config, const std::string& file,
-                                         const char* environment) {
-  const bool of_file = !file.empty();
-  const bool of_environment = environment != nullptr && *environment != '\0';
-  if (!of_file && !of_environment) return std::nullopt;
-  const std::string given = of_file ? "--password-file" : password_variable;
-  if (of_file && of_environment) {
-    return "the password comes from --password-file or from " + std::string(password_variable) +
-           ", and both are given";
+Result<ClusterConfig> give_password(ClusterConfig config, const std::string& file,
+                                    const std::string& given) {
+  if (file.empty() && given.empty()) return config;
+  const std::string place = file.empty() ? "SHEAF_PASSWORD or the terminal" : "--password-file";
+  std::string other;
+  if (!file.empty() && !given.empty()) other = "SHEAF_PASSWORD";
+  if (!config.password.empty() || !config.password_file.empty())
+    other = "the servers' configuration";
+  if (!other.empty()) {
+    Error error;
+    error.outcome = Outcome::invalid;
+    error.reason = Reason::bad_configuration;
+    error.text = "the password comes from " + other + " or from " + place + ", and both are given";
+    return Failure(std::move(error));
   }
-  if (!config.password.empty() || !config.password_file.empty()) {
-    return "the password comes from the servers' configuration or from " + given +
-           ", and both are given";
-  }
-  if (of_file) {
-    config.password_file = file;
+  if (file.empty()) {
+    config.password = given;
   } else {
-    config.password = environment;
+    config.password_file = file;
   }
-  return std::nullopt;
+  return config;
 }
 
 void hide_passwords(std::span<char*> words) {

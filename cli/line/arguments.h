@@ -1,6 +1,6 @@
 #pragma once
 
-// The command line as plain values. arguments.cpp is the only file that knows CLI11.
+// The command line as checked, plain values.
 //
 // Thread rule: plain values; nothing here prints, reads or connects.
 
@@ -16,29 +16,10 @@
 #include <sheaf/value.h>
 
 #include "cli/dev/server_kind.h"
-#include "cli/exit_code.h"
-#include "cli/list_words.h"
+#include "cli/line/list_words.h"
+#include "cli/line/parser.h"
 
 namespace sheaf::cli {
-
-enum class Command : std::uint8_t {
-  get,
-  set,
-  del,
-  mget,
-  mset,
-  incr,
-  touch,
-  list,
-  lock,
-  locate,
-  ring,
-  nodes,
-  stats,
-  watch,
-  exec,
-  dev
-};
 
 // Options that may come before or after the command.
 struct GlobalArguments {
@@ -46,6 +27,7 @@ struct GlobalArguments {
   std::string config;                        // --config FILE, empty if not given.
   std::string cluster;                       // --cluster NAME, empty if not given.
   std::string password_file;                 // --password-file FILE, empty if not given.
+  bool ask_password = false;                 // --ask-password
   std::chrono::milliseconds timeout{3'000};  // --timeout: for each request.
   bool json = false;                         // --json
 };
@@ -53,12 +35,14 @@ struct GlobalArguments {
 // Options of `dev`.
 struct DevArguments {
   ServerKind kind = ServerKind::broker;
-  std::uint32_t servers = 3;   // --brokers, --memcached, --redis or --garnet: 1 .. 64.
-  std::uint32_t replicas = 0;  // --replicas: of each of them; at most 64 servers in all.
-  std::string spelling;        // --spelling sdk|page; empty = the plugin's default.
-  bool verbose = false;        // --verbose: the servers' own log on standard error.
-  std::string mosquitto;       // --mosquitto FILE; empty = searched for.
-  std::string plugin;          // --plugin FILE; empty = searched for.
+  std::uint32_t servers = 3;       // --brokers, --memcached, --redis or --garnet: 1 .. 64.
+  std::uint32_t replicas = 0;      // --replicas: of each of them; at most 64 servers in all.
+  std::string spelling;            // --spelling sdk|page; empty = the plugin's default.
+  bool verbose = false;            // --verbose: the servers' own log on standard error.
+  std::uint16_t port = 0;          // --port: of the first server; 0 = free ones.
+  std::string mosquitto;           // --mosquitto FILE; empty = searched for.
+  std::string plugin;              // --plugin FILE; empty = searched for.
+  std::vector<std::string> words;  // CMD and its arguments; none: until interrupted.
 };
 
 // Options of `incr`.
@@ -86,15 +70,21 @@ struct Arguments {
   Command command = Command::get;
   GlobalArguments global;
 
-  std::vector<std::string>
-      keys;  // get, set, del, incr, touch: one. mget, locate, watch: any; none if `-`.
-  bool from_stdin =
-      false;  // `-` stood for the keys (mget, locate, watch), the value (set), the lines (mset).
-  std::string value;                              // set
-  std::optional<Ttl> ttl;                         // get, set, mset, incr, touch
-  SetCondition condition = SetCondition::always;  // set
+  // get, set, exists, ...: one. del, mget, locate, watch: any; none if `-`.
+  std::vector<std::string> keys;
+  // `-` stood for the keys (del, mget, locate, watch), the value (set, append, ...), the lines
+  // (mset).
+  bool from_stdin = false;
+  std::string value;                              // set, append, prepend, getset
+  std::optional<Ttl> ttl;                         // get, set, getset, mset, incr, touch
+  std::optional<Ttl> touch;                       // get
+  SetCondition condition = SetCondition::always;  // set, getset
+  Version version;                                // set with if_version
+  std::uint32_t flags = 0;                        // set
   FencingToken fence;                             // get, set, del
   std::optional<std::string> if_value;            // del
+  std::optional<Version> if_version;              // del
+  bool raw = false;                               // get, getset, mget, list range
   std::optional<std::uint64_t> ring_keys;         // ring --keys: 1 .. 100,000,000.
   ListArguments list;                             // list
   LockArguments lock;
@@ -104,30 +94,16 @@ struct Arguments {
   DevArguments dev;
 };
 
-// The program ends without running a command: --help and --version (text for standard output), or a
-// command line that is not allowed (one sentence for standard error).
-struct EarlyExit {
-  ExitCode code = ExitCode::usage;
-  std::string text;
-};
-
-// Parses any number of command lines, each as if it were the first. Making one costs far more than
-// a command line does.
+// Parses any number of command lines, each as if it were the first.
 //
 // Thread rule: one thread at a time.
 class ArgumentParser {
  public:
-  ArgumentParser();
-  ~ArgumentParser();
-  ArgumentParser(const ArgumentParser&) = delete;
-  ArgumentParser& operator=(const ArgumentParser&) = delete;
-
   // `words` are the arguments after the program's name; any bytes are allowed in keys and values.
   std::expected<Arguments, EarlyExit> parse(const std::vector<std::string>& words);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  LineParser lines_;
 };
 
 // For a single command line.

@@ -1,0 +1,90 @@
+#include "cli/child_program.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <system_error>
+
+#include "base/text.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+constexpr std::array passed_signals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+bool is_ignored(int number) {
+  struct sigaction now{};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+PassedSignals::PassedSignals() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGCHLD);
+  // Linux queues a blocked signal even when it is ignored, so an ignored one is not asked for.
+  for (const int number : passed_signals) {
+    if (!is_ignored(number)) sigaddset(&wanted, number);
+  }
+  sigprocmask(SIG_BLOCK, &wanted, &before_);
+  descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+PassedSignals::~PassedSignals() {
+  while (take().number != 0) {
+  }
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+PassedSignals::Signal PassedSignals::take() const {
+  signalfd_siginfo info{};
+  if (read(descriptor_.get(), &info, sizeof info) != sizeof info) return {};
+  return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+}
+
+int ChildProgram::start(const std::vector<std::string>& words, std::string variable,
+                        const sigset_t& mask) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const std::string_view name = std::string_view(variable).substr(0, variable.find('=') + 1);
+  std::vector<char*> variables = {variable.data()};
+  for (char** other = environ; *other != nullptr; ++other) {
+    if (!std::string_view(*other).starts_with(name)) variables.push_back(*other);
+  }
+  variables.push_back(nullptr);
+
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  sigset_t usual;  // this program ignores SIGPIPE
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigdefault(&how, &usual);
+  posix_spawnattr_setsigmask(&how, &mask);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  const int error =
+      posix_spawnp(&pid_, arguments.front(), nullptr, &how, arguments.data(), variables.data());
+  posix_spawnattr_destroy(&how);
+  return error;
+}
+
+std::optional<int> ChildProgram::take_end() {
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string ChildProgram::why_not_started(std::string_view program, int error) {
+  return printable(program) + " could not be started: " + std::generic_category().message(error) +
+         ".";
+}
+
+int ChildProgram::code_not_started(int error) noexcept { return error == ENOENT ? 127 : 126; }
+
+}  // namespace sheaf::cli

@@ -1,0 +1,58 @@
+#pragma once
+
+// A program that this one runs: CMD of `lock` and of `dev`.
+//
+// Thread rule: one thread; PassedSignals is made before the client's threads are.
+
+#include <signal.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/dev/broker.h"
+
+namespace sheaf::cli {
+
+// Signals that are passed on to the program instead of ending this one; one at a time. SIGCHLD
+// comes, too.
+class PassedSignals {
+ public:
+  PassedSignals();
+  ~PassedSignals();
+  PassedSignals(const PassedSignals&) = delete;
+  PassedSignals& operator=(const PassedSignals&) = delete;
+
+  struct Signal {
+    int number = 0;              // 0 = none
+    bool from_terminal = false;  // the program got it as well
+  };
+  Signal take() const;
+  int descriptor() const noexcept { return descriptor_.get(); }
+  // The mask that the program is to start with.
+  const sigset_t& before() const noexcept { return before_; }
+
+ private:
+  sigset_t before_{};
+  Descriptor descriptor_;
+};
+
+class ChildProgram {
+ public:
+  // Looked for in PATH; `variable` is "NAME=VALUE" in its environment. An error number if it cannot
+  // be started.
+  int start(const std::vector<std::string>& words, std::string variable, const sigset_t& mask);
+  void pass_on(int signal) const { kill(pid_, signal); }
+  // Its exit code, once it has ended: 128 + n if signal n ended it.
+  std::optional<int> take_end();
+
+  // A sentence, and the exit code that shells have for it.
+  static std::string why_not_started(std::string_view program, int error);
+  static int code_not_started(int error) noexcept;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace sheaf::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+// A guard that keeps CLI11 from interpreting keys and values ("++" ends a command for it, "[a,b]"
+// is a list, "" is nothing), and that tells which words stood behind "--".
+//
+// Thread rule: pure functions.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sheaf::cli {
+
+// Takes out the first "--" and puts one guard byte before every word that CLI11 must take as it is:
+// all after "--" but the command's name, and any word that CLI11 would interpret.
+std::vector<std::string> guard_words(const std::vector<std::string>& words);
+// The word as the user gave it.
+std::string unguard(std::string_view word);
+// It stood behind "--".
+bool literal(std::string_view guarded) noexcept;
+
+}  // namespace sheaf::cli

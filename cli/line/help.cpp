@@ -1,0 +1,131 @@
+#include "cli/line/help.h"
+
+#include <algorithm>
+#include <cctype>
+#include <vector>
+
+#include "cli/line/command_table.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+constexpr std::size_t width = 80;
+constexpr std::size_t left_column = 28;
+
+// `text` in lines of at most `width` columns, each indented.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t first = 0) {
+  std::string out;
+  std::size_t column = first;
+  const std::string margin(indent, ' ');
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (column > indent && column + 1 + word.size() > width) {
+      out += '\n';
+      column = 0;
+    }
+    if (column < indent) {
+      out += margin.substr(column);
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + "\n";
+}
+
+// "  NAME                      what it is", over several lines if need be.
+std::string row_of(std::string_view name, std::string_view meaning) {
+  std::string line = "  " + std::string(name);
+  if (line.size() + 2 > left_column) return line + "\n" + wrapped(meaning, left_column);
+  line.resize(left_column, ' ');
+  return line + wrapped(meaning, left_column, left_column);
+}
+
+std::string name_of(const OptionRow& option) {
+  std::string name(option.name);
+  if (!option.value.empty()) name.append(" ").append(option.value);
+  return name;
+}
+
+std::string synopsis(const CommandRow& row) {
+  std::string line(row.name);
+  if (!row.arguments.empty()) line.append(" ").append(row.arguments);
+  return line;
+}
+
+std::string options(std::string_view heading, std::span<const OptionRow> rows) {
+  if (rows.empty()) return "";
+  std::string out = "\n" + std::string(heading) + "\n";
+  for (const OptionRow& row : rows) out += row_of(name_of(row), row.help);
+  return out;
+}
+
+std::string footer() {
+  std::string out = options("Options, before or after the command:", global_options());
+  out += row_of("--", "ends the options: what follows are keys and values");
+  out += "\nEnvironment:\n";
+  for (const VariableRow& row : environment_variables()) out += row_of(row.name, row.meaning);
+  out += wrapped("Without any servers: those of ~/.config/sheaf.json.", 2);
+  out += "\nExit codes:\n";
+  for (const ExitRow& row : exit_codes()) out += row_of(std::to_string(row.code), row.meaning);
+  return out;
+}
+
+std::string paragraphs(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += "\n" + wrapped(text.substr(0, end), 0);
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return out;
+}
+
+std::string sentence(std::string_view phrase) {
+  std::string out(phrase);
+  out.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(out.front())));
+  return out + ".";
+}
+
+std::string help_of_command(const CommandRow& row) {
+  std::string out = "Usage: sheaf [OPTIONS] " + synopsis(row) + "\n\n";
+  out += wrapped(sentence(row.purpose), 0);
+  out += paragraphs(row.text);
+  out += options("Options of " + std::string(row.name) + ":", row.options);
+  return out + footer();
+}
+
+std::string overview(std::string_view first_word) {
+  std::string out;
+  std::string_view group;
+  for (const CommandRow& row : command_table()) {
+    if (!first_word.empty() && !row.name.starts_with(std::string(first_word) + " ")) continue;
+    if (row.group != group) out += "\n" + std::string(row.group) + "\n";
+    group = row.group;
+    out += row_of(synopsis(row), row.purpose);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string help_of(std::string_view name) {
+  if (const CommandRow* row = find_command(name)) return help_of_command(*row);
+  if (begins_commands(name)) {
+    return "Usage: sheaf [OPTIONS] " + std::string(name) + " COMMAND\n" + overview(name) + footer();
+  }
+  return "Usage: sheaf [OPTIONS] COMMAND\n\n" +
+         wrapped(
+             "Reads and writes keys of state stores, memcached servers and Redis clusters. "
+             "sheaf help COMMAND tells more of a command.",
+             0) +
+         overview("") + footer();
+}
+
+}  // namespace sheaf::cli

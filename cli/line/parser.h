@@ -1,0 +1,63 @@
+#pragma once
+
+// A command line as the table has it: which command, its options, its arguments. parser.cpp is the
+// only file that knows CLI11.
+//
+// Thread rule: one thread at a time.
+
+#include <cstddef>
+#include <expected>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/line/command_table.h"
+
+namespace sheaf::cli {
+
+struct ParsedLine {
+  struct Argument {
+    std::string text;
+    bool literal = false;  // stood behind "--": "-" is no standard input
+  };
+
+  const CommandRow* row = nullptr;
+  std::map<std::string, std::string, std::less<>> options;  // that were given; of a flag empty
+  std::vector<Argument> arguments;                          // as many as the row wants
+
+  bool has(std::string_view option) const { return options.contains(option); }
+  // Empty: not given.
+  std::string value(std::string_view option) const {
+    const auto found = options.find(option);
+    return found == options.end() ? std::string() : found->second;
+  }
+};
+
+// The program ends without running a command: --help and --version (text for standard output), or a
+// command line that is not allowed (one sentence for standard error).
+struct EarlyExit {
+  ExitCode code = ExitCode::usage;
+  std::string text;
+};
+
+// Parses any number of command lines, each as if it were the first. Making one costs far more than
+// a command line does.
+class LineParser {
+ public:
+  LineParser();
+  ~LineParser();
+  LineParser(const LineParser&) = delete;
+  LineParser& operator=(const LineParser&) = delete;
+
+  // `words` are the arguments after the program's name; any bytes are allowed in keys and values.
+  std::expected<ParsedLine, EarlyExit> parse(const std::vector<std::string>& words);
+
+ private:
+  class Apps;
+  std::unique_ptr<Apps> apps_;
+};
+
+}  // namespace sheaf::cli

@@ -1,0 +1,97 @@
+// Which servers the program works with.
+
+#include "cli/servers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace sheaf::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class CliServers : public testing::Test {
+ protected:
+  CliServers() {
+    std::string name = testing::TempDir() + "sheaf-servers-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~CliServers() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  static std::string host_of(const Result<ClusterConfig>& chosen) {
+    return chosen ? chosen->nodes.front().host : chosen.error().text;
+  }
+  static std::string one(const std::string& host) {
+    return R"({"clusters": {"only": {"servers": "mqtt://)" + host + R"("}}})";
+  }
+
+  std::filesystem::path folder_;
+};
+
+constexpr const char* two = R"({"clusters": {"a": {"servers": "mqtt://host-a"},
+                                             "b": {"servers": "mqtt://host-b"}}})";
+constexpr const char* with_default = R"({"clusters": {"a": {"servers": "mqtt://host-a"},
+                                             "default": {"servers": "mqtt://host-d"}}})";
+
+TEST_F(CliServers, TheFirstPlaceThatNamesThemCounts) {
+  GlobalArguments global;
+  Environment environment;
+  EXPECT_EQ(host_of(choose_servers(global, environment)),
+            "no servers are named: by --servers URI or --config FILE, by SHEAF_SERVERS or "
+            "SHEAF_CONFIG, or by the file ~/.config/sheaf.json");
+  environment.own_file = folder_ / "sheaf.json";
+  EXPECT_THAT(host_of(choose_servers(global, environment)), HasSubstr(environment.own_file));
+  file("sheaf.json", one("of-own-file"));
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "of-own-file");
+  environment.config = file("env.json", one("of-env-file"));
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "of-env-file");
+  environment.servers = "mqtt://of-env";
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "of-env");
+  global.config = file("option.json", one("of-option-file"));
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "of-option-file");
+  global.config.clear();
+  global.servers = "mqtt://of-option";
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "of-option");
+}
+
+TEST_F(CliServers, AFileOfSeveralClustersHasADefaultOrIsAsked) {
+  GlobalArguments global;
+  global.config = file("two.json", two);
+  EXPECT_EQ(host_of(choose_servers(global, {})),
+            global.config +
+                " has several clusters, and none is named \"default\": --cluster NAME "
+                "or SHEAF_CLUSTER must say which of \"a\", \"b\"");
+  global.cluster = "b";
+  EXPECT_EQ(host_of(choose_servers(global, {})), "host-b");
+  Environment environment;
+  environment.cluster = "a";
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "host-b") << "the option comes first";
+  global.cluster.clear();
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "host-a");
+  environment.cluster = "c";
+  EXPECT_EQ(host_of(choose_servers(global, environment)),
+            global.config + " has no cluster \"c\", only \"a\", \"b\"");
+  global.config = file("default.json", with_default);
+  EXPECT_EQ(host_of(choose_servers(global, {})), "host-d");
+}
+
+TEST_F(CliServers, WhoNamesAClusterMeansAFileAndNotTheEnvironmentsServers) {
+  GlobalArguments global;
+  global.cluster = "b";
+  Environment environment;
+  environment.servers = "mqtt://of-env";
+  environment.own_file = file("sheaf.json", two);
+  EXPECT_EQ(host_of(choose_servers(global, environment)), "host-b");
+}
+
+}  // namespace
+}  // namespace sheaf::cli

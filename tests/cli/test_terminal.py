@@ -1,0 +1,188 @@
+"""What the program shows to a person: on a terminal, in a shell that completes, in its manual."""
+
+import errno
+import os
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import DONE, USAGE, raw, sheaf
+
+URI = "embedded://1"
+
+
+def on_terminal(*words, answer=b"", until=b"", **more):
+    """Runs the program with a terminal of its own; what that has shown, and the exit code."""
+    control, terminal = pty.openpty()
+    process = subprocess.Popen(raw(harness.program, *words), stdin=terminal, stdout=terminal,
+                               stderr=terminal, start_new_session=True, close_fds=True,
+                               preexec_fn=lambda: own(terminal), **more)
+    os.close(terminal)
+    shown = b""
+    end = time.monotonic() + harness.LONGEST
+    while time.monotonic() < end:
+        if answer and until in shown:
+            os.write(control, answer)
+            answer = b""
+        if not select.select([control], [], [], 1)[0]:
+            continue
+        try:
+            some = os.read(control, 65536)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            some = b""
+        if not some:
+            break
+        shown += some
+    os.close(control)
+    return shown.replace(b"\r\n", b"\n"), process.wait(harness.LONGEST)
+
+
+def own(terminal):
+    """It becomes the session's terminal, which /dev/tty is."""
+    import fcntl
+    import termios
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+class Terminal(unittest.TestCase):
+    def setUp(self):
+        folder = harness.tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        # A store of its own that a second process finds again.
+        self.uri = "embedded://1?data=" + os.path.join(folder.name, "store")
+
+    def set(self, value):
+        done = sheaf("--servers", self.uri, "set", "k", "-", stdin=value)
+        if b"SHEAF_DURABLE" in done.stderr or b"SQLite" in done.stderr:
+            self.skipTest("this build has no stores with files")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
+    def test_a_value_cannot_control_it_and_a_line_ends_it(self):
+        self.set("caf\u00e9 \x1b[2J\x9b end\n".encode() + b"tail")
+        shown, code = on_terminal("--servers", self.uri, "get", "k")
+        self.assertEqual((shown.decode(), code),
+                         ("caf\u00e9 \\x1B[2J\\xC2\\x9B end\ntail\n", DONE))
+
+    def test_bytes_that_are_no_text_are_shown_as_numbers(self):
+        self.set(b"\xff\xe9!")
+        self.assertEqual(on_terminal("--servers", self.uri, "get", "k"),
+                         (b"\\xFF\\xE9!\n", DONE))
+
+    def test_raw_is_as_it_is(self):
+        self.set(b"\x1b[1mbold\x1b[0m")
+        self.assertEqual(on_terminal("--servers", self.uri, "get", "k", "--raw"),
+                         (b"\x1b[1mbold\x1b[0m", DONE))
+        self.assertEqual(sheaf("--servers", self.uri, "get", "k").stdout, b"\x1b[1mbold\x1b[0m")
+
+    def test_colours_are_for_terminals_and_for_those_who_want_them(self):
+        dead = ("--servers", "mqtt://127.0.0.1:1", "--timeout", "100ms", "nodes")
+        for environment, wanted in (({}, True), ({"NO_COLOR": "1"}, False),
+                                    ({"TERM": "dumb"}, False)):
+            shown, _ = on_terminal(*dead, env={"TERM": "xterm", **environment})
+            self.assertEqual(b"\x1b[31m127.0.0.1:1" in shown, wanted, shown)
+            self.assertEqual(b"\x1b[1;31msheaf:" in shown, wanted, shown)
+        done = sheaf(*dead)
+        self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
+    def test_the_password_is_asked_for_without_an_echo(self):
+        shown, code = on_terminal("--servers", "redis://ann@127.0.0.1:1", "--ask-password",
+                                  "--timeout", "50ms", "get", "k", answer=b"s3cret-word\n",
+                                  until=b"Password: ")
+        self.assertEqual(code, 3, shown)
+        self.assertTrue(shown.startswith(b"Password: \n"), shown)
+        self.assertNotIn(b"s3cret", shown)
+
+    def test_without_a_terminal_no_password_can_be_asked_for(self):
+        done = subprocess.run(raw(harness.program, "--servers", "redis://ann@127.0.0.1:1",
+                                  "--ask-password", "get", "k"), stdin=subprocess.DEVNULL,
+                              capture_output=True, start_new_session=True, check=False,
+                              timeout=harness.LONGEST)
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"--ask-password needs a terminal", done.stderr)
+
+
+class LongCommands(unittest.TestCase):
+    def test_an_interruption_ends_them_with_a_count(self):
+        process = subprocess.Popen(raw(harness.program, "--servers", URI, "mget", "-"),
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdin.write(b"".join(b"key%d\n" % i for i in range(4096)))
+        process.stdin.flush()
+        harness.wait_until(lambda: sleeps_in_read(process.pid), "the wait for more keys")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=harness.LONGEST)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
+        self.assertIn(b"interrupted: 4,096 keys were read", err)
+
+    def test_absent_keys_are_counted(self):
+        done = sheaf("--servers", URI, "mget", "-", stdin=b"a\nb\nc\n")
+        self.assertEqual((done.returncode, done.stdout), (DONE, b""))
+        self.assertEqual(done.stderr, b"sheaf: 3 of 3 keys are absent.\n")
+        done = sheaf("--servers", URI, "mget", "-", "--json", stdin=b"a\nb\na\n")
+        self.assertEqual(done.stdout.count(b'"value":null'), 3)
+        self.assertEqual(done.stderr, b"")
+
+    def test_many_keys_are_removed_at_once(self):
+        done = sheaf("--servers", URI, "del", "a", "b", "--json")
+        self.assertEqual(done.stdout.count(b'"removed":false'), 2, done.stderr)
+        self.assertEqual(done.returncode, DONE)
+
+
+def sleeps_in_read(pid):
+    try:
+        with open("/proc/%d/wchan" % pid, encoding="ascii") as file:
+            return "pipe" in file.read()
+    except OSError:
+        return False
+
+
+class Shells(unittest.TestCase):
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        script = sheaf("completion", "bash").stdout.decode()
+        quoted = " ".join("'%s'" % word for word in ("sheaf",) + words)
+        script += ("COMP_WORDS=(%s); COMP_CWORD=%d; _sheaf; printf '%%s\\n' \"${COMPREPLY[@]}\"\n" %
+                   (quoted, len(words)))
+        done = subprocess.run(["bash", "-u", "-c", script], capture_output=True, check=False,
+                              timeout=harness.LONGEST, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash_completes_commands_actions_and_options(self):
+        self.assertEqual(self.complete("mg"), ["mget"])
+        self.assertIn("watch", self.complete(""))
+        self.assertEqual(self.complete("list", "pu"), ["push"])
+        self.assertEqual(self.complete("--json", "list", "dr"), ["drop-holes"])
+        self.assertEqual(self.complete("set", "k", "--if-a"),
+                         ["--if-absent", "--if-absent-or-equal"])
+        self.assertEqual(self.complete("--serv"), ["--servers"])
+        self.assertEqual(self.complete("get", "--servers", "m"), [])
+        self.assertEqual(self.complete("--timeout", "3s", "nod"), ["nodes"])
+        self.assertEqual(self.complete("completion", "z"), ["zsh"])
+        self.assertEqual(self.complete("get", "--", "--if"), [])
+
+    def test_scripts_are_what_their_shells_read(self):
+        for shell in ("bash", "zsh", "fish"):
+            if shutil.which(shell) is None:
+                continue
+            done = subprocess.run([shell, "-n"], input=sheaf("completion", shell).stdout,
+                                  capture_output=True, check=False, timeout=harness.LONGEST)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), shell)
+        self.assertEqual(sheaf("completion", "csh").returncode, USAGE)
+
+    def test_the_manual_page_is_what_man_reads(self):
+        page = sheaf("man").stdout
+        self.assertTrue(page.startswith(b".TH SHEAF 1"))
+        if shutil.which("groff") is None:
+            return
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-K", "utf8"], input=page,
+                              capture_output=True, check=False, timeout=harness.LONGEST)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b"drop", done.stdout)
