@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cli/json_lines.h"
 #include "cli/keys.h"
 #include "cli/nodes_table.h"
+#include "cli/ring_diff.h"
 #include "cli/ring_picture.h"
 #include "cli/slot_picture.h"
 #include "cluster/locator.h"
@@ -120,6 +122,34 @@ ExitCode run_ring(Context& context) {
     if (context.json()) context.out.line(json_share(share));
   }
   return ExitCode::done;
+}
+
+ExitCode run_ring_diff(const Arguments& arguments, Output& out) {
+  constexpr std::uint64_t simulated = 1'000'000;
+  std::vector<ClusterConfig> configs;
+  for (const std::string& uri : arguments.ring_diff) {
+    auto config = ClusterConfig::parse_uri(uri);
+    if (!config) return complain_about(config.error());
+    if (servers_decide(*config)) {
+      complain("the servers of a cluster decide themselves who owns what: " + uri + ".");
+      return ExitCode::usage;
+    }
+    configs.push_back(std::move(*config));
+  }
+  const RingDiff diff = diff_rings(configs[0], configs[1], arguments.ring_keys.value_or(simulated));
+  if (arguments.global.json) {
+    for (const KeyFlow& flow : diff.flows) out.line(json_flow(flow));
+    out.line(json_moved(diff));
+  } else {
+    out.write(diff_picture(diff));
+  }
+  if (arguments.svg.empty()) return ExitCode::done;
+  std::ofstream file(arguments.svg, std::ios::binary);
+  file << diff_svg(diff);
+  file.close();
+  if (file) return ExitCode::done;
+  complain("cannot write " + arguments.svg + ".");
+  return ExitCode::failed;
 }
 
 namespace {

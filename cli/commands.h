@@ -51,6 +51,8 @@ ExitCode run_mset(Context& context);
 ExitCode run_list(Context& context);
 ExitCode run_locate(Context& context);
 ExitCode run_ring(Context& context);
+// Without servers.
+ExitCode run_ring_diff(const Arguments& arguments, Output& out);
 ExitCode run_nodes(Context& context);
 ExitCode run_stats(Context& context);
 ExitCode run_exec(Context& context);

@@ -236,6 +236,21 @@ std::string json_server(const ClusterServer& server) {
   return line_of(object);
 }
 
+std::string json_flow(const KeyFlow& flow) {
+  Json object = Json::object();
+  object["from"] = flow.from;
+  object["to"] = flow.to;
+  object["share"] = flow.share;
+  return line_of(object);
+}
+
+std::string json_moved(const RingDiff& diff) {
+  Json object = Json::object();
+  object["moved"] = diff.moved;
+  if (diff.keys > 0) object["keys"] = diff.keys;
+  return line_of(object);
+}
+
 std::string json_slots(const ClusterServer& server, const NodeShare& share) {
   Json object = Json::object();
   object["node"] = server.node;

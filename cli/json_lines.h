@@ -17,6 +17,7 @@
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
+#include "cli/ring_diff.h"
 #include "cli/ring_picture.h"
 
 namespace sheaf::cli {
@@ -51,6 +52,9 @@ std::string json_item(std::string_view item);
 std::string json_location(std::string_view key, const Location& location);
 // {"node":N,"weight":W,"share":0.25,"keys":12}
 std::string json_share(const NodeShare& share);
+// {"from":N,"to":N,"share":0.25}; {"moved":0.25}, and "keys" if they were simulated.
+std::string json_flow(const KeyFlow& flow);
+std::string json_moved(const RingDiff& diff);
 // {"node":N,"slots":[[FIRST,LAST],...],"share":0.25,"keys":12}
 std::string json_slots(const ClusterServer& server, const NodeShare& share);
 // {"node":N,"health":H,...}; times in milliseconds, null where the node did not answer.

@@ -123,6 +123,7 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
   if (arguments->command == Command::dev) {
     return run_dev(arguments->dev, arguments->global.json, out);
   }
+  if (!arguments->ring_diff.empty()) return run_ring_diff(*arguments, out);
   return run_on_servers(*arguments, in, out);
 }
 

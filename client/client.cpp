@@ -7,6 +7,7 @@
 #include "client/calls/call.h"
 #include "client/calls/command_call.h"
 #include "client/calls/node_calls.h"
+#include "client/calls/reconfigure.h"
 #include "client/client_impl.h"
 #include "client/runtime/features.h"
 
@@ -189,6 +190,10 @@ std::vector<NodeText> Client::server_versions(const NodesOptions& options) {
 
 Result<std::vector<ClusterServer>> Client::cluster_servers(const NodesOptions& options) {
   return calls::cluster_servers(shared(*this)->context(), options.timeout, options.stop);
+}
+
+Result<ServersChanged> Client::reconfigure(const ClusterConfig& config) {
+  return calls::reconfigure(shared(*this)->context(), config);
 }
 
 AsyncClient Client::async() const { return {shared(*this), {}}; }

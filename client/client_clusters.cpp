@@ -8,6 +8,7 @@
 
 #include "base/mutex.h"
 #include "client/client_impl.h"
+#include "client/config_follower.h"
 #include "client/runtime/outcomes.h"
 #include "protocol/endpoint_kinds.h"
 
@@ -26,6 +27,10 @@ class Clusters::Impl {
   // Room for all at once: addresses of clients do not change.
   explicit Impl(std::size_t count) { clients_.reserve(count); }
   ~Impl() {
+    {
+      const sync::MutexLock lock(follow_mutex_);
+      follower_.reset();
+    }
     while (!clients_.empty()) clients_.pop_back();
   }
   Impl(const Impl&) = delete;
@@ -35,6 +40,41 @@ class Clusters::Impl {
     clients_.push_back({std::move(name), std::move(client)});
   }
   std::vector<Named>& clients() noexcept { return clients_; }
+  void set_path(const std::string& path) { path_ = path; }
+
+  Result<std::vector<Reloaded>> reload() {
+    const sync::MutexLock lock(reload_mutex_);
+    if (path_.empty()) return Failure(opened_from_memory());
+    auto configs = ClusterConfig::load_file(path_);
+    if (!configs) return Failure(std::move(configs.error()));
+    if (auto wrong = check_same_names(*configs)) return Failure(std::move(*wrong));
+    std::vector<Reloaded> all;
+    for (Named& named : clients_) {
+      ClusterConfig& config =
+          std::ranges::find(*configs, named.name, &Configs::value_type::first)->second;
+      give_name(named.name, config);
+      all.push_back({named.name, named.client.reconfigure(config)});
+    }
+    return all;
+  }
+
+  Result<void> follow(Report report) {
+    const sync::MutexLock lock(follow_mutex_);
+    if (path_.empty()) return Failure(opened_from_memory());
+    follower_.reset();
+    follower_.emplace(path_, [this, report = std::move(report)] {
+      const auto reloaded = reload();
+      if (report) report(reloaded);
+    });
+    return {};
+  }
+
+  // Two clusters do not share engines by accident.
+  static void give_name(const std::string& name, ClusterConfig& config) {
+    const auto transport = protocol::traits_of(config.kind).transport;
+    if (transport == protocol::Transport::engines && config.embedded_name.empty())
+      config.embedded_name = name;
+  }
 
   Client* find(std::string_view name) noexcept {
     const auto found = std::ranges::find(clients_, name, &Named::name);
@@ -49,6 +89,25 @@ class Clusters::Impl {
   }
 
  private:
+  static Error opened_from_memory() {
+    return local_error(Outcome::invalid, Reason::bad_configuration,
+                       "these clusters were opened from memory, and have no file");
+  }
+  std::optional<Error> check_same_names(const Configs& configs) const {
+    for (const auto& [name, config] : configs) {
+      if (std::ranges::find(clients_, name, &Named::name) == clients_.end()) {
+        return local_error(Outcome::invalid, Reason::bad_configuration,
+                           path_ + ": clusters." + name + " was not there when it was opened");
+      }
+    }
+    for (const Named& named : clients_) {
+      if (std::ranges::find(configs, named.name, &Configs::value_type::first) == configs.end()) {
+        return local_error(Outcome::invalid, Reason::bad_configuration,
+                           path_ + ": clusters." + named.name + " is missing");
+      }
+    }
+    return std::nullopt;
+  }
   Error no_such_name() const {
     std::string text = "there is no cluster of this name; the configuration has ";
     for (std::size_t i = 0; i < clients_.size(); ++i) {
@@ -58,6 +117,10 @@ class Clusters::Impl {
   }
 
   std::vector<Named> clients_;
+  std::string path_;  // empty: opened from memory
+  sync::Mutex reload_mutex_;
+  sync::Mutex follow_mutex_;
+  std::optional<client::ConfigFollower> follower_ SHEAF_GUARDED_BY(follow_mutex_);
   sync::Mutex mutex_;
   std::optional<Client> missing_ SHEAF_GUARDED_BY(mutex_);
 };
@@ -93,7 +156,9 @@ Result<Clusters> Clusters::open(const std::string& path, const ClientOptions& op
 Result<Clusters> Clusters::open(const std::string& path, const OptionsOf& options) {
   auto configs = ClusterConfig::load_file(path);
   if (!configs) return Failure(std::move(configs.error()));
-  return open(std::move(*configs), options);
+  auto opened = open(std::move(*configs), options);
+  if (opened) opened->impl_->set_path(path);
+  return opened;
 }
 
 Result<Clusters> Clusters::open(Configs configs, const ClientOptions& options) {
@@ -104,10 +169,7 @@ Result<Clusters> Clusters::open(Configs configs, const OptionsOf& options) {
   if (auto wrong = check_names(configs)) return Failure(std::move(*wrong));
   auto impl = std::make_unique<Impl>(configs.size());
   for (auto& [name, config] : configs) {
-    const auto transport = protocol::traits_of(config.kind).transport;
-    if (transport == protocol::Transport::engines && config.embedded_name.empty()) {
-      config.embedded_name = name;
-    }
+    Impl::give_name(name, config);
     auto client = Client::open(std::move(config), options(name));
     if (!client) {
       client.error().text.insert(0, "clusters." + name + ": ");
@@ -128,6 +190,22 @@ Client& Clusters::operator[](std::string_view name) const {
   if (impl_ == nullptr) return *none;
   Client* const found = impl_->find(name);
   return found != nullptr ? *found : impl_->missing();
+}
+
+namespace {
+
+Error moved_from() {
+  return local_error(Outcome::shutdown, Reason::closed, "these clusters were moved from");
+}
+
+}  // namespace
+
+Result<std::vector<Reloaded>> Clusters::reload() {
+  return impl_ == nullptr ? Failure(moved_from()) : impl_->reload();
+}
+
+Result<void> Clusters::follow(Report report) {
+  return impl_ == nullptr ? Failure(moved_from()) : impl_->follow(std::move(report));
 }
 
 Client* Clusters::find(std::string_view name) const noexcept {

@@ -261,6 +261,13 @@ Taken::Step Taken::take_count() {
 }
 
 Taken::Step Taken::take_ring() {
+  if (out_.command != Command::ring) return {};
+  if (line_.has("--diff") != (line_.arguments.size() == 2))
+    return std::unexpected("--diff and two URIs, OLD and NEW, go together.");
+  out_.ring_diff = texts();
+  out_.svg = line_.value("--svg");
+  if (line_.has("--svg") && (out_.svg.empty() || out_.ring_diff.empty()))
+    return std::unexpected("--svg needs a FILE, and goes with --diff.");
   if (!line_.has("--keys")) return {};
   out_.ring_keys = parse_decimal(line_.value("--keys"));
   if (!out_.ring_keys || *out_.ring_keys < 1 || *out_.ring_keys > most_ring_keys) {

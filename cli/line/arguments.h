@@ -85,8 +85,10 @@ struct Arguments {
   std::optional<std::string> if_value;            // del
   std::optional<Version> if_version;              // del
   bool raw = false;                               // get, getset, mget, list range
-  std::optional<std::uint64_t> ring_keys;         // ring --keys: 1 .. 100,000,000.
-  ListArguments list;                             // list
+  std::vector<std::string> ring_diff;      // ring --diff: the URIs OLD and NEW; empty: not given
+  std::string svg;                         // ring --svg; empty: none
+  std::optional<std::uint64_t> ring_keys;  // ring --keys: 1 .. 100,000,000.
+  ListArguments list;                      // list
   LockArguments lock;
   CountArguments count;     // incr
   std::string stats_group;  // stats; empty = general

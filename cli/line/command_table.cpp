@@ -48,7 +48,9 @@ constexpr std::array lock_options{
     OptionRow{"--lease", "DURATION", "how long a dead holder keeps it (default 10s)"},
     OptionRow{"--wait", "DURATION", "how long to wait for it (default 5s; 0ms asks once)"}};
 constexpr std::array ring_options{
-    OptionRow{"--keys", "N", "place this many simulated keys and count them"}};
+    OptionRow{"--keys", "N", "place this many simulated keys and count them"},
+    OptionRow{"--diff", "", "tell which share of the keys moves where from OLD to NEW"},
+    OptionRow{"--svg", "FILE", "with --diff: draw it into this file", Completes::files}};
 constexpr std::array exec_options{
     OptionRow{"--node", "HOST:PORT", "to this node, whatever the keys"}};
 constexpr std::array dev_options{
@@ -184,7 +186,10 @@ constexpr std::array table{
                "print KEY<TAB>HOST:PORT, the node that owns a key",
                "",
                {}},
-    CommandRow{Command::ring, "ring", servers, "", "draw how the keys are shared out", "",
+    CommandRow{Command::ring, "ring", servers, "[OLD NEW]", "draw how the keys are shared out",
+               "With --diff OLD and NEW are URIs, and nothing is connected to: the shares of all "
+               "nodes before and after, and what goes from which to which. They are exact for "
+               "slots; for rings they are those of --keys simulated keys (default 1000000).",
                ring_options},
     CommandRow{Command::nodes,
                "nodes",

@@ -36,6 +36,7 @@ constexpr std::string_view stand_alone =
 
 Context::Context(ClusterConfig config, ClientOptions options)
     : config_(std::move(config)),
+      servers_(config_.nodes),
       login_from_(options.credentials == nullptr ? cluster::LoginFrom::config
                                                  : cluster::LoginFrom::callback),
       source_(std::move(options.credentials)),
@@ -102,7 +103,7 @@ void Context::make_bulk_connections(Random& random) {
   bulk_ = std::make_unique<BulkConnections>(config_.batch_connections, open_one);
 }
 
-Result<void> Context::update(std::vector<NodeConfig> servers) {
+Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers) {
   const Entry entering(*this);  // the client may close meanwhile
   if (auto refused = refusal(true)) return Failure(std::move(*refused));
   const protocol::EndpointTraits& traits = protocol::traits_of(config_.kind);
@@ -119,6 +120,7 @@ Result<void> Context::update(std::vector<NodeConfig> servers) {
   }
   const sync::MutexLock lock(update_mutex_);
   auto locator = cluster::make_locator(config);
+  std::vector<NodeConfig> before = std::exchange(servers_, config.nodes);
   std::shared_ptr<const cluster::Topology> topology;
   path_->run([&](Now now) {  // redirects make topologies, too, under the baton
     const std::uint64_t epoch = cluster().topology().epoch() + 1;
@@ -126,7 +128,7 @@ Result<void> Context::update(std::vector<NodeConfig> servers) {
     cluster().apply(topology, now);
   });
   if (bulk_ != nullptr) bulk_->follow(std::move(topology));
-  return {};
+  return before;
 }
 
 void Context::start() {

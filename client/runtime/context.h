@@ -46,8 +46,8 @@ class Context {
   Result<void> open(Random& random);
   // From now on the servers are these, and the rest of the configuration is as before; config()
   // stays what it was. What is in flight ends where it is, and what waits goes where it belongs by
-  // then. Only where servers are connected to over the network. Blocks.
-  Result<void> update(std::vector<NodeConfig> servers);
+  // then. Only where servers are connected to over the network. Blocks. Returns those before.
+  Result<std::vector<NodeConfig>> update(std::vector<NodeConfig> servers);
   // Starts the threads of the dispatcher and the lane. May throw std::system_error.
   void start();
 
@@ -100,6 +100,7 @@ class Context {
   void make_bulk_connections(Random& random);
 
   ClusterConfig config_;
+  std::vector<NodeConfig> servers_;  // of the latest update; under its mutex
   const cluster::LoginFrom login_from_;
   CredentialSource source_;      // until it is open
   protocol::SharedLogin login_;  // that of the configuration

@@ -7,19 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 #include "base/text.h"
 
 namespace sheaf::client::runtime {
 namespace {
-
-// Times of files are this coarse at worst.
-constexpr std::int64_t coarse = 2'000'000'000;  // ns
-
-std::int64_t nanoseconds_of(const timespec& time) noexcept {
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 // Closes at the end of the scope.
 class Descriptor {
@@ -40,15 +32,8 @@ class Descriptor {
 
 }  // namespace
 
-SecretFile::Stamp SecretFile::look() const {
-  struct stat found{};
-  if (::stat(path_.c_str(), &found) != 0) return {};
-  return {found.st_dev, found.st_ino, found.st_size, nanoseconds_of(found.st_mtim),
-          nanoseconds_of(found.st_ctim)};
-}
-
 // Two writings within one tick of the file's clock look the same from outside.
-bool SecretFile::changed() const { return young_ || look() != stamp_; }
+bool SecretFile::changed() const { return young_ || FileStamp::of(path_) != stamp_; }
 
 std::unexpected<std::string> SecretFile::wrong(const std::string& what) const {
   return std::unexpected(option_ + " " + printable(path_, 256) + ": " + what);
@@ -56,10 +41,8 @@ std::unexpected<std::string> SecretFile::wrong(const std::string& what) const {
 
 // Looked at before it is read: what changes meanwhile is noticed later.
 std::expected<Secret, std::string> SecretFile::read() {
-  stamp_ = look();
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  young_ = stamp_.size >= 0 && nanoseconds_of(now) - stamp_.changed < coarse;
+  stamp_ = FileStamp::of(path_);
+  young_ = stamp_.young();
   return read_line();
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/secret.h"
+#include "client/runtime/file_stamp.h"
 
 namespace sheaf::client::runtime {
 
@@ -29,22 +30,12 @@ class SecretFile {
   bool changed() const;
 
  private:
-  // Differs whenever the path leads to another file, or to one that was written again.
-  struct Stamp {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    std::int64_t size = -1;  // -1: there is no file
-    std::int64_t modified = 0;
-    std::int64_t changed = 0;
-    friend bool operator==(const Stamp&, const Stamp&) = default;
-  };
-  Stamp look() const;
   std::expected<Secret, std::string> read_line() const;
   std::unexpected<std::string> wrong(const std::string& what) const;
 
   std::string option_;
   std::string path_;
-  Stamp stamp_;
+  FileStamp stamp_;
   bool young_ = true;  // it had just been written when it was read, and may be so again unnoticed
 };
 

@@ -39,6 +39,16 @@ inline namespace v0 {
 class AsyncClient;
 class FutureClient;
 
+/// What Client::reconfigure changed: identities, `host:port`, in the order of the configuration
+/// that has them.
+struct ServersChanged {
+  std::vector<std::string> added;       ///< That the client did not have.
+  std::vector<std::string> removed;     ///< That it has no more.
+  std::vector<std::string> reweighted;  ///< That have another weight.
+  /// Whether anything is as it was not.
+  bool any() const noexcept { return !added.empty() || !removed.empty() || !reweighted.empty(); }
+};
+
 /// One client of one cluster.
 ///
 /// Thread rule: any thread may call any member at any time, callbacks included, except that
@@ -202,7 +212,19 @@ class SHEAF_API Client {
   /// `redis://` without `routing=ring`; elsewhere Outcome::unsupported.
   Result<std::vector<ClusterServer>> cluster_servers(const NodesOptions& options = {});
 
-  /// The configuration in force (without the password).
+  /// From now on the servers are those of `config`, with its weights; what else it says must be as
+  /// it was. Returns at once what has changed. Operations go on meanwhile: what is in flight ends
+  /// where it is, what waits goes to the key's node of now, connections to a server that has left
+  /// close when nothing is in flight on them. Keys whose node is another now are looked for there;
+  /// nobody copies their values. docs/reconfiguration.md tells what caches, locks, lists and
+  /// watches see. A password in it is not looked at; see sheaf/credentials.h for those that change.
+  /// Errors change nothing: Outcome::invalid, Reason::bad_configuration for servers that are not
+  /// allowed or another difference, which the text names; Outcome::unsupported for `embedded://`,
+  /// and for a cluster of `redis://`, whose servers say themselves who belongs to it.
+  Result<ServersChanged> reconfigure(const ClusterConfig& config);
+
+  /// The configuration that the client was opened with (without the password). Which servers it has
+  /// now stats() tells.
   const ClusterConfig& config() const noexcept;
 
   class Impl;  ///< Internal.

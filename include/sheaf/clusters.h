@@ -16,6 +16,12 @@
 namespace sheaf {
 inline namespace v0 {
 
+/// How one cluster came out of Clusters::reload.
+struct Reloaded {
+  std::string name;                ///< Of the cluster.
+  Result<ServersChanged> servers;  ///< What has changed, or why nothing has.
+};
+
 /// A client for each cluster of a configuration, by name:
 ///
 ///     auto clusters = sheaf::Clusters::open("/etc/app/sheaf.json");
@@ -47,6 +53,21 @@ class SHEAF_API Clusters {
   /// The same from memory. Also refused: a name that is empty or given twice.
   static Result<Clusters> open(Configs configs, const ClientOptions& options = {});
   static Result<Clusters> open(Configs configs, const OptionsOf& options);
+
+  /// Reads the file again and gives each client its servers of now, as Client::reconfigure. Returns
+  /// one entry for each cluster, in order. Errors: as ClusterConfig::load_file, and
+  /// Outcome::invalid, Reason::bad_configuration if the file has not the same names as when it was
+  /// opened, or if these clusters were opened from memory; nothing has changed then.
+  Result<std::vector<Reloaded>> reload();
+
+  /// What came of a reload that follow() made.
+  using Report = std::function<void(const Result<std::vector<Reloaded>>&)>;
+  /// From now on the file is looked at once a second, by its path: also if it is replaced, or if a
+  /// folder that a symbolic link leads to is. When it may have changed it is read as by reload(),
+  /// and `report`, if there is one, is called with what came of it, on a thread of these clusters.
+  /// It may call anything of them but follow() and the destructor. Errors: as reload(), for
+  /// clusters that were opened from memory.
+  Result<void> follow(Report report = {});
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.
   Clusters(Clusters&&) noexcept;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/nodes_table.h"
+#include "cli/ring_diff.h"
 #include "cli/ring_picture.h"
 #include "cli/slot_picture.h"
 #include "cli/text_table.h"
@@ -207,6 +208,57 @@ TEST(CliNodes, AClockMoreThanThirtySecondsOffIsWorthAWarning) {
   const auto behind = clock_warning(report_of(std::chrono::seconds(-45)));
   ASSERT_TRUE(behind);
   EXPECT_THAT(*behind, HasSubstr("behind"));
+}
+
+RingDiff diff_of(const std::string& before, const std::string& after, std::uint64_t keys = 1'000) {
+  return diff_rings(ClusterConfig::parse_uri(before).value(),
+                    ClusterConfig::parse_uri(after).value(), keys);
+}
+
+TEST(CliRingDiff, ASecondServerTakesHalfOfTheKeysFromTheFirstAndNoOtherMoves) {
+  const RingDiff diff = diff_of("memcached://a", "memcached://a,b");
+  EXPECT_EQ(diff.keys, 0u) << "slots are counted exactly";
+  ASSERT_EQ(diff.flows.size(), 1u);
+  EXPECT_EQ(diff.flows[0].from, "a:11211");
+  EXPECT_EQ(diff.flows[0].to, "b:11211");
+  EXPECT_NEAR(diff.moved, 0.5, 0.001);
+  EXPECT_DOUBLE_EQ(diff.flows[0].share, diff.moved);
+  EXPECT_DOUBLE_EQ(diff.nodes[0].before, 1);
+  EXPECT_NEAR(diff.nodes[1].after, 0.5, 0.001);
+}
+
+TEST(CliRingDiff, NothingMovesWhereNothingChanges) {
+  EXPECT_EQ(diff_of("memcached://a,b*3", "memcached://b*3,a").moved, 0);
+  EXPECT_THAT(diff_picture(diff_of("memcached://a", "memcached://a")),
+              HasSubstr("0.00 % of the keys move.\n"));
+}
+
+TEST(CliRingDiff, RingsAreCountedWithSimulatedKeys) {
+  const RingDiff diff =
+      diff_of("memcached://a,b?locator=ring", "memcached://a,b,c?locator=ring", 10'000);
+  EXPECT_EQ(diff.keys, 10'000u);
+  EXPECT_NEAR(diff.moved, 1.0 / 3, 0.06);
+  for (const KeyFlow& flow : diff.flows) EXPECT_EQ(flow.to, "c:11211");
+  EXPECT_THAT(diff_picture(diff), HasSubstr("(of 10000 simulated ones)"));
+}
+
+TEST(CliRingDiff, APictureHasTheSharesOfNodesAndTheLargestFlowFirst) {
+  RingDiff diff;
+  diff.nodes = {{"a:1", 0.75, 0.5}, {"b:1", 0.25, 0.25}, {"c:1", 0, 0.25}};
+  diff.flows = {{"a:1", "c:1", 0.25}};
+  diff.moved = 0.25;
+  EXPECT_EQ(diff_picture(diff),
+            "NODE   BEFORE    AFTER    CHANGE\n"
+            "a:1   75.00 %  50.00 %  -25.00 %\n"
+            "b:1   25.00 %  25.00 %    0.00 %\n"
+            "c:1    0.00 %  25.00 %  +25.00 %\n"
+            "\n25.00 % of the keys move:\n\n"
+            "FROM      TO     SHARE\n"
+            "a:1   ->  c:1  25.00 %  ########################################\n");
+  const std::string svg = diff_svg(diff);
+  EXPECT_TRUE(svg.starts_with("<svg ")) << svg;
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_THAT(svg, HasSubstr("25.00 % of the keys move"));
 }
 
 }  // namespace

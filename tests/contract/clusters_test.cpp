@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -48,6 +49,101 @@ TEST(Clusters, AFilesClustersAreOpenedAndFoundByName) {
   EXPECT_TRUE((*clusters)["sessions"].set("k", "v"));
   EXPECT_EQ((*clusters)["sessions"].get("k").value()->data, "v");
   EXPECT_EQ((*clusters)["prices"].config().nodes.size(), 1u);
+}
+
+// A file with a cluster of memcached servers that nobody needs to run.
+class ClusterFile {
+ public:
+  explicit ClusterFile(const std::string& servers) { write(servers); }
+  ~ClusterFile() { std::remove(path.c_str()); }
+  ClusterFile(const ClusterFile&) = delete;
+  ClusterFile& operator=(const ClusterFile&) = delete;
+
+  void write(const std::string& servers, const std::string& name = "cache") const {
+    write_text(R"({"clusters":{")" + name + R"(":{"servers":")" + servers + R"("}}})");
+  }
+  void write_text(const std::string& text) const {
+    std::ofstream(path + ".new") << text;
+    std::rename((path + ".new").c_str(), path.c_str());
+  }
+
+  const std::string path = testing::TempDir() + "sheaf_cluster_file.json";
+};
+
+std::vector<std::string> nodes_of(const Client& client) {
+  std::vector<std::string> nodes;
+  for (const NodeStats& stats : client.stats()) nodes.push_back(stats.node);
+  return nodes;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Clusters, AFileThatSaysSomethingElseIsReadAgain) {
+  const ClusterFile file("memcached://127.0.0.1:1,127.0.0.1:2*3");
+  auto clusters = Clusters::open(file.path);
+  ASSERT_TRUE(clusters) << clusters.error().message();
+  const auto same = clusters->reload();
+  ASSERT_TRUE(same) << same.error().message();
+  EXPECT_FALSE(same->at(0).servers->any());
+  file.write("memcached://127.0.0.1:2,127.0.0.1:3");
+  const auto reloaded = clusters->reload();
+  ASSERT_TRUE(reloaded) << reloaded.error().message();
+  ASSERT_EQ(reloaded->size(), 1u);
+  EXPECT_EQ(reloaded->at(0).name, "cache");
+  EXPECT_EQ(reloaded->at(0).servers->added, Names{"127.0.0.1:3"});
+  EXPECT_EQ(reloaded->at(0).servers->removed, Names{"127.0.0.1:1"});
+  EXPECT_EQ(reloaded->at(0).servers->reweighted, Names{"127.0.0.1:2"});
+  EXPECT_EQ(nodes_of((*clusters)["cache"]), (Names{"127.0.0.1:2", "127.0.0.1:3"}));
+}
+
+TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
+  const ClusterFile file("memcached://127.0.0.1:1");
+  auto clusters = Clusters::open(file.path);
+  ASSERT_TRUE(clusters);
+  const auto refusal = [&] { return clusters->reload().error().text; };
+  file.write("memcached://127.0.0.1:1", "other");
+  EXPECT_EQ(refusal(), file.path + ": clusters.other was not there when it was opened");
+  file.write_text(R"({"clusters":{}})");
+  EXPECT_NE(refusal(), "");
+  file.write_text("{");
+  EXPECT_NE(refusal(), "");
+  file.write("memcached://127.0.0.1:9?timeout=9s");
+  const auto reloaded = clusters->reload();
+  ASSERT_TRUE(reloaded);
+  EXPECT_EQ(reloaded->at(0).servers.error().text,
+            "timeout differs, and only servers and their weights change while a client works");
+  EXPECT_EQ(nodes_of((*clusters)["cache"]), Names{"127.0.0.1:1"});
+  auto from_memory = open_clusters(two_caches);
+  EXPECT_EQ(from_memory.reload().error().outcome, Outcome::invalid);
+  EXPECT_EQ(from_memory.follow().error().outcome, Outcome::invalid);
+}
+
+TEST(Clusters, AFileThatIsFollowedIsReadWhenItChanges) {
+  const ClusterFile file("memcached://127.0.0.1:1");
+  auto clusters = Clusters::open(file.path);
+  ASSERT_TRUE(clusters);
+  std::promise<Names> added;
+  ASSERT_TRUE(clusters->follow([&](const Result<std::vector<Reloaded>>& reloaded) {
+    if (reloaded && reloaded->at(0).servers->any()) {
+      added.set_value(reloaded->at(0).servers->added);
+    }
+  }));
+  file.write("memcached://127.0.0.1:1,127.0.0.1:2");
+  auto seen = added.get_future();
+  ASSERT_EQ(seen.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(seen.get(), Names{"127.0.0.1:2"});
+  EXPECT_EQ(nodes_of((*clusters)["cache"]), (Names{"127.0.0.1:1", "127.0.0.1:2"}));
+}
+
+TEST(Reconfigure, IsRefusedWhereTheConfigurationDoesNotDecide) {
+  Client engines = test::open("embedded://2");
+  EXPECT_EQ(engines.reconfigure(engines.config()).error().outcome, Outcome::unsupported);
+  Client cluster = test::open("redis://127.0.0.1:1");
+  EXPECT_EQ(cluster.reconfigure(cluster.config()).error().outcome, Outcome::unsupported);
+  Client alone = test::open("redis://127.0.0.1:1?routing=ring");
+  EXPECT_FALSE(alone.reconfigure(alone.config())->any());
+  Client moved_to = std::move(alone);
+  EXPECT_EQ(alone.reconfigure(moved_to.config()).error().outcome, Outcome::shutdown);
 }
 
 TEST(Clusters, EmbeddedClustersWithoutANameShareNoEngines) {

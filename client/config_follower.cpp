@@ -1,0 +1,34 @@
+#include "client/config_follower.h"
+
+#include <chrono>
+#include <utility>
+
+namespace sheaf::client {
+
+ConfigFollower::ConfigFollower(std::string path, std::function<void()> on_change)
+    : path_(std::move(path)),
+      on_change_(std::move(on_change)),
+      known_(runtime::FileStamp::of(path_)),
+      thread_("sheaf-config", [this] { run(); }) {}
+
+ConfigFollower::~ConfigFollower() {
+  over_ = true;
+  parker_.unpark();
+  thread_.join();
+}
+
+void ConfigFollower::run() {
+  constexpr std::chrono::seconds interval(1);
+  bool again = known_.young();
+  for (;;) {
+    static_cast<void>(parker_.park_for(interval));
+    if (over_) return;
+    const auto now = runtime::FileStamp::of(path_);
+    if (!again && now == known_) continue;
+    known_ = now;
+    again = now.young();
+    on_change_();
+  }
+}
+
+}  // namespace sheaf::client
