@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <sheaf/result.h>
 
 #include "base/text.h"
@@ -28,6 +30,83 @@ void append_part(std::string& out, std::string_view separator, std::string_view 
   if (part.empty()) return;
   out.append(separator);
   out.append(part);
+}
+
+struct Advice {
+  Reason reason;
+  std::string_view cause;
+  std::string_view remedy;
+};
+
+// Sentences; what is not in the table has only its own words.
+constexpr Advice advice[] = {
+    {Reason::timed_out, "The deadline passed.",
+     "If this is rare, give `timeout` more room; if not, compare it with the node's round trips "
+     "(Client::metrics)."},
+    {Reason::cancelled, "The caller's stop token ended it.", ""},
+    {Reason::node_down, "The node is known to be down, so nothing was tried.",
+     "It is asked again by itself; calls succeed as soon as it answers."},
+    {Reason::connect_failed, "No connection to the node could be made.",
+     "See whether the server runs, listens at this address and is not behind a firewall."},
+    {Reason::connection_lost, "The connection ended while the request was on it.",
+     "See the server's log for restarts and closed connections."},
+    {Reason::protocol_error, "The peer does not speak the protocol as expected.",
+     "See whether the scheme of the URI is that of the server, and which version it has."},
+    {Reason::authentication, "One side does not accept who the other is.",
+     "See user, password or token, and over TLS the certificates and `tls_name`."},
+    {Reason::too_large, "Something is above a limit.",
+     "See `value_limit`, the server's own limit, and `item_size` for memcached."},
+    {Reason::queue_full, "This client has as much under way as it may.",
+     "Start fewer operations at once, or raise `max_in_flight` and `max_waiting`."},
+    {Reason::out_of_memory, "This process has no memory left.", ""},
+    {Reason::clock_skew, "This machine's clock is over a minute ahead of the store's.",
+     "Run NTP on both; `sheaf nodes` shows the difference."},
+    {Reason::fencing_required, "The key is protected by a lock's token.",
+     "Write it through the guard of that lock."},
+    {Reason::fencing_stale, "A later holder of the lock has used the key.",
+     "The lock was lost; take it again and read before writing."},
+    {Reason::fencing_skew, "The fencing token is over a minute ahead of the store's clock.",
+     "Run NTP on the machines of all stores."},
+    {Reason::quota, "The store or the account has as much as it may.",
+     "Remove keys, give them a time to live, or raise the quota."},
+    {Reason::not_authorized, "The user has no right to this key or topic.",
+     "See the server's access list, and for stores the file of rights."},
+    {Reason::unknown_command, "The server does not know this command.",
+     "See which version it has."},
+    {Reason::wrong_type, "The key holds another kind of value.", ""},
+    {Reason::lock_lost, "The lock is not held any more.",
+     "Take it again; its protected work has to start over."},
+    {Reason::read_only, "The server takes no writes at the moment.",
+     "For a store see its log: its disk is full or its file was moved."},
+    {Reason::closed, "The client was closed.", ""},
+    {Reason::forked, "The process forked after the client was opened.",
+     "Open a client in the child."},
+    {Reason::wrong_thread, "A blocking call was made on a thread that drives a client.",
+     "Use the asynchronous form there."},
+};
+
+std::string_view known(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::unknown:
+      return "The request was sent: it may have been carried out, or be carried out later.";
+    case Outcome::refused:
+      return "The server has answered: it did not do it.";
+    case Outcome::not_sent:
+    case Outcome::overloaded:
+    case Outcome::shutdown:
+      return "Nothing was sent: it is safe to repeat.";
+    case Outcome::unsupported:
+      return "This kind of server has no such operation; Client::supports tells before.";
+    case Outcome::invalid:
+      return "The call itself is not allowed, and nothing was sent.";
+  }
+  return {};
+}
+
+void add(std::string& out, std::string_view sentence) {
+  if (sentence.empty()) return;
+  if (!out.empty()) out += ' ';
+  out += sentence;
 }
 
 }  // namespace
@@ -141,6 +220,58 @@ std::string Error::message() const {
     append_part(out, " at ", shown_node);
   }
   append_part(out, ": ", shown_text);
+  return out;
+}
+
+std::string_view to_string(Origin origin) noexcept {
+  switch (origin) {
+    case Origin::caller:
+      return "caller";
+    case Origin::process:
+      return "process";
+    case Origin::server:
+      return "server";
+    case Origin::network:
+      return "network";
+  }
+  return "network";
+}
+
+Origin Error::origin() const noexcept {
+  if (outcome == Outcome::invalid || outcome == Outcome::unsupported) return Origin::caller;
+  if (paused || outcome == Outcome::overloaded || outcome == Outcome::shutdown)
+    return Origin::process;
+  switch (reason) {
+    case Reason::cancelled:
+      return Origin::caller;
+    case Reason::queue_full:
+    case Reason::out_of_memory:
+    case Reason::closed:
+    case Reason::forked:
+      return Origin::process;
+    case Reason::node_down:
+    case Reason::connect_failed:
+    case Reason::connection_lost:
+    case Reason::timed_out:
+      return Origin::network;
+    default:
+      return Origin::server;
+  }
+}
+
+std::string Error::why() const {
+  std::string out = message() + ".";
+  const auto* const found = std::ranges::find(advice, reason, &Advice::reason);
+  if (paused) {
+    add(out,
+        "This process itself did not run for a part of the time: it was stopped, swapped out "
+        "or had no processor. The node is not to blame.");
+  } else if (found != std::end(advice)) {
+    add(out, found->cause);
+  }
+  if (!history.empty()) add(out, printable(node, 300) + " " + printable(history, 500) + ".");
+  add(out, known(outcome));
+  if (!paused && found != std::end(advice)) add(out, found->remedy);
   return out;
 }
 

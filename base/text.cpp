@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -298,6 +299,20 @@ std::string join_host_port(std::string_view host, std::uint16_t port) {
   out.push_back(':');
   out.append(std::to_string(port));
   return out;
+}
+
+std::string format_utc(std::chrono::milliseconds wall) {
+  using namespace std::chrono;
+  const auto day = floor<days>(wall);
+  const year_month_day date{sys_days(day)};
+  const hh_mm_ss time(wall - day);
+  char text[64];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
+                static_cast<int>(time.subseconds().count()));
+  return text;
 }
 
 }  // namespace sheaf

@@ -51,6 +51,9 @@ std::optional<std::string> hex_decode(std::string_view text);
 std::string base64_encode(std::string_view bytes);
 std::optional<std::string> base64_decode(std::string_view text);
 
+// A moment since 1970 as RFC 3339, UTC: "2026-01-31T09:05:00.007Z".
+std::string format_utc(std::chrono::milliseconds wall);
+
 // Well-formed UTF-8 as RFC 3629 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view text) noexcept;
 

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
+
+#include <sheaf/prometheus.h>
 
 #include "cli/commands.h"
 #include "cli/json_lines.h"
@@ -173,13 +177,36 @@ void write_json(Context& context, const std::vector<NodeReport>& reports,
   }
 }
 
+// Whoever reads a file while it is written reads the old one. Whether that worked.
+bool replace_file(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  std::ofstream file(fresh, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code failed;
+  if (file) std::filesystem::rename(fresh, path, failed);
+  if (file && !failed) return true;
+  complain("cannot write " + path + ".");
+  return false;
+}
+
+bool write_metrics(Context& context) {
+  const std::string text = prometheus_text(context.client.metrics());
+  const std::string& path = context.arguments.textfile;
+  if (!path.empty()) return replace_file(path, text);
+  context.out.write(text);
+  return true;
+}
+
 }  // namespace
 
 ExitCode run_nodes(Context& context) {
   const auto reports = context.client.check_nodes({.timeout = context.arguments.global.timeout});
   const std::vector<ClusterServer> servers = servers_of(context);
   bool all_answered = true;
-  if (context.json()) {
+  if (context.arguments.metrics) {
+    if (!write_metrics(context)) return ExitCode::failed;
+  } else if (context.json()) {
     write_json(context, reports, servers);
   } else {
     const bool colours = context.out.colours();

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <ctime>
 #include <optional>
 #include <set>
 #include <utility>
@@ -60,16 +59,7 @@ double milliseconds(std::chrono::nanoseconds time) {
 
 // "2026-01-31T09:05:00.007Z"
 std::string iso_time(std::chrono::system_clock::time_point time) {
-  const auto milliseconds =
-      std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
-  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[40];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::string fraction = std::to_string(1000 + milliseconds % 1000);
-  fraction.front() = '.';
-  return std::string(text, size) + fraction + "Z";
+  return format_utc(std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()));
 }
 
 Json json_of(const Error& error) {

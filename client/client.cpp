@@ -174,18 +174,18 @@ Result<Location> Client::locate(std::string_view key) const {
 
 std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared(*this)->context()); }
 
+Metrics Client::metrics() const { return calls::metrics(shared(*this)->context()); }
+
 std::vector<NodeReport> Client::check_nodes(const NodesOptions& options) {
-  return calls::check_nodes(shared(*this)->context(), options.timeout, options.stop);
+  return calls::check_nodes(shared(*this)->context(), options);
 }
 
 std::vector<NodeText> Client::server_stats(std::string_view group, const NodesOptions& options) {
-  return calls::ask_for_texts(shared(*this)->context(), Verb::stats, group, options.timeout,
-                              options.stop);
+  return calls::ask_for_texts(shared(*this)->context(), Verb::stats, group, options);
 }
 
 std::vector<NodeText> Client::server_versions(const NodesOptions& options) {
-  return calls::ask_for_texts(shared(*this)->context(), Verb::server_version, {}, options.timeout,
-                              options.stop);
+  return calls::ask_for_texts(shared(*this)->context(), Verb::server_version, {}, options);
 }
 
 Result<std::vector<ClusterServer>> Client::cluster_servers(const NodesOptions& options) {

@@ -5,6 +5,7 @@
 #include "client/calls/batch_call.h"
 #include "client/calls/call.h"
 #include "client/calls/command_call.h"
+#include "client/calls/node_calls.h"
 #include "client/calls/owned_options.h"
 #include "client/client_impl.h"
 
@@ -202,6 +203,43 @@ Awaitable<Result<GetResult>> AsyncClient::get_and_set(std::string_view key, std:
   return {[self = *this, key = std::string(key), value = std::string(value),
            own = OwnedOptions(options)](auto done) {
             self.get_and_set(key, value, own.get(), std::move(done));
+          },
+          hook_};
+}
+
+void AsyncClient::check_nodes(const NodesOptions& options,
+                              Callback<std::vector<NodeReport>> done) const {
+  calls::check_nodes_async(impl_->context(), options, std::move(done));
+}
+
+void AsyncClient::server_stats(std::string_view group, const NodesOptions& options,
+                               Callback<std::vector<NodeText>> done) const {
+  calls::ask_for_texts_async(impl_->context(), Verb::stats, group, options, std::move(done));
+}
+
+void AsyncClient::server_versions(const NodesOptions& options,
+                                  Callback<std::vector<NodeText>> done) const {
+  calls::ask_for_texts_async(impl_->context(), Verb::server_version, {}, options, std::move(done));
+}
+
+Awaitable<std::vector<NodeReport>> AsyncClient::check_nodes(const NodesOptions& options) const {
+  return {[self = *this, own = OwnedOptions(options)](auto done) {
+            self.check_nodes(own.get(), std::move(done));
+          },
+          hook_};
+}
+
+Awaitable<std::vector<NodeText>> AsyncClient::server_stats(std::string_view group,
+                                                           const NodesOptions& options) const {
+  return {[self = *this, name = std::string(group), own = OwnedOptions(options)](auto done) {
+            self.server_stats(name, own.get(), std::move(done));
+          },
+          hook_};
+}
+
+Awaitable<std::vector<NodeText>> AsyncClient::server_versions(const NodesOptions& options) const {
+  return {[self = *this, own = OwnedOptions(options)](auto done) {
+            self.server_versions(own.get(), std::move(done));
           },
           hook_};
 }

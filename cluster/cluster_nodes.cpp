@@ -190,6 +190,14 @@ std::vector<NodeStats> ClusterNodes::stats() const {
   return all;
 }
 
+std::vector<NodeMetrics> ClusterNodes::metrics() const {
+  std::vector<NodeMetrics> all;
+  for (NodeStats& stats : this->stats()) all.push_back({std::move(stats), {}});
+  for (std::size_t i = 0; const Member& member : topology_->members())
+    all[i++].operations = nodes_[member.index()]->operations();
+  return all;
+}
+
 std::shared_ptr<const Topology> ClusterNodes::snapshot() const {
   const sync::MutexLock lock(mutex_);
   return topology_;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <sheaf/cluster_config.h>
-#include <sheaf/stats.h>
+#include <sheaf/metrics.h>
 
 #include "base/mutex.h"
 #include "cluster/cluster_controls.h"
@@ -64,6 +64,7 @@ class ClusterNodes {
   bool empty() const;
   // Of the members.
   std::vector<NodeStats> stats() const;
+  std::vector<NodeMetrics> metrics() const;
   // All there are.
   std::size_t size() const;
 

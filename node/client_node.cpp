@@ -140,12 +140,12 @@ void ClientNode::expire(Request& request, bool late, Now now) {
   if (queue_.contains(request)) {
     queue_.remove(request);
     fail(request, Outcome::not_sent, Reason::timed_out,
-         pool_.any_ready() ? "no room on the node" : "no connection yet", now);
+         pool_.any_ready() ? "no room on the node" : "no connection yet", now, late);
     return;
   }
   latency_.on_timeout(now.mono - request.submitted_at, now);
   health_.on_timeout(request.submitted_at, request.socket->times().last_received, late, now);
-  fail(request, take_back(request, queue_, pool_, now), Reason::timed_out, {}, now);
+  fail(request, take_back(request, queue_, pool_, now), Reason::timed_out, {}, now, late);
   act(now);
   if (!queue_.empty()) pump(now);
 }
@@ -170,6 +170,10 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
     fail(request, outcome, reply.reason, reply.text, now);
     return;
   }
+  if (request.counted) {
+    tallies_.on_answer(request.operation.verb, reply.status, request.unanswered(),
+                       now.mono - request.submitted_at);
+  }
   Completion completion;
   completion.answered = true;
   completion.reply = reply;
@@ -182,12 +186,13 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
 
 // What its submitter has cancelled goes nowhere else, and is no event for the log.
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
-                      Now now) {
+                      Now now, bool paused) {
   const bool cancelled = reason == Reason::cancelled;
   const bool lost =
       outcome == Outcome::unknown && request.provisional && reason != Reason::timed_out;
   const bool movable = (outcome == Outcome::not_sent || lost) && !cancelled;
   if (movable && owner_.reroute(request, now)) return;
+  tallies_.on_failure(request.operation.verb, outcome, request.unanswered());
   switch (outcome) {
     case Outcome::refused:
       stats_.refused += request.unanswered();
@@ -209,6 +214,8 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.reason = reason;
   completion.text = text;
   completion.node = options_.identity;
+  completion.history = history_.text(now);
+  completion.paused = paused;
   completion.no_tls = outcome == Outcome::not_sent && !health_.usable() && failure_.no_tls();
   completion.now = now;
   if (parts_.events.listening() && !cancelled) {
@@ -254,6 +261,7 @@ void ClientNode::on_socket_item(socket::Request& request, std::uint32_t index, c
   ++ours(request).items_;
   ++stats_.replies;
   if (reply.status == Status::refused) ++stats_.refused;
+  if (ours(request).counted) tallies_.on_item(request.operation.verb, reply.status);
   request.sink->on_item(request, index, reply, now);
 }
 
@@ -345,6 +353,7 @@ void ClientNode::act(Now now) {
         timer_.need(now.mono);  // the next turn plans anew
         if (health_.state() == reported_) return;
         reported_ = health_.state();
+        history_.note(reported_, failure_.text(), now);
         if (reported_ == NodeHealth::down) ++outages_;
         if (parts_.events.listening()) {
           parts_.events.record(record_of(options_.identity, health_.state(), failure_.text()));

@@ -17,17 +17,20 @@
 #include <optional>
 #include <string>
 
+#include <sheaf/metrics.h>
 #include <sheaf/stats.h>
 
 #include "node/certificate_warnings.h"
 #include "node/earliest_timer.h"
 #include "node/health.h"
+#include "node/health_history.h"
 #include "node/last_failure.h"
 #include "node/latency.h"
 #include "node/node_options.h"
 #include "node/prober.h"
 #include "node/request_queue.h"
 #include "node/socket_lease.h"
+#include "node/tallies.h"
 
 namespace sheaf::node {
 
@@ -113,6 +116,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   // What it was like a moment ago. Any thread.
   NodeSigns last_signs() const noexcept { return {reported_, outages_}; }
   NodeStats stats() const;
+  std::vector<OperationMetrics> operations() const { return tallies_.snapshot(); }
 
  private:
   // Events of the pool's sockets.
@@ -133,7 +137,9 @@ class ClientNode final : private socket::ClientSocketOwner,
   void pump(Now now);
   void answer(const socket::ClientSocket& socket, Request& request, const protocol::Reply& reply,
               Now now);
-  void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now);
+  // `paused`: our own process did not run for a while.
+  void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now,
+            bool paused = false);
   void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
 
   // Connections and health.
@@ -156,10 +162,12 @@ class ClientNode final : private socket::ClientSocketOwner,
   bool pumping_ = false;
   LastFailure failure_;
   Latency latency_;
+  HealthHistory history_;
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::atomic<unsigned> outages_ = 0;
   EarliestTimer timer_;
   NodeStats stats_;  // of requests
+  Tallies tallies_;
 };
 
 }  // namespace sheaf::node

@@ -22,6 +22,8 @@ struct Completion {
   Reason reason = Reason::other;
   std::string_view text;
   std::string_view node;
+  std::string_view history;  // not answered: the node's latest changes of health
+  bool paused = false;       // not answered: our own process did not run
   bool no_tls = false;  // not answered: no connection to the node got through its TLS handshake
   // answered: which connection carried it, a number that is never used again. 0: a request that
   // follows from this one may go over any.

@@ -134,6 +134,12 @@ Taken::Step Taken::take_words() {
     case Command::stats:
       out_.stats_group = text(0);
       return {};
+    case Command::nodes:
+      out_.textfile = line_.value("--textfile");
+      out_.metrics = line_.has("--metrics") || line_.has("--textfile");
+      if (line_.has("--textfile") && out_.textfile.empty())
+        return std::unexpected("--textfile needs a FILE.");
+      return {};
     default:
       return {};
   }

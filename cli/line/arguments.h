@@ -86,6 +86,8 @@ struct Arguments {
   std::optional<Version> if_version;              // del
   bool raw = false;                               // get, getset, mget, list range
   std::vector<std::string> ring_diff;      // ring --diff: the URIs OLD and NEW; empty: not given
+  bool metrics = false;                    // nodes --metrics
+  std::string textfile;                    // nodes --textfile; empty: none
   std::string svg;                         // ring --svg; empty: none
   std::optional<std::uint64_t> ring_keys;  // ring --keys: 1 .. 100,000,000.
   ListArguments list;                      // list

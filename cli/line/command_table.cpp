@@ -51,6 +51,9 @@ constexpr std::array ring_options{
     OptionRow{"--keys", "N", "place this many simulated keys and count them"},
     OptionRow{"--diff", "", "tell which share of the keys moves where from OLD to NEW"},
     OptionRow{"--svg", "FILE", "with --diff: draw it into this file", Completes::files}};
+constexpr std::array nodes_options{
+    OptionRow{"--metrics", "", "print what was measured as text for Prometheus"},
+    OptionRow{"--textfile", "FILE", "write that text into this file instead", Completes::files}};
 constexpr std::array exec_options{
     OptionRow{"--node", "HOST:PORT", "to this node, whatever the keys"}};
 constexpr std::array dev_options{
@@ -191,13 +194,10 @@ constexpr std::array table{
                "nodes before and after, and what goes from which to which. They are exact for "
                "slots; for rings they are those of --keys simulated keys (default 1000000).",
                ring_options},
-    CommandRow{Command::nodes,
-               "nodes",
-               servers,
-               "",
+    CommandRow{Command::nodes, "nodes", servers, "",
                "ask every node: health, round trip, pool, clock; roles and slots",
-               "",
-               {}},
+               "A file of --textfile is replaced as a whole, as the textfile collector wants it.",
+               nodes_options},
     CommandRow{
         Command::stats,
         "stats",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/calls/admit.h"
+#include "client/calls/ways.h"
 #include "client/calls/work.h"
 #include "client/runtime/features.h"
 #include "client/runtime/outcomes.h"
@@ -22,10 +23,15 @@ class NodeRound final : private socket::RequestSink {
  public:
   using Out = typename Answers::Out;
 
-  NodeRound(WorkEnd& end, runtime::Context& context, const protocol::Operation& operation,
-            Deadline started)
-      : end_(end), context_(context), operation_(operation), started_(started) {}
+  NodeRound(WorkEnd& end, runtime::Context& context, protocol::Verb verb, std::string_view key,
+            const Admission& admission)
+      : end_(end), context_(context), key_(key), started_(admission.started) {
+    operation_.verb = verb;
+    operation_.key = key_;
+    operation_.deadline = admission.deadline;
+  }
 
+  void own() {}  // it owns the key from the beginning
   void start(Now now) {
     if (context_.path().knows_members()) return ask_all(now);
     scout_.operation.verb = protocol::Verb::probe;
@@ -74,7 +80,8 @@ class NodeRound final : private socket::RequestSink {
 
   WorkEnd& end_;
   runtime::Context& context_;
-  const protocol::Operation operation_;
+  const std::string key_;
+  protocol::Operation operation_;
   const Deadline started_;
   Answers answers_;
   cluster::Request scout_;
@@ -137,15 +144,6 @@ class Texts {
   Out texts_;
 };
 
-// Asks an admitted question.
-template <class Answers>
-typename Answers::Out ask(runtime::Context& context, protocol::Operation operation,
-                          const Admission& admission, Stop stop) {
-  operation.deadline = admission.deadline;
-  return Blocking<NodeRound<Answers>>(context.lane(), {}, context, operation, admission.started)
-      .wait(stop);
-}
-
 // Reports of nodes that were not asked: those of the configuration, since the client forked or is
 // closing.
 std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error) {
@@ -160,22 +158,57 @@ std::vector<NodeReport> unasked(const ClusterConfig& config, const Error& error)
   return reports;
 }
 
+std::vector<NodeText> unsaid(const ClusterConfig& config, const Error& error) {
+  std::vector<NodeText> texts;
+  for (const NodeConfig& node : config.nodes) texts.push_back({node.identity(), Failure(error)});
+  return texts;
+}
+
+// The counters of now. The topology may have changed meanwhile, and the client may be closing.
+void refresh(runtime::Context& context, std::vector<NodeReport>& reports) {
+  const runtime::Context::Entry entering(context);
+  if (context.refusal(true)) return;
+  for (NodeStats& stats : context.stats()) {
+    const auto same = [&](const NodeReport& report) { return report.stats.node == stats.node; };
+    const auto report = std::ranges::find_if(reports, same);
+    if (report != reports.end()) report->stats = std::move(stats);
+  }
+}
+
+template <class Way>
+typename Way::Return texts_over(runtime::Context& context, protocol::Verb verb,
+                                std::string_view key, const NodesOptions& options, Way way) {
+  const auto admitted = admit(context, Way::form, options.timeout, options.stop, std::nullopt);
+  if (!admitted) return way.give(context, unsaid(context.config(), admitted.error()));
+  return way.template run<NodeRound<Texts>>(context, options.stop, AsItIs(), context, verb, key,
+                                            *admitted);
+}
+
+template <class Way>
+typename Way::Return reports_over(runtime::Context& context, const NodesOptions& options, Way way) {
+  const auto admitted = admit(context, Way::form, options.timeout, options.stop, std::nullopt);
+  if (!admitted) return way.give(context, unasked(context.config(), admitted.error()));
+  const bool clocks = runtime::supports(context.config(), Feature::clock);
+  const auto with_counters = [&context](std::vector<NodeReport> reports) {
+    refresh(context, reports);
+    return reports;
+  };
+  return way.template run<NodeRound<Reports>>(
+      context, options.stop, with_counters, context,
+      clocks ? protocol::Verb::clock : protocol::Verb::probe, std::string_view(), *admitted);
+}
+
 }  // namespace
 
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
-                                    std::string_view key, const Timeout& timeout, Stop stop) {
-  const auto admitted = admit(context, Form::blocking, timeout, stop, std::nullopt);
-  if (!admitted) {
-    std::vector<NodeText> texts;
-    for (const NodeConfig& node : context.config().nodes) {
-      texts.push_back({node.identity(), Failure(admitted.error())});
-    }
-    return texts;
-  }
-  protocol::Operation operation;
-  operation.verb = verb;
-  operation.key = key;
-  return ask<Texts>(context, operation, *admitted, stop);
+                                    std::string_view key, const NodesOptions& options) {
+  return texts_over(context, verb, key, options, Returned<std::vector<NodeText>>());
+}
+
+void ask_for_texts_async(runtime::Context& context, protocol::Verb verb, std::string_view key,
+                         const NodesOptions& options,
+                         std::function<void(std::vector<NodeText>)> done) {
+  texts_over(context, verb, key, options, Delivered<std::vector<NodeText>>(std::move(done)));
 }
 
 Result<Location> locate(const runtime::Context& context, std::string_view key) {
@@ -207,20 +240,20 @@ std::vector<NodeStats> node_stats(runtime::Context& context) {
   return stats;
 }
 
-std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout, Stop stop) {
-  const auto admitted = admit(context, Form::blocking, timeout, stop, std::nullopt);
-  if (!admitted) return unasked(context.config(), admitted.error());
-  const bool clocks = runtime::supports(context.config(), Feature::clock);
-  protocol::Operation operation;
-  operation.verb = clocks ? protocol::Verb::clock : protocol::Verb::probe;
-  auto reports = ask<Reports>(context, operation, *admitted, stop);
-  // The topology may have changed meanwhile.
-  for (NodeStats& stats : context.stats()) {
-    const auto same = [&](const NodeReport& report) { return report.stats.node == stats.node; };
-    const auto report = std::ranges::find_if(reports, same);
-    if (report != reports.end()) report->stats = std::move(stats);
-  }
-  return reports;
+Metrics metrics(runtime::Context& context) {
+  if (!context.refusal(true)) return context.metrics();
+  Metrics none;
+  for (NodeStats& stats : node_stats(context)) none.nodes.push_back({std::move(stats), {}});
+  return none;
+}
+
+std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOptions& options) {
+  return reports_over(context, options, Returned<std::vector<NodeReport>>());
+}
+
+void check_nodes_async(runtime::Context& context, const NodesOptions& options,
+                       std::function<void(std::vector<NodeReport>)> done) {
+  reports_over(context, options, Delivered<std::vector<NodeReport>>(std::move(done)));
 }
 
 }  // namespace sheaf::client::calls

@@ -4,11 +4,13 @@
 //
 // Thread rule: any thread; all but locate() block.
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
 #include <sheaf/client_options.h>
 #include <sheaf/cluster_server.h>
+#include <sheaf/metrics.h>
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
@@ -21,11 +23,15 @@ Result<std::vector<ClusterServer>> cluster_servers(runtime::Context& context,
                                                    const Timeout& timeout, Stop stop = nullptr);
 Result<Location> locate(const runtime::Context& context, std::string_view key);
 std::vector<NodeStats> node_stats(runtime::Context& context);
-std::vector<NodeReport> check_nodes(runtime::Context& context, const Timeout& timeout,
-                                    Stop stop = nullptr);
+Metrics metrics(runtime::Context& context);
+std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOptions& options);
+void check_nodes_async(runtime::Context& context, const NodesOptions& options,
+                       std::function<void(std::vector<NodeReport>)> done);
 // Asks every server for some text about itself.
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
-                                    std::string_view key, const Timeout& timeout,
-                                    Stop stop = nullptr);
+                                    std::string_view key, const NodesOptions& options);
+void ask_for_texts_async(runtime::Context& context, protocol::Verb verb, std::string_view key,
+                         const NodesOptions& options,
+                         std::function<void(std::vector<NodeText>)> done);
 
 }  // namespace sheaf::client::calls

@@ -5,6 +5,8 @@
 #include <ranges>
 #include <system_error>
 
+#include "node/tallies.h"
+
 namespace sheaf::client::runtime {
 namespace {
 
@@ -226,17 +228,39 @@ std::vector<BulkConnections::Side*> BulkConnections::all() {
   return all;
 }
 
+// Adds for each of theirs to ours of the same server, which mostly has the same place.
+template <class Entry, class Name, class Add>
+void add_each(std::vector<Entry>& ours, const std::vector<Entry>& theirs, Name name, Add add) {
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const bool same_place = i < ours.size() && name(ours[i]) == name(theirs[i]);
+    const auto to = same_place ? ours.begin() + static_cast<std::ptrdiff_t>(i)
+                               : std::ranges::find(ours, name(theirs[i]), name);
+    if (to != ours.end()) add(*to, theirs[i]);
+  }
+}
+
 void BulkConnections::add_to(std::vector<NodeStats>& stats) {
   for (Side* const side : all()) {
     Path& path = side->path();
     std::vector<NodeStats> theirs;
     path.run([&](Now) { theirs = path.cluster().nodes().stats(); });
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      const bool same_place = i < stats.size() && stats[i].node == theirs[i].node;
-      const auto to = same_place ? stats.begin() + static_cast<std::ptrdiff_t>(i)
-                                 : std::ranges::find(stats, theirs[i].node, &NodeStats::node);
-      if (to != stats.end()) add(*to, theirs[i]);
-    }
+    add_each(
+        stats, theirs, [](const NodeStats& node) { return node.node; },
+        [](NodeStats& to, const NodeStats& from) { add(to, from); });
+  }
+}
+
+void BulkConnections::add_to(std::vector<NodeMetrics>& metrics) {
+  for (Side* const side : all()) {
+    Path& path = side->path();
+    std::vector<NodeMetrics> theirs;
+    path.run([&](Now) { theirs = path.cluster().nodes().metrics(); });
+    add_each(
+        metrics, theirs, [](const NodeMetrics& node) { return node.stats.node; },
+        [](NodeMetrics& to, const NodeMetrics& from) {
+          add(to.stats, from.stats);
+          node::add(to.operations, from.operations);
+        });
   }
 }
 

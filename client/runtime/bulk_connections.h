@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/stats.h>
+#include <sheaf/metrics.h>
 
 #include "base/mutex.h"
 #include "client/runtime/path.h"
@@ -90,6 +90,7 @@ class BulkConnections {
   bool in_use() const noexcept { return lent_ > 0; }
   // Adds what the paths counted. Blocks; not under a baton.
   void add_to(std::vector<NodeStats>& stats);
+  void add_to(std::vector<NodeMetrics>& metrics);
   // Ends everything; nothing is lent any more.
   void close() noexcept;
   // In a forked child.

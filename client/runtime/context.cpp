@@ -43,7 +43,8 @@ Context::Context(ClusterConfig config, ClientOptions options)
       fork_generation_(fork_count()),
       closed_error_(local_error(Outcome::shutdown, Reason::closed, "the client is closing")),
       dispatcher_(std::move(options.executor), std::move(options.on_exception)),
-      events_(std::move(options.log), config_.log_keys, dispatcher_),
+      events_(std::move(options.log), options.log_level, options.log_rate, config_.log_keys,
+              dispatcher_),
       key_events_(events_) {}
 
 Result<void> Context::open(Random& random) {
@@ -158,6 +159,13 @@ std::vector<NodeStats> Context::stats() {
   path_->run([&](Now) { stats = cluster().nodes().stats(); });
   if (bulk_ != nullptr) bulk_->add_to(stats);
   return stats;
+}
+
+Metrics Context::metrics() {
+  Metrics metrics;
+  path_->run([&](Now) { metrics.nodes = cluster().nodes().metrics(); });
+  if (bulk_ != nullptr) bulk_->add_to(metrics.nodes);
+  return metrics;
 }
 
 bool Context::forked() const noexcept { return fork_generation_ != fork_count(); }

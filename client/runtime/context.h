@@ -71,6 +71,7 @@ class Context {
   Deadline deadline(Deadline started, const Timeout& timeout) const;
   // What was counted on all connections. Blocks.
   std::vector<NodeStats> stats();
+  Metrics metrics();
 
   // A call of a handle that may outlive the Client. It is made before refusal() is asked: closing
   // waits for the calls that were not refused.

@@ -3,18 +3,32 @@
 #include <cstdio>
 
 #include "base/hash.h"
+#include "base/read_clocks.h"
 #include "base/text.h"
 
 namespace sheaf::client::runtime {
 
-EventForwarder::EventForwarder(LogSink sink, bool show_keys, Dispatcher& dispatcher)
+EventForwarder::EventForwarder(LogSink sink, LogLevel level, unsigned rate, bool show_keys,
+                               Dispatcher& dispatcher)
     : sink_(sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr),
+      level_(level),
+      rate_(rate),
       show_keys_(show_keys),
       dispatcher_(dispatcher) {}
 
+// Two threads at the turn of a second may let a few more pass.
+bool EventForwarder::within_rate(std::int64_t second) noexcept {
+  if (second_.exchange(second, std::memory_order_relaxed) != second)
+    of_second_.store(0, std::memory_order_relaxed);
+  return of_second_.fetch_add(1, std::memory_order_relaxed) < rate_;
+}
+
 void EventForwarder::record(LogRecord record) {
-  if (!listening()) return;
-  if (queued_->load(std::memory_order_relaxed) >= max_queued) {
+  if (!listening() || record.level < level_) return;
+  const std::chrono::milliseconds wall = read_clocks().wall;
+  record.time = std::chrono::system_clock::time_point(wall);
+  const bool too_many = record.outcome && !within_rate(wall.count() / 1000);
+  if (too_many || queued_->load(std::memory_order_relaxed) >= max_queued) {
     ++dropped_;
     return;
   }

@@ -13,6 +13,8 @@ Error make_error(const socket::Completion& completion, Deadline started) {
   error.node = completion.node;
   error.elapsed = completion.now.mono - started;
   error.text = completion.text;
+  error.history = completion.history;
+  error.paused = completion.paused;
   return error;
 }
 

@@ -175,6 +175,18 @@ class SHEAF_API AsyncClient {
   Awaitable<Removes> remove_many(std::span<const std::string_view> keys,
                                  const BatchOptions& options = {}) const;
 
+  /// See Client::check_nodes.
+  void check_nodes(const NodesOptions& options, Callback<std::vector<NodeReport>> done) const;
+  Awaitable<std::vector<NodeReport>> check_nodes(const NodesOptions& options = {}) const;
+  /// See Client::server_stats.
+  void server_stats(std::string_view group, const NodesOptions& options,
+                    Callback<std::vector<NodeText>> done) const;
+  Awaitable<std::vector<NodeText>> server_stats(std::string_view group = {},
+                                                const NodesOptions& options = {}) const;
+  /// See Client::server_versions.
+  void server_versions(const NodesOptions& options, Callback<std::vector<NodeText>> done) const;
+  Awaitable<std::vector<NodeText>> server_versions(const NodesOptions& options = {}) const;
+
  private:
   friend class Client;
   AsyncClient(std::shared_ptr<Client::Impl> impl, ResumeHook hook) noexcept

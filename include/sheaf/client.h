@@ -19,6 +19,7 @@
 #include <sheaf/export.h>
 #include <sheaf/feature.h>
 #include <sheaf/log.h>
+#include <sheaf/metrics.h>
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 #include <sheaf/stats.h>
@@ -196,6 +197,10 @@ class SHEAF_API Client {
   /// Counters of every node, in configured order. Where `batch_connections` are in use it may take
   /// up to 20 ms for each on which a call waits for its server.
   std::vector<NodeStats> stats() const;
+
+  /// What was measured on every node: outcomes and round trips of each operation. Requests that the
+  /// client makes for itself are not in it. It may take as long as stats().
+  Metrics metrics() const;
 
   /// Asks every node once, in parallel, whether it answers and what its clock says.
   std::vector<NodeReport> check_nodes(const NodesOptions& options = {});

@@ -16,7 +16,11 @@ inline namespace v0 {
 
 /// What the application supplies to a client beside the configuration.
 struct ClientOptions {
-  LogSink log{};  ///< Receives log records; none = they are only counted.
+  LogSink log{};                        ///< Receives log records; none = they are only counted.
+  LogLevel log_level = LogLevel::info;  ///< The least level that `log` receives.
+  /// Most records about operations that `log` receives in a second, 0 = none; the next one says how
+  /// many were left out. Records of health, certificates, logins and maps always come.
+  unsigned log_rate = 1'000;
   /// Runs callbacks and log records; none = one thread of the client's own. It must run every task
   /// exactly once, one after another or side by side, and must not run it inside this call. No task
   /// waits for another: callbacks of one client run one after another all the same. What is still

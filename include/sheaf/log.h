@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <sheaf/result.h>
 
@@ -27,14 +28,24 @@ enum class LogLevel : std::uint8_t {
 /// One event. Keys appear as a hash (`#16 hex digits`) unless the option `log_keys` is on; values
 /// never.
 struct LogRecord {
-  LogLevel level = LogLevel::info;      ///< How much it matters.
-  std::string node;                     ///< `host:port`, empty if none.
+  std::chrono::system_clock::time_point time{};  ///< When it happened.
+  LogLevel level = LogLevel::info;               ///< How much it matters.
+  std::string node;                              ///< `host:port`, empty if none.
   std::string operation;                ///< "get", "set", "probe", "health", "certificate", ...
   std::string key;                      ///< Hash or escaped key, empty if none.
   std::optional<Outcome> outcome;       ///< How the operation ended, if it was one.
   std::string text;                     ///< What happened, one sentence.
   std::chrono::nanoseconds elapsed{0};  ///< Of the operation.
+
+  /// One line of `name=value` pairs, for logs that programs read (logfmt), without its end:
+  /// `time=2026-01-31T09:05:00.007Z level=error node=b1:1883 operation=get key=#00… outcome=unknown
+  /// elapsed_ms=12.3 text="connection lost"`. What is empty is left out; texts are quoted and
+  /// escaped.
+  SHEAF_API std::string line() const;
 };
+
+/// "info", "warning", "error".
+SHEAF_API std::string_view to_string(LogLevel level) noexcept;
 
 /// Receives log records. Must not throw; what it throws is swallowed.
 using LogSink = std::function<void(const LogRecord&)>;

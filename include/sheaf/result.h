@@ -77,6 +77,16 @@ SHEAF_API std::string_view to_string(Outcome outcome) noexcept;
 /// A few words for a reason: "timed out", "node down", ...
 SHEAF_API std::string_view to_string(Reason reason) noexcept;
 
+/// Where the cause of an error lies, as far as this side can tell.
+enum class Origin : std::uint8_t {
+  caller,   ///< The call: its arguments, its stop token, an operation that the server has not.
+  process,  ///< This process: its bounds, its memory, a pause, a client that closes.
+  server,   ///< The server, which has answered, or does not accept this client.
+  network   ///< The way to the server, or a server that does not answer; nobody can tell which.
+};
+/// "caller", "process", "server", "network".
+SHEAF_API std::string_view to_string(Origin origin) noexcept;
+
 /// Why an operation has no value.
 struct Error {
   Outcome outcome = Outcome::invalid;   ///< What is known about the effect.
@@ -84,7 +94,18 @@ struct Error {
   std::string node;                     ///< `host:port` of the node, empty if none took part.
   std::chrono::nanoseconds elapsed{0};  ///< From the call to its end; 0 if it was refused at once.
   std::string text;                     ///< The server's own words, or what is wrong with what.
+  /// The node's latest changes of health, one clause: "is down since 1.20 s (Connection refused),
+  /// before that up for 35 s". Empty if no node took part, or it has never had another.
+  std::string history{};
+  /// This process did not run for a part of the time: a deadline that passed says nothing about the
+  /// node.
+  bool paused = false;
 
+  /// Where the cause lies.
+  SHEAF_API Origin origin() const noexcept;
+  /// A few sentences for people: message(), the cause, what the node has been doing, what is known
+  /// of the effect, and what to do. Never contains a value or a password.
+  SHEAF_API std::string why() const;
   /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a
   /// password.
   SHEAF_API std::string message() const;

@@ -71,6 +71,38 @@ TEST(ErrorMessage, CutsAnEndlessText) {
   EXPECT_LT(error.message().size(), 600u);
 }
 
+TEST(ErrorWhy, SaysCauseHistoryEffectAndWhatToDo) {
+  Error error{Outcome::unknown, Reason::connection_lost, "b1:1883", 12ms, ""};
+  error.history = "is down since 1.00 s (Connection refused)";
+  EXPECT_EQ(error.why(),
+            "unknown: connection lost after 12.0 ms at b1:1883. The connection ended while the "
+            "request was on it. b1:1883 is down since 1.00 s (Connection refused). The request was "
+            "sent: it may have been carried out, or be carried out later. See the server's log for "
+            "restarts and closed connections.");
+  EXPECT_EQ(error.origin(), Origin::network);
+}
+
+TEST(ErrorWhy, APauseOfThisProcessIsNotHeldAgainstTheNode) {
+  Error error{Outcome::unknown, Reason::timed_out, "b1:1883", 1s, ""};
+  EXPECT_EQ(error.origin(), Origin::network);
+  error.paused = true;
+  EXPECT_EQ(error.origin(), Origin::process);
+  EXPECT_TRUE(error.why().contains("This process itself did not run"));
+  EXPECT_FALSE(error.why().contains("`timeout`"));
+}
+
+TEST(ErrorWhy, EveryReasonEndsWithWhatIsKnownOfTheEffect) {
+  for (int i = 0; i <= static_cast<int>(Reason::read_only); ++i) {
+    const Error error{Outcome::not_sent, static_cast<Reason>(i), "", 0s, ""};
+    EXPECT_TRUE(error.why().contains("it is safe to repeat.")) << i;
+    EXPECT_TRUE(error.why().ends_with('.')) << error.why();
+  }
+  EXPECT_EQ((Error{Outcome::refused, Reason::quota, "b", 0s, ""}.origin()), Origin::server);
+  EXPECT_EQ((Error{Outcome::overloaded, Reason::queue_full, "b", 0s, ""}.origin()),
+            Origin::process);
+  EXPECT_EQ((Error{Outcome::invalid, Reason::bad_argument, "", 0s, ""}.origin()), Origin::caller);
+}
+
 TEST(Names, EveryOutcomeAndReasonHasItsOwn) {
   std::set<std::string_view> outcomes;
   for (int i = 0; i <= static_cast<int>(Outcome::invalid); ++i) {

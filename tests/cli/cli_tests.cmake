@@ -5,7 +5,7 @@ if(TARGET sheaf_cli)
 
   find_package(Python3 3.9 COMPONENTS Interpreter)
   if(Python3_FOUND)
-    set(cli_modules test_one_process test_terminal)
+    set(cli_modules test_metrics test_one_process test_terminal)
     if(TARGET sheaf_test_broker)  # a mosquitto is there
       list(APPEND cli_modules test_brokers test_dev test_lists test_locks test_watch)
     endif()
@@ -39,8 +39,8 @@ if(TARGET sheaf_cli)
 endif()
 
 # Samples run on stores of their own; on brokers samples/quickstart.sh runs them.
-foreach(sample IN ITEMS quickstart multi_broker_cache batch_read fenced_writes error_handling
-        work_list active_standby thermostat)
+foreach(sample IN ITEMS quickstart get_or_compute batch_read error_handling multi_broker_cache
+        fenced_writes active_standby work_list thermostat event_loop)
   if(TARGET ${sample})
     add_test(NAME samples.${sample} COMMAND ${sample})
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)

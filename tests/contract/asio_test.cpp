@@ -1,4 +1,4 @@
-// Calls of a client beside asio: the two ways that docs/asynchronous.md shows, with its very code.
+// Calls of a client beside asio: the two ways that docs/asynchronous.md shows.
 // The io_context outlives the client: the client's thread may still be inside asio::post when run()
 // has returned. Destroying the client waits for that thread.
 #ifdef SHEAF_HAS_ASIO
@@ -14,6 +14,7 @@
 #include <utility>
 #include <variant>
 
+#include <sheaf/asio.h>
 #include <sheaf/async.h>
 
 #include "tests/contract/endpoints.h"
@@ -55,55 +56,12 @@ TEST(Asio, ACoroutineOfAnyTypeGoesOnWhereTheIoContextRuns) {
   EXPECT_EQ(threads.get(), std::vector<std::thread::id>(3, std::this_thread::get_id()));
 }
 
-// ---- asio::awaitable, which awaits only what is asio's: the callback form as its operation
+// ---- operations of asio itself
 
-// Start: void(Stop stop, std::function<void(Out)> done)
-template <class Out, class Start, class Token>
-auto operation(Start start, Token&& token) {
-  const auto initiate = []<class Handler>(Handler handler, Start begin) {
-    struct State {
-      Handler handler;
-      asio::executor_work_guard<asio::associated_executor_t<Handler>> work;
-      std::stop_source stop{};
-    };
-    auto work = asio::make_work_guard(handler);
-    auto state = std::make_shared<State>(State{std::move(handler), std::move(work)});
-    auto slot = asio::get_associated_cancellation_slot(state->handler);
-    if (slot.is_connected()) {
-      slot.assign([weak = std::weak_ptr(state)](asio::cancellation_type) {
-        if (const auto alive = weak.lock()) alive->stop.request_stop();
-      });
-    }
-    const std::stop_token stop = state->stop.get_token();
-    begin(&stop, [state](Out out) {
-      const auto executor = state->work.get_executor();
-      asio::post(executor, [state, result = std::move(out)]() mutable {
-        state->work.reset();
-        std::move(state->handler)(std::move(result));
-      });
-    });
-  };
-  return asio::async_initiate<Token, void(Out)>(initiate, token, std::move(start));
-}
-
-asio::awaitable<Result<GetResult>> get(AsyncClient client, std::string key) {
-  return operation<Result<GetResult>>(
-      [client, key](Stop stop, auto done) { client.get(key, {.stop = stop}, std::move(done)); },
-      asio::use_awaitable);
-}
-
-asio::awaitable<Result<SetResult>> set(AsyncClient client, std::string key, std::string value) {
-  return operation<Result<SetResult>>(
-      [client, key, value](Stop stop, auto done) {
-        client.set(key, value, {.stop = stop}, std::move(done));
-      },
-      asio::use_awaitable);
-}
-
-asio::awaitable<std::string> write_then_read(AsyncClient client, std::thread::id& thread) {
-  const auto written = co_await set(client, "key", "value");
+asio::awaitable<std::string> write_then_read(AsioClient client, std::thread::id& thread) {
+  const auto written = co_await client.set("key", "value", asio::use_awaitable);
   if (!written || !written->stored) co_return "not set";
-  const auto got = co_await get(client, "key");
+  const auto got = co_await client.get("key", asio::use_awaitable);
   thread = std::this_thread::get_id();
   co_return got && *got ? (*got)->data : "not got";
 }
@@ -112,18 +70,18 @@ TEST(Asio, AnAwaitableOfAsioAwaitsACallAndGoesOnOnItsExecutor) {
   asio::io_context io;
   Client client = test::open("embedded://3?name=asio-awaitable");
   std::thread::id thread;
-  auto read = asio::co_spawn(io, write_then_read(client.async(), thread), asio::use_future);
+  auto read = asio::co_spawn(io, write_then_read(AsioClient(client), thread), asio::use_future);
   std::jthread runner([&] { io.run(); });
   EXPECT_EQ(read.get(), "value");
   EXPECT_EQ(thread, runner.get_id());
 }
 
 // A call that asio cancels is stopped by its token: the timer wins, and the call's end is awaited.
-asio::awaitable<bool> timer_wins(AsyncClient client) {
+asio::awaitable<bool> timer_wins(AsioClient client) {
   using namespace asio::experimental::awaitable_operators;
   asio::steady_timer timer(co_await asio::this_coro::executor, 20ms);
   const auto first =
-      co_await (get(std::move(client), "key") || timer.async_wait(asio::use_awaitable));
+      co_await (client.get("key", asio::use_awaitable) || timer.async_wait(asio::use_awaitable));
   co_return first.index() == 1;
 }
 
@@ -131,12 +89,51 @@ TEST(Asio, ACancelledOperationOfAsioStopsTheCall) {
   const test::DeafServer server;
   asio::io_context io;
   Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s");
-  auto won = asio::co_spawn(io, timer_wins(client.async()), asio::use_future);
+  auto won = asio::co_spawn(io, timer_wins(AsioClient(client)), asio::use_future);
   const auto started = std::chrono::steady_clock::now();
   io.run();
   EXPECT_TRUE(won.get());
   EXPECT_LT(std::chrono::steady_clock::now() - started, 10s);
   EXPECT_EQ(client.stats().front().waiting, 0u);
+}
+
+// Every member, with a future as its token.
+TEST(Asio, EveryOperationHasItsCompletionSignature) {
+  Client client = test::open("embedded://3?name=asio-all");
+  const AsioClient calls(client);
+  constexpr auto token = asio::use_future;
+  EXPECT_TRUE(calls.set("a", "1", {.ttl = 1h}, token).get()->stored);
+  EXPECT_EQ(calls.get("a", token).get().value()->data, "1");
+  EXPECT_EQ(calls.remove("a", {.if_value = "2"}, token).get()->found, RemoveResult::value_differs);
+  EXPECT_EQ(calls.remove("a", token).get()->found, RemoveResult::removed);
+  EXPECT_EQ(calls.set_many({{"b", "2"}, {"c", "3"}}, {}, token).get().size(), 2u);
+  EXPECT_EQ(calls.get_many({"b", "c", "d"}, {}, token).get().size(), 3u);
+  EXPECT_EQ(calls.remove_many({"b", "c"}, {}, token).get().size(), 2u);
+  const auto unsupported = [](const auto& result) {
+    return result.error().outcome == Outcome::unsupported;
+  };
+  EXPECT_TRUE(unsupported(calls.append("a", "x", token).get()));
+  EXPECT_TRUE(unsupported(calls.prepend("a", "x", token).get()));
+  EXPECT_TRUE(unsupported(calls.increment("a", 1, {}, token).get()));
+  EXPECT_TRUE(unsupported(calls.decrement("a", 1, {}, token).get()));
+  EXPECT_TRUE(unsupported(calls.touch("a", {}, token).get()));
+  EXPECT_TRUE(unsupported(calls.get_and_touch("a", {}, token).get()));
+  EXPECT_TRUE(unsupported(calls.get_and_set("a", "x", {}, token).get()));
+  EXPECT_TRUE(unsupported(calls.execute(Command{"PING"}, {}, token).get()));
+}
+
+// A handler that only moves, on a strand: asio's own rule is that it runs there.
+TEST(Asio, AHandlerThatOnlyMovesRunsOnItsExecutor) {
+  asio::io_context io;
+  Client client = test::open("embedded://1?name=asio-handler");
+  auto strand = asio::make_strand(io);
+  bool right = false;
+  auto handler = [&, only = std::make_unique<int>(7)](Result<GetResult> got) {
+    right = got && !*got && *only == 7 && strand.running_in_this_thread();
+  };
+  AsioClient(client).get("none", asio::bind_executor(strand, std::move(handler)));
+  io.run();
+  EXPECT_TRUE(right);
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
-"""Builds the Debian packages, installs them below a folder, and uses what is there as strangers do:
-with pkg-config, with CMake, from a shell, and in a broker.
+"""Makes the Debian packages of a build, installs them below a folder, and uses what is there as
+strangers do: with pkg-config, with CMake, from a shell, and in a broker.
 
-    test_packages.py SOURCE WORK COMPILER [LAUNCHER]
+    test_packages.py SOURCE BUILD COMPILER
 """
 
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import unittest
 
-source, work, compiler, launcher = (sys.argv[1:] + [""])[:4]
-build = os.path.join(work, "build")
+source, build, compiler = sys.argv[1:4]
+work = os.path.join(build, "packages")
 root = os.path.join(work, "root")
 usr = os.path.join(root, "usr")
 PACKAGES = ["libsheaf-dev", "libsheaf0", "mosquitto-sheaf", "sheaf-doc", "sheaf-tools"]
@@ -36,17 +37,11 @@ def field(package, name):
 def setUpModule():
     shutil.rmtree(root, ignore_errors=True)
     os.makedirs(work, exist_ok=True)
-    environment = dict(os.environ, CMAKE_CXX_COMPILER_LAUNCHER=launcher)
-    # As the preset "deb", but quickly compiled.
-    run("cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_CXX_COMPILER=" + compiler,
-        "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_INSTALL_PREFIX=/usr",
-        "-DBUILD_SHARED_LIBS=ON", "-DSHEAF_DURABLE=ON", "-DSHEAF_SAMPLES=OFF", "-DSHEAF_TESTS=OFF",
-        env=environment)
-    run("cmake", "--build", build, "-j", "2")
-    for package in glob.glob(os.path.join(build, "*.deb")):
+    for package in glob.glob(os.path.join(work, "*.deb")):
         os.remove(package)
-    run("cpack", "-G", "DEB", "-B", build, cwd=build)
-    packages = sorted(glob.glob(os.path.join(build, "*.deb")))
+    run("cpack", "-G", "DEB", "--config", os.path.join(build, "CPackConfig.cmake"), "-B", work,
+        cwd=build)
+    packages = sorted(glob.glob(os.path.join(work, "*.deb")))
     os.makedirs(os.path.join(root, "var/lib/dpkg/info"))
     os.makedirs(os.path.join(root, "var/lib/dpkg/updates"))
     open(os.path.join(root, "var/lib/dpkg/status"), "w", encoding="utf-8").close()
@@ -67,7 +62,7 @@ def with_libraries():
 
 class Packages(unittest.TestCase):
     def test_there_is_one_for_each_component(self):
-        packages = glob.glob(os.path.join(build, "*.deb"))
+        packages = glob.glob(os.path.join(work, "*.deb"))
         self.assertEqual(sorted(field(p, "Package") for p in packages), PACKAGES)
         for package in packages:
             with self.subTest(package=os.path.basename(package)):
@@ -76,7 +71,7 @@ class Packages(unittest.TestCase):
 
     def test_apt_finds_all_that_they_depend_on(self):
         run("apt-get", "install", "--simulate", "--no-install-recommends",
-            *glob.glob(os.path.join(build, "*.deb")))
+            *glob.glob(os.path.join(work, "*.deb")))
 
     def test_a_program_that_is_linked_depends_on_exactly_this_version(self):
         with open(os.path.join(root, "var/lib/dpkg/info/libsheaf0.shlibs"), encoding="utf-8") as f:
@@ -152,6 +147,12 @@ class Packages(unittest.TestCase):
         for path in [component["location"], *component["includes"]]:
             self.assertTrue(os.path.exists(path.replace("@prefix@", usr)), path)
 
+    def test_the_library_exports_what_is_public_and_nothing_else(self):
+        symbols = run("nm", "-D", "--defined-only", "-C", os.path.join(libdir(), "libsheaf.so"))
+        ours = [line for line in symbols.splitlines() if "sheaf::" in line]
+        self.assertGreater(len(ours), 100)
+        self.assertEqual([line for line in ours if "sheaf::v0::" not in line], [])
+
     def test_nothing_names_the_folders_of_the_build(self):
         for path in glob.glob(os.path.join(libdir(), "**/*"), recursive=True):
             if os.path.isdir(path) or path.endswith(".so") or ".so." in path:
@@ -210,6 +211,38 @@ class Users(unittest.TestCase):
             "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_PREFIX_PATH=" + usr)
         run("cmake", "--build", folder)
         run(os.path.join(folder, "consumer"), env=with_libraries())
+
+
+class Readers(unittest.TestCase):
+    """What a reader of the pages types and runs."""
+
+    def test_the_programs_of_the_guide_compile_and_run_on_brokers(self):
+        with open(os.path.join(source, "docs/guide.md"), encoding="utf-8") as file:
+            programs = re.findall(r"```cpp\n(.*?)```", file.read(), re.DOTALL)
+        wanted = ["computing\nprice 12.50\nprice 12.50\nprice 12.50\n",
+                  "500 written, 500 found\n", "count is 1\n",
+                  "does cut\ndoes drill\ndoes paint\n",
+                  "current -\nset 20\nset 21\nset 22\n"]
+        self.assertEqual(len(programs), len(wanted))
+        found = run("pkg-config", "--cflags", "--libs", "sheaf", env=with_libraries()).split()
+        for number, (text, output) in enumerate(zip(programs, wanted)):
+            with self.subTest(program=number):
+                program = os.path.join(work, "guide%d" % number)
+                with open(program + ".cpp", "w", encoding="utf-8") as out:
+                    out.write(text)
+                run(compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", program + ".cpp", "-o",
+                    program, *found)
+                self.assertEqual(run(os.path.join(usr, "bin/sheaf"), "dev", "--brokers", "3", "--",
+                                     program, env=with_libraries()), output)
+
+    def test_the_samples_build_alone(self):
+        folder = os.path.join(work, "samples")
+        shutil.rmtree(folder, ignore_errors=True)
+        run("cmake", "-S", os.path.join(usr, "share/doc/sheaf/samples"), "-B", folder, "-G",
+            "Ninja", "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_PREFIX_PATH=" + usr)
+        run("cmake", "--build", folder)
+        self.assertIn("served 8, computed 1", run(os.path.join(folder, "get_or_compute"),
+                                                  env=with_libraries()))
 
 
 if __name__ == "__main__":

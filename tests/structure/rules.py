@@ -50,7 +50,8 @@ ROOMS = {
 }
 # Public headers that are values: any layer may use them. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "cluster_server", "command_reply", "export", "feature",
-                 "list_options", "log", "options", "result", "stats", "value", "version"}
+                 "list_options", "log", "metrics", "options", "result", "stats", "value",
+                 "version"}
 ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
 
 # Third parties: header pattern, and the files that may include it.
@@ -63,7 +64,7 @@ THIRD_PARTIES = [
     (r"openssl/.*", r"socket/tls/.*|tests/.*"),
     (r"sqlite3\.h", r"store/durable/sqlite_.*|tests/.*"),
     (r"(gtest|gmock)/.*", r"tests/.*"),
-    (r"asio\.hpp|asio/.*", r"tests/contract/.*"),
+    (r"(?:boost/)?asio(?:\.hpp|/.*)", r"include/sheaf/asio\.h|tests/contract/.*"),
     (r"benchmark/.*", r"bench/.*"),
     (r"hiredis/.*", r"bench/.*"),
 ]

@@ -1,0 +1,213 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include <sheaf/prometheus.h>
+
+namespace sheaf {
+
+namespace {
+
+using Labels = PrometheusLabels;
+
+// Seconds: 1, 2, 5 times a power of ten.
+constexpr double bounds[] = {1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2,
+                             5e-2, 0.1,  0.2,  0.5,  1,    2,    5,    10,   20,   50};
+
+std::string number(double value) {
+  char text[40];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+bool is_name(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto fits = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && letter(name.front()) && std::ranges::all_of(name, fits) &&
+         !name.starts_with("__");
+}
+
+void add_escaped(std::string& out, std::string_view value) {
+  for (const char c : value) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+}
+
+class Page {
+ public:
+  explicit Page(const Labels& common) {
+    for (const auto& label : common) {
+      if (is_name(label.first)) common_.push_back(label);
+    }
+  }
+
+  void family(const char* name, const char* type, const char* help) {
+    name_ = name;
+    out_.append("# HELP ").append(name).append(" ").append(help);
+    out_.append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+  }
+  void sample(const Labels& labels, const std::string& value, std::string_view suffix = {}) {
+    out_.append(name_).append(suffix);
+    char separator = '{';
+    const auto add = [&](const Labels& some) {
+      for (const auto& [name, text] : some) {
+        out_.append(1, separator).append(name).append("=\"");
+        add_escaped(out_, text);
+        out_ += '"';
+        separator = ',';
+      }
+    };
+    add(labels);
+    add(common_);
+    if (separator == ',') out_ += '}';
+    out_.append(" ").append(value).append("\n");
+  }
+  void sample(const Labels& labels, std::uint64_t value) { sample(labels, std::to_string(value)); }
+  void histogram(Labels labels, const LatencyHistogram& values);
+  std::string take() { return std::move(out_); }
+
+ private:
+  Labels common_;
+  std::string name_;
+  std::string out_;
+};
+
+void Page::histogram(Labels labels, const LatencyHistogram& values) {
+  labels.emplace_back("le", "");
+  std::uint64_t below = 0;
+  auto range = values.ranges.begin();
+  for (const double bound : bounds) {
+    // A range that the bound cuts counts as below it if its middle is.
+    while (range != values.ranges.end() && seconds((range->lower + range->upper) / 2) <= bound)
+      below += range++->count;
+    labels.back().second = number(bound);
+    sample(labels, std::to_string(below), "_bucket");
+  }
+  labels.back().second = "+Inf";
+  sample(labels, std::to_string(values.count), "_bucket");
+  labels.pop_back();
+  sample(labels, number(seconds(values.sum)), "_sum");
+  sample(labels, std::to_string(values.count), "_count");
+}
+
+Labels of(const NodeMetrics& node) { return {{"node", node.stats.node}}; }
+
+void add_states(Page& page, const Metrics& metrics) {
+  page.family("sheaf_node_up", "gauge", "Whether the node takes requests (1) or is down (0).");
+  for (const NodeMetrics& node : metrics.nodes)
+    page.sample(of(node), node.stats.health == NodeHealth::down ? 0 : 1);
+  page.family("sheaf_node_health", "gauge", "1 for the health that the node has.");
+  for (const NodeMetrics& node : metrics.nodes) {
+    for (const NodeHealth health :
+         {NodeHealth::connecting, NodeHealth::up, NodeHealth::down, NodeHealth::recovering}) {
+      Labels labels = of(node);
+      labels.emplace_back("health", to_string(health));
+      page.sample(labels, node.stats.health == health ? 1 : 0);
+    }
+  }
+  page.family("sheaf_certificate_end_seconds", "gauge",
+              "When the node's certificate ends, in seconds since 1970.");
+  for (const NodeMetrics& node : metrics.nodes) {
+    if (!node.stats.certificate_end) continue;
+    const auto end = node.stats.certificate_end->time_since_epoch();
+    page.sample(of(node), std::to_string(std::chrono::floor<std::chrono::seconds>(end).count()));
+  }
+}
+
+struct Counter {
+  const char* name;
+  const char* type;
+  const char* help;
+  std::uint64_t (*value)(const NodeStats&);
+};
+
+constexpr Counter counters[] = {
+    {"sheaf_connections", "gauge", "Connections that are ready.",
+     [](const NodeStats& s) { return std::uint64_t{s.connections}; }},
+    {"sheaf_requests_in_flight", "gauge", "Requests sent or being sent.",
+     [](const NodeStats& s) { return std::uint64_t{s.in_flight}; }},
+    {"sheaf_requests_waiting", "gauge", "Requests that wait for room.",
+     [](const NodeStats& s) { return std::uint64_t{s.waiting}; }},
+    {"sheaf_timeouts_total", "counter", "Operations that their deadline ended.",
+     [](const NodeStats& s) { return s.timed_out; }},
+    {"sheaf_late_replies_total", "counter", "Replies that nobody waited for any more.",
+     [](const NodeStats& s) { return s.late_replies; }},
+    {"sheaf_connects_total", "counter", "Connections made.",
+     [](const NodeStats& s) { return s.connects; }},
+    {"sheaf_connect_failures_total", "counter", "Connections that could not be made.",
+     [](const NodeStats& s) { return s.connect_failures; }},
+    {"sheaf_connections_lost_total", "counter", "Connections that ended other than by the client.",
+     [](const NodeStats& s) { return s.connections_lost; }},
+    {"sheaf_node_downs_total", "counter", "Times the node was taken as down.",
+     [](const NodeStats& s) { return s.downs; }},
+    {"sheaf_probes_total", "counter", "Questions whether a node that is down is back.",
+     [](const NodeStats& s) { return s.probes; }},
+    {"sheaf_sent_bytes_total", "counter", "Bytes handed to the kernel.",
+     [](const NodeStats& s) { return s.bytes_sent; }},
+    {"sheaf_received_bytes_total", "counter", "Bytes read.",
+     [](const NodeStats& s) { return s.bytes_received; }},
+};
+
+void add_operations(Page& page, const Metrics& metrics) {
+  page.family("sheaf_operations_total", "counter",
+              "Operations by how they ended; done and absent of get are hits and misses.");
+  for (const NodeMetrics& node : metrics.nodes) {
+    for (const OperationMetrics& one : node.operations) {
+      const std::pair<const char*, std::uint64_t> ends[] = {{"done", one.done},
+                                                            {"absent", one.absent},
+                                                            {"not_stored", one.not_stored},
+                                                            {"refused", one.refused},
+                                                            {"not_sent", one.not_sent},
+                                                            {"unknown", one.unknown},
+                                                            {"overloaded", one.overloaded}};
+      for (const auto& [end, count] : ends) {
+        Labels labels = of(node);
+        labels.emplace_back("operation", one.operation);
+        labels.emplace_back("outcome", end);
+        page.sample(labels, count);
+      }
+    }
+  }
+  page.family("sheaf_round_trip_seconds", "histogram",
+              "From giving a request to a connection until its answer.");
+  for (const NodeMetrics& node : metrics.nodes) {
+    for (const OperationMetrics& one : node.operations) {
+      if (one.round_trip.count == 0) continue;
+      Labels labels = of(node);
+      labels.emplace_back("operation", one.operation);
+      page.histogram(std::move(labels), one.round_trip);
+    }
+  }
+}
+
+}  // namespace
+
+inline namespace v0 {
+
+std::string prometheus_text(const Metrics& metrics, const PrometheusLabels& labels) {
+  Page page(labels);
+  add_states(page, metrics);
+  for (const Counter& counter : counters) {
+    page.family(counter.name, counter.type, counter.help);
+    for (const NodeMetrics& node : metrics.nodes) page.sample(of(node), counter.value(node.stats));
+  }
+  add_operations(page, metrics);
+  return page.take();
+}
+
+}  // namespace v0
+}  // namespace sheaf

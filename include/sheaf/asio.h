@@ -1,0 +1,291 @@
+#pragma once
+
+/// @file
+/// The operations of a client as those of asio: with any completion token (use_awaitable, deferred,
+/// use_future, a function), on the handler's associated executor, and with its cancellation slot:
+///
+///     asio::awaitable<void> serve(sheaf::AsioClient client) {
+///       sheaf::Result<sheaf::GetResult> got = co_await client.get("key", asio::use_awaitable);
+///     }
+///
+/// Standalone asio where `<asio.hpp>` is found, else that of Boost; SHEAF_BOOST_ASIO, defined
+/// before this header, asks for Boost's. The library itself needs neither.
+
+#if !defined(SHEAF_BOOST_ASIO) && __has_include(<asio.hpp>)
+#include <asio/associated_cancellation_slot.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/async_result.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#else
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#endif
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/async.h>
+
+namespace sheaf {
+/// Internal: which asio it is, and one operation of it.
+namespace asio_detail {
+#if !defined(SHEAF_BOOST_ASIO) && __has_include(<asio.hpp>)
+namespace net = ::asio;
+#else
+namespace net = ::boost::asio;
+#endif
+
+/// What an operation keeps until it ends. The work guard keeps the executor's run() from returning.
+template <class Handler>
+struct Pending {
+  Handler handler;                                                     ///< Called once.
+  net::executor_work_guard<net::associated_executor_t<Handler>> work;  ///< Of the handler.
+  std::stop_source stop{};                                             ///< Of the call.
+};
+
+/// `start` is called with a stop token and a callback that takes the outcome.
+template <class Out, class Start, class Token>
+auto operation(Start start, Token&& token) {
+  const auto initiate = []<class Handler>(Handler handler, Start begin) {
+    auto work = net::make_work_guard(handler);
+    auto pending =
+        std::make_shared<Pending<Handler>>(Pending<Handler>{std::move(handler), std::move(work)});
+    auto slot = net::get_associated_cancellation_slot(pending->handler);
+    if (slot.is_connected()) {
+      slot.assign([weak = std::weak_ptr(pending)](net::cancellation_type) {
+        if (const auto alive = weak.lock()) alive->stop.request_stop();
+      });
+    }
+    const std::stop_token stop = pending->stop.get_token();
+    begin(&stop, [pending](Out out) {
+      const auto executor = pending->work.get_executor();
+      net::post(executor, [pending, result = std::move(out)]() mutable {
+        pending->work.reset();
+        std::move(pending->handler)(std::move(result));
+      });
+    });
+  };
+  return net::async_initiate<Token, void(Out)>(initiate, token, std::move(start));
+}
+}  // namespace asio_detail
+
+inline namespace v0 {
+
+/// The asynchronous forms of Client for asio. Each member takes the arguments of the member of
+/// Client with the same name and a completion token whose signature is `void(Out)`, Out being what
+/// that member returns. Keys and values are owned by the operation. `options.stop` is not looked
+/// at: cancellation comes through the slot of the handler, with any of asio's types, and ends the
+/// call with Reason::cancelled.
+///
+/// Thread rule: any thread may call any member at any time. Handlers run on their executor.
+/// Lifetime: cheap to copy; as AsyncClient. Declare the io_context before the client, so that it is
+/// destroyed after it: the client's own thread may still be posting when run() has returned.
+class AsioClient {
+ public:
+  /// Of the client's asynchronous forms.
+  explicit AsioClient(const Client& client) : client_(client.async()) {}
+
+  /// See Client::get.
+  template <class Token>
+  auto get(std::string key, GetOptions options, Token&& token) const {
+    return call<Result<GetResult>>(
+        [key = std::move(key), options](const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          client.get(key, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// The same without options.
+  template <class Token>
+  auto get(std::string key, Token&& token) const {
+    return get(std::move(key), GetOptions{}, std::forward<Token>(token));
+  }
+
+  /// See Client::set.
+  template <class Token>
+  auto set(std::string key, std::string value, SetOptions options, Token&& token) const {
+    return call<Result<SetResult>>(
+        [key = std::move(key), value = std::move(value), options = std::move(options)](
+            const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          client.set(key, value, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// The same without options.
+  template <class Token>
+  auto set(std::string key, std::string value, Token&& token) const {
+    return set(std::move(key), std::move(value), SetOptions{}, std::forward<Token>(token));
+  }
+
+  /// See Client::remove. `options.if_value` must live until the operation is started.
+  template <class Token>
+  auto remove(std::string key, RemoveOptions options, Token&& token) const {
+    std::string value(options.if_value.value_or(std::string_view{}));
+    return call<Result<RemoveResult>>(
+        [key = std::move(key), value = std::move(value), options = std::move(options)](
+            const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          if (options.if_value) options.if_value = value;
+          client.remove(key, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// The same without options.
+  template <class Token>
+  auto remove(std::string key, Token&& token) const {
+    return remove(std::move(key), RemoveOptions{}, std::forward<Token>(token));
+  }
+
+  /// See Client::append.
+  template <class Token>
+  auto append(std::string key, std::string value, Token&& token) const {
+    return edit(&AsyncClient::append, std::move(key), std::move(value), std::forward<Token>(token));
+  }
+  /// See Client::prepend.
+  template <class Token>
+  auto prepend(std::string key, std::string value, Token&& token) const {
+    return edit(&AsyncClient::prepend, std::move(key), std::move(value),
+                std::forward<Token>(token));
+  }
+
+  /// See Client::increment.
+  template <class Token>
+  auto increment(std::string key, std::uint64_t delta, CountOptions options, Token&& token) const {
+    return call<Result<CountResult>>(
+        [key = std::move(key), delta, options](const AsyncClient& client, Stop stop,
+                                               auto done) mutable {
+          options.stop = stop;
+          client.increment(key, delta, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// See Client::decrement.
+  template <class Token>
+  auto decrement(std::string key, std::uint64_t delta, CountOptions options, Token&& token) const {
+    return call<Result<CountResult>>(
+        [key = std::move(key), delta, options](const AsyncClient& client, Stop stop,
+                                               auto done) mutable {
+          options.stop = stop;
+          client.decrement(key, delta, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+
+  /// See Client::touch.
+  template <class Token>
+  auto touch(std::string key, TouchOptions options, Token&& token) const {
+    return call<Result<bool>>(
+        [key = std::move(key), options](const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          client.touch(key, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// See Client::get_and_touch.
+  template <class Token>
+  auto get_and_touch(std::string key, TouchOptions options, Token&& token) const {
+    return call<Result<GetResult>>(
+        [key = std::move(key), options](const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          client.get_and_touch(key, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// See Client::get_and_set.
+  template <class Token>
+  auto get_and_set(std::string key, std::string value, GetAndSetOptions options,
+                   Token&& token) const {
+    return call<Result<GetResult>>(
+        [key = std::move(key), value = std::move(value), options](const AsyncClient& client,
+                                                                  Stop stop, auto done) mutable {
+          options.stop = stop;
+          client.get_and_set(key, value, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+
+  /// See Client::execute.
+  template <class Token>
+  auto execute(Command command, CommandOptions options, Token&& token) const {
+    return call<Result<CommandReply>>(
+        [command = std::move(command), options](const AsyncClient& client, Stop stop,
+                                                auto done) mutable {
+          options.stop = stop;
+          client.execute(std::move(command), options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+
+  /// See Client::get_many.
+  template <class Token>
+  auto get_many(std::vector<std::string> keys, BatchOptions options, Token&& token) const {
+    return call<AsyncClient::Gets>(
+        [keys = std::move(keys), options](const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          const std::vector<std::string_view> views(keys.begin(), keys.end());
+          client.get_many(views, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// See Client::remove_many.
+  template <class Token>
+  auto remove_many(std::vector<std::string> keys, BatchOptions options, Token&& token) const {
+    return call<AsyncClient::Removes>(
+        [keys = std::move(keys), options](const AsyncClient& client, Stop stop, auto done) mutable {
+          options.stop = stop;
+          const std::vector<std::string_view> views(keys.begin(), keys.end());
+          client.remove_many(views, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// See Client::set_many; pairs of key and value.
+  template <class Token>
+  auto set_many(std::vector<std::pair<std::string, std::string>> items, BatchSetOptions options,
+                Token&& token) const {
+    return call<AsyncClient::Sets>(
+        [items = std::move(items), options](const AsyncClient& client, Stop stop,
+                                            auto done) mutable {
+          options.stop = stop;
+          std::vector<SetItem> views;
+          views.reserve(items.size());
+          for (const auto& [key, value] : items) views.push_back({key, value});
+          client.set_many(views, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+
+ private:
+  template <class Out, class Start, class Token>
+  auto call(Start start, Token&& token) const {
+    return asio_detail::operation<Out>(
+        [client = client_, start = std::move(start)](Stop stop, auto done) mutable {
+          start(client, stop, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  using Edit = void (AsyncClient::*)(std::string_view, std::string_view, const EditOptions&,
+                                     AsyncClient::Callback<Result<bool>>) const;
+  template <class Token>
+  auto edit(Edit member, std::string key, std::string value, Token&& token) const {
+    return call<Result<bool>>(
+        [member, key = std::move(key), value = std::move(value)](const AsyncClient& client,
+                                                                 Stop stop, auto done) {
+          (client.*member)(key, value, EditOptions{.stop = stop}, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+
+  AsyncClient client_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

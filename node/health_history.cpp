@@ -1,0 +1,33 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "node/health_history.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace sheaf::node {
+
+void HealthHistory::note(NodeHealth health, std::string_view text, Now now) {
+  std::ranges::rotate(changes_, changes_.end() - 1);
+  changes_.front() = {health, now.mono, std::string(text)};
+  count_ = std::min(count_ + 1, most);
+}
+
+std::string_view HealthHistory::text(Now now) {
+  text_.clear();
+  Deadline until = now.mono;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Change& change = changes_[i];
+    text_ += i == 0 ? "is " : i == 1 ? ", before that " : ", and before that ";
+    text_ += to_string(change.health);
+    text_ += i == 0 ? " since " : " for ";
+    text_ += format_elapsed(until - change.at);
+    if (!change.text.empty() && change.health == NodeHealth::down)
+      text_.append(" (").append(change.text).append(")");
+    until = change.at;
+  }
+  return text_;
+}
+
+}  // namespace sheaf::node

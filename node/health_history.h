@@ -1,0 +1,39 @@
+#pragma once
+
+// HealthHistory: the latest changes of a node's health, as a clause for whoever asks why a request
+// has failed: "is down since 1.20 s (Connection refused), before that up for 35 s".
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <sheaf/stats.h>
+
+#include "base/clock.h"
+
+namespace sheaf::node {
+
+class HealthHistory {
+ public:
+  // The node has another health; `text`: why, empty if nobody knows.
+  void note(NodeHealth health, std::string_view text, Now now);
+  // Lives until the next call.
+  std::string_view text(Now now);
+
+ private:
+  struct Change {
+    NodeHealth health = NodeHealth::connecting;
+    Deadline at{0};
+    std::string text;
+  };
+  static constexpr std::size_t most = 3;
+
+  std::array<Change, most> changes_;  // the latest first
+  std::size_t count_ = 0;
+  std::string text_;
+};
+
+}  // namespace sheaf::node

@@ -1,0 +1,88 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "node/tallies.h"
+
+#include <algorithm>
+
+namespace sheaf::node {
+
+void Tallies::count(Tally& tally, protocol::Status status, std::uint32_t keys) noexcept {
+  switch (status) {
+    case protocol::Status::done:
+      tally.done += keys;
+      break;
+    case protocol::Status::absent:
+      tally.absent += keys;
+      break;
+    case protocol::Status::not_stored:
+      tally.not_stored += keys;
+      break;
+    case protocol::Status::refused:
+      tally.refused += keys;
+      break;
+  }
+}
+
+void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcept {
+  Tally& tally = of(verb);
+  switch (outcome) {
+    case Outcome::refused:
+      tally.refused += keys;
+      break;
+    case Outcome::not_sent:
+    case Outcome::shutdown:
+      tally.not_sent += keys;
+      break;
+    case Outcome::unknown:
+      tally.unknown += keys;
+      break;
+    case Outcome::overloaded:
+      tally.overloaded += keys;
+      break;
+    case Outcome::unsupported:
+    case Outcome::invalid:
+      break;  // the caller's own mistakes say nothing about the node
+  }
+}
+
+std::vector<OperationMetrics> Tallies::snapshot() const {
+  std::vector<OperationMetrics> all;
+  for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    const Tally& tally = tallies_[i];
+    const std::uint64_t failed = tally.refused + tally.not_sent + tally.unknown + tally.overloaded;
+    if (tally.done + tally.absent + tally.not_stored + failed + tally.round_trip.count() == 0)
+      continue;
+    OperationMetrics& out = all.emplace_back();
+    out.operation = protocol::to_string(static_cast<Verb>(i));
+    std::ranges::replace(out.operation, ' ', '_');
+    out.done = tally.done;
+    out.absent = tally.absent;
+    out.not_stored = tally.not_stored;
+    out.refused = tally.refused;
+    out.not_sent = tally.not_sent;
+    out.unknown = tally.unknown;
+    out.overloaded = tally.overloaded;
+    out.round_trip = tally.round_trip.snapshot();
+  }
+  return all;
+}
+
+void add(std::vector<OperationMetrics>& to, const std::vector<OperationMetrics>& from) {
+  for (const OperationMetrics& other : from) {
+    const auto same = std::ranges::find(to, other.operation, &OperationMetrics::operation);
+    if (same == to.end()) {
+      to.push_back(other);
+      continue;
+    }
+    same->done += other.done;
+    same->absent += other.absent;
+    same->not_stored += other.not_stored;
+    same->refused += other.refused;
+    same->not_sent += other.not_sent;
+    same->unknown += other.unknown;
+    same->overloaded += other.overloaded;
+    same->round_trip.add(other.round_trip);
+  }
+}
+
+}  // namespace sheaf::node

@@ -1,0 +1,60 @@
+#pragma once
+
+// Tallies: how the requests of a node ended, by operation, and how long their answers took.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include <sheaf/metrics.h>
+
+#include "base/histogram.h"
+#include "protocol/operation.h"
+
+namespace sheaf::node {
+
+class Tallies {
+ public:
+  using Verb = protocol::Verb;
+
+  // A request was answered, for so many keys that had no answer of their own.
+  void on_answer(Verb verb, protocol::Status status, std::uint32_t keys,
+                 std::chrono::nanoseconds trip) {
+    Tally& tally = of(verb);
+    if (keys > 0) count(tally, status, keys);
+    tally.round_trip.record(trip);
+  }
+  // A key of a batch was answered by itself.
+  void on_item(Verb verb, protocol::Status status) { count(of(verb), status, 1); }
+  void on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcept;
+
+  // Those that there were.
+  std::vector<OperationMetrics> snapshot() const;
+
+ private:
+  struct Tally {
+    std::uint64_t done = 0;
+    std::uint64_t absent = 0;
+    std::uint64_t not_stored = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t not_sent = 0;
+    std::uint64_t unknown = 0;
+    std::uint64_t overloaded = 0;
+    Histogram round_trip;
+  };
+  static constexpr std::size_t verbs = static_cast<std::size_t>(Verb::command) + 1;
+
+  Tally& of(Verb verb) noexcept { return tallies_[static_cast<std::size_t>(verb)]; }
+  static void count(Tally& tally, protocol::Status status, std::uint32_t keys) noexcept;
+
+  std::array<Tally, verbs> tallies_;
+};
+
+// Adds what other connections to the same node have counted.
+void add(std::vector<OperationMetrics>& to, const std::vector<OperationMetrics>& from);
+
+}  // namespace sheaf::node

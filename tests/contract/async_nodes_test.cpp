@@ -1,0 +1,75 @@
+// What a client asks all of its nodes, without blocking.
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <sheaf/async.h>
+
+#include "tests/contract/endpoints.h"
+#include "tests/support/task.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+
+class NodesAsked : public test::OnEndpoint {};
+INSTANTIATE_TEST_SUITE_P(On, NodesAsked, testing::ValuesIn(test::all_factories()),
+                         [](const auto& test) { return test.param.name; });
+
+template <class Out, class Start>
+Out end(Start start) {
+  std::promise<Out> promise;
+  start([&](Out out) { promise.set_value(std::move(out)); });
+  return promise.get_future().get();
+}
+
+TEST_P(NodesAsked, ACallbackGetsWhatTheBlockingFormReturns) {
+  const AsyncClient async = client->async();
+  const auto reports = end<std::vector<NodeReport>>(
+      [&](auto done) { async.check_nodes({.timeout = 10s}, std::move(done)); });
+  const auto blocking = client->check_nodes({.timeout = 10s});
+  ASSERT_EQ(reports.size(), blocking.size());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].stats.node, blocking[i].stats.node);
+    EXPECT_FALSE(reports[i].error) << reports[i].error->message();
+    EXPECT_TRUE(reports[i].round_trip);
+    EXPECT_EQ(reports[i].stats.health, NodeHealth::up);
+  }
+  const auto versions = end<std::vector<NodeText>>(
+      [&](auto done) { async.server_versions({.timeout = 10s}, std::move(done)); });
+  ASSERT_EQ(versions.size(), blocking.size());
+  EXPECT_EQ(versions[0].text.has_value(), client->supports(Feature::server_stats));
+  const auto stats = end<std::vector<NodeText>>(
+      [&](auto done) { async.server_stats({}, {.timeout = 10s}, std::move(done)); });
+  EXPECT_EQ(stats[0].text.has_value(), client->supports(Feature::server_stats));
+}
+
+test::Task<std::size_t> ask(AsyncClient client) {
+  const auto reports = co_await client.check_nodes();
+  const auto texts = co_await client.server_versions();
+  co_return reports.size() == texts.size() ? reports.size() : 0;
+}
+
+TEST_P(NodesAsked, ACoroutineMayAwaitIt) {
+  EXPECT_EQ(ask(client->async()).get(), client->stats().size());
+}
+
+TEST_P(NodesAsked, AStoppedTokenEndsItAtOnce) {
+  std::stop_source stop;
+  stop.request_stop();
+  const std::stop_token token = stop.get_token();
+  const auto reports = end<std::vector<NodeReport>>(
+      [&](auto done) { client->async().check_nodes({.stop = &token}, std::move(done)); });
+  for (const NodeReport& report : reports) {
+    ASSERT_TRUE(report.error);
+    EXPECT_EQ(report.error->reason, Reason::cancelled);
+  }
+}
+
+}  // namespace
+}  // namespace sheaf
