@@ -3,13 +3,14 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 import harness
 from harness import DONE, FAILED, USAGE, sheaf
 
 # Debian's Python has Debian's package.
-PYTHON = "/usr/bin/python3"
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 READ = """
 import json, sys
 from prometheus_client.parser import text_string_to_metric_families
