@@ -21,11 +21,16 @@ class Tallies {
  public:
   using Verb = protocol::Verb;
 
-  // A request was answered, for so many keys that had no answer of their own.
+  // A request was answered, for so many keys that had no answer of their own; those of a get_many
+  // are absent.
   void on_answer(Verb verb, protocol::Status status, std::uint32_t keys,
                  std::chrono::nanoseconds trip) {
     Tally& tally = of(verb);
-    if (keys > 0) count(tally, status, keys);
+    if (verb == Verb::get_many && status == protocol::Status::done) {
+      tally.absent += keys;
+    } else {
+      count(tally, status, keys);
+    }
     tally.round_trip.record(trip);
   }
   // A key of a batch was answered by itself.

@@ -47,7 +47,6 @@ TEST_P(Measured, OperationsAreCountedByHowTheyEnd) {
   EXPECT_EQ(get.done, 1u);
   EXPECT_EQ(get.absent, 1u);
   EXPECT_EQ(get.round_trip.count, 2u);
-  EXPECT_GT(get.round_trip.quantile(0.5), 0ns);
   EXPECT_LT(get.round_trip.quantile(1), 10s);
   const OperationMetrics set = total(*client, "set");
   EXPECT_EQ(set.done, 1u);
