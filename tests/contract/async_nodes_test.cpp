@@ -56,7 +56,8 @@ test::Task<std::size_t> ask(AsyncClient client) {
 }
 
 TEST_P(NodesAsked, ACoroutineMayAwaitIt) {
-  EXPECT_EQ(ask(client->async()).get(), client->stats().size());
+  const std::size_t asked = ask(client->async()).get();
+  EXPECT_EQ(asked, client->stats().size()) << "all that the client knows by then";
 }
 
 TEST_P(NodesAsked, AStoppedTokenEndsItAtOnce) {
