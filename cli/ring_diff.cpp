@@ -17,12 +17,6 @@ namespace {
 
 using cluster::ClientNodeLocator;
 
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", share * 100);
-  return text;
-}
-
 // How many of what is counted go from one position to another.
 using Counts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
 

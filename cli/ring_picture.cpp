@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 
 #include "cli/text_table.h"
 
 namespace sheaf::cli {
 
 namespace {
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", share * 100);
-  return text;
-}
 
 // A node that has any share has at least one mark.
 std::string bar(double share, double largest, std::size_t width) {

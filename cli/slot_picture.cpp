@@ -57,12 +57,6 @@ std::string strip(const std::vector<ClusterServer>& owners) {
   return text + "\n";
 }
 
-std::string percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f %%", share * 100);
-  return text.data();
-}
-
 }  // namespace
 
 std::uint32_t count_slots(const std::vector<SlotRange>& ranges) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 
 namespace sheaf::cli {
 
@@ -41,6 +42,12 @@ std::string text_table(const std::vector<Column>& columns, const std::vector<Row
   for (const Row& row : rows)
     append_row(out, columns, widths, row.cells, colours && row.alarming ? "\x1b[31m" : nullptr);
   return out;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", share * 100);
+  return text;
 }
 
 }  // namespace sheaf::cli

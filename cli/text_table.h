@@ -1,8 +1,8 @@
 #pragma once
 
-// Columns of text, as wide as their widest cell.
+// Columns of text, as wide as their widest cell, and what stands in them.
 //
-// Thread rule: pure function.
+// Thread rule: pure functions.
 
 #include <string>
 #include <vector>
@@ -23,5 +23,8 @@ struct Row {
 // `colours` the titles are bold, in the sequences of a terminal.
 std::string text_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
                        bool colours = false);
+
+// "12.50 %" of 0.125.
+std::string percent(double share);
 
 }  // namespace sheaf::cli
