@@ -97,9 +97,9 @@ class AsioClient {
   template <class Token>
   auto get(std::string key, GetOptions options, Token&& token) const {
     return call<Result<GetResult>>(
-        [key = std::move(key), options](const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
-          client.get(key, options, std::move(done));
+        std::move(options),
+        [key = std::move(key)](const AsyncClient& client, auto& with, auto done) {
+          client.get(key, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -113,10 +113,10 @@ class AsioClient {
   template <class Token>
   auto set(std::string key, std::string value, SetOptions options, Token&& token) const {
     return call<Result<SetResult>>(
-        [key = std::move(key), value = std::move(value), options = std::move(options)](
-            const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
-          client.set(key, value, options, std::move(done));
+        std::move(options),
+        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
+                                                         auto done) {
+          client.set(key, value, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -131,11 +131,11 @@ class AsioClient {
   auto remove(std::string key, RemoveOptions options, Token&& token) const {
     std::string value(options.if_value.value_or(std::string_view{}));
     return call<Result<RemoveResult>>(
-        [key = std::move(key), value = std::move(value), options = std::move(options)](
-            const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
-          if (options.if_value) options.if_value = value;
-          client.remove(key, options, std::move(done));
+        std::move(options),
+        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
+                                                         auto done) {
+          if (with.if_value) with.if_value = value;
+          client.remove(key, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -161,10 +161,9 @@ class AsioClient {
   template <class Token>
   auto increment(std::string key, std::uint64_t delta, CountOptions options, Token&& token) const {
     return call<Result<CountResult>>(
-        [key = std::move(key), delta, options](const AsyncClient& client, Stop stop,
-                                               auto done) mutable {
-          options.stop = stop;
-          client.increment(key, delta, options, std::move(done));
+        std::move(options),
+        [key = std::move(key), delta](const AsyncClient& client, auto& with, auto done) {
+          client.increment(key, delta, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -172,10 +171,9 @@ class AsioClient {
   template <class Token>
   auto decrement(std::string key, std::uint64_t delta, CountOptions options, Token&& token) const {
     return call<Result<CountResult>>(
-        [key = std::move(key), delta, options](const AsyncClient& client, Stop stop,
-                                               auto done) mutable {
-          options.stop = stop;
-          client.decrement(key, delta, options, std::move(done));
+        std::move(options),
+        [key = std::move(key), delta](const AsyncClient& client, auto& with, auto done) {
+          client.decrement(key, delta, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -184,9 +182,9 @@ class AsioClient {
   template <class Token>
   auto touch(std::string key, TouchOptions options, Token&& token) const {
     return call<Result<bool>>(
-        [key = std::move(key), options](const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
-          client.touch(key, options, std::move(done));
+        std::move(options),
+        [key = std::move(key)](const AsyncClient& client, auto& with, auto done) {
+          client.touch(key, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -194,9 +192,9 @@ class AsioClient {
   template <class Token>
   auto get_and_touch(std::string key, TouchOptions options, Token&& token) const {
     return call<Result<GetResult>>(
-        [key = std::move(key), options](const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
-          client.get_and_touch(key, options, std::move(done));
+        std::move(options),
+        [key = std::move(key)](const AsyncClient& client, auto& with, auto done) {
+          client.get_and_touch(key, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -205,10 +203,10 @@ class AsioClient {
   auto get_and_set(std::string key, std::string value, GetAndSetOptions options,
                    Token&& token) const {
     return call<Result<GetResult>>(
-        [key = std::move(key), value = std::move(value), options](const AsyncClient& client,
-                                                                  Stop stop, auto done) mutable {
-          options.stop = stop;
-          client.get_and_set(key, value, options, std::move(done));
+        std::move(options),
+        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
+                                                         auto done) {
+          client.get_and_set(key, value, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -217,10 +215,9 @@ class AsioClient {
   template <class Token>
   auto execute(Command command, CommandOptions options, Token&& token) const {
     return call<Result<CommandReply>>(
-        [command = std::move(command), options](const AsyncClient& client, Stop stop,
-                                                auto done) mutable {
-          options.stop = stop;
-          client.execute(std::move(command), options, std::move(done));
+        std::move(options),
+        [command = std::move(command)](const AsyncClient& client, auto& with, auto done) mutable {
+          client.execute(std::move(command), with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -229,10 +226,10 @@ class AsioClient {
   template <class Token>
   auto get_many(std::vector<std::string> keys, BatchOptions options, Token&& token) const {
     return call<AsyncClient::Gets>(
-        [keys = std::move(keys), options](const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
+        std::move(options),
+        [keys = std::move(keys)](const AsyncClient& client, auto& with, auto done) {
           const std::vector<std::string_view> views(keys.begin(), keys.end());
-          client.get_many(views, options, std::move(done));
+          client.get_many(views, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -240,10 +237,10 @@ class AsioClient {
   template <class Token>
   auto remove_many(std::vector<std::string> keys, BatchOptions options, Token&& token) const {
     return call<AsyncClient::Removes>(
-        [keys = std::move(keys), options](const AsyncClient& client, Stop stop, auto done) mutable {
-          options.stop = stop;
+        std::move(options),
+        [keys = std::move(keys)](const AsyncClient& client, auto& with, auto done) {
           const std::vector<std::string_view> views(keys.begin(), keys.end());
-          client.remove_many(views, options, std::move(done));
+          client.remove_many(views, with, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -252,23 +249,26 @@ class AsioClient {
   auto set_many(std::vector<std::pair<std::string, std::string>> items, BatchSetOptions options,
                 Token&& token) const {
     return call<AsyncClient::Sets>(
-        [items = std::move(items), options](const AsyncClient& client, Stop stop,
-                                            auto done) mutable {
-          options.stop = stop;
+        std::move(options),
+        [items = std::move(items)](const AsyncClient& client, auto& with, auto done) {
           std::vector<SetItem> views;
           views.reserve(items.size());
           for (const auto& [key, value] : items) views.push_back({key, value});
-          client.set_many(views, options, std::move(done));
+          client.set_many(views, with, std::move(done));
         },
         std::forward<Token>(token));
   }
 
  private:
-  template <class Out, class Start, class Token>
-  auto call(Start start, Token&& token) const {
+  // `start` is called with the client, the options with the stop token of this call, and the
+  // callback.
+  template <class Out, class Options, class Start, class Token>
+  auto call(Options options, Start start, Token&& token) const {
     return asio_detail::operation<Out>(
-        [client = client_, start = std::move(start)](Stop stop, auto done) mutable {
-          start(client, stop, std::move(done));
+        [client = client_, options = std::move(options), start = std::move(start)](
+            Stop stop, auto done) mutable {
+          options.stop = stop;
+          start(client, options, std::move(done));
         },
         std::forward<Token>(token));
   }
@@ -277,9 +277,10 @@ class AsioClient {
   template <class Token>
   auto edit(Edit member, std::string key, std::string value, Token&& token) const {
     return call<Result<bool>>(
+        EditOptions{},
         [member, key = std::move(key), value = std::move(value)](const AsyncClient& client,
-                                                                 Stop stop, auto done) {
-          (client.*member)(key, value, EditOptions{.stop = stop}, std::move(done));
+                                                                 auto& with, auto done) {
+          (client.*member)(key, value, with, std::move(done));
         },
         std::forward<Token>(token));
   }
