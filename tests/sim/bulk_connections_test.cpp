@@ -12,6 +12,7 @@
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"
 #include "tests/sim/kit/stack.h"
+#include "tests/sim/kit/thread_checks.h"
 
 namespace sheaf::sim {
 namespace {
@@ -71,7 +72,6 @@ class BulkWorld {
     other.join();
     return batch;
   }
-  void pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
   void until(NodeHealth health) {
     while (client_->stats()[0].health != health) {
       static_cast<void>(client_->get(keys_[0]));
@@ -80,9 +80,6 @@ class BulkWorld {
   }
   SimServer& server() { return stack_.broker(0); }
   SimWorld& world() { return stack_.world; }
-  static void check(bool holds, const char* finding) {
-    if (!holds) SimThreads::current()->fail(finding);
-  }
 
  private:
   Stack stack_;
@@ -104,10 +101,10 @@ void run(std::chrono::milliseconds idle_timeout, const std::function<void(BulkWo
 
 TEST(BulkConnections, ABatchAfterAnIdleCloseGoesOnTheClientsOwnConnection) {
   run(50ms, [](BulkWorld& world) {
-    world.pass(1s);
-    world.check(world.server().connections() == 1, "the bulk connection was not closed");
+    pass(1s);
+    check(world.server().connections() == 1, "the bulk connection was not closed");
     world.server().full = true;
-    world.check(world.batch().found == 8, "the batch went on a connection that is closed");
+    check(world.batch().found == 8, "the batch went on a connection that is closed");
   });
 }
 
@@ -116,8 +113,8 @@ TEST(BulkConnections, ABatchOfANodeThatIsDownFailsAtOnce) {
     world.server().cut_off();
     world.until(NodeHealth::down);
     const BulkWorld::Batch batch = world.batch();
-    world.check(batch.found == 0, "a server that was cut off answered");
-    world.check(batch.took < 1ms, "the batch waited for a node that is down");
+    check(batch.found == 0, "a server that was cut off answered");
+    check(batch.took < 1ms, "the batch waited for a node that is down");
   });
 }
 
@@ -128,26 +125,26 @@ TEST(BulkConnections, BatchesOfANodeThatReturnsGoOnTheClientsOwnConnection) {
     world.until(NodeHealth::down);
     world.server().reconnect();
     world.until(NodeHealth::recovering);
-    world.check(world.batch().found == 8, "the batch went on a connection that is dead");
+    check(world.batch().found == 8, "the batch went on a connection that is dead");
     world.until(NodeHealth::up);
-    world.check(world.batch().found == 8, "a batch after the return went on a dead connection");
+    check(world.batch().found == 8, "a batch after the return went on a dead connection");
   });
 }
 
 TEST(BulkConnections, TheyFollowTheTopology) {
   run(60s, [](BulkWorld& world) {
     world.set_servers({1});
-    world.check(world.batch().found == 0, "a server that has left answered");
-    world.pass(1s);
-    world.check(world.server().connections() == 0, "a server that has left keeps a connection");
+    check(world.batch().found == 0, "a server that has left answered");
+    pass(1s);
+    check(world.server().connections() == 0, "a server that has left keeps a connection");
     world.set_servers({0, 1});
-    world.check(world.batch().found == 8, "the server that is back is not asked");
-    world.pass(1s);
-    world.check(world.batch().found == 8, "a batch failed");
-    world.pass(10ms);
+    check(world.batch().found == 8, "the server that is back is not asked");
+    pass(1s);
+    check(world.batch().found == 8, "a batch failed");
+    pass(10ms);
     const std::uint64_t before = world.server().packets_on(1);
-    world.check(world.batch().found == 8, "a batch on the bulk connection failed");
-    world.check(world.server().packets_on(1) > before, "there is no bulk connection any more");
+    check(world.batch().found == 8, "a batch on the bulk connection failed");
+    check(world.server().packets_on(1) > before, "there is no bulk connection any more");
   });
 }
 

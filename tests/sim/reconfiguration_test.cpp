@@ -17,6 +17,7 @@
 #include "tests/sim/kit/sim_store.h"
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"
+#include "tests/sim/kit/thread_checks.h"
 
 namespace sheaf::sim {
 namespace {
@@ -61,11 +62,7 @@ class ReconfigurationWorld {
   void call(Client& client, const std::string& key) {
     while (!over_) {
       const std::string value = std::to_string(++calls);
-      const auto set = client.set(key, value);
-      check(set.has_value(), "a set failed: " + (set ? "" : set.error().message()));
-      const auto got = client.get(key);
-      check(got.has_value(), "a get failed: " + (got ? "" : got.error().message()));
-      check(*got && (*got)->data == value, "another value came back");
+      set_and_get(client, key, value);
       const std::string_view keys[] = {key, "key0", "key1", "key2"};
       for (const auto& [name, one] : client.get_many(keys))
         check(one.has_value(), "a get_many failed: " + (one ? "" : one.error().message()));
@@ -114,10 +111,6 @@ class ReconfigurationWorld {
     std::vector<std::string> all;
     for (int i = 0; i < 20; ++i) all.push_back(client.locate("probe" + std::to_string(i))->node);
     return all;
-  }
-  static void pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
-  static void check(bool holds, const std::string& finding) {
-    if (!holds) SimThreads::current()->fail(finding);
   }
 
   SimStore store_;

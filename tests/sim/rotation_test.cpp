@@ -17,6 +17,7 @@
 #include "tests/sim/kit/sim_store.h"
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"
+#include "tests/sim/kit/thread_checks.h"
 
 namespace sheaf::sim {
 namespace {
@@ -62,11 +63,7 @@ class RotationWorld {
         const std::string key = "key" + std::to_string(i);
         while (!over()) {
           const std::string value = std::to_string(++calls);
-          const auto set = client.set(key, value);
-          check(set.has_value(), "a set failed: " + (set ? "" : set.error().message()));
-          const auto got = client.get(key);
-          check(got.has_value(), "a get failed: " + (got ? "" : got.error().message()));
-          check(*got && (*got)->data == value, "another value came back");
+          set_and_get(client, key, value);
           pass(std::chrono::milliseconds(50 + 17 * i + calls % 200));
         }
       });
@@ -80,10 +77,6 @@ class RotationWorld {
       pass(100ms);
     }
     return false;
-  }
-  static void pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
-  static void check(bool holds, const std::string& finding) {
-    if (!holds) SimThreads::current()->fail(finding);
   }
 
   SimWorld world;
@@ -174,7 +167,7 @@ void stay_beyond_the_end(RotationWorld& w) {
   const Deadline end = w.world.now().mono + 2 * RotationWorld::life;
   for (unsigned i = 0; w.world.now().mono < end; ++i) {
     (void)client.get("key" + std::to_string(i % 8));
-    RotationWorld::pass(100ms);
+    pass(100ms);
   }
 }
 
@@ -186,11 +179,11 @@ void heal_from_a_wrong_one(RotationWorld& w) {
   });
   for (int i = 0; i < 5; ++i) {
     const auto got = client.get("key");
-    w.check(!got && got.error().reason == Reason::authentication, "it is not refused");
-    w.pass(1s);
+    check(!got && got.error().reason == Reason::authentication, "it is not refused");
+    pass(1s);
   }
   wrong = false;
-  w.check(w.heals(client), "it does not heal");
+  check(w.heals(client), "it does not heal");
   w.load(client, 2, [&] { return w.calls > 100; });
 }
 
@@ -202,20 +195,20 @@ void outlive_the_issuer(RotationWorld& w) {
     error.text = "the vault is sealed";
     return Failure(std::move(error));
   });
-  w.check(w.heals(client), "it does not begin");
+  check(w.heals(client), "it does not begin");
   sealed = true;
   const Deadline end = w.world.now().mono + 3 * RotationWorld::life;
   std::optional<Error> last;
   while (w.world.now().mono < end) {
     const auto got = client.get("key");
     last = got ? std::nullopt : std::optional(got.error());
-    w.pass(50ms);
+    pass(50ms);
   }
-  w.check(last.has_value(), "a call is carried out after the end");
-  w.check(last->reason == Reason::authentication && last->text.contains("the vault is sealed"),
-          "the reason is another: " + last->message());
+  check(last.has_value(), "a call is carried out after the end");
+  check(last->reason == Reason::authentication && last->text.contains("the vault is sealed"),
+        "the reason is another: " + last->message());
   sealed = false;
-  w.check(w.heals(client), "it does not heal");
+  check(w.heals(client), "it does not heal");
 }
 
 TEST(Rotation, AThousandPasswordsUnderLoadFailNoCall) {

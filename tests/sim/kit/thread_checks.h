@@ -1,0 +1,31 @@
+#pragma once
+
+// What the threads of a simulated run (sim_threads.h) do all the time. Call from such a thread
+// only.
+
+#include <chrono>
+#include <string>
+
+#include <sheaf/client.h>
+
+#include "tests/sim/kit/sim_threads.h"
+
+namespace sheaf::sim {
+
+inline void pass(std::chrono::nanoseconds time) { SimThreads::current()->pass(time); }
+
+// Ends the run with `finding` unless `holds`.
+inline void check(bool holds, const std::string& finding) {
+  if (!holds) SimThreads::current()->fail(finding);
+}
+
+// Neither call may fail, and the key must have the value that was set.
+inline void set_and_get(Client& client, const std::string& key, const std::string& value) {
+  const auto set = client.set(key, value);
+  check(set.has_value(), "a set failed: " + (set ? "" : set.error().message()));
+  const auto got = client.get(key);
+  check(got.has_value(), "a get failed: " + (got ? "" : got.error().message()));
+  check(*got && (*got)->data == value, "another value came back");
+}
+
+}  // namespace sheaf::sim
