@@ -63,7 +63,7 @@ class Report {
       complain(with_commas(tally_.failures()) + of_all + "failed, the first is " + first_);
     if (const int signal = Interrupts::signal(); signal != 0) {
       complain("interrupted: " + with_commas(tally_.answered()) + " keys were " + done + ".");
-      return static_cast<ExitCode>(128 + signal);
+      return ended_by(signal);
     }
     if (!why_.empty()) complain(why_);
     return stopped() ? code_ : tally_.exit_code();

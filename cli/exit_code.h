@@ -21,6 +21,9 @@ enum class ExitCode : int {
   closed_pipe = 141,  // As of a program that SIGPIPE ends.
 };
 
+// As of a program that `signal` ends.
+constexpr ExitCode ended_by(int signal) noexcept { return static_cast<ExitCode>(128 + signal); }
+
 // What one failed operation means for the caller of the program.
 ExitCode exit_code(const Error& error) noexcept;
 

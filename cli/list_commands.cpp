@@ -85,7 +85,7 @@ class ItemPusher {
     }
     if (const int signal = Interrupts::signal(); signal != 0) {
       complain(about_key(list_.name(), "interrupted: " + so_far));
-      return static_cast<ExitCode>(128 + signal);
+      return ended_by(signal);
     }
     if (pushed_ == 0) return length(context_, list_);
     print_length(context_, length_);

@@ -106,7 +106,7 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
   while (!(got = mailbox->take_lock())) {
     wait_for_either(signals, *mailbox);
     const int number = signals.take().number;
-    if (number != 0 && number != SIGCHLD) return code_of(128 + number);
+    if (number != 0 && number != SIGCHLD) return ended_by(number);
   }
   if (got->failed()) {
     complain(about_key(wanted.name, sentence_of(got->error())));
