@@ -10,6 +10,24 @@
 
 namespace sheaf::cli {
 
+namespace {
+
+// As read(2), but waits for a descriptor that does not block.
+ssize_t read_waiting(int descriptor, char* to, std::size_t size) {
+  for (;;) {
+    const ssize_t got = ::read(descriptor, to, size);
+    if (got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) return got;
+    pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
+    if (poll(&wanted, 1, -1) < 0 && errno == EINTR) return -1;
+  }
+}
+
+std::string cannot_read(int error) {
+  return "cannot read standard input: " + std::generic_category().message(error);
+}
+
+}  // namespace
+
 std::expected<std::string, std::string> read_all(int descriptor, std::size_t limit) {
   constexpr std::size_t step = 64 * 1024;
   std::string text;
@@ -17,7 +35,7 @@ std::expected<std::string, std::string> read_all(int descriptor, std::size_t lim
   for (;;) {
     // One byte above the limit is asked for, to distinguish "exactly the limit" from "more".
     if (text.size() - used < step) text.resize(std::min(std::max(2 * used, step), limit + 1));
-    const ssize_t got = ::read(descriptor, text.data() + used, text.size() - used);
+    const ssize_t got = read_waiting(descriptor, text.data() + used, text.size() - used);
     if (got == 0) break;
     if (got > 0) {
       used += static_cast<std::size_t>(got);
@@ -25,12 +43,8 @@ std::expected<std::string, std::string> read_all(int descriptor, std::size_t lim
         return std::unexpected("standard input is longer than the limit of " +
                                std::to_string(limit) + " bytes");
       }
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
-      (void)poll(&wanted, 1, -1);
     } else if (errno != EINTR) {
-      return std::unexpected("cannot read standard input: " +
-                             std::generic_category().message(errno));
+      return std::unexpected(cannot_read(errno));
     }
   }
   text.resize(used);
@@ -93,19 +107,12 @@ bool LineReader::fill() {
   at_ = 0;
   const std::size_t used = buffer_.size();
   buffer_.resize(used + step);
-  for (;;) {
-    const ssize_t got = ::read(descriptor_, buffer_.data() + used, step);
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
-      if (poll(&wanted, 1, -1) >= 0 || errno != EINTR) continue;
-    }
-    const int error = got < 0 ? errno : 0;
-    buffer_.resize(used + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    ended_ = got == 0;
-    if (error != 0 && error != EINTR)
-      error_ = "cannot read standard input: " + std::generic_category().message(error);
-    return error == 0;
-  }
+  const ssize_t got = read_waiting(descriptor_, buffer_.data() + used, step);
+  const int error = got < 0 ? errno : 0;
+  buffer_.resize(used + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  ended_ = got == 0;
+  if (error != 0 && error != EINTR) error_ = cannot_read(error);
+  return error == 0;
 }
 
 }  // namespace sheaf::cli
