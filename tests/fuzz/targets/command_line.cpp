@@ -21,10 +21,14 @@ void run(std::string_view bytes) {
   switch (parsed->command) {
     case Command::get:
     case Command::set:
-    case Command::del:
     case Command::incr:
     case Command::touch:
       return expect(keys.size() == 1, "a command for one key has one");
+    case Command::del:
+      expect(keys.empty() == parsed->from_stdin, "keys come from the line or from the input");
+      if (parsed->if_value || parsed->if_version || !parsed->fence.empty())
+        expect(keys.size() == 1, "a condition is for one key");
+      return;
     case Command::lock:
       return expect(!parsed->lock.words.empty(), "lock has a command to run");
     case Command::dev:
