@@ -174,7 +174,7 @@ Result<Location> Client::locate(std::string_view key) const {
 
 std::vector<NodeStats> Client::stats() const { return calls::node_stats(shared(*this)->context()); }
 
-Metrics Client::metrics() const { return calls::metrics(shared(*this)->context()); }
+Metrics Client::metrics() const { return shared(*this)->metrics(); }
 
 std::vector<NodeReport> Client::check_nodes(const NodesOptions& options) {
   return calls::check_nodes(shared(*this)->context(), options);

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "client/calls/node_calls.h"
 #include "client/runtime/outcomes.h"
 #include "protocol/statestore/clock.h"
 
@@ -92,6 +93,16 @@ void Client::Impl::close() noexcept {
   } else {
     shut_down();
   }
+}
+
+Metrics Client::Impl::metrics() {
+  Metrics metrics = client::calls::metrics(context_);
+  if (context_.refusal(true)) return metrics;
+  context_.path().run([&](Now) {
+    metrics.lists = lists_->registry.counts();
+    metrics.watches = watches_->registry.counts();
+  });
+  return metrics;
 }
 
 void Client::Impl::shut_down() noexcept {

@@ -39,6 +39,8 @@ class Client::Impl {
 
   client::runtime::Context& context() noexcept { return context_; }
   const ClusterConfig& config() const noexcept { return context_.config(); }
+  // What was measured, of connections and of features. Blocks.
+  Metrics metrics();
 
   client::compute::ComputeService& computations() noexcept { return *computations_; }
   // Shared with handles, which keep all of it.

@@ -194,6 +194,28 @@ void add_operations(Page& page, const Metrics& metrics) {
   }
 }
 
+struct Feature {
+  const char* name;
+  const char* type;
+  const char* help;
+  std::uint64_t (*value)(const Metrics&);
+};
+
+constexpr Feature features[] = {
+    {"sheaf_list_commits_total", "counter", "Changes of a list's head.",
+     [](const Metrics& m) { return m.lists.commits; }},
+    {"sheaf_list_edits_total", "counter", "Pushes and other edits in commits.",
+     [](const Metrics& m) { return m.lists.edits; }},
+    {"sheaf_list_conflicts_total", "counter", "Attempts to change a list that began again.",
+     [](const Metrics& m) { return m.lists.conflicts; }},
+    {"sheaf_watched_keys", "gauge", "Keys that are watched.",
+     [](const Metrics& m) { return m.watches.keys; }},
+    {"sheaf_watch_changes_total", "counter", "Changes of watched keys.",
+     [](const Metrics& m) { return m.watches.changes; }},
+    {"sheaf_watch_gaps_total", "counter", "Times changes of a watched key may have been missed.",
+     [](const Metrics& m) { return m.watches.gaps; }},
+};
+
 }  // namespace
 
 inline namespace v0 {
@@ -206,6 +228,10 @@ std::string prometheus_text(const Metrics& metrics, const PrometheusLabels& labe
     for (const NodeMetrics& node : metrics.nodes) page.sample(of(node), counter.value(node.stats));
   }
   add_operations(page, metrics);
+  for (const Feature& feature : features) {
+    page.family(feature.name, feature.type, feature.help);
+    page.sample({}, feature.value(metrics));
+  }
   return page.take();
 }
 

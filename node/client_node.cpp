@@ -180,8 +180,7 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   completion.node = options_.identity;
   if (options_.names_connections) completion.connection = socket.id;
   completion.now = now;
-  owner_.on_request_done(request);
-  request.sink->on_done(request, completion);
+  end(request, completion);
 }
 
 // What its submitter has cancelled goes nowhere else, and is no event for the log.
@@ -221,6 +220,13 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   if (parts_.events.listening() && !cancelled) {
     parts_.events.record(record_of(request, completion, parts_.events));
   }
+  end(request, completion);
+}
+
+// The last that the node does with a request.
+void ClientNode::end(Request& request, const socket::Completion& completion) {
+  if (request.counted && parts_.events.observing())
+    parts_.events.observe(event_of(request, completion, options_.endpoint));
   owner_.on_request_done(request);
   request.sink->on_done(request, completion);
 }

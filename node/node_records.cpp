@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "node/tallies.h"
+
 namespace sheaf::node {
 
 LogRecord record_of(const Request& request, const socket::Completion& completion,
@@ -21,6 +23,23 @@ LogRecord record_of(const Request& request, const socket::Completion& completion
   }
   record.elapsed = completion.now.mono - request.started_at;
   return record;
+}
+
+RequestEvent event_of(const Request& request, const socket::Completion& completion,
+                      const socket::Endpoint& server) {
+  RequestEvent event;
+  event.operation = operation_name(request.operation.verb);
+  event.keys = request.width();
+  event.address = server.host;
+  event.port = server.port;
+  event.elapsed = completion.now.mono - request.started_at;
+  if (!completion.answered) {
+    event.outcome = completion.outcome;
+    event.reason = completion.reason;
+    event.text = completion.text;
+  }
+  event.parent = request.parent;
+  return event;
 }
 
 LogRecord record_of(std::string_view node, NodeHealth health, std::string_view failure) {

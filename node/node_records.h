@@ -1,6 +1,6 @@
 #pragma once
 
-// The log records of a node.
+// The log records of a node, and the events of its requests.
 //
 // Thread rule: as EventLog.
 
@@ -10,12 +10,17 @@
 
 #include "node/event_log.h"
 #include "node/request.h"
+#include "socket/seam.h"
 
 namespace sheaf::node {
 
 // A request that did not get the answer it asked for.
 LogRecord record_of(const Request& request, const socket::Completion& completion,
                     const EventLog& log);
+
+// What the observer hears of a request that has ended.
+RequestEvent event_of(const Request& request, const socket::Completion& completion,
+                      const socket::Endpoint& server);
 
 // The node's health has changed. `failure`: why it is down, if anything is known.
 LogRecord record_of(std::string_view node, NodeHealth health, std::string_view failure);

@@ -5,6 +5,8 @@
 //
 // Thread rule: touched only under the lane's baton, from start to on_done.
 
+#include <memory>
+
 #include "socket/request.h"
 
 namespace sheaf::node {
@@ -17,6 +19,7 @@ class Request : public socket::Request {
   // It only reads, and the node copies another: any answer but a value, and the loss of the
   // connection, is offered to the node's owner, who may ask elsewhere.
   bool provisional = false;
+  std::shared_ptr<void> parent;  // of its call, for the observer
 
   // How many operations on keys have no answer yet, as far as they are counted.
   std::uint32_t unanswered() const noexcept { return counted ? width() - items_ : 0; }

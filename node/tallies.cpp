@@ -45,6 +45,12 @@ void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcep
   }
 }
 
+std::string operation_name(protocol::Verb verb) {
+  std::string name(protocol::to_string(verb));
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
 std::vector<OperationMetrics> Tallies::snapshot() const {
   std::vector<OperationMetrics> all;
   for (std::size_t i = 0; i < tallies_.size(); ++i) {
@@ -53,8 +59,7 @@ std::vector<OperationMetrics> Tallies::snapshot() const {
     if (tally.done + tally.absent + tally.not_stored + failed + tally.round_trip.count() == 0)
       continue;
     OperationMetrics& out = all.emplace_back();
-    out.operation = protocol::to_string(static_cast<Verb>(i));
-    std::ranges::replace(out.operation, ' ', '_');
+    out.operation = operation_name(static_cast<Verb>(i));
     out.done = tally.done;
     out.absent = tally.absent;
     out.not_stored = tally.not_stored;

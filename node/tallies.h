@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <sheaf/metrics.h>
@@ -58,6 +59,9 @@ class Tallies {
 
   std::array<Tally, verbs> tallies_;
 };
+
+// What metrics and traces call it: "get_many".
+std::string operation_name(protocol::Verb verb);
 
 // Adds what other connections to the same node have counted.
 void add(std::vector<OperationMetrics>& to, const std::vector<OperationMetrics>& from);

@@ -82,6 +82,7 @@ constexpr std::array table{
     EndpointTraits{
         .kind = EndpointKind::state_store,
         .scheme = "mqtt",
+        .system = "azure.statestore",
         .transport = Transport::tcp,
         .default_port = 1883,
         .tls_scheme = "mqtts",
@@ -95,6 +96,7 @@ constexpr std::array table{
     EndpointTraits{
         .kind = EndpointKind::memcached,
         .scheme = "memcached",
+        .system = "memcached",
         .transport = Transport::tcp,
         .default_port = 11'211,
         .tls_scheme = "memcacheds",
@@ -110,6 +112,7 @@ constexpr std::array table{
     EndpointTraits{
         .kind = EndpointKind::embedded,
         .scheme = "embedded",
+        .system = "azure.statestore",
         .transport = Transport::engines,
         .make_sessions = store_sessions,
         .features = store_features,
@@ -120,6 +123,7 @@ constexpr std::array table{
     EndpointTraits{
         .kind = EndpointKind::redis,
         .scheme = "redis",
+        .system = "redis",
         .transport = Transport::tcp,
         .default_port = 6'379,
         .tls_scheme = "rediss",
@@ -136,7 +140,8 @@ constexpr std::array table{
     },
 };
 
-constexpr EndpointTraits unknown_kind{.kind = EndpointKind{255}, .scheme = "unknown"};
+constexpr EndpointTraits unknown_kind{
+    .kind = EndpointKind{255}, .scheme = "unknown", .system = "unknown"};
 
 // "a, b or c"
 std::string join(std::span<const std::string_view> schemes, std::string_view suffix) {

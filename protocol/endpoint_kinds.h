@@ -72,6 +72,7 @@ struct EndpointTraits {
 
   EndpointKind kind;
   std::string_view scheme;  // of a URI, and the `kind` of a JSON cluster
+  std::string_view system;  // what traces call it: db.system.name of OpenTelemetry
   Transport transport = Transport::tcp;
   std::uint16_t default_port = 0;  // Transport::tcp
   std::string_view tls_scheme{};   // over TLS; empty: never

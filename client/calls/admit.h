@@ -5,6 +5,7 @@
 // Thread rule: any thread.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,10 +16,11 @@
 
 namespace sheaf::client::calls {
 
-// When an admitted call began, and until when it lasts.
+// When an admitted call began, until when it lasts, and whose it is to an observer.
 struct Admission {
   Deadline started{0};
   Deadline deadline{0};
+  std::shared_ptr<void> parent;
 };
 
 enum class Form : bool { asynchronous, blocking };
@@ -53,6 +55,7 @@ inline Result<Admission> admit(const runtime::Context& context, Form form, const
   if (auto error = check_timeout(timeout)) return Failure(std::move(*error));
   if (stop != nullptr && stop->stop_requested()) return Failure(cancelled_error());
   admission.deadline = context.deadline(admission.started, timeout);
+  admission.parent = context.observed_parent();
   return admission;
 }
 

@@ -24,6 +24,7 @@ namespace sheaf::client::calls {
 struct BatchTerms {
   protocol::Operation operation;  // without key and value
   Deadline started{0};
+  std::shared_ptr<void> parent{};  // to an observer
 };
 
 // Where a batch runs: on the client's own path, or on a bulk connection.
@@ -112,6 +113,7 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
       requests_[i].operation = terms.operation;
       requests_[i].operation.key = results_[i].key;
       requests_[i].operation.value = item.value;
+      requests_[i].parent = terms.parent;
       requests_[i].sink = this;
     }
   }

@@ -71,7 +71,7 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
   if (request.entries.empty()) return {};
   request.operation.deadline = admitted->deadline;
   BatchMemory memory(request.entries.size());
-  const BatchTerms terms{request.operation, admitted->started};
+  const BatchTerms terms{request.operation, admitted->started, admitted->parent};
   auto plan = make_plan(context, request.entries, *memory);
   if constexpr (std::is_same_v<Op, runtime::GetOp>) {
     return wait_for_gets(context, std::move(plan), terms, request.stop, std::move(used));
@@ -95,7 +95,7 @@ void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
   }
   if (request.entries.empty()) return receiver.deliver(context.dispatcher(), {});
   request.operation.deadline = admitted->deadline;
-  const BatchTerms terms{request.operation, admitted->started};
+  const BatchTerms terms{request.operation, admitted->started, admitted->parent};
   Detached<Batch<Op>>::begin(context, std::move(receiver), request.stop,
                              BatchGround{context, context.path()},
                              make_plan(context, request.entries), terms);

@@ -19,8 +19,10 @@ class OneOperation final : private socket::RequestSink {
   using Out = typename Op::Out;
 
   // `what` with its deadline.
-  OneOperation(WorkEnd& end, runtime::Context& context, const KeyRequest& what, Deadline started)
-      : end_(end), context_(context), started_(started) {
+  OneOperation(WorkEnd& end, runtime::Context& context, const KeyRequest& what,
+               const Admission& admission)
+      : end_(end), context_(context), started_(admission.started) {
+    request_.parent = admission.parent;
     request_.operation = what.operation;
     request_.may_lag = what.may_lag;
     request_.sink = this;
@@ -52,7 +54,7 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
   if (!admitted) return Failure(admitted.error());
   request.operation.deadline = admitted->deadline;
   return Blocking<OneOperation<Op>>(context.lane(), HowToWait::for_keys(1, 1), context, request,
-                                    admitted->started)
+                                    *admitted)
       .wait(request.stop);
 }
 
@@ -65,7 +67,7 @@ void call_async(runtime::Context& context, KeyRequest request,
   if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
   request.operation.deadline = admitted->deadline;
   Detached<OneOperation<Op>>::begin(context, std::move(receiver), request.stop, context, request,
-                                    admitted->started);
+                                    *admitted);
 }
 
 }  // namespace sheaf::client::calls

@@ -45,6 +45,7 @@ PassedCommand::PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Com
   request_.operation.words = words_;
   request_.operation.deadline = admission.deadline;
   request_.only_node = command_.node();
+  request_.parent = admission.parent;
   request_.sink = this;
   if (const auto& keys = command_.keys()) {
     keys_.assign(keys->begin(), keys->end());

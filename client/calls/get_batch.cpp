@@ -128,6 +128,7 @@ void GetBatch::start_part(std::uint32_t node, std::uint32_t first, std::uint32_t
   part.sink = this;
   part.operation = terms_.operation;
   part.may_lag = may_lag;
+  part.parent = terms_.parent;
   if (count == 1) {
     part.operation.key = keys_[first];
   } else {

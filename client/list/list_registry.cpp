@@ -118,6 +118,7 @@ ListRegistry::Entry* ListRegistry::find_or_make(const std::string& name, Now now
     Keys keys = keys_of(name, config_.kind);
     WriterOptions options;
     options.head_limit = head_limit(config_, keys);
+    options.counts = &counts_;
     auto list_register = make_register(keys);
     auto writer = std::make_unique<Writer>(std::move(keys), std::move(list_register), options,
                                            random_.fork());

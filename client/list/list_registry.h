@@ -10,6 +10,7 @@
 #include <string>
 
 #include <sheaf/cluster_config.h>
+#include <sheaf/metrics.h>
 
 #include "base/random.h"
 #include "client/calls/procedure_host.h"
@@ -46,6 +47,8 @@ class ListRegistry {
   // The caller of an edit that was submitted and has not ended does not want it any more.
   void cancel(const std::string& name, EditCall& call, Now now);
 
+  const ListMetrics& counts() const noexcept { return counts_; }
+
   // Ends every edit and releases the lists; `end` hears when that is done, after a tenth of a
   // second at the latest. The last call.
   void close(calls::WorkEnd& end, Now now);
@@ -62,6 +65,7 @@ class ListRegistry {
   calls::ProcedureHost& host_;
   const ClusterConfig& config_;
   Random random_;
+  ListMetrics counts_;
   std::map<std::string, std::unique_ptr<Entry>> entries_;
   std::uint64_t uses_ = 0;
   calls::WorkEnd* closing_ = nullptr;

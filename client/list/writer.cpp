@@ -180,6 +180,10 @@ void Writer::on_progress(const CommitAttempt::Progress& progress, Now now) {
 }
 
 void Writer::on_committed(Now now) {
+  if (options_.counts != nullptr) {
+    ++options_.counts->commits;
+    options_.counts->edits += edits_.group_size();
+  }
   edits_.end_group(attempt_.plan(), attempt_.removed());
   ended_at_ = now.mono;
   took_ = now.mono - began_at_;
@@ -231,6 +235,7 @@ void Writer::rest(std::chrono::nanoseconds time, Now now) {
 // Nothing of the attempt takes effect: the same edits begin again. The first time that is most
 // often one writer that was faster; whoever loses again makes room, longer each time.
 void Writer::on_lost(const Error& error, Now now) {
+  if (options_.counts != nullptr) ++options_.counts->conflicts;
   edits_.put_back();
   last_error_ = error.message();
   state_ = State::idle;

@@ -35,6 +35,8 @@
 #include <memory>
 #include <string>
 
+#include <sheaf/metrics.h>
+
 #include "base/random.h"
 #include "client/list/commit_attempt.h"
 #include "client/list/edit_queue.h"
@@ -55,6 +57,7 @@ struct WriterOptions {
   std::chrono::milliseconds rest{2};  // 1 to 2 times as long, at random
   std::uint64_t head_limit = 16u << 20;
   PlanOptions plan;
+  ListMetrics* counts = nullptr;  // to be added to; outlives the writer
 };
 
 class Writer final : public calls::Procedure {

@@ -43,8 +43,9 @@ Context::Context(ClusterConfig config, ClientOptions options)
       fork_generation_(fork_count()),
       closed_error_(local_error(Outcome::shutdown, Reason::closed, "the client is closing")),
       dispatcher_(std::move(options.executor), std::move(options.on_exception)),
-      events_(std::move(options.log), options.log_level, options.log_rate, config_.log_keys,
-              dispatcher_),
+      events_({std::move(options.log), options.log_level, options.log_rate,
+               std::move(options.observer)},
+              protocol::traits_of(config_.kind).system, config_.log_keys, dispatcher_),
       key_events_(events_) {}
 
 Result<void> Context::open(Random& random) {

@@ -69,6 +69,8 @@ class Context {
   std::optional<Error> refusal(bool blocking) const;
   // The absolute deadline of an operation that starts at `started`; the timeout was checked.
   Deadline deadline(Deadline started, const Timeout& timeout) const;
+  // Of a call that starts on this thread; see Observer.
+  std::shared_ptr<void> observed_parent() const noexcept { return events_.parent(); }
   // What was counted on all connections. Blocks.
   std::vector<NodeStats> stats();
   Metrics metrics();

@@ -8,13 +8,17 @@
 
 namespace sheaf::client::runtime {
 
-EventForwarder::EventForwarder(LogSink sink, LogLevel level, unsigned rate, bool show_keys,
+EventForwarder::EventForwarder(Listeners listeners, std::string_view system, bool show_keys,
                                Dispatcher& dispatcher)
-    : sink_(sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr),
-      level_(level),
-      rate_(rate),
+    : level_(listeners.level),
+      rate_(listeners.rate),
       show_keys_(show_keys),
-      dispatcher_(dispatcher) {}
+      dispatcher_(dispatcher),
+      system_(system) {
+  if (listeners.sink) sink_ = std::make_shared<const LogSink>(std::move(listeners.sink));
+  if (listeners.observer.ended)
+    observer_ = std::make_shared<const Observer>(std::move(listeners.observer));
+}
 
 // Two threads at the turn of a second may let a few more pass.
 bool EventForwarder::within_rate(std::int64_t second) noexcept {
@@ -40,6 +44,30 @@ void EventForwarder::record(LogRecord record) {
     queued->fetch_sub(1, std::memory_order_relaxed);
     (*sink)(r);
   });
+}
+
+void EventForwarder::observe(RequestEvent event) {
+  if (waiting_->load(std::memory_order_relaxed) >= max_queued) {
+    ++missed_;
+    return;
+  }
+  event.system = system_;
+  event.start = std::chrono::system_clock::time_point(
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(read_clocks().wall -
+                                                                      event.elapsed));
+  const std::uint64_t missed = missed_.exchange(0, std::memory_order_relaxed);
+  waiting_->fetch_add(1, std::memory_order_relaxed);
+  dispatcher_.post([observer = observer_, waiting = waiting_, e = std::move(event), missed] {
+    waiting->fetch_sub(1, std::memory_order_relaxed);
+    observer->ended(e, missed);
+  });
+}
+
+std::shared_ptr<void> EventForwarder::parent() const noexcept {
+  std::shared_ptr<void> parent;
+  if (observer_ != nullptr && observer_->parent)
+    dispatcher_.run_guarded([&] { parent = observer_->parent(); });
+  return parent;
 }
 
 std::string EventForwarder::show_key(std::string_view key) const {

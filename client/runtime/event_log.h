@@ -2,7 +2,8 @@
 
 // Forwards log records of a level and above to the user's sink through the dispatcher. At most
 // `max_queued` wait, and of those about operations `rate` come in a second; beyond that records are
-// dropped and the next one says how many.
+// dropped and the next one says how many. Events of requests go to the user's observer the same
+// way, of them `max_queued` as well.
 //
 // Thread rule: any thread.
 
@@ -16,12 +17,23 @@ namespace sheaf::client::runtime {
 
 class EventForwarder final : public node::EventLog {
  public:
-  EventForwarder(LogSink sink, LogLevel level, unsigned rate, bool show_keys,
+  struct Listeners {
+    LogSink sink;
+    LogLevel level = LogLevel::info;
+    unsigned rate = 0;  // of records about operations in a second
+    Observer observer;
+  };
+  // `system`: what events call the servers.
+  EventForwarder(Listeners listeners, std::string_view system, bool show_keys,
                  Dispatcher& dispatcher);
 
   bool listening() const noexcept override { return sink_ != nullptr; }
   void record(LogRecord record) override;
   std::string show_key(std::string_view key) const override;
+  bool observing() const noexcept override { return observer_ != nullptr; }
+  void observe(RequestEvent event) override;
+  // What the observer wants to get back with the requests of a call that starts on this thread.
+  std::shared_ptr<void> parent() const noexcept;
 
  private:
   static constexpr unsigned max_queued = 10'000;
@@ -37,6 +49,11 @@ class EventForwarder final : public node::EventLog {
   std::atomic<std::uint64_t> dropped_ = 0;
   std::atomic<std::int64_t> second_ = 0;  // the one that is counted
   std::atomic<unsigned> of_second_ = 0;
+
+  std::shared_ptr<const Observer> observer_;  // null: nobody wants events
+  std::string_view system_;
+  std::shared_ptr<std::atomic<unsigned>> waiting_ = std::make_shared<std::atomic<unsigned>>(0);
+  std::atomic<std::uint64_t> missed_ = 0;
 };
 
 // Takes only what concerns a key, for paths that are not the client's own: of the nodes that one
@@ -50,6 +67,8 @@ class KeyEvents final : public node::EventLog {
     if (!record.key.empty()) events_.record(std::move(record));
   }
   std::string show_key(std::string_view key) const override { return events_.show_key(key); }
+  bool observing() const noexcept override { return events_.observing(); }
+  void observe(RequestEvent event) override { events_.observe(std::move(event)); }
 
  private:
   node::EventLog& events_;

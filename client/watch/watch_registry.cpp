@@ -99,6 +99,7 @@ class WatchRegistry::Side final : private node::WatchLineOwner, private socket::
   Deadline next() const { return deadlines_.next(); }
   std::size_t keys() const { return entries_.size(); }
   bool closing() const { return registry_.shut_down_; }
+  void count(const calls::WatchUpdate& update) noexcept;
   // Between two reads of a key: all keys of a node together are read `most_reads` times a second.
   std::chrono::nanoseconds pace() const;
   // What an answer says about where a key belongs. False: nothing.
@@ -149,6 +150,7 @@ void WatchRegistry::Entry::notify(const WatchKey::Reports& reports, Now now) {
 
 // Watchers may come and go meanwhile. Those that come are not notified.
 void WatchRegistry::Entry::notify(const WatchKey::Report& report, Now now) {
+  side_.count(report.update);
   const std::size_t count = watchers.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Watcher watcher = watchers[i];
@@ -351,6 +353,14 @@ std::vector<std::string> WatchRegistry::Side::names() const {
   return names;
 }
 
+void WatchRegistry::Side::count(const calls::WatchUpdate& update) noexcept {
+  using Kind = WatchEvent::Kind;
+  if (update.kind == Kind::gap) ++registry_.gaps_;
+  const bool change =
+      update.kind == Kind::set || update.kind == Kind::deleted || update.kind == Kind::changed;
+  if (change) ++registry_.changes_;
+}
+
 // ---- where keys belong
 
 std::chrono::nanoseconds WatchRegistry::Side::pace() const {
@@ -534,5 +544,7 @@ std::size_t WatchRegistry::keys() const {
   for (const auto& side : sides_) keys += side != nullptr ? side->keys() : 0;
   return keys;
 }
+
+WatchMetrics WatchRegistry::counts() const { return {keys(), changes_, gaps_}; }
 
 }  // namespace sheaf::client::watch

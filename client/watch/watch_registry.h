@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/metrics.h>
+
 #include "base/deadline_heap.h"
 #include "base/intrusive_list.h"
 #include "client/calls/watches.h"
@@ -51,6 +53,7 @@ class WatchRegistry final : public calls::Watches,
   bool empty() const;
 
   std::size_t keys() const;
+  WatchMetrics counts() const;
 
  private:
   class Entry;
@@ -75,6 +78,8 @@ class WatchRegistry final : public calls::Watches,
   std::vector<std::unique_ptr<Side>> sides_;    // by node; null: no key was ever watched there
   std::vector<std::unique_ptr<Side>> leaving_;  // of nodes that have left; their lines close
   std::unique_ptr<socket::Timer> timer_;
+  std::uint64_t changes_ = 0;  // reported
+  std::uint64_t gaps_ = 0;
 };
 
 }  // namespace sheaf::client::watch

@@ -10,6 +10,7 @@
 
 #include <sheaf/credentials.h>
 #include <sheaf/log.h>
+#include <sheaf/observer.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -21,6 +22,8 @@ struct ClientOptions {
   /// Most records about operations that `log` receives in a second, 0 = none; the next one says how
   /// many were left out. Records of health, certificates, logins and maps always come.
   unsigned log_rate = 1'000;
+  /// Hears of every request when it has ended, for tracing; none = nobody does.
+  Observer observer{};
   /// Runs callbacks and log records; none = one thread of the client's own. It must run every task
   /// exactly once, one after another or side by side, and must not run it inside this call. No task
   /// waits for another: callbacks of one client run one after another all the same. What is still

@@ -2,7 +2,8 @@
 
 /// @file
 /// What a client has measured since it was opened: for each node and operation how requests ended
-/// and how long their answers took. sheaf/prometheus.h writes it as text.
+/// and how long their answers took, and what it did with lists and watches. sheaf/prometheus.h
+/// writes it as text.
 ///
 /// Thread rule: snapshots, plain values.
 
@@ -60,9 +61,25 @@ struct NodeMetrics {
   std::vector<OperationMetrics> operations;  ///< Those that there were, by name.
 };
 
+/// What a client has written to lists. An edit is a push, remove, trim, ...
+struct ListMetrics {
+  std::uint64_t commits = 0;    ///< Changes of a list's head; pushes that wait together share one.
+  std::uint64_t edits = 0;      ///< Edits in these commits.
+  std::uint64_t conflicts = 0;  ///< Attempts that began again, mostly because of another writer.
+};
+
+/// What a client has watched: Client::watch, and locks that wait for another holder.
+struct WatchMetrics {
+  std::uint64_t keys = 0;     ///< Keys watched now.
+  std::uint64_t changes = 0;  ///< Changes reported, once for each key.
+  std::uint64_t gaps = 0;     ///< Gaps reported: changes may have been missed.
+};
+
 /// A whole client.
 struct Metrics {
   std::vector<NodeMetrics> nodes;  ///< In configured order.
+  ListMetrics lists;               ///< 0 once the client has closed, as `watches`.
+  WatchMetrics watches;            ///< Of all nodes.
 };
 
 }  // namespace v0

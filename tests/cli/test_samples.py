@@ -1,5 +1,6 @@
 """The samples on memcached servers: each does what it shows, or says in one sentence why not."""
 
+import json
 import os
 import subprocess
 
@@ -40,6 +41,20 @@ class OnMemcached(harness.OnDev):
         self.refuses("compare no fencing tokens", "fenced_writes", self.uri)
         self.refuses("do not report changes", "thermostat", self.uri)
         self.refuses("do not report changes", "thermostat", "follow", self.uri)
+
+    def test_each_request_is_a_span_that_a_collector_reads(self):
+        lines = self.ends_with(DONE, "tracing", self.uri).stdout.splitlines()
+        spans = [json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+                 for line in lines]
+        self.assertEqual(spans[0]["name"], "set 127.0.0.1")
+        self.assertEqual(len({span["traceId"] for span in spans}), 1)
+        self.assertEqual(len({span["parentSpanId"] for span in spans}), 1)
+        for span in spans:
+            self.assertLess(int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"]))
+            values = {one["key"]: one["value"] for one in span["attributes"]}
+            self.assertEqual(values["db.system.name"]["stringValue"], "memcached")
+            self.assertIn(values["db.operation.name"]["stringValue"], ("set", "get", "get_many"))
+            self.assertIn(":" + values["server.port"]["intValue"], self.uri)
 
     def test_a_set_point_is_written_where_nobody_can_follow_it(self):
         self.ends_with(DONE, "thermostat", "set", "21.5", self.uri)

@@ -64,6 +64,19 @@ TEST(Prometheus, BoundsOfAHistogramCountEverythingBelowThem) {
                               "4\n"));
 }
 
+TEST(Prometheus, ListsAndWatchesAreCountedForTheWholeClient) {
+  Metrics metrics;
+  metrics.lists = {3, 40, 1};
+  metrics.watches = {5, 70, 2};
+  const std::string text = prometheus_text(metrics, {{"cluster", "c"}});
+  EXPECT_THAT(text, HasSubstr("sheaf_list_commits_total{cluster=\"c\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_list_edits_total{cluster=\"c\"} 40\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_list_conflicts_total{cluster=\"c\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_watched_keys{cluster=\"c\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_watch_changes_total{cluster=\"c\"} 70\n"));
+  EXPECT_THAT(text, HasSubstr("sheaf_watch_gaps_total{cluster=\"c\"} 2\n"));
+}
+
 TEST(Prometheus, LabelsOfTheProgramAreEscapedAndWrongNamesLeftOut) {
   const std::string text = prometheus_text(
       one_node(), {{"cluster", "a \"b\"\\\nc"}, {"1st", "x"}, {"", "y"}, {"__name", "z"}});

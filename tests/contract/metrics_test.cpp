@@ -7,7 +7,9 @@
 #include <vector>
 
 #include <sheaf/client.h>
+#include <sheaf/list.h>
 #include <sheaf/metrics.h>
+#include <sheaf/watch.h>
 
 #include "tests/contract/endpoints.h"
 
@@ -65,6 +67,29 @@ TEST_P(Measured, EachKeyOfABatchIsAHitOrAMiss) {
   EXPECT_EQ(one.done + many.done, 5u);
   EXPECT_EQ(one.absent + many.absent, 15u);
   for (const std::string& name : names) ASSERT_TRUE(client->remove(name));
+}
+
+TEST_P(Measured, CommitsOfListsAreCountedWithTheirEdits) {
+  if (!client->supports(Feature::lists)) return;
+  List list(*client, "metrics/list");
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(list.push("item"));
+  const ListMetrics lists = client->metrics().lists;
+  EXPECT_EQ(lists.edits, 5u);
+  EXPECT_EQ(lists.commits, 5u);
+  EXPECT_EQ(lists.conflicts, 0u);
+  ASSERT_TRUE(list.clear());
+}
+
+TEST_P(Measured, ChangesOfWatchedKeysAreCounted) {
+  if (!client->supports(Feature::watch)) return;
+  auto watch = client->watch("metrics/watched");
+  ASSERT_TRUE(watch);
+  ASSERT_TRUE(watch->next({.wait = 10s}));  // what it holds
+  EXPECT_EQ(client->metrics().watches.keys, 1u);
+  ASSERT_TRUE(client->set("metrics/watched", "1"));
+  ASSERT_TRUE(watch->next({.wait = 10s}));
+  EXPECT_GE(client->metrics().watches.changes, 1u);
+  ASSERT_TRUE(client->remove("metrics/watched"));
 }
 
 }  // namespace

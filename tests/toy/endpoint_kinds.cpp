@@ -15,6 +15,7 @@ namespace {
 constexpr EndpointTraits toy_row{
     .kind = EndpointKind{100},
     .scheme = "toy",
+    .system = "toy",
     .transport = Transport::tcp,
     .default_port = 7,
     .make_sessions = toy::make_sessions,

@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 struct Sink {
   Sink(LogLevel level, unsigned rate)
       : dispatcher([this](std::function<void()> task) { tasks.push_back(std::move(task)); }, {}),
-        events([this](const LogRecord& record) { records.push_back(record); }, level, rate, false,
-               dispatcher) {}
+        events({[this](const LogRecord& record) { records.push_back(record); }, level, rate, {}},
+               "test", false, dispatcher) {}
   void record(LogLevel level, std::optional<Outcome> outcome, std::string text = {}) {
     LogRecord record;
     record.level = level;

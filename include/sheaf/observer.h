@@ -1,0 +1,60 @@
+#pragma once
+
+/// @file
+/// A hook for tracing: hears of every request to a server when it has ended, with what a span of
+/// OpenTelemetry needs (its semantic conventions for database clients).
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sheaf/result.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// One request to one server, from its start to its end. A call makes one request for each key or,
+/// where the protocol can, one for many keys of a server.
+///
+/// Thread rule: a plain value.
+struct RequestEvent {
+  std::string_view system;  ///< `db.system.name`: "memcached", "redis", "azure.statestore".
+  std::string operation;    ///< `db.operation.name`: "get", "get_many", "set", "remove", ...
+  std::uint32_t keys = 1;   ///< `db.operation.batch.size`, if it is more than 1.
+  std::string address;      ///< `server.address`: a host name or an IP address.
+  std::uint16_t port = 0;   ///< `server.port`; of an engine in this process its number.
+  /// When it was started, within a few milliseconds; `elapsed` is exact.
+  std::chrono::system_clock::time_point start{};
+  /// Until it ended. What it waited for a connection or for room is in it.
+  std::chrono::nanoseconds elapsed{0};
+  /// How it ended if it was not answered, or refused; none if it was answered. A key that is absent
+  /// and a condition that did not hold are answers.
+  std::optional<Outcome> outcome;
+  Reason reason = Reason::other;  ///< With an outcome: `error.type`, as to_string() has it.
+  std::string text;               ///< With an outcome: the server's own words, or what happened.
+  /// What Observer::parent returned to the call; null of requests that belong to no call for keys
+  /// (of locks, lists, watches and get_or_compute), and of those that an exception left without.
+  std::shared_ptr<void> parent;
+};
+
+/// What the application has to do with each request. Probes, logins and maps of clusters are not
+/// shown; a request that a server sent elsewhere is shown once, at the server that answered.
+///
+/// What these functions throw goes to ClientOptions::on_exception.
+struct Observer {
+  /// Called on the calling thread at the start of each call for keys; what it returns comes back
+  /// with the call's requests: the span that is current there. None = no parents.
+  std::function<std::shared_ptr<void>()> parent{};
+  /// Called for each request that has ended, in order, where callbacks run
+  /// (ClientOptions::executor) and never while the client holds a lock. It should take
+  /// microseconds: at most 10,000 events wait, and the rest is left out and counted (`missed` of
+  /// the next one). None = no observer.
+  std::function<void(const RequestEvent& event, std::uint64_t missed)> ended{};
+};
+
+}  // namespace v0
+}  // namespace sheaf
