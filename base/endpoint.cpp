@@ -5,7 +5,9 @@
 namespace sheaf {
 inline namespace v0 {
 
-std::string NodeConfig::identity() const { return join_host_port(host, port); }
+std::string NodeConfig::identity() const {
+  return host.starts_with('/') ? host : join_host_port(host, port);
+}
 
 }  // namespace v0
 }  // namespace sheaf

@@ -30,9 +30,12 @@ Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& 
   if (config_.nodes.size() == max_nodes) {
     return problem(where + ": there are more than " + std::to_string(max_nodes) + " servers");
   }
-  if (const auto bad = check_host(server.host, server.bracketed))
-    return problem(where + ": " + bad->text);
-  const std::uint16_t usual = config_.tls ? traits_->tls_port : traits_->default_port;
+  const bool path = is_path(server.host);
+  const auto bad = path ? check_path(server.host) : check_host(server.host, server.bracketed);
+  if (bad) return problem(where + ": " + bad->text);
+  if (path && server.port != 0) return problem(where + ": " + std::string(path_has_no_port));
+  std::uint16_t usual = config_.tls ? traits_->tls_port : traits_->default_port;
+  if (path) usual = 0;
   NodeConfig node{std::string(server.host), server.port == 0 ? usual : server.port, server.weight};
   if (!identities_.insert(folded(node.identity())).second) {
     return problem(where + ": " + node.identity() + " is given twice");

@@ -22,7 +22,7 @@ using Checked = std::expected<void, Problem>;
 
 // A part of a server's description that may be absent.
 struct ServerParts {
-  std::string_view host;   // without brackets
+  std::string_view host;   // without brackets; or the path of a Unix socket
   bool bracketed = false;  // as in [::1]
   std::uint16_t port = 0;  // 0 = the default of the kind
   std::uint32_t weight = 1;

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,9 @@ Found check_node(const ClusterConfig& config, std::size_t index) {
     if (node.host != "embedded" || node.port != index) {
       return problem(where + "an embedded one is embedded:" + std::to_string(index));
     }
+  } else if (is_path(node.host)) {
+    if (auto bad = check_path(node.host)) return problem(where + bad->text);
+    if (node.port != 0) return problem(where + std::string(path_has_no_port));
   } else {
     if (auto bad = check_host(node.host, is_ipv6(node.host))) return problem(where + bad->text);
     if (node.port == 0) return problem(where + "the port is not " + std::string(port_rule));
@@ -122,6 +126,23 @@ Found check_routing(const ClusterConfig& config) {
   return problem("the weight of " + weighted->identity() + needs_ring);
 }
 
+// What has a rule for hosts and ports only.
+Found check_paths(const ClusterConfig& config) {
+  const auto path =
+      std::ranges::find_if(config.nodes, [](const NodeConfig& node) { return is_path(node.host); });
+  if (path == config.nodes.end()) return std::nullopt;
+  const std::string reason = ", and " + path->host + " is the path of a Unix socket";
+  if (config.tls) return problem("TLS is for servers with a name or an address" + reason);
+  if (config.ring != RingProfile::none) {
+    return problem("option ring is for servers with a name or an address" + reason);
+  }
+  const bool cluster = protocol::traits_of(config.kind).options == OptionGroup::redis &&
+                       config.routing == RoutingKind::cluster;
+  if (!cluster) return std::nullopt;
+  return problem("the servers of a cluster have a name or an address" + reason +
+                 "; servers that stand alone need routing=ring");
+}
+
 // Only a cluster names servers.
 Found check_hosts(const ClusterConfig& config, const EndpointTraits& traits) {
   if (config.hosts == ClusterConfig().hosts) return std::nullopt;
@@ -151,6 +172,7 @@ Found check_reads(const ClusterConfig& config, const EndpointTraits& traits) {
 }
 
 Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
+  if (auto wrong = check_paths(config)) return wrong;
   if (auto wrong = check_reads(config, traits)) return wrong;
   if (auto wrong = check_hosts(config, traits)) return wrong;
   if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
@@ -288,6 +310,15 @@ std::optional<Problem> check_host(std::string_view host, bool bracketed) {
   return std::nullopt;
 }
 
+std::optional<Problem> check_path(std::string_view path) {
+  constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.size() < 2 || path.size() > longest || path.find('\0') != path.npos) {
+    return problem("the path of a Unix socket has 2 to " + std::to_string(longest) +
+                   " bytes without NUL");
+  }
+  return std::nullopt;
+}
+
 // A user name is an MQTT string: UTF-8 without U+0000 (MQTT 5 §1.5.4).
 std::optional<Problem> check_user(std::string_view user) {
   if (!is_utf8(user) || user.find('\0') != user.npos) {
@@ -299,6 +330,7 @@ std::optional<Problem> check_user(std::string_view user) {
 std::optional<Problem> check_password(std::string_view password) { return too_long(password); }
 
 bool is_loopback(std::string_view host) noexcept {
+  if (is_path(host)) return true;
   in_addr v4{};
   if (is_address(AF_INET, host, &v4)) return (ntohl(v4.s_addr) >> 24) == 127;
   in6_addr v6{};
@@ -308,6 +340,7 @@ bool is_loopback(std::string_view host) noexcept {
 
 std::string folded(std::string_view identity) {
   std::string out(identity);
+  if (is_path(identity)) return out;
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
 }

@@ -29,19 +29,25 @@ std::optional<Problem> check_config(const ClusterConfig& config,
 // What of a login is to be kept from others: "password", "token"; empty: nothing.
 std::string_view secret_of(const ClusterConfig& config, LoginFrom from) noexcept;
 
+// Whether a server's host is the path of a Unix socket.
+inline bool is_path(std::string_view host) noexcept { return host.starts_with('/'); }
+
 // The parts, for those who can name the place better. A host is without its brackets.
 std::optional<Problem> check_host(std::string_view host, bool bracketed);
+std::optional<Problem> check_path(std::string_view path);
 // Texts without their subject: "is not UTF-8 text without NUL".
 std::optional<Problem> check_user(std::string_view user);
 std::optional<Problem> check_password(std::string_view password);
 
-// An address of this machine, or its name "localhost".
+// An address of this machine, its name "localhost", or a path.
 bool is_loopback(std::string_view host) noexcept;
-// An identity for comparison: names that differ only in case are one server (RFC 4343).
+// An identity for comparison: names that differ only in case are one server (RFC 4343), paths are
+// not.
 std::string folded(std::string_view identity);
 
 inline constexpr std::size_t max_nodes = 1'024;
 inline constexpr std::string_view port_rule = "an integer from 1 to 65535";
+inline constexpr std::string_view path_has_no_port = "a Unix socket has no port";
 inline constexpr std::string_view weight_rule = "an integer from 1 to 65535";
 
 }  // namespace sheaf::cluster

@@ -52,7 +52,7 @@ Checked read_server(const JsonValue& server, const std::string& path, ConfigBuil
     }
   }
   if (!has_host) return at(json_field(path, "host"), "is missing");
-  parts.bracketed = parts.host.find(':') != parts.host.npos;
+  parts.bracketed = !is_path(parts.host) && parts.host.find(':') != parts.host.npos;
   return builder.add_server(parts, path);
 }
 

@@ -68,7 +68,16 @@ std::uint16_t read_small(std::string_view text) {
   return number && *number <= 65'535 ? static_cast<std::uint16_t>(*number) : std::uint16_t{0};
 }
 
-// host[:port][*weight]
+// The path of a Unix socket, as a host.
+Checked read_path(std::string_view text, ServerParts server, const std::string& where,
+                  ConfigBuilder& builder) {
+  const auto path = percent_decode(text);
+  if (!path) return problem(where + ": in a path a % is followed by two hexadecimal digits");
+  server.host = *path;
+  return builder.add_server(server, where);
+}
+
+// host[:port][*weight] or /path[*weight]
 Checked read_server(std::string_view text, const std::string& where, ConfigBuilder& builder) {
   if (text.empty()) return problem(where + " is empty");
   ServerParts server;
@@ -78,6 +87,7 @@ Checked read_server(std::string_view text, const std::string& where, ConfigBuild
       return problem(where + ": the weight is not " + std::string(weight_rule));
     text = text.substr(0, star);
   }
+  if (is_path(text)) return read_path(text, server, where, builder);
   server.bracketed = text.starts_with('[');
   if (server.bracketed) {
     text.remove_prefix(1);
@@ -141,6 +151,20 @@ Checked read_options(std::string_view text, ConfigBuilder& builder) {
   return {};
 }
 
+// A "/" begins the path of a Unix socket, and stands nowhere else. A "#" stands nowhere.
+bool check_slashes(std::string_view authority) {
+  if (authority.find('#') != authority.npos) return false;
+  if (const std::size_t at = authority.find('@'); at != authority.npos) {
+    if (authority.substr(0, at).find('/') != authority.npos) return false;
+    authority.remove_prefix(at + 1);
+  }
+  while (!authority.empty()) {
+    const std::string_view server = take_until(authority, ',');
+    if (!is_path(server) && server.find('/') != server.npos) return false;
+  }
+  return true;
+}
+
 // What may not stand anywhere. A reserved character inside a password must not cut it in two, so
 // these are looked for before the URI is taken apart.
 Checked check_characters(std::string_view authority, std::string_view options) {
@@ -153,10 +177,7 @@ Checked check_characters(std::string_view authority, std::string_view options) {
   if (authority.find('@') != authority.rfind('@') || options.find('@') != options.npos) {
     return problem("a \"?\" or \"@\" in user and password is written as %3F or %40");
   }
-  if (authority.starts_with('/')) {
-    return problem("before the \"/\" there is no server; Unix sockets are not supported");
-  }
-  if (authority.find('/') != authority.npos || authority.find('#') != authority.npos) {
+  if (!check_slashes(authority)) {
     return problem(
         "\"/\" and \"#\" may not follow the servers, and are written as %2F and %23 in "
         "user and password");

@@ -28,7 +28,7 @@ namespace sheaf::socket {
 // Where to connect: a configured host and port. `host` is a name or an address (IPv6 without
 // brackets).
 struct Endpoint {
-  std::string host;
+  std::string host;  // or the path of a Unix socket
   std::uint16_t port = 0;
 };
 

@@ -33,11 +33,13 @@ SHEAF_API std::string_view to_string(EndpointKind kind) noexcept;
 
 /// One server. Its identity, `host:port` as configured, places it on the ring; never its address.
 struct NodeConfig {
-  std::string host;  ///< Name or address; IPv6 without brackets. "embedded" for embedded ones.
-  std::uint16_t port = 0;    ///< For `embedded://` the index of the engine.
+  /// Name or address; IPv6 without brackets. The absolute path of a Unix socket. "embedded" for
+  /// embedded ones.
+  std::string host;
+  std::uint16_t port = 0;    ///< For `embedded://` the index of the engine; 0 for Unix sockets.
   std::uint32_t weight = 1;  ///< 1 .. 65,535: share of the keys relative to the other nodes.
 
-  /// `host:port`, IPv6 in brackets.
+  /// `host:port`, IPv6 in brackets; of a Unix socket its path.
   SHEAF_API std::string identity() const;
 };
 

@@ -94,7 +94,7 @@ bool UvDial::begin(const Address& address) {
     last_error_ = std::strerror(errno);
     return false;
   }
-  prepare(fd_);
+  if (raw->sa_family != AF_UNIX) prepare(fd_);
   int result = 0;
   do {
     result = connect(fd_, raw, address.size);

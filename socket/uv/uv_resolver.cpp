@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/un.h>
 #include <uv.h>
 
 #include <algorithm>
@@ -13,7 +14,17 @@
 namespace sheaf::socket {
 namespace {
 
+// A path that is too long is cut, and not found: configurations have none.
+void set_path(const std::string& path, Address& out) noexcept {
+  auto* local = reinterpret_cast<sockaddr_un*>(&out.storage);
+  local->sun_family = AF_UNIX;
+  path.copy(local->sun_path, sizeof local->sun_path - 1);
+  out.size = sizeof *local;
+}
+
+// What needs no look-up: a numeric address, the path of a Unix socket.
 bool parse_numeric(const Endpoint& endpoint, Address& out) noexcept {
+  if (endpoint.host.starts_with('/')) return set_path(endpoint.host, out), true;
   auto* v4 = reinterpret_cast<sockaddr_in*>(&out.storage);
   if (inet_pton(AF_INET, endpoint.host.c_str(), &v4->sin_addr) == 1) {
     v4->sin_family = AF_INET;

@@ -2,7 +2,7 @@
 
 // Names to addresses, by libuv's pool. One look-up in flight for a name, however many ask; when a
 // look-up fails, the addresses of the last good one serve (an outage of the name server is not the
-// library's). A numeric address needs no look-up.
+// library's). A numeric address and the path of a Unix socket need no look-up.
 //
 // Thread rule: belongs to one loop.
 

@@ -156,8 +156,8 @@ TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
   }
   EXPECT_THAT(refusal("mqtt://b1/x"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal("mqtt://b1//"), HasSubstr("may not follow the servers"));
-  for (const auto* path : {"memcached:///run/mc.sock", "mqtt:///", "mqtt:///?timeout=1s"}) {
-    EXPECT_EQ(refusal(path), "before the \"/\" there is no server; Unix sockets are not supported");
+  for (const auto* path : {"mqtt:///", "mqtt:///?timeout=1s"}) {
+    EXPECT_EQ(refusal(path), "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
   }
   EXPECT_THAT(refusal("mqtt://b1#x"), HasSubstr("may not follow the servers"));
   EXPECT_THAT(refusal("mqtt://b1, b2"), HasSubstr("blanks"));
@@ -165,6 +165,36 @@ TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
   EXPECT_THAT(refusal(std::string_view("mqtt://b1\0", 10)), HasSubstr("blanks"));
   EXPECT_THAT(refusal("mqtt://b1?timeout=1 s"), HasSubstr("blanks"));
   EXPECT_THAT(refusal("mqtt://b\xc3\xa4"), HasSubstr("neither a name nor an address"));
+}
+
+TEST(ConfigUri, APathIsAUnixSocket) {
+  const ClusterConfig config = good("memcached:///run/a.sock*3,/run/B%2Cb.sock,c1/?timeout=2s");
+  EXPECT_EQ(identities(config),
+            (std::vector<std::string>{"/run/a.sock", "/run/B,b.sock", "c1:11211"}));
+  EXPECT_EQ(config.nodes[0].weight, 3u);
+  EXPECT_EQ(config.nodes[0].port, 0);
+  // A password does not leave the machine.
+  EXPECT_EQ(identities(good("mqtt://u:p@/run/mosquitto.sock")),
+            (std::vector<std::string>{"/run/mosquitto.sock"}));
+  // The case of a path counts.
+  EXPECT_EQ(good("memcached:///run/a,/run/A").nodes.size(), 2u);
+}
+
+TEST(ConfigUri, RefusesAUnixSocketWhereOnlyHostsHaveARule) {
+  EXPECT_EQ(refusal("memcached:///run/a.sock,/run/a.sock"), "server 2: /run/a.sock is given twice");
+  EXPECT_EQ(refusal("memcached:///run/a%2"),
+            "server 1: in a path a % is followed by two hexadecimal digits");
+  EXPECT_EQ(refusal("memcached:///" + std::string(107, 'x')),
+            "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
+  EXPECT_THAT(refusal("memcacheds:///run/a.sock"),
+              HasSubstr("TLS is for servers with a name or an address, and /run/a.sock is the path "
+                        "of a Unix socket"));
+  EXPECT_THAT(refusal("memcached:///run/a.sock?ring=libmemcached"),
+              HasSubstr("option ring is for"));
+  EXPECT_THAT(refusal("redis:///run/a.sock"), HasSubstr("routing=ring"));
+  EXPECT_EQ(good("redis:///run/a.sock?routing=ring").nodes.size(), 1u);
+  EXPECT_THAT(refusal("mqtt://u:/p@b1"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal("mqtt://b1,b2/run/a.sock"), HasSubstr("may not follow the servers"));
 }
 
 TEST(ConfigUri, TakesASlashAfterTheServers) {

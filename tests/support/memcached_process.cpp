@@ -1,5 +1,7 @@
 #include "tests/support/memcached_process.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,11 +38,17 @@ void MemcachedProcess::write_users() const {
 bool MemcachedProcess::launch() {
   std::filesystem::remove(folder() / "port");
   Program program;
-  program.command = {SHEAF_TEST_MEMCACHED, "-l", options_.address, "-U", "0", "-p"};
-  program.command.push_back(port_ == 0 ? "-1" : std::to_string(port_));  // -1: any free one
+  program.command = {SHEAF_TEST_MEMCACHED};
   const auto add = [&](const std::vector<std::string>& words) {
     program.command.insert(program.command.end(), words.begin(), words.end());
   };
+  const std::string port = port_ == 0 ? "-1" : std::to_string(port_);  // -1: any free one
+  if (options_.on_a_path) {
+    std::filesystem::remove(path());
+    add({"-s", path()});
+  } else {
+    add({"-l", options_.address, "-U", "0", "-p", port});
+  }
   if (::geteuid() == 0) add({"-u", "root"});
   if (options_.log_in == MemcachedOptions::LogIn::sasl) add({"-S"});
   if (options_.log_in == MemcachedOptions::LogIn::text) add({"-Y", (folder() / "users").string()});
@@ -48,7 +56,18 @@ bool MemcachedProcess::launch() {
   program.environment.push_back("MEMCACHED_PORT_FILENAME=" + (folder() / "port").string());
   program.environment.push_back("SASL_CONF_PATH=" + folder().string());
   spawn(std::move(program));
-  return wait_for_start([this] { return read_port(); });
+  return wait_for_start([this] { return options_.on_a_path ? accepts() : read_port(); });
+}
+
+bool MemcachedProcess::accepts() const {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path().copy(address.sun_path, sizeof address.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool accepted =
+      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(fd);
+  return accepted;
 }
 
 // The server writes its port into a file, which gets its name when it listens: "TCP INET: 40123".

@@ -25,6 +25,7 @@ struct MemcachedOptions {
   std::vector<std::string> arguments;                      // further ones: {"-c", "4"}
   std::string address = "127.0.0.1";                       // numeric, of this machine
   std::uint16_t port = 0;                                  // 0: any free one
+  bool on_a_path = false;                                  // a Unix socket, and no port
 };
 
 class MemcachedProcess : public ServerProcess {
@@ -34,12 +35,14 @@ class MemcachedProcess : public ServerProcess {
   explicit MemcachedProcess(MemcachedOptions options = {});
 
   std::uint16_t port() const { return port_; }
+  std::string path() const { return (folder() / "s").string(); }  // with on_a_path
   void restart();  // after kill(): empty, the same port and options
 
  private:
   void write_users() const;
   bool launch();  // false: it ended, perhaps because the port was taken
   bool read_port();
+  bool accepts() const;  // on its path
 
   MemcachedOptions options_;
   std::uint16_t port_ = 0;
