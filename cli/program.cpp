@@ -8,6 +8,7 @@
 
 #include <sheaf/client.h>
 
+#include "base/local_error.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_command.h"
 #include "cli/json_lines.h"
@@ -99,14 +100,6 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   return ExitCode::usage;
 }
 
-Error misused(const std::string& sentence) {
-  Error error;
-  error.outcome = Outcome::invalid;
-  error.reason = Reason::bad_argument;
-  error.text = sentence;
-  return error;
-}
-
 ExitCode run_command(const std::vector<std::string>& words, int in, Output& out) {
   const auto arguments = parse_arguments(words);
   if (!arguments) {
@@ -115,7 +108,7 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
       out.write(end.text);
     } else {
       if (std::ranges::find(words, "--json") != words.end())
-        out.line(json_failure(misused(end.text)));
+        out.line(json_failure(local_error(Outcome::invalid, Reason::bad_argument, end.text)));
       complain(end.text);
     }
     return end.code;

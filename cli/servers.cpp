@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/local_error.h"
 #include "cli/line/password.h"
 
 namespace sheaf::cli {
@@ -25,11 +26,7 @@ std::string variable(const char* name) {
 }
 
 Failure bad_configuration(std::string text) {
-  Error error;
-  error.outcome = Outcome::invalid;
-  error.reason = Reason::bad_configuration;
-  error.text = std::move(text);
-  return Failure(std::move(error));
+  return Failure(local_error(Outcome::invalid, Reason::bad_configuration, std::move(text)));
 }
 
 std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }

@@ -213,7 +213,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   completion.reason = reason;
   completion.text = text;
   completion.node = options_.identity;
-  completion.history = history_.text(now);
+  if (!cancelled) completion.history = history_.text(now);
   completion.paused = paused;
   completion.no_tls = outcome == Outcome::not_sent && !health_.usable() && failure_.no_tls();
   completion.now = now;

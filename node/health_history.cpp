@@ -12,9 +12,12 @@ void HealthHistory::note(NodeHealth health, std::string_view text, Now now) {
   std::ranges::rotate(changes_, changes_.end() - 1);
   changes_.front() = {health, now.mono, std::string(text)};
   count_ = std::min(count_ + 1, most);
+  text_.clear();
 }
 
 std::string_view HealthHistory::text(Now now) {
+  if (!text_.empty() && text_at_ == now.mono) return text_;
+  text_at_ = now.mono;
   text_.clear();
   Deadline until = now.mono;
   for (std::size_t i = 0; i < count_; ++i) {

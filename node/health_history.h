@@ -20,7 +20,7 @@ class HealthHistory {
  public:
   // The node has another health; `text`: why, empty if nobody knows.
   void note(NodeHealth health, std::string_view text, Now now);
-  // Lives until the next call.
+  // Lives until the next call. Made once for each turn.
   std::string_view text(Now now);
 
  private:
@@ -33,7 +33,8 @@ class HealthHistory {
 
   std::array<Change, most> changes_;  // the latest first
   std::size_t count_ = 0;
-  std::string text_;
+  std::string text_;  // for all that fail in one turn; empty: to be made
+  Deadline text_at_{0};
 };
 
 }  // namespace sheaf::node

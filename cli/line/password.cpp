@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/local_error.h"
+
 namespace sheaf::cli {
 namespace {
 
@@ -32,11 +34,9 @@ Result<ClusterConfig> give_password(ClusterConfig config, const std::string& fil
   if (!config.password.empty() || !config.password_file.empty())
     other = "the servers' configuration";
   if (!other.empty()) {
-    Error error;
-    error.outcome = Outcome::invalid;
-    error.reason = Reason::bad_configuration;
-    error.text = "the password comes from " + other + " or from " + place + ", and both are given";
-    return Failure(std::move(error));
+    return Failure(local_error(
+        Outcome::invalid, Reason::bad_configuration,
+        "the password comes from " + other + " or from " + place + ", and both are given"));
   }
   if (file.empty()) {
     config.password = given;

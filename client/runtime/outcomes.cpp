@@ -18,14 +18,6 @@ Error make_error(const socket::Completion& completion, Deadline started) {
   return error;
 }
 
-Error local_error(Outcome outcome, Reason reason, std::string text) {
-  Error error;
-  error.outcome = outcome;
-  error.reason = reason;
-  error.text = std::move(text);
-  return error;
-}
-
 GetResult GetOp::convert(const protocol::Reply& reply) {
   if (reply.status != Status::done) return std::nullopt;
   return Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};

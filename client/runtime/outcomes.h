@@ -6,6 +6,7 @@
 
 #include <sheaf/options.h>
 
+#include "base/local_error.h"
 #include "socket/completion.h"
 
 namespace sheaf::client::runtime {
@@ -38,7 +39,6 @@ struct CountOp {
 };
 
 Error make_error(const socket::Completion& completion, Deadline started);
-// An error of our own, before anything was started.
-Error local_error(Outcome outcome, Reason reason, std::string text);
+using sheaf::local_error;
 
 }  // namespace sheaf::client::runtime
