@@ -49,6 +49,11 @@ std::optional<std::chrono::system_clock::time_point> time_point_of(
   return Time(std::min(*wall, latest));
 }
 
+void observe(const Request& request, const socket::Completion& completion,
+             const socket::Endpoint& server, EventLog& events) {
+  if (request.counted && events.observing()) events.observe(event_of(request, completion, server));
+}
+
 }  // namespace
 
 ClientNode::ClientNode(NodeOptions options, NodeParts parts, NodeOwner& owner, Seed seed)
@@ -180,7 +185,9 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   completion.node = options_.identity;
   if (options_.names_connections) completion.connection = socket.id;
   completion.now = now;
-  end(request, completion);
+  observe(request, completion, options_.endpoint, parts_.events);
+  owner_.on_request_done(request);
+  request.sink->on_done(request, completion);
 }
 
 // What its submitter has cancelled goes nowhere else, and is no event for the log.
@@ -220,13 +227,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
   if (parts_.events.listening() && !cancelled) {
     parts_.events.record(record_of(request, completion, parts_.events));
   }
-  end(request, completion);
-}
-
-// The last that the node does with a request.
-void ClientNode::end(Request& request, const socket::Completion& completion) {
-  if (request.counted && parts_.events.observing())
-    parts_.events.observe(event_of(request, completion, options_.endpoint));
+  observe(request, completion, options_.endpoint, parts_.events);
   owner_.on_request_done(request);
   request.sink->on_done(request, completion);
 }

@@ -140,7 +140,6 @@ class ClientNode final : private socket::ClientSocketOwner,
   // `paused`: our own process did not run for a while.
   void fail(Request& request, Outcome outcome, Reason reason, std::string_view text, Now now,
             bool paused = false);
-  void end(Request& request, const socket::Completion& completion);
   void fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now);
 
   // Connections and health.

@@ -184,6 +184,12 @@ class DrivenLoop : public Loop {
   virtual void post(Deferred& work) noexcept = 0;
   // When nobody can post the work any more: it will not be run.
   virtual void cancel(Deferred& work) noexcept = 0;
+  // When it is to be turned again without an occasion: at once (0) unless nothing has happened in
+  // the latest turn, for only then has the kernel been asked for all that is waited for; else when
+  // the next timer is due, `never` if none is set.
+  virtual Deadline next_turn() const noexcept = 0;
+  // Readable while the kernel has something for a turn, timers and deferred work apart. Any thread.
+  virtual int descriptor() const noexcept = 0;
   // In a forked child: closes every descriptor and leaves the rest alone. The loop must be leaked
   // afterwards.
   virtual void close_descriptors() noexcept = 0;

@@ -42,11 +42,17 @@ Context::Context(ClusterConfig config, ClientOptions options)
       source_(std::move(options.credentials)),
       fork_generation_(fork_count()),
       closed_error_(local_error(Outcome::shutdown, Reason::closed, "the client is closing")),
-      dispatcher_(std::move(options.executor), std::move(options.on_exception)),
+      driver_(options.driver != nullptr ? options.driver->state() : nullptr),
+      dispatcher_(executor_of(options), std::move(options.on_exception)),
       events_({std::move(options.log), options.log_level, options.log_rate,
                std::move(options.observer)},
               protocol::traits_of(config_.kind).system, config_.log_keys, dispatcher_),
       key_events_(events_) {}
+
+Dispatcher::Executor Context::executor_of(ClientOptions& options) {
+  if (options.executor || options.driver == nullptr) return std::move(options.executor);
+  return [driver = options.driver->state()](Dispatcher::Job job) { driver->post(std::move(job)); };
+}
 
 Result<void> Context::open(Random& random) {
   if (auto wrong = cluster::check_config(config_, login_from_)) {
@@ -84,11 +90,11 @@ Result<void> Context::open_paths(Random& random) {
 }
 
 // Only where a protocol reads many keys with one request, and where two paths cannot disagree on
-// who stands in for a node.
+// who stands in for a node. Each would have a thread.
 void Context::make_bulk_connections(Random& random) {
   const bool useful = std::as_const(*path_).sessions().another() != nullptr &&
                       config_.failover == FailoverMode::owner;
-  if (!useful || config_.batch_connections == 0) return;
+  if (!useful || config_.batch_connections == 0 || driver_ != nullptr) return;
   const auto open_one = [this, seeds = std::make_shared<Random>(random.fork())] {
     ClusterConfig config = config_;
     config.pool_min = 0;  // a node is connected to when it is first wanted
@@ -135,7 +141,7 @@ Result<std::vector<NodeConfig>> Context::update(std::vector<NodeConfig> servers)
 
 void Context::start() {
   dispatcher_.start();
-  lane().start();
+  driver_ != nullptr ? lane().start(*driver_) : lane().start();
 }
 
 std::optional<Error> Context::refusal(bool blocking) const {

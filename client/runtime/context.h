@@ -25,6 +25,7 @@
 #include "base/random.h"
 #include "client/runtime/bulk_connections.h"
 #include "client/runtime/dispatcher.h"
+#include "client/runtime/driver_state.h"
 #include "client/runtime/event_log.h"
 #include "client/runtime/login_keeper.h"
 #include "client/runtime/path.h"
@@ -48,7 +49,8 @@ class Context {
   // stays what it was. What is in flight ends where it is, and what waits goes where it belongs by
   // then. Only where servers are connected to over the network. Blocks. Returns those before.
   Result<std::vector<NodeConfig>> update(std::vector<NodeConfig> servers);
-  // Starts the threads of the dispatcher and the lane. May throw std::system_error.
+  // Starts the threads of the dispatcher and the lane, or lets the driver turn the lane. May throw
+  // std::system_error.
   void start();
 
   const ClusterConfig& config() const noexcept { return config_; }
@@ -101,6 +103,7 @@ class Context {
  private:
   Result<void> open_paths(Random& random);
   void make_bulk_connections(Random& random);
+  static Dispatcher::Executor executor_of(ClientOptions& options);
 
   ClusterConfig config_;
   std::vector<NodeConfig> servers_;  // of the latest update; under its mutex
@@ -114,6 +117,7 @@ class Context {
   std::atomic<unsigned> entered_ = 0;
   Parker all_left_;
   std::uint64_t hash_seed_ = 0;
+  std::shared_ptr<Driver::State> driver_;  // null: the client has threads
   Dispatcher dispatcher_;
   EventForwarder events_;
   KeyEvents key_events_;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <sheaf/credentials.h>
+#include <sheaf/driver.h>
 #include <sheaf/log.h>
 #include <sheaf/observer.h>
 
@@ -24,6 +25,9 @@ struct ClientOptions {
   unsigned log_rate = 1'000;
   /// Hears of every request when it has ended, for tracing; none = nobody does.
   Observer observer{};
+  /// Turns the client in the place of threads of its own, and runs its callbacks unless there is an
+  /// `executor`; see sheaf/driver.h. It outlives the client. None = the client has threads.
+  Driver* driver = nullptr;
   /// Runs callbacks and log records; none = one thread of the client's own. It must run every task
   /// exactly once, one after another or side by side, and must not run it inside this call. No task
   /// waits for another: callbacks of one client run one after another all the same. What is still

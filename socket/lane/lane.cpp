@@ -7,6 +7,7 @@
 
 #include "base/checks.h"
 #include "base/read_clocks.h"
+#include "socket/lane/lane_driver.h"
 
 namespace sheaf::socket {
 namespace {
@@ -38,7 +39,20 @@ void Lane::start() {
   keeper_ = QuietThread("sheaf-keeper", [this] { keeper_main(); });
 }
 
+void Lane::start(LaneDriver& driver) {
+  driver_of_lane_ = &driver;
+  driver.add(*this, loop_);
+  driver.notify();
+}
+
 void Lane::stop() noexcept {
+  if (driver_of_lane_ != nullptr) {
+    driver_of_lane_->remove(*this, loop_);
+    driver_of_lane_ = nullptr;
+    const sync::MutexLock lock(mutex_);
+    baton_ = Baton::stopped;
+    return;
+  }
   if (!keeper_.joinable()) return;
   bool wake = false;
   {
@@ -88,7 +102,7 @@ void Lane::call(Task& task, Waiter& waiter) {
     const sync::MutexLock lock(mutex_);
     SHEAF_CHECK(baton_ != Baton::stopped);
     wake = enqueue(task);
-    sleep = baton_ != Baton::free;
+    sleep = baton_ != Baton::free && (driver_of_lane_ == nullptr || baton_ != Baton::called);
     if (sleep) {
       sleepers_.push_back(waiter);
     } else {
@@ -118,7 +132,7 @@ void Lane::post(Task& task) {
     keeper = baton_ == Baton::free;
     if (keeper) baton_ = Baton::called;
   }
-  if (keeper) keeper_parker_.unpark();
+  if (keeper) driver_of_lane_ != nullptr ? driver_of_lane_->notify() : keeper_parker_.unpark();
   if (wake) loop_.wake();
 }
 
@@ -191,9 +205,7 @@ bool Lane::may_sleep() noexcept {
   }
 }
 
-void Lane::run_deferred(Now now) { drain(now); }
-
-void Lane::drain(Now now) {
+void Lane::run_deferred(Now now) {
   for (;;) {
     Task* task = nullptr;
     {
@@ -210,12 +222,12 @@ void Lane::drain(Now now) {
 }
 
 // A caller gives the baton on, to the keeper or to the oldest sleeper, or lets it go free.
-void Lane::pass_on() {
+void Lane::pass_on(bool tell_driver) {
   Waiter* next = nullptr;
   bool keeper = false;
   {
     const sync::MutexLock lock(mutex_);
-    const bool crowd = sleepers_.size() > crowd_size;
+    const bool crowd = driver_of_lane_ == nullptr && sleepers_.size() > crowd_size;
     if (crowd || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
       baton_ = Baton::called;
       keeper = true;
@@ -227,13 +239,38 @@ void Lane::pass_on() {
       released_at_ = loop_.now().mono;
     }
   }
-  if (next != nullptr) next->parker_.unpark();
-  if (keeper) keeper_parker_.unpark();
+  if (next != nullptr) return next->parker_.unpark();
+  // A driver must look even if the baton is free: the kernel has not been asked for what is waited
+  // for.
+  if (driver_of_lane_ == nullptr) {
+    if (keeper) keeper_parker_.unpark();
+  } else if (tell_driver && (keeper || controls_.tell_driver)) {
+    driver_of_lane_->notify();
+  }
+}
+
+Deadline Lane::poll() {
+  constexpr unsigned most_turns = 1'000;
+  {
+    const sync::MutexLock lock(mutex_);
+    if (baton_ != Baton::free && baton_ != Baton::called) return never;
+    baton_ = Baton::keeper;
+  }
+  driving_thread = true;
+  loop_.wait_by(Wait::sleep);
+  Deadline next{0};
+  for (unsigned turns = 0; turns < most_turns && next == Deadline{0}; ++turns) {
+    turn(Deadline{0});
+    next = has_work() ? Deadline{0} : loop_.next_turn();
+  }
+  driving_thread = false;
+  pass_on(false);
+  return queued_.load(std::memory_order_relaxed) ? Deadline{0} : next;
 }
 
 void Lane::keeper_main() {
   for (;;) {
-    if (keeper_may_drive()) keeper_drive();
+    keeper_drive();
     {
       const sync::MutexLock lock(mutex_);
       if (baton_ == Baton::stopped) return;
@@ -242,17 +279,15 @@ void Lane::keeper_main() {
   }
 }
 
-// True if the keeper now holds the baton: it was given, or it has been free for the grace time.
-bool Lane::keeper_may_drive() {
-  const Deadline now = read_monotonic();
-  const sync::MutexLock lock(mutex_);
-  const bool left_free = baton_ == Baton::free && now - released_at_ >= grace_;
-  if (baton_ != Baton::called && !left_free) return false;
-  baton_ = Baton::keeper;
-  return true;
-}
-
+// If the baton was given to the keeper, or has been free for the grace time.
 void Lane::keeper_drive() {
+  const Deadline now = read_monotonic();
+  {
+    const sync::MutexLock lock(mutex_);
+    const bool left_free = baton_ == Baton::free && now - released_at_ >= grace_;
+    if (baton_ != Baton::called && !left_free) return;
+    baton_ = Baton::keeper;
+  }
   driving_thread = true;
   Deadline until = never;
   do {

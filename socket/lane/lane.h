@@ -31,6 +31,12 @@
 //                        sleeper is promoted                                      caller
 //   any                  stop()                                                   stopped
 //
+// A lane may have a LaneDriver (lane_driver.h) in the place of its keeper, for programs that want
+// no threads of ours. Then `called` means that the driver was notified: a caller may take the baton
+// all the same, and the keeper's part is played by poll(), which holds the baton for turns that do
+// not wait and lets it go free, or promotes the oldest sleeper, at its end. No crowd is handed to
+// it: whoever sleeps must not depend on a program that polls late.
+//
 // Thread rule: call(), post(), post_async() and the questions from any thread. Everything below the
 // client is touched only by the thread that holds the baton. The baton is handed over under
 // `mutex_`, which also guards the queue of tasks and the list of sleepers.
@@ -54,6 +60,8 @@
 #include "socket/seam.h"
 
 namespace sheaf::socket {
+
+class LaneDriver;
 
 class Lane final : private Deferred, private IdleHook {
  public:
@@ -103,6 +111,9 @@ class Lane final : private Deferred, private IdleHook {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   void start();
+  // Without a keeper: the driver, which outlives the lane, calls poll(). May throw
+  // std::system_error.
+  void start(LaneDriver& driver);
 
   // Any thread. Runs the task and returns once finish(waiter) was called, by whoever drives.
   void call(Task& task, Waiter& waiter);
@@ -127,8 +138,13 @@ class Lane final : private Deferred, private IdleHook {
   // Whether the thread that holds the baton is this very caller.
   bool drives(const Waiter& waiter) const noexcept { return driver_ == &waiter; }
 
-  // Ends the keeper. No call may be in progress and none may follow.
+  // Ends the keeper, or leaves the driver. No call may be in progress and none may follow.
   void stop() noexcept;
+
+  // By the driver: turns the loop without waiting until there is nothing more to do, unless a
+  // caller drives. When the lane is to be polled again without an occasion, 0 for at once; `never`
+  // if a caller drives.
+  Deadline poll();
 
  private:
   enum class Baton : std::uint8_t {
@@ -145,10 +161,8 @@ class Lane final : private Deferred, private IdleHook {
 
   void drive(Waiter& waiter);
   void turn(Deadline until);
-  void drain(Now now);
   void wake_answered() noexcept;
-  void pass_on();
-  bool keeper_may_drive();
+  void pass_on(bool tell_driver = true);
   void keeper_main();
   void keeper_drive();
   bool step_down(Now now, Deadline& until);
@@ -164,6 +178,7 @@ class Lane final : private Deferred, private IdleHook {
   DrivenLoop& loop_;
   const std::chrono::milliseconds grace_;
   const LaneControls controls_;
+  LaneDriver* driver_of_lane_ = nullptr;  // in the place of a keeper
   QuietThread keeper_;
   Parker keeper_parker_;
   std::atomic<unsigned> async_ = 0;

@@ -90,8 +90,11 @@ void UvLoop::turn(Deadline until) {
   if (!clock_read_) now_ = read_clocks();
   clock_read_ = true;
   lateness_ = std::max(now_.mono - expected, std::chrono::nanoseconds{0});
+  const bool due = timers_.earliest() <= now_.mono;
   timers_.fire(now_);
   take_posted();
+  // What is done from here on asks the kernel in the next turn.
+  quiet_ = !events_ && !due && deferred_.empty();
   run_deferred();
 }
 
@@ -204,6 +207,8 @@ void UvLoop::run_deferred() {
   }
   deferred_.clear();
 }
+
+int UvLoop::descriptor() const noexcept { return uv_backend_fd(loop_.get()); }
 
 void UvLoop::close_descriptors() noexcept {
   for (const int fd : fds_) close(fd);

@@ -50,6 +50,8 @@ class UvLoop final : public DrivenLoop {
   void set_idle_hook(IdleHook* hook) noexcept override { hook_ = hook; }
   void post(Deferred& work) noexcept override;
   void cancel(Deferred& work) noexcept override;
+  Deadline next_turn() const noexcept override { return quiet_ ? timers_.earliest() : Deadline{0}; }
+  int descriptor() const noexcept override;
   void close_descriptors() noexcept override;
 
   // ---- for the other files of this folder
@@ -65,7 +67,6 @@ class UvLoop final : public DrivenLoop {
  private:
   explicit UvLoop(SpinPolicy spin);
   std::string open();  // empty on success
-  bool shut();
   void run_deferred();
   void take_posted();
   void wait(Deadline until);
@@ -77,6 +78,7 @@ class UvLoop final : public DrivenLoop {
   IdleHook* hook_ = nullptr;
   Wait wait_by_ = Wait::sleep;
   bool events_ = false;       // something happened in this turn
+  bool quiet_ = false;        // nothing did, and nothing was done after the wait
   bool clock_read_ = false;   // now_ is of this turn
   bool do_not_wait_ = false;  // in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget

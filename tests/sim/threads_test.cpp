@@ -30,6 +30,19 @@ TEST(Threads, ServersThatComeAndGoFailNoCallForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+TEST(Threads, ADriverInThePlaceOfThreadsLosesNothingForEverySeed) {
+  const RoomCounts sum = run_seeds<ThreadWorld>(600, {.driven = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  const std::uint64_t count = seeds_to_run(600);
+  EXPECT_GT(sum.calls, 30 * count);
+  EXPECT_GT(sum.special, 18 * count);
+  EXPECT_LT(sum.failures, sum.calls / 2);
+}
+
+TEST(Threads, ADriverThatIsNotToldWhatACallerLeavesIsFound) {
+  EXPECT_LT(first_finding<ThreadWorld>({.driven = true, .lane = {.tell_driver = false}}), 100u);
+}
+
 TEST(Threads, ANodeThatClosesWithRequestsInFlightIsFound) {
   EXPECT_LT(
       first_finding<ThreadWorld>({.servers_change = true, .cluster = {.wait_for_end = false}}),

@@ -68,6 +68,11 @@ Deadline SimLoop::next() const {
   return due == never ? never : std::max(due, stopped_until_);
 }
 
+Deadline SimLoop::next_arrival() const {
+  const Deadline due = woken_ ? world_.time_ : inbox_.next();
+  return due == never ? never : std::max(due, stopped_until_);
+}
+
 void SimLoop::turn(Deadline until) {
   check_driver();
   driver_ = std::this_thread::get_id();

@@ -43,7 +43,11 @@ class SimLoop final : public socket::DrivenLoop {
   void set_idle_hook(socket::IdleHook* hook) noexcept override { hook_ = hook; }
   void post(socket::Deferred& work) noexcept override;
   void cancel(socket::Deferred& work) noexcept override;
-  void close_descriptors() noexcept override {}  // nothing forks here
+  Deadline next_turn() const noexcept override {
+    return next() > now_.mono ? timers_.earliest() : Deadline{0};
+  }
+  int descriptor() const noexcept override { return -1; }  // see sim_primitives.cpp
+  void close_descriptors() noexcept override {}            // nothing forks here
 
   // This client's process is stopped: the world goes on for `time` before its next turn ends
   // waiting.
@@ -63,6 +67,8 @@ class SimLoop final : public socket::DrivenLoop {
   }
   // When this client has something to do next; now if work is deferred.
   Deadline next() const;
+  // The same, of what the kernel knows: without timers and deferred work.
+  Deadline next_arrival() const;
   SimWorld& world() { return world_; }
 
  private:

@@ -1,11 +1,14 @@
-// The functions of base/ by which threads synchronise, read clocks and draw entropy, in place of
-// the library's own: see sim_threads.h. Outside of a run they do what those do.
+// The functions of base/ by which threads synchronise, read clocks and draw entropy, and those of
+// socket/lane/driver_signal.cpp, in place of the library's own: see sim_threads.h. Outside of a run
+// they do what those do.
 
 #include <sched.h>
 #include <sys/random.h>
 
 #include <algorithm>
 #include <ctime>
+#include <map>
+#include <vector>
 
 #include "base/checks.h"
 #include "base/mutex.h"
@@ -14,6 +17,8 @@
 #include "base/random.h"
 #include "base/read_clocks.h"
 #include "base/stop_callback.h"
+#include "socket/lane/driver_signal.h"
+#include "tests/sim/kit/sim_loop.h"
 #include "tests/sim/kit/sim_threads.h"
 
 namespace sheaf {
@@ -136,5 +141,56 @@ Seed entropy() noexcept {
   }
   return seed;
 }
+
+// ---- driver_signal.cpp: by simulated threads only
+
+namespace socket {
+namespace {
+
+struct Watched {
+  std::vector<const sim::SimLoop*> loops;
+  Deadline ring = never;
+};
+Watched& watched_by(const DriverSignal* signal) {
+  static std::map<const DriverSignal*, Watched> all;
+  return all[signal];
+}
+
+}  // namespace
+
+DriverSignal::DriverSignal() { watched_by(this) = {}; }
+DriverSignal::~DriverSignal() { watched_by(this) = {}; }
+
+void DriverSignal::watch(const DrivenLoop& loop) {
+  watched_by(this).loops.push_back(&static_cast<const sim::SimLoop&>(loop));
+}
+void DriverSignal::forget(const DrivenLoop& loop) noexcept {
+  std::erase(watched_by(this).loops, &loop);
+}
+void DriverSignal::notify() noexcept {
+  notified_ = true;
+  run()->point();
+}
+void DriverSignal::clear() noexcept {
+  notified_ = false;
+  watched_by(this).ring = never;
+}
+void DriverSignal::ring_at(Deadline due) noexcept { watched_by(this).ring = due; }
+
+bool DriverSignal::wait_until(Deadline until) noexcept {
+  const auto due = [this] {
+    if (notified_) return Deadline{0};
+    Deadline first = watched_by(this).ring;
+    for (const sim::SimLoop* const loop : watched_by(this).loops)
+      first = std::min(first, loop->next_arrival());
+    return first;
+  };
+  run()->wait("a driver", [&] { return std::min(until, due()); });
+  return due() <= read_monotonic();
+}
+
+bool DriverSignal::forked() const noexcept { return false; }
+
+}  // namespace socket
 
 }  // namespace sheaf

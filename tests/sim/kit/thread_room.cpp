@@ -81,10 +81,17 @@ void ThreadRoom::end_faults() {
 
 void ThreadRoom::main() {
   use_network(stack_.network, plants_.lane, plants_.session, plants_.cluster);
+  if (!plants_.driven) return run();
+  driver_.emplace();
+  std::stop_source over;
+  QuietThread turning("driver", [&] { driver_->run(over.get_token()); });
   run();
+  over.request_stop();
+  turning.join();
 }
 
 Client ThreadRoom::open_client(ClientOptions options) {
+  if (driver_) options.driver = &*driver_;
   auto client = Client::open(stack_.config, std::move(options));
   if (!client) require("the client does not open: " + client.error().message());
   clients_here_.push_back(&client::Internals::context(*client));

@@ -25,6 +25,8 @@ struct Plants {
   // No fault: the servers of every client change again and again. All of them are doors of one
   // store, so that no key loses its value when it gets another server.
   bool servers_change = false;
+  // No fault: a driver turns the clients, on a thread of its own.
+  bool driven = false;
   cluster::ClusterControls cluster{};
   socket::LaneControls lane{};
   Bug session = Bug::none;
@@ -112,6 +114,7 @@ class ThreadRoom {
   void check_servers();
   std::vector<NodeConfig> draw_members(Random& random) const;
 
+  std::optional<Driver> driver_;
   std::vector<NodeConfig> all_servers_;
   std::vector<NodeConfig> members_;                      // now
   std::vector<client::runtime::Context*> clients_here_;  // that are open while threads run

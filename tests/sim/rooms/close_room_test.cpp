@@ -240,6 +240,11 @@ TEST(CloseRoom, EveryCallEndsOnceAndNoCallbackFollowsForEverySeed) {
   EXPECT_GT(sum.special, 5 * seeds_to_run(600));
 }
 
+TEST(CloseRoom, EveryCallEndsOnceWithADriverForEverySeed) {
+  const RoomCounts sum = run_seeds<CloseRoom>(300, {.driven = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.special, 5 * seeds_to_run(300));
+}
 TEST(CloseRoom, ASeedReplaysExactly) { expect_replays<CloseRoom>(20); }
 
 TEST(CloseRoom, ADriverThatIsNotWokenForNewWorkIsFound) {

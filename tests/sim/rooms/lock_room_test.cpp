@@ -227,6 +227,10 @@ TEST(LockRoom, TwoNeverHoldALockWhileServersComeAndGoForEverySeed) {
   EXPECT_GT(sum.special, seeds_to_run(300));
 }
 
+TEST(LockRoom, TwoNeverHoldALockWithADriverForEverySeed) {
+  run_seeds<LockRoom>(200, {.driven = true});
+}
+
 TEST(LockRoom, ASeedReplaysExactly) { expect_replays<LockRoom>(20); }
 
 TEST(LockRoom, AClientThatTakesARefusedLockForItsOwnIsFound) {

@@ -1,0 +1,77 @@
+#pragma once
+
+/// @file
+/// Driver: turns clients without a thread of the library, for programs that own their loop, and for
+/// many clients that are to share one thread:
+///
+///     sheaf::Driver driver;                                   // outlives the clients
+///     auto client = sheaf::Client::open(uri, {.driver = &driver});
+///     client->async().get("key", {}, [](auto got) { … });     // runs inside driver.poll()
+///     pollfd wanted{.fd = driver.descriptor(), .events = POLLIN};
+///     while (poll(&wanted, 1, -1) > 0) driver.poll();
+///
+/// A client that has a driver starts no thread. Its connections, deadlines, callbacks and log
+/// records are the driver's work, and wait while nobody calls poll() or run(). Names of servers are
+/// looked up by threads of libuv; numeric addresses need none.
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include <sheaf/export.h>
+
+namespace sheaf {
+inline namespace v0 {
+
+/// Any number of clients, turned by whoever calls.
+///
+/// Blocking calls of such a client work on any thread, callbacks included: a caller that waits does
+/// the work itself, and needs nobody to call poll(). A client opens no bulk connections
+/// (`batch_connections`).
+///
+/// Thread rule: any thread may call any member at any time. Several threads in run() share the
+/// callbacks; those of one client still run one after another.
+/// Lifetime: destroy the clients first. In a forked child poll() does nothing.
+class SHEAF_API Driver {
+ public:
+  /// Throws std::system_error when no descriptors can be had; it needs three.
+  Driver();
+  ~Driver();
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  /// Readable when poll() has something to do, a deadline included; for poll, epoll, libuv, Qt or
+  /// GLib, level-triggered, not to be read or closed.
+  int descriptor() const noexcept;
+  /// How long until poll() has something to do by itself, 0 if it has now; nothing: it waits for
+  /// servers and calls. Only for loops that cannot wait for the descriptor. A call on another
+  /// thread may change it.
+  std::optional<std::chrono::nanoseconds> timeout() const;
+
+  /// Does what can be done without waiting: reads and writes, ends what is due, runs the callbacks
+  /// that wait. How many callbacks ran. A callback may call anything of the driver and its clients
+  /// but destroy the driver.
+  std::size_t poll();
+  /// Waits until there is something to do, at most for `wait` (none: for ever), and does it as
+  /// poll(). False: there was nothing.
+  bool run_one(std::optional<std::chrono::nanoseconds> wait = std::nullopt);
+  /// Does what there is to do until the token is asked to stop: the loop of a thread for many
+  /// clients, `std::jthread thread([&](std::stop_token stop) { driver.run(stop); });`.
+  void run(const std::stop_token& stop);
+  /// Adds a task of the program's own, which poll() runs among the callbacks. What it throws leaves
+  /// poll(); what waits behind it waits for the next.
+  void post(std::function<void()> task);
+
+  class State;  ///< Internal.
+  /// Internal.
+  const std::shared_ptr<State>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace v0
+}  // namespace sheaf
