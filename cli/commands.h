@@ -56,6 +56,8 @@ ExitCode run_ring_diff(const Arguments& arguments, Output& out);
 ExitCode run_nodes(Context& context);
 ExitCode run_stats(Context& context);
 ExitCode run_exec(Context& context);
+ExitCode run_top(Context& context);
+ExitCode run_bench(Context& context);
 // Runs until `signals` report the end.
 ExitCode run_watch(Context& context, const Signals& signals);
 

@@ -349,6 +349,64 @@ std::string json_node_error(std::string_view node, const Error& error) {
   return line_of(object);
 }
 
+std::string json_top(const TopRow& row, std::chrono::system_clock::time_point time) {
+  Json object = Json::object();
+  object["time"] = iso_time(time);
+  object["node"] = row.now.node;
+  object["health"] = to_string(row.now.health);
+  if (row.restarted) object["restarted"] = true;
+  if (row.now.round_trip) {
+    object["ping_ms"] = std::chrono::duration<double, std::milli>(*row.now.round_trip).count();
+  }
+  const auto put = [&](const char* name, const auto& value) {
+    if (value) object[name] = *value;
+  };
+  put("ops", row.operations);
+  put("reads", row.reads);
+  put("hits", row.hit_share);
+  put("evictions", row.evictions);
+  put("keys", row.now.keys);
+  put("bytes", row.now.bytes);
+  put("connections", row.now.connections);
+  return line_of(object);
+}
+
+std::string json_bench(const BenchOperation& operation, std::chrono::nanoseconds elapsed) {
+  using Microseconds = std::chrono::duration<double, std::micro>;
+  Json object = Json::object();
+  object["operation"] = operation.name;
+  object["count"] = operation.latency.count;
+  object["keys"] = operation.keys;
+  if (operation.name.starts_with("get")) object["hits"] = operation.hits;
+  const double seconds = std::chrono::duration<double>(elapsed).count();
+  object["rate"] = static_cast<double>(operation.latency.count) / std::max(seconds, 1e-9);
+  object["failures"] = Json::object();
+  for (std::size_t i = 0; i < operation.failures.size(); ++i) {
+    const std::string outcome(to_string(static_cast<Outcome>(i)));
+    if (operation.failures[i] > 0) object["failures"][outcome] = operation.failures[i];
+  }
+  Json& latency = object["latency_us"] = Json::object();
+  for (const auto& [name, q] :
+       {std::pair("p50", 0.5), {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1.0}}) {
+    latency[name] = Microseconds(operation.latency.quantile(q)).count();
+  }
+  latency["ranges"] = Json::array();
+  for (const auto& range : operation.latency.ranges) {
+    latency["ranges"].push_back(
+        {Microseconds(range.lower).count(), Microseconds(range.upper).count(), range.count});
+  }
+  return line_of(object);
+}
+
+std::string json_bench_total(const BenchResult& result) {
+  Json object = Json::object();
+  object["seconds"] = std::chrono::duration<double>(result.elapsed).count();
+  object["keys"] = result.keys();
+  object["processor_us"] = std::chrono::duration<double, std::micro>(result.processor).count();
+  object["late"] = result.late;
+  return line_of(object);
+}
+
 std::string json_event(const WatchEvent& event) {
   Json object = Json::object();
   object["event"] = to_string(event.kind);

@@ -17,8 +17,10 @@
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
+#include "cli/bench_report.h"
 #include "cli/ring_diff.h"
 #include "cli/ring_picture.h"
+#include "cli/top_rows.h"
 
 namespace sheaf::cli {
 
@@ -52,6 +54,13 @@ std::string json_item(std::string_view item);
 std::string json_location(std::string_view key, const Location& location);
 // {"node":N,"weight":W,"share":0.25,"keys":12}
 std::string json_share(const NodeShare& share);
+// {"time":T,"node":N,"health":H,"ping_ms":0.12,"ops":1.5,...}; what is not known is left out.
+std::string json_top(const TopRow& row, std::chrono::system_clock::time_point time);
+// {"operation":"get","count":N,"keys":N,"hits":N,"failures":{"unknown":1},"rate":1.5,
+// "latency_us":{"p50":1.5,...,"ranges":[[LOWER,UPPER,COUNT],...]}}
+std::string json_bench(const BenchOperation& operation, std::chrono::nanoseconds elapsed);
+// {"seconds":1.5,"keys":N,"processor_us":1.5,"late":N}
+std::string json_bench_total(const BenchResult& result);
 // {"from":N,"to":N,"share":0.25}; {"moved":0.25}, and "keys" if they were simulated.
 std::string json_flow(const KeyFlow& flow);
 std::string json_moved(const RingDiff& diff);

@@ -91,6 +91,10 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_watch(context, *signals);
     case Command::exec:
       return run_exec(context);
+    case Command::top:
+      return run_top(context);
+    case Command::bench:
+      return run_bench(context);
     case Command::dev:
     case Command::help:
     case Command::completion:

@@ -26,9 +26,10 @@ class Taken {
 
   std::expected<Arguments, std::string> all() {
     using Member = Step (Taken::*)();
-    for (const Member step : {&Taken::take_global, &Taken::take_words, &Taken::take_times,
-                              &Taken::take_conditions, &Taken::take_list, &Taken::take_lock,
-                              &Taken::take_count, &Taken::take_ring, &Taken::take_dev}) {
+    for (const Member step :
+         {&Taken::take_global, &Taken::take_words, &Taken::take_times, &Taken::take_conditions,
+          &Taken::take_list, &Taken::take_lock, &Taken::take_count, &Taken::take_ring,
+          &Taken::take_load, &Taken::take_dev}) {
       if (auto taken = (this->*step)(); !taken) return std::unexpected(std::move(taken.error()));
     }
     return std::move(out_);
@@ -59,6 +60,7 @@ class Taken {
   Step take_lock();
   Step take_count();
   Step take_ring();
+  Step take_load();
   Step take_servers(DevArguments& out) const;
   Step take_dev();
 
@@ -278,6 +280,19 @@ Taken::Step Taken::take_ring() {
   out_.ring_keys = parse_decimal(line_.value("--keys"));
   if (!out_.ring_keys || *out_.ring_keys < 1 || *out_.ring_keys > most_ring_keys) {
     return std::unexpected("--keys must be a number from 1 to 100000000.");
+  }
+  return {};
+}
+
+Taken::Step Taken::take_load() {
+  if (out_.command == Command::bench) {
+    auto bench = read_bench_words(line_);
+    if (!bench) return std::unexpected(std::move(bench.error()));
+    out_.bench = *bench;
+  } else if (out_.command == Command::top) {
+    auto top = read_top_words(line_);
+    if (!top) return std::unexpected(std::move(top.error()));
+    out_.top = *top;
   }
   return {};
 }

@@ -17,6 +17,7 @@
 
 #include "cli/dev/server_kind.h"
 #include "cli/line/list_words.h"
+#include "cli/line/load_words.h"
 #include "cli/line/parser.h"
 
 namespace sheaf::cli {
@@ -95,6 +96,8 @@ struct Arguments {
   CountArguments count;     // incr
   std::string stats_group;  // stats; empty = general
   ExecArguments exec;
+  BenchArguments bench;
+  TopArguments top;
   DevArguments dev;
 };
 

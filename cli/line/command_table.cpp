@@ -54,6 +54,18 @@ constexpr std::array ring_options{
 constexpr std::array nodes_options{
     OptionRow{"--metrics", "", "print what was measured as text for Prometheus"},
     OptionRow{"--textfile", "FILE", "write that text into this file instead", Completes::files}};
+constexpr std::array top_options{
+    OptionRow{"--interval", "DURATION", "between two looks, 100ms to 1h (default 2s)"},
+    OptionRow{"--count", "N", "how many looks (default: until q or Ctrl-C)"}};
+constexpr std::array bench_options{
+    OptionRow{"--callers", "N", "threads that call, 1 to 256 (default 4)"},
+    OptionRow{"--time", "DURATION", "how long (default 10s)"},
+    OptionRow{"--count", "N", "ends after this many operations, whatever the time"},
+    OptionRow{"--reads", "PERCENT", "of the operations; the others write (default 90)"},
+    OptionRow{"--keys", "N", "how many keys there are (default 10000)"},
+    OptionRow{"--value-size", "BYTES", "of each value (default 100)"},
+    OptionRow{"--batch", "N", "keys of each operation (default 1)"},
+    OptionRow{"--rate", "N", "operations a second (default: as many as go)"}};
 constexpr std::array exec_options{
     OptionRow{"--node", "HOST:PORT", "to this node, whatever the keys"}};
 constexpr std::array dev_options{
@@ -207,6 +219,19 @@ constexpr std::array table{
         "GROUP is settings, items, slabs, sizes, conns or extstore on memcached, a section of "
         "INFO on redis.",
         {}},
+    CommandRow{Command::top, "top", servers, "",
+               "show what the servers are doing, until q or Ctrl-C",
+               "Round trips and health of all nodes; of memcached and redis also operations a "
+               "second, the share of reads that are hits, keys, memory and connections, as the "
+               "servers count them for all clients. Into a file or a pipe there is one line for "
+               "each node and look.",
+               top_options},
+    CommandRow{Command::bench, "bench", servers, "", "put a load on the servers and measure it",
+               "It writes --keys keys of its own, which begin with sheaf-bench-, reads and writes "
+               "them at random, and removes them at the end; what it leaves behind ends after 10 "
+               "minutes. With --rate a latency counts from when the operation was to begin, so "
+               "that one that was held up counts as slow. Ctrl-C ends it early.",
+               bench_options},
     CommandRow{Command::exec, "exec", servers, "CMD...",
                "send a command of the server's own; prints its reply (redis)",
                "It goes to the owner of its keys. Options go before CMD; put -- before a command "

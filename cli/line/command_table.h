@@ -34,6 +34,8 @@ enum class Command : std::uint8_t {
   nodes,
   stats,
   exec,
+  top,
+  bench,
   dev,
   help,
   completion,

@@ -1,0 +1,52 @@
+#pragma once
+
+// What `top` knows of each node: from two samples of what servers say of themselves, the rates in
+// between. A counter that has fallen means a server that was started again: it has no rate then.
+//
+// Thread rule: plain values and pure functions.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/stats.h>
+
+namespace sheaf::cli {
+
+// Of one node at one moment. What the server did not tell is not there.
+struct TopSample {
+  std::string node;
+  NodeHealth health = NodeHealth::connecting;
+  std::optional<std::chrono::nanoseconds> round_trip;  // none: it did not answer
+  std::optional<std::uint64_t> operations;             // since it was started
+  std::optional<std::uint64_t> hits;
+  std::optional<std::uint64_t> misses;
+  std::optional<std::uint64_t> evictions;
+  std::optional<std::uint64_t> keys;  // now
+  std::optional<std::uint64_t> bytes;
+  std::optional<std::uint64_t> connections;
+};
+
+// One node between two samples.
+struct TopRow {
+  TopSample now;
+  std::optional<double> operations;  // a second
+  std::optional<double> reads;       // a second, hits and misses
+  std::optional<double> hit_share;   // 0 .. 1; none: nothing was read
+  std::optional<double> evictions;   // a second
+  bool restarted = false;            // the server was started again in between
+};
+
+// Reads "NAME VALUE" lines of memcached's stats, or of INFO on redis.
+void read_stats(std::string_view lines, TopSample& sample);
+
+// By node, in the order of `now`. A node without a sample before has no rates.
+std::vector<TopRow> top_rows(const std::vector<TopSample>& before,
+                             const std::vector<TopSample>& now, std::chrono::nanoseconds passed);
+// All of them as one, without a name, health and round trip. What one lacks is left out of the sum.
+TopRow total(const std::vector<TopRow>& rows);
+
+}  // namespace sheaf::cli
