@@ -31,6 +31,8 @@ void run(std::string_view bytes) {
       return;
     case Command::lock:
       return expect(!parsed->lock.words.empty(), "lock has a command to run");
+    case Command::bench:
+      return expect(parsed->bench.callers >= 1 && parsed->bench.callers <= 256, "bench is bounded");
     case Command::dev:
       return expect(parsed->dev.servers >= 1 && parsed->dev.servers <= 64, "dev is bounded");
     default:
@@ -55,6 +57,8 @@ std::vector<std::string> seeds() {
           "nodes\n--config\nfile\n--cluster\nmain",
           "stats\nitems",
           "watch\na\nb",
+          "top\n--interval\n500ms\n--count\n3",
+          "bench\n--callers\n8\n--time\n3s\n--rate\n1000\n--batch\n10",
           "dev\n--brokers\n3\n--spelling\npage",
           "--help",
           "get\n--help",
