@@ -23,7 +23,7 @@ class Wake final : public StopHandler {
 }  // namespace
 
 Driver::Driver() : state_(std::make_shared<State>()) {}
-Driver::~Driver() = default;
+Driver::~Driver() { state_->close(); }
 
 int Driver::descriptor() const noexcept { return state_->descriptor(); }
 

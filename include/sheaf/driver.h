@@ -34,7 +34,9 @@ inline namespace v0 {
 ///
 /// Thread rule: any thread may call any member at any time. Several threads in run() share the
 /// callbacks; those of one client still run one after another.
-/// Lifetime: destroy the clients first. In a forked child poll() does nothing.
+/// Lifetime: destroy the clients first. A driver that is destroyed drops the tasks that wait in it;
+/// what a client had put there, that client runs itself when it is destroyed. In a forked child
+/// poll() does nothing.
 class SHEAF_API Driver {
  public:
   /// Throws std::system_error when no descriptors can be had; it needs three.

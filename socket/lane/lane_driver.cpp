@@ -22,9 +22,17 @@ void LaneDriver::remove(Lane& lane, const DrivenLoop& loop) noexcept {
 void LaneDriver::post(Task task) {
   {
     const sync::MutexLock lock(tasks_mutex_);
+    if (closed_) return;
     tasks_.push_back(std::move(task));
   }
   notify();
+}
+
+void LaneDriver::close() {
+  std::deque<Task> dropped;  // outlives the lock: destructors may post
+  const sync::MutexLock lock(tasks_mutex_);
+  closed_ = true;
+  dropped.swap(tasks_);
 }
 
 std::size_t LaneDriver::poll() {

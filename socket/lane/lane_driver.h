@@ -37,8 +37,10 @@ class LaneDriver {
   // A lane has something to do, whether or not its loop knows it.
   void notify() noexcept { signal_.notify(); }
 
-  // To be run by poll().
+  // To be run by poll(). Dropped once it is closed.
   void post(Task task);
+  // Its user has gone. Drops the tasks that wait: they may hold clients, and those this driver.
+  void close();
   // Turns all lanes without waiting, then runs the tasks that wait now; how many. A task that
   // throws leaves this call; those after it wait for the next. In a forked child it does nothing.
   std::size_t poll();
@@ -59,6 +61,7 @@ class LaneDriver {
   std::vector<Lane*> lanes_ SHEAF_GUARDED_BY(lanes_mutex_);
   sync::Mutex tasks_mutex_;
   std::deque<Task> tasks_ SHEAF_GUARDED_BY(tasks_mutex_);
+  bool closed_ SHEAF_GUARDED_BY(tasks_mutex_) = false;
 };
 
 }  // namespace sheaf::socket
