@@ -6,7 +6,7 @@ namespace sheaf {
 inline namespace v0 {
 
 std::string NodeConfig::identity() const {
-  return host.starts_with('/') ? host : join_host_port(host, port);
+  return is_path(host) ? host : join_host_port(host, port);
 }
 
 }  // namespace v0

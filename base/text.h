@@ -64,6 +64,8 @@ std::string printable(std::string_view bytes, std::size_t limit = 64);
 // empty.
 std::string without(std::string_view text, std::string_view secret);
 
+// Whether what stands for a server's host is the path of a Unix socket.
+inline bool is_path(std::string_view host) noexcept { return host.starts_with('/'); }
 // "host:port", with an IPv6 address in brackets.
 std::string join_host_port(std::string_view host, std::uint16_t port);
 

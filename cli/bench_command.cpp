@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -45,9 +44,13 @@ class Load {
       : context_(context),
         shape_(context.arguments.bench),
         prefix_(std::move(prefix)),
-        value_(static_cast<std::size_t>(shape_.value_size), 'x'),
-        start_(Clock::now()),
-        end_(shape_.operations > 0 ? Clock::time_point::max() : start_ + shape_.time) {}
+        value_(static_cast<std::size_t>(shape_.value_size), 'x') {}
+
+  // Its time begins.
+  void begin() {
+    start_ = Clock::now();
+    end_ = shape_.operations > 0 ? Clock::time_point::max() : start_ + shape_.time;
+  }
 
   const BenchArguments& shape() const noexcept { return shape_; }
   Client& client() const noexcept { return context_.client; }
@@ -76,8 +79,8 @@ class Load {
   const BenchArguments& shape_;
   const std::string prefix_;
   const std::string value_;
-  const Clock::time_point start_;
-  const Clock::time_point end_;
+  Clock::time_point start_;
+  Clock::time_point end_;
   std::atomic<std::uint64_t> begun_ = 0;
 };
 
@@ -112,9 +115,7 @@ class Caller {
 
   void run() {
     while (const auto at = load_.next()) {
-      const auto now = Clock::now();
-      if (*at > now) std::this_thread::sleep_until(*at);
-      if (now - *at > late && load_.shape().rate > 0) ++late_;
+      if (load_.shape().rate > 0) hold_until(*at);
       const bool read = random_.below(100) < load_.shape().reads;
       Measured& measured = read ? reads_ : writes_;
       const bool done = load_.shape().batch > 1 ? many(read, measured) : one(read, measured);
@@ -130,6 +131,12 @@ class Caller {
   }
 
  private:
+  void hold_until(Clock::time_point at) {
+    const auto now = Clock::now();
+    if (at > now) std::this_thread::sleep_until(at);
+    if (now - at > late) ++late_;
+  }
+
   std::string any_key() { return load_.key(random_.below(load_.shape().keys)); }
 
   bool one(bool read, Measured& measured) {
@@ -221,6 +228,7 @@ void wait_for(Load& load, const std::atomic<unsigned>& running) {
 
 BenchResult run_load(Load& load) {
   const nanoseconds before = processor_time();
+  load.begin();
   Random random(entropy());
   std::vector<std::unique_ptr<Caller>> callers;
   for (std::uint32_t i = 0; i < load.shape().callers; ++i)
@@ -255,8 +263,8 @@ ExitCode run_bench(Context& context) {
   Random random(entropy());
   const std::string prefix = "sheaf-bench-" + random.hex(8) + ":";
   const Interrupts interrupts;
-  if (const auto error = fill(Load(context, prefix))) return complain_about(*error);
   Load load(context, prefix);
+  if (const auto error = fill(load)) return complain_about(*error);
   const BenchResult result = run_load(load);
   clean_up(load);
   if (context.json()) {

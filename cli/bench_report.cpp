@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdio>
 #include <map>
 #include <numeric>
 
 #include "base/text.h"
 #include "cli/progress.h"
 #include "cli/text_table.h"
-#include "cli/top_frame.h"
 
 namespace sheaf::cli {
 
@@ -82,12 +79,9 @@ std::string histogram_text(const LatencyHistogram& latency) {
   std::vector<Row> rows;
   for (unsigned octave = counts.begin()->first; octave <= counts.rbegin()->first; ++octave) {
     const std::uint64_t count = counts.contains(octave) ? counts[octave] : 0;
-    const double marks = std::round(static_cast<double>(count) / static_cast<double>(most) *
-                                    static_cast<double>(bar_width));
-    const std::size_t shown =
-        count == 0 ? 0 : std::max<std::size_t>(1, static_cast<std::size_t>(marks));
     rows.push_back({{"below " + format_elapsed(std::chrono::nanoseconds(std::int64_t{2} << octave)),
-                     with_commas(count), std::string(shown, '#')}});
+                     with_commas(count),
+                     bar(static_cast<double>(count), static_cast<double>(most), bar_width)}});
   }
   return text_table({{"LATENCY", true}, {"COUNT", true}, {""}}, rows);
 }

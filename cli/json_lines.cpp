@@ -355,19 +355,9 @@ std::string json_top(const TopRow& row, std::chrono::system_clock::time_point ti
   object["node"] = row.now.node;
   object["health"] = to_string(row.now.health);
   if (row.restarted) object["restarted"] = true;
-  if (row.now.round_trip) {
-    object["ping_ms"] = std::chrono::duration<double, std::milli>(*row.now.round_trip).count();
-  }
-  const auto put = [&](const char* name, const auto& value) {
+  for_each_figure(row, [&](const char* name, const auto& value, int /*digits*/) {
     if (value) object[name] = *value;
-  };
-  put("ops", row.operations);
-  put("reads", row.reads);
-  put("hits", row.hit_share);
-  put("evictions", row.evictions);
-  put("keys", row.now.keys);
-  put("bytes", row.now.bytes);
-  put("connections", row.now.connections);
+  });
   return line_of(object);
 }
 

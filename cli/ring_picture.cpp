@@ -1,23 +1,11 @@
 #include "cli/ring_picture.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "cli/text_table.h"
 
 namespace sheaf::cli {
-
-namespace {
-
-// A node that has any share has at least one mark.
-std::string bar(double share, double largest, std::size_t width) {
-  if (!(share > 0)) return "";
-  const double marks = std::round(share / largest * static_cast<double>(width));
-  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(marks)), '#');
-}
-
-}  // namespace
 
 std::string ring_picture(const std::vector<NodeShare>& shares, std::size_t width) {
   double largest = 0;

@@ -1,6 +1,8 @@
 #include "cli/text_table.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 
@@ -20,6 +22,14 @@ void append_row(std::string& out, const std::vector<Column>& columns,
   line.erase(line.find_last_not_of(' ') + 1);
   out += colour == nullptr ? line : colour + line + "\x1b[0m";
   out += '\n';
+}
+
+// Three digits at least: "9.87", "98.7", "987".
+std::string three_digits(double number, const char* unit) {
+  char text[48];
+  const int digits = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  std::snprintf(text, sizeof text, "%.*f %s", digits, number, unit);
+  return text;
 }
 
 }  // namespace
@@ -48,6 +58,33 @@ std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f %%", share * 100);
   return text;
+}
+
+std::string short_count(double count) {
+  constexpr std::array<const char*, 4> units{"k", "M", "G", "T"};
+  if (count < 999.5) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f", count);
+    return text;
+  }
+  std::size_t unit = 0;
+  for (count /= 1000; count >= 999.5 && unit + 1 < units.size(); ++unit) count /= 1000;
+  return three_digits(count, units[unit]);
+}
+
+std::string short_size(std::uint64_t bytes) {
+  constexpr std::array<const char*, 4> units{"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  double size = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; size >= 999.5 && unit + 1 < units.size(); ++unit) size /= 1024;
+  return three_digits(size, units[unit]);
+}
+
+std::string bar(double part, double largest, std::size_t width) {
+  if (!(part > 0)) return "";
+  const double marks = std::round(part / largest * static_cast<double>(width));
+  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(marks)), '#');
 }
 
 }  // namespace sheaf::cli

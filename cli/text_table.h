@@ -4,6 +4,8 @@
 //
 // Thread rule: pure functions.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,5 +28,10 @@ std::string text_table(const std::vector<Column>& columns, const std::vector<Row
 
 // "12.50 %" of 0.125.
 std::string percent(double share);
+// "950", "12.3 k", "4.56 M"; "1.20 GiB".
+std::string short_count(double count);
+std::string short_size(std::uint64_t bytes);
+// So many '#' of `width` as `part` is of `largest`: at least one if it is more than 0.
+std::string bar(double part, double largest, std::size_t width);
 
 }  // namespace sheaf::cli

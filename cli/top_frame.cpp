@@ -1,7 +1,6 @@
 #include "cli/top_frame.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -16,14 +15,6 @@ namespace {
 constexpr std::size_t other_columns = 62;  // what the columns behind the node take
 constexpr std::size_t shortest_node = 12;
 constexpr std::size_t frame_lines = 4;  // two of the head, the titles, the sum
-
-// Three digits at least: "9.87", "98.7", "987".
-std::string three_digits(double number, const char* unit) {
-  char text[48];
-  const int digits = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
-  std::snprintf(text, sizeof text, "%.*f %s", digits, number, unit);
-  return text;
-}
 
 template <class Value, class Show>
 std::string or_dash(const std::optional<Value>& value, const Show& show) {
@@ -86,27 +77,6 @@ std::string head(const std::vector<TopRow>& rows, const TopView& view) {
 
 }  // namespace
 
-std::string short_count(double count) {
-  constexpr std::array<const char*, 4> units{"k", "M", "G", "T"};
-  if (count < 999.5) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.0f", count);
-    return text;
-  }
-  std::size_t unit = 0;
-  for (count /= 1000; count >= 999.5 && unit + 1 < units.size(); ++unit) count /= 1000;
-  return three_digits(count, units[unit]);
-}
-
-std::string short_size(std::uint64_t bytes) {
-  constexpr std::array<const char*, 4> units{"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1000) return std::to_string(bytes) + " B";
-  double size = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; size >= 999.5 && unit + 1 < units.size(); ++unit) size /= 1024;
-  return three_digits(size, units[unit]);
-}
-
 std::string top_frame(const std::vector<TopRow>& rows, const TopView& view) {
   std::vector<TopRow> sorted(rows);
   std::ranges::stable_partition(sorted, is_down);
@@ -135,26 +105,12 @@ std::string top_line(const TopRow& row, std::chrono::system_clock::time_point ti
       "time=" + format_utc(std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()));
   line += " node=" + row.now.node + " health=" + std::string(to_string(row.now.health));
   if (row.restarted) line += " restarted=1";
-  const auto add = [&](const char* name, std::optional<double> value, const char* format) {
-    char text[64];
+  for_each_figure(row, [&](const char* name, const auto& value, int digits) {
     if (!value) return;
-    std::snprintf(text, sizeof text, format, *value);
-    line.append(" ").append(name).append("=").append(text);
-  };
-  const auto whole = [](std::optional<std::uint64_t> count) {
-    return count.transform([](std::uint64_t n) { return static_cast<double>(n); });
-  };
-  add("ping_ms", row.now.round_trip.transform([](std::chrono::nanoseconds trip) {
-    return std::chrono::duration<double, std::milli>(trip).count();
-  }),
-      "%.3f");
-  add("ops", row.operations, "%.1f");
-  add("reads", row.reads, "%.1f");
-  add("hits", row.hit_share, "%.4f");
-  add("evictions", row.evictions, "%.1f");
-  add("keys", whole(row.now.keys), "%.0f");
-  add("bytes", whole(row.now.bytes), "%.0f");
-  add("connections", whole(row.now.connections), "%.0f");
+    char text[64];
+    std::snprintf(text, sizeof text, " %s=%.*f", name, digits, static_cast<double>(*value));
+    line += text;
+  });
   return line;
 }
 

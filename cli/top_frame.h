@@ -28,8 +28,4 @@ std::string top_frame(const std::vector<TopRow>& rows, const TopView& view);
 // not known is left out.
 std::string top_line(const TopRow& row, std::chrono::system_clock::time_point time);
 
-// "950", "12.3 k", "4.56 M"; "1.20 GiB".
-std::string short_count(double count);
-std::string short_size(std::uint64_t bytes);
-
 }  // namespace sheaf::cli

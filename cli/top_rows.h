@@ -40,6 +40,22 @@ struct TopRow {
   bool restarted = false;            // the server was started again in between
 };
 
+// Calls `take(name, value, digits)` for each number of a row, an optional, in the order in which it
+// is written for machines; `digits`: behind the point of a text.
+template <class Take>
+void for_each_figure(const TopRow& row, const Take& take) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  take("ping_ms",
+       row.now.round_trip.transform([](auto trip) { return Milliseconds(trip).count(); }), 3);
+  take("ops", row.operations, 1);
+  take("reads", row.reads, 1);
+  take("hits", row.hit_share, 4);
+  take("evictions", row.evictions, 1);
+  take("keys", row.now.keys, 0);
+  take("bytes", row.now.bytes, 0);
+  take("connections", row.now.connections, 0);
+}
+
 // Reads "NAME VALUE" lines of memcached's stats, or of INFO on redis.
 void read_stats(std::string_view lines, TopSample& sample);
 

@@ -96,13 +96,10 @@ void Client::Impl::close() noexcept {
 }
 
 Metrics Client::Impl::metrics() {
-  Metrics metrics = client::calls::metrics(context_);
-  if (context_.refusal(true)) return metrics;
-  context_.path().run([&](Now) {
+  return client::calls::metrics(context_, [this](Metrics& metrics) {
     metrics.lists = lists_->registry.counts();
     metrics.watches = watches_->registry.counts();
   });
-  return metrics;
 }
 
 void Client::Impl::shut_down() noexcept {

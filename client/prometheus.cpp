@@ -128,14 +128,16 @@ void add_states(Page& page, const Metrics& metrics) {
   }
 }
 
-struct Counter {
+// A family with one number of each thing.
+template <class Of>
+struct Series {
   const char* name;
   const char* type;
   const char* help;
-  std::uint64_t (*value)(const NodeStats&);
+  std::uint64_t (*value)(const Of&);
 };
 
-constexpr Counter counters[] = {
+constexpr Series<NodeStats> counters[] = {
     {"sheaf_connections", "gauge", "Connections that are ready.",
      [](const NodeStats& s) { return std::uint64_t{s.connections}; }},
     {"sheaf_requests_in_flight", "gauge", "Requests sent or being sent.",
@@ -194,14 +196,7 @@ void add_operations(Page& page, const Metrics& metrics) {
   }
 }
 
-struct Feature {
-  const char* name;
-  const char* type;
-  const char* help;
-  std::uint64_t (*value)(const Metrics&);
-};
-
-constexpr Feature features[] = {
+constexpr Series<Metrics> features[] = {
     {"sheaf_list_commits_total", "counter", "Changes of a list's head.",
      [](const Metrics& m) { return m.lists.commits; }},
     {"sheaf_list_edits_total", "counter", "Pushes and other edits in commits.",
@@ -223,12 +218,12 @@ inline namespace v0 {
 std::string prometheus_text(const Metrics& metrics, const PrometheusLabels& labels) {
   Page page(labels);
   add_states(page, metrics);
-  for (const Counter& counter : counters) {
+  for (const auto& counter : counters) {
     page.family(counter.name, counter.type, counter.help);
     for (const NodeMetrics& node : metrics.nodes) page.sample(of(node), counter.value(node.stats));
   }
   add_operations(page, metrics);
-  for (const Feature& feature : features) {
+  for (const auto& feature : features) {
     page.family(feature.name, feature.type, feature.help);
     page.sample({}, feature.value(metrics));
   }

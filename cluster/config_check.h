@@ -29,9 +29,6 @@ std::optional<Problem> check_config(const ClusterConfig& config,
 // What of a login is to be kept from others: "password", "token"; empty: nothing.
 std::string_view secret_of(const ClusterConfig& config, LoginFrom from) noexcept;
 
-// Whether a server's host is the path of a Unix socket.
-inline bool is_path(std::string_view host) noexcept { return host.starts_with('/'); }
-
 // The parts, for those who can name the place better. A host is without its brackets.
 std::optional<Problem> check_host(std::string_view host, bool bracketed);
 std::optional<Problem> check_path(std::string_view path);

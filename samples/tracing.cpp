@@ -59,7 +59,7 @@ void write_span(const sheaf::RequestEvent& event, std::uint64_t missed) {
                      "\",\"spanId\":\"" + make_id(2) + "\"";
   if (parent) span += ",\"parentSpanId\":\"" + parent->id + "\"";
   const auto end = event.start + std::chrono::duration_cast<Clock::duration>(event.elapsed);
-  span += ",\"name\":\"" + std::string(event.operation) + " " + event.address + "\",\"kind\":3";
+  span += ",\"name\":\"" + event.operation + " " + event.address + "\",\"kind\":3";
   span += ",\"startTimeUnixNano\":\"" + nanoseconds(event.start) + "\",\"endTimeUnixNano\":\"" +
           nanoseconds(end) + "\",\"attributes\":[" + attribute("db.system.name", event.system) +
           "," + attribute("db.operation.name", event.operation) + "," +

@@ -240,8 +240,8 @@ std::vector<NodeStats> node_stats(runtime::Context& context) {
   return stats;
 }
 
-Metrics metrics(runtime::Context& context) {
-  if (!context.refusal(true)) return context.metrics();
+Metrics metrics(runtime::Context& context, const std::function<void(Metrics&)>& more) {
+  if (!context.refusal(true)) return context.metrics(more);
   Metrics none;
   for (NodeStats& stats : node_stats(context)) none.nodes.push_back({std::move(stats), {}});
   return none;

@@ -23,7 +23,8 @@ Result<std::vector<ClusterServer>> cluster_servers(runtime::Context& context,
                                                    const Timeout& timeout, Stop stop = nullptr);
 Result<Location> locate(const runtime::Context& context, std::string_view key);
 std::vector<NodeStats> node_stats(runtime::Context& context);
-Metrics metrics(runtime::Context& context);
+// `more`: see Context::metrics.
+Metrics metrics(runtime::Context& context, const std::function<void(Metrics&)>& more);
 std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOptions& options);
 void check_nodes_async(runtime::Context& context, const NodesOptions& options,
                        std::function<void(std::vector<NodeReport>)> done);

@@ -168,9 +168,12 @@ std::vector<NodeStats> Context::stats() {
   return stats;
 }
 
-Metrics Context::metrics() {
+Metrics Context::metrics(const std::function<void(Metrics&)>& more) {
   Metrics metrics;
-  path_->run([&](Now) { metrics.nodes = cluster().nodes().metrics(); });
+  path_->run([&](Now) {
+    metrics.nodes = cluster().nodes().metrics();
+    more(metrics);
+  });
   if (bulk_ != nullptr) bulk_->add_to(metrics.nodes);
   return metrics;
 }

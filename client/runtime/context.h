@@ -10,6 +10,7 @@
 // Thread rule: any thread, except that what lane() guards is touched under its baton.
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -75,7 +76,8 @@ class Context {
   std::shared_ptr<void> observed_parent() const noexcept { return events_.parent(); }
   // What was counted on all connections. Blocks.
   std::vector<NodeStats> stats();
-  Metrics metrics();
+  // `more` adds, under the baton, what features have counted.
+  Metrics metrics(const std::function<void(Metrics&)>& more);
 
   // A call of a handle that may outlive the Client. It is made before refusal() is asked: closing
   // waits for the calls that were not refused.

@@ -8,6 +8,14 @@
 
 namespace sheaf::client::runtime {
 
+std::optional<std::uint64_t> Backlog::admit() noexcept {
+  if (queued_->load(std::memory_order_relaxed) >= max_queued) {
+    leave_out();
+    return std::nullopt;
+  }
+  return left_out_.exchange(0);
+}
+
 EventForwarder::EventForwarder(Listeners listeners, std::string_view system, bool show_keys,
                                Dispatcher& dispatcher)
     : level_(listeners.level),
@@ -32,33 +40,23 @@ void EventForwarder::record(LogRecord record) {
   const std::chrono::milliseconds wall = read_clocks().wall;
   record.time = std::chrono::system_clock::time_point(wall);
   const bool too_many = record.outcome && !within_rate(wall.count() / 1000);
-  if (too_many || queued_->load(std::memory_order_relaxed) >= max_queued) {
-    ++dropped_;
-    return;
+  if (too_many) return records_.leave_out();
+  const auto dropped = records_.admit();
+  if (!dropped) return;
+  if (*dropped > 0) {
+    record.text += " (" + std::to_string(*dropped) + " records before this one were dropped)";
   }
-  if (const std::uint64_t dropped = dropped_.exchange(0); dropped > 0) {
-    record.text += " (" + std::to_string(dropped) + " records before this one were dropped)";
-  }
-  queued_->fetch_add(1, std::memory_order_relaxed);
-  dispatcher_.post([sink = sink_, queued = queued_, r = std::move(record)] {
-    queued->fetch_sub(1, std::memory_order_relaxed);
-    (*sink)(r);
-  });
+  records_.post(dispatcher_, [sink = sink_, r = std::move(record)] { (*sink)(r); });
 }
 
 void EventForwarder::observe(RequestEvent event) {
-  if (waiting_->load(std::memory_order_relaxed) >= max_queued) {
-    ++missed_;
-    return;
-  }
+  const auto missed = requests_.admit();
+  if (!missed) return;
   event.system = system_;
   event.start = std::chrono::system_clock::time_point(
       std::chrono::duration_cast<std::chrono::system_clock::duration>(read_clocks().wall -
                                                                       event.elapsed));
-  const std::uint64_t missed = missed_.exchange(0, std::memory_order_relaxed);
-  waiting_->fetch_add(1, std::memory_order_relaxed);
-  dispatcher_.post([observer = observer_, waiting = waiting_, e = std::move(event), missed] {
-    waiting->fetch_sub(1, std::memory_order_relaxed);
+  requests_.post(dispatcher_, [observer = observer_, e = std::move(event), missed = *missed] {
     observer->ended(e, missed);
   });
 }

@@ -1,19 +1,44 @@
 #pragma once
 
 // Forwards log records of a level and above to the user's sink through the dispatcher. At most
-// `max_queued` wait, and of those about operations `rate` come in a second; beyond that records are
+// 10,000 wait, and of those about operations `rate` come in a second; beyond that records are
 // dropped and the next one says how many. Events of requests go to the user's observer the same
-// way, of them `max_queued` as well.
+// way, of them 10,000 as well.
 //
 // Thread rule: any thread.
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "client/runtime/dispatcher.h"
 #include "node/event_log.h"
 
 namespace sheaf::client::runtime {
+
+// How many jobs of one kind wait in the dispatcher: a bounded number. What is left out is counted.
+class Backlog {
+ public:
+  // Nothing: too many wait, and one more is left out. Else how many were left out before.
+  std::optional<std::uint64_t> admit() noexcept;
+  void leave_out() noexcept { ++left_out_; }
+  // After admit().
+  template <class Job>
+  void post(Dispatcher& dispatcher, Job job) {
+    queued_->fetch_add(1, std::memory_order_relaxed);
+    dispatcher.post([queued = queued_, job = std::move(job)] {
+      queued->fetch_sub(1, std::memory_order_relaxed);
+      job();
+    });
+  }
+
+ private:
+  static constexpr unsigned max_queued = 10'000;
+
+  std::shared_ptr<std::atomic<unsigned>> queued_ = std::make_shared<std::atomic<unsigned>>(0);
+  std::atomic<std::uint64_t> left_out_ = 0;
+};
 
 class EventForwarder final : public node::EventLog {
  public:
@@ -36,8 +61,6 @@ class EventForwarder final : public node::EventLog {
   std::shared_ptr<void> parent() const noexcept;
 
  private:
-  static constexpr unsigned max_queued = 10'000;
-
   bool within_rate(std::int64_t second) noexcept;
 
   std::shared_ptr<const LogSink> sink_;  // null: nobody listens
@@ -45,15 +68,13 @@ class EventForwarder final : public node::EventLog {
   unsigned rate_;
   bool show_keys_;
   Dispatcher& dispatcher_;
-  std::shared_ptr<std::atomic<unsigned>> queued_ = std::make_shared<std::atomic<unsigned>>(0);
-  std::atomic<std::uint64_t> dropped_ = 0;
+  Backlog records_;
   std::atomic<std::int64_t> second_ = 0;  // the one that is counted
   std::atomic<unsigned> of_second_ = 0;
 
   std::shared_ptr<const Observer> observer_;  // null: nobody wants events
   std::string_view system_;
-  std::shared_ptr<std::atomic<unsigned>> waiting_ = std::make_shared<std::atomic<unsigned>>(0);
-  std::atomic<std::uint64_t> missed_ = 0;
+  Backlog requests_;
 };
 
 // Takes only what concerns a key, for paths that are not the client's own: of the nodes that one

@@ -22,6 +22,14 @@ void add(int epoll, int fd) {
     throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
+timespec timespec_of(std::chrono::nanoseconds time) noexcept {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  timespec out{};
+  out.tv_sec = static_cast<time_t>(seconds.count());
+  out.tv_nsec = static_cast<long>((time - seconds).count());
+  return out;
+}
+
 void close_all(std::initializer_list<int> descriptors) noexcept {
   for (const int fd : descriptors) {
     if (fd >= 0) ::close(fd);
@@ -70,12 +78,7 @@ void DriverSignal::clear() noexcept {
 
 void DriverSignal::ring_at(Deadline due) noexcept {
   itimerspec at{};
-  if (due != never) {
-    const auto time = std::max(due, Deadline{1});  // 0 would be none
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-    at.it_value.tv_sec = static_cast<time_t>(seconds.count());
-    at.it_value.tv_nsec = static_cast<long>((time - seconds).count());
-  }
+  if (due != never) at.it_value = timespec_of(std::max(due, Deadline{1}));  // 0 would be none
   timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
@@ -84,10 +87,7 @@ bool DriverSignal::wait_until(Deadline until) noexcept {
     const Deadline left = until == never ? never : until - read_monotonic();
     timespec time{};
     if (left != never) {
-      const auto wait = std::clamp<Deadline>(left, {}, std::chrono::hours(24));
-      const auto seconds = std::chrono::floor<std::chrono::seconds>(wait);
-      time.tv_sec = static_cast<time_t>(seconds.count());
-      time.tv_nsec = static_cast<long>((wait - seconds).count());
+      time = timespec_of(std::clamp<Deadline>(left, {}, std::chrono::hours(24)));
     }
     pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
     const int ready = ::ppoll(&wanted, 1, left == never ? nullptr : &time, nullptr);

@@ -11,11 +11,11 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
-#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/task_list.h"
 #include "socket/lane/driver_signal.h"
 
 namespace sheaf::socket {
@@ -24,7 +24,7 @@ class Lane;
 
 class LaneDriver {
  public:
-  using Task = std::function<void()>;
+  using Task = TaskList::Task;
 
   LaneDriver() = default;
   LaneDriver(const LaneDriver&) = delete;
@@ -38,9 +38,11 @@ class LaneDriver {
   void notify() noexcept { signal_.notify(); }
 
   // To be run by poll(). Dropped once it is closed.
-  void post(Task task);
+  void post(Task task) {
+    tasks_.add(std::move(task), [this](std::size_t) { notify(); });
+  }
   // Its user has gone. Drops the tasks that wait: they may hold clients, and those this driver.
-  void close();
+  void close() { tasks_.close(); }
   // Turns all lanes without waiting, then runs the tasks that wait now; how many. A task that
   // throws leaves this call; those after it wait for the next. In a forked child it does nothing.
   std::size_t poll();
@@ -52,16 +54,11 @@ class LaneDriver {
   Deadline due() const noexcept { return due_; }
 
  private:
-  std::size_t tasks_waiting();
-  bool run_task();
-
   DriverSignal signal_;
   std::atomic<Deadline> due_ = never;
   sync::Mutex lanes_mutex_;  // held while lanes are turned
   std::vector<Lane*> lanes_ SHEAF_GUARDED_BY(lanes_mutex_);
-  sync::Mutex tasks_mutex_;
-  std::deque<Task> tasks_ SHEAF_GUARDED_BY(tasks_mutex_);
-  bool closed_ SHEAF_GUARDED_BY(tasks_mutex_) = false;
+  TaskList tasks_;
 };
 
 }  // namespace sheaf::socket

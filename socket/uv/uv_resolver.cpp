@@ -24,7 +24,7 @@ void set_path(const std::string& path, Address& out) noexcept {
 
 // What needs no look-up: a numeric address, the path of a Unix socket.
 bool parse_numeric(const Endpoint& endpoint, Address& out) noexcept {
-  if (endpoint.host.starts_with('/')) return set_path(endpoint.host, out), true;
+  if (is_path(endpoint.host)) return set_path(endpoint.host, out), true;
   auto* v4 = reinterpret_cast<sockaddr_in*>(&out.storage);
   if (inet_pton(AF_INET, endpoint.host.c_str(), &v4->sin_addr) == 1) {
     v4->sin_family = AF_INET;

@@ -10,6 +10,7 @@
 #include "base/histogram.h"
 #include "cli/bench_report.h"
 #include "cli/line/arguments.h"
+#include "cli/text_table.h"
 #include "cli/top_frame.h"
 
 namespace sheaf::cli {

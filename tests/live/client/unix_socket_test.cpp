@@ -26,6 +26,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+#if defined(SHEAF_TEST_BROKERS) || defined(SHEAF_TEST_REDIS_SERVERS)
+// Of this test alone.
+std::string path_of(const std::string& server) {
+  const std::string name = "sheaf-" + server + "-" + std::to_string(::getpid()) + ".sock";
+  return (std::filesystem::temp_directory_path() / name).string();
+}
+#endif
+
 // Values, batches and a lock work, and the statistics name the path.
 void expect_everything_works(const std::string& uri, const std::string& path) {
   Client client = test::open(uri);
@@ -74,9 +82,7 @@ TEST(UnixSockets, AServerThatIsKilledIsDownAndComesBack) {
 #if defined(SHEAF_TEST_REDIS_SERVERS)
 TEST(UnixSockets, ServeAClientOfRedis) {
   test::RedisOptions options;
-  const std::string path =
-      (std::filesystem::temp_directory_path() / ("sheaf-" + std::to_string(::getpid()) + ".sock"))
-          .string();
+  const std::string path = path_of("redis");
   options.lines = {"unixsocket " + path, "unixsocketperm 700"};
   const test::RedisProcess server(options);
   expect_everything_works("redis://" + path + "?routing=ring", path);
@@ -85,9 +91,7 @@ TEST(UnixSockets, ServeAClientOfRedis) {
 
 #if defined(SHEAF_TEST_BROKERS)
 TEST(UnixSockets, ServeAClientOfABroker) {
-  const std::string path = (std::filesystem::temp_directory_path() /
-                            ("sheaf-broker-" + std::to_string(::getpid()) + ".sock"))
-                               .string();
+  const std::string path = path_of("broker");
   test::BrokerOptions options;
   options.extra = "listener 0 " + path + "\n";
   const test::BrokerProcess broker(options);

@@ -1,0 +1,75 @@
+#pragma once
+
+// TaskList: tasks that wait until somebody runs them, oldest first. Whoever tells others that there
+// are some does so under the list's mutex, so that what is told and the list agree.
+//
+// Thread rule: any thread. Tasks run without the mutex.
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <utility>
+
+#include "base/mutex.h"
+
+namespace sheaf {
+
+class TaskList {
+ public:
+  using Task = std::function<void()>;
+
+  TaskList() = default;
+  TaskList(const TaskList&) = delete;
+  TaskList& operator=(const TaskList&) = delete;
+
+  // `changed(n)`: so many wait now. Dropped once the list is closed.
+  template <class Changed>
+  void add(Task task, const Changed& changed) {
+    const sync::MutexLock lock(mutex_);
+    if (closed_) return;
+    tasks_.push_back(std::move(task));
+    changed(tasks_.size());
+  }
+  // Runs the oldest; false: none waits. `changed(n)`: so many wait without it, told before it runs,
+  // for it may throw.
+  template <class Changed>
+  bool run_one(const Changed& changed) {
+    Task task;
+    {
+      const sync::MutexLock lock(mutex_);
+      if (tasks_.empty()) return false;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+      changed(tasks_.size());
+    }
+    task();
+    return true;
+  }
+  // Runs those that wait now, not those that they add, and returns how many. What one throws leaves
+  // this call; those after it wait for the next.
+  template <class Changed>
+  std::size_t run(const Changed& changed) {
+    std::size_t done = 0;
+    for (std::size_t left = size(); left > 0 && run_one(changed); --left) ++done;
+    return done;
+  }
+  // Drops what waits and what comes.
+  void close() {
+    std::deque<Task> dropped;  // outlives the lock: destructors may add
+    const sync::MutexLock lock(mutex_);
+    closed_ = true;
+    dropped.swap(tasks_);
+  }
+
+ private:
+  std::size_t size() {
+    const sync::MutexLock lock(mutex_);
+    return tasks_.size();
+  }
+
+  sync::Mutex mutex_;
+  std::deque<Task> tasks_ SHEAF_GUARDED_BY(mutex_);
+  bool closed_ SHEAF_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace sheaf
