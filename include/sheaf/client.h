@@ -25,6 +25,7 @@
 #include <sheaf/stats.h>
 #include <sheaf/watch.h>
 
+/// Everything that a program uses of this library.
 namespace sheaf {
 namespace client {
 struct Internals;
@@ -81,7 +82,9 @@ class SHEAF_API Client {
 
   /// What was moved from answers as a closed client: Outcome::shutdown, Reason::closed.
   Client(Client&&) noexcept;
+  /// The client that was here ends as by its destructor.
   Client& operator=(Client&&) noexcept;
+  /// Ends every operation in flight; see the lifetime of Client.
   ~Client();
 
   /// Reads a key. A missing key is an empty optional, never an error.

@@ -201,7 +201,8 @@ struct ClusterConfig {
   /// `spin`: a blocking caller polls up to 50 us, or gives the processor away a few times, before
   /// it sleeps.
   bool spin = true;
-  bool log_keys = false;  ///< `log_keys`: print keys in logs instead of their hash.
+  /// `log_keys`: print keys in logs instead of their hash.
+  bool log_keys = false;
   /// `client_id`: prefix of the MQTT client ID; a random part follows. 1 .. 64 of [A-Za-z0-9_.-].
   std::string client_id = "sheaf";
 

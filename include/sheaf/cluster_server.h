@@ -16,6 +16,7 @@ inline namespace v0 {
 struct SlotRange {
   std::uint32_t first = 0;  ///< See SlotRange.
   std::uint32_t last = 0;   ///< Not below `first`.
+  /// Whether both have the same slots.
   friend bool operator==(const SlotRange&, const SlotRange&) = default;
 };
 

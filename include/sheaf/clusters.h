@@ -71,7 +71,9 @@ class SHEAF_API Clusters {
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.
   Clusters(Clusters&&) noexcept;
+  /// The clients that were here end as by the destructor.
   Clusters& operator=(Clusters&&) noexcept;
+  /// Ends following, then every client as by the destructor of Client.
   ~Clusters();
 
   /// The client of a cluster. For a name that the configuration has not, a client whose calls all

@@ -69,6 +69,7 @@ class SHEAF_API CommandReply {
   std::optional<CommandReply> find(std::string_view key) const noexcept;
   /// The values in turn.
   Iterator begin() const noexcept;
+  /// Behind the last of them.
   Iterator end() const noexcept;
 
   struct Tree;  ///< Internal.
@@ -103,6 +104,7 @@ class SHEAF_API CommandReply::Iterator {
     ++*this;
     return before;
   }
+  /// Whether both stand at the same value; for iterators of one aggregate.
   bool operator==(const Iterator& other) const noexcept {
     return at_.element_ == other.at_.element_;
   }

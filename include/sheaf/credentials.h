@@ -25,12 +25,16 @@ inline namespace v0 {
 /// A text that is wiped when it ends, and that no core dump has. It moves and is not copied.
 class SHEAF_API SecretText {
  public:
-  SecretText() noexcept;                ///< An empty one.
+  SecretText() noexcept;  ///< An empty one.
+  /// A copy of a text, which stays as it is.
   SecretText(std::string_view text);    // NOLINT(google-explicit-constructor): takes any text
   SecretText(const char* text);         // NOLINT(google-explicit-constructor)
   SecretText(const std::string& text);  // NOLINT(google-explicit-constructor)
-  SecretText(std::string&& text);       // NOLINT: wipes `text`
+  /// A copy of a text, which is wiped.
+  SecretText(std::string&& text);  // NOLINT: wipes `text`
+  /// What was moved from is empty.
   SecretText(SecretText&&) noexcept;
+  /// The text that was here is wiped.
   SecretText& operator=(SecretText&&) noexcept;
   ~SecretText();
 

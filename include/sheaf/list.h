@@ -75,7 +75,9 @@ class SHEAF_API List {
   /// Connects to nothing; every call reports a name or time-out that is not allowed
   /// (Reason::bad_argument).
   List(Client& client, std::string name, ListOptions options = {});
+  /// Another handle to the same list.
   List(const List&) = default;
+  /// Becomes a copy.
   List& operator=(const List&) = default;
   ~List() = default;
 

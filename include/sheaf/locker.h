@@ -136,7 +136,9 @@ class SHEAF_API LockGuard {
   /// lock_lost (another has it) or closed (the client was closed).
   using LossCallback = std::function<void(const Error&)>;
 
+  /// What was moved from holds nothing: its calls end with Reason::lock_lost.
   LockGuard(LockGuard&&) noexcept;
+  /// The lock that was held here is released as by the destructor.
   LockGuard& operator=(LockGuard&&) noexcept;
   /// As release(), within the cluster's `timeout`.
   ~LockGuard();
@@ -236,6 +238,7 @@ class [[nodiscard]] LockResult {
   LockGuard& operator*() & noexcept { return *std::get_if<1>(&state_); }
   /// The guard, to be moved out; undefined if the lock was not taken.
   LockGuard&& operator*() && noexcept { return std::move(*std::get_if<1>(&state_)); }
+  /// The guard; undefined if the lock was not taken.
   const LockGuard& operator*() const& noexcept { return *std::get_if<1>(&state_); }
   /// The guard; undefined if the lock was not taken.
   LockGuard* operator->() noexcept { return std::get_if<1>(&state_); }
@@ -279,7 +282,9 @@ class SHEAF_API Locker {
   /// Connects to nothing. Options that are not allowed are reported by the calls:
   /// Outcome::invalid, naming the limit.
   explicit Locker(Client& client, LockerOptions options = {});
+  /// Copies are independent: each takes locks as if it were the only one.
   Locker(const Locker&) = default;
+  /// Becomes a copy.
   Locker& operator=(const Locker&) = default;
   ~Locker() = default;
 

@@ -98,6 +98,7 @@ struct RemoveResult {
   /// endpoint returned one. The state store does.
   Version version{};
 
+  /// Whether `found` is this: `if (*removed == RemoveResult::absent)`.
   friend bool operator==(const RemoveResult& result, Found expected) noexcept {
     return result.found == expected;
   }

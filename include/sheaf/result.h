@@ -110,13 +110,16 @@ struct Error {
   /// password.
   SHEAF_API std::string message() const;
 
+  /// Whether all fields are equal.
   friend bool operator==(const Error&, const Error&) = default;
 };
 
 /// Thrown by Result::value() when there is none: a programming error of the caller.
 class BadResultAccess : public std::exception {
  public:
+  /// `what` says which value was not there, and why.
   explicit BadResultAccess(std::string what) : what_(std::move(what)) {}
+  /// That text; lives as long as this does.
   const char* what() const noexcept override { return what_.c_str(); }
 
  private:
@@ -129,6 +132,7 @@ class BadResultAccess : public std::exception {
 
 /// Makes a failed Result: `return Failure(error);`
 struct Failure {
+  /// Of this error.
   explicit Failure(Error e) : error(std::move(e)) {}
   Error error;  ///< The error to return.
 };
@@ -143,22 +147,28 @@ class [[nodiscard]] Result {
   using value_type = T;      ///< As std::expected::value_type.
   using error_type = Error;  ///< As std::expected::error_type.
 
+  /// A value that is made without arguments; success where T is void.
   Result()
     requires(std::is_default_constructible_v<Stored>)
       : state_(std::in_place_index<0>) {}
+  /// A value.
   Result(Stored value)  // NOLINT(google-explicit-constructor): as std::expected
     requires(!std::is_void_v<T>)
       : state_(std::in_place_index<0>, std::move(value)) {}
+  /// The error of a Failure.
   Result(Failure failure)  // NOLINT(google-explicit-constructor): as std::unexpected
       : state_(std::in_place_index<1>, std::move(failure.error)) {}
 
   /// True if there is a value.
   bool has_value() const noexcept { return state_.index() == 0; }
+  /// The same as has_value().
   explicit operator bool() const noexcept { return has_value(); }
 
+  /// The value; undefined if there is none.
   Stored& operator*() & noexcept { return *std::get_if<0>(&state_); }
   const Stored& operator*() const& noexcept { return *std::get_if<0>(&state_); }
   Stored&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+  /// The same.
   Stored* operator->() noexcept { return std::get_if<0>(&state_); }
   const Stored* operator->() const noexcept { return std::get_if<0>(&state_); }
 

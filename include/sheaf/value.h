@@ -23,6 +23,7 @@ struct Version {
 
   /// True if there is none.
   bool empty() const noexcept { return text.empty(); }
+  /// Whether the texts are equal.
   friend bool operator==(const Version&, const Version&) = default;
 };
 
@@ -34,6 +35,7 @@ struct FencingToken {
 
   /// True if there is none.
   bool empty() const noexcept { return text.empty(); }
+  /// Whether the texts are equal.
   friend bool operator==(const FencingToken&, const FencingToken&) = default;
 };
 
@@ -52,6 +54,7 @@ class Ttl {
   /// The longest time to live.
   static constexpr std::chrono::milliseconds max{922'337'203'685'477};
 
+  /// Any duration; one that is not allowed is kept, so that the call can refuse it.
   template <class Rep, class Period>
   constexpr Ttl(std::chrono::duration<Rep, Period> time)  // NOLINT(google-explicit-constructor)
       : milliseconds_(convert(time)) {}

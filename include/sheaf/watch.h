@@ -97,7 +97,9 @@ class SHEAF_API Watch {
  public:
   class Session;  ///< Internal.
 
+  /// What was moved from has no keys: its calls end with Outcome::invalid.
   Watch(Watch&&) noexcept;
+  /// The watch that was here ends as by its destructor.
   Watch& operator=(Watch&&) noexcept;
   ~Watch();
 
