@@ -102,4 +102,5 @@ include(SheafBillOfMaterials)
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE "${PROJECT_BINARY_DIR}/sheaf.spdx.json"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation)
 install(DIRECTORY docs samples DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-        COMPONENT documentation PATTERN progress.md EXCLUDE)
+        COMPONENT documentation PATTERN progress.md EXCLUDE PATTERN Doxyfile EXCLUDE
+        PATTERN doxygen_filter.py EXCLUDE)

@@ -120,7 +120,8 @@ class Packages(unittest.TestCase):
         for file in ["README.md", "LICENSE", "CHANGELOG.md", "docs/cli.md",
                      "samples/quickstart.cpp", "samples/mosquitto/mosquitto.conf"]:
             self.assertTrue(glob.glob(os.path.join(doc, file) + "*"), file)
-        self.assertFalse(os.path.exists(os.path.join(doc, "docs/progress.md")))
+        for file in ["docs/progress.md", "docs/Doxyfile", "docs/doxygen_filter.py"]:
+            self.assertFalse(os.path.exists(os.path.join(doc, file)), file)
 
     def test_what_it_is_made_of_is_valid_spdx(self):
         with open(os.path.join(usr, "share/doc/sheaf/sheaf.spdx.json"), encoding="utf-8") as file:
