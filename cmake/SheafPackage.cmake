@@ -60,6 +60,10 @@ if(TARGET sheaf_cli)
 endif()
 if(TARGET sheaf_statestore)
   sheaf_deb(plugin mosquitto-sheaf net "mosquitto (>= 2.0.11)" "State store inside Mosquitto")
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")  # where this file looks for the plugin
+    install(FILES samples/deploy/sheaf-store.conf
+            DESTINATION share/doc/mosquitto-sheaf/examples COMPONENT plugin)
+  endif()
 endif()
 sheaf_deb(documentation sheaf-doc doc "" "Client for key-value endpoints: pages and samples")
 set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)

@@ -118,8 +118,11 @@ class Packages(unittest.TestCase):
     def test_pages_and_samples_are_there(self):
         doc = os.path.join(usr, "share/doc/sheaf")
         for file in ["README.md", "LICENSE", "CHANGELOG.md", "docs/cli.md",
-                     "samples/quickstart.cpp", "samples/mosquitto/mosquitto.conf"]:
+                     "samples/quickstart.cpp", "samples/mosquitto/mosquitto.conf",
+                     "samples/deploy/compose.yaml"]:
             self.assertTrue(glob.glob(os.path.join(doc, file) + "*"), file)
+        self.assertTrue(os.path.exists(os.path.join(
+            usr, "share/doc/mosquitto-sheaf/examples/sheaf-store.conf")))
         for file in ["docs/progress.md", "docs/Doxyfile", "docs/doxygen_filter.py"]:
             self.assertFalse(os.path.exists(os.path.join(doc, file)), file)
 

@@ -9,8 +9,9 @@ FOLDERS = ["include", "base", "protocol", "socket", "node", "cluster", "client",
 PRODUCT = ("include/", "base/", "protocol/", "socket/", "node/", "cluster/", "client/", "store/",
            "cli/")
 CPP = (".cpp", ".h")
-TEXT = CPP + (".txt", ".cmake", ".in", ".py", ".sh", ".md", ".json", ".conf", ".c")
-TEXT_NAMES = (".clang-format", ".clang-tidy", ".gitignore", "run", "LICENSE")
+TEXT = CPP + (".txt", ".cmake", ".in", ".py", ".sh", ".md", ".json", ".conf", ".yaml",
+              ".c")
+TEXT_NAMES = (".clang-format", ".clang-tidy", ".gitignore", "run", "LICENSE", "Dockerfile")
 
 
 class File:
