@@ -56,6 +56,7 @@ struct OperationTerms {
   std::chrono::milliseconds ttl{0};  // 0 = never expires
   // Monotonic; message expiry and the like are derived from it.
   std::chrono::nanoseconds deadline{0};
+  bool ttl_left = false;                 // get: asks for the rest of the value's life, too
   std::uint32_t flags = 0;               // set: kept beside the value
   std::uint64_t delta = 1;               // increment, decrement
   std::optional<std::uint64_t> initial;  // increment, decrement: of a key that is absent
@@ -114,6 +115,7 @@ struct Reply {
   std::string_view version;                              // raw text, empty if none or unusable
   std::string_view text;                                 // refused: the server's text
   std::uint32_t flags = 0;                               // memcached
+  std::optional<std::chrono::seconds> ttl_left;          // if asked for; none: it never expires
   std::optional<std::chrono::milliseconds> server_wall;  // clock
   std::optional<std::uint64_t> number;                   // increment, decrement: the new value
   Lease lease = Lease::none;                             // get, lease

@@ -36,7 +36,9 @@ Condition condition_of(SetCondition condition) noexcept {
 }  // namespace
 
 KeyRequest get_request(std::string_view key, const GetOptions& options) {
-  return {operation_on(Verb::get, key), options.timeout, options.stop, check_key(key), true};
+  protocol::Operation operation = operation_on(Verb::get, key);
+  operation.ttl_left = options.ttl_left;
+  return {operation, options.timeout, options.stop, check_key(key), true};
 }
 
 KeyRequest set_request(std::string_view key, std::string_view value, const SetOptions& options,

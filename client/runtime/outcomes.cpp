@@ -20,7 +20,8 @@ Error make_error(const socket::Completion& completion, Deadline started) {
 
 GetResult GetOp::convert(const protocol::Reply& reply) {
   if (reply.status != Status::done) return std::nullopt;
-  return Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags};
+  return Value{std::string(reply.value), Version{std::string(reply.version)}, reply.flags,
+               reply.ttl_left};
 }
 
 GetOp::Out GetOp::convert(const socket::Completion& completion, Deadline started) {

@@ -43,6 +43,9 @@ inline constexpr std::chrono::hours longest_wait{24 * 365};
 struct GetOptions {
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.
+  /// Asks for Value::ttl_left, too. memcached where the meta protocol is spoken; elsewhere
+  /// Outcome::unsupported.
+  bool ttl_left = false;
 };
 
 /// When a set is carried out.

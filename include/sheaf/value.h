@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -44,6 +45,9 @@ struct Value {
   std::string data;         ///< The bytes, unchanged; may contain anything, may be empty.
   Version version;          ///< Empty when the endpoint gave none.
   std::uint32_t flags = 0;  ///< memcached's 32 client flags; 0 elsewhere.
+  /// How long the value still lives, by its server's clock; parts of a second are not told. Only if
+  /// GetOptions::ttl_left asked for it; else, and of a value that never expires, nothing.
+  std::optional<std::chrono::seconds> ttl_left{};
 };
 
 /// A time to live. Takes any std::chrono duration; parts of a millisecond are rounded up.

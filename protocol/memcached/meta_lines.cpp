@@ -138,6 +138,9 @@ bool read_flag(std::string_view flag, ReplyLine& line) noexcept {
       return read_number(token, line.cas);
     case 'f':
       return read_number(token, line.flags);
+    case 't':
+      if (std::exchange(line.tells_ttl, true)) return false;
+      return token == "-1" || read_number(token, line.ttl);
     case 'W':
       line.won = true;
       return token.empty();
@@ -158,6 +161,7 @@ void MetaGet::encode(ByteWriter& out) const {
   out.bytes("mg ");
   out.bytes(put_key(out, key));
   out.bytes(value ? " v f c" : " f c");
+  if (ttl) put_flag(out, 't');
   if (touch) put_number(out, 'T', *touch);
   if (lease) put_number(out, 'N', *lease);
   end_line(out, opaque);

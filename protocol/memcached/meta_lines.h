@@ -28,6 +28,7 @@ struct MetaGet {
   std::string_view key;
   std::uint32_t opaque = 0;
   bool value = true;                     // else only whether it is there
+  bool ttl = false;                      // and how long it lives
   std::optional<std::uint32_t> touch{};  // the new time to live
   std::optional<std::uint32_t> lease{};  // on a miss: a stub that lives so many seconds
 
@@ -104,6 +105,8 @@ struct ReplyLine {
   std::optional<std::uint32_t> opaque{};
   std::optional<std::uint64_t> cas{};
   std::optional<std::uint32_t> flags{};
+  bool tells_ttl = false;              // t
+  std::optional<std::uint32_t> ttl{};  // seconds that are left; none: it never expires
   bool won = false;    // W: the right to compute the value
   bool taken = false;  // Z: somebody else has it
   bool stale = false;  // X

@@ -33,6 +33,7 @@ bool read_get(const ReplyLine& line, std::string_view value, Answers& answers, R
   } else {
     reply.value = value;
     reply.flags = *line.flags;
+    if (line.ttl) reply.ttl_left = std::chrono::seconds(*line.ttl);
     reply.stale = line.stale;
   }
   return true;

@@ -150,7 +150,7 @@ Step MetaSession::on_value(Pending& request, const ReplyLine& line, std::size_t 
   if (!*value) return answers().answer(request, Answers::above_value_limit(), event);
   if (!reads) return on_number(request, line, **value, event);
   Reply reply;
-  if (!read_get(line, **value, answers(), reply))
+  if (line.tells_ttl < request.ttl_left || !read_get(line, **value, answers(), reply))
     return broken("a value without what was asked for");
   return answers().answer(request, reply, event);
 }

@@ -117,6 +117,7 @@ Ticket MetaWriter::write_get(const Operation& operation, std::uint32_t expiry) {
   Pending& request = queue_.add(verb == Verb::touch ? Question::touch : Question::get, true);
   MetaGet line{.key = operation.key, .opaque = request.opaque};
   line.value = verb != Verb::touch;
+  line.ttl = request.ttl_left = operation.ttl_left;
   if (verb == Verb::touch || verb == Verb::get_and_touch) line.touch = expiry;
   if (verb == Verb::lease) line.lease = expiry;
   ByteWriter out(output_.buffer());

@@ -38,6 +38,7 @@ struct Pending : OrderedRequest {
   Question question = Question::get;
   Opcode opcode = Opcode::no_op;  // binary
   bool by_version = false;        // there was a condition on the version
+  bool ttl_left = false;          // get: the reply must say how long the value lives
   // many: keys before this one have been passed; stats in meta: 1 after the no-op is answered
   std::uint32_t at = 0;
   bool missed = false;                       // many, in meta: some of those had no item

@@ -164,6 +164,7 @@ std::optional<LocalError> refusal_of(const Operation& operation, const ServerFac
   if (auto error = bad_verb(operation.verb)) return error;
   if (auto error = bad_condition(operation)) return error;
   if (auto error = bad_ttl(operation)) return error;
+  if (operation.ttl_left) return unsupported("a read does not tell how long its value lives");
   if (auto error = bad_keys(operation)) return error;
   if (auto error = bad_number(operation)) return error;
   if (!operation.fence.empty()) {

@@ -45,6 +45,7 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
     case Verb::get:
       if (condition != Condition::none) return unsupported("the state store reads always");
       if (operation.ttl.count() != 0) return unsupported("a read has no time to live");
+      if (operation.ttl_left) return unsupported("the state store does not tell how long it lives");
       if (!operation.fence.empty()) {
         return unsupported("the state store does not check fencing tokens of reads");
       }

@@ -29,6 +29,7 @@ TEST(MetaLines, Requests) {
   EXPECT_EQ(line(MetaGet{.key = "k", .opaque = 1, .value = false, .touch = 0}),
             "mg k f c T0 O1\r\n");
   EXPECT_EQ(line(MetaGet{.key = "k", .opaque = 1, .lease = 30}), "mg k v f c N30 O1\r\n");
+  EXPECT_EQ(line(MetaGet{.key = "k", .opaque = 1, .ttl = true}), "mg k v f c t O1\r\n");
   EXPECT_EQ(line(MetaSet{.key = "k", .size = 5, .opaque = 1}), "ms k 5 c O1\r\n");
   EXPECT_EQ(line(MetaSet{.key = "k",
                          .size = 0,

@@ -39,7 +39,10 @@ CacheTable::Answer CacheTable::execute(const Operation& operation, const CacheCl
   if (operation.verb == Verb::set) return set(operation, present, clock);
   if (present == nullptr) return {Status::absent, {}, {}};
   const std::string version = std::to_string(present->version);
-  if (operation.verb == Verb::get) return {Status::done, present->value, version};
+  if (operation.verb == Verb::get) {
+    const std::int64_t left = present->ends == 0 ? -1 : present->ends - clock.second();
+    return {Status::done, present->value, version, left};
+  }
   if (operation.verb == Verb::touch) {
     present->ends = end_of(operation, clock);
     return {};

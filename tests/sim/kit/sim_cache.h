@@ -36,6 +36,7 @@ class CacheTable {
     protocol::Status status = protocol::Status::done;
     std::string value;
     std::string version;
+    std::int64_t seconds_left = -1;  // get; -1: it never expires
   };
 
   // get, set, touch and remove, with the conditions that memcached has.

@@ -157,6 +157,7 @@ class MemcachedPeer final : public SimPeer {
     }
     std::string rest = flags.opaque();
     if (flags.has('f')) rest += " f0";
+    if (flags.has('t')) rest += " t" + std::to_string(item.seconds_left);
     if (flags.has('c')) rest += " c" + item.version;
     if (!flags.has('v')) {
       out_ += "HD" + rest + "\r\n";
