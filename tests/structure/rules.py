@@ -33,12 +33,14 @@ PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that 
 
 # The rooms inside a layer: what a folder may include of its own layer beside itself. Files at the
 # root of client/ put its rooms together, those at the root of socket/ are below its rooms.
+# client/migration is above Client: it knows no more of it than a program does.
 FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
 ROOMS = {
     "client/runtime": [],
     "client/calls": ["client/runtime"],
     **{feature: ["client/calls", "client/runtime"] for feature in FEATURES},
     "client": ["client/calls", "client/runtime"] + FEATURES,
+    "client/migration": [],
     "socket": [],
     "socket/lane": ["socket"],
     "socket/uv": ["socket"],

@@ -20,6 +20,14 @@
 
 namespace sheaf::sim {
 
+// What whoever carries values from fleet to fleet does wrong: see migration_room_test.cpp.
+enum class MoverBug : std::uint8_t {
+  none,
+  hasty,          // begins a stage before all have left the one before
+  blind,          // copies without a placeholder
+  leaves_values,  // in the old fleet, which is not used any more
+};
+
 // What is wrong on purpose in a run.
 struct Plants {
   // No fault: the servers of every client change again and again. All of them are doors of one
@@ -30,6 +38,7 @@ struct Plants {
   cluster::ClusterControls cluster{};
   socket::LaneControls lane{};
   Bug session = Bug::none;
+  MoverBug mover = MoverBug::none;
   PrimitiveBugs primitives{};
 };
 

@@ -1,0 +1,116 @@
+#include "client/migration/copy_value.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/read_clocks.h"
+#include "client/migration/stage_rules.h"
+
+namespace sheaf {
+namespace client::migration {
+namespace {
+
+// A placeholder whose copier has died goes by itself.
+constexpr Ttl placeholder_ttl{std::chrono::seconds(60)};
+constexpr int most_attempts = 4;
+// From the request for a placeholder to the request that replaces it. A server that starts again
+// counts its versions anew, so one of them could come back: no server starts in so short a time.
+constexpr std::chrono::milliseconds longest_attempt{100};
+
+// What one attempt came to; nothing: somebody else acted in between, so once more.
+using Attempt = Result<std::optional<Copied>>;
+
+// The version of a placeholder in `to` that was there before this returns; nothing: there is a
+// value, or somebody acts at the same time (`there`: the former).
+struct Place {
+  std::optional<Version> version;
+  bool there = false;
+};
+
+Result<Place> adopt(Client& to, std::string_view key, Timeout timeout) {
+  const auto held = to.get(key, {.timeout = timeout});
+  if (!held) return Failure(held.error());
+  if (!*held) return Place{};
+  if ((*held)->data == placeholder) return Place{(*held)->version, false};
+  return Place{std::nullopt, true};
+}
+
+// Somebody's placeholder does as well as our own: what matters is that it was there before the
+// value is read. Servers that do not return versions of what they store are asked for it.
+Result<Place> take_place(Client& to, std::string_view key, Timeout timeout) {
+  const auto put =
+      to.set(key, placeholder,
+             {.ttl = placeholder_ttl, .condition = SetCondition::if_absent, .timeout = timeout});
+  if (!put) return Failure(put.error());
+  if (put->stored && !put->version.empty()) return Place{put->version, false};
+  return adopt(to, key, timeout);
+}
+
+Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout) {
+  const Deadline begun = read_monotonic();
+  const auto place = take_place(to, key, timeout);
+  if (!place) return Failure(place.error());
+  if (place->there) return std::optional(Copied::kept);
+  if (!place->version) return std::optional<Copied>();
+  const auto read = from.get(key, {.timeout = timeout, .ttl_left = true});
+  if (!read) return Failure(read.error());
+  const bool ends_now = *read && (*read)->ttl_left == std::chrono::seconds(0);
+  if (!*read || ends_now || (*read)->data == placeholder) {
+    const auto removed = to.remove(key, {.if_version = *place->version, .timeout = timeout});
+    if (!removed) return Failure(removed.error());
+    return std::optional(Copied::absent);
+  }
+  if (read_monotonic() - begun > longest_attempt) return std::optional<Copied>();
+  const Value& value = **read;
+  SetOptions options{.condition = SetCondition::if_version,
+                     .version = *place->version,
+                     .flags = value.flags,
+                     .timeout = timeout};
+  if (value.ttl_left) options.ttl = Ttl(*value.ttl_left);
+  const auto stored = to.set(key, value.data, options);
+  if (!stored) return Failure(stored.error());
+  return stored->stored ? std::optional(Copied::copied) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Copied> move_value(Client& from, Client& to, std::string_view key, Timeout timeout) {
+  auto copied = copy_for_migration(from, to, key, timeout);
+  if (!copied || (*copied != Copied::copied && *copied != Copied::kept)) return copied;
+  const auto removed = from.remove(key, {.timeout = timeout});
+  if (!removed) return Failure(removed.error());
+  return copied;
+}
+
+Result<bool> drop_if_stale(Client& present, Client& copies, std::string_view key,
+                           bool absent_counts, Timeout timeout) {
+  const auto copy = copies.get(key, {.timeout = timeout});
+  if (!copy) return Failure(copy.error());
+  if (!*copy || (*copy)->data == placeholder) return false;
+  const auto value = present.get(key, {.timeout = timeout});
+  if (!value) return Failure(value.error());
+  const bool none = !*value || (*value)->data == placeholder;
+  const bool right =
+      none ? !absent_counts : (*value)->data == (*copy)->data && (*value)->flags == (*copy)->flags;
+  if (right) return false;
+  const auto removed = copies.remove(key, {.if_version = (*copy)->version, .timeout = timeout});
+  if (!removed) return Failure(removed.error());
+  return *removed == RemoveResult::removed;
+}
+
+}  // namespace client::migration
+
+inline namespace v0 {
+
+Result<Copied> copy_for_migration(Client& from, Client& to, std::string_view key, Timeout timeout) {
+  using client::migration::try_copy;
+  for (int attempt = 0; attempt < client::migration::most_attempts; ++attempt) {
+    auto tried = try_copy(from, to, key, timeout);
+    if (!tried) return Failure(std::move(tried.error()));
+    if (*tried) return **tried;
+  }
+  return Copied::overtaken;
+}
+
+}  // namespace v0
+}  // namespace sheaf

@@ -1,0 +1,85 @@
+#pragma once
+
+// What the copies of a MigratingCache's calls share: the clients of both fleets, the stage, and
+// what is counted.
+//
+// Thread rule: any thread.
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sheaf/migration.h>
+
+#include "base/mutex.h"
+#include "base/read_clocks.h"
+#include "client/migration/stage_clock.h"
+#include "client/migration/stage_rules.h"
+
+namespace sheaf {
+inline namespace v0 {
+
+class MigratingCache::State {
+ public:
+  using Fleet = client::migration::Fleet;
+
+  // A call that was let in.
+  struct Call {
+    MigrationStage stage;
+    const client::migration::StageRules& rules;
+    Deadline end;
+
+    // Whatever was done by now may have been done in a stage that is over: it proves nothing.
+    bool over() const { return read_monotonic() > end; }
+    // Nothing: there is no time left.
+    Timeout left() const {
+      const auto time = end - read_monotonic();
+      return time < shortest ? Timeout() : Timeout(time);
+    }
+    // For a first step: there was time a moment ago.
+    Timeout all() const { return left().value_or(shortest); }
+
+    static constexpr std::chrono::nanoseconds shortest = std::chrono::milliseconds(1);
+  };
+
+  State(Client from, Client to, Reader reader, std::chrono::milliseconds settle);
+
+  // Reads the stage again if it is due. A call that is let in has time for its first step.
+  Result<Call> begin(const Timeout& timeout);
+  Client& client(Fleet fleet) noexcept { return clients_[static_cast<std::size_t>(fleet)]; }
+
+  void count(MigrationStage stage, bool hit, bool second) noexcept;
+  void note_stale(std::string_view key);
+
+  MigrationStage stage() const;
+  std::vector<MigrationCounts> counts() const;
+  std::vector<std::string> take_stale();
+
+ private:
+  struct Tally {
+    std::atomic<std::uint64_t> gets = 0;
+    std::atomic<std::uint64_t> hits = 0;
+    std::atomic<std::uint64_t> second_hits = 0;
+  };
+
+  void read_stage(Deadline now) SHEAF_REQUIRES(mutex_);
+  std::optional<Error> wrong_servers(const Migration& read) const;
+
+  const Reader reader_;
+  std::array<Client, 2> clients_;
+  const std::array<std::vector<std::string>, 2> names_;
+  mutable sync::Mutex mutex_;
+  client::migration::StageClock clock_ SHEAF_GUARDED_BY(mutex_);
+  MigrationStage stage_ SHEAF_GUARDED_BY(mutex_) = MigrationStage::before;
+  bool reading_ SHEAF_GUARDED_BY(mutex_) = false;  // a thread is at it, without the mutex
+  std::optional<Error> unread_ SHEAF_GUARDED_BY(mutex_);
+  std::deque<std::string> stale_ SHEAF_GUARDED_BY(mutex_);
+  std::array<Tally, client::migration::stage_count> tallies_;
+};
+
+}  // namespace v0
+}  // namespace sheaf

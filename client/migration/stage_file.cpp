@@ -1,0 +1,183 @@
+#include "client/migration/stage_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "base/local_error.h"
+#include "base/strict_json.h"
+#include "base/text.h"
+#include "client/migration/stage_rules.h"
+
+namespace sheaf {
+namespace client::migration {
+namespace {
+
+constexpr std::size_t most_bytes = 64u << 10;
+
+Failure wrong(const std::string& file, const std::string& what) {
+  return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
+                             "the migration file " + printable(file, 256) + ": " + what));
+}
+
+// Closes at the end of the scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const noexcept { return number_; }
+  bool good() const noexcept { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::expected<std::vector<std::string>, std::string> names_in(const JsonValue& document,
+                                                              std::string_view field) {
+  std::vector<std::string> names;
+  const JsonValue* const list = document.find(field);
+  if (list == nullptr) return names;
+  const auto bad = [&] { return std::unexpected(std::string(field) + " is no list of servers"); };
+  if (!list->is_array()) return bad();
+  for (const JsonValue& name : list->elements) {
+    if (!name.is_text()) return bad();
+    names.push_back(name.text);
+  }
+  return names;
+}
+
+void put_names(std::string& text, std::string_view field, const std::vector<std::string>& names) {
+  text.append(",\n  \"").append(field).append("\": [");
+  for (const std::string& name : names) {
+    if (text.back() != '[') text.append(", ");
+    text.append(1, '"');
+    for (const char c : name) {  // hosts and paths; checked where they were configured
+      if (c == '"' || c == '\\') text.append(1, '\\');
+      text.append(1, c);
+    }
+    text.append(1, '"');
+  }
+  text.append(1, ']');
+}
+
+}  // namespace
+
+std::expected<Migration, std::string> parse_migration(std::string_view text) {
+  const auto document = parse_strict_json(text);
+  if (!document) return std::unexpected(document.error());
+  if (!document->is_object()) return std::unexpected("it is no JSON object");
+  const JsonValue* const name = document->find("stage");
+  if (name == nullptr || !name->is_text()) return std::unexpected("it names no stage");
+  const auto stage = stage_named(name->text);
+  if (!stage) return std::unexpected("it names a stage that there is not");
+  Migration migration{.stage = *stage};
+  auto from = names_in(*document, "from");
+  if (!from) return std::unexpected(from.error());
+  auto to = names_in(*document, "to");
+  if (!to) return std::unexpected(to.error());
+  migration.from = std::move(*from);
+  migration.to = std::move(*to);
+  if (const JsonValue* const settle = document->find("settle")) {
+    const auto time = settle->is_text() ? parse_duration(settle->text) : std::nullopt;
+    if (!time || time->count() < 1) return std::unexpected("settle is no duration such as \"10s\"");
+    migration.settle = *time;
+  }
+  return migration;
+}
+
+std::string migration_text(const Migration& migration) {
+  std::string text = "{\n  \"stage\": \"";
+  text.append(to_string(migration.stage)).append(1, '"');
+  put_names(text, "from", migration.from);
+  put_names(text, "to", migration.to);
+  if (migration.settle) {
+    text.append(",\n  \"settle\": \"").append(format_duration(*migration.settle)).append(1, '"');
+  }
+  return text.append("\n}\n");
+}
+
+std::vector<std::string> server_names(const ClusterConfig& config) {
+  std::vector<std::string> names;
+  for (const NodeConfig& node : config.nodes) {
+    std::string name = is_path(node.host) ? node.host : join_host_port(node.host, node.port);
+    if (node.weight != 1) name.append(1, '*').append(std::to_string(node.weight));
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+bool same_servers(std::vector<std::string> left, std::vector<std::string> right) {
+  std::ranges::sort(left);
+  std::ranges::sort(right);
+  return left == right;
+}
+
+Result<void> write_migration(const std::string& file, const Migration& migration) {
+  const std::string fresh = file + ".new";
+  {
+    const Descriptor made(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!made.good() || !write_all(made.number(), migration_text(migration)) ||
+        ::fsync(made.number()) != 0) {
+      return wrong(file, std::string("cannot be written: ") + std::strerror(errno));
+    }
+  }
+  if (std::rename(fresh.c_str(), file.c_str()) != 0) {
+    return wrong(file, std::string("cannot be replaced: ") + std::strerror(errno));
+  }
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == file.npos ? "." : file.substr(0, slash + 1);
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.good()) ::fsync(opened.number());
+  return {};
+}
+
+Result<std::optional<Migration>> read_if_there(const std::string& file) {
+  const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened.good() && errno == ENOENT) return std::optional<Migration>();
+  if (!opened.good()) return wrong(file, std::strerror(errno));
+  std::string text(most_bytes + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto got = ::read(opened.number(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return wrong(file, std::strerror(errno));
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > most_bytes) return wrong(file, "it has more than 64 KiB");
+  auto migration = parse_migration(std::string_view(text).substr(0, size));
+  if (!migration) return wrong(file, migration.error());
+  return std::optional(std::move(*migration));
+}
+
+}  // namespace client::migration
+
+inline namespace v0 {
+
+Result<Migration> read_migration(const std::string& file) {
+  return client::migration::read_if_there(file).transform(
+      [](std::optional<Migration>&& found) { return std::move(found).value_or(Migration{}); });
+}
+
+}  // namespace v0
+}  // namespace sheaf
