@@ -53,6 +53,8 @@ ExitCode run_locate(Context& context);
 ExitCode run_ring(Context& context);
 // Without servers.
 ExitCode run_ring_diff(const Arguments& arguments, Output& out);
+// With servers of its own options.
+ExitCode run_migrate(const Arguments& arguments, Output& out);
 ExitCode run_nodes(Context& context);
 ExitCode run_stats(Context& context);
 ExitCode run_exec(Context& context);

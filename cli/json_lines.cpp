@@ -397,6 +397,42 @@ std::string json_bench_total(const BenchResult& result) {
   return line_of(object);
 }
 
+std::string json_migration_stage(MigrationStage stage, bool resumed) {
+  Json object = Json::object();
+  object["stage"] = to_string(stage);
+  object["event"] = resumed ? "resumed" : "begun";
+  return line_of(object);
+}
+
+std::string json_migration_pass(MigrationStage stage, std::string_view pass,
+                                const PassCounts& counts) {
+  static constexpr std::array<const char*, key_ends> names{"copied", "kept",  "absent", "overtaken",
+                                                           "stale",  "right", "refused"};
+  Json object = Json::object();
+  object["stage"] = to_string(stage);
+  object["pass"] = pass;
+  object["keys"] = counts.keys();
+  object["seconds"] = std::chrono::duration<double>(counts.elapsed).count();
+  for (std::size_t i = 0; i < key_ends; ++i) object[names[i]] = counts.ends[i];
+  object["failed"] = counts.failed;
+  if (!counts.first_error.empty()) object["first_error"] = counts.first_error;
+  return line_of(object);
+}
+
+std::string json_migration_reads(MigrationStage stage, const std::optional<StageReads>& reads) {
+  Json object = Json::object();
+  object["stage"] = to_string(stage);
+  object["gets"] = reads ? Json(reads->gets) : Json(nullptr);
+  object["hits"] = reads ? Json(reads->hits) : Json(nullptr);
+  return line_of(object);
+}
+
+std::string json_migration_stale(std::string_view key) {
+  Json object = Json::object();
+  put_bytes(object, "stale", key);
+  return line_of(object);
+}
+
 std::string json_event(const WatchEvent& event) {
   Json object = Json::object();
   object["event"] = to_string(event.kind);

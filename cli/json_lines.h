@@ -18,6 +18,8 @@
 #include <sheaf/stats.h>
 
 #include "cli/bench_report.h"
+#include "cli/migrate/carrier.h"
+#include "cli/migrate/fleets.h"
 #include "cli/ring_diff.h"
 #include "cli/ring_picture.h"
 #include "cli/top_rows.h"
@@ -61,6 +63,15 @@ std::string json_top(const TopRow& row, std::chrono::system_clock::time_point ti
 std::string json_bench(const BenchOperation& operation, std::chrono::nanoseconds elapsed);
 // {"seconds":1.5,"keys":N,"processor_us":1.5,"late":N}
 std::string json_bench_total(const BenchResult& result);
+// {"stage":"mirror","event":"begun"}; "resumed" if the program found it begun.
+std::string json_migration_stage(MigrationStage stage, bool resumed);
+// {"stage":"mirror","pass":"copy","keys":N,"seconds":1.5,"copied":N,...,"failed":N}
+std::string json_migration_pass(MigrationStage stage, std::string_view pass,
+                                const PassCounts& counts);
+// {"stage":"mirror","gets":N,"hits":N}; null where the servers did not tell.
+std::string json_migration_reads(MigrationStage stage, const std::optional<StageReads>& reads);
+// {"stale":K}
+std::string json_migration_stale(std::string_view key);
 // {"from":N,"to":N,"share":0.25}; {"moved":0.25}, and "keys" if they were simulated.
 std::string json_flow(const KeyFlow& flow);
 std::string json_moved(const RingDiff& diff);

@@ -95,6 +95,7 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
       return run_top(context);
     case Command::bench:
       return run_bench(context);
+    case Command::migrate:
     case Command::dev:
     case Command::help:
     case Command::completion:
@@ -120,6 +121,7 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
   if (arguments->command == Command::dev) {
     return run_dev(arguments->dev, arguments->global.json, out);
   }
+  if (arguments->command == Command::migrate) return run_migrate(*arguments, out);
   if (!arguments->ring_diff.empty()) return run_ring_diff(*arguments, out);
   return run_on_servers(*arguments, in, out);
 }

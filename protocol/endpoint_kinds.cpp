@@ -57,9 +57,9 @@ constexpr FeatureSet store_one_home = {Feature::fencing, Feature::watch, Feature
                                        Feature::locks};
 
 constexpr FeatureSet memcached_features = {
-    Feature::if_present, Feature::if_version, Feature::edits,  Feature::counters,
-    Feature::touch,      Feature::flags,      Feature::rehash, Feature::server_stats,
-    Feature::lists,      Feature::locks};
+    Feature::if_present,   Feature::if_version, Feature::edits,    Feature::counters,
+    Feature::touch,        Feature::flags,      Feature::ttl_left, Feature::rehash,
+    Feature::server_stats, Feature::lists,      Feature::locks};
 
 constexpr FeatureSet redis_features = {Feature::if_absent_or_equal,
                                        Feature::if_value,

@@ -293,6 +293,10 @@ Taken::Step Taken::take_load() {
     auto top = read_top_words(line_);
     if (!top) return std::unexpected(std::move(top.error()));
     out_.top = *top;
+  } else if (out_.command == Command::migrate) {
+    auto migrate = read_migrate_words(line_);
+    if (!migrate) return std::unexpected(std::move(migrate.error()));
+    out_.migrate = std::move(*migrate);
   }
   return {};
 }

@@ -18,6 +18,7 @@
 #include "cli/dev/server_kind.h"
 #include "cli/line/list_words.h"
 #include "cli/line/load_words.h"
+#include "cli/line/migrate_words.h"
 #include "cli/line/parser.h"
 
 namespace sheaf::cli {
@@ -98,6 +99,7 @@ struct Arguments {
   ExecArguments exec;
   BenchArguments bench;
   TopArguments top;
+  MigrateArguments migrate;
   DevArguments dev;
 };
 

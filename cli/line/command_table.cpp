@@ -66,6 +66,19 @@ constexpr std::array bench_options{
     OptionRow{"--value-size", "BYTES", "of each value (default 100)"},
     OptionRow{"--batch", "N", "keys of each operation (default 1)"},
     OptionRow{"--rate", "N", "operations a second (default: as many as go)"}};
+constexpr std::array migrate_options{
+    OptionRow{"--from", "URI", "the servers that have the cache now"},
+    OptionRow{"--to", "URI", "the servers that take it over"},
+    OptionRow{"--state", "FILE", "the file that tells all programs the stage", Completes::files},
+    OptionRow{"--settle", "DURATION", "how long programs may take to follow (default 10s)"},
+    OptionRow{"--until", "STAGE", "ends in this stage"},
+    OptionRow{"--back", "", "the way back"},
+    OptionRow{"--keys", "FILE", "the keys, one a line; the servers are not asked",
+              Completes::files},
+    OptionRow{"--stale", "FILE", "adds to it the keys of copies that were not the present value",
+              Completes::files},
+    OptionRow{"--empty-to", "", "removes what the new servers have before it begins"},
+    OptionRow{"--callers", "N", "threads that copy, 1 to 256 (default 8)"}};
 constexpr std::array exec_options{
     OptionRow{"--node", "HOST:PORT", "to this node, whatever the keys"}};
 constexpr std::array dev_options{
@@ -232,6 +245,14 @@ constexpr std::array table{
                "minutes. With --rate a latency counts from when the operation was to begin, so "
                "that one that was held up counts as slow. Ctrl-C ends it early.",
                bench_options},
+    CommandRow{
+        Command::migrate, "migrate", servers, "",
+        "move a cache to other memcached servers while programs use it",
+        "The programs use a MigratingCache each, which reads the stage from --state: before, "
+        "mirror, switched, drain, after. In mirror the values are copied, in drain the rest "
+        "is moved. Whatever ends it, the same command goes on, and --back leads back until "
+        "the stage is after. docs/migration.md has the whole road.",
+        migrate_options},
     CommandRow{Command::exec, "exec", servers, "CMD...",
                "send a command of the server's own; prints its reply (redis)",
                "It goes to the owner of its keys. Options go before CMD; put -- before a command "

@@ -36,6 +36,7 @@ enum class Command : std::uint8_t {
   exec,
   top,
   bench,
+  migrate,
   dev,
   help,
   completion,

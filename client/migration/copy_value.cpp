@@ -1,7 +1,9 @@
-#include "client/migration/copy_value.h"
+// How values are carried from one fleet to the other while programs write.
 
 #include <optional>
 #include <utility>
+
+#include <sheaf/migration.h>
 
 #include "base/read_clocks.h"
 #include "client/migration/stage_rules.h"
@@ -74,30 +76,6 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
 
 }  // namespace
 
-Result<Copied> move_value(Client& from, Client& to, std::string_view key, Timeout timeout) {
-  auto copied = copy_for_migration(from, to, key, timeout);
-  if (!copied || (*copied != Copied::copied && *copied != Copied::kept)) return copied;
-  const auto removed = from.remove(key, {.timeout = timeout});
-  if (!removed) return Failure(removed.error());
-  return copied;
-}
-
-Result<bool> drop_if_stale(Client& present, Client& copies, std::string_view key,
-                           bool absent_counts, Timeout timeout) {
-  const auto copy = copies.get(key, {.timeout = timeout});
-  if (!copy) return Failure(copy.error());
-  if (!*copy || (*copy)->data == placeholder) return false;
-  const auto value = present.get(key, {.timeout = timeout});
-  if (!value) return Failure(value.error());
-  const bool none = !*value || (*value)->data == placeholder;
-  const bool right =
-      none ? !absent_counts : (*value)->data == (*copy)->data && (*value)->flags == (*copy)->flags;
-  if (right) return false;
-  const auto removed = copies.remove(key, {.if_version = (*copy)->version, .timeout = timeout});
-  if (!removed) return Failure(removed.error());
-  return *removed == RemoveResult::removed;
-}
-
 }  // namespace client::migration
 
 inline namespace v0 {
@@ -110,6 +88,30 @@ Result<Copied> copy_for_migration(Client& from, Client& to, std::string_view key
     if (*tried) return **tried;
   }
   return Copied::overtaken;
+}
+
+Result<Copied> move_for_migration(Client& from, Client& to, std::string_view key, Timeout timeout) {
+  auto copied = copy_for_migration(from, to, key, timeout);
+  if (!copied || (*copied != Copied::copied && *copied != Copied::kept)) return copied;
+  const auto removed = from.remove(key, {.timeout = timeout});
+  if (!removed) return Failure(removed.error());
+  return copied;
+}
+
+Result<bool> drop_stale_copy(Client& present, Client& copies, std::string_view key,
+                             bool absent_counts, Timeout timeout) {
+  const auto copy = copies.get(key, {.timeout = timeout});
+  if (!copy) return Failure(copy.error());
+  if (!*copy || (*copy)->data == client::migration::placeholder) return false;
+  const auto value = present.get(key, {.timeout = timeout});
+  if (!value) return Failure(value.error());
+  const bool none = !*value || (*value)->data == client::migration::placeholder;
+  const bool right =
+      none ? !absent_counts : (*value)->data == (*copy)->data && (*value)->flags == (*copy)->flags;
+  if (right) return false;
+  const auto removed = copies.remove(key, {.if_version = (*copy)->version, .timeout = timeout});
+  if (!removed) return Failure(removed.error());
+  return *removed == RemoveResult::removed;
 }
 
 }  // namespace v0

@@ -1,4 +1,4 @@
-// get_many, set_many and remove_many of a MigratingCache: each step with all keys at once.
+#include "client/migration/migrating_batches.h"
 
 #include <string>
 #include <unordered_map>
@@ -8,7 +8,6 @@
 
 #include "base/local_error.h"
 #include "client/migration/answers.h"
-#include "client/migration/migrating_state.h"
 #include "client/migration/write_progress.h"
 
 namespace sheaf {
@@ -98,54 +97,56 @@ void store_at(Client& client, const DistinctItems& items, const std::vector<std:
 
 }  // namespace
 
-inline namespace v0 {
+namespace client::migration {
 
-std::vector<KeyResult<GetResult>> MigratingCache::get_many(std::span<const std::string_view> keys,
-                                                           const BatchOptions& options) {
-  const auto call = state_->begin(options.timeout);
+std::vector<KeyResult<GetResult>> get_many(MigratingCache::State& state,
+                                           std::span<const std::string_view> keys,
+                                           const BatchOptions& options) {
+  const auto call = state.begin(options.timeout);
   if (!call) {
     DistinctItems items;
     for (const std::string_view key : keys) items.add(key, {});
     return all_failed<GetResult>(items.keys, call.error());
   }
   const std::span<const Fleet> fleets = call->rules.reads;
-  auto all = state_->client(fleets[0]).get_many(keys, {call->all(), options.stop});
+  auto all = state.client(fleets[0]).get_many(keys, {call->all(), options.stop});
   std::vector<std::size_t> places;
   std::vector<std::string_view> again;
   for (std::size_t i = 0; fleets.size() > 1 && i < all.size(); ++i) {
-    if (!client::migration::missing(all[i].result)) continue;
+    if (!missing(all[i].result)) continue;
     places.push_back(i);
     again.push_back(all[i].key);
   }
   std::vector<KeyResult<GetResult>> seconds;
   const Timeout left = call->left();
   if (!again.empty() && left) {
-    seconds = state_->client(fleets[1]).get_many(again, {left, options.stop});
+    seconds = state.client(fleets[1]).get_many(again, {left, options.stop});
   }
   const bool over = call->over();
   std::size_t next = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Result<GetResult>& got = all[i].result;
     const bool second = next < places.size() && places[next] == i;
-    if (second && left) client::migration::take_second(got, std::move(seconds[next].result));
-    if (second && !left) client::migration::take_nothing(got);
+    if (second && left) take_second(got, std::move(seconds[next].result));
+    if (second && !left) take_nothing(got);
     next += second ? 1 : 0;
-    if (over) client::migration::take_nothing(got);
-    client::migration::finish(got);
-    if (got) state_->count(call->stage, got->has_value(), second);
+    if (over) take_nothing(got);
+    finish(got);
+    if (got) state.count(call->stage, got->has_value(), second);
   }
   return all;
 }
 
-std::vector<KeyResult<SetResult>> MigratingCache::set_many(std::span<const SetItem> items,
-                                                           const BatchSetOptions& options) {
+std::vector<KeyResult<SetResult>> set_many(MigratingCache::State& state,
+                                           std::span<const SetItem> items,
+                                           const BatchSetOptions& options) {
   DistinctItems distinct;
   for (const SetItem& item : items) distinct.add(item.key, item.value);
-  const auto call = state_->begin(options.timeout);
+  const auto call = state.begin(options.timeout);
   if (!call) return all_failed<SetResult>(distinct.keys, call.error());
   std::vector<WriteProgress> before(distinct.keys.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
-    if (auto error = client::migration::refusal_of(distinct.values[i], SetOptions{})) {
+    if (auto error = refusal_of(distinct.values[i], SetOptions{})) {
       before[i].on_stored(Failure(std::move(*error)));
     }
   }
@@ -153,7 +154,7 @@ std::vector<KeyResult<SetResult>> MigratingCache::set_many(std::span<const SetIt
       take(*call, call->rules.set, std::move(before),
            [&](const WriteStep& step, const Timeout& left, const std::vector<std::size_t>& places,
                std::vector<WriteProgress>& all) {
-             Client& client = state_->client(step.fleet);
+             Client& client = state.client(step.fleet);
              if (step.stores) {
                store_at(client, distinct, places, {options.ttl, left, options.stop}, all);
              } else {
@@ -163,33 +164,34 @@ std::vector<KeyResult<SetResult>> MigratingCache::set_many(std::span<const SetIt
   std::vector<KeyResult<SetResult>> results;
   results.reserve(ends.size());
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends[i].unknown()) state_->note_stale(distinct.keys[i]);
+    if (ends[i].unknown()) state.note_stale(distinct.keys[i]);
     results.push_back({std::string(distinct.keys[i]), outcome_of(ends[i], SetResult{true, {}})});
   }
   return results;
 }
 
-std::vector<KeyResult<RemoveResult>> MigratingCache::remove_many(
-    std::span<const std::string_view> keys, const BatchOptions& options) {
+std::vector<KeyResult<RemoveResult>> remove_many(MigratingCache::State& state,
+                                                 std::span<const std::string_view> keys,
+                                                 const BatchOptions& options) {
   DistinctItems distinct;
   for (const std::string_view key : keys) distinct.add(key, {});
-  const auto call = state_->begin(options.timeout);
+  const auto call = state.begin(options.timeout);
   if (!call) return all_failed<RemoveResult>(distinct.keys, call.error());
-  const auto ends = take(
-      *call, call->rules.remove, std::vector<WriteProgress>(distinct.keys.size()),
-      [&](const WriteStep& step, const Timeout& left, const std::vector<std::size_t>& places,
-          std::vector<WriteProgress>& all) {
-        remove_at(state_->client(step.fleet), distinct.keys, places, {left, options.stop}, all);
-      });
+  const auto ends =
+      take(*call, call->rules.remove, std::vector<WriteProgress>(distinct.keys.size()),
+           [&](const WriteStep& step, const Timeout& left, const std::vector<std::size_t>& places,
+               std::vector<WriteProgress>& all) {
+             remove_at(state.client(step.fleet), distinct.keys, places, {left, options.stop}, all);
+           });
   std::vector<KeyResult<RemoveResult>> results;
   results.reserve(ends.size());
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends[i].unknown()) state_->note_stale(distinct.keys[i]);
+    if (ends[i].unknown()) state.note_stale(distinct.keys[i]);
     const RemoveResult done{ends[i].removed() ? RemoveResult::removed : RemoveResult::absent, {}};
     results.push_back({std::string(distinct.keys[i]), outcome_of(ends[i], done)});
   }
   return results;
 }
 
-}  // namespace v0
+}  // namespace client::migration
 }  // namespace sheaf

@@ -4,7 +4,7 @@
 
 #include "base/local_error.h"
 #include "client/migration/answers.h"
-#include "client/migration/migrating_state.h"
+#include "client/migration/migrating_batches.h"
 #include "client/migration/stage_file.h"
 #include "client/migration/write_progress.h"
 
@@ -66,7 +66,7 @@ Result<MigratingCache> MigratingCache::open(Client from, Client to, Reader reade
         "settle is " + std::to_string(options.settle.count()) + " ms; it must be 100 ms to 1 h"));
   }
   for (const Client* const client : {&from, &to}) {
-    if (client->config().kind == EndpointKind::memcached) continue;
+    if (client->supports(Feature::ttl_left)) continue;
     return Failure(local_error(Outcome::unsupported, Reason::bad_argument,
                                "a cache can move between fleets of memcached only"));
   }
@@ -133,6 +133,21 @@ Result<RemoveResult> MigratingCache::remove(std::string_view key, const RemoveOp
   if (done.unknown()) state_->note_stale(key);
   if (done.error() != nullptr) return Failure(*done.error());
   return RemoveResult{done.removed() ? RemoveResult::removed : RemoveResult::absent, {}};
+}
+
+std::vector<KeyResult<GetResult>> MigratingCache::get_many(std::span<const std::string_view> keys,
+                                                           const BatchOptions& options) {
+  return client::migration::get_many(*state_, keys, options);
+}
+
+std::vector<KeyResult<SetResult>> MigratingCache::set_many(std::span<const SetItem> items,
+                                                           const BatchSetOptions& options) {
+  return client::migration::set_many(*state_, items, options);
+}
+
+std::vector<KeyResult<RemoveResult>> MigratingCache::remove_many(
+    std::span<const std::string_view> keys, const BatchOptions& options) {
+  return client::migration::remove_many(*state_, keys, options);
 }
 
 MigrationStage MigratingCache::stage() const { return state_->stage(); }

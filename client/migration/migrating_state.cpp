@@ -23,8 +23,7 @@ MigratingCache::State::State(Client from, Client to, Reader reader,
                              std::chrono::milliseconds settle)
     : reader_(std::move(reader)),
       clients_{std::move(from), std::move(to)},
-      names_{client::migration::server_names(clients_[0].config()),
-             client::migration::server_names(clients_[1].config())},
+      names_{migration_servers(clients_[0].config()), migration_servers(clients_[1].config())},
       clock_(settle) {}
 
 std::optional<Error> MigratingCache::State::wrong_servers(const Migration& read) const {

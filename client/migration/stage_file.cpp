@@ -116,41 +116,6 @@ std::string migration_text(const Migration& migration) {
   return text.append("\n}\n");
 }
 
-std::vector<std::string> server_names(const ClusterConfig& config) {
-  std::vector<std::string> names;
-  for (const NodeConfig& node : config.nodes) {
-    std::string name = is_path(node.host) ? node.host : join_host_port(node.host, node.port);
-    if (node.weight != 1) name.append(1, '*').append(std::to_string(node.weight));
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
-bool same_servers(std::vector<std::string> left, std::vector<std::string> right) {
-  std::ranges::sort(left);
-  std::ranges::sort(right);
-  return left == right;
-}
-
-Result<void> write_migration(const std::string& file, const Migration& migration) {
-  const std::string fresh = file + ".new";
-  {
-    const Descriptor made(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!made.good() || !write_all(made.number(), migration_text(migration)) ||
-        ::fsync(made.number()) != 0) {
-      return wrong(file, std::string("cannot be written: ") + std::strerror(errno));
-    }
-  }
-  if (std::rename(fresh.c_str(), file.c_str()) != 0) {
-    return wrong(file, std::string("cannot be replaced: ") + std::strerror(errno));
-  }
-  const std::size_t slash = file.rfind('/');
-  const std::string folder = slash == file.npos ? "." : file.substr(0, slash + 1);
-  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.good()) ::fsync(opened.number());
-  return {};
-}
-
 Result<std::optional<Migration>> read_if_there(const std::string& file) {
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!opened.good() && errno == ENOENT) return std::optional<Migration>();
@@ -177,6 +142,41 @@ inline namespace v0 {
 Result<Migration> read_migration(const std::string& file) {
   return client::migration::read_if_there(file).transform(
       [](std::optional<Migration>&& found) { return std::move(found).value_or(Migration{}); });
+}
+
+std::vector<std::string> migration_servers(const ClusterConfig& config) {
+  std::vector<std::string> names;
+  for (const NodeConfig& node : config.nodes) {
+    std::string name = is_path(node.host) ? node.host : join_host_port(node.host, node.port);
+    if (node.weight != 1) name.append(1, '*').append(std::to_string(node.weight));
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Result<void> write_migration(const std::string& file, const Migration& migration) {
+  const std::string fresh = file + ".new";
+  {
+    const client::migration::Descriptor made(
+        ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!made.good() ||
+        !client::migration::write_all(made.number(),
+                                      client::migration::migration_text(migration)) ||
+        ::fsync(made.number()) != 0) {
+      return client::migration::wrong(file,
+                                      std::string("cannot be written: ") + std::strerror(errno));
+    }
+  }
+  if (std::rename(fresh.c_str(), file.c_str()) != 0) {
+    return client::migration::wrong(file,
+                                    std::string("cannot be replaced: ") + std::strerror(errno));
+  }
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == file.npos ? "." : file.substr(0, slash + 1);
+  const client::migration::Descriptor opened(
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.good()) ::fsync(opened.number());
+  return {};
 }
 
 }  // namespace v0

@@ -4,6 +4,7 @@
 //
 // Thread rule: any thread.
 
+#include <algorithm>
 #include <expected>
 #include <optional>
 #include <string>
@@ -18,16 +19,14 @@ namespace sheaf::client::migration {
 std::expected<Migration, std::string> parse_migration(std::string_view text);
 std::string migration_text(const Migration& migration);
 
-// The servers of a configuration as the file names them.
-std::vector<std::string> server_names(const ClusterConfig& config);
 // Whether both name the same servers, in any order.
-bool same_servers(std::vector<std::string> left, std::vector<std::string> right);
+inline bool same_servers(std::vector<std::string> left, std::vector<std::string> right) {
+  std::ranges::sort(left);
+  std::ranges::sort(right);
+  return left == right;
+}
 
 // Nothing: there is no such file. Errors as read_migration().
 Result<std::optional<Migration>> read_if_there(const std::string& file);
-
-// Replaces the file in one step: who reads it meanwhile finds the old text or the new one. It is on
-// the disk when this returns. Errors as read_migration().
-Result<void> write_migration(const std::string& file, const Migration& migration);
 
 }  // namespace sheaf::client::migration

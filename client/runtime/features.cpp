@@ -63,6 +63,8 @@ std::string_view to_string(Feature feature) noexcept {
       return "flags beside the value";
     case Feature::millisecond_ttl:
       return "time to live in ms";
+    case Feature::ttl_left:
+      return "rest of a time to live";
     case Feature::rehash:
       return "failover to other nodes";
     case Feature::clock:

@@ -28,6 +28,7 @@ enum class Feature : std::uint8_t {
   get_and_set,         ///< get_and_set.
   flags,               ///< SetOptions::flags: 32 bits beside the value.
   millisecond_ttl,     ///< Times to live count in milliseconds; elsewhere in seconds, rounded up.
+  ttl_left,            ///< GetOptions::ttl_left; of memcached where it speaks the meta protocol.
   rehash,              ///< FailoverMode::rehash.
   clock,               ///< NodeReport::clock_difference.
   server_stats,        ///< server_stats and server_versions.
@@ -50,6 +51,7 @@ inline constexpr Feature all_features[] = {Feature::fencing,
                                            Feature::get_and_set,
                                            Feature::flags,
                                            Feature::millisecond_ttl,
+                                           Feature::ttl_left,
                                            Feature::rehash,
                                            Feature::clock,
                                            Feature::server_stats,

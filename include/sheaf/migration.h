@@ -54,6 +54,11 @@ struct Migration {
 /// Outcome::invalid, Reason::bad_configuration for a file that cannot be read or understood; the
 /// text names it.
 SHEAF_API Result<Migration> read_migration(const std::string& file);
+/// Writes the file of a migration, in one step: who reads it meanwhile finds the old text or the
+/// new one. It is on the disk when this returns. Errors: as read_migration().
+SHEAF_API Result<void> write_migration(const std::string& file, const Migration& migration);
+/// The servers of a configuration as Migration names them.
+SHEAF_API std::vector<std::string> migration_servers(const ClusterConfig& config);
 
 /// Options of a MigratingCache.
 struct MigrationOptions {
@@ -105,7 +110,9 @@ class SHEAF_API MigratingCache {
 
   /// What was moved from can only be destroyed and assigned to.
   MigratingCache(MigratingCache&&) noexcept;
+  /// The cache that was here ends as by its destructor.
   MigratingCache& operator=(MigratingCache&&) noexcept;
+  /// Closes both clients.
   ~MigratingCache();
 
   /// Reads a key. The value has no version: it would mean nothing to the other fleet.
@@ -134,8 +141,9 @@ class SHEAF_API MigratingCache {
   /// last 10,000.
   std::vector<std::string> possibly_stale();
 
+  class State;  ///< Internal.
+
  private:
-  class State;
   explicit MigratingCache(std::unique_ptr<State> state) noexcept;
   std::unique_ptr<State> state_;
 };
@@ -155,6 +163,14 @@ enum class Copied : unsigned char {
 /// old fleet; in restore it is the new one.
 SHEAF_API Result<Copied> copy_for_migration(Client& from, Client& to, std::string_view key,
                                             Timeout timeout = {});
+/// The same; then, where `to` has the value, `from` loses its own. For the stage drain only: while
+/// other programs write to `from` it would take what they have written.
+SHEAF_API Result<Copied> move_for_migration(Client& from, Client& to, std::string_view key,
+                                            Timeout timeout = {});
+/// Removes the value of `copies` if it is not the one of `present`; with `absent_counts` also if
+/// `present` has none. True: it was removed. Nobody may copy into `copies` meanwhile.
+SHEAF_API Result<bool> drop_stale_copy(Client& present, Client& copies, std::string_view key,
+                                       bool absent_counts, Timeout timeout = {});
 
 }  // namespace v0
 }  // namespace sheaf

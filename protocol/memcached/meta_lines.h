@@ -107,9 +107,9 @@ struct ReplyLine {
   std::optional<std::uint32_t> flags{};
   bool tells_ttl = false;              // t
   std::optional<std::uint32_t> ttl{};  // seconds that are left; none: it never expires
-  bool won = false;    // W: the right to compute the value
-  bool taken = false;  // Z: somebody else has it
-  bool stale = false;  // X
+  bool won = false;                    // W: the right to compute the value
+  bool taken = false;                  // Z: somebody else has it
+  bool stale = false;                  // X
   std::string_view text{};
 
   bool is_error() const noexcept {

@@ -14,7 +14,6 @@
 
 #include <sheaf/migration.h>
 
-#include "client/migration/copy_value.h"
 #include "client/migration/stage_rules.h"
 #include "tests/sim/kit/room_runs.h"
 
@@ -286,7 +285,7 @@ class MigrationRoom : public ThreadRoom {
 
   Result<Copied> move(Client& from, Client& to, const std::string& key) {
     if (plants_.mover != MoverBug::blind) {
-      return client::migration::move_value(from, to, key, {});
+      return move_for_migration(from, to, key, {});
     }
     const auto copied = copy(from, to, key);
     const auto removed = from.remove(key);
@@ -300,9 +299,8 @@ class MigrationRoom : public ThreadRoom {
         return;
       case Stage::mirror:
         if (!each_key(random, [&](auto& key) { return copy(from, to, key); })) return;
-        if (!each_key(random, [&](auto& key) {
-              return client::migration::drop_if_stale(from, to, key, true, {});
-            })) {
+        if (!each_key(random,
+                      [&](auto& key) { return drop_stale_copy(from, to, key, true, {}); })) {
           return;
         }
         return begin_stage(Stage::switched);
@@ -327,9 +325,8 @@ class MigrationRoom : public ThreadRoom {
         return begin_stage(Stage::restore);
       case Stage::restore:
         if (!each_key(random, [&](auto& key) { return copy(to, from, key); })) return;
-        if (!each_key(random, [&](auto& key) {
-              return client::migration::drop_if_stale(to, from, key, false, {});
-            })) {
+        if (!each_key(random,
+                      [&](auto& key) { return drop_stale_copy(to, from, key, false, {}); })) {
           return;
         }
         return begin_stage(Stage::mirror);

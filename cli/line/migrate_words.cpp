@@ -1,0 +1,58 @@
+#include "cli/line/migrate_words.h"
+
+#include <array>
+#include <utility>
+
+#include "cli/line/option_reader.h"
+
+namespace sheaf::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Where a run may end. One that goes back ends in `before` or on its way.
+constexpr std::array forward_ends{MigrationStage::mirror, MigrationStage::switched,
+                                  MigrationStage::drain, MigrationStage::after};
+constexpr std::array back_ends{MigrationStage::switched, MigrationStage::restore,
+                               MigrationStage::mirror, MigrationStage::before};
+
+std::expected<MigrationStage, std::string> read_end(const std::string& name, bool back) {
+  std::string names;
+  for (const MigrationStage stage : back ? back_ends : forward_ends) {
+    if (name == to_string(stage)) return stage;
+    names.append(names.empty() ? "" : ", ").append(to_string(stage));
+  }
+  return std::unexpected("--until" + std::string(back ? " with --back" : "") +
+                         " must be one of: " + names + ".");
+}
+
+}  // namespace
+
+std::expected<MigrateArguments, std::string> read_migrate_words(const ParsedLine& line) {
+  MigrateArguments migrate;
+  for (const auto& [option, value, what] :
+       {std::tuple("--from", &migrate.from, "the URI of the servers that have the cache now"),
+        {"--to", &migrate.to, "the URI of the servers that take it over"},
+        {"--state", &migrate.state, "the file that tells the programs how far it is"}}) {
+    *value = line.value(option);
+    if (value->empty())
+      return std::unexpected(std::string("migrate needs ") + option + ": " + what + ".");
+  }
+  migrate.back = line.has("--back");
+  migrate.empty_to = line.has("--empty-to");
+  migrate.keys = line.value("--keys");
+  migrate.stale = line.value("--stale");
+  if (line.has("--keys") && migrate.keys.empty()) return std::unexpected("--keys needs a FILE.");
+  if (line.has("--stale") && migrate.stale.empty()) return std::unexpected("--stale needs a FILE.");
+  if (line.has("--until")) {
+    const auto end = read_end(line.value("--until"), migrate.back);
+    if (!end) return std::unexpected(end.error());
+    migrate.until = *end;
+  }
+  OptionReader reader(line);
+  reader.time("--settle", milliseconds(100), std::chrono::hours(1), migrate.settle);
+  reader.number("--callers", 1, 256, migrate.callers);
+  return reader.take(migrate);
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+// Lists the keys of one memcached server, with `lru_crawler metadump all` (since 1.4.31). The list
+// is of one moment or a little later; an item that is written meanwhile may be in it or not.
+//
+// Thread rule: one thread.
+
+#include <chrono>
+#include <expected>
+#include <functional>
+#include <string>
+
+#include <sheaf/cluster_config.h>
+
+namespace sheaf::cli {
+
+// Calls `take` for each key. `patience` bounds the connect and each wait for more of the list. The
+// error is one sentence that names the server. A `take` that returns false ends the list early,
+// without an error.
+std::expected<void, std::string> dump_keys(const NodeConfig& server,
+                                           std::chrono::milliseconds patience,
+                                           const std::function<bool(std::string key)>& take);
+
+}  // namespace sheaf::cli

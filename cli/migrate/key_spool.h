@@ -1,0 +1,44 @@
+#pragma once
+
+// Keys in a file without a name, so that a hundred million of them need no memory.
+//
+// Thread rule: any thread.
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sheaf::cli {
+
+class KeySpool {
+ public:
+  KeySpool();
+
+  void add(std::string_view key);
+  // The next one in the order of add(); nothing: there is none left, or the file failed.
+  std::optional<std::string> next();
+  // next() begins with the first again.
+  void rewind();
+  void clear();
+  std::uint64_t size() const;
+  // Whether all keys are there. False: no file could be made or it could not be written (a full
+  // disk).
+  bool good() const;
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::uint64_t size_ = 0;
+  bool reading_ = false;
+  bool good_ = true;
+};
+
+}  // namespace sheaf::cli

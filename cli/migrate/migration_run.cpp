@@ -1,0 +1,300 @@
+#include "cli/migrate/migration_run.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+
+namespace sheaf::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Stage = MigrationStage;
+
+constexpr int look_ms = 100;     // how soon Ctrl-C ends a wait
+constexpr int most_drains = 20;  // passes until the old servers are empty
+constexpr std::size_t longest_key_line = 1'024;
+
+KeyEnd end_of(Copied copied) noexcept {
+  switch (copied) {
+    case Copied::copied:
+      return KeyEnd::copied;
+    case Copied::kept:
+      return KeyEnd::kept;
+    case Copied::absent:
+      return KeyEnd::absent;
+    case Copied::overtaken:
+      break;
+  }
+  return KeyEnd::overtaken;
+}
+
+Result<KeyEnd> checked(const Result<bool>& dropped) {
+  if (!dropped) return Failure(dropped.error());
+  return *dropped ? KeyEnd::stale : KeyEnd::right;
+}
+
+}  // namespace
+
+MigrationRun::MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet to, Output& out,
+                           bool json)
+    : arguments_(arguments),
+      from_(std::move(from)),
+      to_(std::move(to)),
+      report_(out, json),
+      carrier_(arguments.callers) {}
+
+ExitCode MigrationRun::run(const Migration& now) {
+  const Interrupts interrupts;
+  if (!arguments_.stale.empty()) {
+    stale_.reset(std::fopen(arguments_.stale.c_str(), "ae"));
+    if (stale_ == nullptr) {
+      return stopped(
+          {ExitCode::usage, printable(arguments_.stale, 256) + ": " + std::strerror(errno)});
+    }
+  }
+  migration_ = now;
+  migration_.settle = arguments_.settle;
+  migration_.from = migration_servers(from_.config());
+  migration_.to = migration_servers(to_.config());
+  const bool resumed = now.stage != Stage::before;
+  if (arguments_.back && now.stage == Stage::after) {
+    return stopped({ExitCode::usage,
+                    "the cache has moved: to bring it back, migrate from the new servers to the "
+                    "old ones, with a new file"});
+  }
+  take_counts();
+  if (resumed && now.stage != Stage::after) {
+    report_.stage(now.stage, true, arguments_.settle);
+    if (auto settled = settle(); !settled) return stopped(settled.error());
+  }
+  while (!at_end()) {
+    auto step = arguments_.back ? back() : forward();
+    if (!step) return stopped(step.error());
+  }
+  report_reads();
+  report_.end(migration_.stage,
+              migration_.stage == Stage::after || migration_.stage == Stage::before);
+  return ExitCode::done;
+}
+
+bool MigrationRun::at_end() const noexcept {
+  if (arguments_.until && migration_.stage == *arguments_.until) return true;
+  return migration_.stage == (arguments_.back ? Stage::before : Stage::after);
+}
+
+ExitCode MigrationRun::stopped(const Stop& stop) {
+  if (const int signal = Interrupts::signal(); signal != 0 && stop.sentence.empty()) {
+    report_reads();
+    report_.end(migration_.stage, false);
+    return ended_by(signal);
+  }
+  complain(stop.sentence);
+  return stop.code;
+}
+
+// ---- the way
+
+MigrationRun::Step MigrationRun::forward() {
+  Client& from = from_.client();
+  Client& to = to_.client();
+  switch (migration_.stage) {
+    case Stage::before:
+      if (auto empty = require_empty_target(); !empty) return empty;
+      return enter(Stage::mirror);
+    case Stage::mirror: {
+      if (auto listed = list(from_); !listed) return listed;
+      auto copied = pass("copy", [&](const std::string& key) {
+        return copy_for_migration(from, to, key).transform(end_of);
+      });
+      if (!copied) return copied;
+      if (auto listed = list(to_); !listed) return listed;
+      auto right = pass("check", [&](const std::string& key) {
+        return checked(drop_stale_copy(from, to, key, true, {}));
+      });
+      if (!right) return right;
+      return enter(Stage::switched);
+    }
+    case Stage::restore:
+      return enter(Stage::switched);
+    case Stage::switched:
+      return enter(Stage::drain);
+    case Stage::drain:
+      if (auto empty = empty_source(); !empty) return empty;
+      return enter(Stage::after);
+    case Stage::after:
+      break;
+  }
+  return {};
+}
+
+MigrationRun::Step MigrationRun::back() {
+  Client& from = from_.client();
+  Client& to = to_.client();
+  switch (migration_.stage) {
+    case Stage::drain:
+      return enter(Stage::switched);
+    case Stage::switched:
+      return enter(Stage::restore);
+    case Stage::restore: {
+      if (auto listed = list(to_); !listed) return listed;
+      auto copied = pass("copy back", [&](const std::string& key) {
+        return copy_for_migration(to, from, key).transform(end_of);
+      });
+      if (!copied) return copied;
+      auto right = pass("check back", [&](const std::string& key) {
+        return checked(drop_stale_copy(to, from, key, false, {}));
+      });
+      if (!right) return right;
+      return enter(Stage::mirror);
+    }
+    case Stage::mirror:
+      return enter(Stage::before);
+    case Stage::before:
+    case Stage::after:
+      break;
+  }
+  return {};
+}
+
+MigrationRun::Step MigrationRun::enter(Stage stage) {
+  report_reads();
+  Migration next = migration_;
+  next.stage = stage;
+  if (auto written = write_migration(arguments_.state, next); !written) {
+    return std::unexpected(Stop{ExitCode::failed, sentence_of(written.error())});
+  }
+  migration_ = next;
+  report_.stage(stage, false, arguments_.settle);
+  auto settled = settle();
+  take_counts();
+  return settled;
+}
+
+MigrationRun::Step MigrationRun::settle() {
+  const auto end = Clock::now() + arguments_.settle;
+  while (Clock::now() < end) {
+    if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    ::poll(nullptr, 0, static_cast<int>(std::clamp<std::int64_t>(left, 0, look_ms)));
+  }
+  return {};
+}
+
+// ---- values
+
+// Values that lay there before may be older than those of the old servers.
+MigrationRun::Step MigrationRun::require_empty_target() {
+  if (arguments_.empty_to) {
+    if (auto listed = list(to_); !listed) return listed;
+    auto emptied = pass("empty", [&](const std::string& key) -> Result<KeyEnd> {
+      const auto removed = to_.client().remove(key);
+      if (!removed) return Failure(removed.error());
+      return KeyEnd::absent;
+    });
+    if (!emptied) return emptied;
+  }
+  std::uint64_t left = 0;
+  if (arguments_.keys.empty()) {
+    if (auto listed = list(to_); !listed) return listed;
+    left = keys_.size();
+  } else {
+    const auto size = to_.size();
+    if (!size) return std::unexpected(Stop{ExitCode::failed, size.error()});
+    left = *size;
+  }
+  if (left == 0) return {};
+  std::string text =
+      "the servers of --to have " + with_commas(left) + " keys, whose values may be old";
+  if (!arguments_.empty_to) text += "; --empty-to removes them first";
+  return std::unexpected(Stop{ExitCode::usage, std::move(text)});
+}
+
+MigrationRun::Step MigrationRun::list(Fleet& fleet) {
+  keys_.clear();
+  if (arguments_.keys.empty()) {
+    auto listed = fleet.list_keys(keys_);
+    if (!listed) return std::unexpected(Stop{ExitCode::failed, listed.error()});
+    return {};
+  }
+  const int file = ::open(arguments_.keys.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return std::unexpected(
+        Stop{ExitCode::usage, printable(arguments_.keys, 256) + ": " + std::strerror(errno)});
+  }
+  LineReader lines(file, longest_key_line);
+  while (const auto key = lines.next()) {
+    if (!key->empty()) keys_.add(*key);
+  }
+  ::close(file);
+  if (lines.error().empty()) return {};
+  return std::unexpected(
+      Stop{ExitCode::usage, printable(arguments_.keys, 256) + ": " + lines.error()});
+}
+
+MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act) {
+  const PassCounts counts = carrier_.run(keys_, act, [&](const std::string& key) {
+    report_.stale(key);
+    if (stale_ != nullptr) std::fprintf(stale_.get(), "%s\n", key.c_str());
+  });
+  if (stale_ != nullptr) std::fflush(stale_.get());
+  report_.pass(migration_.stage, name, counts);
+  if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
+  if (counts.whole()) return {};
+  return std::unexpected(
+      Stop{ExitCode::failed, with_commas(counts.failed) + " keys could not be reached (" +
+                                 counts.first_error + "); the same command tries again"});
+}
+
+// Until the servers list none any more: nobody writes there now, but what was being written when
+// the stage began may have come after its first list.
+MigrationRun::Step MigrationRun::empty_source() {
+  Client& from = from_.client();
+  Client& to = to_.client();
+  for (int number = 0; number < most_drains; ++number) {
+    if (auto listed = list(from_); !listed) return listed;
+    if (keys_.size() == 0) return {};
+    auto moved = pass("move", [&](const std::string& key) -> Result<KeyEnd> {
+      const auto done = move_for_migration(from, to, key, {});
+      if (done) return end_of(*done);
+      // What the new servers do not take is not to be found in the old ones either, later on.
+      if (done.error().outcome == Outcome::refused || done.error().outcome == Outcome::invalid) {
+        if (const auto removed = from.remove(key); !removed) return Failure(removed.error());
+      }
+      return Failure(done.error());
+    });
+    if (!moved) return moved;
+    if (!arguments_.keys.empty()) return {};  // nothing lists what is left
+  }
+  return std::unexpected(Stop{ExitCode::failed, "the old servers still have " +
+                                                    with_commas(keys_.size()) + " keys after " +
+                                                    std::to_string(most_drains) +
+                                                    " passes: some program still writes there"});
+}
+
+// ---- hit rates
+
+void MigrationRun::take_counts() {
+  from_counts_ = from_.counts();
+  to_counts_ = to_.counts();
+}
+
+void MigrationRun::report_reads() {
+  const auto from = from_.counts();
+  const auto to = to_.counts();
+  std::optional<StageReads> reads;
+  if (from && to && from_counts_ && to_counts_) {
+    reads = reads_between(migration_.stage, *from_counts_, *from, *to_counts_, *to);
+  }
+  report_.reads(migration_.stage, reads);
+}
+
+}  // namespace sheaf::cli

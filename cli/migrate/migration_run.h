@@ -1,0 +1,67 @@
+#pragma once
+
+// MigrationRun: leads programs from stage to stage by the file that they read, and carries the
+// values over in between. It can be killed anywhere: another run goes on from the file, or back.
+//
+// Thread rule: one thread.
+
+#include <cstdio>
+#include <expected>
+#include <memory>
+#include <string>
+
+#include <sheaf/migration.h>
+
+#include "cli/exit_code.h"
+#include "cli/line/migrate_words.h"
+#include "cli/migrate/carrier.h"
+#include "cli/migrate/fleets.h"
+#include "cli/migrate/migrate_report.h"
+
+namespace sheaf::cli {
+
+class MigrationRun {
+ public:
+  MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet to, Output& out, bool json);
+
+  // `now`: what the file says.
+  ExitCode run(const Migration& now);
+
+ private:
+  // A step that ends the run: with a sentence for standard error, or an empty one if the user ended
+  // it.
+  struct Stop {
+    ExitCode code;
+    std::string sentence;
+  };
+  using Step = std::expected<void, Stop>;
+
+  Step forward();
+  Step back();
+  Step enter(MigrationStage stage);
+  Step settle();
+  Step require_empty_target();
+  Step list(Fleet& fleet);
+  Step pass(const char* name, const Carrier::Act& act);
+  Step empty_source();
+  bool at_end() const noexcept;
+  ExitCode stopped(const Stop& stop);
+  void take_counts();
+  void report_reads();
+
+  const MigrateArguments& arguments_;
+  Fleet from_;
+  Fleet to_;
+  MigrateReport report_;
+  Carrier carrier_;
+  KeySpool keys_;
+  Migration migration_;
+  std::optional<FleetCounts> from_counts_;
+  std::optional<FleetCounts> to_counts_;
+  struct Close {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> stale_;
+};
+
+}  // namespace sheaf::cli

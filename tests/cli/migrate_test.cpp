@@ -1,0 +1,92 @@
+// migrate: its arguments, the lines of memcached's list of keys, and what counters tell.
+
+#include <gtest/gtest.h>
+
+#include "cli/line/arguments.h"
+#include "cli/migrate/dump_line.h"
+#include "cli/migrate/fleets.h"
+#include "cli/migrate/key_spool.h"
+
+namespace sheaf::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string refusal(std::vector<std::string> more) {
+  std::vector<std::string> words{"migrate", "--from", "memcached://a", "--to", "memcached://b",
+                                 "--state", "f"};
+  words.insert(words.end(), more.begin(), more.end());
+  const auto arguments = parse_arguments(words);
+  return arguments ? "" : arguments.error().text;
+}
+
+TEST(Migrate, ArgumentsAreChecked) {
+  EXPECT_EQ(refusal({}), "");
+  EXPECT_EQ(refusal({"--until", "switched", "--settle", "2s", "--callers", "3"}), "");
+  EXPECT_EQ(refusal({"--until", "restore"}),
+            "--until must be one of: mirror, switched, drain, after.");
+  EXPECT_EQ(refusal({"--back", "--until", "restore"}), "");
+  EXPECT_EQ(refusal({"--back", "--until", "after"}),
+            "--until with --back must be one of: switched, restore, mirror, before.");
+  EXPECT_EQ(refusal({"--settle", "10ms"}),
+            "--settle must be 100ms to 1h, an integer and ms, s, m or h.");
+  EXPECT_EQ(refusal({"--callers", "0"}), "--callers must be a number from 1 to 256.");
+  EXPECT_EQ(parse_arguments({"migrate", "--from", "memcached://a"}).error().text,
+            "migrate needs --to: the URI of the servers that take it over.");
+}
+
+TEST(DumpLine, KeysAreDecoded) {
+  EXPECT_EQ(key_of_dump_line("key=a%20b%25 exp=-1 la=17 cas=4 fetch=no cls=1 size=61"), "a b%");
+  EXPECT_EQ(key_of_dump_line("key=plain"), "plain");
+  for (const char* line : {"", "END", "key=", "key= exp=-1", "key=%2", "key=%zz exp=1",
+                           "ERROR lru crawler disabled", "VALUE key=a"}) {
+    EXPECT_FALSE(key_of_dump_line(line)) << line;
+  }
+}
+
+TEST(DumpLine, AnyBytesComeBack) {
+  std::string key;
+  for (int c = 0; c < 256; ++c) key.push_back(static_cast<char>(c));
+  EXPECT_EQ(decode_key(encode_key(key)), key);
+  EXPECT_EQ(encode_key(key).find_first_of(" \n\r"), std::string::npos);
+}
+
+TEST(KeySpool, KeysComeBackInOrderAgainAndAgain) {
+  KeySpool keys;
+  EXPECT_FALSE(keys.next()) << "nothing was added";
+  keys.add("a b");
+  keys.add("line\nend");
+  for (int i = 0; i < 2; ++i) {
+    keys.rewind();
+    EXPECT_EQ(keys.next(), "a b");
+    EXPECT_EQ(keys.next(), "line\nend");
+    EXPECT_FALSE(keys.next());
+  }
+  EXPECT_EQ(keys.size(), 2u);
+  keys.clear();
+  keys.rewind();
+  EXPECT_FALSE(keys.next());
+  EXPECT_TRUE(keys.good());
+}
+
+TEST(StageReads, AMissOfTheOldFleetIsTheMissOfAReadThatAskedBoth) {
+  const FleetCounts zero;
+  const FleetCounts from{20, 5};
+  const FleetCounts to{75, 25};
+  const auto reads = [&](MigrationStage stage) {
+    return reads_between(stage, zero, from, zero, to).value();
+  };
+  EXPECT_EQ(reads(MigrationStage::mirror).gets, 25u);
+  EXPECT_EQ(reads(MigrationStage::mirror).hits, 20u);
+  for (const MigrationStage stage :
+       {MigrationStage::switched, MigrationStage::drain, MigrationStage::restore}) {
+    EXPECT_EQ(reads(stage).gets, 100u);
+    EXPECT_EQ(reads(stage).hits, 95u);
+  }
+  EXPECT_EQ(reads(MigrationStage::after).hits, 75u);
+  EXPECT_FALSE(reads_between(MigrationStage::after, from, zero, zero, to))
+      << "a server was started again";
+}
+
+}  // namespace
+}  // namespace sheaf::cli

@@ -1,0 +1,167 @@
+"""migrate between memcached servers that `dev` runs: the whole way, the way back, what is refused,
+interruptions. What programs see meanwhile is in tests/live/migration."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import harness
+from harness import DONE, FAILED, USAGE, sheaf
+
+
+class Migrate(harness.CaseWithFolder):
+    def setUp(self):
+        super().setUp()
+        self.old = harness.Dev(memcached=2)
+        self.addCleanup(self.old.end)
+        self.new = harness.Dev(memcached=3)
+        self.addCleanup(self.new.end)
+        self.state = self.path("migration.json")
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def words(self, *more, old=None, new=None):
+        return ("migrate", "--from", old or self.old.uri, "--to", new or self.new.uri, "--state",
+                self.state, "--settle", "100ms", *more)
+
+    def migrate(self, *more, code=DONE):
+        done = sheaf("--json", *self.words(*more))
+        self.assertEqual(done.returncode, code, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def stages(self, lines):
+        return [line["stage"] for line in lines if "event" in line]
+
+    def fill(self, uri, count):
+        lines = "".join('{"key":"k %d","value":"v%d"}\n' % (i, i) for i in range(count))
+        done = sheaf("--servers", uri, "mset", "-", stdin=lines.encode())
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
+    def found(self, uri, count):
+        keys = "".join("k %d\n" % i for i in range(count))
+        done = sheaf("--servers", uri, "--json", "mget", "-", stdin=keys.encode())
+        return sum(json.loads(line)["value"] is not None for line in done.stdout.splitlines())
+
+    def test_all_the_way_and_values_are_where_they_belong(self):
+        self.fill(self.old.uri, 500)
+        lines = self.migrate()
+        self.assertEqual(self.stages(lines), ["mirror", "switched", "drain", "after"])
+        passes = {line["pass"]: line for line in lines if "pass" in line}
+        self.assertEqual(passes["copy"]["copied"], 500)
+        self.assertEqual(passes["check"]["right"], 500)
+        self.assertEqual(passes["move"]["kept"], 500)
+        self.assertEqual((self.found(self.old.uri, 500), self.found(self.new.uri, 500)), (0, 500))
+        done = sheaf(*self.words("--back"))
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"the cache has moved", done.stderr)
+        self.assertEqual(self.stages(self.migrate()), [])
+
+    def test_there_and_back_keeps_values_that_are_in_one_fleet_alone(self):
+        self.fill(self.old.uri, 300)
+        self.assertEqual(self.stages(self.migrate("--until", "drain")),
+                         ["mirror", "switched", "drain"])
+        sheaf("--servers", self.old.uri, "del", "k 1")
+        sheaf("--servers", self.new.uri, "del", "k 2")
+        lines = self.migrate("--back")
+        self.assertEqual(self.stages(lines), ["drain", "switched", "restore", "mirror", "before"])
+        self.assertEqual(lines[0]["event"], "resumed")
+        self.assertEqual(self.found(self.old.uri, 300), 300)
+        with open(self.state, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["stage"], "before")
+
+    def test_copies_that_are_old_are_removed_and_told(self):
+        self.fill(self.old.uri, 20)
+        self.migrate("--until", "mirror")
+        sheaf("--servers", self.new.uri, "set", "k 7", "old")
+        stale = self.path("stale")
+        lines = self.migrate("--until", "switched", "--stale", stale)
+        self.assertIn({"stale": "k 7"}, lines)
+        with open(stale, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "k 7\n")
+        self.assertEqual(self.found(self.new.uri, 20), 19)
+
+    def test_new_servers_with_values_are_refused_or_emptied(self):
+        self.fill(self.new.uri, 3)
+        done = sheaf(*self.words())
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"the servers of --to have 3 keys, whose values may be old; --empty-to",
+                      done.stderr)
+        self.assertFalse(os.path.exists(self.state))
+        self.migrate("--empty-to", "--until", "mirror")
+        self.assertEqual(self.found(self.new.uri, 3), 0)
+
+    def test_keys_of_a_file_are_carried_and_no_others(self):
+        self.fill(self.old.uri, 10)
+        keys = self.path("keys")
+        with open(keys, "w", encoding="utf-8") as file:
+            file.write("k 3\nk 4\n")
+        lines = self.migrate("--keys", keys)
+        self.assertEqual([line["keys"] for line in lines if line.get("pass") == "copy"], [2])
+        self.assertEqual(self.found(self.new.uri, 10), 2)
+
+    def test_what_is_not_allowed_is_named(self):
+        refused = [
+            (self.words(new="mqtt://b1"), b"--to: a cache can move between servers of memcached"),
+            (self.words(old="memcacheds://c1?tls_ca=none.pem"), b"--from: "),
+            (self.words(new="memcached://user:pw@127.0.0.1"),
+             b"--to: keys cannot be listed over TLS or with a password"),
+            (self.words(old="memcached://"), b"--from: "),
+            (self.words("--keys", "none"), b"none: No such file"),
+        ]
+        for words, text in refused:
+            done = sheaf(*words)
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            self.assertIn(text, done.stderr)
+        self.migrate("--until", "mirror")
+        done = sheaf(*self.words(old=self.new.uri, new=self.old.uri))
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"is of a migration with other servers in --from", done.stderr)
+
+    def test_a_server_that_is_away_stops_it_in_its_stage_and_it_goes_on_later(self):
+        self.fill(self.old.uri, 50)
+        self.migrate("--until", "mirror")
+        self.new.stop(self.new.nodes[0])
+        self.migrate("--timeout", "200ms", code=FAILED)
+        with open(self.state, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["stage"], "mirror")
+        self.new.resume(self.new.nodes[0])
+        self.assertEqual(self.stages(self.migrate()), ["mirror", "switched", "drain", "after"])
+        self.assertEqual(self.found(self.new.uri, 50), 50)
+
+    def test_ctrl_c_ends_it_in_its_stage_and_a_second_run_is_refused(self):
+        words = harness.program_words(*self.words()[:-2], "--settle", "1h")
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            harness.wait_until(lambda: sheaf("--version") and os.path.exists(self.state),
+                               "the file is there")
+            second = sheaf(*self.words())
+            self.assertEqual(second.returncode, USAGE)
+            self.assertIn(b"another run works with it", second.stderr)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=harness.LONGEST)
+        self.assertEqual((process.returncode, err), (128 + signal.SIGINT, b""))
+        self.assertIn(b"It stops in the stage mirror. The same command goes on", out)
+
+    def test_a_server_that_answers_something_else_is_named(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            words = harness.program_words(*self.words(new="memcached://127.0.0.1:%d" % port),
+                                          "--timeout", "1s")
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                connections = []
+                listener.settimeout(0.2)
+                while process.poll() is None:
+                    try:
+                        connections.append(listener.accept()[0])
+                        connections[-1].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    except TimeoutError:
+                        pass
+                    except OSError:
+                        pass
+                _, err = process.communicate(timeout=harness.LONGEST)
+            for connection in connections:
+                connection.close()
+        self.assertEqual(process.returncode, FAILED)
+        self.assertIn(b'it answered "HTTP/1.1 400 Bad Request"', err)

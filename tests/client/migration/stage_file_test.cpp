@@ -1,0 +1,92 @@
+// The file that tells programs the stage of a migration.
+
+#include "client/migration/stage_file.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "client/migration/stage_rules.h"
+
+namespace sheaf::client::migration {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string wrong(std::string_view text) {
+  const auto parsed = parse_migration(text);
+  return parsed ? "" : parsed.error();
+}
+
+TEST(MigrationFile, WhatIsWrittenIsRead) {
+  Migration migration{.stage = MigrationStage::drain,
+                      .from = {"c1:11211", "[::1]:11211*2"},
+                      .to = {"/run/memcached/a\"b.sock"},
+                      .settle = 1500ms};
+  const auto read = parse_migration(migration_text(migration));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->stage, migration.stage);
+  EXPECT_EQ(read->from, migration.from);
+  EXPECT_EQ(read->to, migration.to);
+  EXPECT_EQ(read->settle, migration.settle);
+}
+
+TEST(MigrationFile, AStageAloneIsEnough) {
+  const auto read = parse_migration("{\"stage\": \"mirror\"}");
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->stage, MigrationStage::mirror);
+  EXPECT_TRUE(read->from.empty());
+  EXPECT_FALSE(read->settle);
+}
+
+TEST(MigrationFile, WhatCannotBeUnderstoodIsNamed) {
+  EXPECT_EQ(wrong("[]"), "it is no JSON object");
+  EXPECT_EQ(wrong("{}"), "it names no stage");
+  EXPECT_EQ(wrong("{\"stage\": 1}"), "it names no stage");
+  EXPECT_EQ(wrong("{\"stage\": \"Mirror\"}"), "it names a stage that there is not");
+  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"from\": \"c1\"}"), "from is no list of servers");
+  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"to\": [1]}"), "to is no list of servers");
+  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"settle\": 10}"),
+            "settle is no duration such as \"10s\"");
+  EXPECT_EQ(wrong("{\"stage\": \"mirror\", \"settle\": \"0s\"}"),
+            "settle is no duration such as \"10s\"");
+  EXPECT_NE(wrong("{\"stage\": \"mirror\""), "");
+}
+
+TEST(MigrationFile, EveryStageHasANameAndTheNameFindsIt) {
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    const auto stage = static_cast<MigrationStage>(i);
+    EXPECT_EQ(stage_named(to_string(stage)), stage);
+  }
+  EXPECT_FALSE(stage_named(""));
+}
+
+TEST(MigrationFile, OneThatIsMissingIsTheBeginningAndOneThatIsReplacedIsReadWhole) {
+  std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string file = folder + "/stage.json";
+  EXPECT_EQ(read_migration(file).value().stage, MigrationStage::before);
+  ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::mirror}));
+  ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::switched}));
+  EXPECT_EQ(read_migration(file).value().stage, MigrationStage::switched);
+  std::ofstream(file) << std::string(70'000, ' ');
+  const auto large = read_migration(file);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().reason, Reason::bad_configuration);
+  EXPECT_EQ(large.error().text, "the migration file " + file + ": it has more than 64 KiB");
+  EXPECT_FALSE(write_migration(folder + "/none/stage.json", {}));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(MigrationFile, ServersAreTheSameInAnyOrder) {
+  ClusterConfig config;
+  config.nodes = {{"c2", 11211, 1}, {"c1", 11212, 3}, {"/run/m.sock", 0, 1}};
+  EXPECT_TRUE(same_servers(migration_servers(config), {"/run/m.sock", "c1:11212*3", "c2:11211"}));
+  EXPECT_FALSE(same_servers(migration_servers(config), {"c1:11212*3", "c2:11211"}));
+  EXPECT_FALSE(same_servers({"c1:1"}, {"c1:1*2"}));
+}
+
+}  // namespace
+}  // namespace sheaf::client::migration

@@ -1,0 +1,208 @@
+// A MigratingCache on real memcached servers, call by call.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include <sheaf/migration.h>
+
+#include "client/migration/stage_rules.h"
+#include "tests/support/memcached_process.h"
+
+namespace sheaf::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Stage = MigrationStage;
+
+std::string uri(const MemcachedProcess& server, const std::string& options = "") {
+  return "memcached://127.0.0.1:" + std::to_string(server.port()) + options;
+}
+
+class MovingCache : public testing::Test {
+ protected:
+  MovingCache() : from(Client::open(uri(old_)).value()), to(Client::open(uri(new_)).value()) {}
+
+  Result<MigratingCache> opened(MigratingCache::Reader reader, std::chrono::milliseconds settle) {
+    return MigratingCache::open(Client::open(uri(old_)).value(), Client::open(uri(new_)).value(),
+                                std::move(reader), {.settle = settle});
+  }
+  // A cache that is in this stage for ever.
+  MigratingCache cache_in(Stage stage) {
+    return opened([stage] { return Migration{.stage = stage}; }, 1h).value();
+  }
+  static std::string data(Client& client, std::string_view key) {
+    const GetResult got = client.get(key).value();
+    return got ? got->data : "(none)";
+  }
+
+  MemcachedProcess old_;
+  MemcachedProcess new_;
+  Client from;
+  Client to;
+};
+
+TEST_F(MovingCache, WritesInEachStageLeaveThePresentValueWhereItBelongsAndNoneElsewhere) {
+  const struct {
+    Stage stage;
+    const char* in_from;
+    const char* in_to;
+  } cases[] = {{Stage::before, "new", "old"},      {Stage::mirror, "new", "(none)"},
+               {Stage::switched, "new", "(none)"}, {Stage::drain, "(none)", "new"},
+               {Stage::restore, "new", "(none)"},  {Stage::after, "old", "new"}};
+  for (const auto& [stage, in_from, in_to] : cases) {
+    MigratingCache cache = cache_in(stage);
+    for (const bool many : {false, true}) {
+      from.set("key", "old").value();
+      to.set("key", "old").value();
+      if (many) {
+        const SetItem item{"key", "new"};
+        for (const auto& set : cache.set_many({&item, 1})) EXPECT_TRUE(set.result.value().stored);
+      } else {
+        EXPECT_TRUE(cache.set("key", "new").value().stored);
+      }
+      EXPECT_EQ(data(from, "key"), in_from) << to_string(stage);
+      EXPECT_EQ(data(to, "key"), in_to) << to_string(stage);
+      EXPECT_EQ(cache.get("key").value()->data, "new") << to_string(stage);
+      const std::string_view name = "key";
+      const RemoveResult removed =
+          many ? cache.remove_many({&name, 1})[0].result.value() : cache.remove("key").value();
+      EXPECT_EQ(removed, RemoveResult::removed);
+      EXPECT_FALSE(cache.get("key").value()) << to_string(stage);
+    }
+  }
+}
+
+TEST_F(MovingCache, ReadsAfterTheSwitchFindWhatOnlyOneFleetHas) {
+  from.set("a", "1").value();
+  to.set("b", "2", {.flags = 9}).value();
+  to.set("c", client::migration::placeholder).value();
+  from.set("c", "3").value();
+  MigratingCache cache = cache_in(Stage::switched);
+  EXPECT_EQ(cache.get("a").value()->data, "1");
+  const Value value = cache.get("b").value().value();
+  EXPECT_EQ(value.data, "2");
+  EXPECT_EQ(value.flags, 9u);
+  EXPECT_TRUE(value.version.empty());
+  const std::vector<std::string_view> names{"c", "a", "none", "a", "b"};
+  const auto all = cache.get_many(names);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].result.value()->data, "3") << "a placeholder is a miss";
+  EXPECT_EQ(all[1].result.value()->data, "1");
+  EXPECT_FALSE(all[2].result.value());
+  EXPECT_EQ(all[3].result.value()->data, "2");
+  const auto counts = cache.counts();
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(counts[0].gets, 6u);
+  EXPECT_EQ(counts[0].hits, 5u);
+  EXPECT_EQ(counts[0].second_hits, 3u);
+}
+
+TEST_F(MovingCache, ACopyKeepsFlagsAndTheRestOfItsLife) {
+  from.set("key", "value", {.ttl = 100s, .flags = 5}).value();
+  EXPECT_EQ(copy_for_migration(from, to, "key").value(), Copied::copied);
+  const Value copy = to.get("key", {.ttl_left = true}).value().value();
+  EXPECT_EQ(copy.data, "value");
+  EXPECT_EQ(copy.flags, 5u);
+  ASSERT_TRUE(copy.ttl_left);
+  EXPECT_LE(*copy.ttl_left, 100s);
+  EXPECT_GE(*copy.ttl_left, 90s);
+  from.set("for ever", "value").value();
+  EXPECT_EQ(copy_for_migration(from, to, "for ever").value(), Copied::copied);
+  EXPECT_FALSE(to.get("for ever", {.ttl_left = true}).value()->ttl_left);
+}
+
+TEST_F(MovingCache, ACopyNeitherReplacesAValueNorLeavesAPlaceholderForNone) {
+  from.set("key", "older").value();
+  to.set("key", "newer").value();
+  EXPECT_EQ(copy_for_migration(from, to, "key").value(), Copied::kept);
+  EXPECT_EQ(data(to, "key"), "newer");
+  EXPECT_EQ(copy_for_migration(from, to, "none").value(), Copied::absent);
+  EXPECT_EQ(data(to, "none"), "(none)");
+  to.set("left", client::migration::placeholder).value();  // by a copier that has died
+  from.set("left", "value").value();
+  EXPECT_EQ(move_for_migration(from, to, "left").value(), Copied::copied);
+  EXPECT_EQ(data(to, "left"), "value");
+  EXPECT_EQ(data(from, "left"), "(none)");
+}
+
+TEST_F(MovingCache, AStaleCopyIsRemovedAndARightOneStays) {
+  from.set("a", "new").value();
+  to.set("a", "old").value();
+  EXPECT_TRUE(drop_stale_copy(from, to, "a", true).value());
+  EXPECT_EQ(data(to, "a"), "(none)");
+  to.set("b", "lost in from").value();
+  EXPECT_FALSE(drop_stale_copy(from, to, "b", false).value());
+  EXPECT_TRUE(drop_stale_copy(from, to, "b", true).value());
+  from.set("c", "same").value();
+  to.set("c", "same").value();
+  EXPECT_FALSE(drop_stale_copy(from, to, "c", true).value());
+}
+
+TEST_F(MovingCache, TheRestOfALifeIsToldByTheMetaProtocolOnly) {
+  Client binary = Client::open(uri(old_, "?protocol=binary")).value();
+  const auto got = binary.get("key", {.ttl_left = true});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().outcome, Outcome::unsupported);
+  EXPECT_EQ(copy_for_migration(binary, to, "key").error().outcome, Outcome::unsupported);
+}
+
+TEST_F(MovingCache, WhatTwoFleetsCannotKeepRightIsRefusedBeforeAnythingChanges) {
+  MigratingCache cache = cache_in(Stage::mirror);
+  EXPECT_EQ(cache.set("key", "v", {.condition = SetCondition::if_absent}).error().outcome,
+            Outcome::unsupported);
+  EXPECT_EQ(cache.remove("key", {.if_version = Version{"1"}}).error().outcome,
+            Outcome::unsupported);
+  EXPECT_EQ(cache.set("key", client::migration::placeholder).error().outcome, Outcome::invalid);
+  EXPECT_EQ(data(from, "key"), "(none)");
+  const auto brokers = MigratingCache::open(Client::open("embedded://1").value(),
+                                            Client::open(uri(new_)).value(), "none.json");
+  EXPECT_EQ(brokers.error().text, "a cache can move between fleets of memcached only");
+  EXPECT_EQ(opened([] { return Migration{}; }, 10ms).error().text,
+            "settle is 10 ms; it must be 100 ms to 1 h");
+}
+
+TEST_F(MovingCache, AStageThatCannotBeReadIsUsedForHalfOfTheTimeAndNotLonger) {
+  bool readable = true;
+  MigratingCache cache = opened(
+                             [&]() -> Result<Migration> {
+                               if (readable) return Migration{.stage = Stage::mirror};
+                               Error error;
+                               error.text = "the disk is gone";
+                               return Failure(error);
+                             },
+                             200ms)
+                             .value();
+  readable = false;
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (cache.get("key").has_value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  const Error error = cache.set("key", "v").error();
+  EXPECT_EQ(error.outcome, Outcome::not_sent);
+  EXPECT_EQ(error.reason, Reason::bad_configuration);
+  EXPECT_EQ(error.text, "the disk is gone");
+  const std::string_view name = "key";
+  EXPECT_EQ(cache.remove_many({&name, 1})[0].result.error().outcome, Outcome::not_sent);
+  readable = true;
+  EXPECT_TRUE(cache.set("key", "v"));
+  EXPECT_EQ(cache.stage(), Stage::mirror);
+}
+
+TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
+  const auto cache = opened([] { return Migration{.from = {"other:11211"}}; }, 1s);
+  ASSERT_FALSE(cache);
+  EXPECT_EQ(cache.error().text, "the migration is one of other servers: look at \"from\"");
+}
+
+TEST_F(MovingCache, AWriteThatOnlyOneFleetTookIsUnknownAndItsKeyIsNamed) {
+  MigratingCache cache = cache_in(Stage::mirror);
+  new_.kill();
+  const Error error = cache.set("key", "v", {.timeout = 2s}).error();
+  EXPECT_EQ(error.outcome, Outcome::unknown) << error.message();
+  EXPECT_EQ(data(from, "key"), "v");
+  EXPECT_EQ(cache.possibly_stale(), std::vector<std::string>{"key"});
+  EXPECT_TRUE(cache.possibly_stale().empty());
+  EXPECT_EQ(cache.get("key").value()->data, "v");
+}
+
+}  // namespace
+}  // namespace sheaf::test
