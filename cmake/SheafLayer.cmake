@@ -22,7 +22,7 @@ function(sheaf_layer name)
                "${PROJECT_BINARY_DIR}/include")
   add_library(sheaf_${name}_objects OBJECT ${sources})
   target_include_directories(sheaf_${name}_objects PRIVATE ${includes})
-  target_link_libraries(sheaf_${name}_objects PRIVATE sheaf_flags Threads::Threads)
+  target_link_libraries(sheaf_${name}_objects PRIVATE sheaf_flags sheaf_places Threads::Threads)
 
   add_library(sheaf_${name} STATIC $<TARGET_OBJECTS:sheaf_${name}_objects>)
   set_target_properties(sheaf_${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -78,6 +78,15 @@ target_compile_options(sheaf_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
 if(SHEAF_WERROR)
   target_compile_options(sheaf_flags INTERFACE -Werror)
 endif()
+
+# The same sources give the same bytes: what SHEAF_CHECK says names files by their path in the tree,
+# wherever that is, and no date is compiled in. ccache compiles with paths from the build's folder.
+file(RELATIVE_PATH from_build "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}/")
+add_library(sheaf_places INTERFACE)
+target_compile_options(sheaf_places INTERFACE -Wdate-time
+                       "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
+                       "-fmacro-prefix-map=${from_build}=")
+
 if(SHEAF_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)

@@ -9,8 +9,10 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import unittest
 
 source, build, compiler = sys.argv[1:4]
@@ -19,6 +21,7 @@ root = os.path.join(work, "root")
 usr = os.path.join(root, "usr")
 PACKAGES = ["libsheaf-dev", "libsheaf0", "mosquitto-sheaf", "sheaf-doc", "sheaf-tools"]
 SECONDS = 900
+EPOCH = "1767225600"  # 2026-01-01
 
 
 def run(*words, **more):
@@ -34,14 +37,38 @@ def field(package, name):
     return run("dpkg-deb", "--field", package, name).strip()
 
 
+def make_packages(folder):
+    """Their paths. The umask is that of a user who lets nobody read."""
+    os.makedirs(folder, exist_ok=True)
+    for package in glob.glob(os.path.join(folder, "*.deb")):
+        os.remove(package)
+    run("cpack", "-G", "DEB", "--config", os.path.join(build, "CPackConfig.cmake"), "-B", folder,
+        cwd=build, env=dict(os.environ, SOURCE_DATE_EPOCH=EPOCH), umask=0o077)
+    return sorted(glob.glob(os.path.join(folder, "*.deb")))
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def marks_of_the_build(path):
+    """What a file says of where, when and by which machine it was built. A name of the machine that
+    is a word of the program as well says nothing."""
+    found = content(path)
+    marks = [build.encode(), source.encode() + b"/base/", source.encode() + b"/include"]
+    if found.startswith(b"\x7fELF"):
+        built = time.localtime(os.path.getmtime(os.path.join(build, "libsheaf.so")))
+        marks += [time.strftime(form, built).encode() for form in ("%b %e %Y", "%Y-%m-%d")]
+        host = socket.gethostname().encode()
+        if len(host) >= 8 and host != b"localhost":
+            marks.append(host)
+    return [mark.decode() for mark in marks if mark in found]
+
+
 def setUpModule():
     shutil.rmtree(root, ignore_errors=True)
-    os.makedirs(work, exist_ok=True)
-    for package in glob.glob(os.path.join(work, "*.deb")):
-        os.remove(package)
-    run("cpack", "-G", "DEB", "--config", os.path.join(build, "CPackConfig.cmake"), "-B", work,
-        cwd=build)
-    packages = sorted(glob.glob(os.path.join(work, "*.deb")))
+    packages = make_packages(work)
     os.makedirs(os.path.join(root, "var/lib/dpkg/info"))
     os.makedirs(os.path.join(root, "var/lib/dpkg/updates"))
     open(os.path.join(root, "var/lib/dpkg/status"), "w", encoding="utf-8").close()
@@ -157,14 +184,31 @@ class Packages(unittest.TestCase):
         self.assertGreater(len(ours), 100)
         self.assertEqual([line for line in ours if "sheaf::v0::" not in line], [])
 
-    def test_nothing_names_the_folders_of_the_build(self):
-        for path in glob.glob(os.path.join(libdir(), "**/*"), recursive=True):
-            if os.path.isdir(path) or path.endswith(".so") or ".so." in path:
-                continue
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            self.assertNotIn(build, text, path)
-            self.assertNotIn(source + "/include", text, path)
+    def test_nothing_says_where_when_and_by_whom_it_was_built(self):
+        looked_at = 0
+        for folder, _, names in os.walk(usr):
+            for path in (os.path.join(folder, name) for name in names):
+                self.assertEqual(marks_of_the_build(path), [], path)
+                looked_at += 1
+        self.assertGreater(looked_at, 100)
+        planted = os.path.join(work, "planted")
+        with open(planted, "wb") as file:
+            file.write(content(os.path.join(usr, "bin/sheaf")) + build.encode())
+        self.assertEqual(marks_of_the_build(planted), [build])
+
+    def test_two_runs_give_the_same_bytes_in_any_folder(self):
+        again = make_packages(os.path.join(build, "packages_again"))
+        self.assertEqual(len(again), len(PACKAGES))
+        for package in again:
+            name = os.path.basename(package)
+            self.assertTrue(content(package) == content(os.path.join(work, name)), name)
+
+    def test_all_that_is_in_them_has_one_time_and_everybody_may_read_it(self):
+        for package in glob.glob(os.path.join(work, "*.deb")):
+            for line in run("dpkg-deb", "--contents", package,
+                            env=dict(os.environ, TZ="UTC")).splitlines():
+                self.assertRegex(line, r"^(drwxr-xr-x|-rw.r-.r-.|l.{9}) root/root .* "
+                                       r"2026-01-01 00:00 ", package)
 
 
 class Users(unittest.TestCase):

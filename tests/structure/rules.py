@@ -326,7 +326,7 @@ def link_targets(links):
 
 
 def may_link(layer, target):
-    if target in ("Threads::Threads", "sheaf_flags"):
+    if target in ("Threads::Threads", "sheaf_flags", "sheaf_places"):
         return True
     if target == "sheaf" or target.startswith("sheaf_cli"):
         return layer == "cli"
