@@ -38,13 +38,15 @@ FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
 ROOMS = {
     "client/runtime": [],
     "client/calls": ["client/runtime"],
+    "client/discovery": ["client/runtime"],
     **{feature: ["client/calls", "client/runtime"] for feature in FEATURES},
-    "client": ["client/calls", "client/runtime"] + FEATURES,
+    "client": ["client/calls", "client/discovery", "client/runtime"] + FEATURES,
     "client/migration": [],
     "socket": [],
     "socket/lane": ["socket"],
     "socket/uv": ["socket"],
     "socket/tls": ["socket"],
+    "protocol/dns": [],
     "protocol/memcached": ["protocol"],
     "protocol/mqtt5": ["protocol"],
     "protocol/resp": ["protocol"],
@@ -52,8 +54,8 @@ ROOMS = {
 }
 # Public headers that are values: any layer may use them. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "cluster_server", "command_reply", "export", "feature",
-                 "list_options", "log", "metrics", "observer", "options", "result", "stats",
-                 "value", "version"}
+                 "list_options", "log", "metrics", "observer", "options", "result",
+                 "server_source", "stats", "value", "version"}
 ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
 
 # Third parties: header pattern, and the files that may include it.

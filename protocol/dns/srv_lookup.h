@@ -1,0 +1,60 @@
+#pragma once
+
+// One look-up of SRV records: which name server is asked next, over what, and for how long. As the
+// C library does it: one server after the other, all again with twice the time if one was silent,
+// and over TCP what does not fit into a message of UDP.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sheaf/result.h>
+
+#include "base/clock.h"
+#include "protocol/dns/message.h"
+
+namespace sheaf::protocol::dns {
+
+class SrvLookup {
+ public:
+  struct Attempt {
+    std::size_t server = 0;
+    bool tcp = false;
+    Deadline until{0};
+  };
+
+  // At least one server.
+  SrvLookup(std::size_t servers, Deadline deadline) : servers_(servers), deadline_(deadline) {}
+
+  // Nothing: it is over.
+  std::optional<Attempt> next(Deadline now);
+  // How the attempt ended that next() gave: one of these.
+  void on_answer(SrvAnswer answer);
+  void on_malformed();
+  void on_silence();                        // until its end
+  void on_failure(const std::string& why);  // nobody could be asked there
+
+  // Once it is over: at least one record, or why there is none. The text lacks its subject, the
+  // name.
+  Result<std::vector<SrvRecord>> take();
+
+ private:
+  void end(Error why);
+  void go_on(Error why);
+
+  std::size_t servers_;
+  Deadline deadline_;
+  std::size_t server_ = 0;
+  unsigned round_ = 0;
+  bool tcp_ = false;
+  bool silence_ = false;  // of a server in this round
+  bool over_ = false;
+  std::optional<Error> error_;  // of the latest attempt that failed
+  std::vector<SrvRecord> records_;
+};
+
+}  // namespace sheaf::protocol::dns
