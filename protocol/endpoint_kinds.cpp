@@ -105,6 +105,7 @@ constexpr std::array table{
         .features = memcached_features,
         .compares = Compares::versions,
         .has_leases = true,
+        .lists_fleet = true,
         .longest_key = memcached::max_key_length,
         .largest_value = largest_item,
         .options = OptionGroup::memcached,

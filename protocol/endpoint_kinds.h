@@ -86,6 +86,7 @@ struct EndpointTraits {
   // What one connection returned, a version or a lock, may mean nothing on another one.
   bool binds_connections = true;
   bool has_leases = false;      // one of those who miss a key wins the right to compute it
+  bool lists_fleet = false;     // a server may be asked who belongs to its fleet
   std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list
   LargestValue* largest_value = nullptr;  // bytes beside a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
