@@ -15,6 +15,11 @@ std::unexpected<Problem> problem(std::string text, Outcome outcome = Outcome::in
 
 Checked ConfigBuilder::set_scheme(std::string_view scheme) {
   const std::string name = folded(scheme);
+  if (name.find('+') != name.npos) {
+    return problem(
+        "a scheme with a + says where servers are listed, and not which they are: "
+        "sheaf/discovery.h looks them up");
+  }
   const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
   if (traits == nullptr) {
     return problem("the scheme is not " + protocol::list_schemes("") + ", or with TLS " +
