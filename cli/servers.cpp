@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <sheaf/discovery.h>
+
 #include "base/local_error.h"
 #include "cli/line/password.h"
 
@@ -38,6 +40,18 @@ std::string names_of(const Clusters& clusters) {
     names += in_quotes(name);
   }
   return names;
+}
+
+// The servers that a URI names, or those that are listed where it says. Whatever became of the
+// look-up, nothing of a command has been sent.
+Result<ClusterConfig> of_uri(const std::string& uri, std::chrono::milliseconds timeout) {
+  if (!ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
+  const auto source = ServerSource::parse_uri(uri);
+  if (!source) return Failure(source.error());
+  return find_servers(*source, {.timeout = timeout}).transform_error([](Error error) {
+    if (error.outcome == Outcome::unknown) error.outcome = Outcome::not_sent;
+    return error;
+  });
 }
 
 Result<ClusterConfig> of_file(const std::string& path, const std::string& cluster) {
@@ -78,11 +92,11 @@ Environment Environment::read() {
 Result<ClusterConfig> choose_servers(const GlobalArguments& global,
                                      const Environment& environment) {
   const std::string& cluster = global.cluster.empty() ? environment.cluster : global.cluster;
-  if (!global.servers.empty()) return ClusterConfig::parse_uri(global.servers);
+  if (!global.servers.empty()) return of_uri(global.servers, global.timeout);
   if (!global.config.empty()) return of_file(global.config, cluster);
   // Who names a cluster means a file.
   if (!environment.servers.empty() && global.cluster.empty())
-    return ClusterConfig::parse_uri(environment.servers);
+    return of_uri(environment.servers, global.timeout);
   if (!environment.config.empty()) return of_file(environment.config, cluster);
   std::error_code ignored;
   if (!environment.own_file.empty() && std::filesystem::exists(environment.own_file, ignored))

@@ -28,6 +28,7 @@ struct Environment {
 
 // The first of --servers, --config, SHEAF_SERVERS, SHEAF_CONFIG and the user's own file that there
 // is. Of a file the cluster that --cluster or SHEAF_CLUSTER names, its only one, or "default".
+// Where a URI says where the servers are listed, they are looked up there, within the time-out.
 Result<ClusterConfig> choose_servers(const GlobalArguments& global, const Environment& environment);
 
 // Asks on the terminal, without an echo. The error is one sentence.

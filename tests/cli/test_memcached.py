@@ -1,6 +1,7 @@
 """Every command on real memcached servers, which `sheaf dev --memcached` starts."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -147,6 +148,35 @@ class Memcached(harness.OnDev):
         self.assertEqual(self.ends(DONE, "get", "kept"), b"v")
         for words in (("incr", "k"), ("touch", "k", "--ttl", "1s"), ("stats",)):
             self.assertEqual(sheaf("--servers", "embedded://1", *words).returncode, USAGE)
+
+    def test_servers_are_those_that_a_configuration_endpoint_lists(self):
+        # A memcached that keeps the list under the key of the older form.
+        endpoint, *listed = self.dev.nodes
+        words = " ".join("localhost|%s|%s" % tuple(node.split(":")) for node in listed)
+        self.assertEqual(sheaf("--servers", "memcached://" + endpoint, "set",
+                               "AmazonElastiCache:cluster", "7\n%s\n" % words).returncode, DONE)
+        source = "memcached+elasticache://" + endpoint
+        self.assertEqual(sheaf("--servers", source, "set", "listed", "v").returncode, DONE)
+        done = sheaf("get", "listed", env=dict(os.environ, SHEAF_SERVERS=source))
+        self.assertEqual((done.returncode, done.stdout), (DONE, b"v"))
+        done = sheaf("--servers", source, "nodes", "--json")
+        nodes = {json.loads(line)["node"] for line in done.stdout.splitlines()}
+        self.assertEqual(nodes, {"localhost:" + node.split(":")[1] for node in listed})
+
+    def test_a_source_without_a_list_ends_the_command_before_it_is_sent(self):
+        self.uri = "memcached+elasticache://" + self.dev.nodes[1]
+        done = self.run_on("get", "k")
+        self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
+        self.assertIn(b"is no configuration endpoint", done.stderr)
+        self.assert_sentences(done.stderr)
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            self.uri = "memcached+elasticache://127.0.0.1:%d" % silent.getsockname()[1]
+            self.ends(FAILED, "set", "k", "v", "--timeout", "100ms")
+        self.uri = "memcached+srv://_m._tcp..example"
+        self.assertIn(b"has an empty part", self.run_on("get", "k").stderr)
+        self.ends(USAGE, "get", "k")
 
     def test_a_key_or_value_above_the_limits_is_refused_here(self):
         self.ends(USAGE, "get", "k" * 251)
