@@ -4,10 +4,9 @@
 /// Looks up the servers of a cluster where they are listed, in SRV records of the DNS or at the
 /// configuration endpoint of an ElastiCache cluster, and follows them while a client works:
 ///
-///     auto source =
-///     sheaf::ServerSource::parse_uri("memcached+srv://_memcached._tcp.cache.example"); auto client
-///     = sheaf::Client::open(*sheaf::find_servers(*source)); auto follower =
-///     sheaf::ServerFollower::follow(*client, *source);
+///     auto source = sheaf::ServerSource::parse_uri("memcached+srv://_cache._tcp.example.org");
+///     auto client = sheaf::Client::open(*sheaf::find_servers(*source));
+///     auto follower = sheaf::ServerFollower::follow(*client, *source);
 ///
 /// Client::open waits for no server, so it looks nothing up: what it opens is found before.
 /// docs/reconfiguration.md has the whole picture.
