@@ -221,14 +221,17 @@ void Lane::run_deferred(Now now) {
   }
 }
 
-// A caller gives the baton on, to the keeper or to the oldest sleeper, or lets it go free.
+// A caller gives the baton on, to the keeper or to the oldest sleeper, or lets it go free. So does
+// a driver (`tell_driver` is false), which needs no call for asynchronous work that it waits for:
+// if it called itself without being notified, a post() would not notify it either.
 void Lane::pass_on(bool tell_driver) {
   Waiter* next = nullptr;
   bool keeper = false;
   {
     const sync::MutexLock lock(mutex_);
     const bool crowd = driver_of_lane_ == nullptr && sleepers_.size() > crowd_size;
-    if (crowd || (sleepers_.empty() && (!queue_.empty() || async_ > 0))) {
+    const bool work = !queue_.empty() || (tell_driver && async_ > 0);
+    if (crowd || (sleepers_.empty() && work)) {
       baton_ = Baton::called;
       keeper = true;
       if (crowd) crowd_until_ = loop_.now().mono + crowd_time;

@@ -142,6 +142,18 @@ TEST(Driven, ADeadlineMakesTheDescriptorReadable) {
   EXPECT_TRUE(driver.timeout());  // it goes on asking whether the server is back
 }
 
+TEST(Driven, ACallMakesTheDescriptorReadableWhileAnotherWaitsForItsAnswer) {
+  test::DeafServer server;
+  Driver driver;
+  Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s",
+                             {.driver = &driver});
+  client.async().get("driver/a", {}, [](Result<GetResult>) {});
+  turn_until(driver, [] { return false; }, 100ms);  // what can be done
+  ASSERT_FALSE(driver.run_one(0ms));
+  client.async().get("driver/b", {}, [](Result<GetResult>) {});
+  EXPECT_TRUE(driver.run_one(0ms));
+}
+
 TEST(Driven, ManyClientsShareOneThreadAndEndWhileOthersWork) {
   Driver driver;
   std::jthread turning([&](const std::stop_token& stop) { driver.run(stop); });
