@@ -1,7 +1,5 @@
 #include "client/runtime/context.h"
 
-#include <pthread.h>
-
 #include <utility>
 
 #include "client/runtime/outcomes.h"
@@ -10,14 +8,6 @@
 
 namespace sheaf::client::runtime {
 namespace {
-
-// Counts forks on the child's side: cheaper than asking for the process number at every call.
-std::atomic<unsigned>& fork_count() noexcept {
-  static std::atomic<unsigned> count = 0;
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++fork_count(); });
-  static_cast<void>(registered);
-  return count;
-}
 
 cluster::MapTerms map_terms(const ClusterConfig& config, cluster::LoginFrom from) {
   cluster::MapTerms terms;
@@ -40,7 +30,6 @@ Context::Context(ClusterConfig config, ClientOptions options)
       login_from_(options.credentials == nullptr ? cluster::LoginFrom::config
                                                  : cluster::LoginFrom::callback),
       source_(std::move(options.credentials)),
-      fork_generation_(fork_count()),
       closed_error_(local_error(Outcome::shutdown, Reason::closed, "the client is closing")),
       driver_(options.driver != nullptr ? options.driver->state() : nullptr),
       dispatcher_(executor_of(options), std::move(options.on_exception)),
@@ -178,7 +167,7 @@ Metrics Context::metrics(const std::function<void(Metrics&)>& more) {
   return metrics;
 }
 
-bool Context::forked() const noexcept { return fork_generation_ != fork_count(); }
+bool Context::forked() const noexcept { return process_.forked(); }
 
 void Context::refuse_calls() noexcept {
   closing_ = true;

@@ -28,6 +28,7 @@
 #include "client/runtime/dispatcher.h"
 #include "client/runtime/driver_state.h"
 #include "client/runtime/event_log.h"
+#include "client/runtime/fork_mark.h"
 #include "client/runtime/login_keeper.h"
 #include "client/runtime/path.h"
 #include "cluster/config_check.h"
@@ -112,7 +113,7 @@ class Context {
   const cluster::LoginFrom login_from_;
   CredentialSource source_;      // until it is open
   protocol::SharedLogin login_;  // that of the configuration
-  const unsigned fork_generation_;
+  const ForkMark process_;
   Error closed_error_;  // what refusal() says once the client closes
   std::atomic<bool> closing_ = false;
   // No mutex: in a forked child one may be held for ever.
