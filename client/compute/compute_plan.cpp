@@ -42,13 +42,14 @@ OwnedOperation on_key(Verb verb, const std::string& key, Deadline due) {
   return operation;
 }
 
-OwnedOperation remove_guard(const Terms& terms, const std::string& version, Deadline due) {
+OwnedOperation remove_guard(const Terms& terms, const std::string& holder,
+                            const std::string& version, Deadline due) {
   OwnedOperation operation = on_key(Verb::remove, terms.guard, due);
   operation.condition = terms.versions ? Condition::if_version : Condition::if_value;
   if (terms.versions) {
     operation.version = version;
   } else {
-    operation.value = terms.holder;
+    operation.value = holder;
   }
   return operation;
 }
@@ -80,10 +81,32 @@ std::string guard_of(std::string_view key) {
 
 // ---- ClaimPlan
 
-ClaimPlan::ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed)
-    : terms_(std::move(terms)), started_(started), due_(due), random_(seed) {}
+ClaimPlan::ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed, Place place)
+    : terms_(std::move(terms)), started_(started), due_(due), random_(seed), place_(place) {}
 
-void ClaimPlan::start(Now) { begin(); }
+void ClaimPlan::start(Now) {
+  if (phase_ == Phase::done) return;
+  if (place_ == Place::leader) return begin();
+  phase_ = Phase::following;
+}
+
+void ClaimPlan::on_lead() {
+  if (phase_ == Phase::following) begin();
+}
+
+void ClaimPlan::on_value(SharedValue value) {
+  if (phase_ != Phase::following) return;
+  Claim claim;
+  claim.shared = std::move(value);
+  finish(std::move(claim));
+}
+
+void ClaimPlan::on_right(Right right) {
+  if (phase_ != Phase::following && phase_ != Phase::idle) return;
+  Claim claim;
+  claim.right = std::move(right);
+  finish(std::move(claim));
+}
 
 void ClaimPlan::begin() {
   if (!terms_.leases) return ask(Phase::reading, on_key(Verb::get, terms_.key, due_));
@@ -131,7 +154,7 @@ void ClaimPlan::on_lease(const socket::Completion& answer) {
   switch (answer.reply.lease) {
     case Lease::won: {
       Claim claim;
-      claim.right = Right{true, std::string(answer.reply.version)};
+      claim.right = Right{true, std::string(answer.reply.version), {}};
       return finish(std::move(claim));
     }
     case Lease::taken:
@@ -168,10 +191,11 @@ void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
         return give(answer);
       }
       Claim claim;
-      claim.right = Right{false, guard_version_};
+      claim.right = Right{false, guard_version_, terms_.holder};
       return finish(std::move(claim));
     }
     case Phase::idle:
+    case Phase::following:
     case Phase::waiting:
     case Phase::done:
       return;
@@ -179,13 +203,16 @@ void ClaimPlan::on_answer(unsigned, const socket::Completion& answer) {
 }
 
 void ClaimPlan::on_deadline(Now now) {
-  if (phase_ != Phase::waiting) return;
+  if (!waits()) return;
   if (now.mono < due_) {
-    if (now.mono >= wake_) begin();
+    if (phase_ == Phase::waiting && now.mono >= wake_) begin();
     return;
   }
-  Error error = runtime::local_error(Outcome::not_sent, Reason::timed_out,
-                                     "somebody else computes the value and was not done in time");
+  Error error = runtime::local_error(
+      Outcome::not_sent, Reason::timed_out,
+      phase_ == Phase::following
+          ? "another caller of this client computes the value and was not done in time"
+          : "somebody else computes the value and was not done in time");
   error.elapsed = now.mono - started_;
   finish(Failure(std::move(error)));
 }
@@ -194,7 +221,7 @@ void ClaimPlan::on_deadline(Now now) {
 // keep others waiting.
 bool ClaimPlan::on_cancel(Now now) {
   frees_guard_ = phase_ == Phase::rereading && can_remove_guard(terms_, guard_version_);
-  if (phase_ != Phase::waiting) return true;
+  if (!waits()) return true;
   Error error = runtime::local_error(Outcome::not_sent, Reason::cancelled, {});
   error.elapsed = now.mono - started_;
   finish(Failure(std::move(error)));
@@ -202,11 +229,12 @@ bool ClaimPlan::on_cancel(Now now) {
 }
 
 void ClaimPlan::on_shutdown(Now) {
-  if (phase_ != Phase::waiting) return;
+  if (!waits()) return;
   finish(Failure(runtime::local_error(Outcome::shutdown, Reason::closed, "the client is closing")));
 }
 
 Deadline ClaimPlan::poll_deadline() const {
+  if (phase_ == Phase::following) return due_;
   return phase_ == Phase::waiting ? std::min(wake_, due_) : never;
 }
 
@@ -216,7 +244,7 @@ bool ClaimPlan::poll_command(calls::Command& command) {
     return true;
   }
   if (!std::exchange(frees_guard_, false)) return false;
-  operation_ = remove_guard(terms_, guard_version_, due_);
+  operation_ = remove_guard(terms_, terms_.holder, guard_version_, due_);
   command = command_of(terms_, operation_);
   return true;
 }
@@ -226,8 +254,35 @@ bool ClaimPlan::poll_command(calls::Command& command) {
 SettlePlan::SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due)
     : terms_(std::move(terms)), right_(std::move(right)), value_(std::move(value)), due_(due) {}
 
+SettlePlan::SettlePlan(Terms terms, Right right, Deadline begin_by)
+    : terms_(std::move(terms)), right_(std::move(right)), begin_by_(begin_by), elsewhere_(true) {}
+
 void SettlePlan::start(Now) {
-  if (!value_) return free();
+  if (!elsewhere_) return settle();
+  phase_ = Phase::computing;
+}
+
+void SettlePlan::on_begun() noexcept {
+  begin_by_ = never;
+  overdue_ = false;
+}
+
+void SettlePlan::on_deadline(Now now) { overdue_ = computing() && now.mono >= begin_by_; }
+
+void SettlePlan::on_made(std::optional<std::string> value, Deadline due) {
+  if (!computing()) return;
+  overdue_ = false;
+  value_ = std::move(value);
+  due_ = due;
+  settle();
+}
+
+void SettlePlan::abandon() noexcept {
+  if (computing()) phase_ = Phase::done;
+}
+
+void SettlePlan::settle() {
+  if (!value_ || value_->size() > terms_.longest_value) return free();
   OwnedOperation store = on_key(Verb::set, terms_.key, due_);
   store.condition = right_.by_lease ? Condition::if_version : Condition::if_absent;
   if (right_.by_lease) store.version = right_.version;
@@ -251,7 +306,7 @@ void SettlePlan::free() {
     return ask(Phase::freeing, std::move(lease));
   }
   if (can_remove_guard(terms_, right_.version)) {
-    return ask(Phase::freeing, remove_guard(terms_, right_.version, due_));
+    return ask(Phase::freeing, remove_guard(terms_, right_.holder, right_.version, due_));
   }
   phase_ = Phase::done;
 }

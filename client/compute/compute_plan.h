@@ -8,10 +8,17 @@
 // one, and stores with the version that came with it. Elsewhere it is a key beside the value's, on
 // the same node, which only one can create. Both end by themselves if their holder dies.
 //
+// In one client only the leader claims. A ClaimPlan of another caller follows: it waits for the
+// leader's value, for the lead, or for a right that was won already (single_flight.h tells it).
+//
 // ClaimPlan:
 //
 // | phase     | input                          | then                            | next      |
 // |-----------|--------------------------------|---------------------------------|-----------|
+// | start     | another of this client leads   |                                 | following |
+// | following | on_value()                     | value                           | done      |
+// | following | on_right()                     | compute                         | done      |
+// | following | on_lead()                      | as start of the leader          | ...       |
 // | start     | leases may be had              | lease KEY                       | leasing   |
 // | start     | else                           | get KEY                         | reading   |
 // | leasing   | a value, not ours to renew     | value                           | done      |
@@ -26,21 +33,37 @@
 // | rereading | absent                         | compute                         | done      |
 // | rereading | a value                        | value; remove GUARD, unheard    | done      |
 // | waiting   | pause is over                  | as start                        | ...       |
-// | waiting   | deadline                       | error: timed out                | done      |
+// | following,| deadline                       | error: timed out                | done      |
 // | waiting   | on_cancel()                    | error: cancelled                | done      |
+// |           | on_shutdown()                  | error: closed                   | done      |
 // | rereading | on_cancel()                    | the same; remove GUARD, unheard | done      |
 // | any       | error                          | the same                        | done      |
 //
-// SettlePlan: storing (set KEY if version, or if absent) → freeing (remove GUARD; without leases,
-// or where nothing was stored) → done; cancelled, it is done at once and goes on unheard. A value
-// is stored only if nobody stored another meanwhile: a computation that outlived its lease changes
-// nothing.
+// SettlePlan, whose right is there, and whose value is if it was computed on the caller's stack:
+//
+// | phase     | input                          | then                            | next      |
+// |-----------|--------------------------------|---------------------------------|-----------|
+// | start     | computed elsewhere             |                                 | computing |
+// | start     | a value that can be stored     | set KEY if version, or absent   | storing   |
+// | start     | else                           | remove GUARD, or the lease      | freeing   |
+// | computing | on_made()                      | as start                        | ...       |
+// | computing | it has not begun in time       | overdue(), for the owner        | computing |
+// | computing | on_shutdown(), abandon()       |                                 | done      |
+// | storing   | an answer, and it is a lease   |                                 | done      |
+// | storing   | else                           | remove GUARD                    | freeing   |
+// | freeing   | an answer                      |                                 | done      |
+// | storing,  | on_cancel()                    | it goes on unheard              | done      |
+// | freeing   |                                |                                 |           |
+//
+// A value is stored only if nobody stored another meanwhile: a computation that outlived its lease
+// changes nothing.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
 // Thread rule: one thread at a time; under the baton.
 
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +73,7 @@
 
 #include "base/random.h"
 #include "client/calls/procedure.h"
+#include "client/compute/claim.h"
 #include "protocol/owned_operation.h"
 
 namespace sheaf::client::compute {
@@ -63,26 +87,20 @@ struct Terms {
   std::chrono::milliseconds ttl{0};  // of the value; 0 = never expires
   bool leases = false;               // worth asking; a node may still have none
   bool versions = false;             // the guard is removed by its version, else by its value
+  std::size_t longest_value = std::numeric_limits<std::size_t>::max();  // that is stored
 };
 
 // The key beside KEY that guards its computation: at most 250 bytes.
 std::string guard_of(std::string_view key);
 
-// The right to compute: what was won, and is given back or used by SettlePlan.
-struct Right {
-  bool by_lease = false;
-  std::string version;  // of the lease, or of the guard
-};
-
-struct Claim {
-  std::optional<Value> value;
-  std::optional<Right> right;  // there is no value then
-};
+// Whether another caller of this client leads.
+enum class Place : bool { leader, follower };
 
 class ClaimPlan final : public calls::Procedure {
  public:
   using Out = Result<Claim>;
-  ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed);
+  ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed,
+            Place place = Place::leader);
 
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
@@ -94,8 +112,23 @@ class ClaimPlan final : public calls::Procedure {
   bool done() const override { return phase_ == Phase::done; }
   Out take_out() { return std::move(*out_); }
 
+  // Of a follower. Without effect once it is done.
+  void on_lead();
+  void on_value(SharedValue value);
+  void on_right(Right right);  // also before start()
+
  private:
-  enum class Phase : std::uint8_t { idle, leasing, reading, guarding, rereading, waiting, done };
+  enum class Phase : std::uint8_t {
+    idle,
+    following,
+    leasing,
+    reading,
+    guarding,
+    rereading,
+    waiting,
+    done
+  };
+  bool waits() const noexcept { return phase_ == Phase::following || phase_ == Phase::waiting; }
   void begin();
   void ask(Phase phase, protocol::OwnedOperation operation);
   void set_guard();
@@ -108,6 +141,7 @@ class ClaimPlan final : public calls::Procedure {
   Deadline started_;
   Deadline due_;
   Random random_;
+  const Place place_;
   Phase phase_ = Phase::idle;
   protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
   bool wanted_ = false;
@@ -120,29 +154,45 @@ class ClaimPlan final : public calls::Procedure {
 
 class SettlePlan final : public calls::Procedure {
  public:
-  using Out = Value;
+  using Out = Value;  // an empty one if none was made
   // Without a value the right is given back.
   SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due);
+  // It is computed elsewhere, and should begin by then.
+  SettlePlan(Terms terms, Right right, Deadline begin_by);
 
   void start(Now now) override;
   void on_answer(unsigned id, const socket::Completion& answer) override;
-  void on_deadline(Now) override {}
+  void on_deadline(Now now) override;
   bool on_cancel(Now now) override;
-  void on_shutdown(Now) override {}
+  void on_shutdown(Now) override { abandon(); }
   bool poll_command(calls::Command& command) override;
-  Deadline poll_deadline() const override { return never; }
+  Deadline poll_deadline() const override { return computing() ? begin_by_ : never; }
   bool done() const override { return phase_ == Phase::done || cancelled_; }
   Out take_out() { return {std::move(value_).value_or(std::string()), std::move(stored_), 0}; }
 
+  // What is computed elsewhere.
+  bool computing() const noexcept { return phase_ == Phase::computing; }
+  // It should have begun by now. The owner says that it has, or ends it.
+  bool overdue() const noexcept { return overdue_; }
+  void on_begun() noexcept;
+  // It has ended, with a value or without; storing may last until `due`.
+  void on_made(std::optional<std::string> value, Deadline due);
+  // The right is somebody else's now, or is left to end by itself.
+  void abandon() noexcept;
+
  private:
-  enum class Phase : std::uint8_t { idle, storing, freeing, done };
+  enum class Phase : std::uint8_t { idle, computing, storing, freeing, done };
+  void settle();
   void ask(Phase phase, protocol::OwnedOperation operation);
   void free();
 
   Terms terms_;
   Right right_;
   std::optional<std::string> value_;  // while storing it is in operation_
-  Deadline due_;
+  Deadline due_ = never;
+  Deadline begin_by_ = never;
+  bool elsewhere_ = false;
+  bool overdue_ = false;
   Phase phase_ = Phase::idle;
   protocol::OwnedOperation operation_;  // in flight, or wanted: it has not been polled
   bool wanted_ = false;

@@ -2,7 +2,7 @@
 
 // ComputeService: what the computations of one client share.
 //
-// Thread rule: any thread, as its parts.
+// Thread rule: the calls from any thread; the parts as they say.
 
 #include <functional>
 #include <string>
@@ -10,6 +10,7 @@
 
 #include <sheaf/options.h>
 
+#include "base/random.h"
 #include "client/calls/procedure_host.h"
 #include "client/compute/single_flight.h"
 #include "client/runtime/context.h"
@@ -19,11 +20,15 @@ namespace sheaf::client::compute {
 struct ComputeService {
   ComputeService(runtime::Context& its_context, calls::ProcedureHost& its_procedures,
                  const Seed& seed)
-      : context(its_context), procedures(its_procedures), single_flight(seed) {}
+      : context(its_context), procedures(its_procedures), random(seed) {}
+
+  // Under the baton.
+  Now now() { return context.path().loop().now(); }
 
   runtime::Context& context;
   calls::ProcedureHost& procedures;
-  SingleFlight single_flight;
+  SingleFlight flights;  // under the baton
+  Random random;         // under the baton
 };
 
 // As Client::get_or_compute.

@@ -1,23 +1,23 @@
-// get_or_compute: the thread that asks, the single flight that it shares with other threads of its
-// process, and the plans that agree with other processes.
+// get_or_compute: a caller that waits and computes on its own stack. It joins the flight of its
+// client, and the plans agree with other processes.
+
+#include <utility>
 
 #include "base/read_clocks.h"
 #include "client/calls/call.h"
-#include "client/calls/procedure_call.h"
-#include "client/compute/compute_plan.h"
 #include "client/compute/compute_service.h"
+#include "client/compute/compute_works.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::compute {
 namespace {
 
-using Turn = SingleFlight::Waiter::Turn;
+using calls::Form;
 using Compute = std::function<std::string()>;
 
 constexpr std::chrono::milliseconds longest_lease = std::chrono::hours(24);
 
-std::optional<Error> check(std::string_view key, const ComputeOptions& options,
-                           const Compute& compute) {
+std::optional<Error> check(std::string_view key, const ComputeOptions& options, bool has_function) {
   if (auto wrong = calls::first_of(calls::check_key(key), calls::check_ttl(options.ttl))) {
     return wrong;
   }
@@ -25,111 +25,64 @@ std::optional<Error> check(std::string_view key, const ComputeOptions& options,
     return runtime::local_error(Outcome::invalid, Reason::bad_argument,
                                 "the lease must be 1 ms to 24 h");
   }
-  if (compute == nullptr) {
+  if (!has_function) {
     return runtime::local_error(Outcome::invalid, Reason::bad_argument,
                                 "there is no function to compute the value");
   }
   return std::nullopt;
 }
 
-// One call that found the key absent.
-class Caller {
- public:
-  Caller(ComputeService& service, std::string_view key, const ComputeOptions& options,
-         Deadline started)
-      : service_(service),
-        context_(service.context),
-        options_(options),
-        started_(started),
-        due_(context_.deadline(started, options.timeout)),
-        seed_(service.single_flight.seed()) {
-    const protocol::EndpointTraits& traits = protocol::traits_of(context_.config().kind);
-    Random random(seed_);
-    terms_.key = key;
-    terms_.guard = guard_of(key);
-    terms_.holder = random.hex(16);
-    terms_.lease = options.lease.milliseconds();
-    const std::optional<Ttl>& ttl = options.ttl ? options.ttl : context_.config().default_ttl;
-    if (ttl) terms_.ttl = ttl->milliseconds();
-    terms_.leases = traits.has_leases && !options.lease_beside;
-    terms_.versions = traits.compares == protocol::Compares::versions;
-    seed_ = random.fork();
-  }
+// The holder of the guard is drawn by who claims.
+Terms terms_of(const ClusterConfig& config, std::string_view key, const ComputeOptions& options) {
+  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
+  Terms terms;
+  terms.key = key;
+  terms.guard = guard_of(key);
+  terms.lease = options.lease.milliseconds();
+  terms.ttl = calls::effective_ttl(options.ttl, config);
+  terms.leases = traits.has_leases && !options.lease_beside;
+  terms.versions = traits.compares == protocol::Compares::versions;
+  terms.longest_value = config.value_limit;
+  return terms;
+}
 
-  Result<Value> run(const Compute& compute) {
-    SingleFlight::Waiter waiter(service_.single_flight, terms_.key);
-    switch (waiter.wait(due_, options_.stop)) {
-      case Turn::finished:
-        return waiter.value();
-      case Turn::timed_out:
-        return not_done(Reason::timed_out,
-                        "another thread computes the value and was not done in time");
-      case Turn::cancelled:
-        return not_done(Reason::cancelled, "another thread computes the value");
-      case Turn::leader:
-        break;
-    }
-    auto value = lead(compute);
-    if (value) waiter.finish(*value);
-    return value;
-  }
-
- private:
-  Result<Value> lead(const Compute& compute) {
-    auto claim = calls::run_procedure(context_, service_.procedures,
-                                      std::make_unique<ClaimPlan>(terms_, started_, due_, seed_),
-                                      options_.stop);
-    if (!claim) return Failure(std::move(claim.error()));
-    if (claim->value) return std::move(*claim->value);
-    std::optional<std::string> made;
-    try {
-      made = compute();
-    } catch (...) {
-      settle(std::move(*claim->right), std::nullopt);
-      throw;
-    }
-    if (calls::check_value(*made, context_.config())) {  // too large to be stored
-      settle(std::move(*claim->right), std::nullopt);
-      return Value{std::move(*made), {}, 0};
-    }
-    return settle(std::move(*claim->right), std::move(made));
-  }
-
-  Value settle(Right right, std::optional<std::string> made) {
-    const Deadline due = context_.deadline(read_monotonic(), options_.timeout);
-    if (context_.refusal(true)) return {std::move(made).value_or(std::string()), {}, 0};
-    return calls::run_procedure(
-        context_, service_.procedures,
-        std::make_unique<SettlePlan>(terms_, std::move(right), std::move(made), due),
-        options_.stop);
-  }
-
-  Result<Value> not_done(Reason reason, std::string text) const {
-    Error error = runtime::local_error(Outcome::not_sent, reason, std::move(text));
-    error.elapsed = read_monotonic() - started_;
-    return Failure(std::move(error));
-  }
-
-  ComputeService& service_;
-  runtime::Context& context_;
-  const ComputeOptions& options_;
-  Deadline started_;
-  Deadline due_;
-  Seed seed_;
-  Terms terms_;
-};
+// What was computed here is returned whether or not it can be stored.
+Value settle(ComputeService& service, const Terms& terms, const ComputeOptions& options,
+             Right right, std::optional<std::string> made) {
+  runtime::Context& context = service.context;
+  if (context.refusal(true)) return {std::move(made).value_or(std::string()), {}, 0};
+  const Deadline due = context.deadline(read_monotonic(), options.timeout);
+  return calls::Blocking<SettleRight>(context.lane(), calls::HowToWait(), service, terms,
+                                      std::move(right), std::move(made), due)
+      .wait(options.stop);
+}
 
 }  // namespace
 
 Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const ComputeOptions& options, const Compute& compute) {
+  runtime::Context& context = service.context;
   const Deadline started = read_monotonic();
-  if (auto wrong = check(key, options, compute)) return Failure(std::move(*wrong));
-  auto got = calls::call<runtime::GetOp>(service.context,
+  if (auto wrong = check(key, options, compute != nullptr)) return Failure(std::move(*wrong));
+  auto got = calls::call<runtime::GetOp>(context,
                                          calls::get_request(key, {options.timeout, options.stop}));
   if (!got) return Failure(std::move(got.error()));
   if (*got) return std::move(**got);
-  return Caller(service, key, options, started).run(compute);
+  const Terms terms = terms_of(context.config(), key, options);
+  const JoinTimes times{started, context.deadline(started, options.timeout)};
+  auto claim = calls::Blocking<JoinFlight>(context.lane(), calls::HowToWait(), service, terms,
+                                           times, Form::blocking)
+                   .wait(options.stop);
+  if (!claim) return Failure(std::move(claim.error()));
+  if (!claim->right) return value_of(std::move(*claim));
+  std::optional<std::string> made;
+  try {
+    made = compute();
+  } catch (...) {
+    settle(service, terms, options, std::move(*claim->right), std::nullopt);
+    throw;
+  }
+  return settle(service, terms, options, std::move(*claim->right), std::move(made));
 }
 
 }  // namespace sheaf::client::compute

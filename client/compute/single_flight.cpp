@@ -1,60 +1,88 @@
 #include "client/compute/single_flight.h"
 
-#include "base/notify_on_stop.h"
+#include <memory>
+#include <utility>
 
 namespace sheaf::client::compute {
 
-Seed SingleFlight::seed() {
-  const sync::MutexLock lock(mutex_);
-  return random_.fork();
-}
-
-// Another flight of the same key may have begun since.
-void SingleFlight::forget(const std::string& key, const std::shared_ptr<Flight>& flight) {
+bool SingleFlight::join(std::string_view key, Member& member) {
   const auto found = flights_.find(key);
-  if (found != flights_.end() && found->second == flight) flights_.erase(found);
+  if (found == flights_.end()) {
+    flights_.try_emplace(std::string(key));
+    return true;
+  }
+  Flight& flight = found->second;
+  flight.waiting.push_back(member);
+  if (member.computes_here()) ++flight.here;
+  return false;
 }
 
-SingleFlight::Waiter::Waiter(SingleFlight& flights, std::string_view key)
-    : flights_(flights), key_(key) {
-  const sync::MutexLock lock(flights_.mutex_);
-  auto& flight = flights_.flights_[key_];
-  if (flight == nullptr) flight = std::make_shared<Flight>();
-  flight_ = flight;
-  ++flight_->waiters;
+void SingleFlight::remove(Flight& flight, Member& member) noexcept {
+  if (!flight.waiting.contains(member)) return;
+  flight.waiting.remove(member);
+  if (member.computes_here()) --flight.here;
 }
 
-// If there is no leader now, one of the others is woken to be it. That holds also when this waiter
-// had only timed out: it may be the one that was woken.
-SingleFlight::Waiter::~Waiter() {
-  const sync::MutexLock lock(flights_.mutex_);
-  if (leader_) flight_->led = false;
-  if (--flight_->waiters == 0) {
-    flights_.forget(key_, flight_);
-  } else if (!flight_->led) {
-    flight_->changed.notify_one();
+SingleFlight::Member* SingleFlight::next_in_line(Flight& flight) noexcept {
+  Member* const next = flight.waiting.front();
+  if (next != nullptr) remove(flight, *next);
+  return next;
+}
+
+void SingleFlight::leave(std::string_view key, Member& member) noexcept {
+  const auto found = flights_.find(key);
+  if (found != flights_.end()) remove(found->second, member);
+}
+
+void SingleFlight::end(std::string_view key, const Value* value, Now now) {
+  const auto found = flights_.find(key);
+  if (found == flights_.end()) return;
+  Flight& flight = found->second;
+  flight.offer = nullptr;
+  if (value != nullptr) {
+    auto ended = flights_.extract(found);
+    return tell_all(ended.mapped(), *value, now);
+  }
+  Member* const next = next_in_line(flight);
+  if (next == nullptr) {
+    flights_.erase(found);
+  } else if (controls_.pass_on) {
+    next->on_lead(now);
   }
 }
 
-SingleFlight::Waiter::Turn SingleFlight::Waiter::wait(Deadline until, Stop stop) {
-  const NotifyOnStop notify(stop, flights_.mutex_, flight_->changed);
-  const sync::MutexLock lock(flights_.mutex_);
-  while (flight_->value == nullptr && flight_->led && !notify.stopped() &&
-         flight_->changed.wait_until(flights_.mutex_, until)) {
-  }
-  if (flight_->value != nullptr) return Turn::finished;
-  if (notify.stopped()) return Turn::cancelled;
-  if (flight_->led) return Turn::timed_out;
-  flight_->led = leader_ = true;
-  return Turn::leader;
+void SingleFlight::tell_all(Flight& flight, const Value& value, Now now) {
+  if (flight.waiting.empty()) return;
+  const auto shared = std::make_shared<const Value>(value);
+  if (!controls_.tell_all) next_in_line(flight);
+  while (Member* const member = next_in_line(flight)) member->on_value(shared, now);
 }
 
-void SingleFlight::Waiter::finish(const Value& value) {
-  auto finished = std::make_shared<const Value>(value);
-  const sync::MutexLock lock(flights_.mutex_);
-  flight_->value = std::move(finished);
-  flights_.forget(key_, flight_);
-  flight_->changed.notify_all();
+// Those who wait are searched only if one of them computes where it waits, and that one does not
+// wait afterwards.
+bool SingleFlight::offer(std::string_view key, Offer& offer, Now now) {
+  if (!controls_.lend) return false;
+  Flight& flight = flights_.find(key)->second;
+  flight.offer = &offer;
+  if (flight.here == 0) return false;
+  Member* member = flight.waiting.front();
+  while (!member->computes_here()) member = flight.waiting.next(*member);
+  auto right = take(key, *member, now);
+  if (!right) return false;
+  member->on_right(std::move(*right), now);
+  return true;
+}
+
+// Whoever gives the right may join at once, behind those who wait.
+std::optional<Right> SingleFlight::take(std::string_view key, Member& member, Now now) {
+  const auto found = flights_.find(key);
+  if (found == flights_.end()) return std::nullopt;
+  Flight& flight = found->second;
+  Offer* const offer = std::exchange(flight.offer, nullptr);
+  if (offer == nullptr) return std::nullopt;
+  auto right = offer->give(now);
+  if (right) remove(flight, member);
+  return right;
 }
 
 }  // namespace sheaf::client::compute

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -60,8 +61,8 @@ socket::Completion failure(Outcome outcome, Reason reason) {
 
 class Claims : public testing::Test {
  protected:
-  void begin(bool leases) {
-    plan.emplace(terms(leases), Deadline(0), Deadline(3s), Random(1).fork());
+  void begin(bool leases, Place place = Place::leader) {
+    plan.emplace(terms(leases), Deadline(0), Deadline(3s), Random(1).fork(), place);
     plan->start({});
   }
   // The one command that is wanted now.
@@ -211,6 +212,7 @@ TEST_F(Claims, WithoutLeasesAKeyBesideItGuardsTheComputation) {
   const Claim claim = plan->take_out().value();
   EXPECT_FALSE(claim.right->by_lease);
   EXPECT_EQ(claim.right->version, "4");
+  EXPECT_EQ(claim.right->holder, "me");
 }
 
 TEST_F(Claims, BehindTheGuardTheKeyIsReadAgainSinceAnotherMayHaveComputed) {
@@ -271,10 +273,81 @@ TEST_F(Claims, CancelledWithAGuardOfItsOwnItRemovesItUnheard) {
   EXPECT_EQ(removal.key, "key:sheaf-lease");
 }
 
+TEST_F(Claims, AFollowerAsksForNothingAndGetsTheValueOfTheLeader) {
+  begin(false, Place::follower);
+  calls::Command none;
+  EXPECT_FALSE(plan->poll_command(none));
+  EXPECT_EQ(plan->poll_deadline(), 3s);
+  plan->on_deadline({1s, {}});  // too early
+  EXPECT_FALSE(plan->done());
+  plan->on_value(std::make_shared<const Value>(Value{"made", {"5"}, 0}));
+  ASSERT_TRUE(plan->done());
+  const Claim claim = plan->take_out().value();
+  EXPECT_FALSE(claim.right);
+  EXPECT_EQ(value_of(claim).data, "made");
+  EXPECT_EQ(value_of(claim).version.text, "5");
+}
+
+TEST_F(Claims, AFollowerThatBecomesTheLeaderClaims) {
+  begin(true, Place::follower);
+  plan->on_lead();
+  EXPECT_EQ(command().verb, Verb::lease);
+  complete(lease(Lease::won));
+  EXPECT_TRUE(plan->take_out().value().right);
+}
+
+TEST_F(Claims, AFollowerThatIsGivenTheRightComputesWithTheGuardAsItIs) {
+  begin(false, Place::follower);
+  plan->on_right(Right{false, "4", "somebody"});
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().value().right->holder, "somebody");
+
+  plan.emplace(terms(false), Deadline(0), Deadline(3s), Random(1).fork(), Place::follower);
+  plan->on_right(Right{false, "4", "somebody"});  // as soon as it joins
+  plan->start({});
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().value().right->holder, "somebody");
+}
+
+TEST_F(Claims, AFollowerEndsAtItsDeadlineByItsTokenAndWithItsClient) {
+  begin(true, Place::follower);
+  plan->on_deadline({3s, {}});
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().error().reason, Reason::timed_out);
+  begin(true, Place::follower);
+  EXPECT_TRUE(plan->on_cancel({1s, {}}));
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().error().reason, Reason::cancelled);
+  begin(true, Place::follower);
+  plan->on_shutdown({});
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().error().outcome, Outcome::shutdown);
+}
+
+TEST_F(Claims, WhatAFollowerHearsAfterItsEndChangesNothing) {
+  begin(true, Place::follower);
+  plan->on_deadline({3s, {}});
+  plan->on_lead();
+  plan->on_value(std::make_shared<const Value>());
+  plan->on_right({});
+  calls::Command none;
+  EXPECT_FALSE(plan->poll_command(none));
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().error().reason, Reason::timed_out);
+}
+
 class Settles : public testing::Test {
  protected:
+  static Right right(bool by_lease) {
+    return by_lease ? Right{true, "9", {}} : Right{false, "", "winner"};
+  }
   void begin(bool by_lease, std::optional<std::string> made) {
-    plan.emplace(terms(by_lease), Right{by_lease, by_lease ? "9" : ""}, std::move(made), 3s);
+    plan.emplace(terms(by_lease), right(by_lease), std::move(made), 3s);
+    plan->start({});
+  }
+  // Computed elsewhere, from 1 s on.
+  void begin_elsewhere(bool by_lease) {
+    plan.emplace(terms(by_lease), right(by_lease), Deadline(1s));
     plan->start({});
   }
   std::optional<protocol::Operation> command() {
@@ -349,10 +422,65 @@ TEST_F(Settles, BesideAGuardOnlyAnAbsentKeyIsStoredAndTheGuardGoesLast) {
   EXPECT_EQ(removal->verb, Verb::remove);
   EXPECT_EQ(removal->key, "key:sheaf-lease");
   EXPECT_EQ(removal->condition, Condition::if_value);
-  EXPECT_EQ(removal->value, "me");
+  EXPECT_EQ(removal->value, "winner");  // whoever won the right
   plan->on_answer(0, answer(Status::done));
   ASSERT_TRUE(plan->done());
   EXPECT_EQ(plan->take_out().version.text, "7");
+}
+
+TEST_F(Settles, AValueAboveTheLimitIsReturnedAndNotStored) {
+  Terms few = terms(true);
+  few.longest_value = 3;
+  plan.emplace(few, right(true), "made", 3s);
+  plan->start({});
+  EXPECT_EQ(command()->verb, Verb::remove);
+  plan->on_answer(0, answer(Status::done));
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().data, "made");
+}
+
+TEST_F(Settles, WhatIsComputedElsewhereIsStoredWhenItComes) {
+  begin_elsewhere(true);
+  EXPECT_FALSE(command());
+  EXPECT_TRUE(plan->computing());
+  plan->on_made("made", 8s);
+  EXPECT_FALSE(plan->computing());
+  const auto store = command();
+  EXPECT_EQ(store->value, "made");
+  EXPECT_EQ(store->deadline, 8s);
+  EXPECT_EQ(plan->poll_deadline(), never);
+  plan->on_answer(0, value(""));
+  ASSERT_TRUE(plan->done());
+  EXPECT_EQ(plan->take_out().version.text, "7");
+}
+
+TEST_F(Settles, WhatFailsElsewhereGivesTheRightBack) {
+  begin_elsewhere(false);
+  plan->on_made(std::nullopt, 8s);
+  EXPECT_EQ(command()->key, "key:sheaf-lease");
+  plan->on_answer(0, answer(Status::done));
+  EXPECT_TRUE(plan->done());
+}
+
+TEST_F(Settles, WhatDoesNotBeginInTimeIsOverdueUntilItsOwnerSaysThatItHas) {
+  begin_elsewhere(true);
+  EXPECT_EQ(plan->poll_deadline(), 1s);
+  plan->on_deadline({1s - 1ns, {}});
+  EXPECT_FALSE(plan->overdue());
+  plan->on_deadline({1s, {}});
+  EXPECT_TRUE(plan->overdue());
+  EXPECT_FALSE(plan->done());
+  plan->on_begun();
+  EXPECT_FALSE(plan->overdue());
+  EXPECT_EQ(plan->poll_deadline(), never);
+}
+
+TEST_F(Settles, TheEndOfTheClientEndsWhatIsComputedElsewhere) {
+  begin_elsewhere(true);
+  plan->on_shutdown({});
+  EXPECT_TRUE(plan->done());
+  plan->on_made("late", 8s);
+  EXPECT_FALSE(command());
 }
 
 TEST(Guards, AreShortEnoughForEveryEndpointAndOnePerKey) {

@@ -95,6 +95,7 @@ Client ThreadRoom::open_client(ClientOptions options) {
   auto client = Client::open(stack_.config, std::move(options));
   if (!client) require("the client does not open: " + client.error().message());
   clients_here_.push_back(&client::Internals::context(*client));
+  client::Internals::impl(*client)->computations().flights.set_controls(plants_.compute);
   return std::move(*client);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "client/client_impl.h"
+#include "client/compute/compute_controls.h"
 #include "socket/lane/lane_controls.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/stack.h"
@@ -37,6 +38,7 @@ struct Plants {
   bool driven = false;
   cluster::ClusterControls cluster{};
   socket::LaneControls lane{};
+  client::compute::ComputeControls compute{};
   Bug session = Bug::none;
   MoverBug mover = MoverBug::none;
   PrimitiveBugs primitives{};

@@ -141,8 +141,14 @@ TEST(ComputeRoom, AClientThatTakesTheRightOfAnotherForItsOwnIsFound) {
   EXPECT_LT(first_finding<ComputeRoom>({.session = Bug::takes_no_for_yes}, "was computed"), 100u);
 }
 
-TEST(ComputeRoom, AWaiterThatIsNotAlwaysWokenIsFound) {
-  EXPECT_LT(first_finding<ComputeRoom>({.primitives = {.lost_notification = true}}), 200u);
+TEST(ComputeRoom, AWaiterThatIsForgottenIsFound) {
+  EXPECT_LT(first_finding<ComputeRoom>({.compute = {.tell_all = false}}, "failed for nothing"),
+            100u);
+}
+
+TEST(ComputeRoom, ALeadThatIsNotPassedOnIsFound) {
+  EXPECT_LT(first_finding<ComputeRoom>({.compute = {.pass_on = false}}, "failed for nothing"),
+            200u);
 }
 
 }  // namespace
