@@ -92,6 +92,21 @@ std::future<Result<GetResult>> FutureClient::get_and_set(std::string_view key,
                                calls::get_and_set_request(key, value, options, impl_->config()));
 }
 
+std::future<Result<Value>> FutureClient::get_or_compute(std::string_view key,
+                                                        const ComputeOptions& options,
+                                                        AsyncCompute compute) const {
+  auto [receiver, future] = calls::promised<Result<Value>>();
+  client::compute::get_or_compute_async(impl_->computations(), key, options, std::move(compute),
+                                        std::move(receiver));
+  return std::move(future);
+}
+
+std::future<Result<Value>> FutureClient::get_or_compute(std::string_view key,
+                                                        const ComputeOptions& options,
+                                                        Client::Compute compute) const {
+  return get_or_compute(key, options, client::compute::simple(std::move(compute)));
+}
+
 std::future<Result<CommandReply>> FutureClient::execute(Command command,
                                                         const CommandOptions& options) const {
   auto [receiver, future] = calls::promised<Result<CommandReply>>();

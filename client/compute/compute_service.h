@@ -4,14 +4,17 @@
 //
 // Thread rule: the calls from any thread; the parts as they say.
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include <sheaf/compute.h>
 #include <sheaf/options.h>
 
 #include "base/random.h"
 #include "client/calls/procedure_host.h"
+#include "client/calls/receiver.h"
 #include "client/compute/single_flight.h"
 #include "client/runtime/context.h"
 
@@ -35,5 +38,13 @@ struct ComputeService {
 Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const ComputeOptions& options,
                              const std::function<std::string()>& compute);
+
+// As AsyncClient::get_or_compute.
+void get_or_compute_async(ComputeService& service, std::string_view key,
+                          const ComputeOptions& options, AsyncCompute compute,
+                          calls::Receiver<Result<Value>> receiver);
+
+// A function that calls the other and is done. Empty if the other is.
+AsyncCompute simple(std::function<std::string()> compute);
 
 }  // namespace sheaf::client::compute

@@ -1,10 +1,11 @@
-// get_or_compute: a caller that waits and computes on its own stack. It joins the flight of its
-// client, and the plans agree with other processes.
+// get_or_compute: a caller that waits and computes on its own stack, and one that does neither.
+// Both join the same flight of their client, and the plans agree with other processes.
 
 #include <utility>
 
 #include "base/read_clocks.h"
 #include "client/calls/call.h"
+#include "client/compute/compute_call.h"
 #include "client/compute/compute_service.h"
 #include "client/compute/compute_works.h"
 #include "protocol/endpoint_kinds.h"
@@ -83,6 +84,31 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
     throw;
   }
   return settle(service, terms, options, std::move(*claim->right), std::move(made));
+}
+
+void get_or_compute_async(ComputeService& service, std::string_view key,
+                          const ComputeOptions& options, AsyncCompute compute,
+                          calls::Receiver<Result<Value>> receiver) {
+  runtime::Context& context = service.context;
+  const runtime::Context::Entry entry(context);  // the client may close meanwhile
+  const auto admitted = calls::admit(context, Form::asynchronous, options.timeout, options.stop,
+                                     check(key, options, compute != nullptr));
+  if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
+  auto request = calls::get_request(key, {options.timeout, options.stop});
+  request.operation.deadline = admitted->deadline;
+  calls::Receiver<Result<Claim>> claimed{
+      [deliver = std::move(receiver.function)](Result<Claim> claim) {
+        deliver(std::move(claim).transform(value_of));
+      },
+      receiver.direct};
+  calls::Detached<ComputeCall>::begin(context, std::move(claimed), options.stop, service, request,
+                                      *admitted, terms_of(context.config(), key, options),
+                                      std::move(compute));
+}
+
+AsyncCompute simple(Compute compute) {
+  if (compute == nullptr) return nullptr;
+  return [compute = std::move(compute)](const ComputeDone& done) { done(compute()); };
 }
 
 }  // namespace sheaf::client::compute

@@ -211,6 +211,20 @@ class AsioClient {
         std::forward<Token>(token));
   }
 
+  /// See AsyncClient::get_or_compute. `compute` takes a ComputeDone, or nothing and returns the
+  /// value; it is run by the client's dispatcher, not by the handler's executor.
+  template <class Function, class Token>
+  auto get_or_compute(std::string key, ComputeOptions options, Function compute,
+                      Token&& token) const {
+    return call<Result<Value>>(
+        std::move(options),
+        [key = std::move(key), compute = std::move(compute)](const AsyncClient& client, auto& with,
+                                                             auto done) mutable {
+          client.get_or_compute(key, with, std::move(compute), std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+
   /// See Client::execute.
   template <class Token>
   auto execute(Command command, CommandOptions options, Token&& token) const {

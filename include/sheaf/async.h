@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <sheaf/client.h>
+#include <sheaf/compute.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -72,6 +73,42 @@ class [[nodiscard]] Awaitable {
   std::optional<Out> out_;
 };
 
+/// The part of AsyncClient that computes what is missing; see there.
+///
+/// Who misses the same key in one client waits for one computation, whatever the forms of the
+/// calls. The function is run by the dispatcher, as callbacks are, and gets a ComputeDone, which it
+/// may call later. What it throws goes where exceptions of callbacks go, and the call ends with an
+/// error; the next in line computes then. A function that has not begun may be left out: another
+/// caller has computed.
+///
+/// As in the blocking form the time that computing takes does not count. A stop token ends the call
+/// at once, and the end of the client does. A function that has begun is not interrupted by either:
+/// after the token was stopped, what it makes is stored for the others.
+///
+/// A blocking call waits until its deadline for a function of an asynchronous one that has begun.
+/// So code that must run before the ComputeDone is called, a callback for example, must not wait
+/// behind that blocking call, on the same dispatcher or on the only thread that polls a driver.
+class SHEAF_API AsyncComputations {
+ public:
+  /// See Client::get_or_compute. `compute` is called with a ComputeDone.
+  void get_or_compute(std::string_view key, const ComputeOptions& options, AsyncCompute compute,
+                      std::function<void(Result<Value>)> done) const;
+  Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                          AsyncCompute compute) const;
+  /// The same; `compute` returns the value, and runs as a callback does.
+  void get_or_compute(std::string_view key, const ComputeOptions& options, Client::Compute compute,
+                      std::function<void(Result<Value>)> done) const;
+  Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                          Client::Compute compute) const;
+
+ protected:
+  /// Internal.
+  AsyncComputations(std::shared_ptr<Client::Impl> impl, ResumeHook hook) noexcept
+      : impl_(std::move(impl)), hook_(std::move(hook)) {}
+  std::shared_ptr<Client::Impl> impl_;  ///< Internal.
+  ResumeHook hook_;                     ///< Internal.
+};
+
 /// The callback and coroutine forms of Client. Each member comes twice: with a callback, which runs
 /// on the dispatcher exactly once, and without one, to be awaited. Arguments and errors are those
 /// of the blocking member of the same name. Views are copied before the call returns.
@@ -79,7 +116,7 @@ class [[nodiscard]] Awaitable {
 /// Thread rule: any thread may call any member at any time.
 /// Lifetime: cheap to copy; may outlive the Client: calls then end with Outcome::shutdown, and
 /// their callbacks run on the calling thread.
-class SHEAF_API AsyncClient {
+class SHEAF_API AsyncClient : public AsyncComputations {
  public:
   /// Receives the outcome of a call.
   template <class Out>
@@ -189,10 +226,7 @@ class SHEAF_API AsyncClient {
 
  private:
   friend class Client;
-  AsyncClient(std::shared_ptr<Client::Impl> impl, ResumeHook hook) noexcept
-      : impl_(std::move(impl)), hook_(std::move(hook)) {}
-  std::shared_ptr<Client::Impl> impl_;
-  ResumeHook hook_;
+  using AsyncComputations::AsyncComputations;
 };
 
 /// The future forms of Client. A future becomes ready on a thread of the library, by the deadline
@@ -230,6 +264,12 @@ class SHEAF_API FutureClient {
   /// See Client::get_and_set.
   std::future<Result<GetResult>> get_and_set(std::string_view key, std::string_view value,
                                              const GetAndSetOptions& options = {}) const;
+  /// See AsyncClient::get_or_compute. The function runs as a callback does, so it needs the
+  /// dispatcher, and the future with it.
+  std::future<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                            AsyncCompute compute) const;
+  std::future<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                            Client::Compute compute) const;
   /// See Client::execute.
   std::future<Result<CommandReply>> execute(Command command,
                                             const CommandOptions& options = {}) const;

@@ -129,7 +129,7 @@ class SHEAF_API Client {
                                 const GetAndSetOptions& options = {});
 
   /// Reads a key; if it is absent, computes and stores it, while everybody else who misses it waits
-  /// for that value: one thread of this client computes, and one process of all. `compute` runs on
+  /// for that value: one caller of this client computes, and one process of all. `compute` runs on
   /// the caller's stack under no lock of ours; it may use the client, but not for this same key.
   /// What it throws leaves this call and no other; the next in line computes then. If the value
   /// cannot be stored it is returned all the same, with an empty version. A process that dies while

@@ -77,6 +77,7 @@ class CloseRoom final : public ThreadRoom {
     }
     guards_.clear();
     callers_.clear();
+    done_.clear();
     check_keys();
   }
 
@@ -104,9 +105,10 @@ class CloseRoom final : public ThreadRoom {
 
   void run_caller(Caller& caller) {
     using Call = void (CloseRoom::*)(Caller&);
-    static constexpr Call calls[] = {&CloseRoom::get,  &CloseRoom::set,        &CloseRoom::get,
-                                     &CloseRoom::set,  &CloseRoom::lock,       &CloseRoom::lock,
-                                     &CloseRoom::push, &CloseRoom::lock_async, &CloseRoom::next};
+    static constexpr Call calls[] = {
+        &CloseRoom::get,  &CloseRoom::set,     &CloseRoom::get,     &CloseRoom::set,
+        &CloseRoom::lock, &CloseRoom::lock,    &CloseRoom::push,    &CloseRoom::lock_async,
+        &CloseRoom::next, &CloseRoom::compute, &CloseRoom::compute, &CloseRoom::end_compute};
     while (caller.refused < 3) {
       (this->*calls[caller.random.below(std::size(calls))])(caller);
       pass(draw_us(caller.random, 4'000));
@@ -181,6 +183,34 @@ class CloseRoom final : public ThreadRoom {
     if (!released) check(released.error());
   }
 
+  // Its function ends at once, or when somebody ends it, which may be after the end of the client.
+  void compute(Caller& caller) {
+    const auto call = begin();
+    const bool keeps = caller.random.below(2) == 0;
+    ComputeOptions options;
+    options.lease_beside = true;  // the simulated server has no leases
+    caller.async->get_or_compute(
+        "made" + std::to_string(computed_++ / 2), options,
+        [this, keeps](ComputeDone done) {
+          if (!keeps) return done("made");
+          done_.push_back(std::move(done));
+        },
+        [this, call](const Result<Value>& got) {
+          end(*call);
+          if (got && got->data != "made") require("nobody made " + got->data);
+          const bool waited = !got && got.error().reason == Reason::timed_out;
+          if (!got && !waited) check(got.error());
+        });
+    call->returned = true;
+  }
+
+  void end_compute(Caller&) {
+    if (done_.empty()) return;
+    const ComputeDone done = std::move(done_.front());
+    done_.pop_front();
+    done("made");
+  }
+
   void push(Caller& caller) {
     const Start started = begin_call();
     const auto length = caller.list->push("item");
@@ -230,6 +260,8 @@ class CloseRoom final : public ThreadRoom {
   std::deque<Caller> callers_;
   std::deque<std::shared_ptr<Pending>> pending_;
   std::deque<std::shared_ptr<Guarded>> guards_;
+  std::deque<ComputeDone> done_;  // of functions that have begun
+  unsigned computed_ = 0;
   bool closing_ = false;
   bool closed_ = false;
 };

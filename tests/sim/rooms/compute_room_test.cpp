@@ -1,21 +1,30 @@
-// get_or_compute by several threads of one client and of two, in an order that the seed chooses. A
-// run finds:
-//  - a value that nobody made, two threads of a client that compute one key at once, and a second
+// get_or_compute by several threads of one client and of two, blocking and with callbacks, in an
+// order that the seed chooses. Functions of asynchronous calls end at once, or later on another
+// thread; callbacks call and wait, too. A run finds:
+//  - a value that nobody made, two callers of a client that compute one key at once, and a second
 //    computation although nothing is wrong
 //  - what one function throws in the call of another
-//  - a call that lasts longer than its deadlines and its own computation, or fails for nothing
+//  - a call that does not end, that ends twice, that lasts longer than its deadlines and its own
+//    computation, or that fails for nothing
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <set>
+#include <stop_token>
 #include <vector>
+
+#include <sheaf/async.h>
 
 #include "tests/sim/kit/room_runs.h"
 
 namespace sheaf::sim {
 namespace {
+
+using namespace std::chrono_literals;
 
 // Special: computations.
 class ComputeRoom final : public ThreadRoom {
@@ -33,40 +42,68 @@ class ComputeRoom final : public ThreadRoom {
     std::string name;
     std::vector<unsigned> computing;  // now, of each client
     unsigned computed = 0;
-    unsigned thrown = 0;
-    bool slow = false;  // others may not have waited for all of it
+    unsigned failed = 0;  // of them: without a value
+    bool slow = false;    // others may not have waited for all of it
     std::set<std::string> made{};
   };
   struct Thrown {
     unsigned thread;
   };
+  // An asynchronous call.
+  struct Call {
+    Key* key = nullptr;
+    unsigned client = 0;
+    Random random;
+    Start started{};
+    std::chrono::nanoseconds busy{0};  // of dispatchers, until it began
+    std::optional<Deadline> begun{};   // its function has
+    std::chrono::nanoseconds own{0};   // how long that took
+    bool failed = false;               // it gave no value
+    bool stopped = false;
+    bool ended = false;
+    std::stop_source stop{};
+    std::optional<ComputeDone> done{};  // to be called by the worker
+    Deadline due{0};                    // when
+  };
+  using Shared = std::shared_ptr<Call>;
 
   void run() override {
-    for (unsigned i = 0; i < clients_of_room_; ++i) clients_.push_back(open_client());
+    for (unsigned i = 0; i < clients_of_room_; ++i) {
+      clients_.push_back(open_client({.on_exception = [](const std::exception_ptr&) {}}));
+    }
     draw_faults();
     std::vector<Random> randoms;
     for (std::uint64_t i = 2 + random_.below(4); i > 0; --i) randoms.emplace_back(random_.fork());
-    run_threads(static_cast<unsigned>(randoms.size()), [&](unsigned number) {
+    calling_ = static_cast<unsigned>(randoms.size());
+    run_threads(calling_ + 1, [&](unsigned number) {
+      if (number == randoms.size()) return work();
       Random& random = randoms[number];
       for (Key& key : keys_) {
         if (random.below(2) == 0) pass(draw_us(random, 2'000));
-        call(key, number, random);
+        if (random.below(2) == 0) {
+          call(key, number, random);
+        } else {
+          call_async(key, number, random);
+        }
       }
+      --calling_;
     });
+    SimThreads::current()->wait_until("the last callbacks", [this] { return pending_ == 0; });
     const bool once = calm() && counts_.failures == 0;
     end_faults();
     for (Key& key : keys_) check(key, once);
     clients_.clear();
+    held_.clear();  // without effect: the clients have gone
   }
+
+  // ---- blocking calls
 
   void call(Key& key, unsigned thread, Random& random) {
     const auto client = static_cast<unsigned>(thread % clients_.size());
-    ComputeOptions options;
-    options.lease_beside = true;  // the simulated server has no leases
     std::chrono::nanoseconds own{0};
     const Start started = begin_call();
     try {
-      const auto value = clients_[client].get_or_compute(key.name, options, [&] {
+      const auto value = clients_[client].get_or_compute(key.name, options(), [&] {
         const Deadline begun = stack_.world.now().mono;
         std::string made = compute(key, client, thread, random);
         own = stack_.world.now().mono - begun;
@@ -84,6 +121,12 @@ class ComputeRoom final : public ThreadRoom {
     }
   }
 
+  static ComputeOptions options() {
+    ComputeOptions options;
+    options.lease_beside = true;  // the simulated server has no leases
+    return options;
+  }
+
   void end_failed(const Key& key, const Error& error) {
     if (error.reason == Reason::timed_out && key.slow) {
       ++counts_.failures;
@@ -93,9 +136,7 @@ class ComputeRoom final : public ThreadRoom {
   }
 
   std::string compute(Key& key, unsigned client, unsigned thread, Random& random) {
-    if (key.computing[client]++ > 0) require("two threads compute " + key.name + " at once");
-    ++key.computed;
-    ++counts_.special;
+    begin_compute(key, client);
     if (random.below(4) == 0) {
       key.slow = true;
       pass(draw_us(random, 300'000));
@@ -107,14 +148,146 @@ class ComputeRoom final : public ThreadRoom {
     }
     --key.computing[client];
     if (random.below(5) == 0) {
-      ++key.thrown;
+      ++key.failed;
       throw Thrown{thread};
     }
+    return value_of(key);
+  }
+
+  void begin_compute(Key& key, unsigned client) {
+    if (key.computing[client]++ > 0) require("two callers compute " + key.name + " at once");
+    ++key.computed;
+    ++counts_.special;
+  }
+
+  static std::string value_of(Key& key) {
     return *key.made.insert(key.name + "." + std::to_string(key.computed)).first;
   }
 
+  // ---- asynchronous calls
+
+  void call_async(Key& key, unsigned thread, Random& random) {
+    const auto client = static_cast<unsigned>(thread % clients_.size());
+    const auto call = std::make_shared<Call>(Call{&key, client, Random(random.fork())});
+    call->started = begin_call();
+    call->busy = busy_;
+    const std::stop_token stop = call->stop.get_token();
+    ComputeOptions with = options();
+    if (random.below(5) == 0) with.stop = &stop;
+    ++pending_;
+    const auto ended = [this, call](const Result<Value>& got) { end(*call, got); };
+    if (random.below(4) == 0) {
+      clients_[client].async().get_or_compute(
+          key.name, with, [this, call] { return compute_at_once(*call); }, ended);
+    } else {
+      clients_[client].async().get_or_compute(
+          key.name, with, [this, call](ComputeDone done) { begin(call, std::move(done)); }, ended);
+    }
+    if (with.stop == nullptr) return;
+    pass(draw_us(random, random.below(2) == 0 ? 500 : 20'000));
+    key.slow = true;  // a right whose winner was stopped may end only with its lease
+    call->stopped = true;
+    call->stop.request_stop();
+  }
+
+  // In a function that a dispatcher runs.
+  std::string compute_at_once(Call& call) {
+    begin_function(call);
+    keep_busy([&] { pass(draw_us(call.random, 500)); });
+    call.failed = call.random.below(5) == 0;
+    end_function(call);
+    if (call.failed) throw Thrown{0};
+    return value_of(*call.key);
+  }
+
+  void begin(const Shared& call, ComputeDone done) {
+    begin_function(*call);
+    const std::uint64_t kind = call->random.below(8);
+    if (kind == 0) {  // it forgets
+      call->failed = true;
+      return end_function(*call);
+    }
+    call->done.emplace(std::move(done));
+    if (kind < 3) return end_later(*call);
+    call->key->slow |= kind < 5;
+    call->due = stack_.world.now().mono + draw_us(call->random, kind < 5 ? 300'000 : 5'000);
+    held_.push_back(call);
+  }
+
+  void begin_function(Call& call) {
+    call.begun = stack_.world.now().mono;
+    begin_compute(*call.key, call.client);
+  }
+
+  void end_function(Call& call) {
+    call.own = stack_.world.now().mono - *call.begun;
+    --call.key->computing[call.client];
+    if (call.failed) ++call.key->failed;
+  }
+
+  // Ends functions that others have begun.
+  void work() {
+    const auto next = [this] {
+      return std::ranges::min_element(held_, {}, [](const Shared& call) { return call->due; });
+    };
+    for (;;) {
+      SimThreads::current()->wait("a function", [&] {
+        if (!held_.empty()) return (*next())->due;
+        return calling_ == 0 && pending_ == 0 ? Deadline(0) : never;
+      });
+      if (held_.empty()) return;
+      const Shared call = *next();
+      std::erase(held_, call);
+      end_later(*call);
+    }
+  }
+
+  void end_later(Call& call) {
+    call.failed = call.random.below(5) == 0;
+    const bool forgets = call.failed && call.random.below(2) == 0;
+    end_function(call);
+    const ComputeDone done = std::move(*call.done);
+    call.done.reset();
+    if (forgets) return;
+    if (!call.failed) return done(value_of(*call.key));
+    Error error;
+    error.text = "the user's own";
+    done(Failure(std::move(error)));
+  }
+
+  void end(Call& call, const Result<Value>& got) {
+    if (std::exchange(call.ended, true)) require("a callback came twice");
+    const auto busy = busy_ - call.busy;
+    end_call(call.started, (call.begun ? 2 : 1) * stack_.config.timeout + call.own + busy);
+    if (got) {
+      if (!call.key->made.contains(got->data)) require("nobody made " + got->data);
+    } else if (got.error().reason == Reason::cancelled) {
+      if (!call.stopped) require("a call was cancelled that nobody stopped");
+    } else if (got.error().reason == Reason::timed_out && busy > 2ms) {
+      ++counts_.failures;
+    } else if (got.error().reason != Reason::other || !call.failed) {
+      end_failed(*call.key, got.error());
+    }
+    if (clients_of_room_ == 1 && call.random.below(3) == 0) wait_in_callback(call);
+    --pending_;
+  }
+
+  // Others may be queued behind this callback, with the right to compute this very key. Two clients
+  // could each keep the other's function from beginning, until their deadlines.
+  void wait_in_callback(Call& call) {
+    Key& key = keys_[call.random.below(keys_.size())];
+    keep_busy([&] { this->call(key, 1000 + call.client, call.random); });
+  }
+
+  template <class Function>
+  void keep_busy(const Function& function) {
+    const Deadline begun = stack_.world.now().mono;
+    function();
+    busy_ += stack_.world.now().mono - begun;
+  }
+
   void check(const Key& key, bool once) {
-    if (once && key.computed > key.thrown + 1) {
+    if (once && key.computed > key.failed + 1) {
       require(key.name + " was computed " + std::to_string(key.computed) + " times");
     }
     const auto got = clients_.front().get(key.name);
@@ -125,6 +298,10 @@ class ComputeRoom final : public ThreadRoom {
   const unsigned clients_of_room_;
   std::deque<Key> keys_;
   std::vector<Client> clients_;
+  std::deque<Shared> held_;           // their functions have begun
+  unsigned calling_ = 0;              // threads
+  unsigned pending_ = 0;              // asynchronous calls
+  std::chrono::nanoseconds busy_{0};  // how long callbacks have kept dispatchers from others
 };
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueForEverySeed) {
@@ -132,6 +309,13 @@ TEST(ComputeRoom, OneComputesAndAllGetTheValueForEverySeed) {
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
   EXPECT_GT(sum.special, seeds_to_run(800));
   EXPECT_GT(sum.calls, 2 * sum.special);
+  EXPECT_LT(sum.failures, sum.calls / 3);
+}
+
+TEST(ComputeRoom, OneComputesAndAllGetTheValueWithADriverForEverySeed) {
+  const RoomCounts sum = run_seeds<ComputeRoom>(400, {.driven = true});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  EXPECT_GT(sum.special, seeds_to_run(400));
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 
@@ -149,6 +333,10 @@ TEST(ComputeRoom, AWaiterThatIsForgottenIsFound) {
 TEST(ComputeRoom, ALeadThatIsNotPassedOnIsFound) {
   EXPECT_LT(first_finding<ComputeRoom>({.compute = {.pass_on = false}}, "failed for nothing"),
             200u);
+}
+
+TEST(ComputeRoom, ACallbackThatWaitsForAFunctionBehindItIsFound) {
+  EXPECT_LT(first_finding<ComputeRoom>({.compute = {.lend = false}}, "failed for nothing"), 500u);
 }
 
 }  // namespace
