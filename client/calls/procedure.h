@@ -12,7 +12,9 @@
 //
 // Thread rule: one thread at a time; under the baton.
 
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "protocol/operation.h"
@@ -56,6 +58,13 @@ class Procedure {
   virtual std::string_view watched_key() const { return {}; }  // empty = none
   // Its outcome stands; commands may still be in flight, or wanted, that nobody waits for.
   virtual bool done() const = 0;
+
+  // What an observer gave the call whose requests these are; null: they are of none, or of several.
+  void set_parent(std::shared_ptr<void> parent) noexcept { parent_ = std::move(parent); }
+  const std::shared_ptr<void>& parent() const noexcept { return parent_; }
+
+ private:
+  std::shared_ptr<void> parent_;
 };
 
 }  // namespace sheaf::client::calls

@@ -66,6 +66,7 @@ void ProcedureRun::start(const Command& command, Now now) {
   slot.at_owner = command.at_owner;
   slot.only_on = command.connection;
   slot.sink = this;
+  slot.parent = procedure_->parent();
   ++in_flight_;
   host_.cluster_.start(slot, now);
 }

@@ -82,7 +82,9 @@ std::string guard_of(std::string_view key) {
 // ---- ClaimPlan
 
 ClaimPlan::ClaimPlan(Terms terms, Deadline started, Deadline due, const Seed& seed, Place place)
-    : terms_(std::move(terms)), started_(started), due_(due), random_(seed), place_(place) {}
+    : terms_(std::move(terms)), started_(started), due_(due), random_(seed), place_(place) {
+  set_parent(std::move(terms_.parent));
+}
 
 void ClaimPlan::start(Now) {
   if (phase_ == Phase::done) return;
@@ -252,10 +254,14 @@ bool ClaimPlan::poll_command(calls::Command& command) {
 // ---- SettlePlan
 
 SettlePlan::SettlePlan(Terms terms, Right right, std::optional<std::string> value, Deadline due)
-    : terms_(std::move(terms)), right_(std::move(right)), value_(std::move(value)), due_(due) {}
+    : terms_(std::move(terms)), right_(std::move(right)), value_(std::move(value)), due_(due) {
+  set_parent(std::move(terms_.parent));
+}
 
 SettlePlan::SettlePlan(Terms terms, Right right, Deadline begin_by)
-    : terms_(std::move(terms)), right_(std::move(right)), begin_by_(begin_by), elsewhere_(true) {}
+    : terms_(std::move(terms)), right_(std::move(right)), begin_by_(begin_by), elsewhere_(true) {
+  set_parent(std::move(terms_.parent));
+}
 
 void SettlePlan::start(Now) {
   if (!elsewhere_) return settle();

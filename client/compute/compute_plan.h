@@ -64,6 +64,7 @@
 
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,6 +89,7 @@ struct Terms {
   bool leases = false;               // worth asking; a node may still have none
   bool versions = false;             // the guard is removed by its version, else by its value
   std::size_t longest_value = std::numeric_limits<std::size_t>::max();  // that is stored
+  std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
 };
 
 // The key beside KEY that guards its computation: at most 250 bytes.

@@ -34,7 +34,9 @@ std::optional<Error> check(std::string_view key, const ComputeOptions& options, 
 }
 
 // The holder of the guard is drawn by who claims.
-Terms terms_of(const ClusterConfig& config, std::string_view key, const ComputeOptions& options) {
+Terms terms_of(const runtime::Context& context, std::string_view key, const ComputeOptions& options,
+               std::shared_ptr<void> parent) {
+  const ClusterConfig& config = context.config();
   const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
   Terms terms;
   terms.key = key;
@@ -44,6 +46,7 @@ Terms terms_of(const ClusterConfig& config, std::string_view key, const ComputeO
   terms.leases = traits.has_leases && !options.lease_beside;
   terms.versions = traits.compares == protocol::Compares::versions;
   terms.longest_value = config.value_limit;
+  terms.parent = std::move(parent);
   return terms;
 }
 
@@ -69,7 +72,7 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                                          calls::get_request(key, {options.timeout, options.stop}));
   if (!got) return Failure(std::move(got.error()));
   if (*got) return std::move(**got);
-  const Terms terms = terms_of(context.config(), key, options);
+  const Terms terms = terms_of(context, key, options, context.observed_parent());
   const JoinTimes times{started, context.deadline(started, options.timeout)};
   auto claim = calls::Blocking<JoinFlight>(context.lane(), calls::HowToWait(), service, terms,
                                            times, Form::blocking)
@@ -102,7 +105,7 @@ void get_or_compute_async(ComputeService& service, std::string_view key,
       },
       receiver.direct};
   calls::Detached<ComputeCall>::begin(context, std::move(claimed), options.stop, service, request,
-                                      *admitted, terms_of(context.config(), key, options),
+                                      *admitted, terms_of(context, key, options, admitted->parent),
                                       std::move(compute));
 }
 

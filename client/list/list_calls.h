@@ -51,10 +51,11 @@ typename Way::Return read(const ListCall& call, const Make& make, Convert conver
   runtime::Context& context = call.context();
   const runtime::Context::Entry entry(context);
   if (auto error = call.refusal(Way::form)) return way.refuse(context, std::move(*error));
-  return way.template run<calls::RunProcedure<Reader>>(
-      context, call.options.stop, convert, call.service.procedures,
-      make(keys_of(call.name, call.config().kind),
-           read_terms(call.config(), read_monotonic(), call.time())));
+  auto reader = make(keys_of(call.name, call.config().kind),
+                     read_terms(call.config(), read_monotonic(), call.time()));
+  reader->set_parent(context.observed_parent());
+  return way.template run<calls::RunProcedure<Reader>>(context, call.options.stop, convert,
+                                                       call.service.procedures, std::move(reader));
 }
 
 // ---- edits

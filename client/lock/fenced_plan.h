@@ -42,6 +42,7 @@ struct FencedTerms {
   Deadline started{0};
   Deadline deadline{0};
   bool bound = true;  // to the lock's connection; false: the key may live on another node
+  std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
   LockControls controls{};
 };
 
@@ -65,7 +66,9 @@ class FencedPlan : public calls::Procedure {
   enum class Step : std::uint8_t { token, getting, writing, over };
 
   FencedPlan(std::shared_ptr<Tenure> tenure, FencedTerms terms)
-      : tenure_(std::move(tenure)), terms_(std::move(terms)) {}
+      : tenure_(std::move(tenure)), terms_(std::move(terms)) {
+    set_parent(std::move(terms_.parent));
+  }
 
   virtual Step first() const = 0;
   virtual protocol::Operation operation() = 0;  // of the present step; without deadline

@@ -40,6 +40,7 @@ Result<FencedTerms> fenced_terms(LockSession& session, calls::Form form, const F
   terms.key = target.key;
   terms.started = admitted->started;
   terms.deadline = admitted->deadline;
+  terms.parent = admitted->parent;
   terms.bound = (session.fenced() && !target.other_node) ||
                 topology->owner(session.name()) == topology->owner(target.key);
   return terms;

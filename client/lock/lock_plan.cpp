@@ -66,6 +66,7 @@ LockPlan::LockPlan(LockTerms terms, ReleaseBackoff& release_backoff, Seed seed,
       release_backoff_(release_backoff),
       random_(seed) {
   tenure_->name = terms_.name;
+  set_parent(std::move(terms_.parent));
 }
 
 // ---- asking and waiting

@@ -67,6 +67,7 @@ struct LockTerms : LockItem {
   Deadline wait_until{never};  // gives up then
   // Patient: gives up with the last error when nothing has been answered for this long.
   std::chrono::nanoseconds patience = std::chrono::nanoseconds::max();
+  std::shared_ptr<void> parent{};  // of its requests; see Procedure::set_parent
   LockControls controls{};
 };
 

@@ -61,6 +61,7 @@ Result<LockTerms> lock_terms(const Context& context, Form form, const LockerOpti
   LockTerms terms;
   terms.name = name;
   terms.nonce = locker.holder + ":" + Random(entropy()).hex(32);
+  terms.parent = admitted->parent;
   terms.lease = locker.lease;
   terms.by_version = client::lock::by_version(config);
   terms.whole_seconds = !client::runtime::supports(config, Feature::millisecond_ttl);

@@ -36,8 +36,9 @@ struct RequestEvent {
   std::optional<Outcome> outcome;
   Reason reason = Reason::other;  ///< With an outcome: `error.type`, as to_string() has it.
   std::string text;               ///< With an outcome: the server's own words, or what happened.
-  /// What Observer::parent returned to the call; null of requests that belong to no call for keys
-  /// (of locks, lists, watches and get_or_compute), and of those that an exception left without.
+  /// What Observer::parent returned to the call; null of requests that belong to no call, or to
+  /// several (changes of lists, which calls share, and watches), and of those that an exception
+  /// left without. The requests that keep and release a lock have that of the call that took it.
   std::shared_ptr<void> parent;
 };
 
@@ -46,8 +47,9 @@ struct RequestEvent {
 ///
 /// What these functions throw goes to ClientOptions::on_exception.
 struct Observer {
-  /// Called on the calling thread at the start of each call for keys; what it returns comes back
-  /// with the call's requests: the span that is current there. None = no parents.
+  /// Called on the calling thread at the start of each call, and once more by a get_or_compute that
+  /// finds no value; what it returns comes back with the call's requests: the span that is current
+  /// there. None = no parents.
   std::function<std::shared_ptr<void>()> parent{};
   /// Called for each request that has ended, in order, where callbacks run
   /// (ClientOptions::executor) and never while the client holds a lock. It should take

@@ -28,9 +28,9 @@ struct MetaGet {
   std::string_view key;
   std::uint32_t opaque = 0;
   bool value = true;                     // else only whether it is there
-  bool ttl = false;                      // and how long it lives
   std::optional<std::uint32_t> touch{};  // the new time to live
   std::optional<std::uint32_t> lease{};  // on a miss: a stub that lives so many seconds
+  bool ttl = false;                      // and how long it lives
 
   void encode(ByteWriter& out) const;
 };

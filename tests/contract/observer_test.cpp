@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -16,6 +17,8 @@
 
 #include <sheaf/async.h>
 #include <sheaf/client.h>
+#include <sheaf/list.h>
+#include <sheaf/locker.h>
 
 #include "tests/contract/endpoints.h"
 #include "tests/support/wait_for_condition.h"
@@ -134,6 +137,30 @@ TEST_P(Observed, AnAsynchronousCallHasTheParentOfTheThreadThatMadeIt) {
   heard_.set_parent("elsewhere");
   test::wait_for_condition("the callback", [&] { return heard_.events().size() == 1 && called; });
   EXPECT_EQ(name_of(heard_.events().front()), "here");
+}
+
+TEST_P(Observed, RequestsOfALockAComputationAndAListThatIsReadHaveTheirCallsAsWell) {
+  heard_.set_parent("lock");
+  {
+    Locker locker(client_);
+    LockResult lock = locker.try_lock("observer/lock");
+    ASSERT_TRUE(lock);
+    LockGuard guard = std::move(*lock);
+    heard_.set_parent("write");
+    ASSERT_TRUE(guard.write("observer/lock:data", "1", {.other_node = true}));
+    heard_.set_parent("compute");
+    ASSERT_TRUE(client_.get_or_compute("observer/made", {}, [] { return std::string("v"); }));
+    heard_.set_parent("range");
+    ASSERT_TRUE(List(client_, "observer/list").range(0, -1));
+    heard_.set_parent("push");
+    ASSERT_TRUE(List(client_, "observer/list").push("item"));
+  }
+  std::map<std::string, unsigned> requests;
+  for (const RequestEvent& event : heard_.events()) ++requests[name_of(event)];
+  for (const char* call : {"lock", "write", "compute", "range", ""}) {
+    EXPECT_GT(requests[call], 0u) << call;
+  }
+  EXPECT_EQ(requests["push"], 0u) << "calls share the changes of a list";
 }
 
 TEST(Observed, ARequestThatIsNotAnsweredIsShownWithItsError) {

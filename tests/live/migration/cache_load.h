@@ -48,7 +48,7 @@ class CacheLoad {
   std::string first_error() const { return first_error_; }
 
  private:
-  static constexpr std::size_t threads = 3;
+  static constexpr std::size_t threads = 2;
   static constexpr std::size_t batch = 20;
 
   struct Key {

@@ -50,8 +50,8 @@ class Migrations : public testing::Test {
   }
 
   MigrationProgram program(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{"--from",  uri(old_), "--to",     uri(new_),
-                                   "--state", file_,     "--settle", "1s"};
+    std::vector<std::string> words{"--from", uri(old_),  "--to", uri(new_),   "--state",
+                                   file_,    "--settle", "1s",   "--callers", "16"};
     words.insert(words.end(), more.begin(), more.end());
     return MigrationProgram(words, folder_ / "printed");
   }

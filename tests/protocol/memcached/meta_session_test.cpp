@@ -305,6 +305,28 @@ TEST(MetaReplies, MissesOfOlderServersCarryNoOpaque) {
   EXPECT_EQ(older.next().kind, Event::Kind::failed);
 }
 
+// ---- the rest of a life
+
+TEST(MetaReplies, TheRestOfALifeIsToldOrTheConnectionEnds) {
+  Operation asked = get("k");
+  asked.ttl_left = true;
+  const auto ends = [&](std::string_view answer) {
+    MetaWire wire;
+    wire.submit(asked);
+    wire.take();
+    wire.feed(answer);
+    EXPECT_EQ(wire.next().kind, Event::Kind::failed) << answer;
+    return wire.session.closed();
+  };
+  EXPECT_EQ(ask(asked, "VA 1 f0 c1 t17 O2\r\nv\r\n").ttl_left, 17s);
+  EXPECT_EQ(ask(asked, "VA 1 f0 c1 t-1 O2\r\nv\r\n").ttl_left, std::nullopt);
+  EXPECT_EQ(ask(asked, "EN O2\r\n").status, Status::absent);
+  for (const char* answer : {"VA 1 f0 c1 O2\r\nv\r\n", "VA 1 f0 c1 t O2\r\nv\r\n",
+                             "VA 1 f0 c1 t-2 O2\r\nv\r\n", "VA 1 f0 c1 t1 t1 O2\r\nv\r\n"}) {
+    EXPECT_TRUE(ends(answer)) << answer;
+  }
+}
+
 // ---- leases
 
 TEST(MetaLeases, TheFirstWinsTheOthersWaitAndAStubIsNoValue) {

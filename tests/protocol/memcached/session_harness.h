@@ -35,6 +35,7 @@ struct Seen {
   bool unsure = false;
   Sent sent = Sent::no;
   std::uint32_t index = 0;
+  std::optional<std::chrono::seconds> ttl_left{};
 
   friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -54,7 +55,8 @@ inline Seen seen(const Event& event) {
           reply.stale,
           reply.unsure,
           event.sent,
-          event.index};
+          event.index,
+          reply.ttl_left};
 }
 
 // ---- what the server says in binary
