@@ -22,10 +22,10 @@ namespace sheaf::test {
 
 class MigrationProgram {
  public:
-  // `words`: those behind "migrate". `printed` is made anew.
-  MigrationProgram(const std::vector<std::string>& words, std::string printed)
+  // `program`: the path of sheaf. `words`: those behind "migrate". `printed` is made anew.
+  MigrationProgram(const char* program, const std::vector<std::string>& words, std::string printed)
       : printed_(std::move(printed)) {
-    std::vector<std::string> all{SHEAF_TEST_PROGRAM, "--json", "migrate"};
+    std::vector<std::string> all{program, "--json", "migrate"};
     all.insert(all.end(), words.begin(), words.end());
     std::vector<char*> pointers;
     for (std::string& word : all) pointers.push_back(word.data());
@@ -34,8 +34,7 @@ class MigrationProgram {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, printed_.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    const int error =
-        posix_spawn(&pid_, SHEAF_TEST_PROGRAM, &files, nullptr, pointers.data(), environ);
+    const int error = posix_spawn(&pid_, program, &files, nullptr, pointers.data(), environ);
     posix_spawn_file_actions_destroy(&files);
     if (error != 0) throw std::runtime_error("the program cannot be started");
   }

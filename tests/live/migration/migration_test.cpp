@@ -53,7 +53,7 @@ class Migrations : public testing::Test {
     std::vector<std::string> words{"--from", uri(old_),  "--to", uri(new_),   "--state",
                                    file_,    "--settle", "1s",   "--callers", "16"};
     words.insert(words.end(), more.begin(), more.end());
-    return MigrationProgram(words, folder_ / "printed");
+    return MigrationProgram(SHEAF_TEST_PROGRAM, words, folder_ / "printed");
   }
   Stage stage() const { return read_migration(file_).value().stage; }
   // Kills the program once it is in this stage and has printed this.
