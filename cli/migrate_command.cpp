@@ -56,7 +56,7 @@ Error bad_configuration(std::string text) {
 
 Result<Fleet> open_fleet(const char* option, const std::string& uri, const Arguments& arguments,
                          const Environment& environment) {
-  auto config = ClusterConfig::parse_uri(uri).and_then([&](ClusterConfig&& parsed) {
+  auto config = servers_of_uri(uri, arguments.global.timeout).and_then([&](ClusterConfig&& parsed) {
     return give_password(std::move(parsed), arguments.global.password_file, environment.password);
   });
   if (!config) {
@@ -105,7 +105,12 @@ ExitCode run_migrate(const Arguments& arguments, Output& out) {
     if (arguments.global.json) out.line(json_failure(error));
     return complain_about(error);
   };
-  const Environment environment = Environment::read();
+  Environment environment = Environment::read();
+  if (arguments.global.ask_password) {
+    auto password = ask_password();
+    if (!password) return refuse(password.error());
+    environment.password = std::move(*password);
+  }
   auto from = open_fleet("--from", migrate.from, arguments, environment);
   if (!from) return refuse(from.error());
   auto to = open_fleet("--to", migrate.to, arguments, environment);

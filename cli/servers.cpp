@@ -42,18 +42,6 @@ std::string names_of(const Clusters& clusters) {
   return names;
 }
 
-// The servers that a URI names, or those that are listed where it says. Whatever became of the
-// look-up, nothing of a command has been sent.
-Result<ClusterConfig> of_uri(const std::string& uri, std::chrono::milliseconds timeout) {
-  if (!ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
-  const auto source = ServerSource::parse_uri(uri);
-  if (!source) return Failure(source.error());
-  return find_servers(*source, {.timeout = timeout}).transform_error([](Error error) {
-    if (error.outcome == Outcome::unknown) error.outcome = Outcome::not_sent;
-    return error;
-  });
-}
-
 Result<ClusterConfig> of_file(const std::string& path, const std::string& cluster) {
   auto clusters = ClusterConfig::load_file(path);
   if (!clusters) return Failure(std::move(clusters.error()));
@@ -89,14 +77,25 @@ Environment Environment::read() {
   return out;
 }
 
+// Whatever became of a look-up, nothing of a command has been sent.
+Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout) {
+  if (!ServerSource::is_source(uri)) return ClusterConfig::parse_uri(uri);
+  const auto source = ServerSource::parse_uri(uri);
+  if (!source) return Failure(source.error());
+  return find_servers(*source, {.timeout = timeout}).transform_error([](Error error) {
+    if (error.outcome == Outcome::unknown) error.outcome = Outcome::not_sent;
+    return error;
+  });
+}
+
 Result<ClusterConfig> choose_servers(const GlobalArguments& global,
                                      const Environment& environment) {
   const std::string& cluster = global.cluster.empty() ? environment.cluster : global.cluster;
-  if (!global.servers.empty()) return of_uri(global.servers, global.timeout);
+  if (!global.servers.empty()) return servers_of_uri(global.servers, global.timeout);
   if (!global.config.empty()) return of_file(global.config, cluster);
   // Who names a cluster means a file.
   if (!environment.servers.empty() && global.cluster.empty())
-    return of_uri(environment.servers, global.timeout);
+    return servers_of_uri(environment.servers, global.timeout);
   if (!environment.config.empty()) return of_file(environment.config, cluster);
   std::error_code ignored;
   if (!environment.own_file.empty() && std::filesystem::exists(environment.own_file, ignored))

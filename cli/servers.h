@@ -5,6 +5,7 @@
 //
 // Thread rule: one thread.
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,9 @@ struct Environment {
 // is. Of a file the cluster that --cluster or SHEAF_CLUSTER names, its only one, or "default".
 // Where a URI says where the servers are listed, they are looked up there, within the time-out.
 Result<ClusterConfig> choose_servers(const GlobalArguments& global, const Environment& environment);
+
+// The servers that a URI names, or those that are listed where it says, looked up by `timeout`.
+Result<ClusterConfig> servers_of_uri(const std::string& uri, std::chrono::milliseconds timeout);
 
 // Asks on the terminal, without an echo. The error is one sentence.
 Result<std::string> ask_password();

@@ -29,6 +29,11 @@ std::expected<MigrationStage, std::string> read_end(const std::string& name, boo
 }  // namespace
 
 std::expected<MigrateArguments, std::string> read_migrate_words(const ParsedLine& line) {
+  for (const char* option : {"--servers", "--config", "--cluster"}) {
+    if (!line.has(option)) continue;
+    return std::unexpected(std::string(option) +
+                           " is not for migrate: its servers are those of --from and --to.");
+  }
   MigrateArguments migrate;
   for (const auto& [option, value, what] :
        {std::tuple("--from", &migrate.from, "the URI of the servers that have the cache now"),

@@ -30,6 +30,8 @@ TEST(Migrate, ArgumentsAreChecked) {
             "--until with --back must be one of: switched, restore, mirror, before.");
   EXPECT_EQ(refusal({"--settle", "10ms"}),
             "--settle must be 100ms to 1h, an integer and ms, s, m or h.");
+  EXPECT_EQ(refusal({"--servers", "memcached://c"}),
+            "--servers is not for migrate: its servers are those of --from and --to.");
   EXPECT_EQ(refusal({"--callers", "0"}), "--callers must be a number from 1 to 256.");
   EXPECT_EQ(parse_arguments({"migrate", "--from", "memcached://a"}).error().text,
             "migrate needs --to: the URI of the servers that take it over.");
