@@ -12,9 +12,11 @@ using std::chrono::milliseconds;
 
 // Where a run may end. One that goes back ends in `before` or on its way.
 constexpr std::array forward_ends{MigrationStage::mirror, MigrationStage::switched,
-                                  MigrationStage::drain, MigrationStage::after};
-constexpr std::array back_ends{MigrationStage::switched, MigrationStage::restore,
-                               MigrationStage::mirror, MigrationStage::before};
+                                  MigrationStage::drain, MigrationStage::closing,
+                                  MigrationStage::after};
+constexpr std::array back_ends{MigrationStage::drain, MigrationStage::switched,
+                               MigrationStage::restore, MigrationStage::mirror,
+                               MigrationStage::before};
 
 std::expected<MigrationStage, std::string> read_end(const std::string& name, bool back) {
   std::string names;

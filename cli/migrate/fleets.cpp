@@ -86,6 +86,7 @@ std::optional<StageReads> reads_between(MigrationStage stage, const FleetCounts&
       const std::uint64_t gets = to.hits + to.misses;
       return StageReads{gets, gets - std::min(gets, from.misses)};
     }
+    case MigrationStage::closing:
     case MigrationStage::after:
       break;
   }

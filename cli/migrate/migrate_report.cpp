@@ -20,6 +20,8 @@ std::string_view meaning(MigrationStage stage) noexcept {
       return "reads from the new servers, then the old ones; writes as before";
     case MigrationStage::drain:
       return "reads from the new servers, then the old ones; writes to the new ones";
+    case MigrationStage::closing:
+      return "reads from the new servers alone; writes as before";
     case MigrationStage::restore:
       return "on the way back: writes to the old servers, copies to them";
     case MigrationStage::after:

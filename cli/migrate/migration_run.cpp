@@ -129,6 +129,8 @@ MigrationRun::Step MigrationRun::forward() {
       return enter(Stage::drain);
     case Stage::drain:
       if (auto empty = empty_source(); !empty) return empty;
+      return enter(Stage::closing);
+    case Stage::closing:
       return enter(Stage::after);
     case Stage::after:
       break;
@@ -140,6 +142,8 @@ MigrationRun::Step MigrationRun::back() {
   Client& from = from_.client();
   Client& to = to_.client();
   switch (migration_.stage) {
+    case Stage::closing:
+      return enter(Stage::drain);
     case Stage::drain:
       return enter(Stage::switched);
     case Stage::switched:
@@ -254,8 +258,9 @@ MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act)
                                  counts.first_error + "); the same command tries again"});
 }
 
-// Until the servers list none any more: nobody writes there now, but what was being written when
-// the stage began may have come after its first list.
+// Until the servers list none any more: a list may lack what is read while it is made. What is left
+// all the same is lost as a value, but never comes to light: in the stage that follows nobody reads
+// there any more, and writes still remove it.
 MigrationRun::Step MigrationRun::empty_source() {
   Client& from = from_.client();
   Client& to = to_.client();

@@ -43,6 +43,7 @@ constexpr std::array<StageRules, stage_count> table{{
     {"mirror", only_from, set_mirrored, remove_mirrored},
     {"switched", to_first, set_mirrored, remove_mirrored},
     {"drain", to_first, set_drained, remove_mirrored},
+    {"closing", only_to, set_drained, remove_mirrored},
     {"restore", to_first, set_restored, remove_restored},
     {"after", only_to, set_after, remove_after},
 }};

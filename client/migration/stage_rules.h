@@ -31,7 +31,7 @@ struct StageRules {
 const StageRules& rules_of(MigrationStage stage) noexcept;
 std::optional<MigrationStage> stage_named(std::string_view name) noexcept;
 
-inline constexpr std::size_t stage_count = 6;
+inline constexpr std::size_t stage_count = 7;
 
 // What holds the place of a key while it is copied. No value of a user may be equal to it.
 inline constexpr std::string_view placeholder("\0sheaf: a value is being copied\0", 32);

@@ -33,6 +33,7 @@ enum class MigrationStage : unsigned char {
   mirror,    ///< Reads from the old one. A write there removes the key's copy in the new one.
   switched,  ///< Reads from the new one, and what is missing from the old one. Writes as in mirror.
   drain,     ///< Reads as in switched. Writes to the new one, and removes from the old one.
+  closing,   ///< Reads from the new fleet. Writes as in drain.
   restore,   ///< On the way back: reads as in switched; writes to the old one.
   after      ///< Only the new fleet is used.
 };

