@@ -132,7 +132,8 @@ class Migrate(harness.CaseWithFolder):
         with open(self.state, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["stage"], "mirror")
         self.new.resume(self.new.nodes[0])
-        self.assertEqual(self.stages(self.migrate()), ["mirror", "switched", "drain", "closing", "after"])
+        self.assertEqual(self.stages(self.migrate()),
+                         ["mirror", "switched", "drain", "closing", "after"])
         self.assertEqual(self.found(self.new.uri, 50), 50)
 
     def test_ctrl_c_ends_it_in_its_stage_and_a_second_run_is_refused(self):
