@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#ifdef SHEAF_TEST_MEMCACHED_SERVERS
+
+#include <atomic>
 #include <memory>
+#include <thread>
 
 #include <sheaf/migration.h>
 
@@ -188,6 +192,38 @@ TEST_F(MovingCache, AStageThatCannotBeReadIsUsedForHalfOfTheTimeAndNotLonger) {
   EXPECT_EQ(cache.stage(), Stage::mirror);
 }
 
+TEST_F(MovingCache, ThreadsShareOneWhileItsStageChanges) {
+  std::atomic<int> stage = 0;
+  MigratingCache cache =
+      opened(
+          [&] {
+            const bool switched = stage % 2 == 1;
+            return Migration{.stage = switched ? Stage::switched : Stage::mirror};
+          },
+          100ms)
+          .value();
+  std::atomic<unsigned> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&, key = "key" + std::to_string(i)] {
+        for (int n = 0; n < 300; ++n) {
+          const std::string value = key + "#" + std::to_string(n);
+          const std::string_view names[] = {key, "none"};
+          if (!cache.set(key, value)) continue;  // a busy machine
+          const auto got = cache.get(key);
+          const auto many = cache.get_many(names);
+          wrong += got && (!*got || (*got)->data != value) ? 1 : 0;
+          wrong += many[0].result && (!*many[0].result || (*many[0].result)->data != value) ? 1 : 0;
+          ++stage;
+          if (cache.counts().empty() || cache.possibly_stale().size() > 900) ++wrong;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
   const auto cache = opened([] { return Migration{.from = {"other:11211"}}; }, 1s);
   ASSERT_FALSE(cache);
@@ -207,3 +243,5 @@ TEST_F(MovingCache, AWriteThatOnlyOneFleetTookIsUnknownAndItsKeyIsNamed) {
 
 }  // namespace
 }  // namespace sheaf::test
+
+#endif  // SHEAF_TEST_MEMCACHED_SERVERS
