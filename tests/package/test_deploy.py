@@ -15,7 +15,11 @@ import tempfile
 import threading
 import unittest
 
-import yaml
+try:
+    import yaml
+except ImportError:  # a Python beside Debian's own finds Debian's packages there
+    sys.path.append("/usr/lib/python3/dist-packages")
+    import yaml
 
 source, version, mosquitto, plugin, sheaf, make_credentials = sys.argv[1:7]
 deploy = os.path.join(source, "samples/deploy")
