@@ -33,6 +33,10 @@ void run(std::string_view bytes) {
       return expect(!parsed->lock.words.empty(), "lock has a command to run");
     case Command::bench:
       return expect(parsed->bench.callers >= 1 && parsed->bench.callers <= 256, "bench is bounded");
+    case Command::migrate:
+      return expect(!parsed->migrate.from.empty() && !parsed->migrate.to.empty() &&
+                        !parsed->migrate.state.empty(),
+                    "migrate has servers and a file");
     case Command::dev:
       return expect(parsed->dev.servers >= 1 && parsed->dev.servers <= 64, "dev is bounded");
     default:
@@ -59,6 +63,7 @@ std::vector<std::string> seeds() {
           "watch\na\nb",
           "top\n--interval\n500ms\n--count\n3",
           "bench\n--callers\n8\n--time\n3s\n--rate\n1000\n--batch\n10",
+          "migrate\n--from\nmemcached://a\n--to\nmemcached://b\n--state\nfile\n--until\ndrain",
           "dev\n--brokers\n3\n--spelling\npage",
           "--help",
           "get\n--help",
