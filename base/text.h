@@ -54,6 +54,11 @@ std::optional<std::string> base64_decode(std::string_view text);
 // A moment since 1970 as RFC 3339, UTC: "2026-01-31T09:05:00.007Z".
 std::string format_utc(std::chrono::milliseconds wall);
 
+// An ASCII letter in its small form; any other byte as it is.
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 // Well-formed UTF-8 as RFC 3629 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view text) noexcept;
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/dev/broker.h"
+#include "base/descriptor.h"
 
 namespace sheaf::cli {
 

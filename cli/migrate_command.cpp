@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <optional>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/local_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -27,16 +27,10 @@ class RunLock {
   explicit RunLock(const std::string& state)
       : descriptor_(::open((state + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)),
         error_(errno) {
-    if (descriptor_ < 0) return;
-    held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+    if (!descriptor_.valid()) return;
+    held_ = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0;
     error_ = errno;
   }
-  ~RunLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
-
   // Empty: it is held.
   std::string failure() const {
     if (held_) return {};
@@ -45,7 +39,7 @@ class RunLock {
   }
 
  private:
-  int descriptor_;
+  Descriptor descriptor_;
   int error_;
   bool held_ = false;
 };
@@ -85,16 +79,12 @@ Result<Migration> read_state(const MigrateArguments& arguments, const Fleet& fro
                              const Fleet& to) {
   auto state = read_migration(arguments.state);
   if (!state) return state;
-  for (const auto& [names, fleet, option] :
-       {std::tuple(&state->from, &from, "--from"), {&state->to, &to, "--to"}}) {
-    if (names->empty() ||
-        client::migration::same_servers(*names, migration_servers(fleet->config()))) {
-      continue;
-    }
-    return Failure(bad_configuration("the file " + printable(arguments.state, 256) +
-                                     " is of a migration with other servers in " + option));
-  }
-  return state;
+  const auto other = client::migration::other_servers(*state, migration_servers(from.config()),
+                                                      migration_servers(to.config()));
+  if (other.empty()) return state;
+  return Failure(bad_configuration("the file " + printable(arguments.state, 256) +
+                                   " is of a migration with other servers in --" +
+                                   std::string(other)));
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 #include <system_error>
 
 #include <sheaf/cluster_config.h>
 
+#include "base/descriptor.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "cluster/config_json.h"
@@ -17,12 +17,8 @@ namespace {
 
 using cluster::Problem;
 
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
 std::expected<std::string, Problem> read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  const OwnedFile file(std::fopen(path.c_str(), "rbe"));
   const auto system_problem = [] {
     return std::unexpected(Problem{std::generic_category().message(errno)});
   };

@@ -341,7 +341,7 @@ bool is_loopback(std::string_view host) noexcept {
 std::string folded(std::string_view identity) {
   std::string out(identity);
   if (is_path(identity)) return out;
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : out) c = lower(c);
   return out;
 }
 

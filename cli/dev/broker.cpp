@@ -24,20 +24,6 @@
 
 namespace sheaf::cli {
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    if (valid()) close(number_);
-    number_ = std::exchange(other.number_, -1);
-  }
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (valid()) close(number_);
-}
-
 namespace {
 
 std::unexpected<std::string> system_failure(const std::string& what) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "cli/dev/broker_files.h"
 #include "cli/dev/server_kind.h"
 
@@ -28,22 +29,6 @@ struct BrokerPlan {
   std::uint16_t port = 0;  // of the first server, the others have the next ones; 0: free ones
 
   ServerTraits traits() const noexcept { return traits_of(kind); }
-};
-
-// A descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int get() const noexcept { return number_; }
-  bool valid() const noexcept { return number_ >= 0; }
-
- private:
-  int number_ = -1;
 };
 
 class Broker {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "cli/dev/broker.h"
+#include "base/descriptor.h"
 
 namespace sheaf::cli {
 

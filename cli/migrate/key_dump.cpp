@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/text.h"
 #include "cli/migrate/dump_line.h"
 
@@ -28,26 +28,20 @@ constexpr std::size_t longest_line = 4 * 1024;  // a key of 250 bytes, three for
 
 class Connection {
  public:
-  Connection() = default;
-  ~Connection() { close(); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
   bool connect(int family, const sockaddr* address, socklen_t size, milliseconds patience) {
-    close();
-    descriptor_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (descriptor_ < 0) return false;
-    if (::connect(descriptor_, address, size) == 0) return true;
+    descriptor_ = Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!descriptor_.valid()) return false;
+    if (::connect(descriptor_.get(), address, size) == 0) return true;
     if (errno != EINPROGRESS || !wait(POLLOUT, patience)) return false;
     int error = 0;
     socklen_t length = sizeof error;
-    ::getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &length);
+    ::getsockopt(descriptor_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
     errno = error;
     return error == 0;
   }
   bool send(std::string_view bytes, milliseconds patience) {
     while (!bytes.empty()) {
-      const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t sent = ::send(descriptor_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
       if (sent >= 0 || errno == EINTR) continue;
       if (errno != EAGAIN || !wait(POLLOUT, patience)) return false;
@@ -60,7 +54,7 @@ class Connection {
     text.resize(size + chunk);
     ssize_t got = -1;
     for (;;) {
-      got = ::recv(descriptor_, text.data() + size, chunk, 0);
+      got = ::recv(descriptor_.get(), text.data() + size, chunk, 0);
       if (got >= 0 || (errno != EINTR && errno != EAGAIN)) break;
       if (errno == EAGAIN && !wait(POLLIN, patience)) break;
     }
@@ -75,7 +69,7 @@ class Connection {
   bool wait(short event, milliseconds patience) const {
     const auto end = Clock::now() + patience;
     for (;;) {
-      pollfd wanted{descriptor_, event, 0};
+      pollfd wanted{descriptor_.get(), event, 0};
       const auto left = std::chrono::ceil<milliseconds>(end - Clock::now()).count();
       const int ready = ::poll(&wanted, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
       if (ready > 0) return true;
@@ -83,20 +77,11 @@ class Connection {
       if (ready == 0 || errno != EINTR) return false;
     }
   }
-  void close() noexcept {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = -1;
-  }
-
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
-std::string name_of(const NodeConfig& server) {
-  return is_path(server.host) ? server.host : join_host_port(server.host, server.port);
-}
-
 std::unexpected<std::string> failure(const NodeConfig& server, const std::string& what) {
-  return std::unexpected("the keys of " + name_of(server) + " cannot be listed: " + what);
+  return std::unexpected("the keys of " + server.identity() + " cannot be listed: " + what);
 }
 
 std::expected<void, std::string> connect_path(const NodeConfig& server, milliseconds patience,

@@ -5,12 +5,12 @@
 // Thread rule: any thread.
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/descriptor.h"
 
 namespace sheaf::cli {
 
@@ -30,12 +30,8 @@ class KeySpool {
   bool good() const;
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-
   mutable std::mutex mutex_;
-  std::unique_ptr<std::FILE, Close> file_;
+  OwnedFile file_;
   std::uint64_t size_ = 0;
   bool reading_ = false;
   bool good_ = true;

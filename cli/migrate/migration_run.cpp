@@ -229,16 +229,15 @@ MigrationRun::Step MigrationRun::list(Fleet& fleet) {
     if (!listed) return std::unexpected(Stop{ExitCode::failed, listed.error()});
     return {};
   }
-  const int file = ::open(arguments_.keys.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
+  const Descriptor file(::open(arguments_.keys.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) {
     return std::unexpected(
         Stop{ExitCode::usage, printable(arguments_.keys, 256) + ": " + std::strerror(errno)});
   }
-  LineReader lines(file, longest_key_line);
+  LineReader lines(file.get(), longest_key_line);
   while (const auto key = lines.next()) {
     if (!key->empty()) keys_.add(*key);
   }
-  ::close(file);
   if (lines.error().empty()) return {};
   return std::unexpected(
       Stop{ExitCode::usage, printable(arguments_.keys, 256) + ": " + lines.error()});

@@ -5,13 +5,12 @@
 //
 // Thread rule: one thread.
 
-#include <cstdio>
 #include <expected>
-#include <memory>
 #include <string>
 
 #include <sheaf/migration.h>
 
+#include "base/descriptor.h"
 #include "cli/exit_code.h"
 #include "cli/line/migrate_words.h"
 #include "cli/migrate/carrier.h"
@@ -58,10 +57,7 @@ class MigrationRun {
   Migration migration_;
   std::optional<FleetCounts> from_counts_;
   std::optional<FleetCounts> to_counts_;
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, Close> stale_;
+  OwnedFile stale_;
 };
 
 }  // namespace sheaf::cli

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstring>
 #include <expected>
-#include <memory>
 #include <utility>
 
 #include "base/byte_writer.h"
+#include "base/descriptor.h"
 #include "base/random.h"
 #include "base/read_clocks.h"
 #include "base/text.h"
@@ -35,10 +35,7 @@ constexpr std::size_t max_resolver_file = 64u << 10;
 
 // A file that is not there names no server.
 std::string read_resolver_file() {
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(resolver_file, "rbe"));
+  const OwnedFile file(std::fopen(resolver_file, "rbe"));
   std::string text(file == nullptr ? 0 : max_resolver_file, '\0');
   if (file != nullptr) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   return text;

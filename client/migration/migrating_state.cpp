@@ -27,15 +27,11 @@ MigratingCache::State::State(Client from, Client to, Reader reader,
       clock_(settle) {}
 
 std::optional<Error> MigratingCache::State::wrong_servers(const Migration& read) const {
-  const auto differ = [](const std::vector<std::string>& ours,
-                         const std::vector<std::string>& its) {
-    return !its.empty() && !client::migration::same_servers(ours, its);
-  };
-  const bool from = differ(names_[0], read.from);
-  if (!from && !differ(names_[1], read.to)) return std::nullopt;
-  return local_error(Outcome::not_sent, Reason::bad_configuration,
-                     std::string("the migration is one of other servers: look at \"") +
-                         (from ? "from" : "to") + "\"");
+  const std::string_view other = client::migration::other_servers(read, names_[0], names_[1]);
+  if (other.empty()) return std::nullopt;
+  return local_error(
+      Outcome::not_sent, Reason::bad_configuration,
+      "the migration is one of other servers: look at \"" + std::string(other) + "\"");
 }
 
 // A reading that fails leaves the stage that is known, for as long as that may be used.

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/local_error.h"
 #include "base/strict_json.h"
 #include "base/text.h"
@@ -25,22 +26,6 @@ Failure wrong(const std::string& file, const std::string& what) {
   return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
                              "the migration file " + printable(file, 256) + ": " + what));
 }
-
-// Closes at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const noexcept { return number_; }
-  bool good() const noexcept { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
@@ -118,19 +103,13 @@ std::string migration_text(const Migration& migration) {
 
 Result<std::optional<Migration>> read_if_there(const std::string& file) {
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened.good() && errno == ENOENT) return std::optional<Migration>();
-  if (!opened.good()) return wrong(file, std::strerror(errno));
+  if (!opened.valid() && errno == ENOENT) return std::optional<Migration>();
+  if (!opened.valid()) return wrong(file, std::strerror(errno));
   std::string text(most_bytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto got = ::read(opened.number(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return wrong(file, std::strerror(errno));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > most_bytes) return wrong(file, "it has more than 64 KiB");
-  auto migration = parse_migration(std::string_view(text).substr(0, size));
+  const auto size = read_up_to(opened.get(), text);
+  if (!size) return wrong(file, std::strerror(errno));
+  if (*size > most_bytes) return wrong(file, "it has more than 64 KiB");
+  auto migration = parse_migration(std::string_view(text).substr(0, *size));
   if (!migration) return wrong(file, migration.error());
   return std::optional(std::move(*migration));
 }
@@ -147,7 +126,7 @@ Result<Migration> read_migration(const std::string& file) {
 std::vector<std::string> migration_servers(const ClusterConfig& config) {
   std::vector<std::string> names;
   for (const NodeConfig& node : config.nodes) {
-    std::string name = is_path(node.host) ? node.host : join_host_port(node.host, node.port);
+    std::string name = node.identity();
     if (node.weight != 1) name.append(1, '*').append(std::to_string(node.weight));
     names.push_back(std::move(name));
   }
@@ -157,12 +136,10 @@ std::vector<std::string> migration_servers(const ClusterConfig& config) {
 Result<void> write_migration(const std::string& file, const Migration& migration) {
   const std::string fresh = file + ".new";
   {
-    const client::migration::Descriptor made(
-        ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!made.good() ||
-        !client::migration::write_all(made.number(),
-                                      client::migration::migration_text(migration)) ||
-        ::fsync(made.number()) != 0) {
+    const Descriptor made(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!made.valid() ||
+        !client::migration::write_all(made.get(), client::migration::migration_text(migration)) ||
+        ::fsync(made.get()) != 0) {
       return client::migration::wrong(file,
                                       std::string("cannot be written: ") + std::strerror(errno));
     }
@@ -173,9 +150,8 @@ Result<void> write_migration(const std::string& file, const Migration& migration
   }
   const std::size_t slash = file.rfind('/');
   const std::string folder = slash == file.npos ? "." : file.substr(0, slash + 1);
-  const client::migration::Descriptor opened(
-      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.good()) ::fsync(opened.number());
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.valid()) ::fsync(opened.get());
   return {};
 }
 

@@ -26,6 +26,15 @@ inline bool same_servers(std::vector<std::string> left, std::vector<std::string>
   return left == right;
 }
 
+// Of which fleet the file names others than these, "from" or "to"; empty: of none. A file may name
+// none at all.
+inline std::string_view other_servers(const Migration& read, const std::vector<std::string>& from,
+                                      const std::vector<std::string>& to) {
+  if (!read.from.empty() && !same_servers(read.from, from)) return "from";
+  if (!read.to.empty() && !same_servers(read.to, to)) return "to";
+  return {};
+}
+
 // Nothing: there is no such file. Errors as read_migration().
 Result<std::optional<Migration>> read_if_there(const std::string& file);
 

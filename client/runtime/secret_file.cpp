@@ -2,36 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/text.h"
 
 namespace sheaf::client::runtime {
-namespace {
-
-// Closes at the end of the scope.
-class Descriptor {
- public:
-  // Nobody waits for the other end of a pipe.
-  explicit Descriptor(const std::string& path) noexcept
-      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
-
-}  // namespace
-
 // Two writings within one tick of the file's clock look the same from outside.
 bool SecretFile::changed() const { return young_ || FileStamp::of(path_) != stamp_; }
 
@@ -47,25 +26,19 @@ std::expected<Secret, std::string> SecretFile::read() {
 }
 
 std::expected<Secret, std::string> SecretFile::read_line() const {
-  const Descriptor file(path_);
+  // Nobody waits for the other end of a pipe.
+  const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat found{};
-  if (file.number() < 0 || ::fstat(file.number(), &found) != 0) return wrong(std::strerror(errno));
+  if (!file.valid() || ::fstat(file.get(), &found) != 0) return wrong(std::strerror(errno));
   if (!S_ISREG(found.st_mode)) return wrong("is no file that can be read as a whole");
   Secret text(most_bytes + 1);
-  std::size_t size = 0;
-  while (size < text.view().size()) {
-    const auto got =
-        ::read(file.number(), text.writable().data() + size, text.view().size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return wrong(std::strerror(errno));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > most_bytes) return wrong("has more than 64 KiB");
-  std::string_view line = text.view().substr(0, size);
+  const auto size = read_up_to(file.get(), text.writable());
+  if (!size) return wrong(std::strerror(errno));
+  if (*size > most_bytes) return wrong("has more than 64 KiB");
+  std::string_view line = text.view().substr(0, *size);
   line = line.substr(0, line.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (line.empty()) return wrong(size == 0 ? "is empty" : "its first line is empty");
+  if (line.empty()) return wrong(*size == 0 ? "is empty" : "its first line is empty");
   return Secret(line);
 }
 

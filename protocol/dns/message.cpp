@@ -28,8 +28,6 @@ constexpr std::size_t max_pointers = 127;
 // Aliases one after the other.
 constexpr std::size_t max_aliases = 16;
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool is_name_byte(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
