@@ -319,10 +319,23 @@ void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
   }
 }
 
+// A Garnet does not list a key that a client rewrites at another place at that very moment. What is
+// left behind is lost when the slot changes its owner, so there two passes must find nothing.
+void RespCluster::move_all_keys(std::size_t from, std::size_t to,
+                                std::span<const std::uint16_t> slots) {
+  const int enough = is_redis() ? 1 : 2;
+  for (int empty_passes = 0; empty_passes < enough;) {
+    bool empty = true;
+    for (const std::uint16_t slot : slots) {
+      while (move_keys(slot, from, to, 1'000) > 0) empty = is_redis();
+    }
+    empty_passes = empty ? empty_passes + 1 : 0;
+  }
+}
+
 void RespCluster::migrate(std::uint16_t slot, std::size_t to) {
   begin_migration(slot, to);
-  while (move_keys(slot, to) > 0) {
-  }
+  move_all_keys(owner(slot), to, {&slot, 1});
   end_migration(slot, to);
 }
 
@@ -338,10 +351,7 @@ void RespCluster::migrate(std::size_t from, std::size_t to, std::span<const std:
   };
   set_all(to, {"IMPORTING", id(from)});
   set_all(from, {"MIGRATING", id(to)});
-  for (const std::uint16_t slot : slots) {
-    while (move_keys(slot, from, to, 1'000) > 0) {
-    }
-  }
+  move_all_keys(from, to, slots);
   set_all(to, {"NODE", id(to)});
   set_all(from, {"NODE", id(to)});
 }

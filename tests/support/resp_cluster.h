@@ -120,6 +120,7 @@ class RespCluster {
   void expect_all_ok(std::size_t index, const std::vector<RespConnection::Words>& commands);
   std::size_t owner(const protocol::resp::SlotMap& map, std::uint16_t slot) const;
   std::size_t move_keys(std::uint16_t slot, std::size_t from, std::size_t to, std::size_t most);
+  void move_all_keys(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots);
   // Empty if all is settled, else what is not.
   std::string unsettled();
   std::string unsettled(std::size_t index, const protocol::resp::TopologyView& view,

@@ -114,7 +114,7 @@ void Journal::append() {
   if (!appended) return;
   if (*appended) return static_cast<void>(acked_.insert(entry));
   stage_ = Stage::closed;
-  if (!may_lose()) found("is lost");
+  if (!may_lose()) found_lost("append");
 }
 
 void Journal::read_and_remove() {
@@ -122,13 +122,23 @@ void Journal::read_and_remove() {
   const auto got =
       read("get", [&] { return load().client.get(present(), {.timeout = Load::patience}); });
   if (got && *got) judge((*got)->data);
-  if (got && !*got && !may_lose()) found("is lost");
+  if (got && !*got && !may_lose()) found_lost("get");
   RemoveOptions options;
   options.timeout = Load::patience;
   const auto removed = write("remove", [&] { return load().client.remove(present(), options); });
   if (removed && *removed != RemoveResult::removed && !may_lose()) {
     found("was removed twice by one call");
   }
+}
+
+// With what tells a key that is gone from one that a server has not seen for a moment.
+void Journal::found_lost(std::string_view call) {
+  const auto again = load().client.get(present(), {.timeout = Load::patience});
+  found("number " + std::to_string(number_) + " with " + std::to_string(acked_.size()) +
+        " entries is lost, says " + std::string(call) + "; a get after it: " +
+        (!again   ? again.error().message()
+         : *again ? "there, " + (*again)->data
+                  : "absent"));
 }
 
 void Journal::judge(const std::string& text) {

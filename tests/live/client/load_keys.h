@@ -151,6 +151,7 @@ class Journal final : public LoadKey {
   void append();
   void read_and_remove();
   void judge(const std::string& text);
+  void found_lost(std::string_view call);
 
   Stage stage_ = Stage::closed;
   std::uint64_t number_ = 0;
