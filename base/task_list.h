@@ -7,8 +7,9 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <utility>
+
+#include <sheaf/move_only_function.h>
 
 #include "base/mutex.h"
 
@@ -16,7 +17,7 @@ namespace sheaf {
 
 class TaskList {
  public:
-  using Task = std::function<void()>;
+  using Task = MoveOnlyFunction<void()>;
 
   TaskList() = default;
   TaskList(const TaskList&) = delete;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <sheaf/async.h>
+#include <sheaf/move_only_function.h>
 
 #include "client/calls/owned_options.h"
 #include "client/client_impl.h"
@@ -15,14 +16,14 @@ using client::compute::simple;
 
 void AsyncComputations::get_or_compute(std::string_view key, const ComputeOptions& options,
                                        AsyncCompute compute,
-                                       std::function<void(Result<Value>)> done) const {
+                                       MoveOnlyFunction<void(Result<Value>)> done) const {
   client::compute::get_or_compute_async(impl_->computations(), key, options, std::move(compute),
                                         {std::move(done)});
 }
 
 void AsyncComputations::get_or_compute(std::string_view key, const ComputeOptions& options,
                                        Client::Compute compute,
-                                       std::function<void(Result<Value>)> done) const {
+                                       MoveOnlyFunction<void(Result<Value>)> done) const {
   get_or_compute(key, options, simple(std::move(compute)), std::move(done));
 }
 
@@ -30,8 +31,8 @@ Awaitable<Result<Value>> AsyncComputations::get_or_compute(std::string_view key,
                                                            const ComputeOptions& options,
                                                            AsyncCompute compute) const {
   return {[self = *this, key = std::string(key), own = OwnedOptions(options),
-           compute = std::move(compute)](auto done) {
-            self.get_or_compute(key, own.get(), compute, std::move(done));
+           compute = std::move(compute)](auto done) mutable {
+            self.get_or_compute(key, own.get(), std::move(compute), std::move(done));
           },
           hook_};
 }

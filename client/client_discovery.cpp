@@ -66,7 +66,7 @@ class ServerFollower::Impl {
 Result<ServerFollower> ServerFollower::follow(Client& client, ServerSource source, Report report,
                                               const FollowOptions& options) {
   const std::weak_ptr<Client::Impl> weak = client::Internals::impl(client);
-  const auto hand = [weak, report = std::move(report)](Result<std::vector<NodeConfig>> servers) {
+  auto hand = [weak, report = std::move(report)](Result<std::vector<NodeConfig>> servers) {
     auto impl = weak.lock();
     if (impl == nullptr) return false;
     if (!servers) {
@@ -82,7 +82,7 @@ Result<ServerFollower> ServerFollower::follow(Client& client, ServerSource sourc
     if (report && !closed && (!changed || changed->any())) report(changed);
     return changed.has_value();
   };
-  return Impl::start(std::move(source), options, hand);
+  return Impl::start(std::move(source), options, std::move(hand));
 }
 
 Result<ServerFollower> ServerFollower::follow(ServerSource source, Take take,
@@ -91,11 +91,11 @@ Result<ServerFollower> ServerFollower::follow(ServerSource source, Take take,
     return Failure(local_error(Outcome::invalid, Reason::bad_argument,
                                "a follower without a client needs a function to tell"));
   }
-  const auto hand = [take = std::move(take)](const Result<std::vector<NodeConfig>>& servers) {
+  auto hand = [take = std::move(take)](const Result<std::vector<NodeConfig>>& servers) {
     take(servers);
     return servers.has_value();
   };
-  return Impl::start(std::move(source), options, hand);
+  return Impl::start(std::move(source), options, std::move(hand));
 }
 
 void ServerFollower::look_now() {

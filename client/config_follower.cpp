@@ -5,7 +5,7 @@
 
 namespace sheaf::client {
 
-ConfigFollower::ConfigFollower(std::string path, std::function<void()> on_change)
+ConfigFollower::ConfigFollower(std::string path, MoveOnlyFunction<void()> on_change)
     : path_(std::move(path)),
       on_change_(std::move(on_change)),
       known_(runtime::FileStamp::of(path_)),

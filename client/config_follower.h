@@ -6,8 +6,9 @@
 // for.
 
 #include <atomic>
-#include <functional>
 #include <string>
+
+#include <sheaf/move_only_function.h>
 
 #include "base/parker.h"
 #include "base/quiet_thread.h"
@@ -18,7 +19,7 @@ namespace sheaf::client {
 class ConfigFollower {
  public:
   // What the path leads to by now counts as known.
-  ConfigFollower(std::string path, std::function<void()> on_change);
+  ConfigFollower(std::string path, MoveOnlyFunction<void()> on_change);
   ~ConfigFollower();
   ConfigFollower(const ConfigFollower&) = delete;
   ConfigFollower& operator=(const ConfigFollower&) = delete;
@@ -27,7 +28,7 @@ class ConfigFollower {
   void run();
 
   std::string path_;
-  std::function<void()> on_change_;
+  MoveOnlyFunction<void()> on_change_;
   runtime::FileStamp known_;
   std::atomic<bool> over_ = false;
   Parker parker_;

@@ -53,7 +53,7 @@ void Driver::run(const std::stop_token& stop) {
   state_->notify();  // what woke this thread may be another one's
 }
 
-void Driver::post(std::function<void()> task) { state_->post(std::move(task)); }
+void Driver::post(MoveOnlyFunction<void()> task) { state_->post(std::move(task)); }
 
 }  // namespace v0
 }  // namespace sheaf

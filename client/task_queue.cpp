@@ -20,7 +20,7 @@ struct TaskQueue::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void post(std::function<void()> task) {
+  void post(MoveOnlyFunction<void()> task) {
     tasks.add(std::move(task), [this](std::size_t waiting) {
       if (waiting == 1) static_cast<void>(eventfd_write(descriptor, 1));
     });
@@ -46,7 +46,7 @@ std::function<void(std::function<void()>)> TaskQueue::executor() const {
   return [state = state_](std::function<void()> task) { state->post(std::move(task)); };
 }
 
-void TaskQueue::post(std::function<void()> task) { state_->post(std::move(task)); }
+void TaskQueue::post(MoveOnlyFunction<void()> task) { state_->post(std::move(task)); }
 
 bool TaskQueue::run_one() { return state_->tasks.run_one(state_->taken()); }
 

@@ -207,7 +207,7 @@ std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb ve
 
 void ask_for_texts_async(runtime::Context& context, protocol::Verb verb, std::string_view key,
                          const NodesOptions& options,
-                         std::function<void(std::vector<NodeText>)> done) {
+                         MoveOnlyFunction<void(std::vector<NodeText>)> done) {
   texts_over(context, verb, key, options, Delivered<std::vector<NodeText>>(std::move(done)));
 }
 
@@ -252,7 +252,7 @@ std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOption
 }
 
 void check_nodes_async(runtime::Context& context, const NodesOptions& options,
-                       std::function<void(std::vector<NodeReport>)> done) {
+                       MoveOnlyFunction<void(std::vector<NodeReport>)> done) {
   reports_over(context, options, Delivered<std::vector<NodeReport>>(std::move(done)));
 }
 

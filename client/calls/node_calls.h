@@ -11,6 +11,7 @@
 #include <sheaf/client_options.h>
 #include <sheaf/cluster_server.h>
 #include <sheaf/metrics.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
@@ -27,12 +28,12 @@ std::vector<NodeStats> node_stats(runtime::Context& context);
 Metrics metrics(runtime::Context& context, const std::function<void(Metrics&)>& more);
 std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOptions& options);
 void check_nodes_async(runtime::Context& context, const NodesOptions& options,
-                       std::function<void(std::vector<NodeReport>)> done);
+                       MoveOnlyFunction<void(std::vector<NodeReport>)> done);
 // Asks every server for some text about itself.
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
                                     std::string_view key, const NodesOptions& options);
 void ask_for_texts_async(runtime::Context& context, protocol::Verb verb, std::string_view key,
                          const NodesOptions& options,
-                         std::function<void(std::vector<NodeText>)> done);
+                         MoveOnlyFunction<void(std::vector<NodeText>)> done);
 
 }  // namespace sheaf::client::calls

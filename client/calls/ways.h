@@ -17,9 +17,10 @@
 //
 // Thread rule: one thread.
 
-#include <functional>
 #include <type_traits>
 #include <utility>
+
+#include <sheaf/move_only_function.h>
 
 #include "client/calls/admit.h"
 #include "client/calls/work.h"
@@ -59,7 +60,7 @@ class Delivered {
   using Return = void;
   static constexpr Form form = Form::asynchronous;
 
-  explicit Delivered(std::function<void(Out)> done) : done_(std::move(done)) {}
+  explicit Delivered(MoveOnlyFunction<void(Out)> done) : done_(std::move(done)) {}
 
   void give(runtime::Context& context, Out out) {
     Receiver<Out>{std::move(done_)}.deliver(context.dispatcher(), std::move(out));
@@ -78,7 +79,7 @@ class Delivered {
   }
 
  private:
-  std::function<void(Out)> done_;
+  MoveOnlyFunction<void(Out)> done_;
 };
 
 // A Work that comes to what the call comes to.

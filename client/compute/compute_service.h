@@ -5,11 +5,11 @@
 // Thread rule: the calls from any thread; the parts as they say.
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include <sheaf/compute.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 
 #include "base/random.h"
@@ -37,7 +37,7 @@ struct ComputeService {
 // As Client::get_or_compute.
 Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const ComputeOptions& options,
-                             const std::function<std::string()>& compute);
+                             const MoveOnlyFunction<std::string()>& compute);
 
 // As AsyncClient::get_or_compute.
 void get_or_compute_async(ComputeService& service, std::string_view key,
@@ -45,6 +45,6 @@ void get_or_compute_async(ComputeService& service, std::string_view key,
                           calls::Receiver<Result<Value>> receiver);
 
 // A function that calls the other and is done. Empty if the other is.
-AsyncCompute simple(std::function<std::string()> compute);
+AsyncCompute simple(MoveOnlyFunction<std::string()> compute);
 
 }  // namespace sheaf::client::compute

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <sheaf/move_only_function.h>
+
 #include "base/read_clocks.h"
 #include "client/calls/call.h"
 #include "client/compute/compute_call.h"
@@ -14,7 +16,7 @@ namespace sheaf::client::compute {
 namespace {
 
 using calls::Form;
-using Compute = std::function<std::string()>;
+using Compute = MoveOnlyFunction<std::string()>;
 
 constexpr std::chrono::milliseconds longest_lease = std::chrono::hours(24);
 

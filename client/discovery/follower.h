@@ -6,10 +6,10 @@
 // waits for.
 
 #include <atomic>
-#include <functional>
 #include <stop_token>
 
 #include <sheaf/discovery.h>
+#include <sheaf/move_only_function.h>
 
 #include "base/parker.h"
 #include "base/quiet_thread.h"
@@ -23,7 +23,7 @@ std::optional<Error> check_follow(const ServerSource& source, const FollowOption
 class Follower {
  public:
   // Servers that differ, or why a look failed. True: the servers have been taken.
-  using Hand = std::function<bool(Result<std::vector<NodeConfig>>)>;
+  using Hand = MoveOnlyFunction<bool(Result<std::vector<NodeConfig>>)>;
 
   // Both have been checked. May throw std::system_error.
   Follower(ServerSource source, const FollowOptions& options, Hand hand);

@@ -7,10 +7,11 @@
 // Thread rule: under the baton, except for what is said to be for any thread.
 // Lifetime: guards and their operations share it; while its plan is carried out it keeps itself.
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <sheaf/move_only_function.h>
 
 #include "client/lock/lock_plan.h"
 #include "client/lock/lock_service.h"
@@ -31,8 +32,8 @@ class TenureListener {
 class LockSession final : public std::enable_shared_from_this<LockSession>,
                           private calls::ProcedureOwner {
  public:
-  using Settled = std::function<void()>;
-  using Freed = std::function<void(const Result<bool>&)>;
+  using Settled = MoveOnlyFunction<void()>;
+  using Freed = MoveOnlyFunction<void(const Result<bool>&)>;
 
   LockSession(std::shared_ptr<LockService> service, LockTerms terms);
 

@@ -42,7 +42,7 @@ void Dispatcher::run_guarded(const State& state, const Job& code) noexcept {
   }
 }
 
-void Dispatcher::execute(const State& state, Job task) noexcept {
+void Dispatcher::execute(const State& state, std::function<void()> task) noexcept {
   run_guarded(state, [&] { state.executor(std::move(task)); });
 }
 

@@ -17,6 +17,8 @@
 #include <memory>
 #include <thread>
 
+#include <sheaf/move_only_function.h>
+
 #include "base/mutex.h"
 #include "base/quiet_thread.h"
 
@@ -24,8 +26,8 @@ namespace sheaf::client::runtime {
 
 class Dispatcher {
  public:
-  using Job = std::function<void()>;
-  using Executor = std::function<void(Job)>;
+  using Job = MoveOnlyFunction<void()>;
+  using Executor = std::function<void(std::function<void()>)>;
   using ExceptionHandler = std::function<void(std::exception_ptr)>;
 
   // `handler` gets what a job or the executor throws; without one it ends the process.
@@ -44,7 +46,7 @@ class Dispatcher {
   void deliver(Job job);
   bool has_executor() const noexcept { return state_->executor != nullptr; }
   // Calls the executor; what that throws goes to the handler.
-  void execute(Job task) const noexcept { execute(*state_, std::move(task)); }
+  void execute(std::function<void()> task) const noexcept { execute(*state_, std::move(task)); }
   // Runs user code; what it throws goes to the handler.
   void run_guarded(const Job& code) const noexcept { run_guarded(*state_, code); }
   // Runs what is queued and waits for what runs, except for the job that calls this. Then no job of
@@ -66,7 +68,7 @@ class Dispatcher {
     bool announce_next SHEAF_GUARDED_BY(mutex) = false;  // a task came while one ran
     std::thread::id runner SHEAF_GUARDED_BY(mutex);
   };
-  static void execute(const State& state, Job task) noexcept;
+  static void execute(const State& state, std::function<void()> task) noexcept;
   static void run_guarded(const State& state, const Job& code) noexcept;
   static bool run_one(State& state) SHEAF_REQUIRES(state.mutex);
   static void announce(const std::shared_ptr<State>& state) noexcept;

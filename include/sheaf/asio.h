@@ -29,6 +29,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,12 @@ namespace net = ::asio;
 #else
 namespace net = ::boost::asio;
 #endif
+
+/// Whether an operation with this completion token may stand in a `co_await` expression, where g++
+/// before 14 destroys some temporaries twice: see sheaf/owning_temporary.h.
+template <class Token, class Out>
+concept MayBeAwaited =
+    awaited_detail::destroys_twice && !std::is_invocable_v<std::decay_t<Token>&, Out>;
 
 /// What an operation keeps until it ends. The work guard keeps the executor's run() from returning.
 template <class Handler>
@@ -111,9 +118,9 @@ class AsioClient {
 
   /// See Client::set.
   template <class Token>
-  auto set(std::string key, std::string value, SetOptions options, Token&& token) const {
+  auto set(std::string key, std::string value, const SetOptions& options, Token&& token) const {
     return call<Result<SetResult>>(
-        std::move(options),
+        options,
         [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
                                                          auto done) {
           client.set(key, value, with, std::move(done));
@@ -123,15 +130,19 @@ class AsioClient {
   /// The same without options.
   template <class Token>
   auto set(std::string key, std::string value, Token&& token) const {
-    return set(std::move(key), std::move(value), SetOptions{}, std::forward<Token>(token));
+    const SetOptions options;
+    return set(std::move(key), std::move(value), options, std::forward<Token>(token));
   }
+  /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
+  template <asio_detail::MayBeAwaited<Result<SetResult>> Token>
+  auto set(std::string key, std::string value, SetOptions&& options, Token&& token) const = delete;
 
   /// See Client::remove. `options.if_value` must live until the operation is started.
   template <class Token>
-  auto remove(std::string key, RemoveOptions options, Token&& token) const {
+  auto remove(std::string key, const RemoveOptions& options, Token&& token) const {
     std::string value(options.if_value.value_or(std::string_view{}));
     return call<Result<RemoveResult>>(
-        std::move(options),
+        options,
         [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
                                                          auto done) {
           if (with.if_value) with.if_value = value;
@@ -142,8 +153,12 @@ class AsioClient {
   /// The same without options.
   template <class Token>
   auto remove(std::string key, Token&& token) const {
-    return remove(std::move(key), RemoveOptions{}, std::forward<Token>(token));
+    const RemoveOptions options;
+    return remove(std::move(key), options, std::forward<Token>(token));
   }
+  /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
+  template <asio_detail::MayBeAwaited<Result<RemoveResult>> Token>
+  auto remove(std::string key, RemoveOptions&& options, Token&& token) const = delete;
 
   /// See Client::append.
   template <class Token>
@@ -214,16 +229,23 @@ class AsioClient {
   /// See AsyncClient::get_or_compute. `compute` takes a ComputeDone, or nothing and returns the
   /// value; it is run by the client's dispatcher, not by the handler's executor.
   template <class Function, class Token>
-  auto get_or_compute(std::string key, ComputeOptions options, Function compute,
+  auto get_or_compute(std::string key, ComputeOptions options, Function&& compute,
                       Token&& token) const {
     return call<Result<Value>>(
         std::move(options),
-        [key = std::move(key), compute = std::move(compute)](const AsyncClient& client, auto& with,
-                                                             auto done) mutable {
+        [key = std::move(key), compute = std::forward<Function>(compute)](
+            const AsyncClient& client, auto& with, auto done) mutable {
           client.get_or_compute(key, with, std::move(compute), std::move(done));
         },
         std::forward<Token>(token));
   }
+
+  /// g++ before 14 destroys such a temporary twice: name it, as a Client::Compute or an
+  /// AsyncCompute. See sheaf/owning_temporary.h.
+  template <awaited_detail::OwningTemporary Function,
+            asio_detail::MayBeAwaited<Result<Value>> Token>
+  auto get_or_compute(std::string key, ComputeOptions options, Function&& compute,
+                      Token&& token) const = delete;
 
   /// See Client::execute.
   template <class Token>

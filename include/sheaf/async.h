@@ -18,6 +18,8 @@
 
 #include <sheaf/client.h>
 #include <sheaf/compute.h>
+#include <sheaf/move_only_function.h>
+#include <sheaf/owning_temporary.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -37,20 +39,27 @@ template <class Out>
 class [[nodiscard]] Awaitable {
  public:
   /// Starts the call; `done` gets its outcome once.
-  using Start = std::function<void(std::function<void(Out)> done)>;
+  using Start = MoveOnlyFunction<void(MoveOnlyFunction<void(Out)> done)>;
 
   /// Made by AsyncClient, AsyncLocker and AsyncList.
   Awaitable(Start start, ResumeHook hook) : start_(std::move(start)), hook_(std::move(hook)) {}
 
   /// The same call, whose outcome `change` turns into another before the coroutine gets it.
-  /// `change` is copied; it runs where a callback of the call would run, and must not throw.
+  /// `change` is moved or copied; it runs where a callback of the call would run, and must not
+  /// throw.
   template <class Change>
-  auto transform(Change change) && -> Awaitable<std::invoke_result_t<const Change&, Out>> {
-    return {[start = std::move(start_), change = std::move(change)](auto done) {
-              start([change, done = std::move(done)](Out out) { done(change(std::move(out))); });
+  auto transform(
+      Change&& change) && -> Awaitable<std::invoke_result_t<std::decay_t<Change>&, Out>> {
+    return {[start = std::move(start_), change = std::forward<Change>(change)](auto done) mutable {
+              start([change = std::move(change), done = std::move(done)](Out out) mutable {
+                done(change(std::move(out)));
+              });
             },
             std::move(hook_)};
   }
+  /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
+  template <awaited_detail::OwningTemporary Change>
+  void transform(Change&& change) && = delete;
 
   /// As every awaitable: it always suspends.
   bool await_ready() const noexcept { return false; }
@@ -92,14 +101,19 @@ class SHEAF_API AsyncComputations {
  public:
   /// See Client::get_or_compute. `compute` is called with a ComputeDone.
   void get_or_compute(std::string_view key, const ComputeOptions& options, AsyncCompute compute,
-                      std::function<void(Result<Value>)> done) const;
+                      MoveOnlyFunction<void(Result<Value>)> done) const;
   Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
                                           AsyncCompute compute) const;
   /// The same; `compute` returns the value, and runs as a callback does.
   void get_or_compute(std::string_view key, const ComputeOptions& options, Client::Compute compute,
-                      std::function<void(Result<Value>)> done) const;
+                      MoveOnlyFunction<void(Result<Value>)> done) const;
   Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
                                           Client::Compute compute) const;
+  /// g++ before 14 destroys such a temporary twice: name it, as a Client::Compute or an
+  /// AsyncCompute. See sheaf/owning_temporary.h.
+  template <awaited_detail::OwningTemporary Function>
+  Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                          Function&& compute) const = delete;
 
  protected:
   /// Internal.
@@ -120,7 +134,7 @@ class SHEAF_API AsyncClient : public AsyncComputations {
  public:
   /// Receives the outcome of a call.
   template <class Out>
-  using Callback = std::function<void(Out)>;
+  using Callback = MoveOnlyFunction<void(Out)>;
   using Gets = std::vector<KeyResult<GetResult>>;        ///< What get_many comes to.
   using Sets = std::vector<KeyResult<SetResult>>;        ///< What set_many comes to.
   using Removes = std::vector<KeyResult<RemoveResult>>;  ///< What remove_many comes to.
@@ -145,8 +159,7 @@ class SHEAF_API AsyncClient : public AsyncComputations {
   Awaitable<Result<RemoveResult>> remove(std::string_view key) const;
   Awaitable<Result<RemoveResult>> remove(std::string_view key, const RemoveOptions& options) const;
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
-  /// g++ 12 destroys a temporary of an aggregate type twice when it stands in a `co_await`
-  /// expression: there, name the options.
+  /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
   Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
                                    SetOptions&& options) const = delete;
   Awaitable<Result<RemoveResult>> remove(std::string_view key,

@@ -5,7 +5,6 @@
 /// called from any thread, a callback included.
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include <sheaf/async.h>
 #include <sheaf/list.h>
+#include <sheaf/move_only_function.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -33,7 +33,7 @@ class SHEAF_API AsyncList {
  public:
   /// Receives the outcome of a call.
   template <class Out>
-  using Callback = std::function<void(Out)>;
+  using Callback = MoveOnlyFunction<void(Out)>;
   using Items = std::vector<std::string>;                         ///< What range comes to.
   using ItemsAndHoles = std::vector<std::optional<std::string>>;  ///< range_with_holes
 

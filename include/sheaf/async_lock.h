@@ -4,13 +4,13 @@
 /// The asynchronous forms of Locker and LockGuard: callbacks and coroutines. None of them blocks;
 /// each may be called from any thread, a callback included.
 
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include <sheaf/async.h>
 #include <sheaf/locker.h>
+#include <sheaf/move_only_function.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -26,7 +26,7 @@ inline namespace v0 {
 class SHEAF_API AsyncLocker {
  public:
   /// Receives the outcome of a call.
-  using Callback = std::function<void(LockResult)>;
+  using Callback = MoveOnlyFunction<void(LockResult)>;
 
   /// The same locker; its coroutines are resumed by the hook.
   AsyncLocker resume_by(ResumeHook hook) const { return {locker_, std::move(hook)}; }
@@ -55,7 +55,7 @@ class SHEAF_API AsyncLockGuard {
  public:
   /// Receives the outcome of a call.
   template <class Out>
-  using Callback = std::function<void(Out)>;
+  using Callback = MoveOnlyFunction<void(Out)>;
 
   /// The same guard; its coroutines are resumed by the hook.
   AsyncLockGuard resume_by(ResumeHook hook) const { return {session_, std::move(hook)}; }

@@ -5,7 +5,6 @@
 /// first.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include <sheaf/feature.h>
 #include <sheaf/log.h>
 #include <sheaf/metrics.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 #include <sheaf/stats.h>
@@ -71,7 +71,7 @@ struct ServersChanged {
 class SHEAF_API Client {
  public:
   /// Makes the value of a key that is absent; see get_or_compute.
-  using Compute = std::function<std::string()>;
+  using Compute = MoveOnlyFunction<std::string()>;
 
   /// Opens a client. Does not wait for servers: operations connect on demand, within their
   /// deadline. Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,

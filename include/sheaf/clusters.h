@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <sheaf/client.h>
+#include <sheaf/move_only_function.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -61,7 +62,7 @@ class SHEAF_API Clusters {
   Result<std::vector<Reloaded>> reload();
 
   /// What came of a reload that follow() made.
-  using Report = std::function<void(const Result<std::vector<Reloaded>>&)>;
+  using Report = MoveOnlyFunction<void(const Result<std::vector<Reloaded>>&)>;
   /// From now on the file is looked at once a second, by its path: also if it is replaced, or if a
   /// folder that a symbolic link leads to is. When it may have changed it is read as by reload(),
   /// and `report`, if there is one, is called with what came of it, on a thread of these clusters.

@@ -4,11 +4,11 @@
 /// The function of an asynchronous get_or_compute: it gets a ComputeDone, which it calls now or
 /// later.
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include <sheaf/export.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/result.h>
 
 namespace sheaf {
@@ -40,7 +40,7 @@ class SHEAF_API ComputeDone {
 };
 
 /// Makes the value of a key that is absent, now or later; see AsyncClient::get_or_compute.
-using AsyncCompute = std::function<void(ComputeDone done)>;
+using AsyncCompute = MoveOnlyFunction<void(ComputeDone done)>;
 
 }  // namespace v0
 }  // namespace sheaf

@@ -13,13 +13,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <sheaf/client.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/server_source.h>
 
 namespace sheaf {
@@ -107,7 +107,7 @@ struct FollowOptions {
 class SHEAF_API ServerFollower {
  public:
   /// What came of servers that differ from those that were taken last, or why a look-up failed.
-  using Report = std::function<void(const Result<ServersChanged>&)>;
+  using Report = MoveOnlyFunction<void(const Result<ServersChanged>&)>;
   /// Gives a client the servers of a source, by Client::reconfigure, whenever they differ from
   /// those that it was given last. All else of its configuration stays; of `source` only the place
   /// and the TLS of the look-up count. `report`, if there is one, hears of every change and every
@@ -118,7 +118,7 @@ class SHEAF_API ServerFollower {
                                        const FollowOptions& options = {});
 
   /// The servers of now, or why a look-up failed.
-  using Take = std::function<void(const Result<std::vector<NodeConfig>>&)>;
+  using Take = MoveOnlyFunction<void(const Result<std::vector<NodeConfig>>&)>;
   /// The same for programs that decide themselves what to do: `take`, which is not empty, is called
   /// with the first servers, with those that differ from the last ones, and with every error.
   static Result<ServerFollower> follow(ServerSource source, Take take,

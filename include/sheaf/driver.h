@@ -16,12 +16,12 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 
 #include <sheaf/export.h>
+#include <sheaf/move_only_function.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -65,7 +65,7 @@ class SHEAF_API Driver {
   void run(const std::stop_token& stop);
   /// Adds a task of the program's own, which poll() runs among the callbacks. What it throws leaves
   /// poll(); what waits behind it waits for the next.
-  void post(std::function<void()> task);
+  void post(MoveOnlyFunction<void()> task);
 
   class State;  ///< Internal.
   /// Internal.

@@ -341,9 +341,10 @@ void set_many_json(const AsyncClient& client, const Items& items, const BatchSet
 template <class T>
 Awaitable<Result<JsonGetResult<T>>> get_json(const AsyncClient& client, std::string_view key,
                                              const GetOptions& options) {
-  return client.get(key, options).transform([key = std::string(key)](Result<GetResult> got) {
+  const auto decode = [key = std::string(key)](Result<GetResult> got) {
     return json_detail::decode_result<T>(key, std::move(got));
-  });
+  };
+  return client.get(key, options).transform(decode);
 }
 /// The same with the cluster's timeout.
 template <class T>
@@ -359,8 +360,10 @@ Awaitable<Result<SetResult>> set_json(const AsyncClient& client, std::string_vie
   const auto text = json_detail::encode(key, value);
   if (text) return client.set(key, *text, options);
   const BatchSetOptions none;  // an empty batch: the coroutine goes on where every one does
-  return client.set_many({}, none).transform(
-      [error = text.error()](const auto&) { return Result<SetResult>(Failure(error)); });
+  const auto refuse = [error = text.error()](const AsyncClient::Sets&) {
+    return Result<SetResult>(Failure(error));
+  };
+  return client.set_many({}, none).transform(refuse);
 }
 /// The same, unconditionally.
 template <class T>
@@ -392,10 +395,10 @@ template <JsonItems Items>
 Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Items& items,
                                            const BatchSetOptions& options) {
   const json_detail::Texts texts = json_detail::encode_all(items);
-  return client.set_many(json_detail::to_send(texts), options)
-      .transform([all = json_detail::unsent(texts)](AsyncClient::Sets sent) {
-        return json_detail::merge(all, std::move(sent));
-      });
+  const auto merge = [all = json_detail::unsent(texts)](AsyncClient::Sets sent) {
+    return json_detail::merge(all, std::move(sent));
+  };
+  return client.set_many(json_detail::to_send(texts), options).transform(merge);
 }
 /// The same with the cluster's timeout and time to live.
 template <JsonItems Items>
@@ -405,8 +408,7 @@ Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Item
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
-/// g++ 12 destroys a temporary of an aggregate type twice when it stands in a `co_await`
-/// expression: there, name the options.
+/// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
 template <class T>
 void get_json(const AsyncClient& client, std::string_view key, GetOptions&& options) = delete;
 template <class T>

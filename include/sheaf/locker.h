@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -18,6 +17,7 @@
 
 #include <sheaf/client.h>
 #include <sheaf/export.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 #include <sheaf/value.h>
@@ -134,7 +134,7 @@ class SHEAF_API LockGuard {
  public:
   /// Receives the reason of a loss: Reason::timed_out (the lease was over), connection_lost,
   /// lock_lost (another has it) or closed (the client was closed).
-  using LossCallback = std::function<void(const Error&)>;
+  using LossCallback = MoveOnlyFunction<void(const Error&)>;
 
   /// What was moved from holds nothing: its calls end with Reason::lock_lost.
   LockGuard(LockGuard&&) noexcept;

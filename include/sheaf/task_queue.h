@@ -15,6 +15,7 @@
 #include <memory>
 
 #include <sheaf/export.h>
+#include <sheaf/move_only_function.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -38,7 +39,7 @@ class SHEAF_API TaskQueue {
   /// given then is dropped.
   std::function<void(std::function<void()>)> executor() const;
   /// Adds a task of the program's own.
-  void post(std::function<void()> task);
+  void post(MoveOnlyFunction<void()> task);
 
   /// Runs the tasks that wait now, not those that they add, and returns how many. A task may call
   /// anything of the queue but the destructor. What a task throws leaves this call; those after it

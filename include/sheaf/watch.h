@@ -5,13 +5,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <sheaf/export.h>
+#include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 #include <sheaf/result.h>
 #include <sheaf/value.h>
@@ -61,7 +61,7 @@ struct NextOptions {
 };
 
 /// Receives events, one after another; never under a lock of the client.
-using WatchCallback = std::function<void(const WatchEvent&)>;
+using WatchCallback = MoveOnlyFunction<void(const WatchEvent&)>;
 
 /// Keys that are being watched; made by Client::watch. Each watch has a queue of its own: a slow
 /// reader of one does not delay the others.

@@ -97,14 +97,48 @@ TEST(Asio, ACancelledOperationOfAsioStopsTheCall) {
   EXPECT_EQ(client.stats().front().waiting, 0u);
 }
 
+// Whatever owns memory is named: g++ before 14 would free it twice (sheaf/owning_temporary.h).
+asio::awaitable<std::string> with_arguments(AsioClient client, const std::string& text) {
+  const SetOptions options{.ttl = 1h, .version = {}};
+  const bool stored = (co_await client.set("a", text, options, asio::use_awaitable))->stored;
+  Client::Compute compute = [text, only = std::make_unique<int>(7)] { return text; };
+  const auto made =
+      co_await client.get_or_compute("b", {}, std::move(compute), asio::use_awaitable);
+  const RemoveOptions if_value{.if_value = text};
+  const auto removed = co_await client.remove("a", if_value, asio::use_awaitable);
+  co_return stored && removed->found == RemoveResult::removed ? made->data : "";
+}
+
+TEST(Asio, AnAwaitableTakesOptionsAndFunctions) {
+  asio::io_context io;
+  Client client = test::open("embedded://1?name=asio-arguments");
+  const std::string text = "longer than what a string keeps in itself";
+  auto end = asio::co_spawn(io, with_arguments(AsioClient(client), text), asio::use_future);
+  io.run();
+  EXPECT_EQ(end.get(), text);
+}
+
+template <class Token, class Options>
+concept Sets = requires(const AsioClient& client, Token token, Options options) {
+  client.set("key", "value", std::forward<Options>(options), token);
+};
+constexpr bool refuses = awaited_detail::destroys_twice;
+const auto plain_handler = [](const Result<SetResult>&) {};
+static_assert(Sets<asio::use_awaitable_t<>, SetOptions> != refuses);
+static_assert(Sets<asio::use_awaitable_t<>, const SetOptions&>);
+static_assert(Sets<asio::use_awaitable_t<>, SetOptions&>);
+static_assert(Sets<decltype(plain_handler), SetOptions>);
+
 // Every member, with a future as its token.
 TEST(Asio, EveryOperationHasItsCompletionSignature) {
   Client client = test::open("embedded://3?name=asio-all");
   const AsioClient calls(client);
   constexpr auto token = asio::use_future;
-  EXPECT_TRUE(calls.set("a", "1", {.ttl = 1h}, token).get()->stored);
+  const SetOptions for_an_hour{.ttl = 1h};
+  const RemoveOptions if_two{.if_value = "2"};
+  EXPECT_TRUE(calls.set("a", "1", for_an_hour, token).get()->stored);
   EXPECT_EQ(calls.get("a", token).get().value()->data, "1");
-  EXPECT_EQ(calls.remove("a", {.if_value = "2"}, token).get()->found, RemoveResult::value_differs);
+  EXPECT_EQ(calls.remove("a", if_two, token).get()->found, RemoveResult::value_differs);
   EXPECT_EQ(calls.remove("a", token).get()->found, RemoveResult::removed);
   EXPECT_EQ(calls.set_many({{"b", "2"}, {"c", "3"}}, {}, token).get().size(), 2u);
   EXPECT_EQ(calls.get_many({"b", "c", "d"}, {}, token).get().size(), 3u);

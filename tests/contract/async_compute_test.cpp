@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,24 +57,28 @@ test::Task<Out> awaited(Awaitable<Out> call) {
 
 template <class Function>
 Answer call(const Client& client, Way way, const std::string& key, const ComputeOptions& options,
-            Function function) {
+            Function given) {
+  std::conditional_t<std::is_invocable_v<Function&>, Client::Compute, AsyncCompute> function =
+      std::move(given);
   switch (way) {
     case Way::coroutine:
-      return awaited(client.async().get_or_compute(key, options, function)).future();
+      return awaited(client.async().get_or_compute(key, options, std::move(function))).future();
     case Way::future:
-      return client.futures().get_or_compute(key, options, function);
+      return client.futures().get_or_compute(key, options, std::move(function));
     case Way::asio:
 #ifdef SHEAF_HAS_ASIO
-      return AsioClient(client).get_or_compute(key, options, function, asio::use_future);
+      return AsioClient(client).get_or_compute(key, options, std::move(function), asio::use_future);
 #endif
     case Way::callback:
       break;
   }
-  const auto promise = std::make_shared<std::promise<Result<Value>>>();
-  client.async().get_or_compute(key, options, function, [promise](Result<Value> got) {
-    promise->set_value(std::move(got));  // throws the second time
-  });
-  return promise->get_future();
+  std::promise<Result<Value>> promise;
+  Answer answer = promise.get_future();
+  client.async().get_or_compute(key, options, std::move(function),
+                                [p = std::move(promise)](Result<Value> got) mutable {
+                                  p.set_value(std::move(got));  // throws the second time
+                                });
+  return answer;
 }
 
 Answer call(const Client& client, const std::string& key, AsyncCompute function,
@@ -116,8 +121,8 @@ using WayParam = std::tuple<test::EndpointFactory, Way>;
 
 class ComputingInEveryWay : public testing::TestWithParam<WayParam> {
  protected:
-  Answer start(const std::string& key, const ComputeOptions& options, const auto& function) {
-    return call(client, std::get<Way>(GetParam()), key, options, function);
+  Answer start(const std::string& key, const ComputeOptions& options, auto function) {
+    return call(client, std::get<Way>(GetParam()), key, options, std::move(function));
   }
   const std::unique_ptr<test::Endpoint> endpoint = std::get<0>(GetParam()).make();
   Client client = test::open(endpoint->uri());
@@ -129,6 +134,13 @@ INSTANTIATE_TEST_SUITE_P(On, ComputingInEveryWay,
                            return std::get<0>(test.param).name + "_" +
                                   name_of(std::get<Way>(test.param));
                          });
+
+TEST_P(ComputingInEveryWay, AFunctionThatOnlyMovesComputes) {
+  auto text = std::make_unique<std::string>("moved");
+  const auto got = start("{key}", {.timeout = 20s}, [t = std::move(text)] { return *t; }).get();
+  ASSERT_TRUE(got) << got.error().message();
+  EXPECT_EQ(got->data, "moved");
+}
 
 TEST_P(ComputingInEveryWay, AMissIsComputedAndStoredAHitIsRead) {
   const auto first = start("{key}", {.timeout = 20s}, made("made")).get();
@@ -143,7 +155,7 @@ TEST_P(ComputingInEveryWay, AMissIsComputedAndStoredAHitIsRead) {
 TEST_P(ComputingInEveryWay, AFunctionThatEndsLaterOnAnotherThreadComputesForAllWhoMiss) {
   Held held;
   std::atomic<int> wrong = 0;
-  const Client::Compute no = [&] { return ++wrong, std::string("wrong"); };
+  const auto no = [&] { return ++wrong, std::string("wrong"); };
   Answer leader = start("key", {.timeout = 20s}, held.function());
   const ComputeDone done = held.done();
   std::vector<Answer> others;
@@ -198,8 +210,8 @@ TEST_P(AsyncComputing, WhatAFunctionThrowsIsOfTheHandlerAndTheNextInLineComputes
   client.reset();
   client.emplace(
       test::open(endpoint->uri(), {.on_exception = [&](const std::exception_ptr&) { ++thrown; }}));
-  const auto simple = [&](const Client::Compute& function) {
-    return call(*client, Way::callback, "key", {.lease = 60s, .timeout = 20s}, function);
+  const auto simple = [&](Client::Compute function) {
+    return call(*client, Way::callback, "key", {.lease = 60s, .timeout = 20s}, std::move(function));
   };
   Answer first = simple([]() -> std::string { throw std::runtime_error("no database"); });
   Answer second = call(*client, "key", [](const ComputeDone&) { throw std::runtime_error("none"); },
@@ -340,7 +352,7 @@ TEST_P(AsyncComputing, BadArgumentsAreRefusedBeforeAnythingIsAsked) {
     EXPECT_EQ(got.error().outcome, Outcome::invalid);
     EXPECT_EQ(got.error().reason, Reason::bad_argument);
   };
-  const AsyncCompute function = [](const ComputeDone& done) { done("x"); };
+  const auto function = [](const ComputeDone& done) { done("x"); };
   refused("", {}, function);
   refused("key", {.lease = 0ms}, function);
   refused("key", {.ttl = 0ms}, function);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sheaf/async_list.h>
@@ -31,10 +32,12 @@ class AsyncLists : public test::InEveryForm {
   }
   PushManyResult push_many(const AsyncList& list, const Items& items) {
     const std::vector<std::string_view> views(items.begin(), items.end());
-    return end<PushManyResult>([&](auto... done) { return list.push_many(views, {}, done...); });
+    return end<PushManyResult>(
+        [&](auto... done) { return list.push_many(views, {}, std::move(done)...); });
   }
   Result<Items> all(const AsyncList& list) {
-    return end<Result<Items>>([&](auto... done) { return list.range(0, -1, {}, done...); });
+    return end<Result<Items>>(
+        [&](auto... done) { return list.range(0, -1, {}, std::move(done)...); });
   }
 };
 
@@ -43,24 +46,34 @@ INSTANTIATE_TEST_SUITE_P(On, AsyncLists, test::every_form(), test::name_of_form)
 TEST_P(AsyncLists, EditsDoWhatTheySay) {
   const AsyncList list = List(*client, "edits").async();
   const auto length = [&] {
-    return end<Result<std::uint64_t>>([&](auto... d) { return list.length({}, d...); });
+    return end<Result<std::uint64_t>>([&](auto... d) { return list.length({}, std::move(d)...); });
   };
   EXPECT_EQ(length().value(), 0u);
-  EXPECT_EQ(end<Result<std::uint64_t>>([&](auto... d) { return list.push("b", {}, d...); }).value(),
+  EXPECT_EQ(end<Result<std::uint64_t>>([&](auto... d) {
+              return list.push("b", {}, std::move(d)...);
+            }).value(),
             1u);
   using Inserted = Result<std::optional<std::uint64_t>>;
-  EXPECT_EQ(end<Inserted>([&](auto... d) { return list.insert(0, "a", {}, d...); }).value(), 2u);
-  EXPECT_EQ(end<Inserted>([&](auto... d) { return list.insert(9, "x", {}, d...); }).value(),
-            std::nullopt);
-  EXPECT_TRUE(end<Result<bool>>([&](auto... d) { return list.update(1, "c", {}, d...); }).value());
-  EXPECT_FALSE(end<Result<bool>>([&](auto... d) { return list.update(2, "x", {}, d...); }).value());
+  EXPECT_EQ(
+      end<Inserted>([&](auto... d) { return list.insert(0, "a", {}, std::move(d)...); }).value(),
+      2u);
+  EXPECT_EQ(
+      end<Inserted>([&](auto... d) { return list.insert(9, "x", {}, std::move(d)...); }).value(),
+      std::nullopt);
+  EXPECT_TRUE(end<Result<bool>>([&](auto... d) {
+                return list.update(1, "c", {}, std::move(d)...);
+              }).value());
+  EXPECT_FALSE(end<Result<bool>>([&](auto... d) {
+                 return list.update(2, "x", {}, std::move(d)...);
+               }).value());
   EXPECT_EQ(all(list).value(), (Items{"a", "c"}));
   using Removed = Result<std::optional<std::string>>;
-  EXPECT_EQ(end<Removed>([&](auto... d) { return list.remove(0, {}, d...); }).value(), "a");
-  EXPECT_EQ(end<Removed>([&](auto... d) { return list.remove(7, {}, d...); }).value(),
+  EXPECT_EQ(end<Removed>([&](auto... d) { return list.remove(0, {}, std::move(d)...); }).value(),
+            "a");
+  EXPECT_EQ(end<Removed>([&](auto... d) { return list.remove(7, {}, std::move(d)...); }).value(),
             std::nullopt);
   EXPECT_EQ(length().value(), 1u);
-  EXPECT_TRUE(end<Result<void>>([&](auto... d) { return list.clear({}, d...); }));
+  EXPECT_TRUE(end<Result<void>>([&](auto... d) { return list.clear({}, std::move(d)...); }));
   EXPECT_EQ(all(list).value(), Items());
 }
 
@@ -90,12 +103,12 @@ TEST_P(AsyncLists, HolesAreShownAndDropped) {
   EXPECT_EQ(all(list.async()).error().reason, Reason::incomplete);
   const auto shown = [&] {
     return end<Result<Holes>>(
-        [&](auto... done) { return list.async().range_with_holes(0, -1, {}, done...); });
+        [&](auto... done) { return list.async().range_with_holes(0, -1, {}, std::move(done)...); });
   };
   EXPECT_EQ(shown().value(), (Holes{"a", std::nullopt, "c"}));
   const auto drop = [&] {
     return end<Result<std::uint64_t>>(
-        [&](auto... done) { return list.async().drop_holes({}, done...); });
+        [&](auto... done) { return list.async().drop_holes({}, std::move(done)...); });
   };
   EXPECT_EQ(drop().value(), 1u);
   EXPECT_EQ(drop().value(), 0u);
@@ -107,7 +120,7 @@ TEST_P(AsyncLists, WhatIsNotAllowedIsReportedNotDone) {
   EXPECT_EQ(all(List(*client, "l", {.timeout = 0s}).async()).error().reason, Reason::bad_argument);
   const AsyncList list = List(*client, "l").async();
   const auto read = end<Result<Items>>(
-      [&](auto... done) { return list.range(0, -1, {.timeout = 25h}, done...); });
+      [&](auto... done) { return list.range(0, -1, {.timeout = 25h}, std::move(done)...); });
   EXPECT_EQ(read.error().reason, Reason::bad_argument);
   const std::string large(client->config().value_limit + 1, 'x');
   const PushManyResult many = push_many(list, {"a", large});
@@ -123,14 +136,16 @@ TEST_P(AsyncLists, AfterItsClientEveryCallEndsWithShutdown) {
   const PushManyResult many = push_many(list, {"x"});
   ASSERT_TRUE(many.error);
   EXPECT_EQ(many.error->outcome, Outcome::shutdown);
-  EXPECT_EQ(end<Result<std::uint64_t>>([&](auto... d) { return list.push("x", {}, d...); })
-                .error()
-                .outcome,
-            Outcome::shutdown);
-  EXPECT_EQ(end<Result<std::uint64_t>>([&](auto... d) { return list.drop_holes({}, d...); })
-                .error()
-                .outcome,
-            Outcome::shutdown);
+  EXPECT_EQ(
+      end<Result<std::uint64_t>>([&](auto... d) { return list.push("x", {}, std::move(d)...); })
+          .error()
+          .outcome,
+      Outcome::shutdown);
+  EXPECT_EQ(
+      end<Result<std::uint64_t>>([&](auto... d) { return list.drop_holes({}, std::move(d)...); })
+          .error()
+          .outcome,
+      Outcome::shutdown);
 }
 
 TEST_P(AsyncLists, AClientThatGoesEndsEachCallOnce) {

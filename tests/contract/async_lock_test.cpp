@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <sheaf/async_lock.h>
 
@@ -22,28 +23,28 @@ class AsyncLocks : public test::InEveryForm {
  protected:
   LockResult lock(const AsyncLocker& locker, std::string_view name, const LockOptions& options) {
     return test::outcome_of<LockResult>(
-        form, [&](auto... done) { return locker.lock(name, options, done...); });
+        form, [&](auto... done) { return locker.lock(name, options, std::move(done)...); });
   }
   LockResult try_lock(const AsyncLocker& locker, std::string_view name) {
     return test::outcome_of<LockResult>(
-        form, [&](auto... done) { return locker.try_lock(name, {}, done...); });
+        form, [&](auto... done) { return locker.try_lock(name, {}, std::move(done)...); });
   }
   Result<GetResult> read(const AsyncLockGuard& guard, std::string_view key) {
     return test::outcome_of<Result<GetResult>>(
-        form, [&](auto... done) { return guard.read(key, {}, done...); });
+        form, [&](auto... done) { return guard.read(key, {}, std::move(done)...); });
   }
   Result<SetResult> write(const AsyncLockGuard& guard, std::string_view key,
                           std::string_view value) {
     return test::outcome_of<Result<SetResult>>(
-        form, [&](auto... done) { return guard.write(key, value, {}, done...); });
+        form, [&](auto... done) { return guard.write(key, value, {}, std::move(done)...); });
   }
   Result<RemoveResult> remove(const AsyncLockGuard& guard, std::string_view key) {
     return test::outcome_of<Result<RemoveResult>>(
-        form, [&](auto... done) { return guard.remove(key, {}, done...); });
+        form, [&](auto... done) { return guard.remove(key, {}, std::move(done)...); });
   }
   Result<bool> release(const AsyncLockGuard& guard) {
-    return test::outcome_of<Result<bool>>(form,
-                                          [&](auto... done) { return guard.release({}, done...); });
+    return test::outcome_of<Result<bool>>(
+        form, [&](auto... done) { return guard.release({}, std::move(done)...); });
   }
 };
 

@@ -2,7 +2,6 @@
 
 // The asynchronous forms of a call: a contract test runs each call in both.
 
-#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -23,14 +22,16 @@ Task<Out> awaited(Awaitable<Out> call) {
   co_return co_await call;
 }
 
-// What a call comes to. `call` is given a callback, or nothing:
-// `outcome_of<Result<bool>>(form, [&](auto... done) { return async.release({}, done...); })`
+// What a call comes to. `call` is given a callback, which cannot be copied, or nothing:
+// `outcome_of<Gets>(form, [&](auto... done) { return async.get_many(keys, {}, std::move(done)...);
+// })`
 template <class Out, class Call>
 Out outcome_of(Form form, const Call& call) {
   if (form == Form::coroutine) return awaited(call()).get();
-  const auto promise = std::make_shared<std::promise<Out>>();
-  call(std::function<void(Out)>([promise](Out out) { promise->set_value(std::move(out)); }));
-  return promise->get_future().get();
+  std::promise<Out> promise;
+  auto future = promise.get_future();
+  call([p = std::move(promise)](Out out) mutable { p.set_value(std::move(out)); });
+  return future.get();
 }
 
 // Both forms on every kind of endpoint.

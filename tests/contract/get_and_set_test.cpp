@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sheaf/async.h>
@@ -165,8 +166,9 @@ class GetAndSetInEveryForm : public test::InEveryForm {};
 TEST_P(GetAndSetInEveryForm, ReturnsTheValueThatWasThere) {
   const AsyncClient async = client->async();
   const auto exchange = [&](const std::string& value, const GetAndSetOptions& options) {
-    return test::outcome_of<Result<GetResult>>(
-        form, [&](auto... done) { return async.get_and_set("key", value, options, done...); });
+    return test::outcome_of<Result<GetResult>>(form, [&](auto... done) {
+      return async.get_and_set("key", value, options, std::move(done)...);
+    });
   };
   const auto first = exchange("a", {});
   if (!client->supports(Feature::get_and_set)) {

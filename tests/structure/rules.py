@@ -54,8 +54,8 @@ ROOMS = {
 }
 # Public headers that are values: any layer may use them. The rest is for client/ and above.
 VALUE_HEADERS = {"cluster_config", "cluster_server", "command_reply", "export", "feature",
-                 "list_options", "log", "metrics", "observer", "options", "result",
-                 "server_source", "stats", "value", "version"}
+                 "list_options", "log", "metrics", "move_only_function", "observer", "options",
+                 "result", "server_source", "stats", "value", "version"}
 ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
 
 # Third parties: header pattern, and the files that may include it.

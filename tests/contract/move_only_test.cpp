@@ -1,0 +1,177 @@
+// Callbacks that own what cannot be copied. Those of lists, locks, computations and nodes are such
+// in their own contract tests (forms.h).
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sheaf/async_lock.h>
+#include <sheaf/driver.h>
+#include <sheaf/json.h>
+#include <sheaf/task_queue.h>
+
+#include "tests/contract/endpoints.h"
+#include "tests/support/task.h"
+#include "tests/support/wait_for_condition.h"
+
+namespace sheaf {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The future of what a call comes to. `call` gets a callback that owns the promise.
+template <class Out, class Call>
+Out outcome_of(const Call& call) {
+  std::promise<Out> promise;
+  std::future<Out> future = promise.get_future();
+  call([p = std::move(promise)](Out out) mutable { p.set_value(std::move(out)); });
+  return future.get();
+}
+
+class MoveOnlyCallbacks : public testing::TestWithParam<test::EndpointFactory> {
+ protected:
+  const std::unique_ptr<test::Endpoint> endpoint = GetParam().make();
+  Client client = test::open(endpoint->uri());
+  const AsyncClient async = client.async();
+};
+INSTANTIATE_TEST_SUITE_P(On, MoveOnlyCallbacks, testing::ValuesIn(test::all_factories()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(MoveOnlyCallbacks, CallsAndBatchesTakeThem) {
+  EXPECT_TRUE(
+      outcome_of<Result<SetResult>>([&](auto done) { async.set("a", "1", {}, std::move(done)); })
+          .value()
+          .stored);
+  EXPECT_EQ(outcome_of<Result<GetResult>>([&](auto done) { async.get("a", {}, std::move(done)); })
+                .value()
+                ->data,
+            "1");
+  const std::vector<std::string_view> keys{"a", "b"};
+  EXPECT_EQ(outcome_of<AsyncClient::Gets>([&](auto done) {
+              async.get_many(keys, {}, std::move(done));
+            }).size(),
+            2u);
+  EXPECT_EQ(outcome_of<Result<RemoveResult>>([&](auto done) {
+              async.remove("a", {}, std::move(done));
+            }).value(),
+            RemoveResult::removed);
+}
+
+TEST_P(MoveOnlyCallbacks, ARefusedCallCallsThem) {
+  const auto got =
+      outcome_of<Result<GetResult>>([&](auto done) { async.get("", {}, std::move(done)); });
+  EXPECT_EQ(got.error().reason, Reason::bad_argument);
+}
+
+TEST_P(MoveOnlyCallbacks, JsonTakesThem) {
+  EXPECT_TRUE(outcome_of<Result<SetResult>>(
+                  [&](auto done) { set_json(async, "j", 7, {}, std::move(done)); })
+                  .value()
+                  .stored);
+  EXPECT_EQ(outcome_of<Result<JsonGetResult<int>>>(
+                [&](auto done) { get_json<int>(async, "j", {}, std::move(done)); })
+                .value()
+                ->data,
+            7);
+  EXPECT_EQ(outcome_of<Result<SetResult>>(
+                [&](auto done) { set_json(async, "j", std::string("\xff"), {}, std::move(done)); })
+                .error()
+                .reason,
+            Reason::bad_argument);
+}
+
+using Change = MoveOnlyFunction<std::string(Result<GetResult>)>;
+
+test::Task<std::string> awaited(AsyncClient client, Change change) {
+  co_return co_await client.get("k").transform(std::move(change));
+}
+
+TEST_P(MoveOnlyCallbacks, AnAwaitedCallIsTransformedByOne) {
+  ASSERT_TRUE(client.set("k", "begin"));
+  Change change = [end = std::make_unique<std::string>(", end")](const Result<GetResult>& got) {
+    return (*got)->data + *end;
+  };
+  EXPECT_EQ(awaited(async, std::move(change)).get(), "begin, end");
+}
+
+// What g++ before 14 would destroy twice in a `co_await` expression (sheaf/owning_temporary.h).
+template <class F>
+concept Computes = requires(const AsyncClient& client, F f) {
+  client.get_or_compute("key", {}, std::forward<F>(f));
+};
+template <class F>
+concept Transforms = requires(Awaitable<Result<GetResult>> call, F f) {
+  std::move(call).transform(std::forward<F>(f));
+};
+constexpr bool refuses = awaited_detail::destroys_twice;
+const std::string text;
+const auto owns = [text = text] { return text; };
+const auto owns_nothing = [] { return std::string(); };
+const auto change = [text = text](const Result<GetResult>&) { return text; };
+static_assert(Computes<decltype(owns)> != refuses);
+static_assert(Computes<decltype(owns)&>);
+static_assert(Computes<decltype(owns_nothing)>);
+static_assert(Computes<Client::Compute> && Computes<AsyncCompute>);
+static_assert(Computes<std::function<std::string()>>);
+static_assert(Transforms<decltype(change)> != refuses);
+static_assert(Transforms<decltype(change)&>);
+static_assert(Transforms<Change>);
+
+// What the callback owns is destroyed once it has run, and also when it never does.
+TEST_P(MoveOnlyCallbacks, WhatTheyOwnIsDestroyedWithThem) {
+  const auto alive = std::make_shared<int>(0);
+  const auto counted = [&] { return std::make_unique<std::shared_ptr<int>>(alive); };
+  std::promise<void> ran;
+  async.get("k", {}, [own = counted(), &ran](const auto&) { ran.set_value(); });
+  ran.get_future().get();
+  test::wait_for_condition("the callback is destroyed", [&] { return alive.use_count() == 1; });
+  {
+    const TaskQueue never_run;
+    Client other = test::open(endpoint->uri(), {.executor = never_run.executor()});
+    for (int i = 0; i < 10; ++i) other.async().get("k", {}, [own = counted()](const auto&) {});
+  }
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+TEST(MoveOnlyTasks, AQueueAndADriverRunThem) {
+  TaskQueue queue;
+  Driver driver;
+  std::vector<std::string> ran;
+  queue.post([&, own = std::make_unique<std::string>("queue")] { ran.push_back(*own); });
+  driver.post([&, own = std::make_unique<std::string>("driver")] { ran.push_back(*own); });
+  EXPECT_EQ(queue.run(), 1u);
+  EXPECT_EQ(driver.poll(), 1u);
+  EXPECT_EQ(ran, (std::vector<std::string>{"queue", "driver"}));
+}
+
+TEST(MoveOnlyWatch, EventsComeToOne) {
+  Client client = test::open("embedded://1?name=move-only-watch");
+  std::promise<std::string> seen;
+  auto future = seen.get_future();
+  const std::vector<std::string_view> keys{"watched"};
+  const auto watch = client.watch(keys, {}, [p = std::move(seen)](const WatchEvent& event) mutable {
+    if (event.kind == WatchEvent::Kind::set) p.set_value(*event.value);
+  });
+  ASSERT_TRUE(watch);
+  ASSERT_TRUE(client.set("watched", "v"));
+  EXPECT_EQ(future.get(), "v");
+}
+
+TEST(MoveOnlyLoss, ALossCallsOne) {
+  auto client = std::make_unique<Client>(test::open("embedded://1?name=move-only-loss"));
+  std::promise<Reason> lost;
+  auto future = lost.get_future();
+  LockGuard guard = Locker(*client).try_lock("door").guard();
+  guard.on_loss([p = std::move(lost)](const Error& why) mutable { p.set_value(why.reason); });
+  client.reset();
+  EXPECT_EQ(future.get(), Reason::closed);
+}
+
+}  // namespace
+}  // namespace sheaf
