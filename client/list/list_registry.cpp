@@ -69,6 +69,8 @@ class ListRegistry::Entry final : public calls::ProcedureOwner {
   }
   bool idle() const { return writer_->idle(); }
   bool releasing() const { return writer_->releasing(); }
+  // Once it has been shut down: until its commit and the release after it have ended.
+  bool finishing() const { return !idle() || releasing(); }
 
   std::uint64_t last_use = 0;
 
@@ -167,7 +169,7 @@ void ListRegistry::close(calls::WorkEnd& end, Now now) {
 void ListRegistry::finish_closing() {
   if (closing_ == nullptr) return;
   const bool busy =
-      std::ranges::any_of(entries_, [](const auto& each) { return each.second->releasing(); });
+      std::ranges::any_of(entries_, [](const auto& each) { return each.second->finishing(); });
   if (!busy) std::exchange(closing_, nullptr)->ended();
 }
 

@@ -49,8 +49,9 @@ class ListRegistry {
 
   const ListMetrics& counts() const noexcept { return counts_; }
 
-  // Ends every edit and releases the lists; `end` hears when that is done, after a tenth of a
-  // second at the latest. The last call.
+  // Ends every edit but those of a commit that was sent, and releases the lists. `end` hears when
+  // that is done: a tenth of a second after the deadlines of these edits at the latest. The last
+  // call.
   void close(calls::WorkEnd& end, Now now);
 
  private:

@@ -78,6 +78,7 @@ void Writer::on_deadline(Now now) {
   expire(now);
   register_->on_deadline(now);
   if (now.mono >= wake_at_) wake(now);
+  overdue_ = now.mono >= overdue_at_;
   proceed(now);
 }
 
@@ -102,6 +103,7 @@ void Writer::on_shutdown(Now now) {
     state_ = State::idle;
   }
   edits_.fail_waiting(closing_error(), now);
+  if (register_->closing()) overdue_at_ = now.mono + closing_patience;
 }
 
 // ---- the register

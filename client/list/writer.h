@@ -71,7 +71,8 @@ class Writer final : public calls::Procedure {
   // The next request that has ended; null if there is none.
   EditRequest* poll_ended() { return edits_.poll_ended(); }
   // The register is closed, but the request that says so to the store is in flight.
-  bool releasing() const noexcept { return register_->closing(); }
+  // False, too, once a client that closes has waited for that for long enough.
+  bool releasing() const noexcept { return register_->closing() && !overdue_; }
   // Nothing is wanted or in flight, and no edit waits.
   bool idle() const noexcept { return state_ == State::idle && !edits_.waiting(); }
   // It will not be used again: done as soon as it is idle.
@@ -84,7 +85,8 @@ class Writer final : public calls::Procedure {
   void on_shutdown(Now now) override;
   bool poll_command(calls::Command& command) override { return register_->poll_command(command); }
   Deadline poll_deadline() const override {
-    return std::min({edits_.earliest(), register_->poll_deadline(), wake_at_});
+    return std::min(
+        {edits_.earliest(), register_->poll_deadline(), wake_at_, overdue_ ? never : overdue_at_});
   }
   std::string_view watched_key() const override { return register_->watched_key(); }
   bool done() const override { return retired_ && idle() && edits_.all_polled(); }
@@ -119,6 +121,8 @@ class Writer final : public calls::Procedure {
   State state_ = State::idle;
   bool retired_ = false;
   bool shut_down_ = false;
+  Deadline overdue_at_ = never;  // a release that is in flight when the client closes
+  bool overdue_ = false;
   EditQueue edits_;
   CommitAttempt attempt_;
   bool begin_ = false;        // the register is open for the next group

@@ -91,6 +91,23 @@ TEST_F(ListWriter, AnEditThatExpiresWhileItsItemIsStoredGivesTheLockBackAndCommi
   wire.wants_nothing();
 }
 
+TEST_F(ListWriter, AtTheEndOfTheClientAReleaseThatIsInFlightIsWaitedForForOnly100Ms) {
+  EditRequest push;
+  add(push, {Edit::Kind::push, 0, {"x"}}, 100ms);
+  wire.answer(ask_for_lock(), Status::done, "token");
+  wire.wants(Verb::get, keys.head());
+  wire.wait();
+  expect_expired(push);
+  expect_lock_released();
+  now.mono += 10ms;
+  writer.on_shutdown(now);
+  const auto begun = now.mono;
+  EXPECT_TRUE(writer.releasing());
+  wire.wait();
+  EXPECT_EQ(now.mono - begun, 100ms);
+  EXPECT_FALSE(writer.releasing());
+}
+
 TEST_F(ListWriter, AnEditThatFindsNothingReadsTheHeadAgainBeforeItSaysSo) {
   EditRequest remove;
   add(remove, {Edit::Kind::remove, 7, {}});
