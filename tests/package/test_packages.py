@@ -283,6 +283,15 @@ class Readers(unittest.TestCase):
                 self.assertEqual(run(os.path.join(usr, "bin/sheaf"), "dev", "--brokers", "3", "--",
                                      program, env=with_libraries()), output)
 
+    def test_the_readme_names_every_package_that_a_build_needs(self):
+        with open(os.path.join(source, "README.md"), encoding="utf-8") as file:
+            line = re.search(r"^apt install (g\+\+(?:.*\\\n)*.*?)  #", file.read(), re.MULTILINE)
+        needed = run("bash", "-c", '. "$0/cmake/deps.sh"; echo "${SHEAF_CORE_PACKAGES[@]}" '
+                     '"${SHEAF_BROKER_PACKAGES[@]}" "${SHEAF_DURABLE_PACKAGES[@]}" '
+                     '"${SHEAF_CLI_PACKAGES[@]}" "${SHEAF_TLS_PACKAGES[@]}" dpkg-dev file', source)
+        self.assertEqual(sorted(line.group(1).replace("\\", " ").split()),
+                         sorted(set(needed.split()) - {"mosquitto"}))
+
     def test_the_samples_build_alone(self):
         folder = os.path.join(work, "samples")
         shutil.rmtree(folder, ignore_errors=True)
