@@ -288,9 +288,9 @@ class CloseRoom final : public ThreadRoom {
 };
 
 TEST(CloseRoom, EveryCallEndsOnceAndNoCallbackFollowsForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(600);
+  const RoomCounts sum = run_seeds<CloseRoom>(4000);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(600));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(4000));
 }
 
 TEST(CloseRoom, EveryCallEndsOnceWithADriverForEverySeed) {
