@@ -56,11 +56,20 @@ skip_reasons() {
 # Which tests failed, with the first lines of why: what a log of thousands of lines hides.
 failures() {
   awk -v part="$1" '
-    /<testcase .*status="(fail|notrun)"/ {
-      match($0, /name="[^"]*"/)
-      print "failed in " part ": " substr($0, RSTART + 6, RLENGTH - 7)
+    function begin() {
+      print "failed in " part ": " name
       failed = 1
       left = 12
+    }
+    /<testcase / {
+      match($0, / name="[^"]*"/)
+      name = substr($0, RSTART + 7, RLENGTH - 8)
+      not_run = /status="notrun"/
+      if (/status="fail"/) begin()
+    }
+    not_run && /<skipped / {
+      not_run = 0
+      if (!/message="SKIP_/) begin()
     }
     /<\/testcase>/ { failed = 0 }
     failed && /: Failure|ERROR: |WARNING: ThreadSanitizer|runtime error: |^Traceback/ { near = 4 }
