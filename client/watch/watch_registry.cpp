@@ -97,7 +97,11 @@ class WatchRegistry::Side final : private node::WatchLineOwner, private socket::
   void pump(Now now);
   void wake(Now now);
   Deadline next() const { return deadlines_.next(); }
-  std::size_t keys() const { return entries_.size(); }
+  // Those that somebody watches.
+  std::size_t keys() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(entries_, [](const auto& each) { return each.second->watched(); }));
+  }
   bool closing() const { return registry_.shut_down_; }
   void count(const calls::WatchUpdate& update) noexcept;
   // Between two reads of a key: all keys of a node together are read `most_reads` times a second.

@@ -335,6 +335,7 @@ TEST_F(WatchedChange, TheOldOwnerForgetsAKeyThatItKeepsNoLonger) {
   pass(1us);
   client.set_servers(all);
   pass(1us);
+  EXPECT_EQ(client.watches().keys(), 2u) << "a key that the old owner has yet to forget is one";
   client.set_servers({all[0], all[1]});
   pass(300ms);
   EXPECT_EQ(stack.store(1).engine().watches(), 2u);
