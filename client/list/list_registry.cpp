@@ -67,10 +67,8 @@ class ListRegistry::Entry final : public calls::ProcedureOwner {
     writer_->retire();
     run_->resume(now);
   }
-  bool idle() const { return writer_->idle(); }
-  bool releasing() const { return writer_->releasing(); }
-  // Once it has been shut down: until its commit and the release after it have ended.
-  bool finishing() const { return !idle() || releasing(); }
+  // An edit waits, or something is in flight; a release, too, unless it has taken too long.
+  bool busy() const { return !writer_->idle() || writer_->releasing(); }
 
   std::uint64_t last_use = 0;
 
@@ -146,10 +144,8 @@ void ListRegistry::make_room(Now now) {
   if (entries_.size() < most_entries) return;
   Entry* oldest = nullptr;
   for (const auto& [name, entry] : entries_) {
-    const bool candidate = entry->idle() && !entry->releasing();
-    if (candidate && (oldest == nullptr || entry->last_use < oldest->last_use)) {
-      oldest = entry.get();
-    }
+    if (entry->busy()) continue;
+    if (oldest == nullptr || entry->last_use < oldest->last_use) oldest = entry.get();
   }
   if (oldest != nullptr) oldest->retire(now);
 }
@@ -169,7 +165,7 @@ void ListRegistry::close(calls::WorkEnd& end, Now now) {
 void ListRegistry::finish_closing() {
   if (closing_ == nullptr) return;
   const bool busy =
-      std::ranges::any_of(entries_, [](const auto& each) { return each.second->finishing(); });
+      std::ranges::any_of(entries_, [](const auto& each) { return each.second->busy(); });
   if (!busy) std::exchange(closing_, nullptr)->ended();
 }
 

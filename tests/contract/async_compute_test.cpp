@@ -23,8 +23,7 @@
 #include <sheaf/asio.h>
 #endif
 
-#include "tests/contract/endpoints.h"
-#include "tests/support/task.h"
+#include "tests/contract/forms.h"
 
 namespace sheaf {
 namespace {
@@ -50,11 +49,6 @@ std::vector<Way> ways() {
 #endif
 }
 
-template <class Out>
-test::Task<Out> awaited(Awaitable<Out> call) {
-  co_return co_await call;
-}
-
 template <class Function>
 Answer call(const Client& client, Way way, const std::string& key, const ComputeOptions& options,
             Function given) {
@@ -62,7 +56,8 @@ Answer call(const Client& client, Way way, const std::string& key, const Compute
       std::move(given);
   switch (way) {
     case Way::coroutine:
-      return awaited(client.async().get_or_compute(key, options, std::move(function))).future();
+      return test::awaited(client.async().get_or_compute(key, options, std::move(function)))
+          .future();
     case Way::future:
       return client.futures().get_or_compute(key, options, std::move(function));
     case Way::asio:
@@ -72,13 +67,9 @@ Answer call(const Client& client, Way way, const std::string& key, const Compute
     case Way::callback:
       break;
   }
-  std::promise<Result<Value>> promise;
-  Answer answer = promise.get_future();
-  client.async().get_or_compute(key, options, std::move(function),
-                                [p = std::move(promise)](Result<Value> got) mutable {
-                                  p.set_value(std::move(got));  // throws the second time
-                                });
-  return answer;
+  return test::begin_with_callback<Result<Value>>([&](auto done) {
+    client.async().get_or_compute(key, options, std::move(function), std::move(done));
+  });
 }
 
 Answer call(const Client& client, const std::string& key, AsyncCompute function,

@@ -22,16 +22,24 @@ Task<Out> awaited(Awaitable<Out> call) {
   co_return co_await call;
 }
 
-// What a call comes to. `call` is given a callback, which cannot be copied, or nothing:
+// `call` is given a callback, which cannot be copied. What the callback gets.
+template <class Out, class Call>
+std::future<Out> begin_with_callback(const Call& call) {
+  std::promise<Out> promise;
+  auto future = promise.get_future();
+  call([p = std::move(promise)](Out out) mutable {
+    p.set_value(std::move(out));  // throws the second time
+  });
+  return future;
+}
+
+// What a call comes to. `call` is given such a callback, or nothing:
 // `outcome_of<Gets>(form, [&](auto... done) { return async.get_many(keys, {}, std::move(done)...);
 // })`
 template <class Out, class Call>
 Out outcome_of(Form form, const Call& call) {
   if (form == Form::coroutine) return awaited(call()).get();
-  std::promise<Out> promise;
-  auto future = promise.get_future();
-  call([p = std::move(promise)](Out out) mutable { p.set_value(std::move(out)); });
-  return future.get();
+  return begin_with_callback<Out>(call).get();
 }
 
 // Both forms on every kind of endpoint.

@@ -5,7 +5,6 @@
 
 #include <future>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +15,7 @@
 #include <sheaf/json.h>
 #include <sheaf/task_queue.h>
 
-#include "tests/contract/endpoints.h"
-#include "tests/support/task.h"
+#include "tests/contract/forms.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
@@ -25,62 +23,57 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The future of what a call comes to. `call` gets a callback that owns the promise.
 template <class Out, class Call>
 Out outcome_of(const Call& call) {
-  std::promise<Out> promise;
-  std::future<Out> future = promise.get_future();
-  call([p = std::move(promise)](Out out) mutable { p.set_value(std::move(out)); });
-  return future.get();
+  return test::begin_with_callback<Out>(call).get();
 }
 
-class MoveOnlyCallbacks : public testing::TestWithParam<test::EndpointFactory> {
+class MoveOnlyCallbacks : public test::OnEndpoint {
  protected:
-  const std::unique_ptr<test::Endpoint> endpoint = GetParam().make();
-  Client client = test::open(endpoint->uri());
-  const AsyncClient async = client.async();
+  AsyncClient async() const { return client->async(); }
 };
 INSTANTIATE_TEST_SUITE_P(On, MoveOnlyCallbacks, testing::ValuesIn(test::all_factories()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(MoveOnlyCallbacks, CallsAndBatchesTakeThem) {
   EXPECT_TRUE(
-      outcome_of<Result<SetResult>>([&](auto done) { async.set("a", "1", {}, std::move(done)); })
+      outcome_of<Result<SetResult>>([&](auto done) { async().set("a", "1", {}, std::move(done)); })
           .value()
           .stored);
-  EXPECT_EQ(outcome_of<Result<GetResult>>([&](auto done) { async.get("a", {}, std::move(done)); })
+  EXPECT_EQ(outcome_of<Result<GetResult>>([&](auto done) { async().get("a", {}, std::move(done)); })
                 .value()
                 ->data,
             "1");
   const std::vector<std::string_view> keys{"a", "b"};
   EXPECT_EQ(outcome_of<AsyncClient::Gets>([&](auto done) {
-              async.get_many(keys, {}, std::move(done));
+              async().get_many(keys, {}, std::move(done));
             }).size(),
             2u);
   EXPECT_EQ(outcome_of<Result<RemoveResult>>([&](auto done) {
-              async.remove("a", {}, std::move(done));
+              async().remove("a", {}, std::move(done));
             }).value(),
             RemoveResult::removed);
 }
 
 TEST_P(MoveOnlyCallbacks, ARefusedCallCallsThem) {
   const auto got =
-      outcome_of<Result<GetResult>>([&](auto done) { async.get("", {}, std::move(done)); });
+      outcome_of<Result<GetResult>>([&](auto done) { async().get("", {}, std::move(done)); });
   EXPECT_EQ(got.error().reason, Reason::bad_argument);
 }
 
 TEST_P(MoveOnlyCallbacks, JsonTakesThem) {
   EXPECT_TRUE(outcome_of<Result<SetResult>>(
-                  [&](auto done) { set_json(async, "j", 7, {}, std::move(done)); })
+                  [&](auto done) { set_json(async(), "j", 7, {}, std::move(done)); })
                   .value()
                   .stored);
   EXPECT_EQ(outcome_of<Result<JsonGetResult<int>>>(
-                [&](auto done) { get_json<int>(async, "j", {}, std::move(done)); })
+                [&](auto done) { get_json<int>(async(), "j", {}, std::move(done)); })
                 .value()
                 ->data,
             7);
-  EXPECT_EQ(outcome_of<Result<SetResult>>(
-                [&](auto done) { set_json(async, "j", std::string("\xff"), {}, std::move(done)); })
+  EXPECT_EQ(outcome_of<Result<SetResult>>([&](auto done) {
+              set_json(async(), "j", std::string("\xff"), {}, std::move(done));
+            })
                 .error()
                 .reason,
             Reason::bad_argument);
@@ -93,11 +86,11 @@ test::Task<std::string> awaited(AsyncClient client, Change change) {
 }
 
 TEST_P(MoveOnlyCallbacks, AnAwaitedCallIsTransformedByOne) {
-  ASSERT_TRUE(client.set("k", "begin"));
+  ASSERT_TRUE(client->set("k", "begin"));
   Change change = [end = std::make_unique<std::string>(", end")](const Result<GetResult>& got) {
     return (*got)->data + *end;
   };
-  EXPECT_EQ(awaited(async, std::move(change)).get(), "begin, end");
+  EXPECT_EQ(awaited(async(), std::move(change)).get(), "begin, end");
 }
 
 // What g++ before 14 would destroy twice in a `co_await` expression (sheaf/owning_temporary.h).
@@ -128,7 +121,7 @@ TEST_P(MoveOnlyCallbacks, WhatTheyOwnIsDestroyedWithThem) {
   const auto alive = std::make_shared<int>(0);
   const auto counted = [&] { return std::make_unique<std::shared_ptr<int>>(alive); };
   std::promise<void> ran;
-  async.get("k", {}, [own = counted(), &ran](const auto&) { ran.set_value(); });
+  async().get("k", {}, [own = counted(), &ran](const auto&) { ran.set_value(); });
   ran.get_future().get();
   test::wait_for_condition("the callback is destroyed", [&] { return alive.use_count() == 1; });
   {

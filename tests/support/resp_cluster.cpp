@@ -323,14 +323,14 @@ void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
 // left behind is lost when the slot changes its owner, so there two passes must find nothing.
 void RespCluster::move_all_keys(std::size_t from, std::size_t to,
                                 std::span<const std::uint16_t> slots) {
-  const int enough = is_redis() ? 1 : 2;
-  for (int empty_passes = 0; empty_passes < enough;) {
+  int empty_passes = 0;
+  do {
     bool empty = true;
     for (const std::uint16_t slot : slots) {
-      while (move_keys(slot, from, to, 1'000) > 0) empty = is_redis();
+      while (move_keys(slot, from, to, 1'000) > 0) empty = false;
     }
     empty_passes = empty ? empty_passes + 1 : 0;
-  }
+  } while (!is_redis() && empty_passes < 2);
 }
 
 void RespCluster::migrate(std::uint16_t slot, std::size_t to) {
