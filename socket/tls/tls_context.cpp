@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/descriptor.h"
 #include "socket/tls/tls_notes.h"
 
 namespace sheaf::socket::tls {
@@ -29,14 +30,13 @@ std::string take_cause() {
 
 Fault unreadable(std::string_view option, const std::string& path) {
   // A folder can be opened, but not read.
-  std::FILE* file = std::fopen(path.c_str(), "re");
+  const OwnedFile file(std::fopen(path.c_str(), "re"));
   bool failed = file == nullptr;
   if (file != nullptr) {
-    std::fgetc(file);
-    failed = std::ferror(file) != 0;
+    std::fgetc(file.get());
+    failed = std::ferror(file.get()) != 0;
   }
   const int error = errno;
-  if (file != nullptr) std::fclose(file);
   if (!failed) return std::nullopt;
   return std::string(option) + " " + path + " cannot be read: " + std::strerror(error);
 }
