@@ -3,12 +3,13 @@
 #include <chrono>
 #include <utility>
 
+#include "client/runtime/file_stamp.h"
+
 namespace sheaf::client {
 
 ConfigFollower::ConfigFollower(std::string path, MoveOnlyFunction<void()> on_change)
     : path_(std::move(path)),
       on_change_(std::move(on_change)),
-      known_(runtime::FileStamp::of(path_)),
       thread_("sheaf-config", [this] { run(); }) {}
 
 ConfigFollower::~ConfigFollower() {
@@ -19,13 +20,14 @@ ConfigFollower::~ConfigFollower() {
 
 void ConfigFollower::run() {
   constexpr std::chrono::seconds interval(1);
-  bool again = known_.young();
+  bool again = true;
+  runtime::FileStamp known;
   for (;;) {
     static_cast<void>(parker_.park_for(interval));
     if (over_) return;
     const auto now = runtime::FileStamp::of(path_);
-    if (!again && now == known_) continue;
-    known_ = now;
+    if (!again && now == known) continue;
+    known = now;
     again = now.young();
     on_change_();
   }

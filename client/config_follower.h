@@ -1,6 +1,7 @@
 #pragma once
 
-// ConfigFollower: looks at a file once a second and tells when it may hold something else.
+// ConfigFollower: looks at a file once a second and tells when it may hold something else. It tells
+// at its first look in any case: who read the file before may have read something else.
 //
 // Thread rule: made and destroyed by one thread; calls back on its own, which the destructor waits
 // for.
@@ -12,13 +13,11 @@
 
 #include "base/parker.h"
 #include "base/quiet_thread.h"
-#include "client/runtime/file_stamp.h"
 
 namespace sheaf::client {
 
 class ConfigFollower {
  public:
-  // What the path leads to by now counts as known.
   ConfigFollower(std::string path, MoveOnlyFunction<void()> on_change);
   ~ConfigFollower();
   ConfigFollower(const ConfigFollower&) = delete;
@@ -29,7 +28,6 @@ class ConfigFollower {
 
   std::string path_;
   MoveOnlyFunction<void()> on_change_;
-  runtime::FileStamp known_;
   std::atomic<bool> over_ = false;
   Parker parker_;
   QuietThread thread_;

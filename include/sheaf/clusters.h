@@ -66,7 +66,8 @@ class SHEAF_API Clusters {
   /// From now on the file is looked at once a second, by its path: also if it is replaced, or if a
   /// folder that a symbolic link leads to is. When it may have changed it is read as by reload(),
   /// and `report`, if there is one, is called with what came of it, on a thread of these clusters.
-  /// It may call anything of them but follow() and the destructor. Errors: as reload(), for
+  /// The first look reads it in any case, so that no change since it was opened is missed.
+  /// `report` may call anything of them but follow() and the destructor. Errors: as reload(), for
   /// clusters that were opened from memory.
   Result<void> follow(Report report = {});
 

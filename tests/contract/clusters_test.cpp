@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -38,24 +40,17 @@ Clusters open_clusters(std::string_view json) {
 constexpr auto two_caches =
     R"({"clusters":{"sessions":{"servers":"embedded://3"},"prices":{"servers":"embedded://1"}}})";
 
-TEST(Clusters, AFilesClustersAreOpenedAndFoundByName) {
-  const std::string path = testing::TempDir() + "sheaf_clusters_test.json";
-  std::ofstream(path) << two_caches;
-  auto clusters = Clusters::open(path);
-  std::remove(path.c_str());
-  ASSERT_TRUE(clusters) << clusters.error().message();
-  EXPECT_EQ(clusters->names(), (std::vector<std::string>{"sessions", "prices"}));
-  EXPECT_EQ(clusters->size(), 2u);
-  EXPECT_TRUE((*clusters)["sessions"].set("k", "v"));
-  EXPECT_EQ((*clusters)["sessions"].get("k").value()->data, "v");
-  EXPECT_EQ((*clusters)["prices"].config().nodes.size(), 1u);
-}
-
-// A file with a cluster of memcached servers that nobody needs to run.
+// A file of this test alone, for other tests run at the same time, with a cluster of memcached
+// servers that nobody needs to run.
 class ClusterFile {
  public:
-  explicit ClusterFile(const std::string& servers) { write(servers); }
-  ~ClusterFile() { std::remove(path.c_str()); }
+  explicit ClusterFile(const std::string& servers) {
+    std::string name = testing::TempDir() + "sheaf-clusters-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    path = folder_ + "/clusters.json";
+    write(servers);
+  }
+  ~ClusterFile() { std::filesystem::remove_all(folder_); }
   ClusterFile(const ClusterFile&) = delete;
   ClusterFile& operator=(const ClusterFile&) = delete;
 
@@ -67,8 +62,23 @@ class ClusterFile {
     std::rename((path + ".new").c_str(), path.c_str());
   }
 
-  const std::string path = testing::TempDir() + "sheaf_cluster_file.json";
+  std::string path;
+
+ private:
+  std::string folder_;
 };
+
+TEST(Clusters, AFilesClustersAreOpenedAndFoundByName) {
+  const ClusterFile file("memcached://127.0.0.1:1");
+  file.write_text(two_caches);
+  auto clusters = Clusters::open(file.path);
+  ASSERT_TRUE(clusters) << clusters.error().message();
+  EXPECT_EQ(clusters->names(), (std::vector<std::string>{"sessions", "prices"}));
+  EXPECT_EQ(clusters->size(), 2u);
+  EXPECT_TRUE((*clusters)["sessions"].set("k", "v"));
+  EXPECT_EQ((*clusters)["sessions"].get("k").value()->data, "v");
+  EXPECT_EQ((*clusters)["prices"].config().nodes.size(), 1u);
+}
 
 std::vector<std::string> nodes_of(const Client& client) {
   std::vector<std::string> nodes;

@@ -1,0 +1,23 @@
+// When the follower of a configuration file tells.
+
+#include "client/config_follower.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+
+namespace sheaf::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Who opened clusters a while ago and follows their file now has not read what was written since.
+TEST(ConfigFollower, ItsFirstLookTellsOfAFileThatWasWrittenLongBefore) {
+  std::promise<void> told;
+  const ConfigFollower follower("/proc/self/exe", [&] { told.set_value(); });
+  EXPECT_EQ(told.get_future().wait_for(30s), std::future_status::ready);
+}
+
+}  // namespace
+}  // namespace sheaf::client
