@@ -158,7 +158,7 @@ class SHEAF_API AsyncClient : public AsyncComputations {
               Callback<Result<RemoveResult>> done) const;
   Awaitable<Result<RemoveResult>> remove(std::string_view key) const;
   Awaitable<Result<RemoveResult>> remove(std::string_view key, const RemoveOptions& options) const;
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+#if SHEAF_DESTROYS_TWICE
   /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
   Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
                                    SetOptions&& options) const = delete;

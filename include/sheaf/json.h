@@ -52,6 +52,7 @@
 
 #include <sheaf/async.h>
 #include <sheaf/client.h>
+#include <sheaf/owning_temporary.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -407,7 +408,7 @@ Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Item
   return set_many_json(client, items, options);
 }
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+#if SHEAF_DESTROYS_TWICE
 /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
 template <class T>
 void get_json(const AsyncClient& client, std::string_view key, GetOptions&& options) = delete;

@@ -8,6 +8,14 @@
 
 #include <sheaf/move_only_function.h>
 
+/// @def SHEAF_DESTROYS_TWICE
+/// Internal: 1 for g++ before 14, else 0.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
+#define SHEAF_DESTROYS_TWICE 1
+#else
+#define SHEAF_DESTROYS_TWICE 0
+#endif
+
 namespace sheaf {
 /// Internal: guards against g++ before 14. When a temporary stands in a `co_await` expression and
 /// no constructor makes it (an aggregate, a lambda), these compilers destroy it twice, and what it
@@ -17,11 +25,8 @@ namespace sheaf {
 ///     sheaf::Client::Compute compute = [key] { return row_of(key); };
 namespace awaited_detail {
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
-inline constexpr bool destroys_twice = true;  ///< It does.
-#else
-inline constexpr bool destroys_twice = false;  ///< It does not.
-#endif
+/// Whether this compiler destroys them twice.
+inline constexpr bool destroys_twice = SHEAF_DESTROYS_TWICE;
 
 /// Whether F is made by a constructor.
 template <class F>
