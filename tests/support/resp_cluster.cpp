@@ -70,6 +70,10 @@ std::string other_slots(const TopologyView& view, const SlotMap& map) {
   return same == protocol::resp::slot_count ? std::string() : "does not know who has some slots";
 }
 
+Words keys_in_slot(std::uint16_t slot, std::size_t most) {
+  return {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(most)};
+}
+
 // Garnet writes its configuration to the disk after each such command.
 Words slot_ranges(const Words& state, std::span<const std::uint16_t> slots) {
   Words command = {"CLUSTER", "SETSLOTSRANGE"};
@@ -284,14 +288,12 @@ void RespCluster::begin_migration(std::uint16_t slot, std::size_t to) {
 }
 
 std::size_t RespCluster::move_keys(std::uint16_t slot, std::size_t to, std::size_t most) {
-  return move_keys(slot, owner(slot), to, most);
+  const std::size_t from = owner(slot);
+  return move_keys(ask(from, keys_in_slot(slot, most)), from, to);
 }
 
 // REPLACE: what timed out before may have left keys on both sides, and clients used those here.
-std::size_t RespCluster::move_keys(std::uint16_t slot, std::size_t from, std::size_t to,
-                                   std::size_t most) {
-  const KeptReply keys =
-      ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), std::to_string(most)});
+std::size_t RespCluster::move_keys(const KeptReply& keys, std::size_t from, std::size_t to) {
   if (keys.root().size() == 0) return 0;
   Words move = {"MIGRATE", "127.0.0.1", std::to_string(server(to).port()), "", "0",
                 "30000",   "REPLACE"};
@@ -320,17 +322,17 @@ void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
 }
 
 // A Garnet does not list a key that a client rewrites at another place at that very moment. What is
-// left behind is lost when the slot changes its owner, so there two passes must find nothing.
+// left behind is lost when the slot changes its owner, so there several passes must find nothing.
 void RespCluster::move_all_keys(std::size_t from, std::size_t to,
                                 std::span<const std::uint16_t> slots) {
-  int empty_passes = 0;
-  do {
-    bool empty = true;
-    for (const std::uint16_t slot : slots) {
-      while (move_keys(slot, from, to, 1'000) > 0) empty = false;
-    }
-    empty_passes = empty ? empty_passes + 1 : 0;
-  } while (!is_redis() && empty_passes < 2);
+  std::vector<Words> listings;
+  for (const std::uint16_t slot : slots) listings.push_back(keys_in_slot(slot, 1'000));
+  const int empty_passes_needed = is_redis() ? 1 : 4;
+  for (int empty_passes = 0; empty_passes < empty_passes_needed;) {
+    std::size_t moved = 0;
+    for (const KeptReply& keys : ask_all(from, listings)) moved += move_keys(keys, from, to);
+    empty_passes = moved == 0 ? empty_passes + 1 : 0;
+  }
 }
 
 void RespCluster::migrate(std::uint16_t slot, std::size_t to) {

@@ -119,7 +119,8 @@ class RespCluster {
   void expect_ok(std::size_t index, const RespConnection::Words& command);
   void expect_all_ok(std::size_t index, const std::vector<RespConnection::Words>& commands);
   std::size_t owner(const protocol::resp::SlotMap& map, std::uint16_t slot) const;
-  std::size_t move_keys(std::uint16_t slot, std::size_t from, std::size_t to, std::size_t most);
+  // Those of a listing; returns how many.
+  std::size_t move_keys(const protocol::resp::KeptReply& keys, std::size_t from, std::size_t to);
   void move_all_keys(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots);
   // Empty if all is settled, else what is not.
   std::string unsettled();
