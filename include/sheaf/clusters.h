@@ -67,8 +67,8 @@ class SHEAF_API Clusters {
   /// folder that a symbolic link leads to is. When it may have changed it is read as by reload(),
   /// and `report`, if there is one, is called with what came of it, on a thread of these clusters.
   /// The first look reads it in any case, so that no change since it was opened is missed.
-  /// `report` may call anything of them but follow() and the destructor. Errors: as reload(), for
-  /// clusters that were opened from memory.
+  /// `report` may call anything of them but follow() and the destructor; what it throws ends the
+  /// process. Errors: as reload(), for clusters that were opened from memory.
   Result<void> follow(Report report = {});
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.

@@ -47,7 +47,7 @@ struct LogRecord {
 /// "info", "warning", "error".
 SHEAF_API std::string_view to_string(LogLevel level) noexcept;
 
-/// Receives log records. Must not throw; what it throws is swallowed.
+/// Receives log records, where callbacks run; what it throws goes to ClientOptions::on_exception.
 using LogSink = std::function<void(const LogRecord&)>;
 
 }  // namespace v0

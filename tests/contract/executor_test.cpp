@@ -16,6 +16,7 @@
 
 #include <sheaf/async.h>
 #include <sheaf/client.h>
+#include <sheaf/log.h>
 
 #include "tests/contract/endpoints.h"
 
@@ -145,6 +146,24 @@ TEST(Executor, WhatTheExecutorThrowsReachesTheHandlerAndNoCallbackIsLost) {
   }
   EXPECT_EQ(ended, 3);  // by the destructor
   EXPECT_EQ(thrown, 3);
+}
+
+TEST(Executor, WhatTheLogSinkThrowsReachesTheHandlerAndCallsGoOn) {
+  std::atomic<int> thrown = 0;
+  std::atomic<int> written = 0;
+  {
+    ClientOptions options;
+    options.log = [&](const LogRecord&) {
+      ++written;
+      throw std::runtime_error("the disk is full");
+    };
+    options.on_exception = [&](const std::exception_ptr&) { ++thrown; };
+    Client client = test::open("memcached://127.0.0.1:1", options);  // nobody listens there
+    EXPECT_FALSE(client.get("a"));
+    EXPECT_FALSE(client.get("b"));
+  }
+  EXPECT_GT(written, 1);
+  EXPECT_EQ(thrown, written);
 }
 
 using ExecutorDeathTest = testing::Test;
