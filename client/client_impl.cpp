@@ -108,8 +108,9 @@ void Client::Impl::shut_down() noexcept {
   if (lists_ != nullptr) {
     client::runtime::Path& path = context_.path();
     client::calls::Blocking<CloseLists>(path.lane(), {}, lists_->registry).wait();
-    path.run([this](Now now) {
-      watches_->sessions.shut_down(now);
+    client::watch::SessionRegistry::Sessions watching;
+    path.run([&](Now now) {
+      watching = watches_->sessions.shut_down(now);
       procedures_->shut_down(now);
       watches_->registry.shut_down(now);
       context_.cluster().shut_down(now);
@@ -118,6 +119,7 @@ void Client::Impl::shut_down() noexcept {
     context_.wait_for_entries();
     path.run([](Now) {});
     path.stop([this] { return context_.cluster().empty() && watches_->registry.empty(); });
+    for (const auto& session : watching) session->finish_callback();
   }
   context_.dispatcher().close();
 }

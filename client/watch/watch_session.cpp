@@ -70,14 +70,26 @@ void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, 
   schedule();
 }
 
+// A job of the dispatcher: the callbacks of one client run one after another.
 void Watch::Session::schedule() {
-  service_->context.dispatcher().execute([self = shared_from_this()] { self->run_one(); });
+  service_->context.dispatcher().post([self = shared_from_this()] { self->run_one(); });
 }
 
 void Watch::Session::finish() {
   const sync::MutexLock lock(mutex_);
   finished_ = true;
   changed_.notify_all();
+}
+
+bool Watch::Session::wait_for_callback() {
+  const bool inside = calling_ && caller_ == std::this_thread::get_id();
+  while (!inside && calling_) changed_.wait(mutex_);
+  return !inside;
+}
+
+void Watch::Session::finish_callback() {
+  const sync::MutexLock lock(mutex_);
+  wait_for_callback();
 }
 
 // ---- the user's side
@@ -108,7 +120,7 @@ Result<std::optional<WatchEvent>> Watch::Session::take(const NextOptions& option
 
 // Takes one event and calls back without the mutex.
 bool Watch::Session::call_one() {
-  if (stopped_) return false;
+  if (stopped_ || finished_) return false;
   const auto event = buffer_.pop(wall_time(read_clocks()));
   if (!event) return false;
   calling_ = true;
@@ -135,7 +147,7 @@ void Watch::Session::run() {
 void Watch::Session::run_one() {
   const sync::MutexLock lock(mutex_);
   call_one();
-  scheduled_ = !stopped_ && !buffer_.empty();
+  scheduled_ = !stopped_ && !finished_ && !buffer_.empty();
   if (scheduled_) schedule();
 }
 
@@ -163,8 +175,7 @@ void Watch::Session::stop() noexcept {
     const sync::MutexLock lock(mutex_);
     stopped_ = true;
     changed_.notify_all();
-    inside = calling_ && caller_ == std::this_thread::get_id();
-    while (!inside && calling_) changed_.wait(mutex_);
+    inside = !wait_for_callback();
   }
   if (!thread_.joinable()) return;
   if (inside) {
@@ -235,12 +246,13 @@ void SessionRegistry::remove(const std::shared_ptr<Watch::Session>& session, Now
   if (std::erase(sessions_, session) > 0) session->end_watching(now);
 }
 
-void SessionRegistry::shut_down(Now now) {
+SessionRegistry::Sessions SessionRegistry::shut_down(Now now) {
   shut_down_ = true;
-  for (const auto& session : std::exchange(sessions_, {})) {
+  for (const auto& session : sessions_) {
     session->end_watching(now);
     session->finish();
   }
+  return std::exchange(sessions_, {});
 }
 
 }  // namespace sheaf::client::watch

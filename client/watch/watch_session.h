@@ -37,8 +37,10 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   void start();
   void begin(Now now);
   void end_watching(Now now);
-  // The client is closed: what is queued can still be taken.
+  // The client is closed: what is queued can still be taken, but no callback begins.
   void finish();
+  // Then, without the baton: waits for a callback that runs, except for the one that calls this.
+  void finish_callback();
   // The Watch goes: no callback runs afterwards, except the one that calls this.
   void stop() noexcept;
 
@@ -51,6 +53,8 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   void run_one();
   void schedule();
   bool call_one() SHEAF_REQUIRES(mutex_);
+  // False: it is this thread that runs it.
+  bool wait_for_callback() SHEAF_REQUIRES(mutex_);
 
   const std::shared_ptr<client::watch::WatchService> service_;
   const std::vector<std::string> keys_;
@@ -80,8 +84,8 @@ class SessionRegistry {
 
   void add(std::shared_ptr<Watch::Session> session, Now now);
   void remove(const std::shared_ptr<Watch::Session>& session, Now now);
-  // No update follows.
-  void shut_down(Now now);
+  // No update follows. Returns those that were there.
+  Sessions shut_down(Now now);
 
  private:
   bool shut_down_ = false;

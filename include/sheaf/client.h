@@ -180,7 +180,8 @@ class SHEAF_API Client {
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {});
   Result<Watch> watch(std::string_view key, const WatchOptions& options = {});
   /// The same; events are given to the callback, one after another, on a thread of this watch's own
-  /// or as tasks of the executor. After the client was closed none comes any more.
+  /// or, with an executor or a driver, among the client's other callbacks. Closing the client waits
+  /// for a callback that runs, unless it is called from it; then none comes any more.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
                       WatchCallback callback);
 

@@ -1,6 +1,7 @@
 // Client::watch on every kind of endpoint that has it.
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include <sheaf/async.h>
 #include <sheaf/client.h>
 
 #include "protocol/statestore/clock.h"
@@ -359,6 +361,78 @@ TEST(WatchExecutor, TakesTheCallbacks) {
     changed.notify_all();
   }
   for (auto& thread : threads) thread.join();
+}
+
+TEST(WatchExecutor, ItsCallbacksAndThoseOfCallsRunOneAfterAnother) {
+  std::atomic<int> inside = 0;
+  std::latch watched(1);
+  std::latch called(200);
+  const auto alone = [&] {
+    EXPECT_EQ(++inside, 1);
+    std::this_thread::yield();
+    --inside;
+  };
+  ClientOptions options;
+  options.executor = [](std::function<void()> task) { std::thread(std::move(task)).detach(); };
+  Client client = test::open("embedded://1?name=watch-strand", std::move(options));
+  const Watch watch = client
+                          .watch(Keys{"k"}, {},
+                                 [&](const WatchEvent& event) {
+                                   alone();
+                                   if (event.value == "199") watched.count_down();
+                                 })
+                          .value();
+  for (int i = 0; i < 200; ++i) {
+    client.async().set("k", std::to_string(i), {}, [&](const Result<SetResult>& set) {
+      EXPECT_TRUE(set);
+      alone();
+      called.count_down();
+    });
+  }
+  called.wait();
+  watched.wait();
+}
+
+void expect_no_callback_after_the_end(ClientOptions options) {
+  std::optional<Client> client = test::open("embedded://1?name=watch-end", std::move(options));
+  std::atomic<int> inside = 0;
+  std::atomic<int> calls = 0;
+  std::latch begun(1);
+  const Watch watch = client
+                          ->watch(Keys{"k"}, {},
+                                  [&](const WatchEvent&) {
+                                    ++inside;
+                                    if (++calls == 2) begun.count_down();
+                                    ::poll(nullptr, 0, 20);
+                                    --inside;
+                                  })
+                          .value();
+  for (int i = 0; i < 20; ++i) client->set("k", std::to_string(i)).value();
+  begun.wait();
+  client.reset();
+  const int before = calls;
+  EXPECT_EQ(inside, 0);
+  ::poll(nullptr, 0, 100);
+  EXPECT_EQ(calls, before);
+}
+
+TEST(WatchEnd, NoCallbackRunsOnceItsClientIsClosed) {
+  expect_no_callback_after_the_end({});
+  expect_no_callback_after_the_end(
+      {.executor = [](std::function<void()> task) { std::thread(std::move(task)).detach(); }});
+}
+
+TEST(WatchEnd, ACallbackMayDestroyItsClient) {
+  std::optional<Client> client = test::open("embedded://1?name=watch-own-end");
+  std::latch over(1);
+  const Watch watch = client
+                          ->watch(Keys{"k"}, {},
+                                  [&](const WatchEvent&) {
+                                    client.reset();
+                                    over.count_down();
+                                  })
+                          .value();
+  over.wait();
 }
 
 #if !defined(__SANITIZE_THREAD__)
