@@ -29,13 +29,26 @@ struct FencedTarget {
 Result<FencedTerms> fenced_terms(LockSession& session, calls::Form form, const FencedTarget& target,
                                  std::optional<Error> wrong);
 
+// Nobody hears of this release; the client goes on trying.
+inline void release_unheard(const SharedSession& session) {
+  if (!session->view().give_back()) return;
+  calls::post(session->context().lane(),
+              [session](Now now) { session->release([](const Result<bool>&) {}, now.mono, now); });
+}
+
+// Whoever cannot wait for it gives the lock back all the same: a thread that drives, and a caller
+// whose token was asked to stop.
 template <class Way>
 typename Way::Return release(const SharedSession& session, const ReleaseOptions& options, Way way) {
   runtime::Context& context = session->context();
   const runtime::Context::Entry entry(context);
   const auto admitted =
       calls::admit(context, Way::form, options.timeout, options.stop, std::nullopt);
-  if (!admitted) return way.refuse(context, admitted.error());
+  if (!admitted) {
+    const Reason reason = admitted.error().reason;
+    if (reason == Reason::cancelled || reason == Reason::wrong_thread) release_unheard(session);
+    return way.refuse(context, admitted.error());
+  }
   if (!session->view().give_back()) return way.give(context, false);
   return way.template run<Release>(context, options.stop, calls::AsItIs(), session,
                                    admitted->deadline);

@@ -20,18 +20,9 @@ using lock::LockSession;
 
 Error moved_from() { return lock::not_held({}, "the guard was moved from"); }
 
-// The guard is gone. A thread that drives must not wait: there the lock is released without it.
+// The guard is gone.
 void drop(const std::shared_ptr<LockSession>& session) noexcept {
-  client::runtime::Context& context = session->context();
-  const client::runtime::Context::Entry entry(context);
-  const auto refused = context.refusal(true);
-  if (!refused) {
-    static_cast<void>(lock::release(session, {}, Returned<Result<bool>>()));
-  } else if (refused->reason == Reason::wrong_thread && session->view().give_back()) {
-    client::calls::post(context.lane(), [session](Now now) {
-      session->release([](const Result<bool>&) {}, now.mono, now);
-    });
-  }
+  static_cast<void>(lock::release(session, {}, Returned<Result<bool>>()));
 }
 
 }  // namespace

@@ -47,10 +47,11 @@ class SHEAF_API AsyncLocker {
 };
 
 /// The callback and coroutine forms of LockGuard, made by LockGuard::async; as AsyncLocker. It does
-/// not keep the lock: when the guard is destroyed or releases it, calls end with Reason::lock_lost.
+/// not keep the lock: when the guard is destroyed or releases it, release() comes to false and the
+/// other calls end with Reason::lock_lost.
 ///
-/// Thread rule and lifetime: as AsyncLocker. Of a moved-from guard: every call ends with
-/// Reason::lock_lost, and callbacks run on the calling thread.
+/// Thread rule and lifetime: as AsyncLocker. The same of a moved-from guard, and callbacks run on
+/// the calling thread.
 class SHEAF_API AsyncLockGuard {
  public:
   /// Receives the outcome of a call.

@@ -128,15 +128,15 @@ struct FencedRemoveOptions {
 ///
 /// Lifetime: may outlive the Client; the lock is then not held, and calls end with
 /// Outcome::shutdown. The store keeps it until its lease ends: release it before. After fork() it
-/// is not held in the child. A moved-from guard holds nothing: its calls end with
-/// Reason::lock_lost.
+/// is not held in the child. A moved-from guard holds nothing: release() returns false, its other
+/// calls end with Reason::lock_lost.
 class SHEAF_API LockGuard {
  public:
   /// Receives the reason of a loss: Reason::timed_out (the lease was over), connection_lost,
   /// lock_lost (another has it) or closed (the client was closed).
   using LossCallback = MoveOnlyFunction<void(const Error&)>;
 
-  /// What was moved from holds nothing: its calls end with Reason::lock_lost.
+  /// What was moved from holds nothing.
   LockGuard(LockGuard&&) noexcept;
   /// The lock that was held here is released as by the destructor.
   LockGuard& operator=(LockGuard&&) noexcept;
@@ -158,13 +158,16 @@ class SHEAF_API LockGuard {
   FencingToken token() const;
 
   /// Calls `lost` once if the lock is lost, now or later; on the dispatcher, or on the calling
-  /// thread when the client was closed. Not called after release() or the destructor has begun. A
-  /// second call replaces the first callback.
+  /// thread when the client was closed. Not called any more when release() or the destructor has
+  /// begun, but for a call that was just about to run; nobody waits for it. A second call replaces
+  /// the first callback.
   void on_loss(LossCallback lost);
 
-  /// Gives the lock back; held() is false as soon as this is called. True: the guard still had it.
-  /// False: it had been lost or released before. An error (Outcome::unknown, not_sent, ...) means
-  /// that the store may keep it until its lease ends; the client goes on trying.
+  /// Gives the lock back; held() is false as soon as this is called, also with a token that was
+  /// asked to stop before. True: the guard still had it. False: it had been lost or released before.
+  /// An error (Outcome::unknown, not_sent, ...) means that the store may keep it until its lease
+  /// ends; the client goes on trying. Only a bad timeout (Outcome::invalid, Reason::bad_argument)
+  /// changes nothing.
   Result<bool> release(const ReleaseOptions& options = {});
 
   /// Reads a key and claims it for this tenure: from now on the store refuses writers with an older

@@ -94,6 +94,21 @@ TEST_P(LockContract, AGuardThatDiesReleases) {
   EXPECT_EQ(first.name(), "other");
 }
 
+TEST_P(LockContract, ACallerThatWasToldToStopGivesTheLockBackAllTheSame) {
+  Locker locker(client);
+  LockGuard guard = take(locker, "stopped");
+  EXPECT_EQ(guard.release({.timeout = 0ms}).error().reason, Reason::bad_argument);
+  EXPECT_TRUE(guard.held());
+  std::stop_source source;
+  source.request_stop();
+  const std::stop_token stopped = source.get_token();
+  EXPECT_EQ(guard.release({.stop = &stopped}).error().reason, Reason::cancelled);
+  EXPECT_FALSE(guard.held());
+  Client other = test::open(endpoint->uri());
+  Locker others(other);
+  EXPECT_TRUE(others.lock("stopped", {.wait = 10s}).held());
+}
+
 TEST_P(LockContract, RenewalsKeepALockBeyondItsLeaseAndTheTokenStays) {
   Locker locker(client, {.lease = kept_lease});
   LockGuard guard = take(locker, "long");
