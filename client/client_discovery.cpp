@@ -68,8 +68,10 @@ Result<ServerFollower> ServerFollower::follow(Client& client, ServerSource sourc
   const std::weak_ptr<Client::Impl> weak = client::Internals::impl(client);
   auto hand = [weak, report = std::move(report)](Result<std::vector<NodeConfig>> servers) {
     auto impl = weak.lock();
-    if (impl == nullptr) return false;
+    // Handles keep what is inside of a client that was closed.
+    if (impl == nullptr || impl->context().refusal(false)) return false;
     if (!servers) {
+      impl.reset();
       if (report) report(Failure(std::move(servers.error())));
       return false;
     }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <sheaf/async.h>
 #include <sheaf/discovery.h>
 
 #include "tests/protocol/dns/dns_bytes.h"
@@ -261,6 +262,25 @@ TEST(ServerFollower, OutlivesItsClient) {
     EXPECT_TRUE(changes.next());
   }
   endpoint.list("2\nlocalhost||2\n");
+  endpoint.be_looked_at(*follower);
+  EXPECT_TRUE(changes.empty()) << "nobody wants to know";
+}
+
+TEST(ServerFollower, TellsNothingOnceItsClientIsClosedAlsoIfAHandleIsKept) {
+  Endpoint endpoint("2\nlocalhost||1\n");
+  Changes changes;
+  std::optional<AsyncClient> handle;
+  std::optional<ServerFollower> follower;
+  {
+    auto client = Client::open("memcached://127.0.0.1:1");
+    handle = client->async();
+    follower.emplace(std::move(
+        ServerFollower::follow(*client, endpoint.source(),
+                               [&](const auto& changed) { changes.add(changed); }, {.timeout = 60s})
+            .value()));
+    EXPECT_TRUE(changes.next());
+  }
+  endpoint.list("1\nlocalhost||2\n");  // older: an error
   endpoint.be_looked_at(*follower);
   EXPECT_TRUE(changes.empty()) << "nobody wants to know";
 }
