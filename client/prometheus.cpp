@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include <sheaf/prometheus.h>
@@ -17,6 +18,8 @@ using Labels = PrometheusLabels;
 constexpr double bounds[] = {1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2,
                              5e-2, 0.1,  0.2,  0.5,  1,    2,    5,    10,   20,   50};
 
+constexpr std::string_view own_labels[] = {"node", "operation", "outcome", "health", "le"};
+
 std::string number(double value) {
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
@@ -27,13 +30,14 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-bool is_name(std::string_view name) {
+// Whether a user's label may have it: no sample has two labels of one name.
+bool is_free_name(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
   const auto fits = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
   return !name.empty() && letter(name.front()) && std::ranges::all_of(name, fits) &&
-         !name.starts_with("__");
+         !name.starts_with("__") && std::ranges::find(own_labels, name) == std::end(own_labels);
 }
 
 void add_escaped(std::string& out, std::string_view value) {
@@ -51,7 +55,10 @@ class Page {
  public:
   explicit Page(const Labels& common) {
     for (const auto& label : common) {
-      if (is_name(label.first)) common_.push_back(label);
+      const auto same = [&](const auto& other) { return other.first == label.first; };
+      if (is_free_name(label.first) && std::ranges::none_of(common_, same)) {
+        common_.push_back(label);
+      }
     }
   }
 

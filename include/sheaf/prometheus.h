@@ -17,13 +17,13 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// Labels beside `node`, `operation` and the like. Names are [A-Za-z_][A-Za-z0-9_]*, values any
-/// UTF-8.
+/// Labels beside `node`, `operation`, `outcome`, `health` and `le`, which are sheaf's own. Names are
+/// [A-Za-z_][A-Za-z0-9_]* and do not begin with `__`; values are any UTF-8.
 using PrometheusLabels = std::vector<std::pair<std::string, std::string>>;
 
 /// Every line ends with "\n"; the names begin with `sheaf_`. Durations are in seconds. Round trips
-/// are histograms with bounds of 1, 2 and 5 times a power of ten, from 10 us to 50 s. Names of
-/// labels that are not allowed are left out.
+/// are histograms with bounds of 1, 2 and 5 times a power of ten, from 10 us to 50 s. A label whose
+/// name is not allowed, is sheaf's own or was given before is left out.
 SHEAF_API std::string prometheus_text(const Metrics& metrics, const PrometheusLabels& labels = {});
 
 }  // namespace v0

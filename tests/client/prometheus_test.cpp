@@ -86,6 +86,12 @@ TEST(Prometheus, LabelsOfTheProgramAreEscapedAndWrongNamesLeftOut) {
   EXPECT_THAT(text, Not(HasSubstr("__name")));
 }
 
+TEST(Prometheus, NoSampleHasTwoLabelsOfOneName) {
+  const std::string text = prometheus_text(
+      one_node(), {{"node", "a"}, {"le", "1"}, {"outcome", "b"}, {"team", "x"}, {"team", "y"}});
+  EXPECT_THAT(text, HasSubstr("sheaf_node_up{node=\"b1:1883\",team=\"x\"} 1\n"));
+}
+
 TEST(Prometheus, AClientWithoutNodesHasFamiliesAndNoSample) {
   const std::string text = prometheus_text({});
   EXPECT_THAT(text, HasSubstr("# TYPE sheaf_round_trip_seconds histogram\n"));
