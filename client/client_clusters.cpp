@@ -1,8 +1,11 @@
 // Clusters: opens the clients of a configuration one after another, and closes them in reverse.
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <optional>
+#include <string>
+#include <system_error>
 
 #include <sheaf/clusters.h>
 
@@ -61,11 +64,16 @@ class Clusters::Impl {
   Result<void> follow(Report report) {
     const sync::MutexLock lock(follow_mutex_);
     if (path_.empty()) return Failure(opened_from_memory());
-    follower_.reset();
-    follower_.emplace(path_, [this, report = std::move(report)] {
+    auto tell = [this, report = std::move(report)] {
       const auto reloaded = reload();
       if (report) report(reloaded);
-    });
+    };
+    try {
+      follower_ = std::make_unique<client::ConfigFollower>(path_, std::move(tell));
+    } catch (const std::system_error& error) {
+      return Failure(local_error(Outcome::overloaded, Reason::other,
+                                 std::string("no thread could be started: ") + error.what()));
+    }
     return {};
   }
 
@@ -120,7 +128,7 @@ class Clusters::Impl {
   std::string path_;  // empty: opened from memory
   sync::Mutex reload_mutex_;
   sync::Mutex follow_mutex_;
-  std::optional<client::ConfigFollower> follower_ SHEAF_GUARDED_BY(follow_mutex_);
+  std::unique_ptr<client::ConfigFollower> follower_ SHEAF_GUARDED_BY(follow_mutex_);
   sync::Mutex mutex_;
   std::optional<Client> missing_ SHEAF_GUARDED_BY(mutex_);
 };

@@ -68,7 +68,8 @@ class SHEAF_API Clusters {
   /// and `report`, if there is one, is called with what came of it, on a thread of these clusters.
   /// The first look reads it in any case, so that no change since it was opened is missed.
   /// `report` may call anything of them but follow() and the destructor; what it throws ends the
-  /// process. Errors: as reload(), for clusters that were opened from memory.
+  /// process. A second call replaces the first. Errors: as reload(), for clusters that were opened
+  /// from memory; Outcome::overloaded when no thread could be started, and then the first goes on.
   Result<void> follow(Report report = {});
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.
