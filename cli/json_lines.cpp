@@ -406,14 +406,15 @@ std::string json_migration_stage(MigrationStage stage, bool resumed) {
 
 std::string json_migration_pass(MigrationStage stage, std::string_view pass,
                                 const PassCounts& counts) {
-  static constexpr std::array<const char*, key_ends> names{"copied", "kept",  "absent", "overtaken",
-                                                           "stale",  "right", "refused"};
+  static constexpr std::array<const char*, key_ends> names{
+      "copied", "kept", "absent", "overtaken", "stale", "right", "too_large"};
   Json object = Json::object();
   object["stage"] = to_string(stage);
   object["pass"] = pass;
   object["keys"] = counts.keys();
   object["seconds"] = std::chrono::duration<double>(counts.elapsed).count();
   for (std::size_t i = 0; i < key_ends; ++i) object[names[i]] = counts.ends[i];
+  object["refused"] = counts.refused;
   object["failed"] = counts.failed;
   if (!counts.first_error.empty()) object["first_error"] = counts.first_error;
   return line_of(object);

@@ -24,7 +24,7 @@ bool is_final(const Error& error) noexcept {
 }  // namespace
 
 std::uint64_t PassCounts::keys() const noexcept {
-  std::uint64_t sum = failed;
+  std::uint64_t sum = failed + refused;
   for (const std::uint64_t count : ends) sum += count;
   return sum;
 }
@@ -62,14 +62,17 @@ void Carrier::round(KeySpool& keys, KeySpool& again, const Act& act, const OnKey
       const Result<KeyEnd> end = act(*key);
       ++done;
       const std::lock_guard lock(mutex);
-      if (end || is_final(end.error())) {
-        const KeyEnd known = end ? *end : KeyEnd::refused;
-        ++sum.ends[static_cast<std::size_t>(known)];
-        if (known == KeyEnd::stale) on_stale(*key);
+      if (end) {
+        ++sum.ends[static_cast<std::size_t>(*end)];
+        if (*end == KeyEnd::stale) on_stale(*key);
+        continue;
+      }
+      if (sum.first_error.empty()) sum.first_error = sentence_of(end.error());
+      if (is_final(end.error())) {
+        if (sum.refused++ == 0) sum.first_refusal = sentence_of(end.error());
       } else {
         again.add(*key);
       }
-      if (!end && sum.first_error.empty()) sum.first_error = sentence_of(end.error());
     }
     --working;
   };

@@ -26,19 +26,21 @@ enum class KeyEnd : std::uint8_t {
   overtaken,  // written or removed meanwhile; it is not copied
   stale,      // a copy that was not the present value; it is removed
   right,      // a copy that was checked
-  refused     // the servers do not take it (too large, ...); it is left out
+  too_large   // it can never be held by the servers; it is left out
 };
 inline constexpr std::size_t key_ends = 7;
 
 struct PassCounts {
   std::array<std::uint64_t, key_ends> ends{};
-  std::uint64_t failed = 0;  // after all rounds
+  std::uint64_t refused = 0;  // by a server, or by the client for good
+  std::uint64_t failed = 0;   // after all rounds
   std::string first_error{};
+  std::string first_refusal{};
   std::chrono::nanoseconds elapsed{0};
 
   std::uint64_t of(KeyEnd end) const noexcept { return ends[static_cast<std::size_t>(end)]; }
   std::uint64_t keys() const noexcept;
-  bool whole() const noexcept { return failed == 0; }
+  bool whole() const noexcept { return failed == 0 && refused == 0; }
 };
 
 class Carrier {
@@ -48,8 +50,8 @@ class Carrier {
 
   explicit Carrier(unsigned callers) : callers_(callers) {}
 
-  // What fails is tried again, in three rounds. An interruption ends it: what is left counts as
-  // failed. `on_stale` hears of each KeyEnd::stale, one at a time.
+  // What fails is tried again, in three rounds, but not what is refused. An interruption ends it:
+  // what is left counts as failed. `on_stale` hears of each KeyEnd::stale, one at a time.
   PassCounts run(KeySpool& keys, const Act& act, const OnKey& on_stale);
 
  private:

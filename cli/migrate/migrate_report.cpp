@@ -71,7 +71,10 @@ void MigrateReport::pass(MigrationStage stage, std::string_view pass, const Pass
   add_count(text, counts.of(KeyEnd::overtaken), "were being written");
   add_count(text, counts.of(KeyEnd::right), "right");
   add_count(text, counts.of(KeyEnd::stale), "stale and removed");
-  add_count(text, counts.of(KeyEnd::refused), "left out, because the servers refuse them");
+  add_count(text, counts.of(KeyEnd::too_large),
+            stage == MigrationStage::drain ? "too large for the servers and removed"
+                                           : "too large for the servers and left out");
+  add_count(text, counts.refused, "refused");
   add_count(text, counts.failed, "failed");
   if (!counts.first_error.empty()) text += "; the first error: " + counts.first_error;
   line(text);

@@ -42,6 +42,16 @@ Result<KeyEnd> checked(const Result<bool>& dropped) {
   return *dropped ? KeyEnd::stale : KeyEnd::right;
 }
 
+// What a copy that failed means for its key. A value that a server of the new home refuses as too
+// large has no place there. A limit of our own, to send or to read it, says nothing: programs may
+// have a higher one.
+Result<KeyEnd> end_of_failure(Client& from, const std::string& key, const Error& error) {
+  if (error.outcome != Outcome::refused || error.reason != Reason::too_large) return Failure(error);
+  const auto value = from.get(key);
+  if (!value) return Failure(value.error());
+  return *value ? KeyEnd::too_large : KeyEnd::absent;
+}
+
 }  // namespace
 
 MigrationRun::MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet to, Output& out,
@@ -112,8 +122,9 @@ MigrationRun::Step MigrationRun::forward() {
       return enter(Stage::mirror);
     case Stage::mirror: {
       if (auto listed = list(from_); !listed) return listed;
-      auto copied = pass("copy", [&](const std::string& key) {
-        return copy_for_migration(from, to, key).transform(end_of);
+      auto copied = pass("copy", [&](const std::string& key) -> Result<KeyEnd> {
+        const auto done = copy_for_migration(from, to, key);
+        return done ? end_of(*done) : end_of_failure(from, key, done.error());
       });
       if (!copied) return copied;
       if (auto listed = list(to_); !listed) return listed;
@@ -150,8 +161,9 @@ MigrationRun::Step MigrationRun::back() {
       return enter(Stage::restore);
     case Stage::restore: {
       if (auto listed = list(to_); !listed) return listed;
-      auto copied = pass("copy back", [&](const std::string& key) {
-        return copy_for_migration(to, from, key).transform(end_of);
+      auto copied = pass("copy back", [&](const std::string& key) -> Result<KeyEnd> {
+        const auto done = copy_for_migration(to, from, key);
+        return done ? end_of(*done) : end_of_failure(to, key, done.error());
       });
       if (!copied) return copied;
       auto right = pass("check back", [&](const std::string& key) {
@@ -252,6 +264,12 @@ MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act)
   report_.pass(migration_.stage, name, counts);
   if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
   if (counts.whole()) return {};
+  if (counts.refused != 0) {
+    return std::unexpected(Stop{
+        ExitCode::failed, with_commas(counts.refused) + " keys were refused, the first because: " +
+                              counts.first_refusal + "; it stops in the stage " +
+                              std::string(to_string(migration_.stage))});
+  }
   return std::unexpected(
       Stop{ExitCode::failed, with_commas(counts.failed) + " keys could not be reached (" +
                                  counts.first_error + "); the same command tries again"});
@@ -269,11 +287,12 @@ MigrationRun::Step MigrationRun::empty_source() {
     auto moved = pass("move", [&](const std::string& key) -> Result<KeyEnd> {
       const auto done = move_for_migration(from, to, key, {});
       if (done) return end_of(*done);
-      // What the new servers do not take is not to be found in the old ones either, later on.
-      if (done.error().outcome == Outcome::refused || done.error().outcome == Outcome::invalid) {
+      const auto end = end_of_failure(from, key, done.error());
+      // What has no place in the new servers is not to be found in the old ones either, later on.
+      if (end && *end == KeyEnd::too_large) {
         if (const auto removed = from.remove(key); !removed) return Failure(removed.error());
       }
-      return Failure(done.error());
+      return end;
     });
     if (!moved) return moved;
     if (!arguments_.keys.empty()) return {};  // nothing lists what is left

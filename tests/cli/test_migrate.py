@@ -3,12 +3,29 @@ interruptions. What programs see meanwhile is in tests/live/migration."""
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 
 import harness
 from harness import DONE, FAILED, USAGE, sheaf
+
+
+def memcached(case, *words):
+    """Runs a memcached with these options until the test ends; its URI."""
+    with socket.socket() as reserved:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+        path = os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin"
+        process = subprocess.Popen([shutil.which("memcached", path=path), "-l", "127.0.0.1", "-p",
+                                    str(port), "-U", "0", "-u", "root", *words])
+    case.addCleanup(process.wait)
+    case.addCleanup(process.kill)
+    uri = "memcached://127.0.0.1:%d" % port
+    harness.wait_until(lambda: sheaf("--servers", uri, "get", "k").returncode == 1, "it answers", 10)
+    return uri
 
 
 class Migrate(harness.CaseWithFolder):
@@ -96,6 +113,61 @@ class Migrate(harness.CaseWithFolder):
         self.assertFalse(os.path.exists(self.state))
         self.migrate("--empty-to", "--until", "mirror")
         self.assertEqual(self.found(self.new.uri, 3), 0)
+
+    def test_servers_that_give_no_versions_are_not_moved_to(self):
+        self.fill(self.old.uri, 20)
+        new = memcached(self, "-C")
+        for stage in "mirror", "drain":
+            with open(self.state, "w", encoding="utf-8") as file:
+                file.write('{"stage":"%s"}' % stage)
+            done = sheaf(*self.words(new=new))
+            self.assertEqual(done.returncode, FAILED, (done.stdout, done.stderr))
+            self.assertIn(b"20 keys were refused, the first because: ", done.stderr)
+            with open(self.state, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["stage"], stage)
+            self.assertEqual(self.found(self.old.uri, 20), 20)
+
+    def test_servers_without_room_are_not_moved_to(self):
+        values = "".join('{"key":"k %d","value":"%s"}\n' % (i, "v" * 90_000) for i in range(400))
+        sheaf("--servers", self.old.uri, "mset", "-", stdin=values.encode())
+        new = memcached(self, "-M", "-m", "8")
+        done = sheaf(*self.words(new=new))
+        self.assertEqual(done.returncode, FAILED, (done.stdout, done.stderr))
+        self.assertIn(b"out of memory storing object", done.stderr)
+        with open(self.state, "w", encoding="utf-8") as file:
+            file.write('{"stage":"drain"}')
+        self.assertEqual(sheaf(*self.words(new=new)).returncode, FAILED)
+        self.assertEqual(self.found(self.old.uri, 400) + self.found(new, 400), 400)
+
+    def test_values_that_are_too_large_for_the_new_servers_are_left_out_and_told(self):
+        old = memcached(self, "-I", "4m")
+        self.fill(old, 3)
+        old += "?item_size=4194304"
+        large = '{"key":"large","value":"%s"}\n' % ("v" * 2_000_000)
+        sheaf("--servers", old, "mset", "-", stdin=large.encode())
+        done = sheaf(*self.words(old=old))
+        self.assertEqual(done.returncode, FAILED, done.stderr)  # it may have room for all we know
+        self.assertIn(b"1 keys were refused, the first because: ", done.stderr)
+        done = sheaf(*self.words(old=old, new=self.new.uri + "?item_size=4194304"))
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn(b"copy: 4 keys", done.stdout)
+        self.assertIn(b"1 too large for the servers and left out", done.stdout)
+        self.assertIn(b"1 too large for the servers and removed", done.stdout)
+        self.assertEqual(self.found(self.new.uri, 3), 3)
+
+    def test_a_limit_of_its_own_removes_nothing(self):
+        self.fill(self.old.uri, 3)
+        sheaf("--servers", self.old.uri, "set", "large", "v" * 100_000)
+        with open(self.state, "w", encoding="utf-8") as file:
+            file.write('{"stage":"drain"}')
+        limit = "?value_limit=65536"
+        for more in {"old": self.old.uri + limit}, {"new": self.new.uri + limit}:
+            done = sheaf(*self.words(**more))
+            self.assertEqual(done.returncode, FAILED, (done.stdout, done.stderr))
+            self.assertIn(b"1 keys were refused, the first because: ", done.stderr)
+            self.assertIn(b"value_limit", done.stderr)
+            held = sheaf("--servers", self.old.uri, "get", "large")
+            self.assertEqual(held.returncode, DONE)
 
     def test_keys_of_a_file_are_carried_and_no_others(self):
         self.fill(self.old.uri, 10)
