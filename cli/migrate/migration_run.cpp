@@ -72,7 +72,9 @@ ExitCode MigrationRun::run(const Migration& now) {
     }
   }
   migration_ = now;
-  migration_.settle = arguments_.settle;
+  // Programs may still act by the time that the file has named.
+  settle_ = std::max(arguments_.settle, now.settle.value_or(arguments_.settle));
+  migration_.settle = settle_;
   migration_.from = migration_servers(from_.config());
   migration_.to = migration_servers(to_.config());
   const bool resumed = now.stage != Stage::before;
@@ -83,7 +85,7 @@ ExitCode MigrationRun::run(const Migration& now) {
   }
   take_counts();
   if (resumed && now.stage != Stage::after) {
-    report_.stage(now.stage, true, arguments_.settle);
+    report_.stage(now.stage, true, settle_);
     if (auto settled = settle(); !settled) return stopped(settled.error());
   }
   while (!at_end()) {
@@ -189,14 +191,14 @@ MigrationRun::Step MigrationRun::enter(Stage stage) {
     return std::unexpected(Stop{ExitCode::failed, sentence_of(written.error())});
   }
   migration_ = next;
-  report_.stage(stage, false, arguments_.settle);
+  report_.stage(stage, false, settle_);
   auto settled = settle();
   take_counts();
   return settled;
 }
 
 MigrationRun::Step MigrationRun::settle() {
-  const auto end = Clock::now() + arguments_.settle;
+  const auto end = Clock::now() + settle_;
   while (Clock::now() < end) {
     if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();

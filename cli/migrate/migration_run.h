@@ -5,6 +5,7 @@
 //
 // Thread rule: one thread.
 
+#include <chrono>
 #include <expected>
 #include <string>
 
@@ -55,6 +56,7 @@ class MigrationRun {
   Carrier carrier_;
   KeySpool keys_;
   Migration migration_;
+  std::chrono::milliseconds settle_{0};  // how long programs may take to follow
   std::optional<FleetCounts> from_counts_;
   std::optional<FleetCounts> to_counts_;
   OwnedFile stale_;

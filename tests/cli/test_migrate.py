@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 
 import harness
 from harness import DONE, FAILED, USAGE, sheaf
@@ -113,6 +114,15 @@ class Migrate(harness.CaseWithFolder):
         self.assertFalse(os.path.exists(self.state))
         self.migrate("--empty-to", "--until", "mirror")
         self.assertEqual(self.found(self.new.uri, 3), 0)
+
+    def test_a_settle_that_the_file_has_is_not_cut_short(self):
+        with open(self.state, "w", encoding="utf-8") as file:
+            file.write('{"stage":"mirror","settle":"2s"}')
+        begun = time.monotonic()
+        self.migrate("--until", "switched")
+        self.assertGreaterEqual(time.monotonic() - begun, 4)
+        with open(self.state, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["settle"], "2s")
 
     def test_servers_that_give_no_versions_are_not_moved_to(self):
         self.fill(self.old.uri, 20)
