@@ -37,6 +37,34 @@ KeyEnd end_of(Copied copied) noexcept {
   return KeyEnd::overtaken;
 }
 
+// The stage that follows; nothing: the way ends.
+std::optional<Stage> next_stage(Stage stage, bool back) noexcept {
+  switch (stage) {
+    case Stage::before:
+      return back ? std::nullopt : std::optional(Stage::mirror);
+    case Stage::mirror:
+      return back ? Stage::before : Stage::switched;
+    case Stage::switched:
+      return back ? Stage::restore : Stage::drain;
+    case Stage::drain:
+      return back ? Stage::switched : Stage::closing;
+    case Stage::closing:
+      return back ? Stage::drain : Stage::after;
+    case Stage::restore:
+      return back ? Stage::mirror : Stage::switched;
+    case Stage::after:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool leads_to(Stage stage, Stage end, bool back) noexcept {
+  for (std::optional<Stage> at = stage; at; at = next_stage(*at, back)) {
+    if (*at == end) return true;
+  }
+  return false;
+}
+
 Result<KeyEnd> checked(const Result<bool>& dropped) {
   if (!dropped) return Failure(dropped.error());
   return *dropped ? KeyEnd::stale : KeyEnd::right;
@@ -64,6 +92,17 @@ MigrationRun::MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet 
 
 ExitCode MigrationRun::run(const Migration& now) {
   const Interrupts interrupts;
+  if (arguments_.back && now.stage == Stage::after) {
+    return stopped({ExitCode::usage,
+                    "the cache has moved: to bring it back, migrate from the new servers to the "
+                    "old ones, with a new file"});
+  }
+  if (arguments_.until && !leads_to(now.stage, *arguments_.until, arguments_.back)) {
+    return stopped({ExitCode::usage, "--until " + std::string(to_string(*arguments_.until)) +
+                                         ": no way " + (arguments_.back ? "back" : "forward") +
+                                         " leads there from the present stage, which is " +
+                                         std::string(to_string(now.stage))});
+  }
   if (!arguments_.stale.empty()) {
     stale_.reset(std::fopen(arguments_.stale.c_str(), "ae"));
     if (stale_ == nullptr) {
@@ -77,14 +116,10 @@ ExitCode MigrationRun::run(const Migration& now) {
   migration_.settle = settle_;
   migration_.from = migration_servers(from_.config());
   migration_.to = migration_servers(to_.config());
-  const bool resumed = now.stage != Stage::before;
-  if (arguments_.back && now.stage == Stage::after) {
-    return stopped({ExitCode::usage,
-                    "the cache has moved: to bring it back, migrate from the new servers to the "
-                    "old ones, with a new file"});
-  }
+  // Also where the way ends: the run before may have been ended right after it wrote the file.
+  const bool resumed = now.stage != Stage::before || now.settle;
   take_counts();
-  if (resumed && now.stage != Stage::after) {
+  if (resumed) {
     report_.stage(now.stage, true, settle_);
     if (auto settled = settle(); !settled) return stopped(settled.error());
   }
