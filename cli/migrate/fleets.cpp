@@ -34,7 +34,7 @@ std::expected<void, std::string> Fleet::list_keys(KeySpool& keys) const {
     });
     if (!listed) return listed;
   }
-  if (!keys.good()) return std::unexpected("the list of keys cannot be kept in a temporary file");
+  if (!keys.good()) return std::unexpected(keys.failure());
   return {};
 }
 

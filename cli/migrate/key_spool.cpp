@@ -1,10 +1,39 @@
 #include "cli/migrate/key_spool.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
 #include "cli/migrate/dump_line.h"
 
 namespace sheaf::cli {
+namespace {
 
-KeySpool::KeySpool() : file_(std::tmpfile()), good_(file_ != nullptr) {}
+std::string temporary_folder() {
+  const char* const folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+// A file that has no name any more. Null: errno says why.
+std::FILE* nameless_file() {
+  std::string path = temporary_folder() + "/sheaf-XXXXXX";
+  const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+  if (descriptor < 0) return nullptr;
+  ::unlink(path.c_str());
+  std::FILE* const file = ::fdopen(descriptor, "w+");
+  if (file == nullptr) {
+    const int error = errno;
+    ::close(descriptor);
+    errno = error;
+  }
+  return file;
+}
+
+}  // namespace
 
 // Encoded, a key has no line end.
 void KeySpool::add(std::string_view key) {
@@ -14,6 +43,7 @@ void KeySpool::add(std::string_view key) {
   if (reading_) std::fseek(file_.get(), 0, SEEK_END);
   reading_ = false;
   good_ = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
+  if (!good_) error_ = errno;
   ++size_;
 }
 
@@ -32,14 +62,16 @@ void KeySpool::rewind() {
   const std::lock_guard lock(mutex_);
   if (!good_) return;
   good_ = std::fflush(file_.get()) == 0;
+  if (!good_) error_ = errno;
   std::rewind(file_.get());
   reading_ = true;
 }
 
 void KeySpool::clear() {
   const std::lock_guard lock(mutex_);
-  file_.reset(std::tmpfile());
+  file_.reset(nameless_file());
   good_ = file_ != nullptr;
+  if (!good_) error_ = errno;
   size_ = 0;
   reading_ = false;
 }
@@ -52,6 +84,12 @@ std::uint64_t KeySpool::size() const {
 bool KeySpool::good() const {
   const std::lock_guard lock(mutex_);
   return good_;
+}
+
+std::string KeySpool::failure() const {
+  const std::lock_guard lock(mutex_);
+  return "the keys cannot be kept in a temporary file in " + printable(temporary_folder(), 256) +
+         ": " + std::strerror(error_);
 }
 
 }  // namespace sheaf::cli

@@ -103,6 +103,9 @@ ExitCode MigrationRun::run(const Migration& now) {
                                          " leads there from the present stage, which is " +
                                          std::string(to_string(now.stage))});
   }
+  if (!arguments_.keys.empty()) {
+    if (auto keys = require_keys(); !keys) return stopped(keys.error());
+  }
   if (!arguments_.stale.empty()) {
     stale_.reset(std::fopen(arguments_.stale.c_str(), "ae"));
     if (stale_ == nullptr) {
@@ -278,6 +281,16 @@ MigrationRun::Step MigrationRun::list(Fleet& fleet) {
     if (!listed) return std::unexpected(Stop{ExitCode::failed, listed.error()});
     return {};
   }
+  auto read = read_keys([&](std::string_view key) {
+    keys_.add(key);
+    return keys_.good();
+  });
+  if (read && !keys_.good()) return std::unexpected(Stop{ExitCode::failed, keys_.failure()});
+  return read;
+}
+
+MigrationRun::Step MigrationRun::read_keys(
+    const std::function<bool(std::string_view key)>& take) const {
   const Descriptor file(::open(arguments_.keys.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) {
     return std::unexpected(
@@ -285,11 +298,22 @@ MigrationRun::Step MigrationRun::list(Fleet& fleet) {
   }
   LineReader lines(file.get(), longest_key_line);
   while (const auto key = lines.next()) {
-    if (!key->empty()) keys_.add(*key);
+    if (!key->empty() && !take(*key)) return {};
   }
   if (lines.error().empty()) return {};
   return std::unexpected(
       Stop{ExitCode::usage, printable(arguments_.keys, 256) + ": " + lines.error()});
+}
+
+MigrationRun::Step MigrationRun::require_keys() const {
+  bool any = false;
+  auto read = read_keys([&](std::string_view) {
+    any = true;
+    return false;
+  });
+  if (!read || any) return read;
+  return std::unexpected(
+      Stop{ExitCode::usage, printable(arguments_.keys, 256) + ": there is no key in it"});
 }
 
 MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act) {
@@ -299,6 +323,7 @@ MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act)
   });
   if (stale_ != nullptr) std::fflush(stale_.get());
   report_.pass(migration_.stage, name, counts);
+  if (!keys_.good()) return std::unexpected(Stop{ExitCode::failed, keys_.failure()});
   if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
   if (counts.whole()) return {};
   if (counts.refused != 0) {

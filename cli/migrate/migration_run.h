@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <expected>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include <sheaf/migration.h>
 
@@ -42,6 +44,9 @@ class MigrationRun {
   Step settle();
   Step require_empty_target();
   Step list(Fleet& fleet);
+  // Gives `take` the keys of --keys until it returns false.
+  Step read_keys(const std::function<bool(std::string_view key)>& take) const;
+  Step require_keys() const;
   Step pass(const char* name, const Carrier::Act& act);
   Step empty_source();
   bool at_end() const noexcept;

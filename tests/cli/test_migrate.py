@@ -210,6 +210,30 @@ class Migrate(harness.CaseWithFolder):
         self.assertEqual([line["keys"] for line in lines if line.get("pass") == "copy"], [2])
         self.assertEqual(self.found(self.new.uri, 10), 2)
 
+    def test_keys_that_cannot_be_kept_stop_it(self):
+        self.fill(self.old.uri, 10)
+        keys = self.path("keys")
+        with open(keys, "w", encoding="utf-8") as file:
+            file.write("k 3\nk 4\n")
+        self.migrate("--keys", keys, "--until", "mirror")
+        os.environ["TMPDIR"] = self.path("none")
+        for more in ("--keys", keys), ():
+            done = sheaf(*self.words(*more))
+            self.assertEqual(done.returncode, FAILED, (done.stdout, done.stderr))
+            self.assertIn(b"temporary file in " + self.path("none").encode() + b": No such file",
+                          done.stderr)
+        with open(self.state, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["stage"], "mirror")
+
+    def test_a_file_without_keys_is_refused(self):
+        keys = self.path("keys")
+        with open(keys, "w", encoding="utf-8") as file:
+            file.write("\n")
+        done = sheaf(*self.words("--keys", keys))
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn(b"there is no key in it", done.stderr)
+        self.assertFalse(os.path.exists(self.state))
+
     def test_what_is_not_allowed_is_named(self):
         refused = [
             (self.words(new="mqtt://b1"), b"--to: a cache can move between servers of memcached"),
