@@ -64,6 +64,11 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Argum
         std::string(option) +
         ": keys cannot be listed over TLS or with a password; --keys names a file that has them"));
   }
+  if (config->failover == FailoverMode::rehash) {
+    return Failure(bad_configuration(
+        std::string(option) +
+        ": a cache cannot move with failover=rehash: what a server that is away keeps is old"));
+  }
   config->timeout = arguments.global.timeout;
   config->pool_min = 0;
   auto client = Client::open(std::move(*config));

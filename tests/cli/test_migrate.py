@@ -241,6 +241,10 @@ class Migrate(harness.CaseWithFolder):
             (self.words(new="memcached://user:pw@127.0.0.1"),
              b"--to: keys cannot be listed over TLS or with a password"),
             (self.words(old="memcached://"), b"--from: "),
+            (self.words(old=self.old.uri + "?failover=rehash"),
+             b"--from: a cache cannot move with failover=rehash"),
+            (self.words(new=self.new.uri + "?failover=rehash"),
+             b"--to: a cache cannot move with failover=rehash"),
             (self.words("--keys", "none"), b"none: No such file"),
         ]
         for words, text in refused:
