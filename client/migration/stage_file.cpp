@@ -134,11 +134,14 @@ std::vector<std::string> migration_servers(const ClusterConfig& config) {
 }
 
 Result<void> write_migration(const std::string& file, const Migration& migration) {
+  const std::string text = client::migration::migration_text(migration);
+  if (text.size() > client::migration::most_bytes) {
+    return client::migration::wrong(file, "cannot be written: it would have more than 64 KiB");
+  }
   const std::string fresh = file + ".new";
   {
     const Descriptor made(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (!made.valid() ||
-        !client::migration::write_all(made.get(), client::migration::migration_text(migration)) ||
+    if (!made.valid() || !client::migration::write_all(made.get(), text) ||
         ::fsync(made.get()) != 0) {
       return client::migration::wrong(file,
                                       std::string("cannot be written: ") + std::strerror(errno));
@@ -151,7 +154,10 @@ Result<void> write_migration(const std::string& file, const Migration& migration
   const std::size_t slash = file.rfind('/');
   const std::string folder = slash == file.npos ? "." : file.substr(0, slash + 1);
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.valid()) ::fsync(opened.get());
+  if (!opened.valid() || ::fsync(opened.get()) != 0) {
+    return client::migration::wrong(
+        file, std::string("its folder cannot be written to the disk: ") + std::strerror(errno));
+  }
   return {};
 }
 

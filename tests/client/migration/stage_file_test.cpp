@@ -80,6 +80,20 @@ TEST(MigrationFile, OneThatIsMissingIsTheBeginningAndOneThatIsReplacedIsReadWhol
   std::filesystem::remove_all(folder);
 }
 
+TEST(MigrationFile, WhatCouldNotBeReadAgainIsNotWritten) {
+  std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string file = folder + "/stage.json";
+  ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::mirror}));
+  const std::vector<std::string> servers(3'000, "a-long-name.of-a-server.example:11211");
+  const auto large = write_migration(file, {.stage = MigrationStage::switched, .from = servers});
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().reason, Reason::bad_configuration);
+  EXPECT_NE(large.error().text.find("it would have more than 64 KiB"), std::string::npos);
+  EXPECT_EQ(read_migration(file).value().stage, MigrationStage::mirror);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(MigrationFile, ServersAreTheSameInAnyOrder) {
   ClusterConfig config;
   config.nodes = {{"c2", 11211, 1}, {"c1", 11212, 3}, {"/run/m.sock", 0, 1}};
