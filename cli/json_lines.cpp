@@ -416,6 +416,7 @@ std::string json_migration_pass(MigrationStage stage, std::string_view pass,
   for (std::size_t i = 0; i < key_ends; ++i) object[names[i]] = counts.ends[i];
   object["refused"] = counts.refused;
   object["failed"] = counts.failed;
+  object["elsewhere"] = counts.elsewhere;
   if (!counts.first_error.empty()) object["first_error"] = counts.first_error;
   return line_of(object);
 }

@@ -32,8 +32,9 @@ inline constexpr std::size_t key_ends = 7;
 
 struct PassCounts {
   std::array<std::uint64_t, key_ends> ends{};
-  std::uint64_t refused = 0;  // by a server, or by the client for good
-  std::uint64_t failed = 0;   // after all rounds
+  std::uint64_t refused = 0;    // by a server, or by the client for good
+  std::uint64_t elsewhere = 0;  // not among the keys: on a server where they do not belong
+  std::uint64_t failed = 0;     // after all rounds
   std::string first_error{};
   std::string first_refusal{};
   std::chrono::nanoseconds elapsed{0};

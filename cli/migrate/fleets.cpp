@@ -25,17 +25,22 @@ bool grew(const FleetCounts& before, const FleetCounts& now) {
 Fleet::Fleet(Client client)
     : client_(std::move(client)), locator_(cluster::make_locator(client_.config())) {}
 
-std::expected<void, std::string> Fleet::list_keys(KeySpool& keys) const {
+std::expected<std::uint64_t, std::string> Fleet::list_keys(KeySpool& keys) const {
   const std::vector<NodeConfig>& servers = config().nodes;
+  std::uint64_t elsewhere = 0;
   for (std::uint32_t i = 0; i < servers.size(); ++i) {
     auto listed = dump_keys(servers[i], list_patience, [&](const std::string& key) {
-      if (locator_->locate(key).node == i) keys.add(key);
+      if (locator_->locate(key).node != i) {
+        ++elsewhere;
+        return true;
+      }
+      keys.add(key);
       return keys.good();
     });
-    if (!listed) return listed;
+    if (!listed) return std::unexpected(listed.error());
   }
   if (!keys.good()) return std::unexpected(keys.failure());
-  return {};
+  return elsewhere;
 }
 
 std::expected<std::uint64_t, std::string> Fleet::size() {

@@ -39,8 +39,9 @@ class Fleet {
   const ClusterConfig& config() const noexcept { return client_.config(); }
 
   // Adds the keys of all servers, each of the server where it belongs: what else lies on a server
-  // nobody finds there. The error is one sentence.
-  std::expected<void, std::string> list_keys(KeySpool& keys) const;
+  // nobody finds there, unless programs place keys in another way. How many of those there are; the
+  // error is one sentence.
+  std::expected<std::uint64_t, std::string> list_keys(KeySpool& keys) const;
   // How many values the servers say that they have, those that have just ended included.
   std::expected<std::uint64_t, std::string> size();
   // What the servers have counted, without what this client has read itself.

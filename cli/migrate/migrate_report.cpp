@@ -76,6 +76,9 @@ void MigrateReport::pass(MigrationStage stage, std::string_view pass, const Pass
                                            : "too large for the servers and left out");
   add_count(text, counts.refused, "refused");
   add_count(text, counts.failed, "failed");
+  add_count(text, counts.elsewhere,
+            "left alone on servers where they do not belong (if programs find them there, the URI "
+            "lacks their locator, slots or ring)");
   if (!counts.first_error.empty()) text += "; the first error: " + counts.first_error;
   line(text);
 }

@@ -276,9 +276,11 @@ MigrationRun::Step MigrationRun::require_empty_target() {
 
 MigrationRun::Step MigrationRun::list(Fleet& fleet) {
   keys_.clear();
+  elsewhere_ = 0;
   if (arguments_.keys.empty()) {
     auto listed = fleet.list_keys(keys_);
     if (!listed) return std::unexpected(Stop{ExitCode::failed, listed.error()});
+    elsewhere_ = *listed;
     return {};
   }
   auto read = read_keys([&](std::string_view key) {
@@ -317,11 +319,12 @@ MigrationRun::Step MigrationRun::require_keys() const {
 }
 
 MigrationRun::Step MigrationRun::pass(const char* name, const Carrier::Act& act) {
-  const PassCounts counts = carrier_.run(keys_, act, [&](const std::string& key) {
+  PassCounts counts = carrier_.run(keys_, act, [&](const std::string& key) {
     report_.stale(key);
     if (stale_ != nullptr) std::fprintf(stale_.get(), "%s\n", key.c_str());
   });
   if (stale_ != nullptr) std::fflush(stale_.get());
+  counts.elsewhere = elsewhere_;
   report_.pass(migration_.stage, name, counts);
   if (!keys_.good()) return std::unexpected(Stop{ExitCode::failed, keys_.failure()});
   if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});

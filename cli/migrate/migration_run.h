@@ -60,6 +60,7 @@ class MigrationRun {
   MigrateReport report_;
   Carrier carrier_;
   KeySpool keys_;
+  std::uint64_t elsewhere_ = 0;  // of the last list
   Migration migration_;
   std::chrono::milliseconds settle_{0};  // how long programs may take to follow
   std::optional<FleetCounts> from_counts_;

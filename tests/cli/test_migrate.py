@@ -25,7 +25,8 @@ def memcached(case, *words):
     case.addCleanup(process.wait)
     case.addCleanup(process.kill)
     uri = "memcached://127.0.0.1:%d" % port
-    harness.wait_until(lambda: sheaf("--servers", uri, "get", "k").returncode == 1, "it answers", 10)
+    harness.wait_until(lambda: sheaf("--servers", uri, "get", "k").returncode == 1, "it answers",
+                       10)
     return uri
 
 
@@ -186,6 +187,14 @@ class Migrate(harness.CaseWithFolder):
         self.assertIn(b"1 too large for the servers and left out", done.stdout)
         self.assertIn(b"1 too large for the servers and removed", done.stdout)
         self.assertEqual(self.found(self.new.uri, 3), 3)
+
+    def test_keys_that_lie_where_they_do_not_belong_are_counted(self):
+        for node in self.old.nodes:
+            self.fill("memcached://" + node, 50)
+        lines = self.migrate("--until", "switched")
+        passes = {line["pass"]: line for line in lines if "pass" in line}
+        self.assertEqual((passes["copy"]["keys"], passes["copy"]["elsewhere"]), (50, 50))
+        self.assertEqual(passes["check"]["elsewhere"], 0)
 
     def test_a_limit_of_its_own_removes_nothing(self):
         self.fill(self.old.uri, 3)
