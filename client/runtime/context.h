@@ -95,6 +95,9 @@ class Context {
     Context& context_;
   };
 
+  // No threads of the client's own: whoever waits turns the lane.
+  bool has_driver() const noexcept { return driver_ != nullptr; }
+
   // Closing, in this order; Client::Impl ends calls and features in between.
   bool forked() const noexcept;  // in a forked child: abandon(), and nothing else
   void set_closed_error(Error why) { closed_error_ = std::move(why); }  // before any call

@@ -36,6 +36,38 @@ WatchEvent event_of(std::string_view key, const WatchUpdate& update) {
 
 }  // namespace
 
+// A caller that waits for an event and turns the lane meanwhile, as a Work.
+class Watch::Session::Caller final : public ListHook<Caller>, private socket::TimerSink {
+ public:
+  struct Out {};
+
+  Caller(client::calls::WorkEnd& end, Session& session, Deadline until)
+      : end_(end), session_(session), until_(until) {}
+
+  void start(Now now) {
+    if (session_.has_news() || now.mono >= until_) return end_.ended();
+    session_.callers_.push_back(*this);
+    if (until_ == never) return;
+    timer_ = session_.service_->context.path().loop().timer(*this);
+    timer_->set(until_);
+  }
+  void cancel(Now) { finish(); }
+  void finish() {
+    session_.callers_.remove(*this);
+    timer_.reset();
+    end_.ended();
+  }
+  Out take() { return {}; }
+
+ private:
+  void on_timer(Now) override { finish(); }
+
+  client::calls::WorkEnd& end_;
+  Session& session_;
+  const Deadline until_;
+  std::unique_ptr<socket::Timer> timer_;
+};
+
 Watch::Session::Session(std::shared_ptr<client::watch::WatchService> service,
                         std::vector<std::string> keys, const WatchOptions& options,
                         WatchCallback callback)
@@ -60,14 +92,19 @@ void Watch::Session::end_watching(Now now) {
 }
 
 void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, Now now) {
-  WatchEvent event = event_of(key, update);
+  queue(event_of(key, update), now);
+  tell_callers();
+}
+
+void Watch::Session::queue(WatchEvent event, Now now) {
   const sync::MutexLock lock(mutex_);
   if (stopped_) return;
   buffer_.push(std::move(event), wall_time(now));
   changed_.notify_all();
-  if (!callback_ || !on_executor_ || scheduled_) return;
-  scheduled_ = true;
-  schedule();
+  if (callback_ && on_executor_ && !scheduled_) {
+    scheduled_ = true;
+    schedule();
+  }
 }
 
 // A job of the dispatcher: the callbacks of one client run one after another.
@@ -76,9 +113,21 @@ void Watch::Session::schedule() {
 }
 
 void Watch::Session::finish() {
+  {
+    const sync::MutexLock lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+  }
+  tell_callers();
+}
+
+bool Watch::Session::has_news() {
   const sync::MutexLock lock(mutex_);
-  finished_ = true;
-  changed_.notify_all();
+  return finished_ || !buffer_.empty();
+}
+
+void Watch::Session::tell_callers() {
+  while (Caller* const caller = callers_.front()) caller->finish();
 }
 
 bool Watch::Session::wait_for_callback() {
@@ -104,18 +153,50 @@ Result<std::optional<WatchEvent>> Watch::Session::take(const NextOptions& option
     return Failure(local_error(Outcome::invalid, Reason::bad_argument,
                                "this watch has a callback, which takes its events"));
   }
+  if (options.stop != nullptr && options.stop->stop_requested()) {
+    return Failure(client::calls::cancelled_error());
+  }
   const Deadline until = client::calls::end_of(options.wait, read_monotonic());
+  return service_->context.has_driver() ? turn_for_event(options, until)
+                                        : sleep_for_event(options, until);
+}
+
+// The next event, or the end of them all.
+std::optional<Result<std::optional<WatchEvent>>> Watch::Session::taken() {
+  if (auto event = buffer_.pop(wall_time(read_clocks()))) return event;
+  if (!finished_) return std::nullopt;
+  return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
+}
+
+Result<std::optional<WatchEvent>> Watch::Session::sleep_for_event(const NextOptions& options,
+                                                                  Deadline until) {
   const NotifyOnStop notify(options.stop, mutex_, changed_);
-  if (notify.stopped()) return Failure(client::calls::cancelled_error());
   const sync::MutexLock lock(mutex_);
   while (!finished_ && buffer_.empty() && !notify.stopped() && changed_.wait_until(mutex_, until)) {
   }
-  if (auto event = buffer_.pop(wall_time(read_clocks()))) return event;
-  if (finished_) {
-    return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
-  }
+  if (auto out = taken()) return *std::move(out);
   if (notify.stopped()) return Failure(client::calls::cancelled_error());
   return std::optional<WatchEvent>();
+}
+
+// Another thread may take the event that ended the wait.
+Result<std::optional<WatchEvent>> Watch::Session::turn_for_event(const NextOptions& options,
+                                                                 Deadline until) {
+  client::runtime::Context& context = service_->context;
+  const client::runtime::Context::Entry entry(context);
+  for (;;) {
+    {
+      const sync::MutexLock lock(mutex_);
+      if (auto out = taken()) return *std::move(out);
+    }
+    if (options.stop != nullptr && options.stop->stop_requested()) {
+      return Failure(client::calls::cancelled_error());
+    }
+    if (read_monotonic() >= until) return std::optional<WatchEvent>();
+    if (auto refused = context.refusal(true)) return Failure(std::move(*refused));
+    client::calls::Blocking<Caller>(context.lane(), client::calls::HowToWait(), *this, until)
+        .wait(options.stop);
+  }
 }
 
 // Takes one event and calls back without the mutex.

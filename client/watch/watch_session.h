@@ -1,14 +1,16 @@
 #pragma once
 
 // Watch::Session: the inside of a Watch. Its queue is filled under the baton, and drained by the
-// user's thread or by a thread that runs the callbacks.
-// SessionRegistry: all sessions of a client. It keeps them alive while updates may come.
+// user's thread or by a thread that runs the callbacks. Who waits for an event sleeps, but turns
+// the lane where a driver has the place of the client's threads. SessionRegistry: all sessions of a
+// client. It keeps them alive while updates may come.
 
 #include <thread>
 #include <vector>
 
 #include <sheaf/watch.h>
 
+#include "base/intrusive_list.h"
 #include "base/mutex.h"
 #include "base/quiet_thread.h"
 #include "client/calls/watches.h"
@@ -47,12 +49,18 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   Result<std::optional<WatchEvent>> take(const NextOptions& options);
 
  private:
+  class Caller;
   void on_update(std::string_view key, const client::calls::WatchUpdate& update, Now now) override;
-  void push(WatchEvent event);
+  void queue(WatchEvent event, Now now);
   void run();
   void run_one();
   void schedule();
   bool call_one() SHEAF_REQUIRES(mutex_);
+  std::optional<Result<std::optional<WatchEvent>>> taken() SHEAF_REQUIRES(mutex_);
+  Result<std::optional<WatchEvent>> sleep_for_event(const NextOptions& options, Deadline until);
+  Result<std::optional<WatchEvent>> turn_for_event(const NextOptions& options, Deadline until);
+  bool has_news();
+  void tell_callers();
   // False: it is this thread that runs it.
   bool wait_for_callback() SHEAF_REQUIRES(mutex_);
 
@@ -70,6 +78,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   bool calling_ SHEAF_GUARDED_BY(mutex_) = false;
   std::thread::id caller_ SHEAF_GUARDED_BY(mutex_);
   QuietThread thread_;
+  IntrusiveList<Caller> callers_;  // that wait and turn the lane; under the baton
 };
 
 }  // namespace v0

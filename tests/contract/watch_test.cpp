@@ -15,6 +15,7 @@
 
 #include <sheaf/async.h>
 #include <sheaf/client.h>
+#include <sheaf/driver.h>
 
 #include "protocol/statestore/clock.h"
 #include "tests/contract/endpoints.h"
@@ -391,6 +392,40 @@ TEST(WatchExecutor, ItsCallbacksAndThoseOfCallsRunOneAfterAnother) {
   }
   called.wait();
   watched.wait();
+}
+
+// Nobody else turns the lane of a client with a driver.
+TEST(WatchDriven, WhoWaitsForAnEventTurnsTheLane) {
+  Driver driver;
+  std::optional<Client> client = test::open("embedded://1?name=watch-driven", {.driver = &driver});
+  Watch watch = client->watch("k").value();
+  EXPECT_EQ(next(watch).kind, Kind::current);
+  EXPECT_FALSE(watch.next({.wait = 1ms}).value());
+  EXPECT_FALSE(watch.try_next().value());
+  std::thread writer([] {
+    Client other = test::open("embedded://1?name=watch-driven");
+    ::poll(nullptr, 0, 20);
+    other.set("k", "1").value();
+  });
+  EXPECT_EQ(next(watch).value, "1");
+  writer.join();
+
+  std::stop_source source;
+  const std::stop_token token = source.get_token();
+  std::thread stopper([&] {
+    ::poll(nullptr, 0, 20);
+    source.request_stop();
+  });
+  EXPECT_EQ(watch.next({.stop = &token}).error().reason, Reason::cancelled);
+  stopper.join();
+
+  std::thread closer([&] {
+    ::poll(nullptr, 0, 20);
+    client.reset();
+  });
+  EXPECT_EQ(watch.next().error().outcome, Outcome::shutdown);
+  closer.join();
+  EXPECT_EQ(watch.next().error().outcome, Outcome::shutdown);
 }
 
 void expect_no_callback_after_the_end(ClientOptions options) {
