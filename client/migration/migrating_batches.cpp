@@ -7,6 +7,7 @@
 #include <sheaf/migration.h>
 
 #include "base/local_error.h"
+#include "base/read_clocks.h"
 #include "client/migration/answers.h"
 #include "client/migration/write_progress.h"
 
@@ -145,10 +146,13 @@ std::vector<KeyResult<SetResult>> set_many(MigratingCache::State& state,
   const auto call = state.begin(options.timeout);
   if (!call) return all_failed<SetResult>(distinct.keys, call.error());
   std::vector<WriteProgress> before(distinct.keys.size());
+  const StepChecks checks = state.checks(call->rules.set);
+  const SetOptions each{.ttl = options.ttl};
+  const Now now = read_clocks();
   for (std::size_t i = 0; i < before.size(); ++i) {
-    if (auto error = refusal_of(distinct.values[i], SetOptions{})) {
-      before[i].on_stored(Failure(std::move(*error)));
-    }
+    auto error = refusal_of(distinct.values[i], each);
+    if (!error) error = checks.of_set(distinct.keys[i], distinct.values[i], each, now);
+    if (error) before[i].on_stored(Failure(std::move(*error)));
   }
   const auto ends =
       take(*call, call->rules.set, std::move(before),
@@ -177,8 +181,15 @@ std::vector<KeyResult<RemoveResult>> remove_many(MigratingCache::State& state,
   for (const std::string_view key : keys) distinct.add(key, {});
   const auto call = state.begin(options.timeout);
   if (!call) return all_failed<RemoveResult>(distinct.keys, call.error());
+  std::vector<WriteProgress> before(distinct.keys.size());
+  const StepChecks checks = state.checks(call->rules.remove);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (auto error = checks.of_remove(distinct.keys[i])) {
+      before[i].on_removed(Failure(std::move(*error)));
+    }
+  }
   const auto ends =
-      take(*call, call->rules.remove, std::vector<WriteProgress>(distinct.keys.size()),
+      take(*call, call->rules.remove, std::move(before),
            [&](const WriteStep& step, const Timeout& left, const std::vector<std::size_t>& places,
                std::vector<WriteProgress>& all) {
              remove_at(state.client(step.fleet), distinct.keys, places, {left, options.stop}, all);

@@ -3,6 +3,7 @@
 #include <sheaf/migration.h>
 
 #include "base/local_error.h"
+#include "base/read_clocks.h"
 #include "client/migration/answers.h"
 #include "client/migration/migrating_batches.h"
 #include "client/migration/stage_file.h"
@@ -103,6 +104,9 @@ Result<SetResult> MigratingCache::set(std::string_view key, std::string_view val
   if (auto error = client::migration::refusal_of(value, options)) return Failure(std::move(*error));
   const auto call = state_->begin(options.timeout);
   if (!call) return Failure(call.error());
+  if (auto error = state_->checks(call->rules.set).of_set(key, value, options, read_clocks())) {
+    return Failure(std::move(*error));
+  }
   const WriteProgress done = take(
       *call, call->rules.set,
       [&](const WriteStep& step, const Timeout& left, WriteProgress& progress) {
@@ -123,6 +127,9 @@ Result<RemoveResult> MigratingCache::remove(std::string_view key, const RemoveOp
   if (auto error = client::migration::refusal_of(options)) return Failure(std::move(*error));
   const auto call = state_->begin(options.timeout);
   if (!call) return Failure(call.error());
+  if (auto error = state_->checks(call->rules.remove).of_remove(key)) {
+    return Failure(std::move(*error));
+  }
   const WriteProgress done =
       take(*call, call->rules.remove,
            [&](const WriteStep& step, const Timeout& left, WriteProgress& progress) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "base/read_clocks.h"
 #include "client/migration/stage_clock.h"
 #include "client/migration/stage_rules.h"
+#include "client/migration/write_checks.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -51,6 +53,10 @@ class MigratingCache::State {
   // Reads the stage again if it is due. A call that is let in has time for its first step.
   Result<Call> begin(const Timeout& timeout);
   Client& client(Fleet fleet) noexcept { return clients_[static_cast<std::size_t>(fleet)]; }
+  // What is wrong with a write before its first step.
+  client::migration::StepChecks checks(std::span<const client::migration::WriteStep> steps) const {
+    return {steps, clients_[0].config(), clients_[1].config()};
+  }
 
   void count(MigrationStage stage, bool hit, bool second) noexcept;
   void note_stale(std::string_view key);

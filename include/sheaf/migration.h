@@ -93,7 +93,9 @@ struct MigrationCounts {
 ///
 /// Errors, of all calls: those of the same call of Client, and Outcome::not_sent,
 /// Reason::bad_configuration when the stage could not be read for half of `settle`, or when the
-/// file names other servers than those of the two clients.
+/// file names other servers than those of the two clients. A write that the client of any step
+/// would refuse as Outcome::invalid is refused before the first step, so neither fleet changes;
+/// under `protocol=auto`, keys and times to live are held to what the meta protocol takes.
 class SHEAF_API MigratingCache {
  public:
   /// Says how far the migration is; called by one thread at a time, and never after the last

@@ -83,6 +83,13 @@ std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t
   return item_size > around ? item_size - around : 0;
 }
 
+std::optional<LocalError> check_item(std::size_t item_size, std::size_t key_size,
+                                     std::size_t value_size, std::uint32_t flags) {
+  const std::size_t longest = max_value(item_size, key_size, flags);
+  if (value_size <= longest) return std::nullopt;
+  return too_large("the value", value_size, "what an item of the server has room for,", longest);
+}
+
 std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept {
   const auto cas = parse_decimal(version);
   return cas == std::uint64_t{0} ? std::nullopt : cas;

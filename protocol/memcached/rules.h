@@ -51,6 +51,9 @@ bool is_listable_key(std::string_view key) noexcept;
 
 // The longest value of an item: the server counts its own bookkeeping, the key and the flags, too.
 std::size_t max_value(std::size_t item_size, std::size_t key_size, std::uint32_t flags) noexcept;
+// Whether a value of this size has room beside its key.
+std::optional<LocalError> check_item(std::size_t item_size, std::size_t key_size,
+                                     std::size_t value_size, std::uint32_t flags);
 
 // A version as a Reply has it; nothing if it is none. 0 is no version: it compares with nothing.
 std::optional<std::uint64_t> parse_cas(std::string_view version) noexcept;

@@ -71,11 +71,7 @@ std::optional<LocalError> MemcachedSession::refusal_of(const Operation& operatio
   if (size > options_.value_limit) {
     return too_large("the value", size, "value_limit", options_.value_limit);
   }
-  const std::size_t longest = max_value(options_.item_size, operation.key.size(), operation.flags);
-  if (size > longest) {
-    return too_large("the value", size, "what an item of the server has room for,", longest);
-  }
-  return std::nullopt;
+  return check_item(options_.item_size, operation.key.size(), size, operation.flags);
 }
 
 Step MemcachedSession::next_step(Event& event) {

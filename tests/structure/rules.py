@@ -33,7 +33,7 @@ PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that 
 
 # The rooms inside a layer: what a folder may include of its own layer beside itself. Files at the
 # root of client/ put its rooms together, those at the root of socket/ are below its rooms.
-# client/migration is above Client: it knows no more of it than a program does.
+# client/migration is above Client: it knows of it what a program does, and what a call refuses.
 FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
 ROOMS = {
     "client/runtime": [],
@@ -41,7 +41,7 @@ ROOMS = {
     "client/discovery": ["client/runtime"],
     **{feature: ["client/calls", "client/runtime"] for feature in FEATURES},
     "client": ["client/calls", "client/discovery", "client/runtime"] + FEATURES,
-    "client/migration": [],
+    "client/migration": ["client/calls"],
     "socket": [],
     "socket/lane": ["socket"],
     "socket/uv": ["socket"],

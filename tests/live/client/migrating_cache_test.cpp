@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include <sheaf/migration.h>
@@ -222,6 +223,73 @@ TEST_F(MovingCache, ThreadsShareOneWhileItsStageChanges) {
     }
   }
   EXPECT_EQ(wrong, 0u);
+}
+
+// What the stages that remove a key before they store it would otherwise have lost.
+TEST_F(MovingCache, AWriteThatAClientWouldRefuseLeavesTheOldValueInEachStage) {
+  const std::string large(2u << 20, 'x');
+  const std::string long_key(251, 'k');
+  const std::string blank_key = std::string(186, 'k') + " ";
+  const struct {
+    std::string_view key;
+    std::string_view value;
+    std::optional<Ttl> ttl;
+    Reason reason;
+  } cases[] = {{"key", "x", 0s, Reason::bad_argument},
+               {"key", "x", Ttl(-1ms), Reason::bad_argument},
+               {"key", "x", Ttl(Ttl::max), Reason::bad_argument},
+               {"key", large, {}, Reason::too_large},
+               {"", "x", {}, Reason::bad_argument},
+               {long_key, "x", {}, Reason::too_large},
+               {blank_key, "x", {}, Reason::too_large}};
+  for (const Stage stage : {Stage::before, Stage::mirror, Stage::switched, Stage::drain,
+                            Stage::closing, Stage::restore, Stage::after}) {
+    MigratingCache cache = cache_in(stage);
+    for (const auto& [key, value, ttl, reason] : cases) {
+      from.set("key", "old").value();
+      to.set("key", "old").value();
+      const auto set = cache.set(key, value, {.ttl = ttl});
+      ASSERT_FALSE(set) << to_string(stage);
+      EXPECT_EQ(set.error().outcome, Outcome::invalid) << set.error().message();
+      EXPECT_EQ(set.error().reason, reason) << set.error().message();
+      const SetItem items[] = {{key, value}, {"other", "fits"}};
+      const auto many = cache.set_many(items, {.ttl = ttl});
+      ASSERT_FALSE(many[0].result) << to_string(stage);
+      EXPECT_EQ(many[0].result.error().outcome, Outcome::invalid) << many[0].result.error().text;
+      EXPECT_EQ(many[0].result.error().reason, reason) << many[0].result.error().message();
+      EXPECT_EQ(many[1].result.has_value(), !ttl) << "a bad key or value spoils itself only";
+      EXPECT_EQ(data(from, "key"), "old") << to_string(stage);
+      EXPECT_EQ(data(to, "key"), "old") << to_string(stage);
+      EXPECT_TRUE(cache.possibly_stale().empty()) << to_string(stage);
+    }
+  }
+}
+
+// The servers of one fleet take what those of the other do not.
+TEST_F(MovingCache, AWriteIsCheckedByWhatEachStepOfItsStageAsksOfItsFleet) {
+  const auto cache_with = [&](Stage stage, const std::string& old_has, const std::string& new_has) {
+    return MigratingCache::open(Client::open(uri(old_, old_has)).value(),
+                                Client::open(uri(new_, new_has)).value(),
+                                [stage] { return Migration{.stage = stage}; }, {.settle = 1h})
+        .value();
+  };
+  const std::string value(100, 'v');
+  from.set("key", "old").value();
+  MigratingCache small = cache_with(Stage::drain, "", "?value_limit=10");
+  EXPECT_EQ(small.set("key", value).error().outcome, Outcome::invalid);
+  EXPECT_EQ(data(from, "key"), "old");
+  MigratingCache mirror = cache_with(Stage::mirror, "", "?value_limit=10");
+  EXPECT_TRUE(mirror.set("key", value)) << "the new fleet only loses its copy";
+  const std::string key = std::string(186, 'k') + " ";
+  MigratingCache binary = cache_with(Stage::mirror, "?protocol=binary", "?protocol=meta");
+  Client old_binary = Client::open(uri(old_, "?protocol=binary")).value();
+  old_binary.set(key, "old").value();
+  EXPECT_EQ(binary.set(key, "new").error().outcome, Outcome::invalid);
+  EXPECT_EQ(binary.remove(key).error().outcome, Outcome::invalid);
+  const std::string_view name = key;
+  EXPECT_EQ(binary.remove_many({&name, 1})[0].result.error().outcome, Outcome::invalid);
+  EXPECT_EQ(data(old_binary, key), "old");
+  EXPECT_TRUE(binary.possibly_stale().empty());
 }
 
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
