@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/local_error.h"
+#include "client/calls/checks.h"
 #include "client/migration/stage_file.h"
 
 namespace sheaf {
@@ -50,6 +51,7 @@ void MigratingCache::State::read_stage(Deadline now) {
 }
 
 Result<MigratingCache::State::Call> MigratingCache::State::begin(const Timeout& timeout) {
+  if (auto error = client::calls::check_timeout(timeout)) return Failure(std::move(*error));
   const sync::MutexLock lock(mutex_);
   const Deadline started = read_monotonic();
   if (clock_.due(started) && !reading_) read_stage(started);

@@ -292,6 +292,25 @@ TEST_F(MovingCache, AWriteIsCheckedByWhatEachStepOfItsStageAsksOfItsFleet) {
   EXPECT_TRUE(binary.possibly_stale().empty());
 }
 
+TEST_F(MovingCache, ATimeoutOutOfRangeIsRefusedAsByAClient) {
+  MigratingCache cache = cache_in(Stage::switched);
+  const std::string_view name = "key";
+  const SetItem item{"key", "v"};
+  for (const std::chrono::nanoseconds bad : {0ns, -1ns, std::chrono::nanoseconds(48h)}) {
+    const Error errors[] = {cache.get(name, {.timeout = bad}).error(),
+                            cache.set(name, "v", {.timeout = bad}).error(),
+                            cache.remove(name, {.timeout = bad}).error(),
+                            cache.get_many({&name, 1}, {.timeout = bad})[0].result.error(),
+                            cache.set_many({&item, 1}, {.timeout = bad})[0].result.error(),
+                            cache.remove_many({&name, 1}, {.timeout = bad})[0].result.error()};
+    for (const Error& error : errors) {
+      EXPECT_EQ(error.outcome, Outcome::invalid) << error.message();
+      EXPECT_EQ(error.reason, Reason::bad_argument) << error.message();
+    }
+  }
+  EXPECT_TRUE(cache.set("key", "v", {.timeout = 24h}));
+}
+
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
   const auto cache = opened([] { return Migration{.from = {"other:11211"}}; }, 1s);
   ASSERT_FALSE(cache);
