@@ -6,6 +6,7 @@
 #include <sheaf/migration.h>
 
 #include "base/read_clocks.h"
+#include "client/calls/lasting_set.h"
 #include "client/migration/stage_rules.h"
 
 namespace sheaf {
@@ -69,7 +70,8 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
                      .flags = value.flags,
                      .timeout = timeout};
   if (value.ttl_left) options.ttl = Ttl(*value.ttl_left);
-  const auto stored = to.set(key, value.data, options);
+  const auto stored = value.ttl_left ? to.set(key, value.data, options)
+                                     : calls::set_lasting(to, key, value.data, options);
   if (!stored) return Failure(stored.error());
   return stored->stored ? std::optional(Copied::copied) : std::nullopt;
 }

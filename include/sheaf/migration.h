@@ -160,7 +160,8 @@ enum class Copied : unsigned char {
 };
 
 /// Copies one key as `sheaf migrate` does, for programs that know better which keys are worth it:
-/// with its flags and the rest of its life, and never over or after a write of a MigratingCache.
+/// with its flags and the rest of its life (a `default_ttl` of `to` does not count), and never over
+/// or after a write of a MigratingCache.
 /// `from` must speak memcached's meta protocol. For the time of the copy `to` holds a placeholder,
 /// which a MigratingCache takes for a miss. In the stages mirror, switched and drain `from` is the
 /// old fleet; in restore it is the new one.

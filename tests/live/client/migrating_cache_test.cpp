@@ -311,6 +311,21 @@ TEST_F(MovingCache, ATimeoutOutOfRangeIsRefusedAsByAClient) {
   EXPECT_TRUE(cache.set("key", "v", {.timeout = 24h}));
 }
 
+TEST_F(MovingCache, ACopyOfAValueThatNeverExpiresNeverExpires) {
+  Client brief = Client::open(uri(new_, "?default_ttl=100s")).value();
+  from.set("for ever", "value", {.flags = 5}).value();
+  EXPECT_EQ(copy_for_migration(from, brief, "for ever").value(), Copied::copied);
+  const Value copy = to.get("for ever", {.ttl_left = true}).value().value();
+  EXPECT_EQ(copy.data, "value");
+  EXPECT_EQ(copy.flags, 5u);
+  EXPECT_FALSE(copy.ttl_left);
+  from.set("for now", "value", {.ttl = 1'000s}).value();
+  EXPECT_EQ(move_for_migration(from, brief, "for now").value(), Copied::copied);
+  const Value moved = to.get("for now", {.ttl_left = true}).value().value();
+  ASSERT_TRUE(moved.ttl_left);
+  EXPECT_GT(*moved.ttl_left, 100s);
+}
+
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
   const auto cache = opened([] { return Migration{.from = {"other:11211"}}; }, 1s);
   ASSERT_FALSE(cache);
