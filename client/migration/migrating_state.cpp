@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/exception_name.h"
 #include "base/local_error.h"
 #include "client/calls/checks.h"
 #include "client/migration/stage_file.h"
@@ -35,16 +36,28 @@ std::optional<Error> MigratingCache::State::wrong_servers(const Migration& read)
       "the migration is one of other servers: look at \"" + std::string(other) + "\"");
 }
 
+Result<Migration> MigratingCache::State::ask_reader() const {
+  try {
+    auto read = reader_();
+    if (!read) return read;
+    if (auto wrong = wrong_servers(*read)) return Failure(std::move(*wrong));
+    return read;
+  } catch (...) {
+    return Failure(local_error(
+        Outcome::not_sent, Reason::bad_configuration,
+        "the function that reads the stage of the migration threw " + exception_name()));
+  }
+}
+
 // A reading that fails leaves the stage that is known, for as long as that may be used.
 void MigratingCache::State::read_stage(Deadline now) {
   reading_ = true;
   mutex_.unlock();
-  auto read = reader_();
-  auto wrong = read ? wrong_servers(*read) : std::optional(read.error());
+  auto read = ask_reader();
   mutex_.lock();
   reading_ = false;
-  unread_ = std::move(wrong);
-  if (unread_) return;
+  unread_ = read ? std::nullopt : std::optional(std::move(read.error()));
+  if (!read) return;
   stage_ = read->stage;
   clock_.on_read(now);
   if (read->settle) clock_.limit(*read->settle);

@@ -73,6 +73,7 @@ class MigratingCache::State {
   };
 
   void read_stage(Deadline now) SHEAF_REQUIRES(mutex_);
+  Result<Migration> ask_reader() const;
   std::optional<Error> wrong_servers(const Migration& read) const;
 
   const Reader reader_;

@@ -1,12 +1,9 @@
 #include "client/runtime/login_keeper.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <typeinfo>
 #include <utility>
 
+#include "base/exception_name.h"
 #include "base/read_clocks.h"
 #include "client/runtime/token_end.h"
 #include "cluster/config_check.h"
@@ -20,17 +17,6 @@ using protocol::OptionGroup;
 
 constexpr std::string_view usual_method = "K8S-SAT";
 constexpr std::size_t longest_token = 65'535;  // MQTT 5 §3.1.2.11.10
-
-// Of the exception that is being handled. Not its text, which may hold anything.
-std::string exception_name() {
-  const std::type_info* const type = abi::__cxa_current_exception_type();
-  if (type == nullptr) return "an exception";
-  int status = 0;
-  char* const name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
-  std::string out = status == 0 ? name : type->name();
-  std::free(name);
-  return out;
-}
 
 std::optional<SecretFile> file_of(const ClusterConfig& config) {
   if (!config.token_file.empty()) return SecretFile("token_file", config.token_file);

@@ -99,7 +99,8 @@ struct MigrationCounts {
 class SHEAF_API MigratingCache {
  public:
   /// Says how far the migration is; called by one thread at a time, and never after the last
-  /// MigratingCache that has it is gone.
+  /// MigratingCache that has it is gone. What it throws ends here: the stage was not read, and the
+  /// text of the error names the type of the exception.
   using Reader = std::function<Result<Migration>()>;
 
   /// Reads the stage from a file, as read_migration(), now and whenever it is due. Errors:

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include <sheaf/migration.h>
@@ -324,6 +325,30 @@ TEST_F(MovingCache, ACopyOfAValueThatNeverExpiresNeverExpires) {
   const Value moved = to.get("for now", {.ttl_left = true}).value().value();
   ASSERT_TRUE(moved.ttl_left);
   EXPECT_GT(*moved.ttl_left, 100s);
+}
+
+TEST_F(MovingCache, AReaderThatThrowsHasNotReadTheStage) {
+  bool throws = false;
+  MigratingCache cache = opened(
+                             [&]() -> Result<Migration> {
+                               if (throws) throw std::runtime_error("not for everybody");
+                               return Migration{.stage = Stage::mirror};
+                             },
+                             200ms)
+                             .value();
+  throws = true;
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (cache.get("key").has_value()) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  const Error error = cache.set("key", "v").error();
+  EXPECT_EQ(error.outcome, Outcome::not_sent);
+  EXPECT_EQ(error.reason, Reason::bad_configuration);
+  EXPECT_EQ(error.text,
+            "the function that reads the stage of the migration threw std::runtime_error");
+  throws = false;
+  EXPECT_TRUE(cache.set("key", "v"));
+  const auto never = opened([]() -> Result<Migration> { throw 7; }, 1s);
+  ASSERT_FALSE(never);
+  EXPECT_EQ(never.error().text, "the function that reads the stage of the migration threw int");
 }
 
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
