@@ -103,7 +103,8 @@ class SHEAF_API MigratingCache {
   /// text of the error names the type of the exception.
   using Reader = std::function<Result<Migration>()>;
 
-  /// Reads the stage from a file, as read_migration(), now and whenever it is due. Errors:
+  /// Reads the stage from a file, as read_migration(), now and whenever it is due; but a file that
+  /// this cache has seen once and that has gone is an error until it is there again. Errors:
   /// Outcome::invalid, Reason::bad_argument for a `settle` out of range; Outcome::unsupported
   /// unless both clients are of memcached; else those of all calls.
   static Result<MigratingCache> open(Client from, Client to, const std::string& file,
@@ -165,15 +166,18 @@ enum class Copied : unsigned char {
 /// or after a write of a MigratingCache.
 /// `from` must speak memcached's meta protocol. For the time of the copy `to` holds a placeholder,
 /// which a MigratingCache takes for a miss. In the stages mirror, switched and drain `from` is the
-/// old fleet; in restore it is the new one.
+/// old fleet; in restore it is the new one. `timeout` is that of each request: a copy makes up to
+/// four attempts, of several requests each.
 SHEAF_API Result<Copied> copy_for_migration(Client& from, Client& to, std::string_view key,
                                             Timeout timeout = {});
 /// The same; then, where `to` has the value, `from` loses its own. For the stage drain only: while
-/// other programs write to `from` it would take what they have written.
+/// other programs write to `from` it would take what they have written. `timeout` is that of each
+/// request, as there.
 SHEAF_API Result<Copied> move_for_migration(Client& from, Client& to, std::string_view key,
                                             Timeout timeout = {});
 /// Removes the value of `copies` if it is not the one of `present`; with `absent_counts` also if
-/// `present` has none. True: it was removed. Nobody may copy into `copies` meanwhile.
+/// `present` has none. True: it was removed. Nobody may copy into `copies` meanwhile. `timeout` is
+/// that of each of up to three requests.
 SHEAF_API Result<bool> drop_stale_copy(Client& present, Client& copies, std::string_view key,
                                        bool absent_counts, Timeout timeout = {});
 
