@@ -110,6 +110,12 @@ ExitCode run_migrate(const Arguments& arguments, Output& out) {
   if (!from) return refuse(from.error());
   auto to = open_fleet("--to", migrate.to, arguments, environment);
   if (!to) return refuse(to.error());
+  const auto shared = client::migration::shared_server(from->config(), to->config());
+  if (!shared.empty()) {
+    return refuse(bad_configuration(printable(shared, 256) +
+                                    " is a server of --from and of --to: no cache moves to where "
+                                    "it is"));
+  }
   const RunLock lock(migrate.state);
   if (const std::string failure = lock.failure(); !failure.empty()) {
     return refuse(bad_configuration("the file " + printable(migrate.state, 256) + ": " + failure));

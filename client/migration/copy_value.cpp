@@ -49,6 +49,12 @@ Result<Place> take_place(Client& to, std::string_view key, Timeout timeout) {
   return adopt(to, key, timeout);
 }
 
+// A placeholder that nobody fills would look like a value to a plain client. What somebody has
+// written in its place stays.
+void drop_place(Client& to, std::string_view key, const Version& version, Timeout timeout) {
+  static_cast<void>(to.remove(key, {.if_version = version, .timeout = timeout}));
+}
+
 Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout) {
   const Deadline begun = read_monotonic();
   const auto place = take_place(to, key, timeout);
@@ -56,14 +62,20 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
   if (place->there) return std::optional(Copied::kept);
   if (!place->version) return std::optional<Copied>();
   const auto read = from.get(key, {.timeout = timeout, .ttl_left = true});
-  if (!read) return Failure(read.error());
+  if (!read) {
+    drop_place(to, key, *place->version, timeout);
+    return Failure(read.error());
+  }
   const bool ends_now = *read && (*read)->ttl_left == std::chrono::seconds(0);
   if (!*read || ends_now || (*read)->data == placeholder) {
     const auto removed = to.remove(key, {.if_version = *place->version, .timeout = timeout});
     if (!removed) return Failure(removed.error());
     return std::optional(Copied::absent);
   }
-  if (read_monotonic() - begun > longest_attempt) return std::optional<Copied>();
+  if (read_monotonic() - begun > longest_attempt) {
+    drop_place(to, key, *place->version, timeout);
+    return std::optional<Copied>();
+  }
   const Value& value = **read;
   SetOptions options{.condition = SetCondition::if_version,
                      .version = *place->version,
@@ -72,7 +84,10 @@ Attempt try_copy(Client& from, Client& to, std::string_view key, Timeout timeout
   if (value.ttl_left) options.ttl = Ttl(*value.ttl_left);
   const auto stored = value.ttl_left ? to.set(key, value.data, options)
                                      : calls::set_lasting(to, key, value.data, options);
-  if (!stored) return Failure(stored.error());
+  if (!stored) {
+    drop_place(to, key, *place->version, timeout);
+    return Failure(stored.error());
+  }
   return stored->stored ? std::optional(Copied::copied) : std::nullopt;
 }
 

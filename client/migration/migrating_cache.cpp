@@ -71,6 +71,17 @@ Result<MigratingCache> MigratingCache::open(Client from, Client to, Reader reade
     return Failure(local_error(Outcome::unsupported, Reason::bad_argument,
                                "a cache can move between fleets of memcached only"));
   }
+  for (const Client* const client : {&from, &to}) {
+    if (client->config().failover != FailoverMode::rehash) continue;
+    return Failure(local_error(
+        Outcome::invalid, Reason::bad_configuration,
+        "a cache cannot move with failover=rehash: what a server that is away keeps is old"));
+  }
+  if (const auto shared = client::migration::shared_server(from.config(), to.config());
+      !shared.empty()) {
+    return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
+                               shared + " is a server of both fleets"));
+  }
   auto state =
       std::make_unique<State>(std::move(from), std::move(to), std::move(reader), options.settle);
   if (auto first = state->begin({}); !first) return Failure(std::move(first.error()));

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -101,9 +103,36 @@ std::string migration_text(const Migration& migration) {
   return text.append("\n}\n");
 }
 
+namespace {
+
+std::string folder_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  return slash == file.npos ? "." : file.substr(0, slash + 1);
+}
+
+// What a rename is to replace: where links lead to, and nothing but a regular file.
+Result<std::string> target_of(const std::string& file) {
+  struct stat found{};
+  if (::lstat(file.c_str(), &found) != 0) return file;
+  if (S_ISREG(found.st_mode)) return file;
+  if (S_ISLNK(found.st_mode)) {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(file.c_str(), nullptr),
+                                                      [](void* text) { std::free(text); });
+    if (real == nullptr) return wrong(file, std::string("its link: ") + std::strerror(errno));
+    if (::stat(real.get(), &found) == 0 && S_ISREG(found.st_mode)) return std::string(real.get());
+  }
+  return wrong(file, "it is no regular file");
+}
+
+}  // namespace
+
 Result<std::optional<Migration>> read_if_there(const std::string& file) {
   const Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!opened.valid() && errno == ENOENT) return std::optional<Migration>();
+  if (!opened.valid() && errno == ENOENT) {
+    const std::string folder = folder_of(file);
+    if (::access(folder.c_str(), F_OK) == 0) return std::optional<Migration>();
+    return wrong(file, "its folder: " + std::string(std::strerror(errno)));
+  }
   if (!opened.valid()) return wrong(file, std::strerror(errno));
   std::string text(most_bytes + 1, '\0');
   const auto size = read_up_to(opened.get(), text);
@@ -138,7 +167,9 @@ Result<void> write_migration(const std::string& file, const Migration& migration
   if (text.size() > client::migration::most_bytes) {
     return client::migration::wrong(file, "cannot be written: it would have more than 64 KiB");
   }
-  const std::string fresh = file + ".new";
+  const auto target = client::migration::target_of(file);
+  if (!target) return Failure(target.error());
+  const std::string fresh = *target + ".new";
   {
     const Descriptor made(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!made.valid() || !client::migration::write_all(made.get(), text) ||
@@ -147,12 +178,11 @@ Result<void> write_migration(const std::string& file, const Migration& migration
                                       std::string("cannot be written: ") + std::strerror(errno));
     }
   }
-  if (std::rename(fresh.c_str(), file.c_str()) != 0) {
+  if (std::rename(fresh.c_str(), target->c_str()) != 0) {
     return client::migration::wrong(file,
                                     std::string("cannot be replaced: ") + std::strerror(errno));
   }
-  const std::size_t slash = file.rfind('/');
-  const std::string folder = slash == file.npos ? "." : file.substr(0, slash + 1);
+  const std::string folder = client::migration::folder_of(*target);
   const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid() || ::fsync(opened.get()) != 0) {
     return client::migration::wrong(

@@ -35,6 +35,15 @@ inline std::string_view other_servers(const Migration& read, const std::vector<s
   return {};
 }
 
+// One that is in both fleets; empty: none is.
+inline std::string shared_server(const ClusterConfig& from, const ClusterConfig& to) {
+  for (const NodeConfig& node : from.nodes) {
+    const auto same = [&](const NodeConfig& other) { return other.identity() == node.identity(); };
+    if (std::ranges::any_of(to.nodes, same)) return node.identity();
+  }
+  return {};
+}
+
 // Nothing: there is no such file. Errors as read_migration().
 Result<std::optional<Migration>> read_if_there(const std::string& file);
 

@@ -51,12 +51,13 @@ struct Migration {
   std::optional<std::chrono::milliseconds> settle{};
 };
 
-/// Reads the file of a migration. A file that does not exist says MigrationStage::before. Errors:
-/// Outcome::invalid, Reason::bad_configuration for a file that cannot be read or understood; the
-/// text names it.
+/// Reads the file of a migration. A file that does not exist says MigrationStage::before, if its
+/// folder does. Errors: Outcome::invalid, Reason::bad_configuration for a file that cannot be read
+/// or understood; the text names it.
 SHEAF_API Result<Migration> read_migration(const std::string& file);
 /// Writes the file of a migration, in one step: who reads it meanwhile finds the old text or the
-/// new one. It is on the disk when this returns. Errors: as read_migration().
+/// new one. Links are followed. It is on the disk when this returns. Errors: as read_migration(),
+/// also for what is there and is no regular file.
 SHEAF_API Result<void> write_migration(const std::string& file, const Migration& migration);
 /// The servers of a configuration as Migration names them.
 SHEAF_API std::vector<std::string> migration_servers(const ClusterConfig& config);
@@ -106,7 +107,8 @@ class SHEAF_API MigratingCache {
   /// Reads the stage from a file, as read_migration(), now and whenever it is due; but a file that
   /// this cache has seen once and that has gone is an error until it is there again. Errors:
   /// Outcome::invalid, Reason::bad_argument for a `settle` out of range; Outcome::unsupported
-  /// unless both clients are of memcached; else those of all calls.
+  /// unless both clients are of memcached; Outcome::invalid, Reason::bad_configuration for a server
+  /// that is in both fleets and for `failover=rehash`; else those of all calls.
   static Result<MigratingCache> open(Client from, Client to, const std::string& file,
                                      const MigrationOptions& options = {});
   /// The same; the stage comes from a function, for programs that are told in another way.

@@ -255,6 +255,8 @@ class Migrate(harness.CaseWithFolder):
             (self.words(new=self.new.uri + "?failover=rehash"),
              b"--to: a cache cannot move with failover=rehash"),
             (self.words("--keys", "none"), b"none: No such file"),
+            (self.words("--empty-to", new=self.old.uri),
+             b" is a server of --from and of --to"),
         ]
         for words, text in refused:
             done = sheaf(*words)

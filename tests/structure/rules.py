@@ -33,7 +33,8 @@ PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that 
 
 # The rooms inside a layer: what a folder may include of its own layer beside itself. Files at the
 # root of client/ put its rooms together, those at the root of socket/ are below its rooms.
-# client/migration is above Client: it knows of it what a program does, and what a call refuses.
+# client/migration is above Client: it knows of it what a program does. Of client/calls it uses the
+# checks and set_lasting().
 FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
 ROOMS = {
     "client/runtime": [],

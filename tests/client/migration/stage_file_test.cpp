@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -92,6 +93,41 @@ TEST(MigrationFile, WhatCouldNotBeReadAgainIsNotWritten) {
   EXPECT_NE(large.error().text.find("it would have more than 64 KiB"), std::string::npos);
   EXPECT_EQ(read_migration(file).value().stage, MigrationStage::mirror);
   std::filesystem::remove_all(folder);
+}
+
+TEST(MigrationFile, AFolderThatIsNotThereIsAnErrorAndNoBeginning) {
+  const auto read = read_migration("/no-such-folder/stage.json");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().text,
+            "the migration file /no-such-folder/stage.json: its folder: No such file or directory");
+}
+
+TEST(MigrationFile, ALinkIsFollowedAndWhatIsNoFileStays) {
+  std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string file = folder + "/stage.json";
+  const std::string link = folder + "/link.json";
+  ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::mirror}));
+  std::filesystem::create_symlink("stage.json", link);
+  ASSERT_TRUE(write_migration(link, {.stage = MigrationStage::drain}));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_migration(file).value().stage, MigrationStage::drain);
+  const std::string pipe = folder + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(write_migration(pipe, {}).error().text,
+            "the migration file " + pipe + ": it is no regular file");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(MigrationFile, AServerOfBothFleetsIsFound) {
+  ClusterConfig from;
+  from.nodes = {{"c1", 11211, 1}, {"c2", 11211, 1}};
+  ClusterConfig to;
+  to.nodes = {{"c3", 11211, 1}, {"c2", 11211, 4}};
+  EXPECT_EQ(shared_server(from, to), "c2:11211");
+  to.nodes.pop_back();
+  EXPECT_EQ(shared_server(from, to), "");
 }
 
 TEST(MigrationFile, ServersAreTheSameInAnyOrder) {

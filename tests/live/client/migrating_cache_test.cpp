@@ -1,5 +1,6 @@
 // A MigratingCache on real memcached servers, call by call.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #ifdef SHEAF_TEST_MEMCACHED_SERVERS
@@ -167,6 +168,19 @@ TEST_F(MovingCache, WhatTwoFleetsCannotKeepRightIsRefusedBeforeAnythingChanges) 
   EXPECT_EQ(brokers.error().text, "a cache can move between fleets of memcached only");
   EXPECT_EQ(opened([] { return Migration{}; }, 10ms).error().text,
             "settle is 10 ms; it must be 100 ms to 1 h");
+  const auto same = MigratingCache::open(Client::open(uri(new_)).value(),
+                                         Client::open(uri(new_)).value(), "none.json");
+  EXPECT_THAT(same.error().text, testing::EndsWith(" is a server of both fleets"));
+  const auto rehash =
+      MigratingCache::open(Client::open(uri(old_)).value(),
+                           Client::open(uri(new_, "?failover=rehash")).value(), "none.json");
+  EXPECT_THAT(rehash.error().text, testing::HasSubstr("failover=rehash"));
+}
+
+TEST_F(MovingCache, ACopyThatFailsLeavesNoPlaceholder) {
+  Client nobody = Client::open("memcached://127.0.0.1:1").value();
+  EXPECT_FALSE(copy_for_migration(nobody, to, "key"));
+  EXPECT_EQ(data(to, "key"), "(none)");
 }
 
 TEST_F(MovingCache, AStageThatCannotBeReadIsUsedForHalfOfTheTimeAndNotLonger) {
