@@ -36,8 +36,8 @@ class TerminalScreen {
  private:
   int in_;
   Output& out_;
+  termios before_{};  // read to make keys_
   bool keys_;
-  termios before_{};
 };
 
 }  // namespace sheaf::cli

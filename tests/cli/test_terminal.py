@@ -7,6 +7,7 @@ import select
 import shutil
 import signal
 import subprocess
+import termios
 import time
 import unittest
 
@@ -17,8 +18,10 @@ URI = "embedded://1"
 
 
 def on_terminal(*words, answer=b"", until=b"", **more):
-    """Runs the program with a terminal of its own; what that has shown, and the exit code."""
+    """Runs the program with a terminal of its own; what that has shown, and the exit code. The
+    terminal has its settings back afterwards."""
     control, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
     process = subprocess.Popen(raw(harness.program, *words), stdin=terminal, stdout=terminal,
                                stderr=terminal, start_new_session=True, close_fds=True,
                                preexec_fn=lambda: own(terminal), **more)
@@ -40,14 +43,17 @@ def on_terminal(*words, answer=b"", until=b"", **more):
         if not some:
             break
         shown += some
+    code = process.wait(harness.LONGEST)
+    after = termios.tcgetattr(control)
     os.close(control)
-    return shown.replace(b"\r\n", b"\n"), process.wait(harness.LONGEST)
+    if after != before:
+        raise AssertionError("settings: %r, and before %r" % (after, before))
+    return shown.replace(b"\r\n", b"\n"), code
 
 
 def own(terminal):
     """It becomes the session's terminal, which /dev/tty is."""
     import fcntl
-    import termios
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
@@ -90,6 +96,14 @@ class Terminal(unittest.TestCase):
             self.assertEqual(b"\x1b[1;31msheaf:" in shown, wanted, shown)
         done = sheaf(*dead)
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+
+    def test_top_gives_it_back(self):
+        shown, code = on_terminal("--servers", URI, "top", "--count", "1")
+        self.assertEqual(code, DONE, shown)
+        for key in (b"q", b"\x03"):  # Ctrl-C
+            shown, code = on_terminal("--servers", URI, "top", answer=key, until=b"embedded:0")
+            self.assertEqual(code, DONE, shown)
+            self.assertTrue(shown.endswith(b"\x1b[?25h\x1b[?1049l"), shown)
 
     def test_the_password_is_asked_for_without_an_echo(self):
         shown, code = on_terminal("--servers", "redis://ann@127.0.0.1:1", "--ask-password",
