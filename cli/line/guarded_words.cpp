@@ -29,16 +29,14 @@ bool needs_guard(std::string_view word) {
          word.front() == literal_guard || (word.front() == '[' && word.back() == ']');
 }
 
-// "--name=" gives CLI11 no value at all, and "--name=[x]" a list: such a value becomes a word.
+// "--name=" gives CLI11 no value at all, and "--name=[x]" a list. "--name=true" would be a flag's
+// own value: with the guard it is none, and CLI11 refuses it.
 void append_word(std::vector<std::string>& out, const std::string& word) {
   const std::size_t equals = word.find('=');
   if (word.starts_with("--") && equals != std::string::npos) {
     const std::string_view value = std::string_view(word).substr(equals + 1);
-    if (needs_guard(value)) {
-      out.push_back(word.substr(0, equals));
-      out.push_back(guarded(value));
-      return;
-    }
+    out.push_back(word.substr(0, equals + 1) + guarded(value));
+    return;
   }
   out.push_back(needs_guard(word) ? guarded(word) : word);
 }

@@ -39,8 +39,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 class LineParser::Apps {
  public:
   Apps() : app_("", "sheaf") {
-    app_.set_help_flag("-h,--help");
-    app_.set_version_flag("-V,--version", "");
+    app_.set_help_flag("-h,--help")->disable_flag_override();
+    app_.set_version_flag("-V,--version", "")->disable_flag_override();
     add_options(app_, global_options());
     for (const CommandRow& row : command_table()) add_command(row);
   }
@@ -70,7 +70,7 @@ class LineParser::Apps {
       const std::string name(row.name);
       if (name == "--help") continue;
       if (row.value.empty()) {
-        app.add_flag(name);
+        app.add_flag(name)->disable_flag_override();
       } else {
         app.add_option(name, values_[name]);
       }
@@ -82,6 +82,7 @@ class LineParser::Apps {
       const auto found = app->get_subcommands([&](CLI::App* s) { return s->get_name() == part; });
       CLI::App* const next = found.empty() ? app->add_subcommand(part) : found.front();
       next->fallthrough();
+      next->set_help_flag("-h,--help")->disable_flag_override();
       app = next;
     }
     add_options(*app, row.options);
@@ -172,8 +173,11 @@ class LineParser::Apps {
       if (row == nullptr) return wrong_command();
       if (!extras.empty()) return wrong_option(*row, unguard(extras.front()));
     }
-    // "--ttl: At Most 1 required but received 2", "--ttl: 1 required TEXT missing"
     const std::string text = error.what();
+    // "json was given a disallowed flag override"
+    if (const std::size_t end = text.find(" was given a disallowed"); end != text.npos)
+      return refusal("--" + text.substr(0, end) + " takes no value.", name());
+    // "--ttl: At Most 1 required but received 2", "--ttl: 1 required TEXT missing"
     const std::string option = text.substr(0, text.find(':'));
     if (option.starts_with("--")) {
       if (text.find("At Most") != text.npos) return refusal(option + " is given twice.", name());

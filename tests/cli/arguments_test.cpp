@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "cli/line/command_table.h"
 
 namespace sheaf::cli {
 namespace {
@@ -13,6 +17,7 @@ namespace {
 using Words = std::vector<std::string>;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Words with_servers(Words words) {
   words.insert(words.begin(), {"--servers", "embedded://3"});
@@ -237,6 +242,40 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
   EXPECT_THAT(refused(with_servers({"get", "k", "--ttl", "1s"})), HasSubstr("--ttl"));
   EXPECT_THAT(refused({"get", "k", "--servers"}), HasSubstr("--servers"));
   EXPECT_THAT(refused(with_servers({"get", "a", "bad\n\x1b[2Jkey"})), HasSubstr("\\x1B"));
+}
+
+TEST(CliArguments, AFlagTakesNoValue) {
+  EXPECT_EQ(refused({"migrate", "--empty-to=false"}),
+            "--empty-to takes no value. sheaf help migrate tells more.");
+  const auto refuses = [](Words words, std::string_view flag) {
+    for (const char* value : {"", "false", "true", "0", "1", "[x]"}) {
+      words.push_back(std::string(flag) + "=" + value);
+      EXPECT_THAT(refused(words), StartsWith(std::string(flag) + " takes no value."));
+      words.pop_back();
+    }
+  };
+  for (const CommandRow& row : command_table()) {
+    Words words;
+    const std::string name(row.name);
+    const std::size_t space = name.find(' ');
+    words.push_back(name.substr(0, space));
+    if (space != name.npos) words.push_back(name.substr(space + 1));
+    for (const std::span<const OptionRow> options : {row.options, global_options()}) {
+      for (const OptionRow& option : options) {
+        if (option.value.empty()) refuses(words, option.name);
+      }
+    }
+  }
+  refuses({}, "--json");
+  refuses({}, "--version");
+}
+
+TEST(CliArguments, AnOptionTakesWhatStandsBehindItsEqualsSign) {
+  for (const char* value : {"true", "[x]", "++", "--json", "-5", "a=b", "\x01"}) {
+    EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value=" + std::string(value)})).if_value,
+              value);
+  }
+  EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value="})).if_value, "");
 }
 
 TEST(CliArguments, ExecTakesTheWordsOfItsCommandAsTheyAre) {
