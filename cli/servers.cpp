@@ -1,9 +1,13 @@
 #include "cli/servers.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -13,6 +17,7 @@
 
 #include <sheaf/discovery.h>
 
+#include "base/descriptor.h"
 #include "base/local_error.h"
 #include "cli/line/password.h"
 
@@ -106,27 +111,76 @@ Result<ClusterConfig> choose_servers(const GlobalArguments& global,
       (environment.own_file.empty() ? "~/.config/sheaf.json" : environment.own_file));
 }
 
-Result<std::string> ask_password() {
-  const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-  termios before{};
-  if (terminal == -1 || tcgetattr(terminal, &before) != 0) {
-    if (terminal != -1) close(terminal);
-    return bad_configuration("--ask-password needs a terminal, and there is none");
+namespace {
+
+// While it lives, the signals that would end the program are blocked, and wait() tells of them.
+// Those that the caller had ignored stay ignored.
+class EndingSignals {
+ public:
+  EndingSignals() {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      struct sigaction now{};
+      if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(&wanted, number);
+    }
+    pthread_sigmask(SIG_BLOCK, &wanted, &before_);
+    descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC));
   }
+  ~EndingSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+
+  // Until `terminal` has something to read: 0, or until one came: its number.
+  int wait(int terminal) const {
+    pollfd wanted[] = {{.fd = terminal, .events = POLLIN, .revents = 0},
+                       {.fd = descriptor_.get(), .events = POLLIN, .revents = 0}};
+    while (poll(wanted, 2, -1) == -1 && errno == EINTR) {
+    }
+    signalfd_siginfo came{};
+    if (wanted[1].revents == 0 || ::read(descriptor_.get(), &came, sizeof came) != sizeof came)
+      return 0;
+    return static_cast<int>(came.ssi_signo);
+  }
+
+ private:
+  sigset_t before_{};
+  Descriptor descriptor_;
+};
+
+// A line of the terminal, which shows none of it. `signal`: what ended the wait for it, or 0.
+std::string read_silently(int terminal, const termios& before, int& signal) {
+  const EndingSignals signals;
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  silent.c_cc[VSUSP] = _POSIX_VDISABLE;  // Ctrl-Z would leave the terminal silent to the shell
   tcsetattr(terminal, TCSAFLUSH, &silent);
   constexpr std::string_view question = "Password: ";
-  std::string password;
-  bool whole = ::write(terminal, question.data(), question.size()) >= 0;
-  for (char c = 0; whole && ::read(terminal, &c, 1) == 1;) {
-    if (c == '\n') break;
-    password += c;
+  std::string line;
+  bool more = ::write(terminal, question.data(), question.size()) >= 0;
+  while (more) {
+    char c = 0;
+    signal = signals.wait(terminal);
+    more = signal == 0 && ::read(terminal, &c, 1) == 1 && c != '\n';
+    if (more) line += c;
   }
-  whole = ::write(terminal, "\n", 1) == 1;
+  if (::write(terminal, "\n", 1) != 1) line.clear();
   tcsetattr(terminal, TCSAFLUSH, &before);
-  close(terminal);
-  if (!whole || password.empty()) return bad_configuration("no password was given");
+  return line;
+}
+
+}  // namespace
+
+Result<std::string> ask_password() {
+  const Descriptor terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  termios before{};
+  if (terminal.get() == -1 || tcgetattr(terminal.get(), &before) != 0)
+    return bad_configuration("--ask-password needs a terminal, and there is none");
+  int signal = 0;
+  std::string password = read_silently(terminal.get(), before, signal);
+  if (signal != 0) raise(signal);  // ends the program
+  if (signal != 0 || password.empty()) return bad_configuration("no password was given");
   return password;
 }
 

@@ -19,7 +19,7 @@ URI = "embedded://1"
 
 def on_terminal(*words, answer=b"", until=b"", **more):
     """Runs the program with a terminal of its own; what that has shown, and the exit code. The
-    terminal has its settings back afterwards."""
+    terminal has its settings back afterwards. `answer` is keys, or a signal."""
     control, terminal = pty.openpty()
     before = termios.tcgetattr(terminal)
     process = subprocess.Popen(raw(harness.program, *words), stdin=terminal, stdout=terminal,
@@ -30,7 +30,10 @@ def on_terminal(*words, answer=b"", until=b"", **more):
     end = time.monotonic() + harness.LONGEST
     while time.monotonic() < end:
         if answer and until in shown:
-            os.write(control, answer)
+            if isinstance(answer, bytes):
+                os.write(control, answer)
+            else:
+                process.send_signal(answer)
             answer = b""
         if not select.select([control], [], [], 1)[0]:
             continue
@@ -112,6 +115,13 @@ class Terminal(unittest.TestCase):
         self.assertEqual(code, 3, shown)
         self.assertTrue(shown.startswith(b"Password: \n"), shown)
         self.assertNotIn(b"s3cret", shown)
+
+    def test_a_signal_at_the_password_ends_it_with_the_echo_back(self):
+        asks = ("--servers", "redis://ann@127.0.0.1:1", "--ask-password", "get", "k")
+        for answer, number in ((b"s3\x03", signal.SIGINT), (signal.SIGTERM, signal.SIGTERM),
+                               (signal.SIGHUP, signal.SIGHUP)):
+            shown, code = on_terminal(*asks, answer=answer, until=b"Password: ")
+            self.assertEqual((shown, code), (b"Password: \n", -number))
 
     def test_without_a_terminal_no_password_can_be_asked_for(self):
         done = subprocess.run(raw(harness.program, "--servers", "redis://ann@127.0.0.1:1",
