@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "cli/json_lines.h"
 #include "cli/keys.h"
 #include "cli/nodes_table.h"
+#include "cli/replaced_file.h"
 #include "cli/ring_diff.h"
 #include "cli/ring_picture.h"
 #include "cli/slot_picture.h"
@@ -177,25 +176,12 @@ void write_json(Context& context, const std::vector<NodeReport>& reports,
   }
 }
 
-// Whoever reads a file while it is written reads the old one. Whether that worked.
-bool replace_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(fresh, path, failed);
-  if (file && !failed) return true;
-  complain("cannot write " + path + ".");
-  return false;
-}
-
-bool write_metrics(Context& context) {
+ExitCode write_metrics(Context& context) {
   const std::string text = prometheus_text(context.client.metrics());
   const std::string& path = context.arguments.textfile;
   if (!path.empty()) return replace_file(path, text);
   context.out.write(text);
-  return true;
+  return ExitCode::done;
 }
 
 }  // namespace
@@ -205,7 +191,7 @@ ExitCode run_nodes(Context& context) {
   const std::vector<ClusterServer> servers = servers_of(context);
   bool all_answered = true;
   if (context.arguments.metrics) {
-    if (!write_metrics(context)) return ExitCode::failed;
+    if (const ExitCode code = write_metrics(context); code != ExitCode::done) return code;
   } else if (context.json()) {
     write_json(context, reports, servers);
   } else {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,32 @@ class Metrics(harness.Case):
             self.assertEqual(os.listdir(folder), ["sheaf.prom"])
             self.ends(FAILED, "nodes", "--textfile", os.path.join(folder, "none", "sheaf.prom"))
         self.ends(USAGE, "nodes", "--textfile", "")
+
+    def test_the_file_behind_links_is_replaced_and_the_links_stay(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "far"))
+            first, second = os.path.join(folder, "first"), os.path.join(folder, "far", "second")
+            target = os.path.join(folder, "far", "sheaf.prom")
+            os.symlink("far/second", first)
+            os.symlink(target, second)
+            for _ in ("a new file", "one that is there"):
+                self.ends(DONE, "nodes", "--textfile", first)
+                self.assertTrue(os.path.islink(first) and os.path.islink(second))
+                self.assertTrue(os.path.isfile(target) and not os.path.islink(target))
+            self.assertEqual(sorted(os.listdir(os.path.join(folder, "far"))),
+                             ["second", "sheaf.prom"])
+
+    def test_what_is_no_regular_file_is_not_replaced(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe, link, ring = (os.path.join(folder, name) for name in ("pipe", "link", "ring"))
+            os.mkfifo(pipe)
+            os.symlink(pipe, link)
+            os.symlink(ring, ring)
+            for path in (pipe, link, ring, folder):
+                self.refused("--servers", self.uri, "nodes", "--textfile", path,
+                             says=path + " is not a regular file")
+            self.assertEqual(sorted(os.listdir(folder)), ["link", "pipe", "ring"])
+            self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode) and os.path.islink(link))
 
     def test_a_node_that_is_down_is_0(self):
         done = sheaf("--servers", "mqtt://127.0.0.1:1", "--timeout", "200ms", "nodes", "--metrics")
