@@ -134,8 +134,9 @@ void prepare_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
     // Descriptors are handed out from the lowest number, so this open() gets the missing one.
-    // Output gets a read-only descriptor: what is written to it is an error, not silently gone.
-    const int flags = descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    // Input can only be written and output only be read: using them is an error, as it is of
+    // closed ones, not an empty input and not silently gone.
+    const int flags = descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (open("/dev/null", flags) == -1) _exit(3);
   }
   (void)signal(SIGPIPE, SIG_IGN);

@@ -51,7 +51,8 @@ void complain(std::string_view sentence);
 void show_status(std::string_view text);
 
 // Standard input, output and error exist afterwards, so that no socket of the client ever gets one
-// of their numbers; writing to an output that the caller had closed fails. SIGPIPE is ignored.
+// of their numbers; reading an input and writing to an output that the caller had closed fails.
+// SIGPIPE is ignored.
 void prepare_standard_streams();
 
 }  // namespace sheaf::cli

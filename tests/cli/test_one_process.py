@@ -221,6 +221,26 @@ class Embedded(Case):
         self.ends(USAGE, "mset", "-", stdin=b'{"key":"k","value":"%s"}\n' % (b"x" * 1001))
 
 
+class InputThatFails(Case):
+    def test_a_closed_input_is_no_empty_one(self):
+        for words in ("set k -", "append k -", "mset -", "mget -", "del -", "locate -",
+                      "list push l -"):
+            done = subprocess.run(
+                ["sh", "-c", 'exec "$0" --servers embedded://1 %s <&-' % words, harness.program],
+                capture_output=True, check=False, timeout=harness.LONGEST)
+            self.assertEqual(done.returncode, USAGE, (words, done.stdout))
+            self.assertIn(b"cannot read standard input: Bad file descriptor", done.stderr)
+
+    def test_a_directory_is_no_input(self):
+        folder = os.open("/", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        done = subprocess.run(raw(harness.program, "--servers", self.uri, "set", "k", "-"),
+                              stdin=folder, capture_output=True, check=False,
+                              timeout=harness.LONGEST)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn(b"cannot read standard input: Is a directory.\n", done.stderr)
+
+
 class OutputThatFails(Case):
     LINES = b"".join(b'{"key":"key-%d","value":"v"}\n' % i for i in range(20000))
 
