@@ -132,6 +132,7 @@ Taken::Step Taken::take_words() {
     case Command::exec:
       out_.exec.node = line_.value("--node");
       out_.exec.words = texts();
+      if (line_.has("--node") && out_.exec.node.empty()) return std::unexpected("--node is empty.");
       return {};
     case Command::stats:
       out_.stats_group = text(0);

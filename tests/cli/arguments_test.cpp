@@ -291,6 +291,8 @@ TEST(CliArguments, ExecTakesTheWordsOfItsCommandAsTheyAre) {
   const Arguments named = parsed(with_servers({"exec", "--node", "a:1", "--json", "DBSIZE"}));
   EXPECT_EQ(named.exec.node, "a:1");
   EXPECT_TRUE(named.global.json);
+  EXPECT_EQ(refused(with_servers({"exec", "--node", "", "DBSIZE"})), "--node is empty.");
+  EXPECT_EQ(refused(with_servers({"exec", "--node=", "DBSIZE"})), "--node is empty.");
   EXPECT_THAT(refused(with_servers({"exec"})), HasSubstr("CMD"));
 }
 
