@@ -145,8 +145,9 @@ class LineParser::Apps {
     }
     const std::vector<std::string> rest = app_.remaining(true);
     if (rest.empty() && begun.empty()) return refusal("A command is missing.");
-    if (!rest.empty() && !rest.front().starts_with('-')) {
+    if (!rest.empty()) {
       const std::string word = unguard(rest.front());
+      if (rest.front().starts_with('-') && word != "-") return unknown_option(word, begun);
       return refusal((begun.empty() ? "There is no command " : begun + " has no command ") +
                          quoted(word) + "." + did_you_mean(word, known),
                      begun);
@@ -154,6 +155,13 @@ class LineParser::Apps {
     std::string all;
     for (const std::string_view each : known) all.append(all.empty() ? "" : ", ").append(each);
     return refusal(begun + " needs one of: " + all + ".", begun);
+  }
+  // One that stands where a command is missing.
+  static EarlyExit unknown_option(const std::string& word, const std::string& begun) {
+    std::vector<std::string_view> known;
+    for (const OptionRow& option : global_options()) known.push_back(option.name);
+    const std::string name = word.substr(0, word.find('='));
+    return refusal("There is no option " + quoted(name) + "." + did_you_mean(name, known), begun);
   }
   EarlyExit wrong_option(const CommandRow& row, const std::string& word) const {
     std::vector<std::string_view> known;

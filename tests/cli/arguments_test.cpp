@@ -234,6 +234,17 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
             "--ttl is given twice. sheaf help set tells more.");
   EXPECT_EQ(refused(with_servers({"set", "k", "v", "--ttl"})),
             "--ttl needs a value. sheaf help set tells more.");
+  for (const Words& words : {Words{"--nope"}, {"--", "--nope"}, {"--nope=x"}, {"--nope", "x"}}) {
+    EXPECT_EQ(refused(words), "There is no option \"--nope\". sheaf help tells more.");
+  }
+  EXPECT_EQ(refused({"list", "--nope"}),
+            "There is no option \"--nope\". sheaf help list tells more.");
+  EXPECT_EQ(refused({"--server", "x"}),
+            "There is no option \"--server\". Did you mean --servers? sheaf help tells more.");
+  EXPECT_EQ(refused({"-"}), "There is no command \"-\". sheaf help tells more.");
+  EXPECT_EQ(refused({"list"}),
+            "list needs one of: push, insert, update, remove, range, len, clear, drop-holes. "
+            "sheaf help list tells more.");
   EXPECT_THAT(refused(with_servers({"get"})), HasSubstr("KEY"));
   EXPECT_THAT(refused(with_servers({"get", "a", "b"})), HasSubstr("b"));
   EXPECT_THAT(refused(with_servers({"set", "k"})), HasSubstr("VALUE"));
