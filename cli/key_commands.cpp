@@ -140,6 +140,13 @@ std::string_view unmet(SetCondition condition) {
   return "not stored, the key is there already";
 }
 
+// A condition of getset, for which the value before tells whether the key was there.
+bool holds(SetCondition condition, bool was_there) {
+  return condition == SetCondition::if_absent    ? !was_there
+         : condition == SetCondition::if_present ? was_there
+                                                 : true;
+}
+
 }  // namespace
 
 ExitCode run_set(Context& context) {
@@ -186,9 +193,10 @@ ExitCode run_getset(Context& context) {
                                                   .timeout = arguments.global.timeout});
   if (!before) return complain_about_key(context, key, before.error());
   if (context.json()) context.out.line(json_value(key, *before));
-  if (!*before) return negative(context, key, "the key was absent");
-  if (!context.json()) context.out.value((*before)->data, arguments.raw);
-  return ExitCode::done;
+  if (!context.json() && *before) context.out.value((*before)->data, arguments.raw);
+  return holds(arguments.condition, before->has_value())
+             ? ExitCode::done
+             : negative(context, key, unmet(arguments.condition));
 }
 
 ExitCode run_del(Context& context) {

@@ -134,8 +134,9 @@ constexpr std::array table{
     CommandRow{
         Command::getset, "getset", keys, "KEY VALUE|-",
         "write a key and print the value before (redis)",
-        "In one step. If the key was absent the exit code is 1; the value is written all the "
-        "same, unless a condition forbids it.",
+        "In one step. The exit code is 0 if the value was written, and 1 if the condition did not "
+        "hold. Either way the value before is printed, if there was one; --json tells an absent "
+        "key from an empty value.",
         getset_options},
     CommandRow{
         Command::incr, "incr", keys, "KEY [DELTA]",

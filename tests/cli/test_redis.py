@@ -49,6 +49,22 @@ class Redis(harness.OnDev):
         done = self.run_on("set", "c", "w", "--if-absent", "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["stored"]), (NEGATIVE, False))
 
+    def test_getset_ends_with_zero_if_it_has_written(self):
+        self.assertEqual(self.ends(NEGATIVE, "getset", "g", "a", "--if-present"), b"")
+        self.ends(NEGATIVE, "get", "g")
+        self.assertEqual(self.ends(DONE, "getset", "g", "a"), b"")
+        self.assertEqual(self.ends(DONE, "getset", "g", "b"), b"a")
+        self.assertEqual(self.ends(DONE, "getset", "g", "c", "--if-present"), b"b")
+        done = self.run_on("getset", "g", "d", "--if-absent")
+        if b"syntax error" in done.stderr:
+            self.skipTest("this Redis is older than 7")
+        self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b"c"))
+        self.assertIn(b"g: not stored, the key is there already on ", done.stderr)
+        self.assertEqual(self.ends(DONE, "get", "g"), b"c")
+        self.ends(DONE, "del", "g")
+        self.assertEqual(self.ends(DONE, "getset", "g", "e", "--if-absent"), b"")
+        self.assertEqual(self.ends(DONE, "get", "g"), b"e")
+
     def test_a_life_ends(self):
         self.ends(DONE, "set", "short", "v", "--ttl", "1ms")
         harness.wait_until(lambda: self.run_on("get", "short").returncode == NEGATIVE, "it ends")
