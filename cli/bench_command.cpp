@@ -72,7 +72,8 @@ class Load {
     return at;
   }
   std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
-  nanoseconds elapsed() const { return Clock::now() - start_; }
+  // From its beginning.
+  nanoseconds until(Clock::time_point end) const { return end - start_; }
 
  private:
   Context& context_;
@@ -120,13 +121,15 @@ class Caller {
       Measured& measured = read ? reads_ : writes_;
       const bool done = load_.shape().batch > 1 ? many(read, measured) : one(read, measured);
       // With a rate from when it was to begin: what an operation before held up counts.
-      if (done) measured.ended(Clock::now() - *at);
+      ended_ = Clock::now();
+      if (done) measured.ended(ended_ - *at);
     }
   }
   void add_to(BenchOperation& reads, BenchOperation& writes, BenchResult& result) const {
     reads_.add_to(reads);
     writes_.add_to(writes);
     result.late += late_;
+    result.elapsed = std::max(result.elapsed, load_.until(ended_));
     if (result.first_error.empty()) result.first_error = first_error_;
   }
 
@@ -176,6 +179,7 @@ class Caller {
   Measured reads_;
   Measured writes_;
   std::uint64_t late_ = 0;
+  Clock::time_point ended_;  // the last of its operations
   std::string first_error_;
   std::vector<std::string> keys_;
 };
@@ -245,7 +249,6 @@ BenchResult run_load(Load& load) {
     wait_for(load, running);
   }
   BenchResult result;
-  result.elapsed = load.elapsed();
   result.processor = processor_time() - before;
   const bool batches = load.shape().batch > 1;
   BenchOperation reads{.name = batches ? "get_many" : "get"};

@@ -28,7 +28,7 @@ struct BenchOperation {
 
 struct BenchResult {
   std::vector<BenchOperation> operations;  // those that there were
-  std::chrono::nanoseconds elapsed{0};     // of the load
+  std::chrono::nanoseconds elapsed{0};     // until the last operation of the load ended
   std::chrono::nanoseconds processor{0};   // time of the whole process meanwhile
   std::string first_error;                 // a sentence; empty: nothing failed
   std::uint64_t late = 0;                  // with a rate: operations that began over 1 ms late
