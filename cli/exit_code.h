@@ -16,7 +16,8 @@ enum class ExitCode : int {
   done = 0,      // Done; for mget: every key has an answer, absent included.
   negative = 1,  // The key is absent, or the condition did not hold.
   usage = 2,     // Usage, invalid key, value, URI or configuration, not supported by the endpoint.
-  failed = 3,    // Nothing was changed: not reached, timed out, refused by the server.
+  failed = 3,    // Not reached, timed out, refused by the server; of several keys some may be done.
+                 // Or standard output could not be written, whatever was done before.
   unknown = 4,   // A write may have happened, or happen later.
   closed_pipe = 141,  // As of a program that SIGPIPE ends.
 };

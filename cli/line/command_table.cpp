@@ -297,7 +297,9 @@ constexpr std::array exits{
     ExitRow{0, "done"},
     ExitRow{1, "the key is absent, or the condition did not hold"},
     ExitRow{2, "not allowed as asked: the command line, a key, a value, the configuration"},
-    ExitRow{3, "failed, and nothing was changed: not reached, timed out, refused by the server"},
+    ExitRow{3,
+            "failed: not reached, timed out, refused by the server; of several keys some may be "
+            "done; or standard output could not be written, whatever was done"},
     ExitRow{4, "unknown: a write may have happened, or happen later"},
 };
 
