@@ -65,7 +65,7 @@ class Report {
       complain("interrupted: " + with_commas(tally_.answered()) + " keys were " + done + ".");
       return ended_by(signal);
     }
-    if (!why_.empty()) complain(why_);
+    if (!why_.empty()) (void)refuse(context_, why_);
     return stopped() ? code_ : tally_.exit_code();
   }
 
@@ -291,8 +291,7 @@ ExitCode run_mset(Context& context) {
   Report report(context);
   ItemReader reader(context);
   if (!reader.check_first()) {
-    complain(reader.error() + "; nothing was written.");
-    return ExitCode::usage;
+    return refuse(context, reader.error() + "; nothing was written.");
   }
   write_all_parts(context, reader, report);
   const std::string written = with_commas(report.tally().answered());

@@ -267,7 +267,7 @@ ExitCode run_bench(Context& context) {
   const std::string prefix = "sheaf-bench-" + random.hex(8) + ":";
   const Interrupts interrupts;
   Load load(context, prefix);
-  if (const auto error = fill(load)) return complain_about(*error);
+  if (const auto error = fill(load)) return complain_about(context, *error);
   const BenchResult result = run_load(load);
   clean_up(load);
   if (context.json()) {

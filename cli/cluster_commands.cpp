@@ -10,6 +10,7 @@
 
 #include <sheaf/prometheus.h>
 
+#include "base/local_error.h"
 #include "cli/commands.h"
 #include "cli/json_lines.h"
 #include "cli/keys.h"
@@ -96,7 +97,7 @@ void place_keys(std::uint64_t count, const Client& client, std::vector<NodeShare
 
 ExitCode run_slots(Context& context) {
   auto servers = context.client.cluster_servers({.timeout = context.arguments.global.timeout});
-  if (!servers) return complain_about(servers.error());
+  if (!servers) return complain_about(context, servers.error());
   std::erase_if(*servers, [](const ClusterServer& server) { return server.slots.empty(); });
   std::vector<NodeShare> shares;
   for (const ClusterServer& server : *servers) {
@@ -132,10 +133,12 @@ ExitCode run_ring_diff(const Arguments& arguments, Output& out) {
   std::vector<ClusterConfig> configs;
   for (const std::string& uri : arguments.ring_diff) {
     auto config = ClusterConfig::parse_uri(uri);
-    if (!config) return complain_about(config.error());
+    if (!config) return complain_about(config.error(), arguments.global.json, out);
     if (servers_decide(*config)) {
-      complain("the servers of a cluster decide themselves who owns what: " + uri + ".");
-      return ExitCode::usage;
+      return complain_about(
+          local_error(Outcome::invalid, Reason::bad_argument,
+                      "the servers of a cluster decide themselves who owns what: " + uri),
+          arguments.global.json, out);
     }
     configs.push_back(std::move(*config));
   }
@@ -151,8 +154,7 @@ ExitCode run_ring_diff(const Arguments& arguments, Output& out) {
   file << diff_svg(diff);
   file.close();
   if (file) return ExitCode::done;
-  complain("cannot write " + arguments.svg + ".");
-  return ExitCode::failed;
+  return fail("cannot write " + arguments.svg + ".", arguments.global.json, out);
 }
 
 namespace {
@@ -179,8 +181,12 @@ void write_json(Context& context, const std::vector<NodeReport>& reports,
 ExitCode write_metrics(Context& context) {
   const std::string text = prometheus_text(context.client.metrics());
   const std::string& path = context.arguments.textfile;
-  if (!path.empty()) return replace_file(path, text);
-  context.out.write(text);
+  if (path.empty()) {
+    context.out.write(text);
+  } else if (const auto failure = replace_file(path, text)) {
+    return failure->allowed ? fail(failure->sentence, context.json(), context.out)
+                            : refuse(context, failure->sentence);
+  }
   return ExitCode::done;
 }
 

@@ -5,6 +5,7 @@
 //
 // Thread rule: one thread.
 
+#include <string>
 #include <string_view>
 
 #include <sheaf/client.h>
@@ -28,8 +29,14 @@ struct Context {
 
 // Prints the error's sentence; returns what it means for the exit code.
 ExitCode complain_about(const Error& error);
-// The same for one key: the sentence begins with the key, and in `--json` mode its line goes to
-// `out`.
+// The same; in `--json` mode its line goes to `out`, too.
+ExitCode complain_about(const Error& error, bool json, Output& out);
+ExitCode complain_about(Context& context, const Error& error);
+// What is not allowed as asked, in one sentence.
+ExitCode refuse(Context& context, std::string sentence);
+// What failed on this side, in one sentence, and nothing was changed.
+ExitCode fail(const std::string& sentence, bool json, Output& out);
+// An error for one key: the sentence begins with the key, and in `--json` mode its line names it.
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error);
 // "KEY: SENTENCE". Of an empty key the sentence alone.
 std::string about_key(std::string_view key, std::string_view sentence);

@@ -15,10 +15,7 @@ ExitCode run_exec(Context& context) {
   if (!arguments.node.empty()) command.at_node(arguments.node);
   const auto reply =
       context.client.execute(std::move(command), {.timeout = context.arguments.global.timeout});
-  if (!reply) {
-    if (context.json()) context.out.line(json_failure(reply.error()));
-    return complain_about(reply.error());
-  }
+  if (!reply) return complain_about(context, reply.error());
   context.out.line(context.json() ? json_reply(*reply) : reply_text(*reply));
   return reply->is_null() ? ExitCode::negative : ExitCode::done;
 }

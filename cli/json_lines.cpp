@@ -62,12 +62,12 @@ std::string iso_time(std::chrono::system_clock::time_point time) {
   return format_utc(std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()));
 }
 
-Json json_of(const Error& error) {
+Json json_of(const Error& error, std::string_view sentence = {}) {
   Json object = Json::object();
   object["outcome"] = to_string(error.outcome);
   object["reason"] = to_string(error.reason);
   if (!error.node.empty()) object["node"] = error.node;
-  object["text"] = sentence_of(error);
+  object["text"] = sentence.empty() ? sentence_of(error) : std::string(sentence);
   return object;
 }
 
@@ -326,9 +326,11 @@ std::string json_reply(const CommandReply& reply) {
   return line_of(object);
 }
 
-std::string json_failure(const Error& error) {
+std::string json_failure(const Error& error) { return json_failure(error, {}); }
+
+std::string json_failure(const Error& error, std::string_view sentence) {
   Json object = Json::object();
-  object["error"] = json_of(error);
+  object["error"] = json_of(error, sentence);
   return line_of(object);
 }
 

@@ -88,8 +88,9 @@ std::string json_server(const ClusterServer& server);
 // are distinct texts, else an array of pairs. A text inside that is not UTF-8: {"base64":T}; an
 // error inside: {"error":T}. Numbers that JSON has not are texts.
 std::string json_reply(const CommandReply& reply);
-// {"error":E}
+// {"error":E}; `sentence` is its text if that is not sentence_of(error).
 std::string json_failure(const Error& error);
+std::string json_failure(const Error& error, std::string_view sentence);
 
 // {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".
 std::string json_stats(std::string_view node, std::string_view lines);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/local_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -17,6 +18,33 @@ namespace sheaf::cli {
 ExitCode complain_about(const Error& error) {
   complain(sentence_of(error));
   return exit_code(error);
+}
+
+ExitCode complain_about(const Error& error, bool json, Output& out) {
+  if (json) out.line(json_failure(error));
+  return complain_about(error);
+}
+
+ExitCode complain_about(Context& context, const Error& error) {
+  return complain_about(error, context.json(), context.out);
+}
+
+namespace {
+
+Error not_allowed(std::string sentence) {
+  return local_error(Outcome::invalid, Reason::bad_argument, std::move(sentence));
+}
+
+}  // namespace
+
+ExitCode refuse(Context& context, std::string sentence) {
+  return complain_about(context, not_allowed(std::move(sentence)));
+}
+
+ExitCode fail(const std::string& sentence, bool json, Output& out) {
+  if (json) out.line(json_failure(local_error(Outcome::not_sent, Reason::other, ""), sentence));
+  complain(sentence);
+  return ExitCode::failed;
 }
 
 ExitCode complain_about_key(Context& context, std::string_view key, const Error& error) {
@@ -121,7 +149,7 @@ std::optional<std::string> value_of(Context& context) {
   if (!arguments.from_stdin) return arguments.value;
   auto piped = read_all(context.in, context.client.config().value_limit);
   if (piped) return std::move(*piped);
-  complain(about_key(arguments.keys.front(), piped.error() + "."));
+  (void)complain_about_key(context, arguments.keys.front(), not_allowed(piped.error() + "."));
   return std::nullopt;
 }
 

@@ -24,7 +24,7 @@ std::unique_ptr<KeyList> read_keys(Context& context) {
   if (context.arguments.from_stdin) {
     auto input = read_all(context.in, most_input);
     if (!input) {
-      complain(input.error() + ".");
+      (void)refuse(context, input.error() + ".");
       return nullptr;
     }
     list->text = std::move(*input);
@@ -35,7 +35,7 @@ std::unique_ptr<KeyList> read_keys(Context& context) {
     if (!seen.insert(given[i]).second) continue;
     const auto location = context.client.locate(given[i]);
     if (!location && location.error().outcome == Outcome::invalid) {
-      complain(name_of(context, i, given[i]) + ": " + sentence_of(location.error()));
+      (void)refuse(context, name_of(context, i, given[i]) + ": " + sentence_of(location.error()));
       return nullptr;
     }
     list->keys.push_back(given[i]);

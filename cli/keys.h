@@ -30,7 +30,7 @@ struct KeyList {
 
 // Reads and checks the keys before anything is asked of a node. Null: a key is not allowed or
 // standard input could not be read; one sentence, naming the line where there is one, has been
-// printed.
+// printed, in `--json` mode also its line.
 std::unique_ptr<KeyList> read_keys(Context& context);
 
 }  // namespace sheaf::cli

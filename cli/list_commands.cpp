@@ -7,6 +7,7 @@
 
 #include <sheaf/list.h>
 
+#include "base/local_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -80,8 +81,8 @@ class ItemPusher {
   ExitCode finish() {
     const std::string so_far = with_commas(pushed_) + " items are in the list.";
     if (!lines_.error().empty()) {
-      complain(about_key(list_.name(), lines_.error() + "; " + so_far));
-      return ExitCode::usage;
+      return failed(context_, local_error(Outcome::invalid, Reason::bad_argument,
+                                          lines_.error() + "; " + so_far));
     }
     if (const int signal = Interrupts::signal(); signal != 0) {
       complain(about_key(list_.name(), "interrupted: " + so_far));

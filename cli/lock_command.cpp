@@ -108,10 +108,7 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
     const int number = signals.take().number;
     if (number != 0 && number != SIGCHLD) return ended_by(number);
   }
-  if (got->failed()) {
-    complain(about_key(wanted.name, sentence_of(got->error())));
-    return exit_code(got->error());
-  }
+  if (got->failed()) return complain_about_key(context, wanted.name, got->error());
   if (got->busy()) {
     complain("the lock " + printable(wanted.name) + " is held by another; waited " +
              format_duration(wanted.wait) + ".");

@@ -11,7 +11,6 @@
 #include "base/local_error.h"
 #include "cli/commands.h"
 #include "cli/dev/dev_command.h"
-#include "cli/json_lines.h"
 #include "cli/line/arguments.h"
 #include "cli/line/password.h"
 #include "cli/lock_command.h"
@@ -33,12 +32,6 @@ Result<ClusterConfig> configure(const GlobalArguments& global) {
   });
 }
 
-// In `--json` mode it is a line of standard output, too.
-ExitCode refuse(const Error& error, bool json, Output& out) {
-  if (json) out.line(json_failure(error));
-  return complain_about(error);
-}
-
 ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   auto config = configure(arguments.global);
   // One command needs few nodes, locate and ring often none: connections are made when they are
@@ -51,7 +44,7 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   std::optional<PassedSignals> passed;
   if (arguments.command == Command::lock) passed.emplace();
   auto client = config ? Client::open(std::move(*config)) : Failure(std::move(config.error()));
-  if (!client) return refuse(client.error(), arguments.global.json, out);
+  if (!client) return complain_about(client.error(), arguments.global.json, out);
   Context context{arguments, *client, in, out};
   switch (arguments.command) {
     case Command::get:
@@ -112,9 +105,9 @@ ExitCode run_command(const std::vector<std::string>& words, int in, Output& out)
     if (end.code == ExitCode::done) {
       out.write(end.text);
     } else {
-      if (std::ranges::find(words, "--json") != words.end())
-        out.line(json_failure(local_error(Outcome::invalid, Reason::bad_argument, end.text)));
-      complain(end.text);
+      const bool json = std::ranges::find(words, "--json") != words.end();
+      return complain_about(local_error(Outcome::invalid, Reason::bad_argument, end.text), json,
+                            out);
     }
     return end.code;
   }

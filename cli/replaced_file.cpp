@@ -4,8 +4,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "cli/output.h"
-
 namespace sheaf::cli {
 
 namespace {
@@ -26,13 +24,12 @@ fs::path behind_links(fs::path path) {
 
 }  // namespace
 
-ExitCode replace_file(const std::string& path, std::string_view text) {
+std::optional<NotReplaced> replace_file(const std::string& path, std::string_view text) {
   const fs::path target = behind_links(path);
   std::error_code failed;
   const fs::file_status there = fs::symlink_status(target, failed);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
-    complain(path + " is not a regular file, and only such a file is replaced.");
-    return ExitCode::usage;
+    return NotReplaced{false, path + " is not a regular file, and only such a file is replaced."};
   }
   const fs::path fresh = target.string() + ".new";
   std::ofstream file(fresh, std::ios::binary);
@@ -40,9 +37,8 @@ ExitCode replace_file(const std::string& path, std::string_view text) {
   file.close();
   failed.clear();
   if (file) fs::rename(fresh, target, failed);
-  if (file && !failed) return ExitCode::done;
-  complain("cannot write " + path + ".");
-  return ExitCode::failed;
+  if (file && !failed) return std::nullopt;
+  return NotReplaced{true, "cannot write " + path + "."};
 }
 
 }  // namespace sheaf::cli

@@ -4,15 +4,19 @@
 //
 // Thread rule: none but what the caller keeps: one writer of a path at a time.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "cli/exit_code.h"
-
 namespace sheaf::cli {
 
-// Links are followed, and the file that they lead to is replaced. `usage`: what is there is not a
-// regular file and stays; `failed`: it cannot be written. Both with a sentence on standard error.
-ExitCode replace_file(const std::string& path, std::string_view text);
+// Why a file was not replaced.
+struct NotReplaced {
+  bool allowed = true;  // false: what is there is not a regular file, and stays
+  std::string sentence;
+};
+
+// Links are followed, and the file that they lead to is replaced.
+std::optional<NotReplaced> replace_file(const std::string& path, std::string_view text);
 
 }  // namespace sheaf::cli

@@ -37,8 +37,12 @@ class Follower {
 
  private:
   std::optional<ExitCode> fail(const WatchEvent& event) {
-    complain(printable(event.key) + ": " + sentence_of(*event.error));
-    if (!is_final(*event.error)) return std::nullopt;
+    if (!is_final(*event.error)) {
+      complain(about_key(event.key, sentence_of(*event.error)));
+      return std::nullopt;
+    }
+    (void)complain_about_key(context_, event.key, *event.error);
+    if (!context_.out.flush()) return ExitCode::failed;
     lost_.add_failure(*event.error);
     if (lost_.failures() < keys_) return std::nullopt;
     return lost_.exit_code();
@@ -57,17 +61,17 @@ ExitCode run_watch(Context& context, const Signals& signals) {
   if (!list) return ExitCode::usage;
   auto watch = context.client.watch(std::span<const std::string_view>(list->keys),
                                     {.queue_limit = most_queued});
-  if (!watch) return complain_about(watch.error());
+  if (!watch) return complain_about(context, watch.error());
   Follower follower(context, list->keys.size());
   const auto give_up = std::chrono::steady_clock::now() + context.arguments.global.timeout;
   while (signals.wait(std::chrono::milliseconds(0)) != Signals::Event::end) {
     const auto event = watch->next({.wait = signal_delay});
-    if (!event) return complain_about(event.error());
+    if (!event) return complain_about(context, event.error());
     if (*event) {
       if (const auto code = follower.take(**event)) return *code;
     } else if (!follower.reached() && std::chrono::steady_clock::now() >= give_up) {
-      complain("no node of these keys was reached within --timeout.");
-      return ExitCode::failed;
+      return fail("no node of these keys was reached within --timeout.", context.json(),
+                  context.out);
     }
   }
   return ExitCode::done;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/child_program.h"
+#include "cli/commands.h"
 #include "cli/dev/broker_group.h"
 #include "cli/dev/resp_files.h"
 #include "cli/json_lines.h"
@@ -14,11 +15,6 @@
 namespace sheaf::cli {
 
 namespace {
-
-ExitCode refuse(const std::string& sentence) {
-  complain(sentence);
-  return ExitCode::failed;
-}
 
 std::filesystem::path program_folder() {
   std::error_code ignored;
@@ -101,6 +97,7 @@ ExitCode run_program_on(BrokerGroup& group, const std::vector<std::string>& word
 }  // namespace
 
 ExitCode run_dev(const DevArguments& arguments, bool json, Output& out) {
+  const auto refuse = [&](const std::string& sentence) { return fail(sentence, json, out); };
   auto plan = make_plan(arguments);
   if (!plan) return refuse(plan.error());
 

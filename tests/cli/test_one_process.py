@@ -57,6 +57,33 @@ class Usage(Case):
                     "rediss://r1?tls_cert=client.pem"):
             self.refused("--servers", uri, "get", "k", says="")
 
+    def test_every_error_is_a_line_of_json(self):
+        def error_of(*words, code=USAGE, **more):
+            done = sheaf("--servers", self.uri, "--json", *words, **more)
+            self.assertEqual(done.returncode, code, (words, done.stderr))
+            self.assert_sentences(done.stderr)
+            line, = done.stdout.splitlines()
+            return json.loads(line)
+
+        self.assertIn("empty", error_of("mget", "k", "")["error"]["text"])
+        self.assertIn("line 1", error_of("mset", "-", stdin=b"{")["error"]["text"])
+        self.assertEqual(error_of("lock", "", "--", "true")["error"]["outcome"], "invalid")
+        folder = os.open("/", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        for words in (["mget", "-"], ["mset", "-"], ["set", "k", "-"], ["list", "push", "l", "-"],
+                      ["locate", "-"], ["append", "k", "-"]):
+            done = subprocess.run(raw(harness.program, "--servers", self.uri, "--json", *words),
+                                  stdin=folder, capture_output=True, check=False,
+                                  timeout=harness.LONGEST)
+            self.assertEqual(done.returncode, USAGE, (words, done.stderr))
+            line, = done.stdout.splitlines()
+            self.assertIn("standard input", json.loads(line)["error"]["text"], words)
+        with socket.create_server(("127.0.0.1", 0)) as busy:
+            done = sheaf("--json", "dev", "--memcached", "1", "--port", busy.getsockname()[1],
+                         "--", "true")
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("text", json.loads(done.stdout)["error"])
+
     def test_an_empty_key_is_refused_by_every_command(self):
         for words in (["get", ""], ["set", "", "v"], ["del", ""], ["mget", "a", ""],
                       ["locate", ""]):
