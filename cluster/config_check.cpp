@@ -274,6 +274,11 @@ Found check_login(const ClusterConfig& config, LoginFrom from) {
     return problem(std::string(to_string(config.kind)) + ":// takes no user and no password");
   }
   if (auto wrong = check_login_source(config, from)) return wrong;
+  const bool wants_user = protocol::traits_of(config.kind).options == OptionGroup::memcached;
+  if (wants_user && from != LoginFrom::callback && config.user.empty() && !secret.empty()) {
+    return problem("there is a password without a user name, which " +
+                   std::string(to_string(config.kind)) + ":// needs");
+  }
   const bool open = !config.tls && !config.allow_plain_password;
   if (secret.empty() || !open) return std::nullopt;
   const auto exposed = std::ranges::find_if(

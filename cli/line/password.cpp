@@ -1,11 +1,18 @@
 #include "cli/line/password.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/local_error.h"
+#include "base/secret.h"
+#include "base/text.h"
 
 namespace sheaf::cli {
 namespace {
@@ -21,6 +28,22 @@ void hide(char* uri) {
   const std::size_t at = text.rfind('@');
   if (colon == text.npos || at == text.npos || at < colon) return;
   std::fill(uri + colon + 1, uri + at, '*');
+}
+
+// Why the client will find no password in this file; empty: it will find one.
+std::string why_no_password(const std::string& path) {
+  constexpr std::size_t most_bytes = 64u << 10;
+  // Nobody waits for the other end of a pipe.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about{};
+  if (!file.valid() || ::fstat(file.get(), &about) != 0) return std::strerror(errno);
+  if (!S_ISREG(about.st_mode)) return "it is not a regular file";
+  Secret text(most_bytes + 1);
+  const auto size = read_up_to(file.get(), text.writable());
+  if (!size) return std::strerror(errno);
+  if (*size > most_bytes) return "it has more than 64 KiB";
+  const std::string_view line = text.view().substr(0, std::min(*size, text.view().find('\n')));
+  return line.empty() || line == "\r" ? "its first line is empty" : "";
 }
 
 }  // namespace
@@ -40,9 +63,14 @@ Result<ClusterConfig> give_password(ClusterConfig config, const std::string& fil
   }
   if (file.empty()) {
     config.password = given;
-  } else {
-    config.password_file = file;
+    return config;
   }
+  // The client reads it again for each login. What is wrong with it now is a mistake of the caller.
+  if (const std::string why = why_no_password(file); !why.empty()) {
+    return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
+                               "cannot read --password-file " + printable(file, 256) + ": " + why));
+  }
+  config.password_file = file;
   return config;
 }
 

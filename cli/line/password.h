@@ -2,7 +2,7 @@
 
 // Passwords that a command line keeps out of itself, and what it shows of those that it does not.
 //
-// Thread rule: pure functions.
+// Thread rule: pure functions, but for a look into the file.
 
 #include <span>
 #include <string>
@@ -16,7 +16,7 @@ namespace sheaf::cli {
 inline constexpr const char* password_variable = "SHEAF_PASSWORD";
 
 // The configuration with the password of --password-file, or of the environment or the terminal
-// (empty: none). It is refused where passwords come from two places.
+// (empty: none). It is refused where passwords come from two places, or if the file has none.
 Result<ClusterConfig> give_password(ClusterConfig config, const std::string& file,
                                     const std::string& given);
 

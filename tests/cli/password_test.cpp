@@ -1,7 +1,11 @@
 #include "cli/line/password.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace sheaf::cli {
@@ -46,7 +50,16 @@ TEST(CliPassword, ComesFromAFileOrFromTheEnvironment) {
   ClusterConfig config = configured("redis://line4@127.0.0.1");
   EXPECT_EQ(give_password(config, "", "")->password, "") << "empty is as good as not set";
   EXPECT_EQ(give_password(config, "", "")->password_file, "");
-  EXPECT_EQ(give_password(config, "/p", "")->password_file, "/p");
+  const std::string path = testing::TempDir() + "sheaf-password-" + std::to_string(getpid());
+  std::ofstream(path) << "geheim\n";
+  EXPECT_EQ(give_password(config, path, "")->password_file, path);
+  std::ofstream(path).flush();
+  EXPECT_EQ(give_password(config, path, "").error().text,
+            "cannot read --password-file " + path + ": its first line is empty");
+  std::remove(path.c_str());
+  const Error missing = give_password(config, path, "").error();
+  EXPECT_EQ(missing.text, "cannot read --password-file " + path + ": No such file or directory");
+  EXPECT_EQ(missing.outcome, Outcome::invalid);
   EXPECT_EQ(give_password(config, "", "geheim")->password, "geheim");
 }
 

@@ -130,6 +130,18 @@ class Configuration(Case):
         self.refused("--config", self.folder.name, "get", "k", says="")
 
 
+    def test_a_password_that_cannot_be_used_is_one_sentence(self):
+        server = "redis://ann@127.0.0.1:1"
+        for path in (os.path.join(self.folder.name, "none"), self.folder.name, self.file(""),
+                     self.file("x" * 70000)):
+            self.refused("--servers", server, "--password-file", path, "get", "k",
+                         says="cannot read --password-file " + path)
+        done = sheaf("--servers", "memcached://127.0.0.1:1", "get", "k",
+                     env={"SHEAF_PASSWORD": "x"})
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn(b"a password without a user name", done.stderr)
+
+
 class NoConnection(Case):
     uri = NOBODY
 

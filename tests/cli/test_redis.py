@@ -248,7 +248,7 @@ class Login(harness.Case):
             self.assertNotIn(b"p@ss", done.stderr)
             missing = os.path.join(folder, "missing")
             done = sheaf("--servers", user, "--password-file", missing, "get", "f")
-            self.assertEqual(done.returncode, FAILED)
+            self.assertEqual(done.returncode, USAGE)
             self.assertIn(missing.encode(), done.stderr)
         done = sheaf("--servers", self.uri_of("app:p%40ss@"), "get", "f",
                      env={**os.environ, "SHEAF_PASSWORD": "p@ss"})

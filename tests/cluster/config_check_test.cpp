@@ -90,6 +90,11 @@ TEST(ConfigCheck, ChecksTheLogin) {
               c.allow_plain_password = true;
             }),
             "");
+  EXPECT_EQ(verdict([](auto& c) {
+              c.kind = EndpointKind::memcached;
+              c.password = "p";
+            }),
+            "there is a password without a user name, which memcached:// needs");
 }
 
 TEST(ConfigCheck, KnowsTheNamesOfEmbeddedEngines) {
