@@ -55,19 +55,32 @@ std::string options_of(const std::string& command) {
   return all;
 }
 
-// Options whose value is a file, or is anything, joined by `|`.
-std::string options_with(bool files) {
+// Options with a value, joined by `|`.
+std::string options_with_value() {
   std::set<std::string_view> names;
   const auto add = [&](std::span<const OptionRow> rows) {
     for (const OptionRow& row : rows) {
-      if (!row.value.empty() && (row.completes == Completes::files) == files)
-        names.insert(row.name);
+      if (!row.value.empty()) names.insert(row.name);
     }
   };
   add(global_options());
   for (const CommandRow& row : command_table()) add(row.options);
   std::string all;
   for (const std::string_view name : names) all.append(all.empty() ? "" : "|").append(name);
+  return all;
+}
+
+// Patterns of COMMAND:OPTION where the value is a file, joined by `|`.
+std::string options_with_file() {
+  std::string all;
+  const auto add = [&](const std::string& command, std::span<const OptionRow> rows) {
+    for (const OptionRow& row : rows) {
+      if (row.completes != Completes::files) continue;
+      all.append(all.empty() ? "" : "|").append(command).append(":").append(row.name);
+    }
+  };
+  add("*", global_options());
+  for (const CommandRow& row : command_table()) add(first_word(row.name), row.options);
   return all;
 }
 
@@ -81,39 +94,67 @@ std::string quoted(std::string_view text) {
 std::string bash() {
   std::string words;
   for (const std::string& word : commands()) words += " " + word;
+  std::string actions_of_help;
+  for (const std::string& command : commands()) {
+    if (const std::string actions = actions_of(command); !actions.empty())
+      actions_of_help.append(" ").append(command).append(") actions=\"" + actions + "\" ;;");
+  }
   std::string out = R"(# bash completion for sheaf: source <(sheaf completion bash)
 _sheaf() {
-  local word=${COMP_WORDS[COMP_CWORD]} command= action= i
+  local rest=${COMP_LINE:0:COMP_POINT} next part= lead= command= previous= i
+  local -a words=() args=()
   COMPREPLY=()
-  case ${COMP_WORDS[COMP_CWORD-1]} in
-    )";
-  out += options_with(true) + R"()
-      mapfile -t COMPREPLY < <(compgen -f -- "$word")
-      return ;;
-    )";
-  out += options_with(false) + R"()
-      return ;;
-  esac
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    case ${COMP_WORDS[i]} in
+  # bash has cut words at : and = too. Parts with no blank between them are one word.
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    next=${rest#"${rest%%[![:blank:]]*}"}
+    part=${COMP_WORDS[i]}
+    [ "$i" -lt "$COMP_CWORD" ] || part=$next
+    if [ "$i" -gt 0 ] && [ "$next" = "$rest" ]; then words[${#words[@]}-1]+=$part
+    else words+=("$part"); fi
+    rest=${next#"$part"}
+  done
+  local last=$((${#words[@]} - 1))
+  local word=${words[last]}
+  # What is offered takes the place of the last part alone.
+  case ${COMP_WORDBREAKS-} in *:*) part=${part##*:} ;; esac
+  case ${COMP_WORDBREAKS-} in *=*) part=${part##*=} ;; esac
+  local kept=${word%"$part"}
+  for ((i = 1; i < last; i++)); do
+    case ${words[i]} in
       --) return ;;
       )";
-  out += options_with(true) + "|" + options_with(false) + R"() ((i++)) ;;
+  out += options_with_value() + R"() ((i++)) ;;
       -*) ;;
-      *)
-        if [ -z "$command" ]; then command=${COMP_WORDS[i]}
-        elif [ -z "$action" ]; then action=${COMP_WORDS[i]}; fi ;;
+      *) if [ -z "$command" ]; then command=${words[i]}; else args+=("${words[i]}"); fi ;;
     esac
   done
+  previous=${words[last-1]}
+  case $word in
+    --*=*) previous=${word%%=*} lead=$previous= ;;
+  esac
+  case $command:$previous in
+    )";
+  out += options_with_file() + R"()
+      mapfile -t COMPREPLY < <(compgen -P "$lead" -f -- "${word#"$lead"}")
+      COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+      return ;;
+  esac
+  [ -z "$lead" ] || return
+  case $previous in
+    )";
+  out += options_with_value() + R"() return ;;
+  esac
   local options=")";
   out += names_of(global_options()) + "\" actions=\n  case $command in\n    '') actions=\"" +
          words + "\" ;;\n";
   for (const std::string& command : commands()) {
     out += "    " + command + ")";
     if (const std::string actions = actions_of(command); !actions.empty())
-      out += " [ -n \"$action\" ] || actions=\"" + actions + "\";";
+      out += " [ ${#args[@]} -gt 0 ] || actions=\"" + actions + "\";";
     if (command == "completion") out += " actions=\"bash zsh fish\";";
-    if (command == "help") out += " actions=\"" + words + "\";";
+    if (command == "help") {
+      out += " case ${args[*]-} in '') actions=\"" + words + "\" ;;" + actions_of_help + " esac;";
+    }
     out += " options+=\"" + options_of(command) + "\" ;;\n";
   }
   return out + R"(  esac

@@ -3,10 +3,12 @@
 import errno
 import os
 import pty
+import re
 import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import termios
 import time
 import unittest
@@ -169,11 +171,15 @@ def sleeps_in_read(pid):
 
 class Shells(unittest.TestCase):
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """What bash offers for the last word; as bash does, words are cut at : and =."""
         script = sheaf("completion", "bash").stdout.decode()
-        quoted = " ".join("'%s'" % word for word in ("sheaf",) + words)
-        script += ("COMP_WORDS=(%s); COMP_CWORD=%d; _sheaf; printf '%%s\\n' \"${COMPREPLY[@]}\"\n" %
-                   (quoted, len(words)))
+        line = " ".join(("sheaf",) + words)
+        parts = ["sheaf"] + [part for word in words
+                             for part in re.findall("[:=]+|[^:=]+", word) or [""]]
+        script += ("COMP_LINE='%s'; COMP_POINT=%d; COMP_WORDS=(%s); COMP_CWORD=%d; _sheaf\n"
+                   "printf '%%s\\n' \"${COMPREPLY[@]}\"\n" %
+                   (line + " behind", len(line), " ".join("'%s'" % part for part in parts),
+                    len(parts) - 1))
         done = subprocess.run(["bash", "-u", "-c", script], capture_output=True, check=False,
                               timeout=harness.LONGEST, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -191,6 +197,27 @@ class Shells(unittest.TestCase):
         self.assertEqual(self.complete("--timeout", "3s", "nod"), ["nodes"])
         self.assertEqual(self.complete("completion", "z"), ["zsh"])
         self.assertEqual(self.complete("get", "--", "--if"), [])
+        self.assertEqual(self.complete("help", "list", "pu"), ["push"])
+        self.assertEqual(self.complete("help", "lis"), ["list"])
+
+    def test_bash_completes_behind_words_that_it_cuts(self):
+        self.assertEqual(self.complete("--servers", "redis://r1:7", "gets"), ["getset"])
+        self.assertEqual(self.complete("--servers=redis://r1", "gets"), ["getset"])
+        self.assertEqual(self.complete("--timeout=3s", "getse"), ["getset"])
+        self.assertEqual(self.complete("--timeout="), [])
+        self.assertEqual(self.complete("get", "a:b", "--fen"), ["--fence"])
+
+    def test_bash_completes_files_where_options_want_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("one", "a:b"):
+                with open(os.path.join(folder, name), "w", encoding="utf-8"):
+                    pass
+            self.assertEqual(self.complete("--config", folder + "/o"), [folder + "/one"])
+            self.assertEqual(self.complete("--config=" + folder + "/o"), [folder + "/one"])
+            self.assertEqual(self.complete("--config=" + folder + "/a:"), ["b"])
+            self.assertEqual(self.complete("migrate", "--keys", folder + "/o"), [folder + "/one"])
+            self.assertEqual(self.complete("ring", "--keys", folder + "/o"), [])
+            self.assertEqual(self.complete("ring", "--svg", folder + "/o"), [folder + "/one"])
 
     def test_scripts_are_what_their_shells_read(self):
         for shell in ("bash", "zsh", "fish"):
