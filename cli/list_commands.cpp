@@ -60,7 +60,7 @@ class ItemPusher {
       length_ = done.length;
       progress.show(pushed_, lines_.bytes());
       if (!done.error) continue;
-      complain(about_key(list_.name(), with_commas(pushed_) + " items are in the list."));
+      complain(about_key(list_.name(), with_commas(pushed_) + " items were added."));
       return failed(context_, *done.error);
     }
     return finish();
@@ -79,7 +79,7 @@ class ItemPusher {
     return true;
   }
   ExitCode finish() {
-    const std::string so_far = with_commas(pushed_) + " items are in the list.";
+    const std::string so_far = with_commas(pushed_) + " items were added.";
     if (!lines_.error().empty()) {
       return failed(context_, local_error(Outcome::invalid, Reason::bad_argument,
                                           lines_.error() + "; " + so_far));
@@ -113,7 +113,7 @@ ExitCode push(Context& context, List& list) {
   if (values.size() > 1) {
     complain(about_key(arguments.name, std::to_string(pushed.pushed) + " of " +
                                            std::to_string(values.size()) +
-                                           " items are in the list."));
+                                           " items were added."));
   }
   return failed(context, *pushed.error);
 }

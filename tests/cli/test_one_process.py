@@ -78,6 +78,8 @@ class Usage(Case):
             self.assertEqual(done.returncode, USAGE, (words, done.stderr))
             line, = done.stdout.splitlines()
             self.assertIn("standard input", json.loads(line)["error"]["text"], words)
+            if words[0] == "list":
+                self.assertIn(b"; 0 items were added.", done.stderr)
         with socket.create_server(("127.0.0.1", 0)) as busy:
             done = sheaf("--json", "dev", "--memcached", "1", "--port", busy.getsockname()[1],
                          "--", "true")
