@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "protocol/resp/change.h"
 #include "protocol/resp/command_rules.h"
@@ -31,17 +32,22 @@ std::optional<LocalError> bad_keys(const Operation& operation) {
   return std::nullopt;
 }
 
+LocalError too_large_number(std::string_view what, std::uint64_t number) {
+  std::string text(what);
+  text.append(", ").append(std::to_string(number)).append(", is above the server's largest, ");
+  text.append(std::to_string(largest_number));
+  return {Outcome::invalid, Reason::too_large, std::move(text)};
+}
+
 // Servers count up to 2^63 - 1. What is taken away may be more: it stops at 0.
 std::optional<LocalError> bad_number(const Operation& operation) {
   const bool counts = operation.verb == Verb::increment || operation.verb == Verb::decrement;
   if (!counts) return std::nullopt;
   if (operation.verb == Verb::increment && operation.delta > largest_number) {
-    return too_large("the number to add", operation.delta, "the largest number of the server,",
-                     largest_number);
+    return too_large_number("the number to add", operation.delta);
   }
   if (operation.initial.value_or(0) > largest_number) {
-    return too_large("the initial number", *operation.initial, "the largest number of the server,",
-                     largest_number);
+    return too_large_number("the initial number", *operation.initial);
   }
   return std::nullopt;
 }

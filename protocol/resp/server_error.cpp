@@ -56,7 +56,7 @@ constexpr Row plain_texts[] = {
     {"syntax error", ErrorKind::syntax},
     {"value is not an integer", ErrorKind::bad_number},
     {"value is not a valid float", ErrorKind::bad_number},
-    {"increment or decrement would overflow", ErrorKind::bad_number},
+    {"increment or decrement would overflow", ErrorKind::overflow},
     {"invalid expire time", ErrorKind::bad_expiry},
     {"Unsupported protocol version", ErrorKind::no_proto},
     {"This instance has cluster support disabled", ErrorKind::cluster_disabled},
@@ -111,6 +111,12 @@ std::optional<Redirect> parse_redirect(std::string_view text) noexcept {
 // Of Redis and Valkey, when they do not know a command. A password or a value may follow.
 constexpr std::string_view repeated_words = ", with args beginning with: ";
 
+// Of an error inside of a script: " script: SHA, on @user_script:LINE."
+std::string_view without_script(std::string_view text) noexcept {
+  const std::size_t place = text.rfind(", on @user_script:");
+  return place == text.npos ? text : text.substr(0, text.rfind(" script: ", place));
+}
+
 ErrorKind kind_of_plain(std::string_view rest) noexcept {
   const auto begins_rest = [&](const Row& row) { return rest.starts_with(row.text); };
   const auto* const row = std::ranges::find_if(plain_texts, begins_rest);
@@ -120,7 +126,7 @@ ErrorKind kind_of_plain(std::string_view rest) noexcept {
 }  // namespace
 
 ServerError ServerError::parse(std::string_view text) noexcept {
-  text = text.substr(0, text.find(repeated_words));
+  text = without_script(text.substr(0, text.find(repeated_words)));
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
   const auto* const row = std::ranges::lower_bound(words, word, {}, &Row::text);
@@ -173,6 +179,7 @@ Execution ServerError::execution() const noexcept {
     case wrong_arguments:
     case syntax:
     case bad_number:
+    case overflow:
     case bad_expiry:
     case bad_etag:
     case busy_key:
@@ -213,6 +220,7 @@ Reason ServerError::reason() const noexcept {
       return Reason::syntax;
     case cross_slot:
     case bad_number:
+    case overflow:
     case bad_expiry:
     case bad_etag:
       return Reason::bad_argument;

@@ -46,6 +46,7 @@ enum class ErrorKind : std::uint8_t {
   wrong_arguments,
   syntax,
   bad_number,
+  overflow,  // a number would be above the largest
   bad_expiry,
   bad_etag,
   no_script,
@@ -86,7 +87,7 @@ struct Redirect {
 struct ServerError {
   ErrorKind kind = ErrorKind::other;
   std::optional<Redirect> redirect{};  // of moved and ask, always
-  std::string_view text{};             // all of it but what it repeats of the request
+  std::string_view text{};  // all of it but what it repeats of the request or says of a script
 
   // The text of the reply, without "-" and line end.
   static ServerError parse(std::string_view text) noexcept;

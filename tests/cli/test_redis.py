@@ -78,6 +78,12 @@ class Redis(harness.OnDev):
         self.assertEqual(self.ends(DONE, "incr", "n", "-100"), b"0\n")
         self.ends(DONE, "set", "text", "abc")
         self.ends(FAILED, "incr", "text")
+        self.ends(DONE, "set", "most", "9223372036854775807")
+        done = self.run_on("incr", "most")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(b"would overflow", done.stderr)
+        self.assertNotIn(b"script", done.stderr)
+        self.assertNotIn(b"another kind", done.stderr)
         self.assertEqual(self.ends(DONE, "get", "text"), b"abc")
 
     def test_touch_reports_whether_the_key_is_there_and_gives_it_a_life(self):

@@ -119,6 +119,16 @@ TEST(ServerError, KnowsWhatServersSend) {
   }
 }
 
+TEST(ServerError, TellsTheErrorAndNotTheScriptAroundIt) {
+  const ServerError error = ServerError::parse(
+      "ERR increment or decrement would overflow script: "
+      "8a2e5b1ef3d7a5a5d0d6d5b9c3c1e1a2f3b4c5d6, on @user_script:1.");
+  EXPECT_EQ(error.kind, ErrorKind::overflow);
+  EXPECT_EQ(error.execution(), Execution::refused);
+  EXPECT_EQ(error.reason(), Reason::bad_argument);
+  EXPECT_EQ(error.text, "ERR increment or decrement would overflow");
+}
+
 TEST(ServerError, NeedsTheWholeFirstWord) {
   for (const std::string_view text :
        {"", " ", "MO", "MOVE", "MOVEDx 1 a:1", "moved 1 a:1", "AS", "ASKING 1 a:1", "TRYAGAINx",

@@ -256,6 +256,11 @@ TEST(RespRefusals, BadArgumentsAreRefused) {
             "the key of 8193 bytes is above the longest key of a request, of 8192 bytes");
   EXPECT_EQ(wire.refusal(set("k", large)).text,
             "the value of 2000001 bytes is above value_limit of 2000000 bytes");
+  Operation count = operation(Verb::increment, "k");
+  count.delta = std::uint64_t{1} << 63;
+  EXPECT_EQ(wire.refusal(count).text,
+            "the number to add, 9223372036854775808, is above the server's largest, "
+            "9223372036854775807");
   EXPECT_EQ(wire.refusal(living(set("k", "v"), -1ms)).text, "the time to live is negative");
   EXPECT_EQ(wire.refusal(asking(many(with_empty))).text,
             "only a request for one key can be asking");
