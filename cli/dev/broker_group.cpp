@@ -38,10 +38,13 @@ bool says_port_taken(std::string_view log) {
 
 std::expected<TemporaryFolder, std::string> TemporaryFolder::make() {
   std::error_code failed;
-  std::string name = (fs::absolute(fs::temp_directory_path(failed)) / "sheaf-dev-XXXXXX").string();
+  const fs::path parent = fs::temp_directory_path(failed);
+  std::string name = failed ? "" : (fs::absolute(parent) / "sheaf-dev-XXXXXX").string();
   if (failed || mkdtemp(name.data()) == nullptr) {
     const std::string why = failed ? failed.message() : std::generic_category().message(errno);
-    return std::unexpected("no temporary folder could be made: " + why + ".");
+    const char* const given = std::getenv("TMPDIR");
+    const std::string place = given == nullptr ? "/tmp" : "TMPDIR, " + printable(given, 256);
+    return std::unexpected("no temporary folder could be made in " + place + ": " + why + ".");
   }
   return TemporaryFolder(fs::path(name));
 }

@@ -132,6 +132,15 @@ class Configuration(Case):
         self.refused("--config", self.folder.name, "get", "k", says="")
 
 
+    def test_dev_names_a_temporary_folder_that_is_not_there(self):
+        missing = os.path.join(self.folder.name, "none")
+        done = sheaf("dev", "--memcached", "1", "--", "true",
+                     env={**os.environ, "TMPDIR": missing})
+        if b"memcached is neither" in done.stderr:
+            self.skipTest("memcached is not there")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn(b"TMPDIR, " + missing.encode() + b": ", done.stderr)
+
     def test_a_password_that_cannot_be_used_is_one_sentence(self):
         server = "redis://ann@127.0.0.1:1"
         for path in (os.path.join(self.folder.name, "none"), self.folder.name, self.file(""),
