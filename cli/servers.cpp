@@ -105,10 +105,18 @@ Result<ClusterConfig> choose_servers(const GlobalArguments& global,
   std::error_code ignored;
   if (!environment.own_file.empty() && std::filesystem::exists(environment.own_file, ignored))
     return of_file(environment.own_file, cluster);
+  const std::string own =
+      environment.own_file.empty() ? "~/.config/sheaf.json" : environment.own_file;
+  if (!global.cluster.empty()) {
+    return bad_configuration(
+        "--cluster asks for a configuration file, and there is none: name it by --config FILE or "
+        "SHEAF_CONFIG, or write the file " +
+        own);
+  }
   return bad_configuration(
       "no servers are named: by --servers URI or --config FILE, by SHEAF_SERVERS or SHEAF_CONFIG, "
       "or by the file " +
-      (environment.own_file.empty() ? "~/.config/sheaf.json" : environment.own_file));
+      own);
 }
 
 namespace {

@@ -89,6 +89,8 @@ TEST_F(CliServers, WhoNamesAClusterMeansAFileAndNotTheEnvironmentsServers) {
   global.cluster = "b";
   Environment environment;
   environment.servers = "mqtt://of-env";
+  EXPECT_THAT(host_of(choose_servers(global, environment)),
+              HasSubstr("--cluster asks for a configuration file"));
   environment.own_file = file("sheaf.json", two);
   EXPECT_EQ(host_of(choose_servers(global, environment)), "host-b");
 }
