@@ -16,7 +16,11 @@ ExitCode run_exec(Context& context) {
   const auto reply =
       context.client.execute(std::move(command), {.timeout = context.arguments.global.timeout});
   if (!reply) return complain_about(context, reply.error());
-  context.out.line(context.json() ? json_reply(*reply) : reply_text(*reply));
+  if (context.json()) {
+    context.out.line(json_reply(*reply));
+  } else {
+    context.out.value_line(reply_text(*reply), context.arguments.raw);
+  }
   return reply->is_null() ? ExitCode::negative : ExitCode::done;
 }
 

@@ -80,7 +80,7 @@ constexpr std::array migrate_options{
     OptionRow{"--empty-to", "", "removes what the new servers have before it begins"},
     OptionRow{"--callers", "N", "threads that copy, 1 to 256 (default 8)"}};
 constexpr std::array exec_options{
-    OptionRow{"--node", "HOST:PORT", "to this node, whatever the keys"}};
+    OptionRow{"--node", "HOST:PORT", "to this node, whatever the keys"}, raw};
 constexpr std::array dev_options{
     OptionRow{"--brokers", "N", "how many Mosquitto brokers, 1 to 64 (default 3)"},
     OptionRow{"--memcached", "N", "how many memcached servers, 1 to 64"},

@@ -4,6 +4,7 @@ import json
 
 import harness
 from harness import DONE, FAILED, NEGATIVE, USAGE, Dev, sheaf
+from test_terminal import on_terminal
 
 SLOTS = 16384
 
@@ -42,6 +43,12 @@ class Exec(OnACluster):
         self.assertEqual(self.printed("exec", "LRANGE", "nothing", "0", "-1"), b"\n")
         self.assertEqual(self.printed("exec", "PING"), b"PONG\n")
         self.assertEqual(self.printed("exec", "--", "ZADD", "z", "-inf", "low"), b"1\n")
+
+    def test_a_value_cannot_control_a_terminal(self):
+        self.printed("exec", "SET", "bold", "\x1b[1mx")
+        for more, shown in ([], b"\\x1B[1mx\n"), (["--raw"], b"\x1b[1mx\n"):
+            self.assertEqual(on_terminal("--servers", self.dev.uri, "exec", *more, "GET", "bold"),
+                             (shown, DONE))
 
     def test_json_keeps_what_is_inside_what(self):
         self.printed("exec", "HSET", "map", "f", "1", "g", "two")
