@@ -60,9 +60,9 @@ class Dev:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.notes = b""
         line = self.process.stdout.readline()
-        if not line:
+        report = json.loads(line or b"{}")
+        if "uri" not in report:
             raise AssertionError("dev did not start: %r" % self.process.communicate()[1])
-        report = json.loads(line)
         self.uri = report["uri"]
         processes = report["servers" if others else "brokers"]
         self.pids = {each["node"]: each["pid"] for each in processes}
