@@ -15,6 +15,7 @@
 #include "cli/line/password.h"
 #include "cli/lock_command.h"
 #include "cli/servers.h"
+#include "protocol/statestore/clock.h"
 
 namespace sheaf::cli {
 
@@ -32,6 +33,14 @@ Result<ClusterConfig> configure(const GlobalArguments& global) {
   });
 }
 
+// Servers that know no fencing tokens refuse all of them.
+std::optional<Error> check_fence(const Client& client, const FencingToken& fence) {
+  if (fence.text.empty() || !client.supports(Feature::fencing)) return std::nullopt;
+  if (protocol::statestore::parse_timestamp(fence.text)) return std::nullopt;
+  return local_error(Outcome::invalid, Reason::bad_argument,
+                     "--fence is not a fencing token, the version of a lock's first set");
+}
+
 ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   auto config = configure(arguments.global);
   // One command needs few nodes, locate and ring often none: connections are made when they are
@@ -45,6 +54,9 @@ ExitCode run_on_servers(const Arguments& arguments, int in, Output& out) {
   if (arguments.command == Command::lock) passed.emplace();
   auto client = config ? Client::open(std::move(*config)) : Failure(std::move(config.error()));
   if (!client) return complain_about(client.error(), arguments.global.json, out);
+  if (auto wrong = check_fence(*client, arguments.fence)) {
+    return complain_about(*wrong, arguments.global.json, out);
+  }
   Context context{arguments, *client, in, out};
   switch (arguments.command) {
     case Command::get:

@@ -57,6 +57,10 @@ class Usage(Case):
                     "rediss://r1?tls_cert=client.pem"):
             self.refused("--servers", uri, "get", "k", says="")
 
+    def test_what_is_no_fencing_token_is_named(self):
+        for words in (["set", "f", "v"], ["get", "f"], ["del", "f"]):
+            self.refused("--servers", self.uri, *words, "--fence", "x", says="fencing token")
+
     def test_every_error_is_a_line_of_json(self):
         def error_of(*words, code=USAGE, **more):
             done = sheaf("--servers", self.uri, "--json", *words, **more)
