@@ -257,7 +257,8 @@ Taken::Step Taken::take_count() {
   out_.count.down = delta.starts_with('-');
   if (out_.count.down) delta.erase(0, 1);
   const auto size = parse_decimal(delta);
-  if (!size) return std::unexpected("DELTA must be an integer below 2^64, which - may precede.");
+  if (!size)
+    return std::unexpected("DELTA must be an integer between -2^64 and 2^64, both excluded.");
   out_.count.delta = *size;
   if (!line_.has("--initial")) {
     if (out_.ttl) return std::unexpected("--ttl of incr is for a key that --initial creates.");
@@ -349,8 +350,13 @@ Taken::Step Taken::take_dev() {
   if (line_.has("--port")) {
     const auto port = parse_decimal(line_.value("--port"));
     const std::uint64_t servers = std::uint64_t{dev.servers} * (1 + dev.replicas);
-    if (!port || *port < 1 || *port + servers - 1 > 65'535)
-      return std::unexpected("--port must be a number from 1, and all servers' up to 65535.");
+    const std::uint64_t last = 65'536 - servers;
+    if (!port || *port < 1 || *port > last) {
+      const std::string why =
+          servers == 1 ? "" : ": each of the " + std::to_string(servers) + " servers has a port";
+      return std::unexpected("--port must be a number from 1 to " + std::to_string(last) + why +
+                             ".");
+    }
     dev.port = static_cast<std::uint16_t>(*port);
   }
   dev.mosquitto = line_.value("--mosquitto");

@@ -215,7 +215,8 @@ constexpr std::array table{
                "print KEY<TAB>HOST:PORT, the node that owns a key",
                "",
                {}},
-    CommandRow{Command::ring, "ring", servers, "[OLD NEW]", "draw how the keys are shared out",
+    CommandRow{Command::ring, "ring", servers, "[--diff OLD NEW]",
+               "draw how the keys are shared out",
                "With --diff OLD and NEW are URIs, and nothing is connected to: the shares of all "
                "nodes before and after, and what goes from which to which. They are exact for "
                "slots; for rings they are those of --keys simulated keys (default 1000000).",
@@ -250,8 +251,9 @@ constexpr std::array table{
         Command::migrate, "migrate", servers, "",
         "move a cache to other memcached servers while programs use it",
         "The programs use a MigratingCache each, which reads the stage from --state: before, "
-        "mirror, switched, drain, after. In mirror the values are copied, in drain the rest "
-        "is moved. Whatever ends it, the same command goes on, and --back leads back until "
+        "mirror, switched, drain, closing, after; and restore on the way back. In mirror the "
+        "values are copied, in drain the rest is moved. Whatever ends it, the same command goes "
+        "on, and --back leads back until "
         "the stage is after. docs/migration.md has the whole road.",
         migrate_options},
     CommandRow{Command::exec, "exec", servers, "CMD...",
@@ -349,14 +351,19 @@ bool begins_commands(std::string_view word) noexcept {
 ArgumentCount count_of_arguments(const CommandRow& row) noexcept {
   ArgumentCount count;
   bool any = false;
+  bool optional = false;
   std::string_view rest = row.arguments;
   while (!rest.empty()) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (word.ends_with("--")) continue;
-    ++count.most;
-    if (!word.starts_with('[') && !word.ends_with(']')) ++count.least;
-    any = any || word.contains("...");
+    optional = optional || word.starts_with('[');
+    // An option, or "--" itself, is no argument.
+    if (!word.contains("--")) {
+      ++count.most;
+      if (!optional) ++count.least;
+      any = any || word.contains("...");
+    }
+    if (word.ends_with(']')) optional = false;
   }
   if (any) count.most = std::numeric_limits<std::size_t>::max();
   return count;

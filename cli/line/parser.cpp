@@ -111,9 +111,11 @@ class LineParser::Apps {
     for (const std::string& word : words_) line.arguments.push_back({unguard(word), literal(word)});
     const ArgumentCount count = count_of_arguments(row);
     if (line.arguments.size() < count.least || line.arguments.size() > count.most) {
-      const std::string what = row.arguments.empty() ? "no argument" : std::string(row.arguments);
+      std::string what = row.arguments.empty() ? "no argument" : std::string(row.arguments);
+      if (what.ends_with("...")) what.resize(what.size() - 3);  // a full stop follows
       const std::string extra = line.arguments.size() > count.most
-                                    ? ", not also " + quoted(line.arguments[count.most].text)
+                                    ? (row.arguments.empty() ? ", not " : ", not also ") +
+                                          quoted(line.arguments[count.most].text)
                                     : "";
       return std::unexpected(
           refusal(std::string(row.name) + " wants " + what + extra + ".", row.name));

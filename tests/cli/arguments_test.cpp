@@ -217,6 +217,11 @@ TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
   EXPECT_THAT(refused(with_servers({"list", "remove", "jobs", "1.5"})), HasSubstr("index"));
   EXPECT_EQ(refused(with_servers({"list", "clear", "jobs", "x"})),
             "list clear wants NAME, not also \"x\". sheaf help list clear tells more.");
+  EXPECT_EQ(refused(with_servers({"bench", "x"})),
+            "bench wants no argument, not \"x\". sheaf help bench tells more.");
+  EXPECT_EQ(refused(with_servers({"exec"})), "exec wants CMD. sheaf help exec tells more.");
+  EXPECT_EQ(refused({"dev", "--redis", "3", "--port", "65535"}),
+            "--port must be a number from 1 to 65533: each of the 3 servers has a port.");
   EXPECT_THAT(refused(with_servers({"list"})), HasSubstr("push, insert"));
 }
 
