@@ -272,7 +272,7 @@ Taken::Step Taken::take_count() {
 
 Taken::Step Taken::take_ring() {
   if (out_.command != Command::ring) return {};
-  if (line_.has("--diff") != (line_.arguments.size() == 2))
+  if (line_.arguments.size() != (line_.has("--diff") ? 2 : 0))
     return std::unexpected("--diff and two URIs, OLD and NEW, go together.");
   out_.ring_diff = texts();
   out_.svg = line_.value("--svg");

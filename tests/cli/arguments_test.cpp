@@ -219,6 +219,7 @@ TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
             "list clear wants NAME, not also \"x\". sheaf help list clear tells more.");
   EXPECT_EQ(refused(with_servers({"bench", "x"})),
             "bench wants no argument, not \"x\". sheaf help bench tells more.");
+  EXPECT_EQ(refused({"ring", "memcached://a"}), "--diff and two URIs, OLD and NEW, go together.");
   EXPECT_EQ(refused(with_servers({"exec"})), "exec wants CMD. sheaf help exec tells more.");
   EXPECT_EQ(refused({"dev", "--redis", "3", "--port", "65535"}),
             "--port must be a number from 1 to 65533: each of the 3 servers has a port.");
