@@ -11,13 +11,13 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
-class Wake final : public StopHandler {
+class EndsWait final : public StopHandler {
  public:
-  explicit Wake(socket::LaneDriver& driver) : driver_(driver) {}
-  void on_stop_requested() noexcept override { driver_.notify(); }
+  void on_stop_requested() noexcept override { end_.end(); }
+  const socket::WaitEnd& end() const noexcept { return end_; }
 
  private:
-  socket::LaneDriver& driver_;
+  socket::WaitEnd end_;
 };
 
 }  // namespace
@@ -45,12 +45,11 @@ bool Driver::run_one(std::optional<std::chrono::nanoseconds> wait) {
 }
 
 void Driver::run(const std::stop_token& stop) {
-  Wake handler(*state_);
-  const StopCallback wake(stop, handler);
+  EndsWait handler;
+  const StopCallback callback(stop, handler);
   while (!stop.stop_requested() && !state_->forked()) {
-    if (state_->wait_until(never)) state_->poll();
+    if (state_->wait_until(never, &handler.end())) state_->poll();
   }
-  state_->notify();  // what woke this thread may be another one's
 }
 
 void Driver::post(MoveOnlyFunction<void()> task) { state_->post(std::move(task)); }

@@ -61,7 +61,9 @@ class SHEAF_API Driver {
   /// poll(). False: there was nothing.
   bool run_one(std::optional<std::chrono::nanoseconds> wait = std::nullopt);
   /// Does what there is to do until the token is asked to stop: the loop of a thread for many
-  /// clients, `std::jthread thread([&](std::stop_token stop) { driver.run(stop); });`.
+  /// clients, `std::jthread thread([&](std::stop_token stop) { driver.run(stop); });`. Throws
+  /// std::system_error when no descriptor can be had; each run() needs one, so that it ends at once
+  /// whatever other threads do.
   void run(const std::stop_token& stop);
   /// Adds a task of the program's own, which poll() runs among the callbacks. What it throws leaves
   /// poll(); what waits behind it waits for the next.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -37,6 +38,15 @@ void close_all(std::initializer_list<int> descriptors) noexcept {
 }
 
 }  // namespace
+
+WaitEnd::WaitEnd() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!event_.valid())
+    throw std::system_error(errno, std::generic_category(), "no descriptor to end a wait");
+}
+
+WaitEnd::~WaitEnd() = default;
+
+void WaitEnd::end() noexcept { static_cast<void>(eventfd_write(event_.get(), 1)); }
 
 // The clock is that of read_clocks(), which goes on while the machine is suspended.
 DriverSignal::DriverSignal()
@@ -82,16 +92,19 @@ void DriverSignal::ring_at(Deadline due) noexcept {
   timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
-bool DriverSignal::wait_until(Deadline until) noexcept {
+bool DriverSignal::wait_until(Deadline until, const WaitEnd* end) noexcept {
   for (;;) {
     const Deadline left = until == never ? never : until - read_monotonic();
     timespec time{};
     if (left != never) {
       time = timespec_of(std::clamp<Deadline>(left, {}, std::chrono::hours(24)));
     }
-    pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
-    const int ready = ::ppoll(&wanted, 1, left == never ? nullptr : &time, nullptr);
-    if (ready > 0) return true;
+    std::array<pollfd, 2> wanted{{{.fd = descriptor_, .events = POLLIN, .revents = 0},
+                                  {.fd = -1, .events = POLLIN, .revents = 0}}};
+    if (end != nullptr) wanted[1].fd = end->event_.get();
+    const int ready =
+        ::ppoll(wanted.data(), wanted.size(), left == never ? nullptr : &time, nullptr);
+    if (ready > 0) return wanted[0].revents != 0;
     const bool over = until != never && read_monotonic() >= until;
     if (over || (ready < 0 && errno != EINTR)) return false;
   }

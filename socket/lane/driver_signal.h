@@ -6,13 +6,32 @@
 //
 // Its functions are alone in their file: the simulator has others (docs/design/0019-link-seams.md).
 //
-// Thread rule: notify() and the questions from any thread; the rest by one thread at a time.
+// Thread rule: notify(), wait_until() and the questions from any thread; the rest by one thread at
+// a time. WaitEnd::end() from any thread.
 
 #include <atomic>
 
+#include "base/descriptor.h"
 #include "socket/seam.h"
 
 namespace sheaf::socket {
+
+// Ends the wait of one thread, and every later one. It has a descriptor of its own: the signal's is
+// cleared by whichever thread wakes first.
+class WaitEnd {
+ public:
+  // Throws std::system_error when no descriptor can be had.
+  WaitEnd();
+  ~WaitEnd();
+  WaitEnd(const WaitEnd&) = delete;
+  WaitEnd& operator=(const WaitEnd&) = delete;
+
+  void end() noexcept;
+
+ private:
+  friend class DriverSignal;
+  Descriptor event_;
+};
 
 class DriverSignal {
  public:
@@ -31,8 +50,8 @@ class DriverSignal {
   void clear() noexcept;
   // Readable from then on, in the place of an earlier deadline; `never`: not by itself.
   void ring_at(Deadline due) noexcept;
-  // Sleeps until it is readable; false: not until then.
-  bool wait_until(Deadline until) noexcept;
+  // Sleeps until it is readable; false: not until then, or not when the wait was ended.
+  bool wait_until(Deadline until, const WaitEnd* end = nullptr) noexcept;
   // In a forked child the loops are somebody else's.
   bool forked() const noexcept;
 

@@ -46,8 +46,10 @@ class LaneDriver {
   // Turns all lanes without waiting, then runs the tasks that wait now; how many. A task that
   // throws leaves this call; those after it wait for the next. In a forked child it does nothing.
   std::size_t poll();
-  // Sleeps until poll() has something to do; false: not until then.
-  bool wait_until(Deadline until) noexcept { return signal_.wait_until(until); }
+  // Sleeps until poll() has something to do; false: not until then, or not when the wait was ended.
+  bool wait_until(Deadline until, const WaitEnd* end = nullptr) noexcept {
+    return signal_.wait_until(until, end);
+  }
   bool forked() const noexcept { return signal_.forked(); }
   int descriptor() const noexcept { return signal_.descriptor(); }
   // When it has something to do by itself; `never`: it waits for others.

@@ -209,6 +209,47 @@ TEST(Driven, ATaskOfTheProgramRunsAndWhatItThrowsLeavesPoll) {
   EXPECT_FALSE(driver.run_one(0ms));
 }
 
+TEST(Driven, EachOfSeveralThreadsInRunEndsWhenItsOwnTokenIsStopped) {
+  for (int round = 0; round < 500; ++round) {
+    Driver driver;
+    std::vector<std::jthread> turning;
+    for (int i = 0; i < 3; ++i)
+      turning.emplace_back([&](const std::stop_token& stop) { driver.run(stop); });
+    if (round % 2 == 0) std::this_thread::sleep_for(500us);  // all sleep, or some begin late
+    for (std::jthread& thread : turning) {
+      thread.request_stop();
+      thread.join();  // the threads after it sleep on
+    }
+  }
+}
+
+TEST(Driven, AThreadThatIsStoppedLeavesWorkToTheOthers) {
+  Driver driver;
+  std::jthread staying([&](const std::stop_token& stop) { driver.run(stop); });
+  std::atomic<int> ran = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::jthread leaving([&](const std::stop_token& stop) { driver.run(stop); });
+    driver.post([&] { ++ran; });
+    leaving.request_stop();
+  }
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (ran < 200 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(ran, 200);
+}
+
+TEST(Driven, AThreadThatIsStoppedInACallbackWakesNobodyMeanwhile) {
+  Driver driver;
+  std::stop_source stopping;
+  unsigned woken = 0;
+  driver.post([&] {
+    stopping.request_stop();
+    woken = turn_until(driver, [] { return false; }, 50ms);
+  });
+  driver.run(stopping.get_token());
+  EXPECT_LE(woken, 3u);
+  EXPECT_FALSE(driver.run_one(0ms));  // nothing is left to do
+}
+
 TEST(Driven, AnExecutorOfTheProgramRunsTheCallbacksInstead) {
   Driver driver;
   std::vector<std::function<void()>> tasks;

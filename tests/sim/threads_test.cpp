@@ -39,6 +39,15 @@ TEST(Threads, ADriverInThePlaceOfThreadsLosesNothingForEverySeed) {
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
+TEST(Threads, SeveralThreadsThatTurnADriverLoseNothingAndAllEndForEverySeed) {
+  const RoomCounts sum = run_seeds<ThreadWorld>(200, {.driven = true, .turning = 3});
+  if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
+  const std::uint64_t count = seeds_to_run(200);
+  EXPECT_GT(sum.calls, 30 * count);
+  EXPECT_GT(sum.special, 18 * count);
+  EXPECT_LT(sum.failures, sum.calls / 2);
+}
+
 TEST(Threads, ADriverThatIsNotToldWhatACallerLeavesIsFound) {
   EXPECT_LT(first_finding<ThreadWorld>({.driven = true, .lane = {.tell_driver = false}}), 100u);
 }

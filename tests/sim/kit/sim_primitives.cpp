@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/checks.h"
@@ -156,7 +157,19 @@ Watched& watched_by(const DriverSignal* signal) {
   return all[signal];
 }
 
+std::set<const WaitEnd*>& ended_waits() {
+  static std::set<const WaitEnd*> all;
+  return all;
+}
+
 }  // namespace
+
+WaitEnd::WaitEnd() = default;
+WaitEnd::~WaitEnd() { ended_waits().erase(this); }
+void WaitEnd::end() noexcept {
+  ended_waits().insert(this);
+  run()->point();
+}
 
 DriverSignal::DriverSignal() { watched_by(this) = {}; }
 DriverSignal::~DriverSignal() { watched_by(this) = {}; }
@@ -177,7 +190,7 @@ void DriverSignal::clear() noexcept {
 }
 void DriverSignal::ring_at(Deadline due) noexcept { watched_by(this).ring = due; }
 
-bool DriverSignal::wait_until(Deadline until) noexcept {
+bool DriverSignal::wait_until(Deadline until, const WaitEnd* end) noexcept {
   const auto due = [this] {
     if (notified_) return Deadline{0};
     Deadline first = watched_by(this).ring;
@@ -185,7 +198,8 @@ bool DriverSignal::wait_until(Deadline until) noexcept {
       first = std::min(first, loop->next_arrival());
     return first;
   };
-  run()->wait("a driver", [&] { return std::min(until, due()); });
+  run()->wait("a driver",
+              [&] { return ended_waits().contains(end) ? Deadline{0} : std::min(until, due()); });
   return due() <= read_monotonic();
 }
 

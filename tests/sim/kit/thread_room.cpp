@@ -83,11 +83,15 @@ void ThreadRoom::main() {
   use_network(stack_.network, plants_.lane, plants_.session, plants_.cluster);
   if (!plants_.driven) return run();
   driver_.emplace();
-  std::stop_source over;
-  QuietThread turning("driver", [&] { driver_->run(over.get_token()); });
+  std::vector<std::stop_source> over(plants_.turning);
+  std::vector<QuietThread> turning;
+  for (const std::stop_source& source : over)
+    turning.emplace_back("driver", [this, stop = source.get_token()] { driver_->run(stop); });
   run();
-  over.request_stop();
-  turning.join();
+  for (unsigned i = 0; i < plants_.turning; ++i) {
+    over[i].request_stop();
+    turning[i].join();  // those after it go on
+  }
 }
 
 Client ThreadRoom::open_client(ClientOptions options) {

@@ -34,8 +34,9 @@ struct Plants {
   // No fault: the servers of every client change again and again. All of them are doors of one
   // store, so that no key loses its value when it gets another server.
   bool servers_change = false;
-  // No fault: a driver turns the clients, on a thread of its own.
+  // No fault: a driver turns the clients, on a thread of its own, or on several.
   bool driven = false;
+  unsigned turning = 1;
   cluster::ClusterControls cluster{};
   socket::LaneControls lane{};
   client::compute::ComputeControls compute{};
