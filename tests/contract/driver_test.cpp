@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
+#include <latch>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -212,10 +213,14 @@ TEST(Driven, ATaskOfTheProgramRunsAndWhatItThrowsLeavesPoll) {
 TEST(Driven, EachOfSeveralThreadsInRunEndsWhenItsOwnTokenIsStopped) {
   for (int round = 0; round < 500; ++round) {
     Driver driver;
+    std::latch begun(3);
     std::vector<std::jthread> turning;
     for (int i = 0; i < 3; ++i)
       turning.emplace_back([&](const std::stop_token& stop) { driver.run(stop); });
-    if (round % 2 == 0) std::this_thread::sleep_for(500us);  // all sleep, or some begin late
+    if (round % 2 == 0) {  // all have begun, or some begin late
+      for (int i = 0; i < 3; ++i) driver.post([&] { begun.arrive_and_wait(); });
+      begun.wait();
+    }
     for (std::jthread& thread : turning) {
       thread.request_stop();
       thread.join();  // the threads after it sleep on
