@@ -112,8 +112,7 @@ ExitCode push(Context& context, List& list) {
   if (!pushed.error) return print_length(context, pushed.length), ExitCode::done;
   if (values.size() > 1) {
     complain(about_key(arguments.name, std::to_string(pushed.pushed) + " of " +
-                                           std::to_string(values.size()) +
-                                           " items were added."));
+                                           std::to_string(values.size()) + " items were added."));
   }
   return failed(context, *pushed.error);
 }

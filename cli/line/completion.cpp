@@ -91,15 +91,9 @@ std::string quoted(std::string_view text) {
   return out + "'";
 }
 
-std::string bash() {
-  std::string words;
-  for (const std::string& word : commands()) words += " " + word;
-  std::string actions_of_help;
-  for (const std::string& command : commands()) {
-    if (const std::string actions = actions_of(command); !actions.empty())
-      actions_of_help.append(" ").append(command).append(") actions=\"" + actions + "\" ;;");
-  }
-  std::string out = R"(# bash completion for sheaf: source <(sheaf completion bash)
+// Up to the options that take a value.
+constexpr std::string_view bash_words =
+    R"(# bash completion for sheaf: source <(sheaf completion bash)
 _sheaf() {
   local rest=${COMP_LINE:0:COMP_POINT} next part= lead= command= previous= i
   local -a words=() args=()
@@ -123,6 +117,32 @@ _sheaf() {
     case ${words[i]} in
       --) return ;;
       )";
+
+// What is offered after each command.
+std::string bash_commands(const std::string& words) {
+  std::string actions_of_help;
+  for (const std::string& command : commands()) {
+    if (const std::string actions = actions_of(command); !actions.empty())
+      actions_of_help.append(" ").append(command).append(") actions=\"" + actions + "\" ;;");
+  }
+  std::string out = "    '') actions=\"" + words + "\" ;;\n";
+  for (const std::string& command : commands()) {
+    out += "    " + command + ")";
+    if (const std::string actions = actions_of(command); !actions.empty())
+      out += " [ ${#args[@]} -gt 0 ] || actions=\"" + actions + "\";";
+    if (command == "completion") out += " actions=\"bash zsh fish\";";
+    if (command == "help") {
+      out += " case ${args[*]-} in '') actions=\"" + words + "\" ;;" + actions_of_help + " esac;";
+    }
+    out += " options+=\"" + options_of(command) + "\" ;;\n";
+  }
+  return out;
+}
+
+std::string bash() {
+  std::string words;
+  for (const std::string& word : commands()) words += " " + word;
+  std::string out(bash_words);
   out += options_with_value() + R"() ((i++)) ;;
       -*) ;;
       *) if [ -z "$command" ]; then command=${words[i]}; else args+=("${words[i]}"); fi ;;
@@ -145,18 +165,7 @@ _sheaf() {
   out += options_with_value() + R"() return ;;
   esac
   local options=")";
-  out += names_of(global_options()) + "\" actions=\n  case $command in\n    '') actions=\"" +
-         words + "\" ;;\n";
-  for (const std::string& command : commands()) {
-    out += "    " + command + ")";
-    if (const std::string actions = actions_of(command); !actions.empty())
-      out += " [ ${#args[@]} -gt 0 ] || actions=\"" + actions + "\";";
-    if (command == "completion") out += " actions=\"bash zsh fish\";";
-    if (command == "help") {
-      out += " case ${args[*]-} in '') actions=\"" + words + "\" ;;" + actions_of_help + " esac;";
-    }
-    out += " options+=\"" + options_of(command) + "\" ;;\n";
-  }
+  out += names_of(global_options()) + "\" actions=\n  case $command in\n" + bash_commands(words);
   return out + R"(  esac
   case $word in
     -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;

@@ -45,7 +45,7 @@ class Watch::Session::Caller final : public ListHook<Caller>, private socket::Ti
       : end_(end), session_(session), until_(until) {}
 
   void start(Now now) {
-    if (session_.has_news() || now.mono >= until_) return end_.ended();
+    if (session_.has_event() || now.mono >= until_) return end_.ended();
     session_.callers_.push_back(*this);
     if (until_ == never) return;
     timer_ = session_.service_->context.path().loop().timer(*this);
@@ -121,7 +121,7 @@ void Watch::Session::finish() {
   tell_callers();
 }
 
-bool Watch::Session::has_news() {
+bool Watch::Session::has_event() {
   const sync::MutexLock lock(mutex_);
   return finished_ || !buffer_.empty();
 }

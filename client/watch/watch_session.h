@@ -59,7 +59,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   std::optional<Result<std::optional<WatchEvent>>> taken() SHEAF_REQUIRES(mutex_);
   Result<std::optional<WatchEvent>> sleep_for_event(const NextOptions& options, Deadline until);
   Result<std::optional<WatchEvent>> turn_for_event(const NextOptions& options, Deadline until);
-  bool has_news();
+  bool has_event();
   void tell_callers();
   // False: it is this thread that runs it.
   bool wait_for_callback() SHEAF_REQUIRES(mutex_);

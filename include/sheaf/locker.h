@@ -164,7 +164,7 @@ class SHEAF_API LockGuard {
   void on_loss(LossCallback lost);
 
   /// Gives the lock back; held() is false as soon as this is called, also with a token that was
-  /// asked to stop before. True: the guard still had it. False: it had been lost or released before.
+  /// asked to stop before. True: the guard still had it. False: it was lost or released before.
   /// An error (Outcome::unknown, not_sent, ...) means that the store may keep it until its lease
   /// ends; the client goes on trying. Only a bad timeout (Outcome::invalid, Reason::bad_argument)
   /// changes nothing.

@@ -17,7 +17,7 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// Labels beside `node`, `operation`, `outcome`, `health` and `le`, which are sheaf's own. Names are
+/// Labels beside sheaf's own: `node`, `operation`, `outcome`, `health` and `le`. Names are
 /// [A-Za-z_][A-Za-z0-9_]* and do not begin with `__`; values are any UTF-8.
 using PrometheusLabels = std::vector<std::pair<std::string, std::string>>;
 
