@@ -459,14 +459,17 @@ TEST(WatchEnd, NoCallbackRunsOnceItsClientIsClosed) {
 
 TEST(WatchEnd, ACallbackMayDestroyItsClient) {
   std::optional<Client> client = test::open("embedded://1?name=watch-own-end");
+  std::latch watching(1);  // no call may run while its client is destroyed
   std::latch over(1);
   const Watch watch = client
                           ->watch(Keys{"k"}, {},
                                   [&](const WatchEvent&) {
+                                    watching.wait();
                                     client.reset();
                                     over.count_down();
                                   })
                           .value();
+  watching.count_down();
   over.wait();
 }
 
