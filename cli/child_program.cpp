@@ -17,34 +17,19 @@ namespace {
 
 constexpr std::array passed_signals = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-bool is_ignored(int number) {
-  struct sigaction now{};
-  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
 }  // namespace
 
-PassedSignals::PassedSignals() {
-  sigset_t wanted;
-  sigemptyset(&wanted);
-  sigaddset(&wanted, SIGCHLD);
-  // Linux queues a blocked signal even when it is ignored, so an ignored one is not asked for.
-  for (const int number : passed_signals) {
-    if (!is_ignored(number)) sigaddset(&wanted, number);
-  }
-  sigprocmask(SIG_BLOCK, &wanted, &before_);
-  descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-}
+PassedSignals::PassedSignals() : blocked_({SIGCHLD}, passed_signals) {}
 
 PassedSignals::~PassedSignals() {
   while (take().number != 0) {
   }
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
+  sigprocmask(SIG_SETMASK, &blocked_.before, nullptr);
 }
 
 PassedSignals::Signal PassedSignals::take() const {
   signalfd_siginfo info{};
-  if (read(descriptor_.get(), &info, sizeof info) != sizeof info) return {};
+  if (read(blocked_.descriptor.get(), &info, sizeof info) != sizeof info) return {};
   return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 

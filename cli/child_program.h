@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "cli/blocked_signals.h"
 
 namespace sheaf::cli {
 
@@ -29,13 +29,12 @@ class PassedSignals {
     bool from_terminal = false;  // the program got it as well
   };
   Signal take() const;
-  int descriptor() const noexcept { return descriptor_.get(); }
+  int descriptor() const noexcept { return blocked_.descriptor.get(); }
   // The mask that the program is to start with.
-  const sigset_t& before() const noexcept { return before_; }
+  const sigset_t& before() const noexcept { return blocked_.before; }
 
  private:
-  sigset_t before_{};
-  Descriptor descriptor_;
+  BlockedSignals blocked_;
 };
 
 class ChildProgram {

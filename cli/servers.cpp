@@ -6,6 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 
 #include "base/descriptor.h"
 #include "base/local_error.h"
+#include "cli/blocked_signals.h"
 #include "cli/line/password.h"
 
 namespace sheaf::cli {
@@ -125,36 +127,27 @@ namespace {
 // Those that the caller had ignored stay ignored.
 class EndingSignals {
  public:
-  EndingSignals() {
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-      struct sigaction now{};
-      if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
-        sigaddset(&wanted, number);
-    }
-    pthread_sigmask(SIG_BLOCK, &wanted, &before_);
-    descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC));
-  }
-  ~EndingSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  EndingSignals() : blocked_({}, numbers) {}
+  ~EndingSignals() { sigprocmask(SIG_SETMASK, &blocked_.before, nullptr); }
   EndingSignals(const EndingSignals&) = delete;
   EndingSignals& operator=(const EndingSignals&) = delete;
 
   // Until `terminal` has something to read: 0, or until one came: its number.
   int wait(int terminal) const {
     pollfd wanted[] = {{.fd = terminal, .events = POLLIN, .revents = 0},
-                       {.fd = descriptor_.get(), .events = POLLIN, .revents = 0}};
+                       {.fd = blocked_.descriptor.get(), .events = POLLIN, .revents = 0}};
     while (poll(wanted, 2, -1) == -1 && errno == EINTR) {
     }
     signalfd_siginfo came{};
-    if (wanted[1].revents == 0 || ::read(descriptor_.get(), &came, sizeof came) != sizeof came)
+    if (wanted[1].revents == 0 ||
+        ::read(blocked_.descriptor.get(), &came, sizeof came) != sizeof came)
       return 0;
     return static_cast<int>(came.ssi_signo);
   }
 
  private:
-  sigset_t before_{};
-  Descriptor descriptor_;
+  static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  BlockedSignals blocked_;
 };
 
 // A line of the terminal, which shows none of it. `signal`: what ended the wait for it, or 0.

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "base/descriptor.h"
+#include "cli/blocked_signals.h"
 
 namespace sheaf::cli {
 
@@ -25,11 +25,10 @@ class Signals {
   // The next event; none after `timeout`. A negative timeout waits for ever.
   Event wait(std::chrono::milliseconds timeout) const;
   // The mask that was in force before.
-  const sigset_t& before() const noexcept { return before_; }
+  const sigset_t& before() const noexcept { return blocked_.before; }
 
  private:
-  sigset_t before_{};
-  Descriptor descriptor_;
+  BlockedSignals blocked_;
 };
 
 }  // namespace sheaf::cli
