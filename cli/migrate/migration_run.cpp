@@ -80,6 +80,13 @@ Result<KeyEnd> end_of_failure(Client& from, const std::string& key, const Error&
   return *value ? KeyEnd::too_large : KeyEnd::absent;
 }
 
+Carrier::Act copying(Client& source, Client& target) {
+  return [&source, &target](const std::string& key) -> Result<KeyEnd> {
+    const auto done = copy_for_migration(source, target, key);
+    return done ? end_of(*done) : end_of_failure(source, key, done.error());
+  };
+}
+
 }  // namespace
 
 MigrationRun::MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet to, Output& out,
@@ -115,20 +122,20 @@ ExitCode MigrationRun::run(const Migration& now) {
   }
   migration_ = now;
   // Programs may still act by the time that the file has named.
-  settle_ = std::max(arguments_.settle, now.settle.value_or(arguments_.settle));
-  migration_.settle = settle_;
+  migration_.settle = std::max(arguments_.settle, now.settle.value_or(arguments_.settle));
   migration_.from = migration_servers(from_.config());
   migration_.to = migration_servers(to_.config());
   // Also where the way ends: the run before may have been ended right after it wrote the file.
   const bool resumed = now.stage != Stage::before || now.settle;
   take_counts();
   if (resumed) {
-    report_.stage(now.stage, true, settle_);
+    report_.stage(now.stage, true, *migration_.settle);
     if (auto settled = settle(); !settled) return stopped(settled.error());
   }
   while (!at_end()) {
-    auto step = arguments_.back ? back() : forward();
-    if (!step) return stopped(step.error());
+    if (auto done = finish_stage(); !done) return stopped(done.error());
+    auto entered = enter(*next_stage(migration_.stage, arguments_.back));
+    if (!entered) return stopped(entered.error());
   }
   report_reads();
   report_.end(migration_.stage,
@@ -138,7 +145,7 @@ ExitCode MigrationRun::run(const Migration& now) {
 
 bool MigrationRun::at_end() const noexcept {
   if (arguments_.until && migration_.stage == *arguments_.until) return true;
-  return migration_.stage == (arguments_.back ? Stage::before : Stage::after);
+  return !next_stage(migration_.stage, arguments_.back);
 }
 
 ExitCode MigrationRun::stopped(const Stop& stop) {
@@ -153,72 +160,27 @@ ExitCode MigrationRun::stopped(const Stop& stop) {
 
 // ---- the way
 
-MigrationRun::Step MigrationRun::forward() {
+// What the stage is for, before the next one begins.
+MigrationRun::Step MigrationRun::finish_stage() {
   Client& from = from_.client();
   Client& to = to_.client();
-  switch (migration_.stage) {
-    case Stage::before:
-      if (auto empty = require_empty_target(); !empty) return empty;
-      return enter(Stage::mirror);
-    case Stage::mirror: {
-      if (auto listed = list(from_); !listed) return listed;
-      auto copied = pass("copy", [&](const std::string& key) -> Result<KeyEnd> {
-        const auto done = copy_for_migration(from, to, key);
-        return done ? end_of(*done) : end_of_failure(from, key, done.error());
-      });
-      if (!copied) return copied;
-      if (auto listed = list(to_); !listed) return listed;
-      auto right = pass("check", [&](const std::string& key) {
-        return checked(drop_stale_copy(from, to, key, true, {}));
-      });
-      if (!right) return right;
-      return enter(Stage::switched);
-    }
-    case Stage::restore:
-      return enter(Stage::switched);
-    case Stage::switched:
-      return enter(Stage::drain);
-    case Stage::drain:
-      if (auto empty = empty_source(); !empty) return empty;
-      return enter(Stage::closing);
-    case Stage::closing:
-      return enter(Stage::after);
-    case Stage::after:
-      break;
+  if (arguments_.back) {
+    if (migration_.stage != Stage::restore) return {};
+    if (auto listed = list(to_); !listed) return listed;
+    if (auto copied = pass("copy back", copying(to, from)); !copied) return copied;
+    return pass("check back", [&](const std::string& key) {
+      return checked(drop_stale_copy(to, from, key, false, {}));
+    });
   }
-  return {};
-}
-
-MigrationRun::Step MigrationRun::back() {
-  Client& from = from_.client();
-  Client& to = to_.client();
-  switch (migration_.stage) {
-    case Stage::closing:
-      return enter(Stage::drain);
-    case Stage::drain:
-      return enter(Stage::switched);
-    case Stage::switched:
-      return enter(Stage::restore);
-    case Stage::restore: {
-      if (auto listed = list(to_); !listed) return listed;
-      auto copied = pass("copy back", [&](const std::string& key) -> Result<KeyEnd> {
-        const auto done = copy_for_migration(to, from, key);
-        return done ? end_of(*done) : end_of_failure(to, key, done.error());
-      });
-      if (!copied) return copied;
-      auto right = pass("check back", [&](const std::string& key) {
-        return checked(drop_stale_copy(to, from, key, false, {}));
-      });
-      if (!right) return right;
-      return enter(Stage::mirror);
-    }
-    case Stage::mirror:
-      return enter(Stage::before);
-    case Stage::before:
-    case Stage::after:
-      break;
-  }
-  return {};
+  if (migration_.stage == Stage::before) return require_empty_target();
+  if (migration_.stage == Stage::drain) return empty_source();
+  if (migration_.stage != Stage::mirror) return {};
+  if (auto listed = list(from_); !listed) return listed;
+  if (auto copied = pass("copy", copying(from, to)); !copied) return copied;
+  if (auto listed = list(to_); !listed) return listed;
+  return pass("check", [&](const std::string& key) {
+    return checked(drop_stale_copy(from, to, key, true, {}));
+  });
 }
 
 MigrationRun::Step MigrationRun::enter(Stage stage) {
@@ -229,14 +191,14 @@ MigrationRun::Step MigrationRun::enter(Stage stage) {
     return std::unexpected(Stop{ExitCode::failed, sentence_of(written.error())});
   }
   migration_ = next;
-  report_.stage(stage, false, settle_);
+  report_.stage(stage, false, *migration_.settle);
   auto settled = settle();
   take_counts();
   return settled;
 }
 
 MigrationRun::Step MigrationRun::settle() {
-  const auto end = Clock::now() + settle_;
+  const auto end = Clock::now() + *migration_.settle;
   while (Clock::now() < end) {
     if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();

@@ -5,7 +5,6 @@
 //
 // Thread rule: one thread.
 
-#include <chrono>
 #include <expected>
 #include <functional>
 #include <string>
@@ -38,8 +37,7 @@ class MigrationRun {
   };
   using Step = std::expected<void, Stop>;
 
-  Step forward();
-  Step back();
+  Step finish_stage();
   Step enter(MigrationStage stage);
   Step settle();
   Step require_empty_target();
@@ -62,7 +60,6 @@ class MigrationRun {
   KeySpool keys_;
   std::uint64_t elsewhere_ = 0;  // of the last list
   Migration migration_;
-  std::chrono::milliseconds settle_{0};  // how long programs may take to follow
   std::optional<FleetCounts> from_counts_;
   std::optional<FleetCounts> to_counts_;
   OwnedFile stale_;
