@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -19,6 +17,7 @@
 
 #include "tests/contract/endpoints.h"
 #include "tests/support/deaf_server.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sheaf {
 namespace {
@@ -44,15 +43,7 @@ constexpr auto two_caches =
 // servers that nobody needs to run.
 class ClusterFile {
  public:
-  explicit ClusterFile(const std::string& servers) {
-    std::string name = testing::TempDir() + "sheaf-clusters-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    path = folder_ + "/clusters.json";
-    write(servers);
-  }
-  ~ClusterFile() { std::filesystem::remove_all(folder_); }
-  ClusterFile(const ClusterFile&) = delete;
-  ClusterFile& operator=(const ClusterFile&) = delete;
+  explicit ClusterFile(const std::string& servers) { write(servers); }
 
   void write(const std::string& servers, const std::string& name = "cache") const {
     write_text(R"({"clusters":{")" + name + R"(":{"servers":")" + servers + R"("}}})");
@@ -62,10 +53,8 @@ class ClusterFile {
     std::rename((path + ".new").c_str(), path.c_str());
   }
 
-  std::string path;
-
- private:
-  std::string folder_;
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("clusters.json");
 };
 
 TEST(Clusters, AFilesClustersAreOpenedAndFoundByName) {

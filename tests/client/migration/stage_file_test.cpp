@@ -3,13 +3,13 @@
 #include "client/migration/stage_file.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "client/migration/stage_rules.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sheaf::client::migration {
 namespace {
@@ -65,9 +65,8 @@ TEST(MigrationFile, EveryStageHasANameAndTheNameFindsIt) {
 }
 
 TEST(MigrationFile, OneThatIsMissingIsTheBeginningAndOneThatIsReplacedIsReadWhole) {
-  std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string file = folder + "/stage.json";
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("stage.json");
   EXPECT_EQ(read_migration(file).value().stage, MigrationStage::before);
   ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::mirror}));
   ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::switched}));
@@ -77,14 +76,12 @@ TEST(MigrationFile, OneThatIsMissingIsTheBeginningAndOneThatIsReplacedIsReadWhol
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().reason, Reason::bad_configuration);
   EXPECT_EQ(large.error().text, "the migration file " + file + ": it has more than 64 KiB");
-  EXPECT_FALSE(write_migration(folder + "/none/stage.json", {}));
-  std::filesystem::remove_all(folder);
+  EXPECT_FALSE(write_migration(folder.file("none/stage.json"), {}));
 }
 
 TEST(MigrationFile, WhatCouldNotBeReadAgainIsNotWritten) {
-  std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string file = folder + "/stage.json";
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("stage.json");
   ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::mirror}));
   const std::vector<std::string> servers(3'000, "a-long-name.of-a-server.example:11211");
   const auto large = write_migration(file, {.stage = MigrationStage::switched, .from = servers});
@@ -92,7 +89,6 @@ TEST(MigrationFile, WhatCouldNotBeReadAgainIsNotWritten) {
   EXPECT_EQ(large.error().reason, Reason::bad_configuration);
   EXPECT_NE(large.error().text.find("it would have more than 64 KiB"), std::string::npos);
   EXPECT_EQ(read_migration(file).value().stage, MigrationStage::mirror);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(MigrationFile, AFolderThatIsNotThereIsAnErrorAndNoBeginning) {
@@ -103,21 +99,19 @@ TEST(MigrationFile, AFolderThatIsNotThereIsAnErrorAndNoBeginning) {
 }
 
 TEST(MigrationFile, ALinkIsFollowedAndWhatIsNoFileStays) {
-  std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string file = folder + "/stage.json";
-  const std::string link = folder + "/link.json";
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("stage.json");
+  const std::string link = folder.file("link.json");
   ASSERT_TRUE(write_migration(file, {.stage = MigrationStage::mirror}));
   std::filesystem::create_symlink("stage.json", link);
   ASSERT_TRUE(write_migration(link, {.stage = MigrationStage::drain}));
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_EQ(read_migration(file).value().stage, MigrationStage::drain);
-  const std::string pipe = folder + "/pipe";
+  const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(write_migration(pipe, {}).error().text,
             "the migration file " + pipe + ": it is no regular file");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(MigrationFile, AServerOfBothFleetsIsFound) {

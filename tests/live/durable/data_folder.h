@@ -2,29 +2,20 @@
 
 // A folder for the files of stores, which is gone with the object.
 
-#include <gtest/gtest.h>
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "tests/support/temporary_folder.h"
 
 namespace sheaf::test {
 
 class DataFolder {
  public:
-  DataFolder() {
-    std::string name = testing::TempDir() + "sheaf-data-XXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~DataFolder() { std::filesystem::remove_all(folder_); }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
-
-  std::string file() const { return folder_ / "store"; }
+  std::string file() const { return folder_.file("store"); }
   // Takes the file away from a running store, whose next commit fails, and gives it back.
-  void hide() const { std::filesystem::rename(file(), folder_ / "hidden"); }
-  void unhide() const { std::filesystem::rename(folder_ / "hidden", file()); }
+  void hide() const { std::filesystem::rename(file(), folder_.file("hidden")); }
+  void unhide() const { std::filesystem::rename(folder_.file("hidden"), file()); }
   void damage() const {
     std::fstream out(file(), std::ios::in | std::ios::out | std::ios::binary);
     out.seekp(4096);
@@ -32,7 +23,7 @@ class DataFolder {
   }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace sheaf::test

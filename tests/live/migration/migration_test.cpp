@@ -12,6 +12,7 @@
 #include "tests/live/migration/migration_program.h"
 #include "tests/support/memcached_process.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sheaf::test {
 namespace {
@@ -29,12 +30,7 @@ class Migrations : public testing::Test {
   Migrations() {
     for (int i = 0; i < 2; ++i) old_.push_back(std::make_unique<MemcachedProcess>(large()));
     for (int i = 0; i < 3; ++i) new_.push_back(std::make_unique<MemcachedProcess>(large()));
-    std::string folder = (std::filesystem::temp_directory_path() / "sheaf-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder");
-    folder_ = folder;
-    file_ = folder_ / "migration.json";
   }
-  ~Migrations() override { std::filesystem::remove_all(folder_); }
 
   static MemcachedOptions large() {
     MemcachedOptions options;
@@ -53,7 +49,7 @@ class Migrations : public testing::Test {
     std::vector<std::string> words{"--from", uri(old_),  "--to", uri(new_),   "--state",
                                    file_,    "--settle", "1s",   "--callers", "16"};
     words.insert(words.end(), more.begin(), more.end());
-    return MigrationProgram(SHEAF_TEST_PROGRAM, words, folder_ / "printed");
+    return MigrationProgram(SHEAF_TEST_PROGRAM, words, folder_.file("printed"));
   }
   Stage stage() const { return read_migration(file_).value().stage; }
   // Kills the program once it is in this stage and has printed this.
@@ -108,8 +104,8 @@ class Migrations : public testing::Test {
 
   std::vector<std::unique_ptr<MemcachedProcess>> old_;
   std::vector<std::unique_ptr<MemcachedProcess>> new_;
-  std::filesystem::path folder_;
-  std::filesystem::path file_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path file_ = folder_.file("migration.json");
 };
 
 TEST_F(Migrations, OfAUsedCacheEndWithoutAStaleReadThoughTheProgramIsKilledInEachStage) {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
+
 namespace sheaf::store::plugin {
 namespace {
 
@@ -19,12 +21,6 @@ using testing::IsEmpty;
 
 class SinkFiles : public testing::Test {
  protected:
-  SinkFiles() {
-    std::string name = (std::filesystem::temp_directory_path() / "sheaf-sink-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~SinkFiles() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& name, std::string_view text) const {
     std::ofstream(folder_ / name) << text;
     return (folder_ / name).string();
@@ -32,7 +28,8 @@ class SinkFiles : public testing::Test {
   static std::string command_line(const std::string& file) {
     return std::string("mosquitto\0-v\0-c\0", 16) + file + std::string("\0-d\0", 4);
   }
-  std::filesystem::path folder_;
+  const test::TemporaryFolder made_;
+  const std::filesystem::path& folder_ = made_.path();
 };
 
 bool declared(std::string_view text) {
