@@ -326,8 +326,6 @@ std::string json_reply(const CommandReply& reply) {
   return line_of(object);
 }
 
-std::string json_failure(const Error& error) { return json_failure(error, {}); }
-
 std::string json_failure(const Error& error, std::string_view sentence) {
   Json object = Json::object();
   object["error"] = json_of(error, sentence);

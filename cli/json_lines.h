@@ -89,8 +89,7 @@ std::string json_server(const ClusterServer& server);
 // error inside: {"error":T}. Numbers that JSON has not are texts.
 std::string json_reply(const CommandReply& reply);
 // {"error":E}; `sentence` is its text if that is not sentence_of(error).
-std::string json_failure(const Error& error);
-std::string json_failure(const Error& error, std::string_view sentence);
+std::string json_failure(const Error& error, std::string_view sentence = {});
 
 // {"node":N,"stats":{NAME:VALUE,...}}, from lines "NAME VALUE\n".
 std::string json_stats(std::string_view node, std::string_view lines);

@@ -12,7 +12,6 @@
 #include "base/local_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/json_lines.h"
 #include "cli/line/password.h"
 #include "cli/migrate/migration_run.h"
 #include "cli/servers.h"
@@ -65,9 +64,8 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Argum
         ": keys cannot be listed over TLS or with a password; --keys names a file that has them"));
   }
   if (config->failover == FailoverMode::rehash) {
-    return Failure(bad_configuration(
-        std::string(option) +
-        ": a cache cannot move with failover=rehash: what a server that is away keeps is old"));
+    return Failure(
+        bad_configuration(std::string(option) + ": " + std::string(client::migration::no_rehash)));
   }
   config->timeout = arguments.global.timeout;
   config->pool_min = 0;
@@ -97,8 +95,7 @@ Result<Migration> read_state(const MigrateArguments& arguments, const Fleet& fro
 ExitCode run_migrate(const Arguments& arguments, Output& out) {
   const MigrateArguments& migrate = arguments.migrate;
   const auto refuse = [&](const Error& error) {
-    if (arguments.global.json) out.line(json_failure(error));
-    return complain_about(error);
+    return complain_about(error, arguments.global.json, out);
   };
   Environment environment = Environment::read();
   if (arguments.global.ask_password) {

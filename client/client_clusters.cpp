@@ -71,8 +71,7 @@ class Clusters::Impl {
     try {
       follower_ = std::make_unique<client::ConfigFollower>(path_, std::move(tell));
     } catch (const std::system_error& error) {
-      return Failure(local_error(Outcome::overloaded, Reason::other,
-                                 std::string("no thread could be started: ") + error.what()));
+      return Failure(client::runtime::no_thread(error));
     }
     return {};
   }

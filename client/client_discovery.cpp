@@ -54,8 +54,7 @@ class ServerFollower::Impl {
     try {
       return ServerFollower(std::make_unique<Impl>(std::move(source), options, std::move(hand)));
     } catch (const std::system_error& error) {
-      return Failure(local_error(Outcome::overloaded, Reason::other,
-                                 std::string("no thread could be started: ") + error.what()));
+      return Failure(client::runtime::no_thread(error));
     }
   }
 

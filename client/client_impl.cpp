@@ -40,8 +40,7 @@ Result<std::unique_ptr<Client::Impl>> Client::Impl::make(ClusterConfig config,
   } catch (const std::bad_alloc&) {
     return Failure(local_error(Outcome::overloaded, Reason::out_of_memory, "out of memory"));
   } catch (const std::system_error& error) {
-    return Failure(local_error(Outcome::overloaded, Reason::other,
-                               std::string("no thread could be started: ") + error.what()));
+    return Failure(client::runtime::no_thread(error));
   }
 }
 

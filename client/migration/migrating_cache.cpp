@@ -73,9 +73,8 @@ Result<MigratingCache> MigratingCache::open(Client from, Client to, Reader reade
   }
   for (const Client* const client : {&from, &to}) {
     if (client->config().failover != FailoverMode::rehash) continue;
-    return Failure(local_error(
-        Outcome::invalid, Reason::bad_configuration,
-        "a cache cannot move with failover=rehash: what a server that is away keeps is old"));
+    return Failure(local_error(Outcome::invalid, Reason::bad_configuration,
+                               std::string(client::migration::no_rehash)));
   }
   if (const auto shared = client::migration::shared_server(from.config(), to.config());
       !shared.empty()) {

@@ -35,6 +35,10 @@ inline std::string_view other_servers(const Migration& read, const std::vector<s
   return {};
 }
 
+// Why neither fleet may have it.
+inline constexpr std::string_view no_rehash =
+    "a cache cannot move with failover=rehash: what a server that is away keeps is old";
+
 // One that is in both fleets; empty: none is.
 inline std::string shared_server(const ClusterConfig& from, const ClusterConfig& to) {
   for (const NodeConfig& node : from.nodes) {

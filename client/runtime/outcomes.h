@@ -4,6 +4,8 @@
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <system_error>
+
 #include <sheaf/options.h>
 
 #include "base/local_error.h"
@@ -39,6 +41,8 @@ struct CountOp {
 };
 
 Error make_error(const socket::Completion& completion, Deadline started);
+// Of a thread or a descriptor that could not be had.
+Error no_thread(const std::system_error& error);
 using sheaf::local_error;
 
 }  // namespace sheaf::client::runtime

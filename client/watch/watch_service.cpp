@@ -58,9 +58,7 @@ Result<std::shared_ptr<Watch::Session>> open_session(const std::shared_ptr<Watch
     context.path().run([&](Now now) { service->sessions.add(session, now); });
     return session;
   } catch (const std::system_error& error) {
-    return Failure(
-        runtime::local_error(Outcome::overloaded, Reason::other,
-                             std::string("no thread could be started: ") + error.what()));
+    return Failure(runtime::no_thread(error));
   }
 }
 
