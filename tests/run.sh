@@ -59,7 +59,7 @@ failures() {
     function begin() {
       print "failed in " part ": " name
       failed = 1
-      left = 12
+      left = 40
     }
     /<testcase / {
       match($0, / name="[^"]*"/)
@@ -72,7 +72,7 @@ failures() {
       if (!/message="SKIP_/) begin()
     }
     /<\/testcase>/ { failed = 0 }
-    failed && /: Failure|ERROR: |WARNING: ThreadSanitizer|runtime error: |^Traceback/ { near = 4 }
+    failed && /: Failure|ERROR: |WARNING: ThreadSanitizer|runtime error: |^Traceback/ { near = 14 }
     failed && near > 0 && left > 0 { print "  " substr($0, 1, 300); near--; left-- }
   ' "$2"
 }
