@@ -41,7 +41,7 @@ std::string json_stored(std::string_view key, const SetResult& result);
 std::string json_removed(std::string_view key, const RemoveResult& result);
 // {"key":K,"number":N}; absent: null
 std::string json_number(std::string_view key, const CountResult& number);
-// {"key":K,"touched":true}; also "appended", "prepended", "exists"
+// {"key":K,"touched":true}; also "appended", "prepended", "exists", "locked"
 std::string json_done(std::string_view key, const char* what, bool done);
 // {"list":L,"length":N}
 std::string json_length(std::string_view list, std::uint64_t length);

@@ -14,6 +14,7 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
+#include "cli/json_lines.h"
 
 namespace sheaf::cli {
 
@@ -66,12 +67,13 @@ void wait_for_either(const PassedSignals& signals, const Mailbox& mailbox) {
 }
 
 // Runs the program to its end, or until it has ended because the lock was lost.
-ExitCode run_program_under(LockGuard& guard, const std::vector<std::string>& words,
-                           const PassedSignals& signals, const std::shared_ptr<Mailbox>& mailbox) {
+ExitCode run_program_under(LockGuard& guard, Context& context, const PassedSignals& signals,
+                           const std::shared_ptr<Mailbox>& mailbox) {
+  const std::vector<std::string>& words = context.arguments.lock.words;
   ChildProgram program;
   const std::string token = "SHEAF_FENCING_TOKEN=" + guard.token().text;
   if (const int error = program.start(words, token, signals.before()); error != 0) {
-    complain(ChildProgram::why_not_started(words.front(), error));
+    fail(ChildProgram::why_not_started(words.front(), error), context.json(), context.out);
     return code_of(ChildProgram::code_not_started(error));
   }
   guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });
@@ -110,11 +112,12 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
   }
   if (got->failed()) return complain_about_key(context, wanted.name, got->error());
   if (got->busy()) {
+    if (context.json()) context.out.line(json_done(wanted.name, "locked", false));
     complain("the lock " + printable(wanted.name) + " is held by another; waited " +
              format_duration(wanted.wait) + ".");
     return code_of(lock_not_acquired);
   }
-  const ExitCode code = run_program_under(got->guard(), wanted.words, signals, mailbox);
+  const ExitCode code = run_program_under(got->guard(), context, signals, mailbox);
   static_cast<void>(got->guard().release());
   return code;
 }

@@ -73,12 +73,12 @@ std::expected<BrokerPlan, std::string> make_plan(const DevArguments& arguments) 
 
 // Runs CMD to its end; the servers end after it.
 ExitCode run_program_on(BrokerGroup& group, const std::vector<std::string>& words,
-                        const Signals& signals) {
+                        const Signals& signals, bool json, Output& out) {
   const PassedSignals passed;
   ChildProgram program;
   if (const int error = program.start(words, "SHEAF_SERVERS=" + group.uri(), signals.before());
       error != 0) {
-    complain(ChildProgram::why_not_started(words.front(), error));
+    fail(ChildProgram::why_not_started(words.front(), error), json, out);
     return static_cast<ExitCode>(ChildProgram::code_not_started(error));
   }
   for (;;) {
@@ -108,7 +108,7 @@ ExitCode run_dev(const DevArguments& arguments, bool json, Output& out) {
   const auto started = group.start(arguments.servers, arguments.replicas);
   if (!started) return refuse(started.error());
   if (*started == BrokerGroup::Start::interrupted) return ExitCode::done;
-  if (!arguments.words.empty()) return run_program_on(group, arguments.words, signals);
+  if (!arguments.words.empty()) return run_program_on(group, arguments.words, signals, json, out);
   if (!announce(group, json, out)) return ExitCode::failed;
   return group.watch() ? ExitCode::done
                        : refuse("no " + std::string(group.plan().traits().noun) + " is left.");

@@ -162,14 +162,35 @@ class AsioClient {
 
   /// See Client::append.
   template <class Token>
+  auto append(std::string key, std::string value, EditOptions options, Token&& token) const {
+    return call<Result<bool>>(
+        std::move(options),
+        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
+                                                         auto done) {
+          client.append(key, value, with, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// The same without options.
+  template <class Token>
   auto append(std::string key, std::string value, Token&& token) const {
-    return edit(&AsyncClient::append, std::move(key), std::move(value), std::forward<Token>(token));
+    return append(std::move(key), std::move(value), EditOptions{}, std::forward<Token>(token));
   }
   /// See Client::prepend.
   template <class Token>
+  auto prepend(std::string key, std::string value, EditOptions options, Token&& token) const {
+    return call<Result<bool>>(
+        std::move(options),
+        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
+                                                         auto done) {
+          client.prepend(key, value, with, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  /// The same without options.
+  template <class Token>
   auto prepend(std::string key, std::string value, Token&& token) const {
-    return edit(&AsyncClient::prepend, std::move(key), std::move(value),
-                std::forward<Token>(token));
+    return prepend(std::move(key), std::move(value), EditOptions{}, std::forward<Token>(token));
   }
 
   /// See Client::increment.
@@ -305,18 +326,6 @@ class AsioClient {
             Stop stop, auto done) mutable {
           options.stop = stop;
           start(client, options, std::move(done));
-        },
-        std::forward<Token>(token));
-  }
-  using Edit = void (AsyncClient::*)(std::string_view, std::string_view, const EditOptions&,
-                                     AsyncClient::Callback<Result<bool>>) const;
-  template <class Token>
-  auto edit(Edit member, std::string key, std::string value, Token&& token) const {
-    return call<Result<bool>>(
-        EditOptions{},
-        [member, key = std::move(key), value = std::move(value)](const AsyncClient& client,
-                                                                 auto& with, auto done) {
-          (client.*member)(key, value, with, std::move(done));
         },
         std::forward<Token>(token));
   }

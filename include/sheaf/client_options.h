@@ -21,7 +21,7 @@ struct ClientOptions {
   LogSink log{};                        ///< Receives log records; none = they are only counted.
   LogLevel log_level = LogLevel::info;  ///< The least level that `log` receives.
   /// Most records about operations that `log` receives in a second, 0 = none; the next one says how
-  /// many were left out. Records of health, certificates, logins and maps always come.
+  /// many were left out. It does not count records of health, certificates, logins and maps.
   unsigned log_rate = 1'000;
   /// Hears of every request when it has ended, for tracing; none = nobody does.
   Observer observer{};

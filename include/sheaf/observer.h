@@ -47,9 +47,9 @@ struct RequestEvent {
 ///
 /// What these functions throw goes to ClientOptions::on_exception.
 struct Observer {
-  /// Called on the calling thread at the start of each call, and once more by a get_or_compute that
-  /// finds no value; what it returns comes back with the call's requests: the span that is current
-  /// there. None = no parents.
+  /// Called on the calling thread at the start of each call but changes of lists, and again by a
+  /// get_or_compute that finds no value; what it returns comes back with the call's requests: the
+  /// span that is current there. None = no parents.
   std::function<std::shared_ptr<void>()> parent{};
   /// Called for each request that has ended, in order, where callbacks run
   /// (ClientOptions::executor) and never while the client holds a lock. It should take

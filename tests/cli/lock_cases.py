@@ -1,5 +1,6 @@
 """What `sheaf lock` does on every kind of endpoint. A test case beside it has `dev` and `uri`."""
 
+import json
 import os
 import signal
 import subprocess
@@ -57,6 +58,16 @@ class LockCases:
         self.assertEqual(self.lock("none", command=["no-such-program-here"]).returncode, 127)
         self.assertEqual(self.lock("none", command=["/"]).returncode, 126)
         self.ends(NEGATIVE, "get", "none")
+
+    def test_a_machine_reads_why_no_program_has_run(self):
+        holder = self.start("taken")
+        done = self.run_on("--json", "lock", "taken", "--wait", "0ms", "--", "true")
+        self.assertEqual(done.returncode, NOT_ACQUIRED, done.stderr)
+        self.assertEqual(json.loads(done.stdout), {"key": "taken", "locked": False})
+        self.ended(holder, DONE)
+        done = self.run_on("--json", "lock", "taken", "--", "no-such-program-here")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("no-such-program-here", json.loads(done.stdout)["error"]["text"])
 
     def test_the_lock_is_free_afterwards(self):
         self.lock("free", command=["true"])

@@ -1,5 +1,6 @@
 """`sheaf dev`: what it starts, says and leaves behind."""
 
+import json
 import os
 import re
 import signal
@@ -85,6 +86,8 @@ class Development(harness.CaseWithFolder):
         done = sheaf("dev", "--brokers", 1, "--", "no-such-program")
         self.assertEqual(done.returncode, 127)
         self.assertIn(b"no-such-program could not be started", done.stderr)
+        done = sheaf("--json", "dev", "--brokers", 1, "--", "no-such-program")
+        self.assertIn("no-such-program", json.loads(done.stdout)["error"]["text"])
         self.assertEqual(self.left_behind(), [])
 
     def test_a_port_that_is_given_is_taken_or_refused(self):

@@ -148,6 +148,8 @@ TEST(Asio, EveryOperationHasItsCompletionSignature) {
   };
   EXPECT_TRUE(unsupported(calls.append("a", "x", token).get()));
   EXPECT_TRUE(unsupported(calls.prepend("a", "x", token).get()));
+  EXPECT_TRUE(unsupported(calls.append("a", "x", {.timeout = 1s}, token).get()));
+  EXPECT_TRUE(unsupported(calls.prepend("a", "x", {.timeout = 1s}, token).get()));
   EXPECT_TRUE(unsupported(calls.increment("a", 1, {}, token).get()));
   EXPECT_TRUE(unsupported(calls.decrement("a", 1, {}, token).get()));
   EXPECT_TRUE(unsupported(calls.touch("a", {}, token).get()));
