@@ -3,18 +3,19 @@
 find_program(SHEAF_MOSQUITTO mosquitto PATHS /usr/sbin /usr/local/sbin)
 find_program(SHEAF_MOSQUITTO_PASSWD mosquitto_passwd)
 find_program(SHEAF_MOSQUITTO_RR mosquitto_rr)
-if(NOT TARGET sheaf_statestore OR NOT SHEAF_MOSQUITTO OR NOT SHEAF_MOSQUITTO_PASSWD
-   OR NOT SHEAF_MOSQUITTO_RR)
-  message(WARNING "Tests on a real broker are left out: they need the packages mosquitto, "
-                  "mosquitto-clients and mosquitto-dev.")
-  return()
-endif()
 
 # Under ThreadSanitizer the broker itself dies: glibc resolves a bridge's address in a thread that
 # the sanitizer has not seen start. The plugin has one thread, so there is nothing to find.
 if(SHEAF_SANITIZE STREQUAL "thread")
   message(STATUS "Tests on a real broker are left out: the broker does not run under "
                  "ThreadSanitizer.")
+  return()
+endif()
+
+if(NOT TARGET sheaf_statestore OR NOT SHEAF_MOSQUITTO OR NOT SHEAF_MOSQUITTO_PASSWD
+   OR NOT SHEAF_MOSQUITTO_RR)
+  message(WARNING "Tests on a real broker are left out: they need the packages mosquitto, "
+                  "mosquitto-clients and mosquitto-dev.")
   return()
 endif()
 
