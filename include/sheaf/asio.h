@@ -163,13 +163,8 @@ class AsioClient {
   /// See Client::append.
   template <class Token>
   auto append(std::string key, std::string value, EditOptions options, Token&& token) const {
-    return call<Result<bool>>(
-        std::move(options),
-        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
-                                                         auto done) {
-          client.append(key, value, with, std::move(done));
-        },
-        std::forward<Token>(token));
+    return edit(&AsyncClient::append, std::move(key), std::move(value), std::move(options),
+                std::forward<Token>(token));
   }
   /// The same without options.
   template <class Token>
@@ -179,13 +174,8 @@ class AsioClient {
   /// See Client::prepend.
   template <class Token>
   auto prepend(std::string key, std::string value, EditOptions options, Token&& token) const {
-    return call<Result<bool>>(
-        std::move(options),
-        [key = std::move(key), value = std::move(value)](const AsyncClient& client, auto& with,
-                                                         auto done) {
-          client.prepend(key, value, with, std::move(done));
-        },
-        std::forward<Token>(token));
+    return edit(&AsyncClient::prepend, std::move(key), std::move(value), std::move(options),
+                std::forward<Token>(token));
   }
   /// The same without options.
   template <class Token>
@@ -326,6 +316,19 @@ class AsioClient {
             Stop stop, auto done) mutable {
           options.stop = stop;
           start(client, options, std::move(done));
+        },
+        std::forward<Token>(token));
+  }
+  using Edit = void (AsyncClient::*)(std::string_view, std::string_view, const EditOptions&,
+                                     AsyncClient::Callback<Result<bool>>) const;
+  template <class Token>
+  auto edit(Edit member, std::string key, std::string value, EditOptions options,
+            Token&& token) const {
+    return call<Result<bool>>(
+        std::move(options),
+        [member, key = std::move(key), value = std::move(value)](const AsyncClient& client,
+                                                                 auto& with, auto done) {
+          (client.*member)(key, value, with, std::move(done));
         },
         std::forward<Token>(token));
   }
