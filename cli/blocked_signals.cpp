@@ -1,6 +1,7 @@
 #include "cli/blocked_signals.h"
 
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 namespace sheaf::cli {
 
@@ -21,8 +22,16 @@ BlockedSignals::BlockedSignals(std::initializer_list<int> always,
   for (const int number : unless_ignored) {
     if (!is_ignored(number)) sigaddset(&wanted, number);
   }
-  sigprocmask(SIG_BLOCK, &wanted, &before);
-  descriptor = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  sigprocmask(SIG_BLOCK, &wanted, &before_);
+  descriptor_ = Descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+BlockedSignals::~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+BlockedSignals::Signal BlockedSignals::take() const {
+  signalfd_siginfo info{};
+  if (read(descriptor_.get(), &info, sizeof info) != sizeof info) return {};
+  return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
 }  // namespace sheaf::cli

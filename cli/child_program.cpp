@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <spawn.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,13 +23,6 @@ PassedSignals::PassedSignals() : blocked_({SIGCHLD}, passed_signals) {}
 PassedSignals::~PassedSignals() {
   while (take().number != 0) {
   }
-  sigprocmask(SIG_SETMASK, &blocked_.before, nullptr);
-}
-
-PassedSignals::Signal PassedSignals::take() const {
-  signalfd_siginfo info{};
-  if (read(blocked_.descriptor.get(), &info, sizeof info) != sizeof info) return {};
-  return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
 int ChildProgram::start(const std::vector<std::string>& words, std::string variable,

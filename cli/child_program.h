@@ -24,14 +24,12 @@ class PassedSignals {
   PassedSignals(const PassedSignals&) = delete;
   PassedSignals& operator=(const PassedSignals&) = delete;
 
-  struct Signal {
-    int number = 0;              // 0 = none
-    bool from_terminal = false;  // the program got it as well
-  };
-  Signal take() const;
-  int descriptor() const noexcept { return blocked_.descriptor.get(); }
+  // One from the terminal has come to the program as well.
+  using Signal = BlockedSignals::Signal;
+  Signal take() const { return blocked_.take(); }
+  int descriptor() const noexcept { return blocked_.descriptor(); }
   // The mask that the program is to start with.
-  const sigset_t& before() const noexcept { return blocked_.before; }
+  const sigset_t& before() const noexcept { return blocked_.before(); }
 
  private:
   BlockedSignals blocked_;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -128,21 +127,14 @@ namespace {
 class EndingSignals {
  public:
   EndingSignals() : blocked_({}, numbers) {}
-  ~EndingSignals() { sigprocmask(SIG_SETMASK, &blocked_.before, nullptr); }
-  EndingSignals(const EndingSignals&) = delete;
-  EndingSignals& operator=(const EndingSignals&) = delete;
 
   // Until `terminal` has something to read: 0, or until one came: its number.
   int wait(int terminal) const {
     pollfd wanted[] = {{.fd = terminal, .events = POLLIN, .revents = 0},
-                       {.fd = blocked_.descriptor.get(), .events = POLLIN, .revents = 0}};
+                       {.fd = blocked_.descriptor(), .events = POLLIN, .revents = 0}};
     while (poll(wanted, 2, -1) == -1 && errno == EINTR) {
     }
-    signalfd_siginfo came{};
-    if (wanted[1].revents == 0 ||
-        ::read(blocked_.descriptor.get(), &came, sizeof came) != sizeof came)
-      return 0;
-    return static_cast<int>(came.ssi_signo);
+    return wanted[1].revents == 0 ? 0 : blocked_.take().number;
   }
 
  private:

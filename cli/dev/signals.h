@@ -25,7 +25,7 @@ class Signals {
   // The next event; none after `timeout`. A negative timeout waits for ever.
   Event wait(std::chrono::milliseconds timeout) const;
   // The mask that was in force before.
-  const sigset_t& before() const noexcept { return blocked_.before; }
+  const sigset_t& before() const noexcept { return blocked_.before(); }
 
  private:
   BlockedSignals blocked_;
