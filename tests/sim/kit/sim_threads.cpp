@@ -18,8 +18,7 @@ namespace {
 
 thread_local SimThreads* this_run = nullptr;
 
-constexpr std::ptrdiff_t first_frames = 16'384;  // bytes, for a thread that has not had its turn
-constexpr std::uint64_t delay_every = 64;        // points, in runs that delay threads
+constexpr std::uint64_t delay_every = 64;  // points, in runs that delay threads
 
 // While it lives, this thread and those that it starts run on one processor: to hand over to a
 // thread on another one takes ten times as long.
@@ -42,26 +41,25 @@ class OneProcessor {
 
 Deadline when(bool holds) { return holds ? Deadline{0} : never; }
 
-// Behind the last byte of a thread's stack and of its thread-local variables.
-const char* end_of_stack(pthread_t thread) {
+#ifdef SHEAF_TEST_ASAN
+// What the stack of a thread that waits for ever refers to is no leak. LeakSanitizer looks at the
+// stacks of threads by itself, but may miss a thread whose number an ended thread had before: the
+// system gives a number again after 32,768 threads. `frame`: of the function that waits; null: the
+// thread has not had its turn.
+void keep_what_is_on_the_stack(pthread_t thread, const char* frame) {
   pthread_attr_t attributes;
   SHEAF_CHECK(pthread_getattr_np(thread, &attributes) == 0);
   void* lowest = nullptr;
   std::size_t size = 0;
   pthread_attr_getstack(&attributes, &lowest, &size);
   pthread_attr_destroy(&attributes);
-  return static_cast<const char*>(lowest) + size;
+  const char* const end = static_cast<const char*>(lowest) + size;
+  const char* const begin = frame == nullptr ? end - 16'384 : frame - 4096;  // with its callees
+  __lsan_register_root_region(begin, static_cast<std::size_t>(end - begin));
 }
-
-// What the stack of a thread that waits for ever refers to is no leak. LeakSanitizer looks at the
-// stacks of threads by itself, but may miss a thread whose number an ended thread had before: the
-// system gives a number again after 32,768 threads. `frame`: of the function that waits.
-void keep_what_is_on([[maybe_unused]] const char* frame, [[maybe_unused]] const char* end) {
-#ifdef SHEAF_TEST_ASAN
-  constexpr std::ptrdiff_t callees = 4096;
-  __lsan_register_root_region(frame - callees, static_cast<std::size_t>(end - frame + callees));
+#else
+void keep_what_is_on_the_stack(pthread_t, const char*) {}
 #endif
-}
 
 }  // namespace
 
@@ -75,8 +73,8 @@ struct SimThreads::Thread {
   std::string_view waits_for;
   const Due* due = nullptr;  // null: it can run
   bool ended = false;
+  pthread_t handle{};
   const char* frame = nullptr;  // of the function in which it waits for its turn
-  const char* end_of_stack = nullptr;
 };
 
 // A thread in a condition variable.
@@ -118,7 +116,7 @@ std::string SimThreads::run(SimWorld& world, std::uint64_t seed, std::function<v
   } else {
     first.detach();
     for (const auto& thread : self->threads_) {
-      if (!thread->ended) keep_what_is_on(thread->frame, thread->end_of_stack);
+      if (!thread->ended) keep_what_is_on_the_stack(thread->handle, thread->frame);
     }
   }
   return self->finding_;
@@ -131,8 +129,7 @@ std::thread SimThreads::launch(const std::string& name, std::function<void()> ma
     run_thread(self, thread, std::move(main));
   });
   thread.id = started.get_id();
-  thread.end_of_stack = end_of_stack(started.native_handle());
-  thread.frame = thread.end_of_stack - first_frames;
+  thread.handle = started.native_handle();
   return started;
 }
 
