@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/text.h"
+#include "cli/commands.h"
 
 namespace sheaf::cli {
 
@@ -57,11 +58,11 @@ std::optional<int> ChildProgram::take_end() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string ChildProgram::why_not_started(std::string_view program, int error) {
-  return printable(program) + " could not be started: " + std::generic_category().message(error) +
-         ".";
+ExitCode ChildProgram::not_started(std::string_view program, int error, bool json, Output& out) {
+  fail(
+      printable(program) + " could not be started: " + std::generic_category().message(error) + ".",
+      json, out);
+  return static_cast<ExitCode>(error == ENOENT ? 127 : 126);
 }
-
-int ChildProgram::code_not_started(int error) noexcept { return error == ENOENT ? 127 : 126; }
 
 }  // namespace sheaf::cli

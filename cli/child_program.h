@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "cli/blocked_signals.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
 
 namespace sheaf::cli {
 
@@ -44,9 +46,9 @@ class ChildProgram {
   // Its exit code, once it has ended: 128 + n if signal n ended it.
   std::optional<int> take_end();
 
-  // A sentence, and the exit code that shells have for it.
-  static std::string why_not_started(std::string_view program, int error);
-  static int code_not_started(int error) noexcept;
+  // Says why start() gave this error, in `--json` mode to `out`, too. The exit code that shells
+  // have for it.
+  static ExitCode not_started(std::string_view program, int error, bool json, Output& out);
 
  private:
   pid_t pid_ = -1;

@@ -73,8 +73,7 @@ ExitCode run_program_under(LockGuard& guard, Context& context, const PassedSigna
   ChildProgram program;
   const std::string token = "SHEAF_FENCING_TOKEN=" + guard.token().text;
   if (const int error = program.start(words, token, signals.before()); error != 0) {
-    fail(ChildProgram::why_not_started(words.front(), error), context.json(), context.out);
-    return code_of(ChildProgram::code_not_started(error));
+    return ChildProgram::not_started(words.front(), error, context.json(), context.out);
   }
   guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });
   bool lost = false;

@@ -78,8 +78,7 @@ ExitCode run_program_on(BrokerGroup& group, const std::vector<std::string>& word
   ChildProgram program;
   if (const int error = program.start(words, "SHEAF_SERVERS=" + group.uri(), signals.before());
       error != 0) {
-    fail(ChildProgram::why_not_started(words.front(), error), json, out);
-    return static_cast<ExitCode>(ChildProgram::code_not_started(error));
+    return ChildProgram::not_started(words.front(), error, json, out);
   }
   for (;;) {
     if (const auto code = program.take_end()) return static_cast<ExitCode>(*code);
