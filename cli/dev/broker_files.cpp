@@ -95,7 +95,8 @@ std::string broker_configuration(const BrokerFile& file) {
       "allow_anonymous true\n"
       "persistence false\n"
       "set_tcp_nodelay true\n"
-      "max_inflight_messages 0\n"
+      "max_inflight_messages 65534\n"
+      "max_packet_size 17825792\n"
       "log_dest stderr\n"
       "log_timestamp false\n";
   text += "plugin " + file.plugin.string() + "\n";

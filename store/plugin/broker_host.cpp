@@ -1,6 +1,7 @@
 #include "store/plugin/broker_host.h"
 
-#include <mosquitto.h>
+#include <limits.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <new>
@@ -39,28 +40,33 @@ void publish(const char* client_id, const char* topic, std::string_view payload,
   if (code == MOSQ_ERR_SUCCESS) return properties.release();
   mosquitto_free(copy);
   if (code == MOSQ_ERR_NOMEM) throw std::bad_alloc();
-  mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the broker refuses a publish to '%s': %s", topic,
-                       mosquitto_strerror(code));
+  mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the broker refuses a publish to '%s' with error %d",
+                       topic, code);
 }
 
+static_assert(sink_topic.size() <= statestore::request_topic.size());
+
 // Routes an executed request to the sink, without its content: a subscriber of the sink learns
-// nothing, and no retained request hands its value to later subscribers.
+// nothing, and no retained request hands its value to later subscribers. Topic and properties are
+// changed where they are, because releases of the broker differ in who frees what a callback
+// replaces; all of them free a payload that is replaced.
 void send_to_sink(mosquitto_evt_message& event) {
-  char* const sink = mosquitto_strdup(std::string(sink_topic).c_str());
-  if (sink == nullptr) throw std::bad_alloc();
-  mosquitto_free(event.topic);
-  event.topic = sink;
-  event.payload = nullptr;  // the broker frees the old one
+  sink_topic.copy(event.topic, sink_topic.size());
+  event.topic[sink_topic.size()] = '\0';
+  event.payload = nullptr;
   event.payloadlen = 0;
-  mosquitto_property_free_all(&event.properties);
+  empty_properties(event.properties);
   event.retain = false;
 }
 
 }  // namespace
 
 BrokerHost::BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed,
-                       SinkState sink)
-    : engine_(options, seed), gatekeeper_(std::move(rights), seed), sink_(sink) {}
+                       std::function<Sink()> find_sink)
+    : engine_(options, seed),
+      gatekeeper_(std::move(rights), seed),
+      find_sink_(std::move(find_sink)),
+      sink_(find_sink_()) {}
 
 std::expected<void, std::string> BrokerHost::load(Now now) {
   if (auto loaded = gatekeeper_.load(); !loaded) return loaded;
@@ -89,10 +95,10 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
   request.client = identify(event.client, client_id);
   request.client_id = client_id;
   request.qos = event.qos;
-  request.response_topic = RequestProperties::view(properties.response_topic);
-  request.correlation = properties.correlation_view();
-  request.timestamp = RequestProperties::view(properties.timestamp);
-  request.fencing_token = RequestProperties::view(properties.fencing_token);
+  request.response_topic = properties.response_topic;
+  request.correlation = properties.correlation;
+  request.timestamp = properties.timestamp;
+  request.fencing_token = properties.fencing_token;
   request.payload = {static_cast<const char*>(event.payload), event.payloadlen};
 
   gatekeeper_.decide(request, mosquitto_client_username(event.client), now);
@@ -110,14 +116,18 @@ int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
 }
 
 int BrokerHost::on_tick(Now now) {
+  if (std::exchange(reloaded_, false)) subscribe_sink_again();
   engine_.tick(now);
   gatekeeper_.tick(engine_, now);
+  committed_in_turn_ = false;
   settle(now, saver_ != nullptr && loop_.busy());
   return MOSQ_ERR_SUCCESS;
 }
 
 int BrokerHost::on_reload() {
   log_counters("has");
+  sink_ = find_sink_();
+  reloaded_ = true;
   if (!gatekeeper_.has_file()) return MOSQ_ERR_SUCCESS;
   if (const auto loaded = gatekeeper_.load(); !loaded) {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: the rights stay as they were, because %s",
@@ -173,12 +183,22 @@ void BrokerHost::forget(ClientHandle client) {
   clients_.erase(found);
 }
 
-// The tick that comes at the end of this turn of the broker commits.
+// Mosquitto 2.0 ticks at the end of a turn and then sends what was published. 2.1 ticks at its
+// beginning and then waits for packets, up to 1 ms if something was published. So the last request
+// that is there commits, and not the tick. 2.1 also reads ahead, which the kernel cannot show: a
+// second request after a commit in the same turn waits for the tick with all that follow it.
+bool BrokerHost::settle_request(Now now) {
+  if (saver_ == nullptr) return true;
+  const std::uint64_t commits = saver_->commits();
+  const bool told = saver_->settle(now, !held_.full() && (committed_in_turn_ || loop_.busy()));
+  committed_in_turn_ = committed_in_turn_ || saver_->commits() != commits;
+  return told;
+}
+
 void BrokerHost::tell(const Request& request, const Answer& answer, Now now) {
-  const bool more = !held_.full();
   const char* const client_id = request.client_id.data();  // ends with a NUL, as do topics
   const char* const topic = request.response_topic->data();
-  if (saver_ == nullptr || saver_->settle(now, more)) {
+  if (settle_request(now)) {
     log_trouble();
     publish_held();
     reply(client_id, topic, request.correlation, answer);
@@ -252,9 +272,9 @@ void BrokerHost::send_notifications() {
 }
 
 void BrokerHost::warn_once_without_sink() {
-  if (warned_ || sink_ == SinkState::declared) return;
+  if (warned_ || sink_.state == SinkState::declared) return;
   warned_ = true;
-  const char* const known = sink_ == SinkState::missing
+  const char* const known = sink_.state == SinkState::missing
                                 ? "the configuration has no bridge for"
                                 : "the configuration cannot be read to see if it has a bridge for";
   mosquitto_log_printf(
@@ -264,6 +284,27 @@ void BrokerHost::warn_once_without_sink() {
       "among them. "
       "The lines to add are in docs/wire/mosquitto.md.",
       known, std::string(sink_topic).c_str());
+}
+
+// 2.1 replaces its bridges after a reload, and one that never connects does not subscribe again by
+// itself. The tick comes between that and the next request.
+void BrokerHost::subscribe_sink_again() {
+  if (sheaf_subscription_add == nullptr || sink_.state != SinkState::declared) return;
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, sizeof host - 1);
+  std::string client_id = sink_.bridge.client_id(host);
+  std::string topic(sink_topic);
+  BrokerSubscription subscription{};
+  subscription.client_id = client_id.data();
+  subscription.topic_filter = topic.data();
+  subscription.options = MQTT_SUB_OPT_NO_LOCAL | MQTT_SUB_OPT_RETAIN_AS_PUBLISHED;  // QoS 0
+  const int code = sheaf_subscription_add(&subscription);
+  if (code == MOSQ_ERR_SUCCESS || code == MOSQ_ERR_SUB_EXISTS) return;
+  mosquitto_log_printf(MOSQ_LOG_WARNING,
+                       "sheaf: the bridge %s could not be subscribed to the topic %s again after a "
+                       "reload (error %d): until the broker is restarted, requests are "
+                       "acknowledged with reason 0x10 (no matching subscribers)",
+                       client_id.c_str(), topic.c_str(), code);
 }
 
 void BrokerHost::log_counters(const char* verb) const {

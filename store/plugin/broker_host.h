@@ -7,9 +7,8 @@
 // Thread rule: the broker's one thread. Members may throw (std::bad_alloc and the like); plugin.cpp
 // keeps that on this side of the C boundary.
 
-#include <mosquitto_broker.h>
-
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include "base/clock.h"
 #include "store/durable/saver.h"
 #include "store/engine/engine.h"
+#include "store/plugin/broker_api.h"
 #include "store/plugin/broker_loop.h"
 #include "store/plugin/gatekeeper.h"
 #include "store/plugin/held_answers.h"
@@ -28,8 +28,10 @@ namespace sheaf::store::plugin {
 
 class BrokerHost {
  public:
-  // `rights`: the path of the file of rights, or empty.
-  BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed, SinkState sink);
+  // `rights`: the path of the file of rights, or empty. `find_sink` looks at the broker's
+  // configuration, now and after each reload.
+  BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed,
+             std::function<Sink()> find_sink);
   // Before the first event: the files that the options name, if they do. The error is one sentence.
   std::expected<void, std::string> load(Now now);
 
@@ -50,7 +52,9 @@ class BrokerHost {
   void forget(ClientHandle client);
   // Ends the connections of clients that watch what they may no longer watch.
   void end_forbidden_watches();
-  // Publishes an answer, or holds it back until the file has what it tells.
+  // After a request: whether its answer may leave now, and what was held back before it.
+  bool settle_request(Now now);
+  // Publishes an answer, or holds it back until the file has what it says.
   void tell(const Request& request, const Answer& answer, Now now);
   // What may be told now is: held answers, then notifications.
   void settle(Now now, bool more);
@@ -60,14 +64,18 @@ class BrokerHost {
              const Answer& answer);
   void send_notifications();
   void warn_once_without_sink();
+  void subscribe_sink_again();
 
   Engine engine_;
   Gatekeeper gatekeeper_;
   std::unique_ptr<Saver> saver_;  // null: in memory only
   HeldAnswers held_;
   BrokerLoop loop_;
-  std::string trouble_;  // as logged
-  SinkState sink_;
+  bool committed_in_turn_ = false;  // by a request, since the last tick
+  std::string trouble_;             // as logged
+  std::function<Sink()> find_sink_;
+  Sink sink_;
+  bool reloaded_ = false;  // since the last tick
   bool warned_ = false;
   // Connected clients that have sent a request. The handle is the broker's client pointer.
   std::unordered_map<ClientHandle, std::string> clients_;

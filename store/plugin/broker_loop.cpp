@@ -32,7 +32,7 @@ int find_poll_descriptor() {
 
 bool BrokerLoop::busy() {
   if (!sought_) {
-    sought_ = true;  // with the first tick: the broker makes it after it has loaded its plugins
+    sought_ = true;  // at the first use: the broker makes it after it has loaded its plugins
     poll_descriptor_ = find_poll_descriptor();
   }
   if (poll_descriptor_ < 0) return false;

@@ -1,11 +1,9 @@
 #include "store/plugin/gatekeeper.h"
 
-#include <mosquitto.h>
-#include <mosquitto_broker.h>
-
 #include <utility>
 #include <vector>
 
+#include "store/plugin/broker_api.h"
 #include "store/plugin/rights_file.h"
 
 namespace sheaf::store::plugin {

@@ -1,10 +1,6 @@
 // The C interface of the plugin: version, init, cleanup, event callbacks. No exception leaves
 // this file. mosquitto calls everything on its one thread.
 
-#include <mosquitto.h>
-#include <mosquitto_broker.h>
-#include <mosquitto_plugin.h>
-
 #include <exception>
 #include <expected>
 #include <fstream>
@@ -20,7 +16,11 @@
 #include "base/random.h"
 #include "base/read_clocks.h"
 #include "base/text.h"
+#include "store/plugin/broker_api.h"
+#include "store/plugin/broker_check.h"
 #include "store/plugin/broker_host.h"
+#include "store/plugin/broker_loop.h"
+#include "store/plugin/properties.h"
 
 #define SHEAF_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -65,7 +65,8 @@ int on_disconnect(int, void* event, void*) {
   });
 }
 
-int on_tick(int, void*, void*) {
+int on_tick(int, void* event, void*) {
+  ask_for_next_tick(*static_cast<mosquitto_evt_tick*>(event));
   return guarded("tick", [&] { return process.host->on_tick(read_clocks()); });
 }
 
@@ -76,11 +77,13 @@ int on_reload(int, void*, void*) {
 struct Subscription {
   int event;
   MOSQ_FUNC_generic_callback callback;
+  bool optional = false;  // not every broker has the event
 };
 // Never MOSQ_EVT_ACL_CHECK: on a broker without other access control a callback that defers denies
 // every publish.
 constexpr Subscription subscriptions[] = {{MOSQ_EVT_MESSAGE, on_message},
                                           {MOSQ_EVT_DISCONNECT, on_disconnect},
+                                          {event_client_offline, on_disconnect, true},
                                           {MOSQ_EVT_TICK, on_tick},
                                           {MOSQ_EVT_RELOAD, on_reload}};
 
@@ -107,6 +110,10 @@ std::expected<void, std::string> set_rights(std::string& to, const std::string& 
 }
 
 int start_host(const Options& options) {
+  if (const auto fault = property_form_fault()) {
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", fault->c_str());
+    return MOSQ_ERR_NOT_SUPPORTED;
+  }
   EngineOptions parsed;
   std::string rights;  // an option of the plugin alone: an engine in a process has one user
   for (const auto& [name, value] : options) {
@@ -117,7 +124,7 @@ int start_host(const Options& options) {
     }
   }
   process.host = std::make_unique<BrokerHost>(parsed, rights, Random(entropy()).u64(),
-                                              find_sink(own_command_line()));
+                                              [] { return find_sink(own_command_line()); });
   const auto loaded = process.host->load(read_clocks());
   if (!loaded) {
     mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", loaded.error().c_str());
@@ -157,6 +164,7 @@ int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_op
     if (subscription.event == MOSQ_EVT_RELOAD && process.users > 0) continue;
     code = mosquitto_callback_register(identifier, subscription.event, subscription.callback,
                                        nullptr, nullptr);
+    if (code == MOSQ_ERR_NOT_SUPPORTED && subscription.optional) code = MOSQ_ERR_SUCCESS;
   }
   if (code != MOSQ_ERR_SUCCESS) return code;
   *user_data = identifier;  // cleanup needs it and gets only this
@@ -180,10 +188,12 @@ int cleanup(mosquitto_plugin_id_t* identifier) {
 }  // namespace sheaf::store::plugin
 
 SHEAF_PLUGIN_EXPORT int mosquitto_plugin_version(int count, const int* versions) {
-  for (int i = 0; i < count; ++i) {
-    if (versions[i] == MOSQ_PLUGIN_VERSION) return MOSQ_PLUGIN_VERSION;
-  }
-  return -1;
+  return sheaf::store::plugin::guarded("load", [&] {
+    const auto fault = sheaf::store::plugin::interface_fault(count, versions);
+    if (!fault) return MOSQ_PLUGIN_VERSION;
+    mosquitto_log_printf(MOSQ_LOG_ERR, "sheaf: %s", fault->c_str());
+    return -1;
+  });
 }
 
 SHEAF_PLUGIN_EXPORT int mosquitto_plugin_init(mosquitto_plugin_id_t* identifier, void** user_data,

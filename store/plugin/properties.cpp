@@ -1,50 +1,112 @@
 #include "store/plugin/properties.h"
 
-#include <mqtt_protocol.h>
-
+#include <cstdint>
+#include <cstring>
 #include <new>
 #include <stdexcept>
-#include <utility>
 
 #include "protocol/statestore/properties.h"
 
 namespace sheaf::store::plugin {
 namespace {
 
+namespace property = protocol::statestore::property;
+
+// struct mqtt5__property of Mosquitto, up to its identifier.
+struct Text {
+  char* data;
+  std::uint16_t size;
+};
+struct Node {
+  Node* next;
+  union {
+    std::uint32_t number;
+    Text text;
+  } value;
+  Text name;  // of a user property
+  std::int32_t identifier;
+};
+
+const Node* node_of(const mosquitto_property* property) {
+  return reinterpret_cast<const Node*>(property);
+}
+
+// An empty text may have no memory of its own.
+std::string_view view(const Text& text) {
+  return text.size == 0 ? std::string_view("") : std::string_view(text.data, text.size);
+}
+
+bool has_text(const Node& node) {
+  switch (node.identifier) {
+    case MQTT_PROP_CONTENT_TYPE:
+    case MQTT_PROP_RESPONSE_TOPIC:
+    case MQTT_PROP_CORRELATION_DATA:
+    case MQTT_PROP_USER_PROPERTY:
+      return true;
+    default:
+      return false;  // numbers, in a PUBLISH
+  }
+}
+
+void empty(Text& text) {
+  if (text.size == 0) return;
+  std::memset(text.data, 0, text.size);
+  text.size = 0;
+}
+
+// Whether a node is what a list was given. Looks at a pointer's target only after the size that
+// lies beside it was right.
+bool is(const Node* node, int identifier, std::string_view value, std::string_view name = {}) {
+  return node != nullptr && node->identifier == identifier &&
+         node->value.text.size == value.size() && node->name.size == name.size() &&
+         node->value.text.data != nullptr &&
+         std::memcmp(node->value.text.data, value.data(), value.size()) == 0 &&
+         (name.empty() || (node->name.data != nullptr &&
+                           std::memcmp(node->name.data, name.data(), name.size()) == 0));
+}
+
 void require(int code) {
   if (code == MOSQ_ERR_SUCCESS) return;
   if (code == MOSQ_ERR_NOMEM) throw std::bad_alloc();
-  throw std::runtime_error(mosquitto_strerror(code));
-}
-
-// A property that is there reads as null only when memory is exhausted. Going on without it could
-// execute a fenced write without its fence.
-template <class T>
-T* copied(T* value) {
-  if (value == nullptr) throw std::bad_alloc();
-  return value;
+  throw std::runtime_error("the broker refuses a property with error " + std::to_string(code));
 }
 
 }  // namespace
 
+std::optional<std::string> property_form_fault() {
+  using namespace std::string_view_literals;
+  PropertyList list;
+  list.add_correlation("\0\xFF binary"sv);
+  list.add_response_topic("a/topic");
+  list.add_user("name", "its value");
+  const Node* const first = node_of(list.get());
+  // The last condition is read only when the ones before it have shown that `next` is where it is
+  // thought to be.
+  if (is(first, MQTT_PROP_CORRELATION_DATA, "\0\xFF binary"sv) &&
+      is(first->next, MQTT_PROP_RESPONSE_TOPIC, "a/topic") &&
+      is(first->next->next, MQTT_PROP_USER_PROPERTY, "its value", "name") &&
+      first->next->next->next == nullptr) {
+    return std::nullopt;
+  }
+  return "this broker keeps MQTT properties in a form that this version does not know; the state "
+         "store needs Mosquitto 2.0.11 to 2.1";
+}
+
 RequestProperties::RequestProperties(const mosquitto_property* properties) {
-  for (const mosquitto_property* at = properties; at != nullptr; at = mosquitto_property_next(at)) {
-    switch (mosquitto_property_identifier(at)) {
-      case MQTT_PROP_RESPONSE_TOPIC: {
-        char* value = nullptr;
-        mosquitto_property_read_string(at, MQTT_PROP_RESPONSE_TOPIC, &value, false);
-        response_topic.reset(copied(value));
+  for (const Node* node = node_of(properties); node != nullptr; node = node->next) {
+    switch (node->identifier) {
+      case MQTT_PROP_RESPONSE_TOPIC:
+        response_topic = view(node->value.text);
         break;
-      }
-      case MQTT_PROP_CORRELATION_DATA: {
-        void* value = nullptr;
-        mosquitto_property_read_binary(at, MQTT_PROP_CORRELATION_DATA, &value, &correlation_size,
-                                       false);
-        correlation.reset(copied(value));
+      case MQTT_PROP_CORRELATION_DATA:
+        correlation = view(node->value.text);
         break;
-      }
       case MQTT_PROP_USER_PROPERTY:
-        read_user_property(at);
+        if (view(node->name) == property::timestamp) {
+          if (!timestamp) timestamp = view(node->value.text);
+        } else if (view(node->name) == property::fencing_token) {
+          if (!fencing_token) fencing_token = view(node->value.text);
+        }
         break;
       default:
         break;
@@ -52,34 +114,28 @@ RequestProperties::RequestProperties(const mosquitto_property* properties) {
   }
 }
 
-void RequestProperties::read_user_property(const mosquitto_property* property) {
-  char* raw_name = nullptr;
-  char* raw_value = nullptr;
-  mosquitto_property_read_string_pair(property, MQTT_PROP_USER_PROPERTY, &raw_name, &raw_value,
-                                      false);
-  const CText name(copied(raw_name));
-  CText value(copied(raw_value));
-  const std::string_view known(name.get());
-  if (known == protocol::statestore::property::timestamp) {
-    if (!timestamp) timestamp = std::move(value);
-  } else if (known == protocol::statestore::property::fencing_token) {
-    if (!fencing_token) fencing_token = std::move(value);
-  }
+void empty_properties(mosquitto_property* properties) {
+  if (properties == nullptr) return;
+  Node& first = *reinterpret_cast<Node*>(properties);
+  auto* rest = reinterpret_cast<mosquitto_property*>(first.next);
+  first.next = nullptr;
+  mosquitto_property_free_all(&rest);
+  if (!has_text(first)) return;
+  empty(first.value.text);
+  if (first.identifier == MQTT_PROP_USER_PROPERTY) empty(first.name);
 }
 
-std::optional<std::string_view> RequestProperties::correlation_view() const {
-  if (!correlation) return std::nullopt;
-  return std::string_view(static_cast<const char*>(correlation.get()), correlation_size);
-}
-
-std::optional<std::string_view> RequestProperties::view(const CText& text) {
-  if (!text) return std::nullopt;
-  return std::string_view(text.get());
+void PropertyList::add_text(int identifier, std::string_view text) {
+  value_ = text;
+  require(mosquitto_property_add_string(&head_, identifier, value_.c_str()));
 }
 
 void PropertyList::add_content_type(std::string_view type) {
-  value_ = type;
-  require(mosquitto_property_add_string(&head_, MQTT_PROP_CONTENT_TYPE, value_.c_str()));
+  add_text(MQTT_PROP_CONTENT_TYPE, type);
+}
+
+void PropertyList::add_response_topic(std::string_view topic) {
+  add_text(MQTT_PROP_RESPONSE_TOPIC, topic);
 }
 
 void PropertyList::add_correlation(std::string_view data) {

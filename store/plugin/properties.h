@@ -1,44 +1,42 @@
 #pragma once
 
-// MQTT 5 properties as mosquitto passes them to a plugin and takes them from it.
+// MQTT 5 properties as the broker passes them to a plugin and takes them from it.
+//
+// Brokers of 2.0.15 to 2.0.21 export no function that reads properties, and brokers differ in who
+// frees a list that a callback replaces. So the plugin reads a list where it lies and empties it
+// where it lies: nothing is copied, and nothing changes its owner. The form of a list's nodes is
+// internal to the broker. It has been the same in all releases from 2.0.0 to 2.1.2, and is checked
+// against the running broker before the first request (docs/design/0041).
 //
 // Thread rule: the broker's one thread.
 
-#include <mosquitto.h>
-#include <mosquitto_broker.h>
-
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "store/plugin/broker_api.h"
+
 namespace sheaf::store::plugin {
 
-// mosquitto_property_read_* returns copies made with malloc (not with the broker's own counted
-// allocator), which the caller frees.
-struct Freed {
-  void operator()(void* memory) const noexcept { std::free(memory); }
-};
-using CText = std::unique_ptr<char, Freed>;
+// Builds a list with the broker's own functions and compares each node with the form that this file
+// knows. One sentence if they differ; the plugin must not start then.
+std::optional<std::string> property_form_fault();
 
-// What the store reads of a request. A property that is absent is null.
+// What the store reads of a request. A property that is absent is nothing, an empty one is "". The
+// texts lie in the event's list, end with a NUL unless they are the correlation data, and are gone
+// after empty_properties().
 struct RequestProperties {
   explicit RequestProperties(const mosquitto_property* properties);
 
-  std::optional<std::string_view> correlation_view() const;
-  static std::optional<std::string_view> view(const CText& text);
-
-  CText response_topic;
-  CText timestamp;      // user property __ts, the first
-  CText fencing_token;  // user property __ft, the first
-  std::unique_ptr<void, Freed> correlation;
-  std::uint16_t correlation_size = 0;
-
- private:
-  void read_user_property(const mosquitto_property* property);
+  std::optional<std::string_view> response_topic;
+  std::optional<std::string_view> correlation;
+  std::optional<std::string_view> timestamp;      // user property __ts, the first
+  std::optional<std::string_view> fencing_token;  // user property __ft, the first
 };
+
+// Takes all content out of an event's list, in place. Its first node stays, without content: the
+// broker compares the pointer to it, and frees it with the message.
+void empty_properties(mosquitto_property* properties);
 
 // A property list under construction. A successful publish hands it over to the broker.
 class PropertyList {
@@ -50,6 +48,7 @@ class PropertyList {
 
   // Each throws std::bad_alloc when the broker has no memory.
   void add_content_type(std::string_view type);
+  void add_response_topic(std::string_view topic);
   void add_correlation(std::string_view data);
   void add_user(std::string_view name, std::string_view value);
 
@@ -57,6 +56,8 @@ class PropertyList {
   void release() { head_ = nullptr; }
 
  private:
+  void add_text(int identifier, std::string_view text);
+
   mosquitto_property* head_ = nullptr;
   std::string name_;  // the broker wants texts with a NUL at the end
   std::string value_;

@@ -39,7 +39,7 @@ std::string_view configuration_file(std::string_view command_line) {
   return {};
 }
 
-SinkState find_in_folder(const std::string& folder) {
+Sink find_in_folder(const std::string& folder) {
   std::error_code failed;
   std::filesystem::directory_iterator files(folder, failed);
   SinkState state = failed ? SinkState::unknown : SinkState::missing;
@@ -49,48 +49,69 @@ SinkState find_in_folder(const std::string& folder) {
       const std::optional<std::string> text = read_file(files->path());
       if (!text) {
         state = SinkState::unknown;
-      } else if (declares_sink(*text, nested)) {
-        return SinkState::declared;
+      } else if (auto bridge = declared_sink(*text, nested)) {
+        return {SinkState::declared, *std::move(bridge)};
       }
     }
     files.increment(failed);
   }
-  return state;
+  return {state, {}};
 }
 
 }  // namespace
 
-bool declares_sink(std::string_view configuration, std::vector<std::string>& include_dirs) {
-  bool found = false;
+std::string SinkBridge::client_id(std::string_view host) const {
+  if (!local_id.empty()) return local_id;
+  return "local." + (remote_id.empty() ? std::string(host) + "." + name : remote_id);
+}
+
+std::optional<SinkBridge> declared_sink(std::string_view configuration,
+                                        std::vector<std::string>& include_dirs) {
+  std::optional<SinkBridge> found;
+  SinkBridge bridge;  // of the section that is being read
+  bool is_it = false;
+  const auto end_section = [&] {
+    if (is_it && !found) found = bridge;
+    bridge = {};
+    is_it = false;
+  };
   while (!configuration.empty()) {
     std::string_view line = configuration.substr(0, configuration.find('\n'));
     configuration.remove_prefix(std::min(configuration.size(), line.size() + 1));
     const std::string_view name = next_word(line);
     const std::string_view value = next_word(line);
-    if (name == "topic" && value == sink_topic) {
+    if (name == "connection") {
+      end_section();
+      bridge.name = value;
+    } else if (name == "local_clientid") {
+      bridge.local_id = value;
+    } else if (name == "remote_clientid" || name == "clientid") {
+      bridge.remote_id = value;
+    } else if (name == "topic" && value == sink_topic) {
       const std::string_view direction = next_word(line);  // none = out
-      found = found || direction != "in";
+      is_it = is_it || direction != "in";
     } else if (name == "include_dir" && !value.empty()) {
       include_dirs.emplace_back(value);
     }
   }
+  end_section();
   return found;
 }
 
-SinkState find_sink(std::string_view command_line) {
+Sink find_sink(std::string_view command_line) {
   const std::string_view file = configuration_file(command_line);
-  if (file.empty()) return SinkState::missing;  // mosquitto without a file has no bridges
+  if (file.empty()) return {SinkState::missing, {}};  // mosquitto without a file has no bridges
   const std::optional<std::string> text = read_file(std::filesystem::path(file));
-  if (!text) return SinkState::unknown;
+  if (!text) return {SinkState::unknown, {}};
   std::vector<std::string> folders;
-  if (declares_sink(*text, folders)) return SinkState::declared;
-  SinkState state = SinkState::missing;
+  if (auto bridge = declared_sink(*text, folders)) return {SinkState::declared, *std::move(bridge)};
+  Sink sink;
   for (const std::string& folder : folders) {
-    const SinkState found = find_in_folder(folder);
-    if (found == SinkState::declared) return found;
-    if (found == SinkState::unknown) state = found;
+    Sink found = find_in_folder(folder);
+    if (found.state == SinkState::declared) return found;
+    if (found.state == SinkState::unknown) sink.state = found.state;
   }
-  return state;
+  return sink;
 }
 
 }  // namespace sheaf::store::plugin

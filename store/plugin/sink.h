@@ -8,6 +8,7 @@
 // Thread rule: free functions.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,11 +35,27 @@ enum class SinkState : std::uint8_t {
   unknown    // the configuration cannot be read from here
 };
 
+// The bridge of the sink, as the configuration has it.
+struct SinkBridge {
+  std::string name;
+  std::string remote_id;  // empty: the broker makes it of the host's name
+  std::string local_id;   // empty: the broker makes it of the remote one
+
+  // What the broker calls this client.
+  std::string client_id(std::string_view host) const;
+};
+
+struct Sink {
+  SinkState state = SinkState::missing;
+  SinkBridge bridge;  // if it is declared
+};
+
 // What one configuration file says; folders of include_dir lines are added to `include_dirs`.
-bool declares_sink(std::string_view configuration, std::vector<std::string>& include_dirs);
+std::optional<SinkBridge> declared_sink(std::string_view configuration,
+                                        std::vector<std::string>& include_dirs);
 
 // Reads the configuration file named in a broker's command line (arguments separated by NUL).
 // A plugin cannot ask the broker for subscribers; the configuration is the best evidence.
-SinkState find_sink(std::string_view command_line);
+Sink find_sink(std::string_view command_line);
 
 }  // namespace sheaf::store::plugin

@@ -143,7 +143,8 @@ void BrokerProcess::write_configuration() const {
   if (options_.per_listener_settings) out << "per_listener_settings true\n";
   out << "log_dest stderr\nlog_type error\nlog_type warning\nlog_type notice\nlog_type "
          "information\n"
-      << "max_inflight_messages 0\n";
+      << "max_inflight_messages 65534\n"
+         "max_packet_size 17825792\n";
   if (options_.nodelay) out << "set_tcp_nodelay true\n";
   if (!options_.per_listener_settings) out << access.str() << plugin.str();
   for (const ReservedPort& port : ports_) {

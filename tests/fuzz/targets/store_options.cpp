@@ -24,7 +24,8 @@ void run(std::string_view bytes) {
   Input input(bytes);
   if (input.flag()) {
     std::vector<std::string> folders;
-    static_cast<void>(store::plugin::declares_sink(input.rest(), folders));
+    const auto bridge = store::plugin::declared_sink(input.rest(), folders);
+    expect(!bridge || !bridge->client_id("host").empty(), "a bridge has a client ID");
     for (const std::string& folder : folders) expect(!folder.empty(), "a folder has a name");
     return;
   }
@@ -33,8 +34,10 @@ void run(std::string_view bytes) {
 }
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> all{"\1" + std::string(store::plugin::sink_bridge),
-                               "\1include_dir /etc/x\r\n# topic y\ntopic $sheaf/statestore/sink"};
+  std::vector<std::string> all{
+      "\1" + std::string(store::plugin::sink_bridge),
+      "\1connection a\nlocal_clientid b\nclientid c\ntopic $sheaf/statestore/sink out",
+      "\1include_dir /etc/x\r\n# topic y\ntopic $sheaf/statestore/sink"};
   for (const auto& [name, value] :
        std::vector<std::pair<std::string, std::string>>{{"spelling", "page"},
                                                         {"notify", "subscribed"},

@@ -34,7 +34,7 @@ class SinkFiles : public testing::Test {
 
 bool declared(std::string_view text) {
   std::vector<std::string> folders;
-  return declares_sink(text, folders);
+  return declared_sink(text, folders).has_value();
 }
 
 TEST(SinkConfiguration, DocumentedBridgeDeclaresTheSink) {
@@ -51,48 +51,65 @@ TEST(SinkConfiguration, OtherLinesDoNot) {
   EXPECT_FALSE(declared("topic\n$sheaf/statestore/sink out 0\n"));
 }
 
+TEST(SinkConfiguration, TheClientOfTheBridgeIsTheOneOfItsOwnSection) {
+  std::vector<std::string> folders;
+  const auto bridge = declared_sink(
+      "connection other\nclientid x\nlocal_clientid y\ntopic a/b out 0\n" +
+          std::string(sink_bridge) + "connection third\nlocal_clientid z\ntopic c in\n",
+      folders);
+  ASSERT_TRUE(bridge);
+  EXPECT_EQ(bridge->client_id("host"), "local.host.sheaf-sink");
+  const auto named = [&](std::string_view lines) {
+    return declared_sink(std::string(sink_bridge) + std::string(lines), folders)->client_id("host");
+  };
+  EXPECT_EQ(named("remote_clientid far\n"), "local.far");
+  EXPECT_EQ(named("clientid old\n"), "local.old");
+  EXPECT_EQ(named("remote_clientid far\nlocal_clientid near\n"), "near");
+}
+
 TEST(SinkConfiguration, IncludedFoldersAreReported) {
   std::vector<std::string> folders;
-  EXPECT_FALSE(declares_sink("include_dir /etc/one\n\ninclude_dir\ninclude_dir  two \n", folders));
+  EXPECT_FALSE(declared_sink("include_dir /etc/one\n\ninclude_dir\ninclude_dir  two \n", folders));
   EXPECT_THAT(folders, ElementsAre("/etc/one", "two"));
   folders.clear();
-  EXPECT_TRUE(declares_sink(sink_bridge, folders));
+  EXPECT_TRUE(declared_sink(sink_bridge, folders));
   EXPECT_THAT(folders, IsEmpty());
 }
 
 TEST_F(SinkFiles, AreFoundThroughTheCommandLine) {
-  EXPECT_EQ(find_sink(command_line(write("a.conf", sink_bridge))), SinkState::declared);
-  EXPECT_EQ(find_sink(command_line(write("b.conf", "listener 1883\n"))), SinkState::missing);
+  EXPECT_EQ(find_sink(command_line(write("a.conf", sink_bridge))).state, SinkState::declared);
+  EXPECT_EQ(find_sink(command_line(write("b.conf", "listener 1883\n"))).state, SinkState::missing);
   const std::string long_form =
       std::string("mosquitto\0--config-file\0", 24) + write("c.conf", sink_bridge) + '\0';
-  EXPECT_EQ(find_sink(long_form), SinkState::declared);
+  EXPECT_EQ(find_sink(long_form).state, SinkState::declared);
 }
 
 TEST_F(SinkFiles, AreFoundInIncludedFolders) {
   std::filesystem::create_directory(folder_ / "conf.d");
   const std::string file =
       write("main.conf", "include_dir " + (folder_ / "conf.d").string() + "\n");
-  EXPECT_EQ(find_sink(command_line(file)), SinkState::missing);
+  EXPECT_EQ(find_sink(command_line(file)).state, SinkState::missing);
   write("conf.d/notes.txt", sink_bridge);  // mosquitto reads *.conf only
-  EXPECT_EQ(find_sink(command_line(file)), SinkState::missing);
+  EXPECT_EQ(find_sink(command_line(file)).state, SinkState::missing);
   write("conf.d/sink.conf", sink_bridge);
-  EXPECT_EQ(find_sink(command_line(file)), SinkState::declared);
+  EXPECT_EQ(find_sink(command_line(file)).state, SinkState::declared);
 }
 
 TEST_F(SinkFiles, ThatCannotBeReadLeaveItOpen) {
-  EXPECT_EQ(find_sink(command_line((folder_ / "absent.conf").string())), SinkState::unknown);
+  EXPECT_EQ(find_sink(command_line((folder_ / "absent.conf").string())).state, SinkState::unknown);
   const std::string file =
       write("main.conf", "include_dir " + (folder_ / "absent").string() + "\n");
-  EXPECT_EQ(find_sink(command_line(file)), SinkState::unknown);
+  EXPECT_EQ(find_sink(command_line(file)).state, SinkState::unknown);
 }
 
 TEST_F(SinkFiles, ABrokerWithoutAFileHasNoBridge) {
   EXPECT_EQ(find_sink(std::string_view("mosquitto\0-p\0"
                                        "1884\0",
-                                       18)),
+                                       18))
+                .state,
             SinkState::missing);
-  EXPECT_EQ(find_sink(std::string_view("mosquitto\0-c\0", 13)), SinkState::missing);
-  EXPECT_EQ(find_sink(""), SinkState::missing);
+  EXPECT_EQ(find_sink(std::string_view("mosquitto\0-c\0", 13)).state, SinkState::missing);
+  EXPECT_EQ(find_sink("").state, SinkState::missing);
 }
 
 }  // namespace

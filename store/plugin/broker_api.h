@@ -1,0 +1,70 @@
+#pragma once
+
+// Mosquitto's interface for plugins, from the headers of 2.0 or of 2.1, and the list of the
+// functions that the plugin takes from the broker.
+//
+// Each of them is a weak reference: a broker that lacks one still loads the module, which then says
+// what is missing and refuses (broker_check.h). tests/live/plugin/broker_symbols has what each
+// supported broker exports. 2.0.15 to 2.0.21 export neither the functions that read properties nor
+// mosquitto_strerror.
+//
+// Thread rule: the broker's one thread.
+
+#include <cstdint>
+
+#if __has_include(<mosquitto/broker_plugin.h>)  // 2.1: its old names warn that they are old
+#include <mosquitto.h>
+#else
+#include <mosquitto.h>
+#include <mosquitto_broker.h>
+#include <mosquitto_plugin.h>
+#include <mqtt_protocol.h>
+#endif
+
+namespace sheaf::store::plugin {
+
+// MOSQ_EVT_CLIENT_OFFLINE of 2.1: the connection of a client ends and its session lives on. 2.0,
+// whose headers lack the name, reports the end of every connection as MOSQ_EVT_DISCONNECT. Its data
+// begins as mosquitto_evt_disconnect does.
+inline constexpr int event_client_offline = 28;
+
+// mosquitto_subscription of 2.1, which the headers of 2.0 lack.
+struct BrokerSubscription {
+  char* client_id;
+  char* topic_filter;
+  mosquitto_property* properties;
+  std::uint32_t identifier;
+  std::uint8_t options;
+  std::uint8_t padding[3];
+  void* future[8];
+};
+
+}  // namespace sheaf::store::plugin
+
+// Of 2.1: null in a broker of 2.0. Declared here under a name of ours, for either headers.
+extern "C" int sheaf_subscription_add(const sheaf::store::plugin::BrokerSubscription*
+                                          subscription) __asm__("mosquitto_subscription_add")
+    __attribute__((weak));
+
+// clang-format off
+#define SHEAF_BROKER_FUNCTIONS(each)       \
+  each(mosquitto_broker_publish)           \
+  each(mosquitto_callback_register)        \
+  each(mosquitto_callback_unregister)      \
+  each(mosquitto_client_id)                \
+  each(mosquitto_client_username)          \
+  each(mosquitto_free)                     \
+  each(mosquitto_kick_client_by_clientid)  \
+  each(mosquitto_log_printf)               \
+  each(mosquitto_malloc)                   \
+  each(mosquitto_property_add_binary)      \
+  each(mosquitto_property_add_string)      \
+  each(mosquitto_property_add_string_pair) \
+  each(mosquitto_property_free_all)
+// clang-format on
+
+#define SHEAF_PRAGMA(text) _Pragma(#text)
+#define SHEAF_WEAK(name) SHEAF_PRAGMA(weak name)
+SHEAF_BROKER_FUNCTIONS(SHEAF_WEAK)
+#undef SHEAF_WEAK
+#undef SHEAF_PRAGMA
