@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "store/plugin/broker_check.h"
 #include "tests/live/plugin/store_client.h"
 #include "tests/support/broker_process.h"
 
@@ -144,6 +145,13 @@ TEST(PluginLifecycle, PasswordsAndAccessControlOfTheBrokerHold) {
   StoreClient store(broker.port(), right);
   // The answer needs no right to read: it is published to the client, not to the topic.
   EXPECT_EQ(store({"SET", "key", "value"}), "+OK\r\n");
+}
+
+TEST(PluginLifecycle, ABrokerThatLacksAFunctionIsToldWhich) {
+  const int version = 5;
+  // This program exports nothing that plugins call.
+  EXPECT_THAT(store::plugin::interface_fault(1, &version).value_or(""),
+              HasSubstr("does not export mosquitto_broker_publish; the state store needs"));
 }
 
 TEST(PluginLifecycle, TheModuleExportsItsThreeFunctionsOnly) {

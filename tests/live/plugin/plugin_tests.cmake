@@ -45,7 +45,9 @@ if(SHEAF_SANITIZE STREQUAL "address")
 endif()
 
 sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker LABELS broker)
-target_sources(test_plugin PRIVATE "${PROJECT_SOURCE_DIR}/store/plugin/sink.cpp")
+target_sources(test_plugin PRIVATE "${PROJECT_SOURCE_DIR}/store/plugin/sink.cpp"
+               "${PROJECT_SOURCE_DIR}/store/plugin/broker_check.cpp")
+target_include_directories(test_plugin SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
 target_compile_definitions(test_plugin PRIVATE
   "SHEAF_TEST_MOSQUITTO_RR=\"${SHEAF_MOSQUITTO_RR}\""
   "SHEAF_TEST_NM=\"${CMAKE_NM}\""
