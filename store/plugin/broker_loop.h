@@ -12,11 +12,12 @@
 
 namespace sheaf::store::plugin {
 
-// Called in each tick. 2.0 ticks in every turn and has one every 100 ms at least. 2.1 skips the
-// ticks before `now + next`, and wakes for the next one only in a turn that has ticked: with a time
-// to wait alone, a broker that gets a packet between two ticks and then nothing would not tick
-// again. The time that it reckons from is in the event. Put into the past it skips no tick, so each
-// turn asks to be woken in 100 ms. 2.0 ignores both.
+// Called in each tick. 2.0, and 2.1 built with websockets as in Debian, ticks in every turn and has
+// one every 100 ms at least. Other builds of 2.1 skip the ticks before `now + next`, and wake for
+// the next one only in a turn that has ticked: with a time to wait alone, a broker that gets a
+// packet between two ticks and then nothing would not tick again. The time that it reckons from is
+// in the event. Put into the past it skips no tick, so each turn asks to be woken in 100 ms. 2.0
+// ignores both.
 template <class Tick = mosquitto_evt_tick>
 void ask_for_next_tick(Tick& event) {
   event.now_s = 0;
