@@ -164,7 +164,7 @@ MqttClient::~MqttClient() { drop(); }
 std::uint8_t MqttClient::subscribe(std::string_view filter, std::uint8_t qos) {
   std::string body;
   ByteWriter out(body);
-  out.u16(next_id_++);
+  out.u16(take_id());
   out.u8(0);
   put_text(out, filter);
   out.u8(qos);
@@ -178,9 +178,15 @@ std::uint8_t MqttClient::subscribe(std::string_view filter, std::uint8_t qos) {
   return granted;
 }
 
+// 0 is no packet identifier (MQTT 5 section 2.2.1).
+std::uint16_t MqttClient::take_id() {
+  if (next_id_ == 0) next_id_ = 1;
+  return next_id_++;
+}
+
 std::uint16_t MqttClient::send(const Outgoing& message) {
   std::uint16_t id = 0;
-  if (message.qos > 0) id = message.packet_id ? *message.packet_id : next_id_++;
+  if (message.qos > 0) id = message.packet_id ? *message.packet_id : take_id();
   send_raw(publish_packet(message, id));
   return id;
 }

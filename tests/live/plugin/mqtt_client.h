@@ -96,6 +96,7 @@ class MqttClient {
   void drop();        // close without a word
 
  private:
+  std::uint16_t take_id();
   bool pump(std::chrono::steady_clock::time_point end);  // reads one packet; false: ended or late
   bool fill(std::chrono::steady_clock::time_point end);
   void handle(std::string_view packet);
