@@ -15,8 +15,10 @@ $usage
 Makes a clean root of that Debian release, clones the last commit of this tree
 into it and runs there, as root, what README.md says:
 
-  (nothing)   samples/quickstart.sh, then tests/run.sh
-  quick, all  samples/quickstart.sh, then tests/run.sh quick or all
+  (nothing)   samples/quickstart.sh, tests/run.sh, and the Debian packages:
+              tests/package/install.sh builds, installs and uses them
+  all         the same with tests/run.sh all
+  quick       samples/quickstart.sh and tests/run.sh quick
   COMMAND...  this instead, as a line of shell in the folder of the clone
 
 Each run has a root of its own, which is removed when it ends. The root that it
@@ -69,10 +71,11 @@ case $release in
   '') fail "which release?"$'\n'"$usage" 2 ;;
   *) fail "there is no root of '$release'"$'\n'"$usage" 2 ;;
 esac
-commands=()
+packages='tests/package/install.sh --on-this-machine'
 case "$#:${1:-}" in
-  0:) commands=(samples/quickstart.sh tests/run.sh) ;;
-  1:quick | 1:all) commands=(samples/quickstart.sh "tests/run.sh $1") ;;
+  0:) commands=(samples/quickstart.sh tests/run.sh "$packages") ;;
+  1:all) commands=(samples/quickstart.sh 'tests/run.sh all' "$packages") ;;
+  1:quick) commands=(samples/quickstart.sh 'tests/run.sh quick') ;;
   *:quick | *:all) fail "nothing follows $1"$'\n'"$usage" 2 ;;
   *) commands=("$*") ;;
 esac

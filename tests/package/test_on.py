@@ -37,11 +37,12 @@ case "$*" in
   *status*) echo "${TEST_CHANGES:-}" ;;
   clone*)
     for folder; do :; done
-    mkdir -p "$folder/samples" "$folder/tests"
+    mkdir -p "$folder/samples" "$folder/tests/package"
+    echo 'echo packages' > "$folder/tests/package/install.sh"
     echo 'echo quick start' > "$folder/samples/quickstart.sh"
-    echo 'echo "arguments: $*"; echo "7 tests were skipped"; echo "1234 passed, 0 failed"' \
+    echo 'echo "arguments: $*"; echo "7 tests were skipped"; echo "1234 passed, 0 failed"; '"${TEST_FAILS:-}" \
       > "$folder/tests/run.sh"
-    chmod +x "$folder/samples/quickstart.sh" "$folder/tests/run.sh" ;;
+    chmod +x "$folder/samples/quickstart.sh" "$folder"/tests/run.sh "$folder"/tests/*/*.sh ;;
 esac
 ''',
     # Runs the last argument, a line of shell, in the clone; instead of apt it says what the test
@@ -133,14 +134,24 @@ class OnAFreshMachine(unittest.TestCase):
         self.assertEqual(len(ran), 2)
 
     def test_the_last_line_is_a_row_of_a_table(self):
-        code, out, _ = self.run_on("trixie", "all")
+        code, out, _ = self.run_on("trixie", "quick")
         self.assertEqual(code, 0)
-        self.assertIn("quick start\n", out)
-        self.assertIn("arguments: all\n", out)
+        self.assertIn("\nquick start\n", out)
         self.assertRegex(out.splitlines()[-1],
                          r"^\| trixie, \d{4}-\d\d-\d\d \| g\+\+ 14\.2\.0, Mosquitto 2\.0\.21 \| "
-                         r"`samples/quickstart.sh`: 0 min, `tests/run.sh all`: 0 min, \d+ cores \| "
+                         r"`samples/quickstart.sh`: 0 min, `tests/run.sh quick`: 0 min, \d+ cores \| "
                          r"1234 passed, 0 failed, 7 skipped \|$")
+
+    def test_all_is_the_whole_suite_and_the_packages(self):
+        code, out, _ = self.run_on("trixie", "all")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"\nquick start\n(.*\n)*arguments: all\n(.*\n)*packages\n")
+
+    def test_what_fails_ends_it(self):
+        code, out, _ = self.run_on("trixie", "all", TEST_FAILS="exit 3")
+        self.assertEqual(code, 3)
+        self.assertIn("`tests/run.sh all`: 0 min, exit code 3", out.splitlines()[-1])
+        self.assertNotIn("packages", out)
 
     def test_a_command_is_a_line_of_shell_and_its_exit_code_is_kept(self):
         code, out, _ = self.run_on("sid", "echo", "one two;", "exit 7")
