@@ -269,7 +269,7 @@ std::optional<Json> json_object_of(const CommandReply& map) {
     }
     is_name = !is_name;
   }
-  return object;
+  return std::make_optional<Json>(std::move(object));  // a Json converts to an optional as well
 }
 
 Json json_pairs_of(const CommandReply& map) {

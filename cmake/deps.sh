@@ -13,6 +13,44 @@ SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-1
                      dpkg-dev file python3-prometheus-client doxygen python3-yaml
                      abigail-tools)
 
+# What differs between releases. Debian 12 and Ubuntu 22.04 have no Valkey.
+sheaf_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
+case $sheaf_release in
+  bookworm | jammy) ;;
+  *) SHEAF_TEST_PACKAGES+=(valkey-server) ;;
+esac
+
+# sheaf_name PACKAGE: the release's name for it. Where there is no clang 19 that is the newest clang
+# that apt knows. Other versions format and lint differently, so those two are then left out.
+sheaf_name() {
+  local package=$1 like newest
+  case $package in
+    *-19 | *-19-dev) ;;
+    *) echo "$package"; return ;;
+  esac
+  like=^${package/-19/-[0-9]+}\$
+  newest=$(apt-cache pkgnames "${package%%-19*}-" | sort -V |
+    awk -v name="$package" -v like="$like" '
+      $0 == name { same = 1 }
+      $0 ~ like { last = $0 }
+      END { print same || last == "" ? name : last }')
+  case $newest in
+    "$package") echo "$package" ;;
+    clang-format-* | clang-tidy-*) ;;
+    *) echo "$newest" ;;
+  esac
+}
+
+# sheaf_missing PACKAGE...: the release's names of those that are not installed.
+sheaf_missing() {
+  local package name
+  for package in "$@"; do
+    sheaf_is_installed "$package" && continue
+    name=$(sheaf_name "$package")
+    [ -z "$name" ] || sheaf_is_installed "$name" || echo "$name"
+  done
+}
+
 sheaf_is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
@@ -49,14 +87,12 @@ sheaf_apt_install() (
 # sheaf_install PACKAGE...: installs those that are missing; fails with one sentence. Where there is
 # no apt, what is installed has to do.
 sheaf_install() {
-  local missing=() package output
+  local missing output
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "No apt-get here; needed is what Debian calls: $*" >&2
     return 0
   fi
-  for package in "$@"; do
-    sheaf_is_installed "$package" || missing+=("$package")
-  done
+  mapfile -t missing < <(sheaf_missing "$@")
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
     echo "Please install as root: apt-get install ${missing[*]}" >&2
@@ -68,7 +104,10 @@ sheaf_install() {
      sheaf_apt_install "${missing[@]}" >/dev/null 2>&1; then
     return 0
   fi
-  output=$(sheaf_apt update 2>&1 && sheaf_apt_install "${missing[@]}" 2>&1) && return 0
+  if output=$(sheaf_apt update 2>&1); then
+    mapfile -t missing < <(sheaf_missing "$@")
+    output=$(sheaf_apt_install "${missing[@]}" 2>&1) && return 0
+  fi
   echo "$output" >&2
   echo "Could not install: ${missing[*]}" >&2
   return 1

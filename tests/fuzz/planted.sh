@@ -2,11 +2,12 @@
 # Shows that fuzzing finds what it is there for: takes one bound out of a copy of each of three
 # parsers and runs its target, which has to find that within 60 seconds. The tree stays as it is.
 #
-#   tests/fuzz/planted.sh                    after cmake --build --preset fuzz
+#   tests/fuzz/planted.sh                    after cmake --build --preset fuzz, with its compiler
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=${1:-$root/build/fuzz}
 work=$build/planted
+clang=$(sed -n 's/^SHEAF_CLANG_CXX:[A-Z]*=//p' "$build/CMakeCache.txt")
 failures=0
 said='not true: .*|runtime error: .*|AddressSanitizer: [a-z-]*' # how a finding is reported
 
@@ -20,7 +21,7 @@ planted() {
     return
   fi
   # The changed file is linked before the library that has the original.
-  if ! clang++-19 -std=c++23 -O1 -g1 -I"$root" -I"$root/include" -I"$build/include" \
+  if ! "$clang" -std=c++23 -O1 -g1 -I"$root" -I"$root/include" -I"$build/include" \
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     "$root/tests/fuzz/targets/$target.cpp" "$work/$target.cpp" \
     "$build/tests/fuzz/libfuzz_parts.a" "$build/libsheaf_protocol.a" "$build/libsheaf_base.a" \

@@ -258,7 +258,10 @@ class Users(unittest.TestCase):
         run("cmake", "-S", os.path.join(source, "tests/consumer"), "-B", folder, "-G", "Ninja",
             "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_PREFIX_PATH=" + usr)
         run("cmake", "--build", folder)
-        run(os.path.join(folder, "consumer"), env=with_libraries())
+        programs = glob.glob(os.path.join(folder, "consumer_[0-9][0-9]"))
+        self.assertGreaterEqual(len(programs), 2)
+        for program in programs:
+            run(program, env=with_libraries())
 
 
 class Readers(unittest.TestCase):

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Compiles headers alone: public ones as C++20 and C++23, internal ones as C++23 unless a source
-file includes them first and so proves it.
+"""Compiles headers alone, and the program of the README: public headers with every compiler that
+is here, as every C++ from 20 on that it knows; internal ones with the build's, as C++23, unless a
+source file includes them first and so proves it.
 
-headers.py ROOT BUILD COMPILER... [--skip FOLDER...]: public headers are tried with every compiler
-that exists, internal ones with the first. Where there is ccache a header that is as it was costs
-nothing; it wants a file to compile and an object to keep.
+headers.py ROOT BUILD COMPILER [--skip FOLDER...]: COMPILER is the build's; others are those in PATH
+of which docs/compatibility.md says that they do. Where there is ccache a header that is as it was
+costs nothing; it wants a file to compile and an object to keep.
 """
+
+import glob
 
 import os
 import re
@@ -19,22 +22,51 @@ sys.dont_write_bytecode = True
 import source  # noqa: E402
 
 FLAGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+OLDEST = {"g++": 12, "clang++": 19}
+STANDARDS = ("20", "23", "26")
+
+
+def compilers_beside(first):
+    """It, and the others in PATH that are not too old, each once by whatever name."""
+    found = {os.path.realpath(shutil.which(first)): first}
+    for folder in os.get_exec_path():
+        for path in sorted(glob.glob(os.path.join(folder, "*++-[0-9]*"))):
+            name, _, version = os.path.basename(path).rpartition("-")
+            if version.isdigit() and int(version) >= OLDEST.get(name, sys.maxsize):
+                found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
+
+
+def standards_of(compiler):
+    for standard in STANDARDS:
+        done = subprocess.run([compiler, "-std=c++" + standard, "-x", "c++", "-fsyntax-only", "-"],
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode == 0:
+            yield standard
+
+
+def readme_program(root):
+    with open(os.path.join(root, "README.md"), encoding="utf-8") as readme:
+        return re.search(r"```cpp\n(.*?)```", readme.read(), re.DOTALL).group(1)
 
 
 def jobs(root, build, compilers, skipped):
+    """What is compiled: the compiler, the standard, a name, the text and where headers are."""
     paths = [f.path for f in source.load(root) if f.path.endswith(".h")]
     public = [p for p in paths if p.startswith("include/sheaf/")]
     names = [p[len("include/"):] for p in public] + ["sheaf/version.h"]
+    texts = {"<%s>" % name: "#include <%s>\n" % name for name in names}
+    texts["README.md"] = readme_program(root)
     for compiler in compilers:
-        for standard in ("20", "23"):
-            for name in names:
-                yield compiler, standard, "<%s>" % name, [root + "/include", build + "/include"]
+        for standard in standards_of(compiler):
+            for name, text in texts.items():
+                yield compiler, standard, name, text, [root + "/include", build + "/include"]
     for path in paths:
         if path in public or is_first_of_its_source(root, path):
             continue
         if not path.startswith(tuple(skipped)):
             folders = [root, root + "/include", build + "/include"]
-            yield compilers[0], "23", '"%s"' % path, folders
+            yield compilers[0], "23", path, '#include "%s"\n' % path, folders
 
 
 def is_first_of_its_source(root, path):
@@ -48,11 +80,11 @@ def is_first_of_its_source(root, path):
 
 
 def compile_alone(job, root, folder):
-    compiler, standard, name, folders = job
+    compiler, standard, name, text, folders = job
     title = "%s as C++%s with %s" % (name, standard, os.path.basename(compiler))
     source_file = os.path.join(folder, re.sub("[^A-Za-z0-9]+", "_", title) + ".cpp")
-    with open(source_file, "w", encoding="utf-8") as text:
-        text.write("#include %s\n" % name)
+    with open(source_file, "w", encoding="utf-8") as file:
+        file.write(text)
     command = [compiler, "-std=c++" + standard] + FLAGS + ["-I" + f for f in folders]
     environment = dict(os.environ, CCACHE_BASEDIR=os.path.abspath(root), CCACHE_NOHASHDIR="1")
     if shutil.which("ccache"):
@@ -66,11 +98,8 @@ def compile_alone(job, root, folder):
 def main():
     arguments = sys.argv[1:]
     at = arguments.index("--skip") if "--skip" in arguments else len(arguments)
-    root, build, *compilers = arguments[:at]
-    compilers = [c for c in compilers if shutil.which(c)]
-    if not compilers:
-        print("none of the compilers exists")
-        return 1
+    root, build, compiler = arguments[:at]
+    compilers = compilers_beside(compiler)
     folder = os.path.join(build, "headers")
     os.makedirs(folder, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -79,7 +108,8 @@ def main():
     failed = [r for r in results if r[1] != 0]
     for title, _, errors in failed:
         print("%s does not compile alone:\n%s" % (title, errors))
-    print("%d compiled, %d failed" % (len(results), len(failed)))
+    print("%s: %d compiled, %d failed" % (", ".join(map(os.path.basename, compilers)),
+                                          len(results), len(failed)))
     return 1 if failed else 0
 
 

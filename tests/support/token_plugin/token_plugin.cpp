@@ -7,8 +7,10 @@
 // These are tokens of tests.
 
 #include <mosquitto.h>
+#if !__has_include(<mosquitto/broker_plugin.h>)  // 2.0; in 2.1 mosquitto.h has all of it
 #include <mosquitto_broker.h>
 #include <mosquitto_plugin.h>
+#endif
 
 #include <fstream>
 #include <string>

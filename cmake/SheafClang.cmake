@@ -1,0 +1,9 @@
+# sheaf_find_clang(VARIABLE NAME): the program clang or clang++ of version 19, or where that is not,
+# the newest one that is later.
+function(sheaf_find_clang variable name)
+  set(names ${name}-19)
+  foreach(version RANGE 40 20)
+    list(APPEND names ${name}-${version})
+  endforeach()
+  find_program(${variable} NAMES ${names})
+endfunction()

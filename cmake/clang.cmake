@@ -1,0 +1,8 @@
+# A toolchain: clang 19, or where that is not, the newest clang. For builds that need clang.
+include("${CMAKE_CURRENT_LIST_DIR}/SheafClang.cmake")
+sheaf_find_clang(SHEAF_CLANG_C clang)
+sheaf_find_clang(SHEAF_CLANG_CXX clang++)
+if(SHEAF_CLANG_C AND SHEAF_CLANG_CXX)
+  set(CMAKE_C_COMPILER "${SHEAF_CLANG_C}")
+  set(CMAKE_CXX_COMPILER "${SHEAF_CLANG_CXX}")
+endif()
