@@ -79,7 +79,7 @@ void CallJudge::ended(const Call& call, const Error* error) {
   kind.append(": ").append(to_string(error->outcome)).append(", ");
   kind.append(to_string(error->reason)).append(", ").append(without_numbers(error->text));
   ++failures_[kind];
-  if (!allowed(call, *error)) add(what + ": " + error->message());
+  if (!allowed(call, *error)) add(what + ": " + error->message() + " " + error->why());
 }
 
 void CallJudge::found(std::string text) {

@@ -279,6 +279,7 @@ void LoadedCluster::expect_all_good() {
   testing::Test::RecordProperty("rounds", static_cast<int>(rounds));
   testing::Test::RecordProperty("calls", static_cast<int>(judge.calls()));
   testing::Test::RecordProperty("longest_call_ms", milliseconds(judge.longest_call()));
+  testing::Test::RecordProperty("longest_delay_ms", milliseconds(observer.longest_delay_ever()));
   testing::Test::RecordProperty("failures", judge.failures());
   EXPECT_EQ(judge.findings(), "") << judge.failures();
 }
