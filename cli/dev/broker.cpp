@@ -77,7 +77,7 @@ std::expected<void, std::string> Broker::start() {
   auto own = take_port(wanted_port_);
   if (!own) return std::unexpected(std::move(own.error()));
   reserved_ = *std::move(own);
-  if (plan_.kind == ServerKind::redis) {
+  if (plan_.traits().has_bus) {
     auto bus = take_port(0);
     if (!bus) return std::unexpected(std::move(bus.error()));
     reserved_bus_ = *std::move(bus);
@@ -135,6 +135,7 @@ std::vector<std::string> Broker::command_line() const {
       if (plan_.verbose) add({"-v"});
       break;
     case ServerKind::redis:
+    case ServerKind::valkey:
       add(redis_arguments({.port = port(), .bus = bus_port()}, folder_, plan_.verbose));
       break;
     case ServerKind::garnet:

@@ -28,7 +28,7 @@ struct BrokerPlan {
   bool verbose = false;
   std::uint16_t port = 0;  // of the first server, the others have the next ones; 0: free ones
 
-  ServerTraits traits() const noexcept { return traits_of(kind); }
+  const ServerTraits& traits() const noexcept { return traits_of(kind); }
 };
 
 class Broker {
@@ -54,7 +54,7 @@ class Broker {
   std::uint16_t port() const noexcept { return reserved_.number; }
   // Where other servers of its cluster reach it.
   std::uint16_t bus_port() const noexcept {
-    return plan_.kind == ServerKind::redis ? reserved_bus_.number : port();
+    return plan_.traits().has_bus ? reserved_bus_.number : port();
   }
   std::string node() const { return "127.0.0.1:" + std::to_string(port()); }
   // Its log, complete; empty when it went to standard error.
@@ -77,7 +77,7 @@ class Broker {
   std::filesystem::path folder_;
   std::uint16_t wanted_port_;
   Port reserved_;
-  Port reserved_bus_;  // Redis only
+  Port reserved_bus_;  // of kinds that have it
   pid_t pid_ = -1;
   std::string ended_;
 };

@@ -46,9 +46,11 @@ std::expected<std::filesystem::path, std::string> find_server(const DevArguments
     case ServerKind::memcached:
       return find_memcached(path);
     case ServerKind::redis:
-      return find_redis(variable("REDIS_SERVER"), path);
-    case ServerKind::garnet:
-      return find_garnet(variable("GARNET_SERVER"), path);
+    case ServerKind::valkey:
+    case ServerKind::garnet: {
+      const ServerTraits& traits = traits_of(arguments.kind);
+      return find_resp_server(traits, variable(traits.named_by), path);
+    }
   }
   return find_mosquitto(arguments.mosquitto, path);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // `sheaf dev`: real Mosquitto brokers with the state store, memcached servers, or a cluster of
-// Redis or Garnet, on free ports, until interrupted.
+// Redis, Valkey or Garnet, on free ports, until interrupted.
 //
 // Thread rule: the program's main thread, and no other thread may exist when it is called.
 

@@ -6,23 +6,18 @@ namespace sheaf::cli {
 
 namespace fs = std::filesystem;
 
-std::expected<fs::path, std::string> find_redis(const std::string& given, std::string_view path) {
-  return find_program({.name = "redis-server",
+std::expected<fs::path, std::string> find_resp_server(const ServerTraits& kind,
+                                                      const std::string& given,
+                                                      std::string_view path) {
+  const std::string program = kind.program;
+  return find_program({.name = program,
                        .given = given,
                        .path = path,
                        .places = {"/usr/bin", "/usr/local/bin"},
-                       .advice = "redis-server is neither in PATH nor in /usr/bin or "
-                                 "/usr/local/bin; install it (Debian: redis-server) or name it "
-                                 "with REDIS_SERVER."});
-}
-
-std::expected<fs::path, std::string> find_garnet(const std::string& given, std::string_view path) {
-  return find_program({.name = "garnet-server",
-                       .given = given,
-                       .path = path,
-                       .places = {},
-                       .advice = "garnet-server is not in PATH; install it (dotnet tool install "
-                                 "--global garnet-server) or name it with GARNET_SERVER."});
+                       .advice = program +
+                                 " is neither in PATH nor in /usr/bin or /usr/local/bin; "
+                                 "install it (" +
+                                 kind.install + ") or name it with " + kind.named_by + "."});
 }
 
 // Replicas that are made while the cluster is formed need not wait for each other. A server that is

@@ -1,7 +1,7 @@
 #pragma once
 
-// Development servers of the Redis protocol: where redis-server and garnet-server are found, and
-// how they are started as members of a cluster.
+// Development servers of the Redis protocol: where their programs are found, and how they are
+// started as members of a cluster.
 //
 // Thread rule: functions without state.
 
@@ -12,21 +12,22 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/dev/server_kind.h"
+
 namespace sheaf::cli {
 
-// `given` (of REDIS_SERVER) if it is not empty, else redis-server in the folders of `path` (as in
-// PATH), /usr/bin and /usr/local/bin. The error is one sentence.
-std::expected<std::filesystem::path, std::string> find_redis(const std::string& given,
-                                                             std::string_view path);
-// The same for garnet-server, of GARNET_SERVER or in the folders of `path`.
-std::expected<std::filesystem::path, std::string> find_garnet(const std::string& given,
-                                                              std::string_view path);
+// `given` (of the variable that may name it) if it is not empty, else the kind's program in the
+// folders of `path` (as in PATH), /usr/bin and /usr/local/bin. The error is one sentence.
+std::expected<std::filesystem::path, std::string> find_resp_server(const ServerTraits& kind,
+                                                                   const std::string& given,
+                                                                   std::string_view path);
 
 struct RespPorts {
   std::uint16_t port = 0;
-  std::uint16_t bus = 0;  // Redis: for the other servers
+  std::uint16_t bus = 0;  // for the other servers
 };
-// The words after the program's name. Its files are in `folder`.
+// The words after the program's name, of Redis and Valkey, and of Garnet. Its files are in
+// `folder`.
 std::vector<std::string> redis_arguments(RespPorts ports, const std::filesystem::path& folder,
                                          bool verbose);
 std::vector<std::string> garnet_arguments(std::uint16_t port, const std::filesystem::path& folder,

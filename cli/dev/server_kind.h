@@ -1,34 +1,49 @@
 #pragma once
 
-// The kinds of servers that `sheaf dev` starts.
+// The kinds of servers that `sheaf dev` starts, as a table.
 //
 // Thread rule: plain values.
 
+#include <array>
 #include <cstdint>
 
 namespace sheaf::cli {
 
-enum class ServerKind : std::uint8_t { broker, memcached, redis, garnet };
+enum class ServerKind : std::uint8_t { broker, memcached, redis, valkey, garnet };
 
 struct ServerTraits {
+  ServerKind kind;
   const char* option;   // that asks for them
   const char* noun;     // what one is called in sentences
   const char* scheme;   // of their URI
   bool forms_clusters;  // they are one cluster, and may have replicas
+  // Of those that do:
+  bool has_bus = false;    // they reach each other on a second port
+  const char* program{};   // that is run
+  const char* named_by{};  // the variable that may name another one
+  const char* install{};   // how it is installed
 };
 
-constexpr ServerTraits traits_of(ServerKind kind) noexcept {
-  switch (kind) {
-    case ServerKind::broker:
-      break;
-    case ServerKind::memcached:
-      return {"--memcached", "server", "memcached://", false};
-    case ServerKind::redis:
-      return {"--redis", "server", "redis://", true};
-    case ServerKind::garnet:
-      return {"--garnet", "server", "redis://", true};
-  }
-  return {"--brokers", "broker", "mqtt://", false};
+inline constexpr std::array server_kinds{
+    ServerTraits{ServerKind::broker, "--brokers", "broker", "mqtt://", false},
+    ServerTraits{ServerKind::memcached, "--memcached", "server", "memcached://", false},
+    ServerTraits{ServerKind::redis, "--redis", "server", "redis://", true, true, "redis-server",
+                 "REDIS_SERVER", "Debian: redis-server"},
+    ServerTraits{ServerKind::valkey, "--valkey", "server", "redis://", true, true, "valkey-server",
+                 "VALKEY_SERVER", "Debian 13: valkey-server"},
+    ServerTraits{ServerKind::garnet, "--garnet", "server", "redis://", true, false, "garnet-server",
+                 "GARNET_SERVER", "dotnet tool install --global garnet-server"}};
+
+constexpr const ServerTraits& traits_of(ServerKind kind) noexcept {
+  return server_kinds[static_cast<std::size_t>(kind)];
 }
+
+// A row stands where its kind says.
+static_assert([] {
+  for (const ServerTraits& row : server_kinds) {
+    if (&traits_of(row.kind) != &row) return false;
+  }
+  return true;
+}());
 
 }  // namespace sheaf::cli

@@ -307,25 +307,24 @@ Taken::Step Taken::take_load() {
 Taken::Step Taken::take_servers(DevArguments& out) const {
   std::string given;
   std::string count = "3";
-  for (const auto& [kind, option] : {std::pair(ServerKind::broker, "--brokers"),
-                                     {ServerKind::memcached, "--memcached"},
-                                     {ServerKind::redis, "--redis"},
-                                     {ServerKind::garnet, "--garnet"}}) {
-    if (!line_.has(option)) continue;
+  for (const ServerTraits& kind : server_kinds) {
+    if (!line_.has(kind.option)) continue;
     if (!given.empty())
-      return std::unexpected(given + " and " + option + " are both given: dev runs one kind.");
-    given = option;
-    out.kind = kind;
-    count = line_.value(option);
+      return std::unexpected(given + " and " + kind.option + " are both given: dev runs one kind.");
+    given = kind.option;
+    out.kind = kind.kind;
+    count = line_.value(kind.option);
   }
-  const ServerTraits traits = traits_of(out.kind);
+  const ServerTraits& traits = traits_of(out.kind);
   const auto servers = parse_decimal(count);
   if (!servers || *servers < 1 || *servers > most_servers) {
     return std::unexpected(std::string(traits.option) + " must be a number from 1 to 64.");
   }
   out.servers = static_cast<std::uint32_t>(*servers);
   if (!line_.has("--replicas")) return {};
-  if (!traits.forms_clusters) return std::unexpected("--replicas goes with --redis or --garnet.");
+  if (!traits.forms_clusters) {
+    return std::unexpected("--replicas goes with --redis, --valkey or --garnet.");
+  }
   const auto replicas = parse_decimal(line_.value("--replicas"));
   if (!replicas || *replicas >= most_servers || *servers * (1 + *replicas) > most_servers) {
     return std::unexpected("--replicas must be a number from 0, and all servers at most 64.");

@@ -37,7 +37,7 @@ struct GlobalArguments {
 // Options of `dev`.
 struct DevArguments {
   ServerKind kind = ServerKind::broker;
-  std::uint32_t servers = 3;       // --brokers, --memcached, --redis or --garnet: 1 .. 64.
+  std::uint32_t servers = 3;       // --brokers, --memcached, --redis ...: 1 .. 64.
   std::uint32_t replicas = 0;      // --replicas: of each of them; at most 64 servers in all.
   std::string spelling;            // --spelling sdk|page; empty = the plugin's default.
   bool verbose = false;            // --verbose: the servers' own log on standard error.

@@ -85,6 +85,7 @@ constexpr std::array dev_options{
     OptionRow{"--brokers", "N", "how many Mosquitto brokers, 1 to 64 (default 3)"},
     OptionRow{"--memcached", "N", "how many memcached servers, 1 to 64"},
     OptionRow{"--redis", "N", "a cluster of this many redis-servers"},
+    OptionRow{"--valkey", "N", "a cluster of this many valkey-servers"},
     OptionRow{"--garnet", "N", "a cluster of this many garnet-servers"},
     OptionRow{"--replicas", "R", "replicas of each server of the cluster (default 0)"},
     OptionRow{"--port", "N", "of the first server; the others have the next ones"},

@@ -287,6 +287,7 @@ bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
     case Question::tracking:
     case Question::present:
     case Question::script:
+    case Question::comparison:
     case Question::execute:
     case Question::login:
       break;  // others read them

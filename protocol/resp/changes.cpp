@@ -36,6 +36,12 @@ bool has_no_scripts(const ServerError& error) noexcept {
          error.kind == ErrorKind::no_perm;
 }
 
+// A command that compares is not there, in this form, or not for this user.
+bool has_no_comparison(const ServerError& error) noexcept {
+  return error.kind == ErrorKind::unknown_command || error.kind == ErrorKind::syntax ||
+         error.kind == ErrorKind::no_perm;
+}
+
 // The text is borrowed.
 Reply refusal_of(const Change& change, std::string_view text) noexcept {
   const ServerError error = ServerError::parse(text);
@@ -92,8 +98,9 @@ bool Changes::go_on() {
 
 void Changes::write_first(Pending& request) {
   if (watches(*request.change) && busy()) return queue_.set_aside(request);
-  if (by_transaction() || needs_present(*request.change)) return write_read(request);
-  write_script(request);
+  const bool compares = by_comparison(*request.change);
+  if (needs_present(*request.change) || (by_transaction() && !compares)) return write_read(request);
+  compares ? write_comparison(request) : write_script(request);
 }
 
 // If the request asks, its old place stays for the PONG.
@@ -114,6 +121,34 @@ void Changes::write_read(Pending& request) {
   request.opens = true;
   watching_ = request.sequence;
   unwatches_ = false;  // its end forgets the rest, too
+}
+
+bool Changes::by_comparison(const Change& change) const noexcept {
+  if (no_comparisons_) return false;
+  if (change.verb == Verb::remove) return server_.at_least(Software::valkey, {9, 0, 0});
+  return change.condition == Condition::if_version && server_.at_least(Software::valkey, {8, 1, 0});
+}
+
+void Changes::write_comparison(Pending& request) {
+  const Change& change = *request.change;
+  const std::string_view wanted =
+      needs_present(change) ? std::string_view(change.present) : change.value;
+  Words words;
+  if (change.verb == Verb::remove) {
+    words.add("DELIFEQ");
+    words.add(change.key);
+    words.add(wanted);
+  } else {
+    words.add("SET");
+    words.add(change.key);
+    words.add(change.value);
+    words.add("IFEQ");
+    words.add(wanted);
+    add_life(words, change.ttl);
+  }
+  request.question = Question::comparison;
+  request.only_reads = false;
+  write_alone(request, words.command());
 }
 
 void Changes::write_script(Pending& request) {
@@ -193,6 +228,8 @@ Changes::Progress Changes::on_reply(Pending& request, const Value& value, Reply&
   switch (request.question) {
     case Question::present:
       return on_present(request, value, reply);
+    case Question::comparison:
+      return on_compared(request, value, reply);
     case Question::script:
       return on_script(request, value, reply);
     default:
@@ -224,12 +261,14 @@ Changes::Progress Changes::on_present(Pending& request, const Value& value, Repl
     return Progress::goes_on;
   }
   if (verdict.act == Verdict::Act::nothing) return Progress::answered;
-  if (by_transaction()) {
+  const bool compares = by_comparison(change);
+  if (by_transaction() && !compares) {
     reply = refusal_of(change, is_moving);
     return Progress::answered;
   }
   change.present.assign(*present);
-  write_script(next_place(request));
+  Pending& next = next_place(request);
+  compares ? write_comparison(next) : write_script(next);
   return Progress::goes_on;
 }
 
@@ -254,6 +293,30 @@ Changes::Progress Changes::on_opened(Pending& request, const Value& value, Reply
   reply = result_;
   discard(request);
   return Progress::answered;
+}
+
+// Not equal: what there is instead has to be read, and may be what is wanted again by then.
+Changes::Progress Changes::on_compared(Pending& request, const Value& value, Reply& reply) {
+  const Change& change = *request.change;
+  const bool removes = change.verb == Verb::remove;
+  if (value.is_error()) {
+    if (!has_no_comparison(ServerError::parse(value.text()))) {
+      reply = refusal_of(change, value.text());
+      return Progress::answered;
+    }
+    no_comparisons_ = true;
+  } else if (removes ? value.number() == 1 : value.is_status("OK")) {
+    add_version(change, reply);
+    return Progress::answered;
+  } else if (!(removes ? value.number() == 0 : value.is_null())) {
+    return Progress::broken;
+  }
+  if (request.state != Pending::State::waiting) return Progress::answered;
+  request.only_reads = true;
+  // Another reply may have shown that there is no such command: then it begins as the others do.
+  Pending& next = next_place(request);
+  by_comparison(*next.change) ? write_read(next) : write_first(next);
+  return Progress::goes_on;
 }
 
 Changes::Progress Changes::on_script(Pending& request, const Value& value, Reply& reply) {

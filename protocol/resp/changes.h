@@ -5,10 +5,16 @@
 //
 // | way         | where                  | steps of a change                                     |
 // |-------------|------------------------|-------------------------------------------------------|
+// | comparison  | Valkey: sets from 8.1, | by version: GET, then SET with IFEQ, or DELIFEQ, and  |
+// |             | removes from 9.0       | the value that was found; remove if value: DELIFEQ.   |
+// |             |                        | If it is not equal: GET, and perhaps once more        |
 // | script      | Redis, Valkey, unknown | by version: GET, then EVAL with the value that was    |
 // |             |                        | found; others: EVAL. A script runs alone              |
 // | transaction | Garnet; where scripts  | WATCH, GET and MULTI, then the write and EXEC, or     |
 // |             | are refused            | DISCARD. If somebody has written meanwhile: once more |
+//
+// A comparison costs the server a third of what the script costs, and says neither whether there is
+// a key nor what it has (docs/design/0041-commands-that-compare.md).
 //
 // Scripts of Garnet do not run alone. Its commands with ETags compare numbers that a plain SET
 // leaves as they are, and that begin again at 1 with each new key
@@ -32,6 +38,9 @@
 // | open    | OK                                  | the write and EXEC; if there is nothing to  |
 // |         |                                     | write, or nobody waits, DISCARD: answered   |
 // |         | an error                            | answered: refused                           |
+// | compare | OK or 1: the write is done          | answered                                    |
+// |         | null or 0: another value, or no key | read: it says which                         |
+// |         | the command is unknown or forbidden | the same by a script from now on            |
 // | script  | 1, 0, -1; a number as text, or null | answered                                    |
 // |         | scripts are unknown or forbidden    | read, by transaction from now on            |
 // | execute | an array with the write's reply     | answered                                    |
@@ -85,7 +94,10 @@ class Changes {
 
  private:
   bool by_transaction() const noexcept { return no_scripts_ || server_.is(Software::garnet); }
-  bool watches(const Change& change) const noexcept { return by_transaction() && !change.asking; }
+  bool by_comparison(const Change& change) const noexcept;
+  bool watches(const Change& change) const noexcept {
+    return by_transaction() && !change.asking && !by_comparison(change);
+  }
   bool busy() noexcept { return transaction() != nullptr; }
   Pending* transaction() noexcept { return watching_ ? queue_.find(*watching_) : nullptr; }
 
@@ -93,6 +105,7 @@ class Changes {
   void write_first(Pending& request);
   Pending& next_place(Pending& request);
   void write_read(Pending& request);
+  void write_comparison(Pending& request);
   void write_script(Pending& request);
   void write_transaction(Pending& request);
   void discard(Pending& request);
@@ -101,6 +114,7 @@ class Changes {
 
   Progress on_present(Pending& request, const Value& value, protocol::Reply& reply);
   Progress on_opened(Pending& request, const Value& value, protocol::Reply& reply);
+  Progress on_compared(Pending& request, const Value& value, protocol::Reply& reply);
   Progress on_script(Pending& request, const Value& value, protocol::Reply& reply);
   Progress read_count(const Value& value, protocol::Reply& reply) const noexcept;
   Progress on_executed(Pending& request, const Value& value, protocol::Reply& reply);
@@ -111,6 +125,7 @@ class Changes {
   RequestQueue& queue_;
   OutputQueue& output_;
   CommandWriter commands_;
+  bool no_comparisons_ = false;
   bool no_scripts_ = false;
   std::optional<std::uint32_t> watching_;  // sequence of the request whose transaction goes on
   bool is_open_ = false;                   // on the server, and its end has not been answered

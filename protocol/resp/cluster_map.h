@@ -9,6 +9,10 @@
 // | 2    | CLUSTER SHARDS | 3; Redis 7 and Valkey                 |
 // | 3    | CLUSTER SLOTS  | 1                                     |
 //
+// Of no use, too, are SHARDS with two primaries in one shard. Redis 8 and Valkey send that after a
+// failover whose old primary does not answer: it stands beside the new one, in any order, both
+// healthy, and the slots are there (Valkey 8.1, 9.1) or missing (Redis 8.0).
+//
 // An answer by which the server asks for patience (it is loading, ...) changes no form.
 //
 // A server that stands alone knows no slots. If it is the only one of the configuration, it owns

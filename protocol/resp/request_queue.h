@@ -50,6 +50,7 @@ enum class Question : std::uint8_t {
   command,         // anything: of a command that is passed through nothing is known
   present,         // GET of a change: a text, or null
   script,          // EVAL of a change: 1, 0, -1; of one that counts a text, or null
+  comparison,      // SET with IFEQ of a change: OK, or null; DELIFEQ: 1, or 0
   execute,         // EXEC of a change: an array of one; null, if somebody has written meanwhile
   unwatch,         // UNWATCH: OK
   tracking,        // CLIENT TRACKING: OK

@@ -258,6 +258,10 @@ Problem read_shard(const Value& shard, Builder& builder) {
     if (read.size() == max_nodes) return "more nodes than slots";
     if (auto problem = read_shard_node(fields, builder, read.emplace_back())) return problem;
   }
+  // Nothing says which of two is gone and which has the slots.
+  if (std::ranges::count(read, Role::primary, &TopologyNode::role) > 1) {
+    return "two primaries in one shard";
+  }
   const auto primary = std::ranges::find(read, Role::primary, &TopologyNode::role);
   const std::string primary_id = primary == read.end() ? std::string() : primary->id;
   for (TopologyNode& node : read) {

@@ -6,7 +6,7 @@
 // frees a list that a callback replaces. So the plugin reads a list where it lies and empties it
 // where it lies: nothing is copied, and nothing changes its owner. The form of a list's nodes is
 // internal to the broker. It has been the same in all releases from 2.0.0 to 2.1.2, and is checked
-// against the running broker before the first request (docs/design/0041).
+// against the running broker before the first request (docs/design/0042).
 //
 // Thread rule: the broker's one thread.
 

@@ -393,7 +393,8 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--brokers", "3"}), HasSubstr("--brokers"));
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--spelling", "sdk"}), HasSubstr("--spelling"));
   for (const auto& [option, kind] :
-       {std::pair("--redis", ServerKind::redis), std::pair("--garnet", ServerKind::garnet)}) {
+       {std::pair("--redis", ServerKind::redis), std::pair("--valkey", ServerKind::valkey),
+        std::pair("--garnet", ServerKind::garnet)}) {
     EXPECT_EQ(parsed({"dev", option, "5"}).dev.kind, kind);
     EXPECT_EQ(parsed({"dev", option, "5"}).dev.servers, 5u);
     EXPECT_EQ(parsed({"dev", option, "5"}).dev.replicas, 0u);
@@ -407,6 +408,7 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
     EXPECT_THAT(refused({"dev", option, "33", "--replicas", "1"}), HasSubstr("--replicas"));
   }
   EXPECT_THAT(refused({"dev", "--redis", "3", "--garnet", "3"}), HasSubstr("--redis"));
+  EXPECT_THAT(refused({"dev", "--valkey", "3", "--redis", "3"}), HasSubstr("--valkey"));
   EXPECT_THAT(refused({"dev", "--replicas", "1"}), HasSubstr("--replicas"));
   EXPECT_THAT(parsed({"dev", "--", "make", "-j", "--brokers"}).dev.words,
               ElementsAre("make", "-j", "--brokers"));
@@ -468,6 +470,7 @@ TEST(CliArguments, AParserForgetsTheLineBefore) {
       {"dev", "--brokers", "5", "--spelling", "page", "--verbose", "--mosquitto", "m"},
       {"dev", "--memcached", "2"},
       {"dev", "--redis", "2", "--replicas", "3"},
+      {"dev", "--valkey", "3"},
       {"dev", "--garnet", "4"},
       {"dev"},
       {"--help"},

@@ -15,7 +15,7 @@ if(TARGET sheaf_cli)
     if(TARGET sheaf_test_redis)
       list(APPEND cli_modules test_dev_redis test_exec test_redis)
     endif()
-    list(APPEND cli_modules test_dev_garnet)
+    list(APPEND cli_modules test_dev_garnet test_dev_valkey)
     if(TARGET sheaf_test_broker AND TARGET sheaf_make_credentials)
       list(APPEND cli_modules test_tls)
     endif()
@@ -33,8 +33,9 @@ if(TARGET sheaf_cli)
       endif()
       set_tests_properties(cli.test_tls PROPERTIES ENVIRONMENT "${environment}")
     endif()
-    # Whether Garnet is there is found out when it runs.
-    set_tests_properties(cli.test_dev_garnet PROPERTIES SKIP_REGULAR_EXPRESSION ": Skipped")
+    # Whether Garnet and Valkey are there is found out when these run.
+    set_tests_properties(cli.test_dev_garnet cli.test_dev_valkey PROPERTIES
+                         SKIP_REGULAR_EXPRESSION ": Skipped")
   endif()
 endif()
 

@@ -1,5 +1,7 @@
-"""What `sheaf dev --redis` and `sheaf dev --garnet` have in common, as cases for both."""
+"""What the clusters of `sheaf dev` have in common, as cases for each kind."""
 
+import os
+import shutil
 import signal
 import socket
 
@@ -20,6 +22,18 @@ def ask(node, *words):
             if not first.startswith(b"$") or first == b"$-1\r\n":
                 return first[1:-2].decode()
             return replies.read(int(first[1:])).decode()
+
+
+def missing(kind, module):
+    """Why there is no server of this kind, for unittest.skipIf; None if there is one. Says it as
+    GoogleTest does, which tests/run.sh repeats."""
+    program, variable = kind + "-server", kind.upper() + "_SERVER"
+    path = os.environ["PATH"] + ":/usr/bin:/usr/local/bin"
+    if os.environ.get(variable) or shutil.which(program, path=path):
+        return None
+    reason = "no %s: it is neither in PATH nor named by %s" % (program, variable)
+    print("%s.py:1: Skipped\n%s" % (module, reason), flush=True)
+    return reason
 
 
 class Cluster:

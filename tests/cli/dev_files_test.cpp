@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/dev/broker_files.h"
+#include "cli/dev/resp_files.h"
 #include "store/plugin/sink.h"
 
 namespace sheaf::cli {
@@ -52,6 +53,23 @@ TEST_F(DevFiles, AGivenMosquittoIsTakenOrRefusedByName) {
   const auto missing = find_mosquitto((root_ / "nowhere").string(), "");
   ASSERT_FALSE(missing);
   EXPECT_THAT(missing.error(), HasSubstr("nowhere"));
+}
+
+TEST_F(DevFiles, AServerOfTheRedisProtocolIsFoundByItsKind) {
+  for (const ServerTraits& kind : server_kinds) {
+    if (!kind.forms_clusters) continue;
+    const fs::path runnable = make(fs::path(kind.noun) / kind.program, true);
+    const std::string folder = runnable.parent_path().string();
+    EXPECT_EQ(find_resp_server(kind, "", folder).value_or(""), runnable);
+    const fs::path other = make("other", true);
+    EXPECT_EQ(find_resp_server(kind, other.string(), folder).value_or(""), other);
+    ServerTraits unknown = kind;
+    unknown.program = "no-such-server";
+    const auto missing = find_resp_server(unknown, "", folder);
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error(), HasSubstr("no-such-server is neither in PATH"));
+    EXPECT_THAT(missing.error(), HasSubstr(kind.named_by));
+  }
 }
 
 TEST_F(DevFiles, ThePluginOfTheBuildTreeComesBeforeAnInstalledOne) {

@@ -51,7 +51,7 @@ def is_alive(pid):
 
 class Dev:
     """`sheaf dev` as a context; `--json` prints the processes of its servers. `others` is one of
-    memcached, redis and garnet, with how many."""
+    memcached, redis, valkey and garnet, with how many."""
 
     def __init__(self, *words, brokers=3, **others):
         (kind, count), = others.items() or [("brokers", brokers)]

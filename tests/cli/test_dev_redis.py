@@ -20,7 +20,7 @@ class Redis(Cluster, harness.CaseWithFolder):
 
     def test_the_program_that_the_environment_names_is_run(self):
         nowhere = os.path.join(self.folder.name, "nowhere")
-        for kind in ("redis", "garnet"):
+        for kind in ("redis", "valkey", "garnet"):
             environment = {**os.environ, kind.upper() + "_SERVER": nowhere}
             done = sheaf("dev", "--" + kind, "1", env=environment)
             self.assertEqual((done.returncode, done.stdout), (FAILED, b""))

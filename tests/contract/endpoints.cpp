@@ -21,16 +21,12 @@
 #include "tests/support/memcached_process.h"
 #endif
 #ifdef SHEAF_TEST_REDIS_SERVERS
-#include "tests/support/garnet_process.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_cluster.h"
 #endif
 
 namespace sheaf::test {
 namespace {
-
-// What CTest is told by a program that could not run.
-constexpr int skipped = 77;
 
 // Of calls that name none: a busy machine may stand still for a second.
 constexpr const char* patient = "&timeout=10s";
@@ -116,7 +112,7 @@ class RedisServers final : public Endpoint {
 // A cluster, of which the client is given one server. It outlives this object.
 class SharedCluster final : public Endpoint {
  public:
-  explicit SharedCluster(const std::string& software) : cluster_(shared(software)) {
+  explicit SharedCluster(RespSoftware software) : cluster_(shared(software)) {
     for (std::size_t i = 0; i < primaries; ++i) cluster_.text(i, {"FLUSHALL"});
   }
   std::string uri() const override {
@@ -128,12 +124,12 @@ class SharedCluster final : public Endpoint {
  private:
   static constexpr std::size_t primaries = 3;
 
-  static RespCluster& shared(const std::string& software) {
+  static RespCluster& shared(RespSoftware software) {
     static const std::unique_ptr<RespCluster> cluster = [&] {
       RespClusterOptions options;
       options.primaries = primaries;
       options.replicas = 1;
-      if (software == "garnet") options.software = RespClusterOptions::Software::garnet;
+      options.software = software;
       auto made = std::make_unique<RespCluster>(std::move(options));
       made->wait_until_settled();
       return made;
@@ -247,11 +243,11 @@ std::vector<EndpointFactory> memcached_factories() {
 std::vector<EndpointFactory> redis_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_REDIS_SERVERS
-  all = {factory<RedisServers>("RedisServers", ""),
-         factory<RedisServers>("RedisServersInResp2", "HELLO"),
-         factory<RedisServers>("RedisServersWithoutScripts", "EVAL")};
+  const std::string name = std::string(traits_of(usual_software()).name) + "Servers";
+  all = {factory<RedisServers>(name, ""), factory<RedisServers>(name + "InResp2", "HELLO"),
+         factory<RedisServers>(name + "WithoutScripts", "EVAL")};
 #ifdef SHEAF_TEST_TLS
-  all.push_back({"RedisServersOverTls", redis_over_tls});
+  all.push_back({name + "OverTls", redis_over_tls});
 #endif
   for (EndpointFactory& each : all) each.limits = {.key = 8'192, .binary_key = 8'192};
 #endif
@@ -261,16 +257,12 @@ std::vector<EndpointFactory> redis_factories() {
 std::vector<EndpointFactory> cluster_factories() {
   std::vector<EndpointFactory> all;
 #ifdef SHEAF_TEST_REDIS_SERVERS
-  const char* const software = std::getenv("SHEAF_TEST_CLUSTER");
-  if (software == nullptr) return all;
-  if (software == std::string_view("garnet") && !garnet_server()) {
-    std::puts(no_garnet);
-    std::_Exit(skipped);
-  }
-  all = {factory<SharedCluster>("SharedCluster", software)};
+  const auto software = software_in("SHEAF_TEST_CLUSTER");
+  if (!software) return all;
+  all = {{"SharedCluster", [software] { return std::make_unique<SharedCluster>(*software); }}};
   all[0].limits = {.key = 8'192, .binary_key = 8'192};
   // Six servers of .NET with threads for each processor stand beside the writers.
-  if (software == std::string_view("garnet")) all[0].limits.pushes = std::chrono::seconds(60);
+  if (software == RespSoftware::garnet) all[0].limits.pushes = std::chrono::seconds(60);
 #endif
   return all;
 }

@@ -45,13 +45,13 @@ struct EndpointFactory {
 std::vector<EndpointFactory> endpoint_factories();
 // Three memcached servers, where it is installed; both protocols, and over TLS.
 std::vector<EndpointFactory> memcached_factories();
-// Three redis-servers, where it is installed, that know nothing of each other: as they are, in
-// RESP2 because they refuse HELLO, where changes are transactions because they refuse scripts, and
-// over TLS.
+// Three redis-servers, where it is installed, or what usual_software() names, that know nothing of
+// each other: as they are, in RESP2 because they refuse HELLO, where changes are transactions
+// because they refuse scripts, and over TLS.
 std::vector<EndpointFactory> redis_factories();
 // A cluster of three primaries and three replicas, if SHEAF_TEST_CLUSTER is in the environment:
-// "redis" or "garnet". To form one takes seconds, so all tests of a process share it, empty at
-// first.
+// "redis", "valkey" or "garnet". To form one takes seconds, so all tests of a process share it,
+// empty at first.
 std::vector<EndpointFactory> cluster_factories();
 // All of them.
 std::vector<EndpointFactory> all_factories();

@@ -1,25 +1,10 @@
 #include "tests/support/garnet_process.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
+
+#include "tests/support/resp_software.h"
 
 namespace sheaf::test {
-
-std::optional<std::string> garnet_server() {
-  const char* const named = std::getenv("GARNET_SERVER");
-  if (named != nullptr && *named != '\0') return named;
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::filesystem::path file = std::filesystem::path(folder) / "garnet-server";
-    if (folder.starts_with('/') && ::access(file.c_str(), X_OK) == 0) return file.string();
-  }
-  return std::nullopt;
-}
 
 GarnetProcess::GarnetProcess(RespProcessOptions options)
     : RespProcess("garnet", std::move(options)) {
@@ -27,7 +12,7 @@ GarnetProcess::GarnetProcess(RespProcessOptions options)
 }
 
 bool GarnetProcess::launch() {
-  if (!garnet_server()) fail(no_garnet);
+  if (!is_installed(RespSoftware::garnet)) fail(not_installed(RespSoftware::garnet));
   // Else .NET puts sockets for debuggers into the temporary folder, and leaves them there.
   spawn({command(), {"DOTNET_EnableDiagnostics=0"}});
   if (!wait_for_start([this] { return has_logged("Ready to accept connections"); })) return false;
@@ -40,7 +25,7 @@ bool GarnetProcess::launch() {
 // with a thread for each processor, a machine with two has none left for seconds, and the server
 // answers nobody.
 std::vector<std::string> GarnetProcess::command() const {
-  std::vector<std::string> words = {*garnet_server(),
+  std::vector<std::string> words = {*server_program(RespSoftware::garnet),
                                     "--port",
                                     std::to_string(port()),
                                     "--bind",

@@ -1,25 +1,15 @@
 #pragma once
 
-// A real garnet-server as a child process of a test: the one that the environment variable
-// GARNET_SERVER names, or the one in PATH. Where there is none, a test that wants one is skipped
-// and says so:
-//
-//   if (!garnet_server()) GTEST_SKIP() << no_garnet;
+// A real garnet-server as a child process of a test.
 //
 // Thread rule: that of ServerProcess.
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/support/resp_process.h"
 
 namespace sheaf::test {
-
-inline constexpr const char* no_garnet =
-    "no garnet-server: it is neither in PATH nor named by GARNET_SERVER";
-
-// The path of the program.
-std::optional<std::string> garnet_server();
 
 class GarnetProcess final : public RespProcess {
  public:

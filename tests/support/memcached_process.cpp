@@ -38,7 +38,8 @@ void MemcachedProcess::write_users() const {
 bool MemcachedProcess::launch() {
   std::filesystem::remove(folder() / "port");
   Program program;
-  program.command = {SHEAF_TEST_MEMCACHED};
+  const char* const named = std::getenv("MEMCACHED_SERVER");
+  program.command = {named == nullptr ? SHEAF_TEST_MEMCACHED : named};
   const auto add = [&](const std::vector<std::string>& words) {
     program.command.insert(program.command.end(), words.begin(), words.end());
   };

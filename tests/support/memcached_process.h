@@ -1,7 +1,8 @@
 #pragma once
 
 // A real memcached as a child process of a test (server_process.h), on any free port of 127.0.0.1
-// unless the options name another address.
+// unless the options name another address. The environment variable MEMCACHED_SERVER may name
+// another program.
 //
 // Thread rule: that of ServerProcess.
 

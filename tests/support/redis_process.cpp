@@ -1,19 +1,12 @@
 #include "tests/support/redis_process.h"
 
-#include <cstdlib>
 #include <fstream>
-
-// Set by CMake: SHEAF_TEST_REDIS.
 
 namespace sheaf::test {
 
-std::string redis_server() {
-  const char* const named = std::getenv("REDIS_SERVER");
-  return named == nullptr ? SHEAF_TEST_REDIS : named;
-}
-
 RedisProcess::RedisProcess(RedisOptions options)
-    : RespProcess("redis", options),
+    : RespProcess(traits_of(options.software).program, options),
+      software_(options.software),
       replica_of_(options.replica_of),
       lines_(options.lines),
       tls_(options.tls),
@@ -28,8 +21,10 @@ void RedisProcess::change_ports() {
 }
 
 bool RedisProcess::launch() {
+  const auto program = server_program(software_);
+  if (!program) fail(not_installed(software_));
   write_configuration();
-  Program redis{{redis_server(), (folder() / "redis.conf").string()}};
+  Program redis{{*program, (folder() / "redis.conf").string()}};
   const auto& more = options().arguments;
   redis.command.insert(redis.command.end(), more.begin(), more.end());
   spawn(std::move(redis));

@@ -1,23 +1,22 @@
 #pragma once
 
-// A real redis-server as a child process of a test. The environment variable REDIS_SERVER may name
-// another one, such as valkey-server.
+// A real redis-server or valkey-server as a child process of a test. What differs between the two
+// is in the table of resp_software.h.
 //
 // Thread rule: that of ServerProcess.
 
 #include "tests/support/resp_process.h"
+#include "tests/support/resp_software.h"
 
 namespace sheaf::test {
 
 struct RedisOptions : RespProcessOptions {
-  std::uint16_t replica_of = 0;         // a port of 127.0.0.1; not in a cluster
+  RespSoftware software = usual_software();  // or the other of the two
+  std::uint16_t replica_of = 0;              // a port of 127.0.0.1; not in a cluster
   std::vector<std::string> lines;       // further ones of redis.conf: "user reader on nopass +get"
   std::vector<std::string> tls;         // the same: its port is one for TLS
   std::vector<std::string> tls_beside;  // the same: it has one for TLS beside its port
 };
-
-// The program that is started.
-std::string redis_server();
 
 class RedisProcess final : public RespProcess {
  public:
@@ -34,6 +33,7 @@ class RedisProcess final : public RespProcess {
   void change_ports() override;
   void write_configuration() const;
 
+  RespSoftware software_;
   std::uint16_t replica_of_;
   std::vector<std::string> lines_;
   std::vector<std::string> tls_;

@@ -97,9 +97,10 @@ void RespCluster::launch() {
   const std::size_t count = options_.primaries * (1 + options_.replicas);
   while (servers_.size() < count) {
     auto server = std::make_unique<Server>();
-    if (is_redis()) {
+    if (!is_garnet()) {
       RedisOptions redis;
       static_cast<RespProcessOptions&>(redis) = options_.server;
+      redis.software = options_.software;
       redis.lines = options_.lines;
       redis.tls_beside = options_.tls;
       server->process = std::make_unique<RedisProcess>(redis);
@@ -141,7 +142,7 @@ void RespCluster::set_node_timeout(std::chrono::milliseconds timeout) {
 }
 
 void RespCluster::send_node_timeout(std::chrono::milliseconds timeout) {
-  for (std::size_t i = 0; i < size() && is_redis(); ++i) {
+  for (std::size_t i = 0; i < size() && !is_garnet(); ++i) {
     if (!answers(i)) continue;
     expect_ok(i, {"CONFIG", "SET", "cluster-node-timeout", std::to_string(timeout.count())});
   }
@@ -193,13 +194,18 @@ void RespCluster::expect_all_ok(std::size_t index, const std::vector<Words>& com
 }
 
 TopologyView RespCluster::view(std::size_t index, Form form) {
+  auto parsed = try_view(index, form);
+  if (!parsed) throw std::runtime_error(parsed.error());
+  return *std::move(parsed);
+}
+
+protocol::resp::ParsedView RespCluster::try_view(std::size_t index, Form form) {
   constexpr const char* names[] = {"NODES", "SHARDS", "SLOTS"};
   const std::uint64_t asked = ++asked_;
   const KeptReply reply = ask(index, {"CLUSTER", names[static_cast<std::size_t>(form)]});
   auto parsed = parse(form, reply, {.host = "127.0.0.1", .id = id(index)});
-  if (!parsed) throw std::runtime_error(parsed.error());
-  parsed->asked = asked;
-  return *std::move(parsed);
+  if (parsed) parsed->asked = asked;
+  return parsed;
 }
 
 std::vector<TopologyView> RespCluster::views(Form form) {
@@ -315,7 +321,7 @@ void RespCluster::end_migration(std::uint16_t slot, std::size_t to) {
   const std::size_t from = owner(slot);
   expect_ok(to, command);
   expect_ok(from, command);
-  for (std::size_t i = 0; i < size() && is_redis(); ++i) {
+  for (std::size_t i = 0; i < size() && !is_garnet(); ++i) {
     const bool primary = answers(i) && own_node(view(i)).role == Role::primary;
     if (primary && i != to && i != from) expect_ok(i, command);
   }
@@ -327,7 +333,7 @@ void RespCluster::move_all_keys(std::size_t from, std::size_t to,
                                 std::span<const std::uint16_t> slots) {
   std::vector<Words> listings;
   for (const std::uint16_t slot : slots) listings.push_back(keys_in_slot(slot, 1'000));
-  const int empty_passes_needed = is_redis() ? 1 : 4;
+  const int empty_passes_needed = is_garnet() ? 4 : 1;
   for (int empty_passes = 0; empty_passes < empty_passes_needed;) {
     std::size_t moved = 0;
     for (const KeptReply& keys : ask_all(from, listings)) moved += move_keys(keys, from, to);
@@ -344,8 +350,8 @@ void RespCluster::migrate(std::uint16_t slot, std::size_t to) {
 void RespCluster::migrate(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots) {
   const auto set_all = [&](std::size_t server, const Words& state) {
     std::vector<Words> commands;
-    if (!is_redis()) commands.push_back(slot_ranges(state, slots));
-    for (const std::uint16_t slot : is_redis() ? slots : slots.first(0)) {
+    if (is_garnet()) commands.push_back(slot_ranges(state, slots));
+    for (const std::uint16_t slot : is_garnet() ? slots.first(0) : slots) {
       commands.push_back({"CLUSTER", "SETSLOT", std::to_string(slot)});
       commands.back().insert(commands.back().end(), state.begin(), state.end());
     }
@@ -356,6 +362,43 @@ void RespCluster::migrate(std::size_t from, std::size_t to, std::span<const std:
   move_all_keys(from, to, slots);
   set_all(to, {"NODE", id(to)});
   set_all(from, {"NODE", id(to)});
+}
+
+// ---- slots that move by themselves
+
+void RespCluster::begin_atomic_migration(std::size_t from, std::size_t to,
+                                         std::span<const std::uint16_t> slots) {
+  Words command = {"CLUSTER", "MIGRATESLOTS", "SLOTSRANGE"};
+  for (const std::uint16_t slot : slots) {
+    command.insert(command.end(), {std::to_string(slot), std::to_string(slot)});
+  }
+  command.insert(command.end(), {"NODE", id(to)});
+  expect_ok(from, command);
+}
+
+void RespCluster::cancel_atomic_migrations(std::size_t from) {
+  const KeptReply reply = ask(from, {"CLUSTER", "CANCELSLOTMIGRATIONS"});
+  const bool over = reply.root().text() == "ERR No migrations ongoing";
+  if (reply.root().is_error() && !over) throw std::runtime_error(std::string(reply.root().text()));
+}
+
+// The server lists the latest one first.
+std::string RespCluster::end_of_atomic_migration(std::size_t from) {
+  std::string state;
+  std::string message;
+  wait_for_condition("the slots have moved", [&] {
+    const KeptReply list = ask(from, {"CLUSTER", "GETSLOTMIGRATIONS"});
+    const auto latest = list.root().at(0);
+    if (!latest) throw std::runtime_error("the server lists no migration of slots");
+    const auto text_of = [&](std::string_view name) {
+      const auto found = latest->find(name);
+      return found ? std::string(found->text()) : std::string();
+    };
+    state = text_of("state");
+    message = text_of("message");
+    return state == "success" || state == "failed" || state == "cancelled";
+  });
+  return message.empty() ? state : state + ": " + message;
 }
 
 // ---- servers

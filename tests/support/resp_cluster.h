@@ -1,6 +1,6 @@
 #pragma once
 
-// RespCluster: a live cluster of redis-servers or garnet-servers for a test, formed when the object
+// RespCluster: a live cluster of servers of the Redis protocol for a test, formed when the object
 // is made, and the ways in which clusters change: slots that move, failovers, servers that stop,
 // end and come back.
 //
@@ -21,18 +21,19 @@
 #include "protocol/resp/topology_merge.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/resp_process.h"
+#include "tests/support/resp_software.h"
 
 namespace sheaf::test {
 
 struct RespClusterOptions {
-  enum class Software : std::uint8_t { redis, garnet };
-  Software software = Software::redis;
+  RespSoftware software = usual_software();
   std::size_t primaries = 3;
   std::size_t replicas = 0;  // of each primary
   RespProcessOptions server{};
-  std::vector<std::string> lines{};  // redis: further ones of redis.conf
-  std::vector<std::string> tls{};    // redis: those by which each has a port for TLS, too
-  // redis: after how long without an answer a server counts as gone, once the cluster is formed. By
+  // Redis and Valkey:
+  std::vector<std::string> lines{};  // further ones of redis.conf
+  std::vector<std::string> tls{};    // those by which each has a port for TLS, too
+  // After how long without an answer a server counts as gone, once the cluster is formed. By
   // default so late that no slow machine makes it so.
   std::chrono::milliseconds node_timeout{20'000};
 };
@@ -49,7 +50,7 @@ class RespCluster {
   RespProcess& server(std::size_t index) { return *servers_.at(index)->process; }
   const std::string& id(std::size_t index) const { return servers_.at(index)->id; }
   std::uint16_t port(std::size_t index) const { return servers_.at(index)->process->port(); }
-  bool is_redis() const { return options_.software == RespClusterOptions::Software::redis; }
+  bool is_garnet() const { return options_.software == RespSoftware::garnet; }
 
   // Whether it runs and is not stopped.
   bool answers(std::size_t index) const;
@@ -67,6 +68,8 @@ class RespCluster {
   // ---- what the servers say
   // Views that are asked for later have larger numbers.
   protocol::resp::TopologyView view(std::size_t index, Form form = Form::nodes);
+  // The same, or why the reply is none.
+  protocol::resp::ParsedView try_view(std::size_t index, Form form);
   // Of all servers that run.
   std::vector<protocol::resp::TopologyView> views(Form form = Form::nodes);
   // The server that has the slot by the views of all.
@@ -88,6 +91,15 @@ class RespCluster {
   void migrate(std::uint16_t slot, std::size_t to);
   // Many slots of one primary: all are on their way at the same time.
   void migrate(std::size_t from, std::size_t to, std::span<const std::uint16_t> slots);
+  // Valkey 9: its servers move the slots by themselves, and all of them change hands at once.
+  bool moves_atomically() { return ask(0, {"CLUSTER", "GETSLOTMIGRATIONS"}).root().is_aggregate(); }
+  void begin_atomic_migration(std::size_t from, std::size_t to,
+                              std::span<const std::uint16_t> slots);
+  // All that the server has begun.
+  void cancel_atomic_migrations(std::size_t from);
+  // Waits for the end of the latest one; returns its state with the server's message, if it has
+  // one: "success", "cancelled", "failed: ...".
+  std::string end_of_atomic_migration(std::size_t from);
 
   // ---- changes of servers
   // Makes a replica the primary; returns when that is settled. `how`: FORCE, TAKEOVER or nothing. A

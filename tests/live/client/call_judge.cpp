@@ -69,6 +69,8 @@ void CallJudge::ended(const Call& call, const Error* error) {
   const std::string what = std::string(call.name) + " of " + std::string(call.key) + " (slot " +
                            std::to_string(call.slot) + ")";
   const std::lock_guard lock(mutex_);
+  ++calls_;
+  longest_call_ = std::max<std::chrono::nanoseconds>(longest_call_, call.ended - call.begun);
   if (error == nullptr) {
     if (waited_too_long(call)) add(what + " waited for longer than slots may");
     return;
@@ -77,7 +79,7 @@ void CallJudge::ended(const Call& call, const Error* error) {
   kind.append(": ").append(to_string(error->outcome)).append(", ");
   kind.append(to_string(error->reason)).append(", ").append(without_numbers(error->text));
   ++failures_[kind];
-  if (!allowed(call, *error)) add(what + ": " + error->message());
+  if (!allowed(call, *error)) add(what + ": " + error->message() + " " + error->why());
 }
 
 void CallJudge::found(std::string text) {
@@ -94,6 +96,16 @@ std::string CallJudge::findings() const {
   std::string all;
   for (const std::string& finding : findings_) all += finding + "\n";
   return all;
+}
+
+std::uint64_t CallJudge::calls() const {
+  const std::lock_guard lock(mutex_);
+  return calls_;
+}
+
+std::chrono::nanoseconds CallJudge::longest_call() const {
+  const std::lock_guard lock(mutex_);
+  return longest_call_;
 }
 
 std::string CallJudge::failures() const {

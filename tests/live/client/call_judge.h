@@ -64,6 +64,8 @@ class CallJudge {
   std::string findings() const;
   // How many calls have failed in which way, one line for each.
   std::string failures() const;
+  std::uint64_t calls() const;
+  std::chrono::nanoseconds longest_call() const;
 
  private:
   struct Permission {
@@ -81,6 +83,8 @@ class CallJudge {
   const ClusterObserver& observer_;
   mutable std::mutex mutex_;
   std::vector<Permission> permissions_;
+  std::uint64_t calls_ = 0;
+  std::chrono::nanoseconds longest_call_{0};
   std::map<std::string, std::uint64_t> failures_;
   std::vector<std::string> findings_;  // the first ones
 };

@@ -16,7 +16,7 @@ using protocol::resp::TopologyNode;
 using protocol::resp::TopologyView;
 
 ClusterObserver::ClusterObserver(const RespCluster& cluster)
-    : cluster_(cluster), has_state_(cluster.is_redis()) {
+    : cluster_(cluster), has_state_(!cluster.is_garnet()) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     servers_.push_back({.id = cluster.id(i), .port = cluster.port(i)});
   }

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 RespClusterOptions garnet_options(std::size_t replicas) {
   RespClusterOptions options;
-  options.software = RespClusterOptions::Software::garnet;
+  options.software = RespSoftware::garnet;
   options.replicas = replicas;
   options.server.persistent = true;
   return options;
@@ -25,7 +25,7 @@ RespClusterOptions garnet_options(std::size_t replicas) {
 
 // MOVED and ASK name a port and "?".
 TEST(GarnetChanges, SlotsMoveUnderLoadBetweenServersThatNameNoHosts) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   RespClusterOptions options = garnet_options(0);
   options.server.arguments = {"--cluster-preferred-endpoint-type", "unknown"};
   LoadedCluster loaded(options);
@@ -37,7 +37,7 @@ TEST(GarnetChanges, SlotsMoveUnderLoadBetweenServersThatNameNoHosts) {
 // nobody owns them in the end, until somebody says who does. Where Garnet gives up, all have named
 // the old primary all the time, although it did not serve.
 TEST(GarnetChanges, APlannedFailoverIsTriedUnderLoad) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   LoadedCluster loaded(garnet_options(1));
   loaded.expect_loss(Loss::latest);
   RespCluster& cluster = loaded.cluster;
@@ -72,7 +72,7 @@ TEST(GarnetChanges, APlannedFailoverIsTriedUnderLoad) {
 // servers take writes for a moment, and those of the old one are lost. So is what a server that is
 // killed had acknowledged and not yet written to its file.
 TEST(GarnetChanges, SlotsMoveOneStandsStillAPrimaryFailsOverAndOneComesBackUnderOneLoad) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   LoadedCluster loaded(garnet_options(1));
   loaded.move_slots();
   loaded.stand_still(1, 5s);

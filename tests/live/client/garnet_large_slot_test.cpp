@@ -38,7 +38,7 @@ constexpr std::chrono::milliseconds deadline = 1s;  // parts of it are taken
 
 RespClusterOptions three_servers() {
   RespClusterOptions options;
-  options.software = RespClusterOptions::Software::garnet;
+  options.software = RespSoftware::garnet;
   options.server.arguments = {"-m", "512m"};
   return options;
 }
@@ -290,7 +290,7 @@ void expect_all_there(LargeSlot& large) {
 }
 
 TEST(GarnetLargeSlot, WritesThatTheServerHoldsAreUnknownAndNoneIsRepeated) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   LargeSlot large;
   set_keys(large);
   set_keys(large);

@@ -122,22 +122,30 @@ void LoadedCluster::wait_for_rounds(std::uint64_t more) {
 
 // ---- changes
 
-// A Garnet holds writes back while it sends keys of their slot.
-void LoadedCluster::move_slots() {
-  constexpr std::size_t together = 64;
+std::vector<std::vector<std::uint16_t>> LoadedCluster::slots_to_move() {
   SlotSet moving;
   for (const LoadKey* key : keys()) moving.set(key->slot());
   for (std::size_t slot = 0; moving.count() < 2'000; slot += 9) moving.set(slot);
   const std::vector<std::size_t> owners = cluster.owners();
   std::vector<std::vector<std::uint16_t>> by_owner(cluster.size());
-  std::vector<std::size_t> primaries = owners;
-  std::ranges::sort(primaries);
-  primaries.erase(std::unique(primaries.begin(), primaries.end()), primaries.end());
   for (std::size_t slot = 0; slot < moving.size(); ++slot) {
     if (moving[slot]) by_owner[owners[slot]].push_back(static_cast<std::uint16_t>(slot));
   }
+  return by_owner;
+}
+
+// A Garnet holds writes back while it sends keys of their slot.
+void LoadedCluster::move_slots() {
+  constexpr std::size_t together = 64;
+  const auto by_owner = slots_to_move();
+  std::vector<std::size_t> primaries;
+  SlotSet moving;
+  for (std::size_t i = 0; i < by_owner.size(); ++i) {
+    if (!by_owner[i].empty()) primaries.push_back(i);
+    for (const std::uint16_t slot : by_owner[i]) moving.set(slot);
+  }
   std::optional<std::size_t> permission;
-  if (!cluster.is_redis()) permission = judge.allow(moving, true);
+  if (cluster.is_garnet()) permission = judge.allow(moving, true);
   const auto begun = Call::Clock::now();
   for (std::size_t i = 0; i < primaries.size(); ++i) {
     const std::size_t to = primaries[(i + 1) % primaries.size()];
@@ -151,6 +159,31 @@ void LoadedCluster::move_slots() {
   if (permission) judge.end(*permission, ended);
   testing::Test::RecordProperty("moves_took_ms", milliseconds(ended - begun));
   wait_for_rounds(1);
+}
+
+LoadedCluster::AtomicMoves LoadedCluster::move_slots_atomically(std::chrono::seconds time) {
+  AtomicMoves moves;
+  const auto end = Call::Clock::now() + time;
+  for (std::size_t from = 0; Call::Clock::now() < end; from = (from + 1) % cluster.size()) {
+    const std::vector<std::uint16_t> slots = slots_to_move()[from];
+    if (slots.empty()) continue;
+    cluster.begin_atomic_migration(from, (from + 1) % cluster.size(), slots);
+    const bool cancel = (moves.done + moves.cancelled) % 4 == 3;
+    if (cancel) cluster.cancel_atomic_migrations(from);
+    const std::string ended = cluster.end_of_atomic_migration(from);
+    if (ended == "success") {
+      ++moves.done;
+    } else if (cancel && ended == "cancelled") {
+      ++moves.cancelled;
+    } else {
+      throw std::runtime_error("the slots did not move: " + ended);
+    }
+    cluster.wait_until_settled();
+  }
+  testing::Test::RecordProperty("atomic_moves", static_cast<int>(moves.done));
+  testing::Test::RecordProperty("cancelled_moves", static_cast<int>(moves.cancelled));
+  wait_for_rounds(1);
+  return moves;
 }
 
 LoadedCluster::Change LoadedCluster::change_begins(std::string name, std::size_t server) {
@@ -244,6 +277,9 @@ void LoadedCluster::expect_all_good() {
   std::uint64_t rounds = 0;
   for (const auto& writer : writers_) rounds += writer->rounds();
   testing::Test::RecordProperty("rounds", static_cast<int>(rounds));
+  testing::Test::RecordProperty("calls", static_cast<int>(judge.calls()));
+  testing::Test::RecordProperty("longest_call_ms", milliseconds(judge.longest_call()));
+  testing::Test::RecordProperty("longest_delay_ms", milliseconds(observer.longest_delay_ever()));
   testing::Test::RecordProperty("failures", judge.failures());
   EXPECT_EQ(judge.findings(), "") << judge.failures();
 }

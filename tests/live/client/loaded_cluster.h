@@ -63,6 +63,13 @@ class LoadedCluster {
   // Moves 2,000 slots, with those of all keys of the load among them, each to the next of the
   // servers that have slots.
   void move_slots();
+  // The same by Valkey's atomic migrations, to and fro for this time; every fourth is cancelled
+  // while it goes on. No call may fail.
+  struct AtomicMoves {
+    std::size_t done = 0;
+    std::size_t cancelled = 0;
+  };
+  AtomicMoves move_slots_atomically(std::chrono::seconds time);
   // As RespCluster::fail_over. `primary` has the slots now.
   void fail_over(std::size_t primary, std::size_t replica, std::string_view how = {});
   // Kills a primary; the others elect its replica. Redis.
@@ -93,6 +100,8 @@ class LoadedCluster {
   static constexpr unsigned threads_of_load = 8;
 
   std::vector<LoadKey*> keys() const;
+  // 2,000 slots, with those of all keys, by the server that has them now.
+  std::vector<std::vector<std::uint16_t>> slots_to_move();
   // Writes one key of each of these slots in one call, again until all of them are stored. Returns
   // when that was so.
   Call::Clock::time_point write_to_all(const SlotSet& slots);

@@ -28,7 +28,7 @@ namespace sheaf {
 namespace {
 
 using namespace std::chrono_literals;
-using Software = test::RespClusterOptions::Software;
+using test::RespSoftware;
 
 constexpr std::chrono::milliseconds patience = 30s;
 constexpr CommandOptions patient{.timeout = patience};
@@ -36,10 +36,10 @@ constexpr CommandOptions patient{.timeout = patience};
 // What holds on a cluster of any software, one check after another on the same one.
 class CommandChecks : public testing::Test {
  public:
-  void begin(Software software) {
+  void begin(RespSoftware software) {
     test::RespClusterOptions options;
     options.software = software;
-    options.replicas = software == Software::redis ? 1 : 0;
+    options.replicas = software == RespSoftware::garnet ? 0 : 1;
     cluster = std::make_unique<test::RespCluster>(options);
     client.emplace(test::open("redis://" + node(0)));
   }
@@ -247,7 +247,7 @@ void CommandChecks::the_servers_of_the_cluster_are_listed() {
 
 class RedisCommands : public CommandChecks {
  protected:
-  RedisCommands() { begin(Software::redis); }
+  RedisCommands() { begin(test::usual_software()); }
 };
 
 TEST_F(RedisCommands, KeysDecideWhereTheyGo) { keys_decide_where_they_go(); }
@@ -279,8 +279,10 @@ TEST_F(RedisCommands, TheServersOfTheClusterAreListed) { the_servers_of_the_clus
 class GarnetCommands : public CommandChecks {};
 
 TEST_F(GarnetCommands, GoAndEndAsOnRedis) {
-  if (!test::garnet_server()) GTEST_SKIP() << test::no_garnet;
-  begin(Software::garnet);
+  if (!test::is_installed(test::RespSoftware::garnet)) {
+    GTEST_SKIP() << test::not_installed(test::RespSoftware::garnet);
+  }
+  begin(RespSoftware::garnet);
   for (const auto check :
        {&GarnetCommands::keys_decide_where_they_go,
         &GarnetCommands::what_the_server_refuses_is_an_error_in_its_own_words,

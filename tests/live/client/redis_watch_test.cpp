@@ -20,14 +20,13 @@ namespace {
 
 using namespace std::chrono_literals;
 using Kind = WatchEvent::Kind;
-using Software = RespClusterOptions::Software;
 
 constexpr auto soon = 60s;
 
-class RedisWatches : public testing::TestWithParam<Software> {
+class RedisWatches : public testing::TestWithParam<RespSoftware> {
  protected:
   void SetUp() override {
-    if (GetParam() == Software::garnet && !garnet_server()) GTEST_SKIP() << no_garnet;
+    if (!is_installed(GetParam())) GTEST_SKIP() << not_installed(GetParam());
     RespClusterOptions options;
     options.software = GetParam();
     options.replicas = 1;
@@ -77,10 +76,8 @@ class RedisWatches : public testing::TestWithParam<Software> {
   std::set<std::string> gaps;  // keys
 };
 
-INSTANTIATE_TEST_SUITE_P(On, RedisWatches, testing::Values(Software::redis, Software::garnet),
-                         [](const auto& test) {
-                           return test.param == Software::redis ? "Redis" : "Garnet";
-                         });
+INSTANTIATE_TEST_SUITE_P(On, RedisWatches, testing::Values(usual_software(), RespSoftware::garnet),
+                         [](const auto& each) { return traits_of(each.param).name; });
 
 TEST_P(RedisWatches, FollowKeysWhoseSlotsMove) {
   begin();
@@ -101,7 +98,7 @@ TEST_P(RedisWatches, FollowKeysWhoseSlotsMove) {
 
 TEST_P(RedisWatches, FollowKeysOfAPrimaryThatFailsOver) {
   begin();
-  cluster->fail_over(3, GetParam() == Software::garnet ? "FORCE" : "");
+  cluster->fail_over(3, GetParam() == RespSoftware::garnet ? "FORCE" : "");
   expect_all_heard("failed over");
   expect_all_heard("after");
 }

@@ -20,15 +20,14 @@ namespace sheaf::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Software = RespClusterOptions::Software;
 
 constexpr std::size_t primaries = 3;
 constexpr unsigned key_count = 600;
 
-class LiveReplicaReads : public testing::TestWithParam<Software> {
+class LiveReplicaReads : public testing::TestWithParam<RespSoftware> {
  protected:
   void SetUp() override {
-    if (GetParam() == Software::garnet && !garnet_server()) GTEST_SKIP() << no_garnet;
+    if (!is_installed(GetParam())) GTEST_SKIP() << not_installed(GetParam());
     RespClusterOptions options;
     options.software = GetParam();
     options.primaries = primaries;
@@ -86,10 +85,9 @@ class LiveReplicaReads : public testing::TestWithParam<Software> {
   std::vector<std::string> names;
 };
 
-INSTANTIATE_TEST_SUITE_P(On, LiveReplicaReads, testing::Values(Software::redis, Software::garnet),
-                         [](const auto& each) {
-                           return each.param == Software::redis ? "Redis" : "Garnet";
-                         });
+INSTANTIATE_TEST_SUITE_P(On, LiveReplicaReads,
+                         testing::Values(usual_software(), RespSoftware::garnet),
+                         [](const auto& each) { return traits_of(each.param).name; });
 
 TEST_P(LiveReplicaReads, SpreadOverAllHoldersAndFindEveryKey) {
   wait_for_condition("every replica answers", [&] {
@@ -151,7 +149,7 @@ TEST_P(LiveReplicaReads, GoOnWhileAPrimaryStandsStill) {
 TEST_P(LiveReplicaReads, FollowAReplicaThatBecomesThePrimary) {
   expect_all_read();
   const std::vector<std::string> of_first = keys_of(0);
-  cluster->fail_over(3, GetParam() == Software::garnet ? "FORCE" : "");
+  cluster->fail_over(3, GetParam() == RespSoftware::garnet ? "FORCE" : "");
   wait_for_condition("writes go to the new primary", [&] {
     return std::ranges::all_of(of_first, [&](const std::string& name) {
       return reader->set(name, "new value of " + name, {.timeout = 1s}).has_value();

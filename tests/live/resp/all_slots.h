@@ -87,6 +87,23 @@ inline void expect_same_owners(const protocol::resp::SlotMap& map,
   }
 }
 
+// SHARDS of Redis 8 and Valkey have two primaries in one shard, as long as one that was replaced
+// does not answer: then nothing is read from them.
+inline std::vector<protocol::resp::TopologyView> readable_views(RespCluster& cluster,
+                                                                RespCluster::Form form) {
+  std::vector<protocol::resp::TopologyView> all;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (!cluster.answers(i)) continue;
+    auto view = cluster.try_view(i, form);
+    if (view) {
+      all.push_back(*std::move(view));
+    } else {
+      EXPECT_EQ(view.error(), "the reply to CLUSTER SHARDS has two primaries in one shard");
+    }
+  }
+  return all;
+}
+
 // The same for the maps that each form of the views gives, and for that of all views together.
 inline void expect_views_are_true(RespCluster& cluster,
                                   const std::set<std::uint16_t>& except = {}) {
@@ -96,9 +113,9 @@ inline void expect_views_are_true(RespCluster& cluster,
   expect_served_as_in(truth, cluster, except);
   std::vector<protocol::resp::TopologyView> all;
   for (const Form form : {Form::slots, Form::shards, Form::nodes}) {
-    const auto views = cluster.views(form);
+    const auto views = readable_views(cluster, form);
     all.insert(all.end(), views.begin(), views.end());
-    expect_same_owners(SlotMap::merge(views, {}), truth);
+    if (!views.empty()) expect_same_owners(SlotMap::merge(views, {}), truth);
   }
   expect_same_owners(SlotMap::merge(all, {}), truth);
 }

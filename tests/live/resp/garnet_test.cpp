@@ -21,7 +21,7 @@ using protocol::resp::ServerError;
 using protocol::resp::Software;
 
 TEST(GarnetServer, TheHandshakeAndItsErrors) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   RespProcessOptions options;
   options.password = "s3cret";
   const GarnetProcess server(options);
@@ -57,9 +57,9 @@ TEST(GarnetServer, TheHandshakeAndItsErrors) {
 }
 
 TEST(GarnetCluster, EverySlotWhereTheViewsSayThroughAMigrationAFailoverAndANewAddress) {
-  if (!garnet_server()) GTEST_SKIP() << no_garnet;
+  if (!is_installed(RespSoftware::garnet)) GTEST_SKIP() << not_installed(RespSoftware::garnet);
   RespClusterOptions options;
-  options.software = RespClusterOptions::Software::garnet;
+  options.software = RespSoftware::garnet;
   options.primaries = 2;
   options.replicas = 1;
   RespCluster cluster(options);

@@ -121,15 +121,16 @@ TEST(RedisServer, StartsOnOtherPortsIfItsOwnAreTaken) {
   const std::filesystem::path program = first.folder() / "server";
   std::ofstream(program) << "#!/bin/sh\nif [ ! -e started ]; then\n  cp \"$1\" started\n"
                          << "  echo bind: Address already in use\n  exit 1\nfi\n"
-                         << "exec " << redis_server() << " \"$@\"\n";
+                         << "exec " << server_program(usual_software()).value() << " \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const char* const named = std::getenv("REDIS_SERVER");
+  const char* const named_by = traits_of(usual_software()).named_by;
+  const char* const named = std::getenv(named_by);
   const std::optional<std::string> before =
       named == nullptr ? std::nullopt : std::optional<std::string>(named);
-  ::setenv("REDIS_SERVER", program.c_str(), 1);
+  ::setenv(named_by, program.c_str(), 1);
   std::optional<RedisProcess> server;
   EXPECT_NO_THROW(server.emplace());
-  before ? ::setenv("REDIS_SERVER", before->c_str(), 1) : ::unsetenv("REDIS_SERVER");
+  before ? ::setenv(named_by, before->c_str(), 1) : ::unsetenv(named_by);
   ASSERT_TRUE(server);
   EXPECT_EQ(RespConnection(server->port()).text({"PING"}), "+PONG");
   std::ifstream configuration(server->folder() / "started");

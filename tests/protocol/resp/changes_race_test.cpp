@@ -33,7 +33,7 @@ struct Store {
   }
 };
 
-// What a server allows. In all of them scripts and transactions do the same.
+// What a server allows. In all of them comparisons, scripts and transactions do the same.
 enum class Rights : std::uint8_t { all, no_scripts, changing };
 
 // The server's end of one connection: what a client's changes need of Redis, by its rules.
@@ -69,7 +69,8 @@ class ChangeServer {
     }
     if (rights_ == Rights::no_scripts && name == "EVAL") return "-NOPERM no scripts\r\n";
     const bool is_of_transaction = name == "MULTI" || name == "WATCH";
-    if (rights_ == Rights::changing && (is_of_transaction || name == "EVAL")) {
+    const bool may_be_forbidden = is_of_transaction || compares(words) || name == "EVAL";
+    if (rights_ == Rights::changing && may_be_forbidden) {
       if (random_.below(4) == 0) return "-NOPERM not now\r\n";
     }
     if (queueing_) {
@@ -102,13 +103,18 @@ class ChangeServer {
     for (const CommandWords& words : commands) reply += run(words);
     return reply;
   }
+  static bool compares(const CommandWords& words) {
+    return words[0] == "DELIFEQ" || (words.size() > 3 && words[3] == "IFEQ");
+  }
   std::string run(const CommandWords& words) {
     const std::string& key = words[1];
     if (words[0] == "GET") return store_.get(key) ? bulk(*store_.get(key)) : "$-1\r\n";
     if (words[0] == "SET") {
+      if (compares(words) && store_.get(key) != words[4]) return "$-1\r\n";
       store_.set(key, words[2]);
       return "+OK\r\n";
     }
+    if (words[0] == "DELIFEQ" && store_.get(key) != words[2]) return ":0\r\n";
     const bool there = store_.get(key).has_value();
     if (there) store_.set(key, std::nullopt);
     return there ? ":1\r\n" : ":0\r\n";
@@ -311,6 +317,9 @@ INSTANTIATE_TEST_SUITE_P(On, ChangesRace,
                          testing::Values(std::pair{Server::redis, Rights::all},
                                          std::pair{Server::redis, Rights::no_scripts},
                                          std::pair{Server::redis, Rights::changing},
+                                         std::pair{Server::valkey, Rights::all},
+                                         std::pair{Server::valkey, Rights::no_scripts},
+                                         std::pair{Server::valkey, Rights::changing},
                                          std::pair{Server::garnet, Rights::all},
                                          std::pair{Server::garnet, Rights::changing}));
 

@@ -87,6 +87,25 @@ TEST_F(RespClusterMap, ARefusalLeadsToTheNextFormAndAtLastToTheFirst) {
   EXPECT_EQ(asks(map), "NODES") << "an answer that cannot be read is of no use either";
 }
 
+// What Valkey 9.1 sends while a primary that was replaced does not answer.
+TEST_F(RespClusterMap, ShardsWithTwoPrimariesSayNothing) {
+  const auto node = [](const std::string& id, const std::string& port) {
+    return "*10\r\n$2\r\nid\r\n$1\r\n" + id + "\r\n$4\r\nport\r\n:" + port +
+           "\r\n$2\r\nip\r\n$8\r\n10.0.0.1\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+           "$6\r\nhealth\r\n$6\r\nonline\r\n";
+  };
+  for (const std::string slots : {"*2\r\n:0\r\n:16383\r\n", "*0\r\n"}) {
+    const std::string reply = "*1\r\n*4\r\n$5\r\nslots\r\n" + slots + "$5\r\nnodes\r\n*2\r\n" +
+                              node("a", "7001") + node("b", "7002");
+    ClusterMap map(three);
+    give(map, refused("NOPERM no"));
+    EXPECT_EQ(give(map, done(reply)), "the reply to CLUSTER SHARDS has two primaries in one shard");
+    EXPECT_EQ(asks(map), "SLOTS");
+    EXPECT_EQ(give(map, done(live::redis_slots)), "");
+    EXPECT_EQ(asks(map), "SLOTS");
+  }
+}
+
 TEST_F(RespClusterMap, AFormThatWorksStays) {
   ClusterMap map(three);
   give(map, refused("NOPERM no"));

@@ -1,5 +1,5 @@
-// Writes that depend on the present value of their key, step by step: by script (by transaction:
-// session_transactions_test.cpp), and what becomes of a key.
+// Writes that depend on the present value of their key, step by step: by script and by a command
+// that compares (by transaction: session_transactions_test.cpp), and what becomes of a key.
 
 #include <gtest/gtest.h>
 
@@ -33,6 +33,113 @@ class RespChanges : public testing::Test {
   const Operation swap = at_version(set("k", "new"), version.text());
   const Operation removal = at_version(operation(Verb::remove, "k"), version.text());
 };
+
+// ---- by a command that compares
+
+class RespComparisons : public RespChanges {
+ protected:
+  const Operation equal = with(operation(Verb::remove, "k", "v"), Condition::if_value);
+  ReadyWire valkey{Server::valkey};
+  ReadyWire valkey_8{Server::valkey, test_options(), hello_of_valkey("8.1.1")};
+};
+
+TEST_F(RespComparisons, ValkeyComparesTheWholeValueByItself) {
+  for (ReadyWire* const each : {&valkey, &valkey_8}) {
+    each->submit(living(swap, 1'500ms));
+    EXPECT_EQ(each->sent(), "GET k");
+    each->feed(bulk("old"));
+    EXPECT_EQ(each->sent(), "SET k new IFEQ old PX 1500");
+    each->feed("+OK\r\n");
+    EXPECT_EQ(each->next().status, Status::done);
+  }
+  valkey.submit(removal);
+  valkey.sent();
+  valkey.feed(bulk("old"));
+  EXPECT_EQ(valkey.sent(), "DELIFEQ k old");
+  valkey.feed(":1\r\n");
+  EXPECT_EQ(valkey.next().status, Status::done);
+  EXPECT_EQ(valkey.ask(equal, ":1\r\n").status, Status::done);
+  EXPECT_EQ(valkey.written, "DELIFEQ k v");
+}
+
+TEST_F(RespComparisons, WhatIsNotEqualIsReadAndJudged) {
+  valkey.submit(swap);
+  valkey.sent();
+  for (int round = 0; round < 3; ++round) {
+    valkey.feed(bulk("old"));
+    EXPECT_EQ(valkey.sent(), "SET k new IFEQ old") << "it was another one, and is the same again";
+    valkey.feed("_\r\n");
+    EXPECT_EQ(valkey.sent(), "GET k");
+  }
+  valkey.feed(bulk("other"));
+  EXPECT_EQ(valkey.next().status, Status::not_stored);
+  for (const auto& [present, status] : {std::pair(bulk("other"), Status::not_stored),
+                                        std::pair(std::string("_\r\n"), Status::absent)}) {
+    valkey.submit(equal);
+    valkey.sent();
+    valkey.feed(":0\r\n");
+    EXPECT_EQ(valkey.sent(), "GET k");
+    valkey.feed(present);
+    EXPECT_EQ(valkey.next().status, status);
+  }
+  EXPECT_TRUE(valkey.session.clean());
+}
+
+TEST_F(RespComparisons, WhereOneIsMissingOrForbiddenAScriptDoesIt) {
+  EXPECT_EQ(valkey_8.ask(equal, ":1\r\n").status, Status::done);
+  EXPECT_EQ(without_script(valkey_8.written), "EVAL k v") << "DELIFEQ came with Valkey 9";
+  for (const std::string error : {"-NOPERM no DELIFEQ\r\n", "-ERR unknown command 'DELIFEQ'\r\n"}) {
+    ReadyWire other{Server::valkey};
+    other.submit(equal);
+    EXPECT_EQ(other.sent(), "DELIFEQ k v");
+    other.feed(error);
+    EXPECT_EQ(without_script(other.sent()), "EVAL k v");
+    other.feed(":1\r\n");
+    EXPECT_EQ(other.next().status, Status::done);
+    other.submit(swap);
+    other.sent();
+    other.feed(bulk("old"));
+    EXPECT_EQ(without_script(other.sent()), "EVAL k old new") << "from now on";
+    other.feed(":1\r\n");
+    other.next();
+  }
+}
+
+TEST_F(RespComparisons, WithoutScriptsTheyNeedNoTransaction) {
+  valkey.submit(operation(Verb::append, "k", "v"));
+  valkey.sent();
+  valkey.feed("-NOPERM no EVAL\r\n");
+  EXPECT_EQ(valkey.sent(), "WATCH k; GET k; MULTI");
+  valkey.feed("+OK\r\n_\r\n+OK\r\n");
+  EXPECT_EQ(valkey.next().status, Status::not_stored);
+  EXPECT_EQ(valkey.sent(), "DISCARD");
+  valkey.submit(swap);
+  EXPECT_EQ(valkey.sent(), "GET k");
+  valkey.feed("+OK\r\n" + bulk("old"));
+  EXPECT_EQ(valkey.sent(), "SET k new IFEQ old");
+}
+
+TEST_F(RespComparisons, WhatIsNoReplyToThemEndsTheConnection) {
+  for (const std::string reply : {":1\r\n", "+QUEUED\r\n", "$3\r\nold\r\n"}) {
+    ReadyWire other{Server::valkey};
+    other.submit(swap);
+    other.sent();
+    other.feed(bulk("old"));
+    other.sent();
+    other.feed(reply);
+    EXPECT_EQ(other.next().sent, Sent::maybe) << reply;
+  }
+}
+
+TEST_F(RespComparisons, OneThatIsGivenUpHasPerhapsBeenDone) {
+  const Ticket ticket = valkey.submit(swap);
+  valkey.sent();
+  valkey.feed(bulk("old"));
+  valkey.sent();
+  EXPECT_EQ(valkey.session.cancel(ticket, valkey.now()), Sent::maybe);
+  valkey.feed("_\r\n");
+  EXPECT_EQ(valkey.sent(), nothing) << "nobody wants to know any more";
+}
 
 // ---- by script
 

@@ -181,6 +181,9 @@ enum class Server : std::uint8_t { redis, garnet, valkey, redis_resp2, old_redis
 inline constexpr Server every_server[] = {Server::redis,       Server::garnet,    Server::valkey,
                                           Server::redis_resp2, Server::old_redis, Server::unknown};
 
+inline std::string hello_of_valkey(const std::string& version) {
+  return "%3\r\n+server\r\n+valkey\r\n+version\r\n+" + version + "\r\n+proto\r\n:3\r\n";
+}
 inline std::string hello_of(Server server) {
   switch (server) {
     case Server::redis:
@@ -188,7 +191,7 @@ inline std::string hello_of(Server server) {
     case Server::garnet:
       return std::string(live::garnet_hello_resp3);
     case Server::valkey:
-      return "%3\r\n+server\r\n+valkey\r\n+version\r\n+8.1.0\r\n+proto\r\n:3\r\n";
+      return hello_of_valkey("9.1.2");
     default:
       return "-ERR unknown command\r\n";
   }
@@ -203,11 +206,13 @@ inline std::string null_of(Server server) { return speaks_resp3(server) ? "_\r\n
 
 // A session that is ready.
 struct ReadyWire : Wire {
-  explicit ReadyWire(Server server = Server::redis, SessionOptions options = test_options())
+  // `hello`: its first reply, if it is another one than usual.
+  explicit ReadyWire(Server server = Server::redis, SessionOptions options = test_options(),
+                     const std::string& hello = {})
       : Wire(std::move(options)) {
     session.start(now());
     take();
-    feed(hello_of(server));
+    feed(hello.empty() ? hello_of(server) : hello);
     take();
     if (!speaks_resp3(server)) {
       feed(info_of(server) + "-NOPERM no\r\n");

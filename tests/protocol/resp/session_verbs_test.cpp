@@ -172,7 +172,7 @@ TEST_P(RespVerbs, TheVersionIsThatOfTheHandshake) {
       case Server::garnet:
         return "Garnet 2.2.8";
       case Server::valkey:
-        return "Valkey 8.1.0";
+        return "Valkey 9.1.2";
       case Server::old_redis:
         return "Redis 5.0.7";
       case Server::unknown:

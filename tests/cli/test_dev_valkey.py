@@ -1,0 +1,13 @@
+"""`sheaf dev --valkey`: a cluster of valkey-servers, where they are installed."""
+
+import unittest
+
+import harness
+from dev_cluster import Cluster, missing
+
+MISSING = missing("valkey", __name__)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Valkey(Cluster, harness.CaseWithFolder):
+    kind = "valkey"
