@@ -32,7 +32,7 @@ LoadKey::LoadKey(Load& load, std::string name)
 void LoadKey::ended(std::string_view call, bool writes, Clock::time_point begun,
                     const Error* error) {
   const auto now = Clock::now();
-  if (now - begun > Load::patience + load_.judge.lateness()) {
+  if (now - begun > load().patience + load_.judge.lateness()) {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun);
     found(std::string(call) + " ended after " + std::to_string(took.count()) + " ms");
   }
@@ -53,9 +53,9 @@ bool LoadKey::plausible(std::uint64_t number, std::uint64_t acknowledged, std::u
 void PlainKey::use() {
   const std::string value = name() + "=" + std::to_string(numbers_.begin());
   numbers_.ended(
-      write("set", [&] { return load().client.set(name(), value, {.timeout = Load::patience}); }));
+      write("set", [&] { return load().client.set(name(), value, {.timeout = load().patience}); }));
   const auto got =
-      read("get", [&] { return load().client.get(name(), {.timeout = Load::patience}); });
+      read("get", [&] { return load().client.get(name(), {.timeout = load().patience}); });
   if (got) judge(*got);
 }
 
@@ -69,7 +69,7 @@ void PlainKey::judge(const GetResult& got) {
 
 void Counter::use() {
   const auto counted = write("increment", [&] {
-    return load().client.increment(name(), 1, {.initial = 1, .timeout = Load::patience});
+    return load().client.increment(name(), 1, {.initial = 1, .timeout = load().patience});
   });
   if (counted) {
     ++acked_;
@@ -98,7 +98,7 @@ void Journal::open() {
   acked_.clear();
   SetOptions options;
   options.condition = SetCondition::if_absent;
-  options.timeout = Load::patience;
+  options.timeout = load().patience;
   const auto stored =
       write("set if absent", [&] { return load().client.set(present(), "", options); });
   if (!stored) return;
@@ -109,8 +109,9 @@ void Journal::open() {
 void Journal::append() {
   const std::uint64_t entry = ++begun_;
   const std::string text = std::to_string(entry) + ";";
-  const auto appended = write(
-      "append", [&] { return load().client.append(present(), text, {.timeout = Load::patience}); });
+  const auto appended = write("append", [&] {
+    return load().client.append(present(), text, {.timeout = load().patience});
+  });
   if (!appended) return;
   if (*appended) return static_cast<void>(acked_.insert(entry));
   stage_ = Stage::closed;
@@ -120,11 +121,11 @@ void Journal::append() {
 void Journal::read_and_remove() {
   stage_ = Stage::closed;
   const auto got =
-      read("get", [&] { return load().client.get(present(), {.timeout = Load::patience}); });
+      read("get", [&] { return load().client.get(present(), {.timeout = load().patience}); });
   if (got && *got) judge((*got)->data);
   if (got && !*got && !may_lose()) found_lost("get");
   RemoveOptions options;
-  options.timeout = Load::patience;
+  options.timeout = load().patience;
   const auto removed = write("remove", [&] { return load().client.remove(present(), options); });
   if (removed && *removed != RemoveResult::removed && !may_lose()) {
     found("was removed twice by one call");
@@ -133,7 +134,7 @@ void Journal::read_and_remove() {
 
 // With what tells a key that is gone from one that a server has not seen for a moment.
 void Journal::found_lost(std::string_view call) {
-  const auto again = load().client.get(present(), {.timeout = Load::patience});
+  const auto again = load().client.get(present(), {.timeout = load().patience});
   found("number " + std::to_string(number_) + " with " + std::to_string(acked_.size()) +
         " entries is lost, says " + std::string(call) + "; a get after it: " +
         (!again   ? again.error().message()
@@ -163,7 +164,7 @@ void Journal::judge(const std::string& text) {
 
 void VersionedKey::use() {
   const auto got =
-      read("get", [&] { return load().client.get(name(), {.timeout = Load::patience}); });
+      read("get", [&] { return load().client.get(name(), {.timeout = load().patience}); });
   if (!got) return;
   const auto number = *got ? number_behind(name() + "=", (*got)->data) : 0;
   if (!number) return found("holds " + (*got)->data);
@@ -172,7 +173,7 @@ void VersionedKey::use() {
   SetOptions options;
   options.condition = *got ? SetCondition::if_version : SetCondition::if_absent;
   if (*got) options.version = (*got)->version;
-  options.timeout = Load::patience;
+  options.timeout = load().patience;
   const auto stored = write("set if version", [&] {
     return load().client.set(name(), name() + "=" + std::to_string(next), options);
   });
@@ -194,10 +195,10 @@ void TaggedPair::use() {
   const std::string value = name() + "=" + std::to_string(numbers_.begin());
   numbers_.ended(write("MSET", [&] {
     return load().client.execute(Command{"MSET", first, value, second, value},
-                                 {.timeout = Load::patience});
+                                 {.timeout = load().patience});
   }));
   const auto got = read("MGET", [&] {
-    return load().client.execute(Command{"MGET", first, second}, {.timeout = Load::patience});
+    return load().client.execute(Command{"MGET", first, second}, {.timeout = load().patience});
   });
   if (!got) return;
   if (got->size() != 2) return found("has " + std::to_string(got->size()) + " values");
@@ -212,27 +213,27 @@ void TaggedPair::use() {
 
 void LockedCounter::use() {
   const auto begun = Clock::now();
-  auto lock = locker_.try_lock(name(), {.timeout = Load::patience});
+  auto lock = locker_.try_lock(name(), {.timeout = load().patience});
   ended("try_lock", true, begun, lock.failed() ? &lock.error() : nullptr);
   if (!lock) return;
   const bool alone = ++holders_ == 1;
   if (!alone && lock->held() && !may_lose()) found("is held twice");
   raise(*lock);
   --holders_;
-  static_cast<void>(write("release", [&] { return lock->release({.timeout = Load::patience}); }));
+  static_cast<void>(write("release", [&] { return lock->release({.timeout = load().patience}); }));
 }
 
 void LockedCounter::raise(LockGuard& guard) {
   const std::string key = "{" + name() + "}number";
   FencedReadOptions how;
-  how.timeout = Load::patience;
+  how.timeout = load().patience;
   const auto got = read("guarded read", [&] { return guard.read(key, how); });
   if (!got) return;
   const auto number = *got ? number_behind("", (*got)->data) : 0;
   if (!number) return found("guards " + (*got)->data);
   plausible(*number, acked_, acked_ + unknown_);
   FencedWriteOptions options;
-  options.timeout = Load::patience;
+  options.timeout = load().patience;
   const auto stored = write("guarded write",
                             [&] { return guard.write(key, std::to_string(*number + 1), options); });
   if (!stored) {
@@ -246,7 +247,7 @@ void LockedCounter::raise(LockGuard& guard) {
 
 void LockedCounter::check() {
   const auto got = read("get", [&] {
-    return load().client.get("{" + name() + "}number", {.timeout = Load::patience});
+    return load().client.get("{" + name() + "}number", {.timeout = load().patience});
   });
   if (!got) return;
   const auto number = *got ? number_behind("", (*got)->data) : 0;

@@ -29,12 +29,12 @@ enum class Loss : std::uint8_t {
 
 // What all keys of a load share.
 struct Load {
-  static constexpr std::chrono::milliseconds patience{3'000};  // for one call
-
-  Load(Client& whose, CallJudge& by) : client(whose), judge(by) {}
+  Load(Client& whose, CallJudge& by, std::chrono::milliseconds time)
+      : client(whose), judge(by), patience(time) {}
 
   Client& client;
   CallJudge& judge;
+  std::chrono::milliseconds patience;  // for one call
   std::atomic<Loss> loss = Loss::none;
 };
 

@@ -66,7 +66,7 @@ void LoadWriter::read_all() {
   std::vector<std::string_view> names;
   for (const PlainKey* key : plain_) names.push_back(key->name());
   const auto begun = Call::Clock::now();
-  const auto all = load_.client.get_many(names, {.timeout = Load::patience});
+  const auto all = load_.client.get_many(names, {.timeout = load_.patience});
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& result = all[i].result;
     plain_[i]->ended("get_many", false, begun, result ? nullptr : &result.error());
@@ -80,14 +80,14 @@ void LoadWriter::check() {
 
 // ---- all of it
 
-LoadedCluster::LoadedCluster(const RespClusterOptions& options)
+LoadedCluster::LoadedCluster(const RespClusterOptions& options, std::chrono::milliseconds patience)
     : cluster(options), observer(settled(cluster)) {
   std::string uri = "redis://";
   for (std::size_t i = 0; i < options.primaries; ++i) {
     uri += (i == 0 ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(cluster.port(i));
   }
   client.emplace(open(uri + "?connect_timeout=2s"));
-  load_.emplace(*client, judge);
+  load_.emplace(*client, judge, patience);
   for (unsigned i = 0; i < 4; ++i) {
     locks_.push_back(std::make_unique<LockedCounter>(*load_, "lock-" + std::to_string(i)));
   }
@@ -224,7 +224,7 @@ Call::Clock::time_point LoadedCluster::write_to_all(const SlotSet& slots) {
   std::vector<SetItem> items;
   for (const std::string& name : names) items.push_back({name, "v"});
   wait_for_condition("every slot is served", [&] {
-    const auto results = client->set_many(items, {.timeout = Load::patience});
+    const auto results = client->set_many(items, {.timeout = load_->patience});
     return std::ranges::all_of(results, [](const auto& one) { return one.result.has_value(); });
   });
   return Call::Clock::now();

@@ -55,7 +55,9 @@ class LoadWriter {
 
 class LoadedCluster {
  public:
-  explicit LoadedCluster(const RespClusterOptions& options);
+  // Each call may take `patience`.
+  explicit LoadedCluster(const RespClusterOptions& options,
+                         std::chrono::milliseconds patience = 3s);
 
   // Changes from now on may do this.
   void expect_loss(Loss loss) { load_->loss = loss; }
