@@ -223,12 +223,12 @@ counts() {
   ' "$1"
 }
 
-# The version of a package in the root, without Debian's part of it.
-version() {
-  local found
-  found=$(chroot "$root" dpkg-query -W -f='${Version}' "$1" 2>/dev/null)
-  found=${found#*:}
-  echo "${found%%-*}"
+# What the commands of the root ran with.
+versions() {
+  local mosquitto
+  mosquitto=$(chroot "$root" dpkg-query -W -f='${Version}' mosquitto 2>/dev/null)
+  echo "g++ $(chroot "$root" g++ -dumpfullversion 2>/dev/null || echo -)," \
+    "Mosquitto ${mosquitto%%-*}"
 }
 
 for left in "$roots"/run.??????; do  # of runs that were killed
@@ -255,6 +255,6 @@ exec 7>&-
 wait "$tee"
 [ -z "$ccache" ] || took+=", with ccache"
 tests=$(counts "$output")
-echo "| $release, $(date +%F) | g++ $(version g++), Mosquitto $(version mosquitto) |" \
+echo "| $release, $(date +%F) | $(versions) |" \
   "$took, $(nproc) cores | ${tests:-no tests} |"
 exit "$result"

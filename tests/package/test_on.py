@@ -52,7 +52,7 @@ root=$1
 for line; do :; done
 case "$line" in
   *apt-get*) cp -r "$root/etc" "$TEST_SEEN"; echo "${TEST_APT:-}"; exit 0 ;;
-  g++) echo 4:14.2.0-1; exit 0 ;;
+  -dumpfullversion) echo 14.2.0; exit 0 ;;
   mosquitto) echo 2.0.21-1; exit 0 ;;
 esac
 cd "$root/srv/sheaf" && exec bash -c "${line#*; }"
