@@ -18,10 +18,10 @@ CTEST = """<testsuite>
 <testcase name="contract.On/Endpoints.Sets/RedisServers" status="run"/>
 <testcase name="contract.On/Endpoints.Sets/RedisServersOverTls" status="fail"><failure/></testcase>
 <testcase name="contract.on_a_cluster_of_redis" status="run">
-<system-out>[  PASSED  ] 126 tests.</system-out></testcase>
+<system-out>[==========] Running 126 tests from 9 test suites.</system-out></testcase>
 <testcase name="contract.on_valkey" status="run">
-<system-out>[  PASSED  ] 344 tests.</system-out></testcase>
-<testcase name="cli.test_redis" status="run"><system-out>Ran 12 tests in 3.1s</system-out></testcase>
+<system-out>[==========] Running 344 tests from 9 test suites.</system-out></testcase>
+<testcase name="cli.test_redis" status="run"/>
 <testcase name="plugin.Replies.Ok" status="run"/>
 <testcase name="base.Hash.Sums" status="run"/>
 </testsuite>"""
@@ -52,7 +52,7 @@ class Table(unittest.TestCase):
         self.assertEqual([row.split(" | ")[:4] for row in rows], [
             ["| Mosquitto", "2.0.21", "Debian 13", "plugin 1"],
             ["| Redis", "8.0.6", "Debian 13",
-             "contract 1 (1 failed), protocol 1, cluster 126, program 12"],
+             "contract 1 (1 failed), protocol 1, cluster 126, program 1"],
             ["| Valkey", "9.1.2", "Debian 13", "contract 344"]])
         self.assertEqual(table.problem_of(page), "")
 
