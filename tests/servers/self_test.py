@@ -65,7 +65,8 @@ class Table(unittest.TestCase):
         second = table.update(first, "B", {"Redis": "8.0.6"}, {"Redis": {"live": table.Tally(6)}})
         third = table.update(second, "B", {"Redis": "8.0.6"},
                              {"Redis": {"live": table.Tally(7), "cluster": table.Tally(1)}})
-        again = table.update(third, "B", {"Redis": "8.0.6"}, {"Redis": {"live": table.Tally(8, 1)}})
+        again = table.update(third, "B", {"Redis": "8.0.6"},
+                             {"Redis": {"live": table.Tally(8, 1)}})
         self.assertIn("| Redis | 7.0.15 | A | live 5 |", again)
         self.assertIn("| Redis | 8.0.6 | B | live 8 (1 failed), cluster 1 |", again)
         self.assertTrue(again.endswith("\n\nmore\n"))
@@ -84,7 +85,8 @@ class Table(unittest.TestCase):
         self.assertEqual(table.problem_of(good), "")
         for bad in (good.replace("live 6", "live six"), good.replace("live 6", "live  6"),
                     good.replace("| A |", "| A | B |"), good.replace(table.END, ""),
-                    good.replace("No IFEQ", "IFEQ"), good.replace("| Redis | 8.0.6", "| Redis | 9")):
+                    good.replace("No IFEQ", "IFEQ"),
+                    good.replace("| Redis | 8.0.6", "| Redis | 9")):
             self.assertNotEqual(table.problem_of(bad), "", bad)
 
 
