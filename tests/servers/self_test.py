@@ -2,6 +2,7 @@
 """What table.py makes of reports and pages, and that its check can fail."""
 
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -70,6 +71,24 @@ class Table(unittest.TestCase):
         self.assertIn("| Redis | 7.0.15 | A | live 5 |", again)
         self.assertIn("| Redis | 8.0.6 | B | live 8 (1 failed), cluster 1 |", again)
         self.assertTrue(again.endswith("\n\nmore\n"))
+
+    def test_the_command_writes_the_page_and_checks_it(self):
+        page = os.path.join(self.folder, "page.md")
+        report = os.path.join(self.folder, "tests.xml")
+        server = os.path.join(self.folder, "server")
+        for path, text in ((page, EMPTY), (report, CTEST),
+                           (server, "#!/bin/sh\necho 'Valkey server v=9.1.2 sha=0'\n")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        os.chmod(server, 0o755)
+        script = [sys.executable, table.__file__]
+        check = [*script, "--check", page]
+        self.assertEqual(subprocess.run(check, stdout=subprocess.PIPE, check=False).returncode, 1)
+        subprocess.run([*script, page, "--system", "sid", "--program", "valkey-server=" + server,
+                        report], check=True)
+        with open(page, encoding="utf-8") as file:
+            self.assertIn("| Valkey | 9.1.2 | sid | contract 344 |", file.read())
+        self.assertEqual(subprocess.run(check, check=False).returncode, 0)
 
     def test_a_server_that_is_not_installed_has_no_row(self):
         page = table.update(EMPTY, "A", {}, {"Garnet": {"live": table.Tally(5)}})

@@ -254,7 +254,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--system", default=this_system())
     parser.add_argument("--program", action="append", default=[])
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     with open(options.page, encoding="utf-8") as file:
         page = file.read()
     if options.check:
