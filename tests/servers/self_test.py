@@ -2,6 +2,7 @@
 """What table.py makes of reports and pages, and that its check can fail."""
 
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,10 +19,10 @@ CTEST = """<testsuite>
 <testcase name="contract.On/Endpoints.Sets/RedisServers" status="run"/>
 <testcase name="contract.On/Endpoints.Sets/RedisServersOverTls" status="fail"><failure/></testcase>
 <testcase name="contract.on_a_cluster_of_redis" status="run">
-<system-out>[  PASSED  ] 126 tests.</system-out></testcase>
+<system-out>[==========] Running 126 tests from 9 test suites.</system-out></testcase>
 <testcase name="contract.on_valkey" status="run">
-<system-out>[  PASSED  ] 344 tests.</system-out></testcase>
-<testcase name="cli.test_redis" status="run"><system-out>Ran 12 tests in 3.1s</system-out></testcase>
+<system-out>[==========] Running 344 tests from 9 test suites.</system-out></testcase>
+<testcase name="cli.test_redis" status="run"/>
 <testcase name="plugin.Replies.Ok" status="run"/>
 <testcase name="base.Hash.Sums" status="run"/>
 </testsuite>"""
@@ -52,7 +53,7 @@ class Table(unittest.TestCase):
         self.assertEqual([row.split(" | ")[:4] for row in rows], [
             ["| Mosquitto", "2.0.21", "Debian 13", "plugin 1"],
             ["| Redis", "8.0.6", "Debian 13",
-             "contract 1 (1 failed), protocol 1, cluster 126, program 12"],
+             "contract 1 (1 failed), protocol 1, cluster 126, program 1"],
             ["| Valkey", "9.1.2", "Debian 13", "contract 344"]])
         self.assertEqual(table.problem_of(page), "")
 
@@ -65,10 +66,29 @@ class Table(unittest.TestCase):
         second = table.update(first, "B", {"Redis": "8.0.6"}, {"Redis": {"live": table.Tally(6)}})
         third = table.update(second, "B", {"Redis": "8.0.6"},
                              {"Redis": {"live": table.Tally(7), "cluster": table.Tally(1)}})
-        again = table.update(third, "B", {"Redis": "8.0.6"}, {"Redis": {"live": table.Tally(8, 1)}})
+        again = table.update(third, "B", {"Redis": "8.0.6"},
+                             {"Redis": {"live": table.Tally(8, 1)}})
         self.assertIn("| Redis | 7.0.15 | A | live 5 |", again)
         self.assertIn("| Redis | 8.0.6 | B | live 8 (1 failed), cluster 1 |", again)
         self.assertTrue(again.endswith("\n\nmore\n"))
+
+    def test_the_command_writes_the_page_and_checks_it(self):
+        page = os.path.join(self.folder, "page.md")
+        report = os.path.join(self.folder, "tests.xml")
+        server = os.path.join(self.folder, "server")
+        for path, text in ((page, EMPTY), (report, CTEST),
+                           (server, "#!/bin/sh\necho 'Valkey server v=9.1.2 sha=0'\n")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        os.chmod(server, 0o755)
+        script = [sys.executable, table.__file__]
+        check = [*script, "--check", page]
+        self.assertEqual(subprocess.run(check, stdout=subprocess.PIPE, check=False).returncode, 1)
+        subprocess.run([*script, page, "--system", "sid", "--program", "valkey-server=" + server,
+                        report], check=True)
+        with open(page, encoding="utf-8") as file:
+            self.assertIn("| Valkey | 9.1.2 | sid | contract 344 |", file.read())
+        self.assertEqual(subprocess.run(check, check=False).returncode, 0)
 
     def test_a_server_that_is_not_installed_has_no_row(self):
         page = table.update(EMPTY, "A", {}, {"Garnet": {"live": table.Tally(5)}})
@@ -84,7 +104,8 @@ class Table(unittest.TestCase):
         self.assertEqual(table.problem_of(good), "")
         for bad in (good.replace("live 6", "live six"), good.replace("live 6", "live  6"),
                     good.replace("| A |", "| A | B |"), good.replace(table.END, ""),
-                    good.replace("No IFEQ", "IFEQ"), good.replace("| Redis | 8.0.6", "| Redis | 9")):
+                    good.replace("No IFEQ", "IFEQ"),
+                    good.replace("| Redis | 8.0.6", "| Redis | 9")):
             self.assertNotEqual(table.problem_of(bad), "", bad)
 
 

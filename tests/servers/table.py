@@ -37,7 +37,8 @@ SERVERS = {
 }
 
 # (server, suite, tests by the name that CTest has for them); the first row that fits counts. A
-# suite that runs many tests as one counts those that it says have passed.
+# test that passes counts as many as GoogleTest says at its beginning that it runs: CTest keeps no
+# more of what it prints.
 SUITES = [
     ("Valkey", "contract", r"contract\.on_valkey\b|contract\..*/Valkey"),
     ("Valkey", "live", r"live\.on_valkey\b|live\.(ValkeyMigrations|.*/Valkey$)"),
@@ -203,12 +204,11 @@ def count(reports):
             if place is None or outcome == "skipped":
                 continue
             tally = found.setdefault(place[0], {}).setdefault(place[1], Tally())
-            many = re.findall(r"\[  PASSED  \] (\d+) tests?\.", output) or \
-                re.findall(r"^Ran (\d+) tests? in", output, re.MULTILINE)
+            many = re.search(r"^\[=+\] Running (\d+) tests? from", output, re.MULTILINE)
             if outcome == "failed":
                 tally.failed += 1
             else:
-                tally.passed += int(many[-1]) if many else 1
+                tally.passed += int(many[1]) if many else 1
     return found
 
 
@@ -254,7 +254,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--system", default=this_system())
     parser.add_argument("--program", action="append", default=[])
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     with open(options.page, encoding="utf-8") as file:
         page = file.read()
     if options.check:

@@ -62,6 +62,26 @@ std::string transaction_seed() {
                           "+OK\r\n+QUEUED\r\n*1\r\n+OK\r\n" + "+OK\r\n_\r\n+OK\r\n");
 }
 
+// A Valkey that compares: what is not equal is read again.
+std::string comparison_seed() {
+  using protocol::Verb;
+  const std::string valkey = "%3\r\n+server\r\n+valkey\r\n+version\r\n+9.1.2\r\n+proto\r\n:3\r\n";
+  const std::string last = "+OK\r\n+OK\r\n+PONG\r\n";
+  return '\0' + Script()
+                    .take_output()
+                    .feed(static_cast<std::uint8_t>(valkey.size()))
+                    .take_output()
+                    .feed(static_cast<std::uint8_t>(last.size()))
+                    .submit(Verb::set, 12)
+                    .submit(Verb::remove, 4)
+                    .take_output()
+                    .feed(11)
+                    .take_output()
+                    .feed(6)
+                    .take_output()
+                    .with(valkey + last + "$1\r\nv\r\n:0\r\n" + "_\r\n_\r\n" + "$1\r\nw\r\n");
+}
+
 std::vector<std::string> seeds() {
   using protocol::Verb;
   const std::string hello = "%2\r\n+server\r\n+redis\r\n+proto\r\n:3\r\n";
@@ -105,6 +125,7 @@ std::vector<std::string> seeds() {
                .take_output(),
            "$1\r\nv\r\n_\r\n$1\r\n8\r\n:1\r\n"),
       transaction_seed(),
+      comparison_seed(),
       talk(Script(ready).submit(Verb::watch).take_output().submit(Verb::unwatch).take_output(),
            "+OK\r\n:0\r\n>2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n+PONG\r\n"),
       talk(Script(ready).submit(Verb::get).submit(Verb::get).take_output(),

@@ -84,16 +84,21 @@ TEST_P(RedisWatches, FollowKeysWhoseSlotsMove) {
   std::set<std::uint16_t> slots;
   for (const std::string& name : names) slots.insert(protocol::resp::hash_slot(name));
   const std::vector<std::size_t> owners = cluster->owners();
+  std::vector<std::vector<std::uint16_t>> moving(3);
+  for (const std::uint16_t slot : slots) moving[owners[slot]].push_back(slot);
   for (std::size_t from = 0; from < 3; ++from) {
-    std::vector<std::uint16_t> moving;
-    for (const std::uint16_t slot : slots) {
-      if (owners[slot] == from) moving.push_back(slot);
-    }
-    cluster->migrate(from, (from + 1) % 3, moving);
+    cluster->migrate(from, (from + 1) % 3, moving[from]);
   }
   expect_all_heard("moved");
   EXPECT_EQ(gaps.size(), names.size()) << "what happened while a key moved may have been missed";
   expect_all_heard("after");
+  if (!cluster->moves_atomically()) return;
+  cluster->wait_until_settled();
+  for (std::size_t to = 0; to < 3; ++to) {
+    cluster->begin_atomic_migration((to + 1) % 3, to, moving[to]);
+    EXPECT_EQ(cluster->end_of_atomic_migration((to + 1) % 3), "success");
+  }
+  expect_all_heard("back");
 }
 
 TEST_P(RedisWatches, FollowKeysOfAPrimaryThatFailsOver) {
