@@ -71,7 +71,7 @@ SUITES = [
 
 # What differs: (server, from this version, before that one, what). None: no bound.
 FACTS = [
-    ("memcached", None, None, "Nothing was seen."),
+    ("memcached", None, None, "No difference was seen."),
     ("Redis", None, "7.2", "SHARDS has a shard for each primary."),
     ("Redis", "8.0", None, "SHARDS has two primaries in one shard while one that was replaced is "
                            "away, and not its slots."),
