@@ -53,7 +53,7 @@ Json with_value(std::string_view key, const GetResult& value) {
   return object;
 }
 
-double milliseconds(std::chrono::nanoseconds time) {
+double as_milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
@@ -184,7 +184,7 @@ Json report_object(const NodeReport& report) {
   object["weight"] = report.stats.weight;
   object["health"] = to_string(report.stats.health);
   object["round_trip_ms"] = nullptr;
-  if (report.round_trip) object["round_trip_ms"] = milliseconds(*report.round_trip);
+  if (report.round_trip) object["round_trip_ms"] = as_milliseconds(*report.round_trip);
   object["connections"] = report.stats.connections;
   const NodeStats& stats = report.stats;
   if (!stats.tls.empty()) object["tls"] = stats.tls;

@@ -43,7 +43,7 @@ class RunLock {
   bool held_ = false;
 };
 
-Error bad_configuration(std::string text) {
+Error configuration_error(std::string text) {
   return local_error(Outcome::invalid, Reason::bad_configuration, std::move(text));
 }
 
@@ -59,20 +59,20 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Argum
   }
   const bool guarded = config->tls || !config->user.empty();
   if (guarded && arguments.migrate.keys.empty()) {
-    return Failure(bad_configuration(
+    return Failure(configuration_error(
         std::string(option) +
         ": keys cannot be listed over TLS or with a password; --keys names a file that has them"));
   }
   if (config->failover == FailoverMode::rehash) {
-    return Failure(
-        bad_configuration(std::string(option) + ": " + std::string(client::migration::no_rehash)));
+    return Failure(configuration_error(std::string(option) + ": " +
+                                       std::string(client::migration::no_rehash)));
   }
   config->timeout = arguments.global.timeout;
   config->pool_min = 0;
   auto client = Client::open(std::move(*config));
   if (client && !client->supports(Feature::ttl_left)) {
-    return Failure(bad_configuration(std::string(option) +
-                                     ": a cache can move between servers of memcached only"));
+    return Failure(configuration_error(std::string(option) +
+                                       ": a cache can move between servers of memcached only"));
   }
   return std::move(client).transform([](Client&& opened) { return Fleet(std::move(opened)); });
 }
@@ -85,9 +85,9 @@ Result<Migration> read_state(const MigrateArguments& arguments, const Fleet& fro
   const auto other = client::migration::other_servers(*state, migration_servers(from.config()),
                                                       migration_servers(to.config()));
   if (other.empty()) return state;
-  return Failure(bad_configuration("the file " + printable(arguments.state, 256) +
-                                   " is of a migration with other servers in --" +
-                                   std::string(other)));
+  return Failure(configuration_error("the file " + printable(arguments.state, 256) +
+                                     " is of a migration with other servers in --" +
+                                     std::string(other)));
 }
 
 }  // namespace
@@ -109,13 +109,14 @@ ExitCode run_migrate(const Arguments& arguments, Output& out) {
   if (!to) return refuse(to.error());
   const auto shared = client::migration::shared_server(from->config(), to->config());
   if (!shared.empty()) {
-    return refuse(bad_configuration(printable(shared, 256) +
-                                    " is a server of --from and of --to: no cache moves to where "
-                                    "it is"));
+    return refuse(configuration_error(printable(shared, 256) +
+                                      " is a server of --from and of --to: no cache moves to where "
+                                      "it is"));
   }
   const RunLock lock(migrate.state);
   if (const std::string failure = lock.failure(); !failure.empty()) {
-    return refuse(bad_configuration("the file " + printable(migrate.state, 256) + ": " + failure));
+    return refuse(
+        configuration_error("the file " + printable(migrate.state, 256) + ": " + failure));
   }
   const auto state = read_state(migrate, *from, *to);
   if (!state) return refuse(state.error());

@@ -12,7 +12,7 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-constexpr int wanted[] = {SIGINT, SIGTERM};
+constexpr int heeded[] = {SIGINT, SIGTERM};
 
 void remember(int number) {
   interrupted = number;
@@ -26,16 +26,16 @@ void remember(int number) {
 Interrupts::Interrupts() {
   interrupted = 0;
   for (int i = 0; i < 2; ++i) {
-    sigaction(wanted[i], nullptr, &before_[i]);
+    sigaction(heeded[i], nullptr, &before_[i]);
     if (before_[i].sa_handler == SIG_IGN) continue;
     struct sigaction ours{};
     ours.sa_handler = remember;
-    sigaction(wanted[i], &ours, nullptr);
+    sigaction(heeded[i], &ours, nullptr);
   }
 }
 
 Interrupts::~Interrupts() {
-  for (int i = 0; i < 2; ++i) sigaction(wanted[i], &before_[i], nullptr);
+  for (int i = 0; i < 2; ++i) sigaction(heeded[i], &before_[i], nullptr);
 }
 
 int Interrupts::signal() noexcept { return interrupted; }

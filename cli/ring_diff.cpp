@@ -101,8 +101,8 @@ constexpr const char* colours[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "
 constexpr double height = 420;  // of all keys
 constexpr double top = 70;
 constexpr double gap = 6;  // between nodes
-constexpr double left = 210;
-constexpr double right = 590;
+constexpr double left_x = 210;
+constexpr double right_x = 590;
 constexpr double thick = 18;
 
 std::string number(double value) {
@@ -153,8 +153,8 @@ class Drawing {
         "\" font-family=\"sans-serif\" font-size=\"13\">\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"400\" y=\"30\" "
         "text-anchor=\"middle\" font-size=\"17\">" +
-        percent(diff_.moved) + " of the keys move</text>\n" + label(left, "before", "end", 55) +
-        label(right, "after", "start", 55);
+        percent(diff_.moved) + " of the keys move</text>\n" + label(left_x, "before", "end", 55) +
+        label(right_x, "after", "start", 55);
     // What stays lies below what moves.
     for (const RingDiff::Node& node : diff_.nodes) {
       double stays = node.before;
@@ -165,13 +165,13 @@ class Drawing {
     }
     for (const KeyFlow& flow : diff_.flows) out += band(flow.from, flow.to, flow.share, 0.7);
     for (const RingDiff::Node& node : diff_.nodes) {
-      out += bar(left - thick, before_[node.node].y, node, node.before);
-      out += bar(right, after_[node.node].y, node, node.after);
+      out += bar(left_x - thick, before_[node.node].y, node, node.before);
+      out += bar(right_x, after_[node.node].y, node, node.after);
       if (node.before > 0)
-        out += label(left - thick - 8, node.node + "  " + percent(node.before), "end",
+        out += label(left_x - thick - 8, node.node + "  " + percent(node.before), "end",
                      before_[node.node].y + node.before * height / 2 + 4);
       if (node.after > 0)
-        out += label(right + thick + 8, node.node + "  " + percent(node.after), "start",
+        out += label(right_x + thick + 8, node.node + "  " + percent(node.after), "start",
                      after_[node.node].y + node.after * height / 2 + 4);
     }
     return out + "</svg>\n";
@@ -196,14 +196,15 @@ class Drawing {
     const double y1 = end.y + end.taken;
     begin.taken += size;
     end.taken += size;
-    const double middle = (left + right) / 2;
+    const double middle = (left_x + right_x) / 2;
     const auto curve = [&](double x, double y, double towards, double at) {
       return " C" + number(middle) + " " + number(y) + " " + number(middle) + " " + number(at) +
              " " + number(towards) + " " + number(at) + (x > towards ? " Z" : "");
     };
-    return "<path d=\"M" + number(left) + " " + number(y0) + curve(left, y0, right, y1) + " L" +
-           number(right) + " " + number(y1 + size) + curve(right, y1 + size, left, y0 + size) +
-           "\" fill=\"" + colour_.at(from) + "\" fill-opacity=\"" + number(opacity) + "\"/>\n";
+    return "<path d=\"M" + number(left_x) + " " + number(y0) + curve(left_x, y0, right_x, y1) +
+           " L" + number(right_x) + " " + number(y1 + size) +
+           curve(right_x, y1 + size, left_x, y0 + size) + "\" fill=\"" + colour_.at(from) +
+           "\" fill-opacity=\"" + number(opacity) + "\"/>\n";
   }
 
   const RingDiff& diff_;

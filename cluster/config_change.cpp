@@ -20,7 +20,7 @@ bool same(const ClusterConfig& left, const ClusterConfig& right) {
 }
 
 // What the table of options does not read back.
-constexpr std::pair<std::string_view, Same> others[] = {
+constexpr std::pair<std::string_view, Same> other_choices[] = {
     {"the kind of servers", same<&ClusterConfig::kind>},
     {"TLS", same<&ClusterConfig::tls>},
     {"the user", same<&ClusterConfig::user>},
@@ -44,7 +44,7 @@ const NodeConfig* find(const std::vector<NodeConfig>& servers, const std::string
 
 std::optional<std::string> fixed_difference(const ClusterConfig& now, const ClusterConfig& wanted) {
   std::string_view what;
-  for (const auto& [name, is_same] : others) {
+  for (const auto& [name, is_same] : other_choices) {
     if (what.empty() && !is_same(now, wanted)) what = name;
   }
   for (const Option& option : option_table()) {

@@ -4,9 +4,11 @@
 //
 // Thread rule: pure functions and plain values.
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <sheaf/cluster_config.h>
 
@@ -17,6 +19,10 @@ struct Problem {
   std::string text;
   Outcome outcome = Outcome::invalid;
 };
+
+inline std::unexpected<Problem> refusal(std::string text, Outcome outcome = Outcome::invalid) {
+  return std::unexpected(Problem{std::move(text), outcome});
+}
 
 // Who says as whom a client logs in.
 enum class LoginFrom : std::uint8_t {

@@ -10,13 +10,9 @@ namespace {
 
 constexpr std::size_t max_clusters = 256;
 
-std::unexpected<Problem> problem(std::string text) {
-  return std::unexpected(Problem{std::move(text)});
-}
-
 // A sentence whose subject is the field itself.
 std::unexpected<Problem> at(const std::string& path, const std::string& predicate) {
-  return problem(path + " " + predicate);
+  return refusal(path + " " + predicate);
 }
 // A sentence about something within the field.
 std::unexpected<Problem> within(const std::string& path, Problem bad) {
@@ -101,16 +97,16 @@ Checked read_option(const std::string& name, const JsonValue& value, ConfigBuild
   }
   if (value.kind == JsonValue::Kind::number)
     return builder.set_option(name, value.text, Written::json_number);
-  return problem("must be a string, a number or a boolean");
+  return refusal("must be a string, a number or a boolean");
 }
 
 Checked read_field(const std::string& name, const JsonValue& value, ConfigBuilder& builder) {
   if (name == "user" || name == "password") {
-    if (!value.is_text()) return problem("must be a JSON string");
+    if (!value.is_text()) return refusal("must be a JSON string");
     const auto& text = value.text;
     return name == "user" ? builder.set_user(text) : builder.set_password(text);
   }
-  if (find_option(name) == nullptr) return problem("is no field of a cluster");
+  if (find_option(name) == nullptr) return refusal("is no field of a cluster");
   return read_option(name, value, builder);
 }
 
@@ -135,19 +131,19 @@ std::expected<ClusterConfig, Problem> read_cluster(const JsonValue& cluster,
 }  // namespace
 
 std::expected<Clusters, Problem> read_json(std::string_view text) {
-  if (text.size() > max_config_bytes) return problem("the configuration is longer than 1 MiB");
+  if (text.size() > max_config_bytes) return refusal("the configuration is longer than 1 MiB");
   const auto document = parse_strict_json(text);
-  if (!document) return problem(document.error());
-  if (!document->is_object()) return problem("the configuration must be a JSON object");
+  if (!document) return refusal(document.error());
+  if (!document->is_object()) return refusal("the configuration must be a JSON object");
   for (const auto& [name, value] : document->members) {
     if (name != "clusters") return at(json_field({}, name), "is no field of the configuration");
   }
   const JsonValue* const clusters = document->find("clusters");
-  if (clusters == nullptr) return problem("clusters is missing");
-  if (!clusters->is_object()) return problem("clusters must be an object of named clusters");
-  if (clusters->members.empty()) return problem("clusters names no cluster");
+  if (clusters == nullptr) return refusal("clusters is missing");
+  if (!clusters->is_object()) return refusal("clusters must be an object of named clusters");
+  if (clusters->members.empty()) return refusal("clusters names no cluster");
   if (clusters->members.size() > max_clusters) {
-    return problem("clusters names more than " + std::to_string(max_clusters) + " clusters");
+    return refusal("clusters names more than " + std::to_string(max_clusters) + " clusters");
   }
   Clusters out;
   for (const auto& [name, value] : clusters->members) {

@@ -10,10 +10,6 @@
 namespace sheaf::cluster {
 namespace {
 
-std::unexpected<Problem> problem(std::string text) {
-  return std::unexpected(Problem{std::move(text)});
-}
-
 // Takes the part of `text` before `separator` off its front; all of it if there is none.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t at = text.find(separator);
@@ -45,20 +41,20 @@ std::optional<std::string> percent_decode(std::string_view text) {
 
 Checked read_login(std::string_view login, ConfigBuilder& builder) {
   if (login.find(',') != login.npos) {
-    return problem("user and password stand once, before the first host; write %2C for a comma");
+    return refusal("user and password stand once, before the first host; write %2C for a comma");
   }
   const bool with_password = login.find(':') != login.npos;
   const auto user = percent_decode(take_until(login, ':'));
   auto password = percent_decode(login);
   if (!user || !password) {
-    return problem("in user and password a % is followed by two hexadecimal digits");
+    return refusal("in user and password a % is followed by two hexadecimal digits");
   }
-  if (user->empty() && password->empty()) return problem("before the @ there is no user");
-  if (auto set = builder.set_user(*user); !set) return problem("the user " + set.error().text);
+  if (user->empty() && password->empty()) return refusal("before the @ there is no user");
+  if (auto set = builder.set_user(*user); !set) return refusal("the user " + set.error().text);
   if (!with_password) return {};
   auto set = builder.set_password(*password);
   wipe(*password);
-  if (!set) return problem("the password " + set.error().text);
+  if (!set) return refusal("the password " + set.error().text);
   return {};
 }
 
@@ -72,40 +68,40 @@ std::uint16_t read_small(std::string_view text) {
 Checked read_path(std::string_view text, ServerParts server, const std::string& where,
                   ConfigBuilder& builder) {
   const auto path = percent_decode(text);
-  if (!path) return problem(where + ": in a path a % is followed by two hexadecimal digits");
+  if (!path) return refusal(where + ": in a path a % is followed by two hexadecimal digits");
   server.host = *path;
   return builder.add_server(server, where);
 }
 
 // host[:port][*weight] or /path[*weight]
 Checked read_server(std::string_view text, const std::string& where, ConfigBuilder& builder) {
-  if (text.empty()) return problem(where + " is empty");
+  if (text.empty()) return refusal(where + " is empty");
   ServerParts server;
   if (const std::size_t star = text.find('*'); star != text.npos) {
     server.weight = read_small(text.substr(star + 1));
     if (server.weight == 0)
-      return problem(where + ": the weight is not " + std::string(weight_rule));
+      return refusal(where + ": the weight is not " + std::string(weight_rule));
     text = text.substr(0, star);
   }
   if (is_path(text)) return read_path(text, server, where, builder);
   server.bracketed = text.starts_with('[');
   if (server.bracketed) {
     text.remove_prefix(1);
-    if (text.find(']') == text.npos) return problem(where + ": a bracket is not closed");
+    if (text.find(']') == text.npos) return refusal(where + ": a bracket is not closed");
     server.host = take_until(text, ']');
     if (!text.empty() && text.front() != ':') {
-      return problem(where + ": only a port may follow the bracket");
+      return refusal(where + ": only a port may follow the bracket");
     }
   } else {
     server.host = text.substr(0, text.find(':'));
     text.remove_prefix(server.host.size());
   }
   if (text.find(':') != text.rfind(':')) {
-    return problem(where + ": an IPv6 address stands in brackets");
+    return refusal(where + ": an IPv6 address stands in brackets");
   }
   if (!text.empty()) {
     server.port = read_small(text.substr(1));
-    if (server.port == 0) return problem(where + ": the port is not " + std::string(port_rule));
+    if (server.port == 0) return refusal(where + ": the port is not " + std::string(port_rule));
   }
   return builder.add_server(server, where);
 }
@@ -129,7 +125,7 @@ Checked read_option(std::string_view name, std::string_view value, ConfigBuilder
     return builder.set_option(name, value, Written::uri);
   }
   const auto path = percent_decode(value);
-  if (!path) return problem("has a % that is not followed by two hexadecimal digits");
+  if (!path) return refusal("has a % that is not followed by two hexadecimal digits");
   return builder.set_option(name, *path, Written::uri);
 }
 
@@ -139,13 +135,13 @@ Checked read_options(std::string_view text, ConfigBuilder& builder) {
     more = text.find('&') != text.npos;
     std::string_view option = take_until(text, '&');
     if (option.find('=') == option.npos) {
-      return problem("option " + std::to_string(number) + " is not name=value");
+      return refusal("option " + std::to_string(number) + " is not name=value");
     }
     const std::string_view name = take_until(option, '=');
     // An unknown name is repeated only if it cannot be a piece of something else.
-    if (!is_name(name)) return problem("the name of an option is not " + std::string(name_rule));
+    if (!is_name(name)) return refusal("the name of an option is not " + std::string(name_rule));
     if (auto set = read_option(name, option, builder); !set) {
-      return problem("option " + std::string(name) + " " + set.error().text);
+      return refusal("option " + std::string(name) + " " + set.error().text);
     }
   }
   return {};
@@ -170,15 +166,15 @@ bool check_slashes(std::string_view authority) {
 Checked check_characters(std::string_view authority, std::string_view options) {
   const auto bare = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
   if (std::ranges::any_of(authority, bare) || std::ranges::any_of(options, bare)) {
-    return problem(
+    return refusal(
         "blanks and control characters are written as %XX in user and password, and stand nowhere "
         "else");
   }
   if (authority.find('@') != authority.rfind('@') || options.find('@') != options.npos) {
-    return problem("a \"?\" or \"@\" in user and password is written as %3F or %40");
+    return refusal("a \"?\" or \"@\" in user and password is written as %3F or %40");
   }
   if (!check_slashes(authority)) {
-    return problem(
+    return refusal(
         "\"/\" and \"#\" may not follow the servers, and are written as %2F and %23 in "
         "user and password");
   }
@@ -188,10 +184,10 @@ Checked check_characters(std::string_view authority, std::string_view options) {
 }  // namespace
 
 Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
-  if (uri.size() > max_config_bytes) return problem("the URI is longer than 1 MiB");
+  if (uri.size() > max_config_bytes) return refusal("the URI is longer than 1 MiB");
   const std::size_t colon = uri.find("://");
   if (colon == uri.npos)
-    return problem("the URI does not begin with " + protocol::list_schemes("://") +
+    return refusal("the URI does not begin with " + protocol::list_schemes("://") +
                    ", or with TLS " + protocol::list_tls_schemes("://"));
   if (auto known = builder.set_scheme(uri.substr(0, colon)); !known) return known;
   std::string_view rest = uri.substr(colon + 3);

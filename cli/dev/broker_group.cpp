@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 constexpr auto start_time = std::chrono::seconds(60);
 constexpr auto end_time = std::chrono::seconds(3);
-constexpr milliseconds step{20};
+constexpr milliseconds poll_step{20};
 constexpr milliseconds answer_time{500};
 constexpr milliseconds cluster_answer_time{5'000};  // Garnet makes a replica while we wait
 constexpr std::uint32_t most_restarts = 10;
@@ -61,7 +61,7 @@ BrokerGroup::~BrokerGroup() {
   for (const Broker& broker : brokers_) broker.ask_to_end();
   const auto deadline = Clock::now() + end_time;
   while (any_running() && Clock::now() < deadline) {
-    (void)signals_.wait(step);
+    (void)signals_.wait(poll_step);
     for (Broker& broker : brokers_) broker.reap();
   }
   for (const Broker& broker : brokers_) broker.kill();
@@ -77,7 +77,7 @@ std::expected<BrokerGroup::Start, std::string> BrokerGroup::start(std::uint32_t 
   const bool forms_cluster = plan_.traits().forms_clusters;
   const auto deadline = Clock::now() + start_time;
   while (Clock::now() < deadline) {
-    if (signals_.wait(step) == Signals::Event::end) return Start::interrupted;
+    if (signals_.wait(poll_step) == Signals::Event::end) return Start::interrupted;
     if (auto done = replace_ended(); !done) return std::unexpected(std::move(done.error()));
     if (forms_cluster ? cluster_formed() : all_answer()) return Start::ready;
   }

@@ -13,7 +13,7 @@ namespace sheaf::cli {
 namespace {
 
 constexpr int rounds = 3;
-constexpr int look_ms = 100;  // how often the line of progress is written
+constexpr int redraw_ms = 100;  // how often the line of progress is written
 constexpr int between_rounds_ms = 1'000;
 
 // A server has said no: it will say so again.
@@ -80,7 +80,7 @@ void Carrier::round(KeySpool& keys, KeySpool& again, const Act& act, const OnKey
   for (unsigned i = 0; i < callers_; ++i) threads.emplace_back(work);
   Progress progress("keys", 0);
   while (working > 0) {
-    ::poll(nullptr, 0, look_ms);
+    ::poll(nullptr, 0, redraw_ms);
     progress.show(done, 0);
   }
   for (std::thread& thread : threads) thread.join();

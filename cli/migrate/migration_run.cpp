@@ -19,8 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Stage = MigrationStage;
 
-constexpr int look_ms = 100;     // how soon Ctrl-C ends a wait
-constexpr int most_drains = 20;  // passes until the old servers are empty
+constexpr int signal_check_ms = 100;  // how soon Ctrl-C ends a wait
+constexpr int most_drains = 20;       // passes until the old servers are empty
 constexpr std::size_t longest_key_line = 1'024;
 
 KeyEnd end_of(Copied copied) noexcept {
@@ -202,7 +202,7 @@ MigrationRun::Step MigrationRun::settle() {
   while (Clock::now() < end) {
     if (Interrupts::signal() != 0) return std::unexpected(Stop{ExitCode::failed, ""});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    ::poll(nullptr, 0, static_cast<int>(std::clamp<std::int64_t>(left, 0, look_ms)));
+    ::poll(nullptr, 0, static_cast<int>(std::clamp<std::int64_t>(left, 0, signal_check_ms)));
   }
   return {};
 }

@@ -13,7 +13,7 @@ using protocol::Status;
 
 namespace {
 
-constexpr std::size_t window = 256;
+constexpr std::size_t read_window = 256;
 constexpr unsigned most_lost = 20;
 constexpr Id tail_id = 0;  // no segment has it
 
@@ -25,7 +25,7 @@ Reader::Reader(Keys keys, bool items, std::int64_t first, std::int64_t last, con
       first_(first),
       last_(last),
       terms_(terms),
-      pending_(window, keys_.route()) {}
+      pending_(read_window, keys_.route()) {}
 
 std::unique_ptr<Reader> Reader::range(Keys keys, std::int64_t first, std::int64_t last,
                                       const ReadTerms& terms) {

@@ -10,7 +10,7 @@ namespace sheaf::client::list {
 
 namespace {
 
-constexpr std::size_t window = 256;
+constexpr std::size_t register_window = 256;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ bool RegisterBase::worth_another(const socket::Completion& answer) noexcept {
 RegisterBase::RegisterBase(Keys keys, std::chrono::milliseconds step_timeout)
     : keys_(std::move(keys)),
       step_timeout_(step_timeout),
-      pending_(window, keys_.route()),
+      pending_(register_window, keys_.route()),
       sweeper_(keys_) {
   pending_.number_from(1, 2);
 }

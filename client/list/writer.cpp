@@ -166,16 +166,16 @@ void Writer::begin(Now now) {
 
 // An attempt that ends by itself, without the store, leaves the register open.
 void Writer::on_progress(const CommitAttempt::Progress& progress, Now now) {
-  using Progress = CommitAttempt::Progress::Kind;
+  using Attempt = CommitAttempt::Progress::Kind;
   switch (progress.kind) {
-    case Progress::goes_on:
+    case Attempt::goes_on:
       return;
-    case Progress::committed:
+    case Attempt::committed:
       return on_committed(now);
-    case Progress::lost:
+    case Attempt::lost:
       close(now);
       return on_lost(progress.error, now);
-    case Progress::failed:
+    case Attempt::failed:
       close(now);
       return on_failed(progress.error, now);
   }

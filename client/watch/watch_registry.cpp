@@ -7,6 +7,7 @@
 namespace sheaf::client::watch {
 
 using Audience = WatchKey::Audience;
+using Kind = WatchEvent::Kind;
 
 namespace {
 
@@ -358,7 +359,6 @@ std::vector<std::string> WatchRegistry::Side::names() const {
 }
 
 void WatchRegistry::Side::count(const calls::WatchUpdate& update) noexcept {
-  using Kind = WatchEvent::Kind;
   if (update.kind == Kind::gap) ++registry_.gaps_;
   const bool change =
       update.kind == Kind::set || update.kind == Kind::deleted || update.kind == Kind::changed;

@@ -206,7 +206,7 @@ Parsed<StatReply> StatReply::parse(ByteReader& in) {
 namespace {
 
 template <class Packet>
-Parsed<AnyReply> parse_as(ByteReader& in) {
+Parsed<AnyReply> parse_reply_as(ByteReader& in) {
   auto packet = Packet::parse(in);
   if (!packet) return std::unexpected(packet.error());
   return AnyReply(*packet);
@@ -223,22 +223,22 @@ Parsed<AnyReply> parse_reply(ByteReader& in) {
   switch (*family) {
     case Family::get:
     case Family::get_and_touch:
-      return parse_as<GetReply>(in);
+      return parse_reply_as<GetReply>(in);
     case Family::touch:
-      return parse_as<TouchReply>(in);
+      return parse_reply_as<TouchReply>(in);
     case Family::store:
     case Family::append:
     case Family::remove:
     case Family::bare:
     case Family::flush:
-      return parse_as<PlainReply>(in);
+      return parse_reply_as<PlainReply>(in);
     case Family::arithmetic:
-      return parse_as<ArithmeticReply>(in);
+      return parse_reply_as<ArithmeticReply>(in);
     case Family::version:
     case Family::sasl:
-      return parse_as<TextReply>(in);
+      return parse_reply_as<TextReply>(in);
     case Family::stat:
-      return parse_as<StatReply>(in);
+      return parse_reply_as<StatReply>(in);
   }
   return std::unexpected(PacketError::unknown_opcode);
 }

@@ -273,7 +273,7 @@ Parsed<SaslRequest> SaslRequest::parse(ByteReader& in) {
 namespace {
 
 template <class Packet>
-Parsed<AnyRequest> parse_as(ByteReader& in) {
+Parsed<AnyRequest> parse_request_as(ByteReader& in) {
   auto packet = Packet::parse(in);
   if (!packet) return std::unexpected(packet.error());
   return AnyRequest(*packet);
@@ -289,27 +289,28 @@ Parsed<AnyRequest> parse_request(ByteReader& in) {
   if (!family) return std::unexpected(PacketError::unknown_opcode);
   switch (*family) {
     case Family::get:
-      return parse_as<GetRequest>(in);
+      return parse_request_as<GetRequest>(in);
     case Family::touch:
     case Family::get_and_touch:
-      return parse_as<TouchRequest>(in);
+      return parse_request_as<TouchRequest>(in);
     case Family::store:
-      return parse_as<SetRequest>(in);
+      return parse_request_as<SetRequest>(in);
     case Family::append:
-      return parse_as<AppendRequest>(in);
+      return parse_request_as<AppendRequest>(in);
     case Family::remove:
-      return parse_as<RemoveRequest>(in);
+      return parse_request_as<RemoveRequest>(in);
     case Family::arithmetic:
-      return parse_as<ArithmeticRequest>(in);
+      return parse_request_as<ArithmeticRequest>(in);
     case Family::bare:
     case Family::version:
-      return parse_as<BareRequest>(in);
+      return parse_request_as<BareRequest>(in);
     case Family::flush:
-      return parse_as<FlushRequest>(in);
+      return parse_request_as<FlushRequest>(in);
     case Family::stat:
-      return parse_as<StatRequest>(in);
+      return parse_request_as<StatRequest>(in);
     case Family::sasl:
-      return is_login(header->opcode) ? parse_as<SaslRequest>(in) : parse_as<BareRequest>(in);
+      return is_login(header->opcode) ? parse_request_as<SaslRequest>(in)
+                                      : parse_request_as<BareRequest>(in);
   }
   return std::unexpected(PacketError::unknown_opcode);
 }

@@ -40,7 +40,7 @@ constexpr std::string_view prepend =
     "redis.call('SET', KEYS[1], ARGV[1] .. v, 'KEEPTTL') "
     "return 1";
 // INCRBY or DECRBY, the number, and what an absent key becomes, with its life.
-constexpr std::string_view count =
+constexpr std::string_view add_number =
     "local v = redis.call('GET', KEYS[1]) "
     "if not v then "
     "if not ARGV[3] then return false end "
@@ -52,7 +52,7 @@ constexpr std::string_view count =
     "redis.call('SET', KEYS[1], '0', 'KEEPTTL') end "
     "return redis.call('GET', KEYS[1])";
 
-constexpr std::string_view bad_number = "ERR value is not an integer or out of range";
+constexpr std::string_view not_an_integer = "ERR value is not an integer or out of range";
 constexpr std::string_view overflow = "ERR increment or decrement would overflow";
 constexpr std::string_view too_long = "ERR the new value would be above value_limit";
 
@@ -83,7 +83,7 @@ Verdict counted(Change& change, std::optional<std::string_view> present) {
   std::uint64_t number = 0;
   if (present) {
     const auto before = parse_count(*present);
-    if (!before) return refused(bad_number);
+    if (!before) return refused(not_an_integer);
     if (adds && change.delta > largest_number - *before) return refused(overflow);
     number = adds ? *before + change.delta : *before - std::min(*before, change.delta);
   } else {
@@ -169,7 +169,7 @@ Words script_of(const Change& change) noexcept {
       return words;
     case Verb::increment:
     case Verb::decrement:
-      begin(count);
+      begin(add_number);
       words.add(change.verb == Verb::increment ? "INCRBY" : "DECRBY");
       words.add(std::min(change.delta, largest_number));
       if (!change.initial) return words;

@@ -16,10 +16,8 @@ using Part = Pending::Part;
 
 namespace {
 
-constexpr std::array<Argument, 1> asking{"ASKING"};
-constexpr std::array<Argument, 1> ping{"PING"};
 constexpr std::array<Argument, 1> multi{"MULTI"};
-constexpr std::array<Argument, 1> last{"EXEC"};
+constexpr std::array<Argument, 1> execute{"EXEC"};
 constexpr std::array<Argument, 1> give_up{"DISCARD"};
 constexpr std::array<Argument, 1> forget_watched{"UNWATCH"};
 
@@ -175,7 +173,7 @@ void Changes::write_transaction(Pending& request) {
       add_life(words, change.ttl);
     }
   }
-  commands_.write_together(std::array<Command, 2>{words.command(), last});
+  commands_.write_together(std::array<Command, 2>{words.command(), execute});
   request.frame = output_.pass_gate();
   request.question = Question::execute;
   request.part = Part::queued;
@@ -197,9 +195,10 @@ void Changes::write_alone(Pending& request, Command command) {
   request.asks = request.change->asking;
   request.acts_early = request.asks;
   request.part = request.asks ? Part::asking : Part::own;
-  request.frame = request.asks
-                      ? commands_.write_together(std::array<Command, 3>{asking, command, ping})
-                      : commands_.write(command);
+  request.frame =
+      request.asks
+          ? commands_.write_together(std::array<Command, 3>{asking_command, command, ping_command})
+          : commands_.write(command);
 }
 
 void Changes::unwatch() {

@@ -31,7 +31,6 @@ struct CommandReply::Tree {
 namespace {
 
 using protocol::resp::Type;
-using protocol::resp::Value;
 
 constexpr std::array<std::string_view, 12> kind_names{"null",       "number", "real",     "boolean",
                                                       "big_number", "text",   "verbatim", "status",
@@ -72,28 +71,28 @@ CommandReply::Kind CommandReply::kind() const noexcept {
 }
 
 std::optional<std::int64_t> CommandReply::number() const noexcept {
-  const Value value = Tree::at(*this);
+  const protocol::resp::Value value = Tree::at(*this);
   return value.is(Type::number) ? value.number() : std::nullopt;
 }
 
 std::optional<double> CommandReply::real() const noexcept {
-  const Value value = Tree::at(*this);
+  const protocol::resp::Value value = Tree::at(*this);
   return value.is(Type::real) ? value.real() : std::nullopt;
 }
 
 std::optional<bool> CommandReply::boolean() const noexcept {
-  const Value value = Tree::at(*this);
+  const protocol::resp::Value value = Tree::at(*this);
   return value.is(Type::boolean) ? value.boolean() : std::nullopt;
 }
 
 std::optional<std::string_view> CommandReply::text() const noexcept {
-  const Value value = Tree::at(*this);
+  const protocol::resp::Value value = Tree::at(*this);
   if (!value.is_text() && !value.is(Type::big_number)) return std::nullopt;
   return value.text();
 }
 
 std::optional<std::string_view> CommandReply::error() const noexcept {
-  const Value value = Tree::at(*this);
+  const protocol::resp::Value value = Tree::at(*this);
   if (!value.is_error()) return std::nullopt;
   return value.text();
 }

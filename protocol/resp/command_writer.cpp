@@ -7,7 +7,7 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
+constexpr std::string_view crlf = "\r\n";
 
 constexpr std::size_t digits_of(std::uint64_t number) noexcept {
   std::size_t digits = 1;
@@ -21,14 +21,12 @@ std::size_t size_of(const Argument& argument) noexcept {
 }
 
 // The type, a number and the line end.
-std::size_t header_size(std::size_t number) noexcept {
-  return 1 + digits_of(number) + line_end.size();
-}
+std::size_t header_size(std::size_t number) noexcept { return 1 + digits_of(number) + crlf.size(); }
 
 void put_header(ByteWriter& out, char type, std::size_t number) {
   out.u8(static_cast<std::uint8_t>(type));
   out.decimal(number);
-  out.bytes(line_end);
+  out.bytes(crlf);
 }
 
 struct Sizes {
@@ -42,7 +40,7 @@ Sizes sizes_of(std::span<const Command> commands) noexcept {
     sizes.owned += header_size(command.size());
     for (const Argument& argument : command) {
       const std::size_t size = size_of(argument);
-      sizes.owned += header_size(size) + size + line_end.size();
+      sizes.owned += header_size(size) + size + crlf.size();
       if (argument.is_number()) continue;
       if (sizes.largest == nullptr || size > sizes.largest->text().size()) {
         sizes.largest = &argument;
@@ -71,7 +69,7 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
         if (argument.negative()) out.u8('-');
         out.decimal(argument.magnitude());
       }
-      out.bytes(line_end);
+      out.bytes(crlf);
     }
   }
   return output_.end();
@@ -80,7 +78,7 @@ OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> comm
 OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::string_view> command) {
   std::size_t bytes = header_size(command.size());
   for (const std::string_view word : command) {
-    bytes += header_size(word.size()) + word.size() + line_end.size();
+    bytes += header_size(word.size()) + word.size() + crlf.size();
   }
   output_.reserve(bytes);
   ByteWriter out(output_.buffer());
@@ -88,16 +86,14 @@ OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::stri
   for (const std::string_view word : command) {
     put_header(out, '$', word.size());
     out.bytes(word);
-    out.bytes(line_end);
+    out.bytes(crlf);
   }
   return output_.end_secret();
 }
 
 OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
                                                std::span<const std::string_view> texts) {
-  const auto text_size = [](std::size_t size) {
-    return header_size(size) + size + line_end.size();
-  };
+  const auto text_size = [](std::size_t size) { return header_size(size) + size + crlf.size(); };
   std::size_t bytes = texts.size() * (header_size(2) + text_size(name.size()));
   for (const std::string_view text : texts) bytes += text_size(text.size());
   output_.reserve(bytes);
@@ -107,7 +103,7 @@ OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
     for (const std::string_view word : {name, text}) {
       put_header(out, '$', word.size());
       out.bytes(word);
-      out.bytes(line_end);
+      out.bytes(crlf);
     }
   }
   return output_.end();

@@ -6,6 +6,7 @@
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -43,6 +44,9 @@ class Argument {
 };
 
 using Command = std::span<const Argument>;
+
+inline constexpr std::array<Argument, 1> asking_command{"ASKING"};
+inline constexpr std::array<Argument, 1> ping_command{"PING"};
 
 class CommandWriter {
  public:

@@ -10,16 +10,10 @@
 #include "protocol/resp/rules.h"
 
 namespace sheaf::protocol::resp {
-namespace {
-
-constexpr std::array<Argument, 1> asking{"ASKING"};
-constexpr std::array<Argument, 1> ping{"PING"};
-
-}  // namespace
 
 OutputQueue::FrameId RequestWriter::write_no_op() {
   queue_.reserve(1);
-  return add(Question::probe, commands_.write(ping), false).frame;
+  return add(Question::probe, commands_.write(ping_command), false).frame;
 }
 
 std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operation) {
@@ -43,9 +37,9 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
     case Verb::get_and_touch:
       return write_getex(Question::value, operation).ticket;
     case Verb::probe:
-      return write_one(Question::probe, operation, ping).ticket;
+      return write_one(Question::probe, operation, ping_command).ticket;
     case Verb::server_version:
-      return write_one(Question::version, operation, ping).ticket;
+      return write_one(Question::version, operation, ping_command).ticket;
     case Verb::stats:
       return write_stats(operation).ticket;
     case Verb::command:
@@ -53,7 +47,7 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
     case Verb::watch:
       return write_watch(operation).ticket;
     case Verb::unwatch:  // a server cannot be told to forget a key; it does with the next push
-      return write_one(Question::probe, operation, ping).ticket;
+      return write_one(Question::probe, operation, ping_command).ticket;
     default:
       return std::unexpected(unsupported("unknown verb"));
   }
@@ -71,7 +65,7 @@ Pending& RequestWriter::add(Question question, OutputQueue::FrameId frame,
 // ASKING is for the next command. On Garnet it is for a whole run of GETs that come together, so a
 // PING keeps it from those of others.
 Pending& RequestWriter::write_one(Question question, const Operation& operation, Command command) {
-  const std::array<Command, 3> together{Command(asking), command, Command(ping)};
+  const std::array<Command, 3> together{Command(asking_command), command, Command(ping_command)};
   Pending& request = add(
       question, operation.asking ? commands_.write_together(together) : commands_.write(command));
   if (needs_key(operation.verb)) request.slot = hash_slot(operation.key);

@@ -13,7 +13,7 @@ namespace sheaf::protocol::resp {
 namespace {
 
 // Room is left for nodes that only a MOVED names.
-constexpr std::size_t max_nodes = 32 * 1024;
+constexpr std::size_t max_merged_nodes = 32 * 1024;
 
 // How much a statement about a node counts; larger is more.
 struct Rank {
@@ -108,7 +108,7 @@ class SlotMap::Merge {
       const auto order = [](const Statement& statement) { return statement.order(); };
       std::ranges::sort(subject.said, std::greater<>(), order);
       subject.best = &subject.said.front();
-      if (map_.nodes_.size() == max_nodes) continue;
+      if (map_.nodes_.size() == max_merged_nodes) continue;
       subject.index = static_cast<std::uint16_t>(map_.nodes_.size());
       TopologyNode& node = map_.nodes_.emplace_back(*subject.best->node);
       const Statement* const address = find_address(subject);

@@ -16,7 +16,7 @@ using State = ConnectionLife::State;
 namespace {
 
 // What goes before the properties of AUTH: type, length, reason code, their length.
-constexpr std::size_t longest_head = 1 + 4 + 1 + 4;
+constexpr std::size_t longest_auth_head = 1 + 4 + 1 + 4;
 
 // Only the token of a connection can be renewed.
 bool only_token_differs(const Login& used, const Login& present) noexcept {
@@ -55,7 +55,7 @@ void Authentication::send(ReasonCode code) {
   mqtt5::Auth auth;
   auth.code = code;
   auth.properties.raw = raw;
-  life_.output().reserve(longest_head + size);
+  life_.output().reserve(longest_auth_head + size);
   ByteWriter out(life_.output().buffer());
   auth.encode(out);
   wipe(raw);
@@ -74,7 +74,7 @@ bool Authentication::renew(std::size_t packet_limit, Now now) {
   const Login* const used = login_.get();
   const Login* const present = login_.present();
   if (used == nullptr || present == nullptr || !only_token_differs(*used, *present)) return false;
-  if (longest_head + size_of_properties(present) > packet_limit) return false;
+  if (longest_auth_head + size_of_properties(present) > packet_limit) return false;
   if (due_ == never && life_.ready()) life_.guarded([&] { ask(now); });
   return true;
 }

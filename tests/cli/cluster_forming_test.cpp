@@ -14,7 +14,7 @@ using protocol::resp::Role;
 using protocol::resp::TopologyNode;
 using protocol::resp::TopologyView;
 
-constexpr std::size_t servers = 3;  // two primaries and a replica of the first
+constexpr std::size_t three_servers = 3;  // two primaries and a replica of the first
 
 ClusterPlan plan() {
   return {.servers = {{7001, 17001}, {7002, 7002}, {7003, 17003}}, .primaries = 2};
@@ -84,7 +84,7 @@ TEST(ClusterForming, AReplicaIsMadeOnceAllKnowAll) {
 
 TEST(ClusterForming, ItIsFormedWhenEveryViewSaysSo) {
   std::vector<TopologyView> views;
-  for (std::size_t i = 0; i < servers; ++i) views.push_back(says(i, {0, 1, 2}, true, true));
+  for (std::size_t i = 0; i < three_servers; ++i) views.push_back(says(i, {0, 1, 2}, true, true));
   EXPECT_TRUE(follows(plan(), views));
   EXPECT_EQ(steps(views), Lines{});
   views[1].claims.pop_back();

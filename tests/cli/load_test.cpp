@@ -27,7 +27,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string refusal(const std::vector<std::string>& words) {
+std::string refusal_of_load(const std::vector<std::string>& words) {
   const auto arguments = parse_arguments(words);
   return arguments ? "" : arguments.error().text;
 }
@@ -41,16 +41,19 @@ TEST(Load, ArgumentsHaveLimitsThatTheSentenceNames) {
   EXPECT_EQ(bench->bench.reads, 50u);
   EXPECT_EQ(bench->bench.batch, 100u);
   EXPECT_EQ(bench->bench.rate, 1'000u);
-  EXPECT_EQ(refusal({"bench", "--reads", "101"}), "--reads must be a number from 0 to 100.");
-  EXPECT_EQ(refusal({"bench", "--callers", "0"}), "--callers must be a number from 1 to 256.");
-  EXPECT_EQ(refusal({"bench", "--time", "1ms"}),
+  EXPECT_EQ(refusal_of_load({"bench", "--reads", "101"}),
+            "--reads must be a number from 0 to 100.");
+  EXPECT_EQ(refusal_of_load({"bench", "--callers", "0"}),
+            "--callers must be a number from 1 to 256.");
+  EXPECT_EQ(refusal_of_load({"bench", "--time", "1ms"}),
             "--time must be 100ms to 24h, an integer and ms, s, m or h.");
-  EXPECT_EQ(refusal({"bench", "--time", "1s", "--count", "5"}),
+  EXPECT_EQ(refusal_of_load({"bench", "--time", "1s", "--count", "5"}),
             "--count and --time are both given: one of them ends the load.");
   EXPECT_EQ(parse_arguments({"top", "--interval", "500ms"})->top.interval, 500ms);
-  EXPECT_EQ(refusal({"top", "--interval", "2"}),
+  EXPECT_EQ(refusal_of_load({"top", "--interval", "2"}),
             "--interval must be 100ms to 1h, an integer and ms, s, m or h.");
-  EXPECT_EQ(refusal({"top", "--count", "x"}), "--count must be a number from 1 to 1000000000.");
+  EXPECT_EQ(refusal_of_load({"top", "--count", "x"}),
+            "--count must be a number from 1 to 1000000000.");
 }
 
 TopSample memcached(const std::string& node, std::uint64_t gets, std::uint64_t hits) {

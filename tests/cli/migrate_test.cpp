@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string refusal(std::vector<std::string> more) {
+std::string refusal_of_migrate(std::vector<std::string> more) {
   std::vector<std::string> words{"migrate", "--from", "memcached://a", "--to", "memcached://b",
                                  "--state", "f"};
   words.insert(words.end(), more.begin(), more.end());
@@ -21,18 +21,18 @@ std::string refusal(std::vector<std::string> more) {
 }
 
 TEST(Migrate, ArgumentsAreChecked) {
-  EXPECT_EQ(refusal({}), "");
-  EXPECT_EQ(refusal({"--until", "switched", "--settle", "2s", "--callers", "3"}), "");
-  EXPECT_EQ(refusal({"--until", "restore"}),
+  EXPECT_EQ(refusal_of_migrate({}), "");
+  EXPECT_EQ(refusal_of_migrate({"--until", "switched", "--settle", "2s", "--callers", "3"}), "");
+  EXPECT_EQ(refusal_of_migrate({"--until", "restore"}),
             "--until must be one of: mirror, switched, drain, closing, after.");
-  EXPECT_EQ(refusal({"--back", "--until", "restore"}), "");
-  EXPECT_EQ(refusal({"--back", "--until", "after"}),
+  EXPECT_EQ(refusal_of_migrate({"--back", "--until", "restore"}), "");
+  EXPECT_EQ(refusal_of_migrate({"--back", "--until", "after"}),
             "--until with --back must be one of: drain, switched, restore, mirror, before.");
-  EXPECT_EQ(refusal({"--settle", "10ms"}),
+  EXPECT_EQ(refusal_of_migrate({"--settle", "10ms"}),
             "--settle must be 100ms to 1h, an integer and ms, s, m or h.");
-  EXPECT_EQ(refusal({"--servers", "memcached://c"}),
+  EXPECT_EQ(refusal_of_migrate({"--servers", "memcached://c"}),
             "--servers is not for migrate: its servers are those of --from and --to.");
-  EXPECT_EQ(refusal({"--callers", "0"}), "--callers must be a number from 1 to 256.");
+  EXPECT_EQ(refusal_of_migrate({"--callers", "0"}), "--callers must be a number from 1 to 256.");
   EXPECT_EQ(parse_arguments({"migrate", "--from", "memcached://a"}).error().text,
             "migrate needs --to: the URI of the servers that take it over.");
 }

@@ -20,13 +20,13 @@ std::vector<std::string> hidden(std::vector<std::string> words) {
 }
 
 TEST(CliPassword, AUriShowsEverythingButItsPassword) {
-  using Words = std::vector<std::string>;
+  using Typed = std::vector<std::string>;
   EXPECT_EQ(hidden({"--servers", "mqtt://line4:geheim@b1,b2?timeout=1s", "get", "k"}),
-            (Words{"--servers", "mqtt://line4:******@b1,b2?timeout=1s", "get", "k"}));
+            (Typed{"--servers", "mqtt://line4:******@b1,b2?timeout=1s", "get", "k"}));
   EXPECT_EQ(hidden({"get", "k", "--servers=redis://:pw@r1"}),
-            (Words{"get", "k", "--servers=redis://:**@r1"}));
+            (Typed{"get", "k", "--servers=redis://:**@r1"}));
   EXPECT_EQ(hidden({"--servers", "mqtt://a:p@q?x:y@b1"}),
-            (Words{"--servers", "mqtt://a:*******@b1"}))
+            (Typed{"--servers", "mqtt://a:*******@b1"}))
       << "one that was not escaped";
 }
 

@@ -23,7 +23,7 @@ Clusters good(std::string_view text) {
   return clusters.has_value() ? *clusters : Clusters{{"none", {}}};
 }
 
-std::string refusal(std::string_view text) {
+std::string refusal_of_json(std::string_view text) {
   const auto clusters = ClusterConfig::parse_json(text);
   EXPECT_FALSE(clusters.has_value()) << text;
   if (clusters.has_value()) return {};
@@ -108,129 +108,132 @@ TEST(ConfigJson, TakesUserAndPasswordAsTheyStand) {
 }
 
 TEST(ConfigJson, NamesThePathOfAnUnknownField) {
-  EXPECT_EQ(refusal(R"({"clusters":{"m":{"servers":"mqtt://b"}},"extra":1})"),
+  EXPECT_EQ(refusal_of_json(R"({"clusters":{"m":{"servers":"mqtt://b"}},"extra":1})"),
             "extra is no field of the configuration");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","colour":1)")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","colour":1)")),
             "clusters.main.colour is no field of a cluster");
-  EXPECT_EQ(refusal(listed(R"({"host":"a"},{"host":"b","weigth":1})")),
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":"a"},{"host":"b","weigth":1})")),
             "clusters.main.servers[1].weigth is no field of a server");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","a b\n":1)")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","a b\n":1)")),
             "clusters.main.\"a b\\x0A\" is no field of a cluster");
 }
 
 TEST(ConfigJson, RefusesAFieldGivenTwice) {
-  EXPECT_EQ(refusal(R"({"clusters":{},"clusters":{}})"), "clusters is given twice");
-  EXPECT_EQ(refusal(R"({"clusters":{"m":{"servers":"mqtt://b"},"m":{}}})"),
+  EXPECT_EQ(refusal_of_json(R"({"clusters":{},"clusters":{}})"), "clusters is given twice");
+  EXPECT_EQ(refusal_of_json(R"({"clusters":{"m":{"servers":"mqtt://b"},"m":{}}})"),
             "clusters.m is given twice");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","timeout":"1s","timeout":"1s")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","timeout":"1s","timeout":"1s")")),
             "clusters.main.timeout is given twice");
-  EXPECT_EQ(refusal(listed(R"({"host":"a"},{"host":"b","port":1,"port":2})")),
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":"a"},{"host":"b","port":1,"port":2})")),
             "clusters.main.servers[1].port is given twice");
-  EXPECT_EQ(refusal(listed(R"({"host":"a"},[[{"x":1}],{"x":1,"x":2}])")),
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":"a"},[[{"x":1}],{"x":1,"x":2}])")),
             "clusters.main.servers[1][1].x is given twice");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b?timeout=1s","timeout":"1s")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b?timeout=1s","timeout":"1s")")),
             "clusters.main.timeout is given twice");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://u@b","user":"u")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://u@b","user":"u")")),
             "clusters.main.user is given twice");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://u:p@localhost","password":"p")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://u:p@localhost","password":"p")")),
             "clusters.main.password is given twice");
 }
 
 TEST(ConfigJson, RefusesAWrongShapeWithItsPath) {
-  EXPECT_EQ(refusal("[]"), "the configuration must be a JSON object");
-  EXPECT_EQ(refusal("3"), "the configuration must be a JSON object");
-  EXPECT_EQ(refusal("{}"), "clusters is missing");
-  EXPECT_EQ(refusal(R"({"clusters":[]})"), "clusters must be an object of named clusters");
-  EXPECT_EQ(refusal(R"({"clusters":{}})"), "clusters names no cluster");
-  EXPECT_EQ(refusal(R"({"clusters":{"m":3}})"), "clusters.m must be an object");
-  EXPECT_THAT(refusal(R"({"clusters":{"a b":{"servers":"mqtt://b"}}})"),
+  EXPECT_EQ(refusal_of_json("[]"), "the configuration must be a JSON object");
+  EXPECT_EQ(refusal_of_json("3"), "the configuration must be a JSON object");
+  EXPECT_EQ(refusal_of_json("{}"), "clusters is missing");
+  EXPECT_EQ(refusal_of_json(R"({"clusters":[]})"), "clusters must be an object of named clusters");
+  EXPECT_EQ(refusal_of_json(R"({"clusters":{}})"), "clusters names no cluster");
+  EXPECT_EQ(refusal_of_json(R"({"clusters":{"m":3}})"), "clusters.m must be an object");
+  EXPECT_THAT(refusal_of_json(R"({"clusters":{"a b":{"servers":"mqtt://b"}}})"),
               HasSubstr("clusters.\"a b\" is not a name of 1 to 64"));
-  EXPECT_EQ(refusal(cluster("")), "clusters.main.servers is missing");
-  EXPECT_EQ(refusal(cluster(R"("servers":3)")),
+  EXPECT_EQ(refusal_of_json(cluster("")), "clusters.main.servers is missing");
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":3)")),
             "clusters.main.servers must be a URI or a list of servers");
-  EXPECT_EQ(refusal(listed("3")),
+  EXPECT_EQ(refusal_of_json(listed("3")),
             "clusters.main.servers[0] must be an object with host, port and weight");
-  EXPECT_EQ(refusal(listed("")), "clusters.main: there is no server");
-  EXPECT_EQ(refusal(listed("{}")), "clusters.main.servers[0].host is missing");
-  EXPECT_EQ(refusal(listed(R"({"host":3})")),
+  EXPECT_EQ(refusal_of_json(listed("")), "clusters.main: there is no server");
+  EXPECT_EQ(refusal_of_json(listed("{}")), "clusters.main.servers[0].host is missing");
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":3})")),
             "clusters.main.servers[0].host must be a JSON string");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","timeout":null)")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","timeout":null)")),
             "clusters.main.timeout must be a string, a number or a boolean");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","timeout":3)")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","timeout":3)")),
             "clusters.main.timeout must be a JSON string: a duration from 1ms to 24h");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","pool_max":"3")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","pool_max":"3")")),
             "clusters.main.pool_max must be a JSON number: an integer from 1 to 64");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","pool_max":1e3)")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","pool_max":1e3)")),
             "clusters.main.pool_max is \"1000.0\", not an integer from 1 to 64");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","user":3)")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","user":3)")),
             "clusters.main.user must be a JSON string");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","name":"x")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","name":"x")")),
             "clusters.main.name is for embedded:// only");
 }
 
 TEST(ConfigJson, RefusesPortsAndWeightsOutOfRange) {
   for (const auto* value : {"0", "65536", "-1", "1.5", "\"1\"", "null", "1e99"}) {
-    EXPECT_EQ(refusal(listed(R"({"host":"b","port":)"s + value + "}")),
+    EXPECT_EQ(refusal_of_json(listed(R"({"host":"b","port":)"s + value + "}")),
               "clusters.main.servers[0].port must be an integer from 1 to 65535");
-    EXPECT_EQ(refusal(listed(R"({"host":"b","weight":)"s + value + "}")),
+    EXPECT_EQ(refusal_of_json(listed(R"({"host":"b","weight":)"s + value + "}")),
               "clusters.main.servers[0].weight must be an integer from 1 to 65535");
   }
 }
 
 TEST(ConfigJson, SaysWhereAUriOrServerIsWrong) {
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b1,b2:x")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b1,b2:x")")),
             "clusters.main.servers: server 2: the port is not an integer from 1 to 65535");
-  EXPECT_EQ(refusal(listed(R"({"host":"b"},{"host":"B"})")),
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":"b"},{"host":"B"})")),
             "clusters.main.servers[1]: B:1883 is given twice");
-  EXPECT_EQ(refusal(listed(R"({"host":"[::1]"})")),
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":"[::1]"})")),
             "clusters.main.servers[0]: what stands in brackets is not an IPv6 address");
-  EXPECT_EQ(refusal(listed(R"({"host":""})")), "clusters.main.servers[0]: the host is empty");
-  EXPECT_EQ(refusal(cluster(R"("servers":"mqtt://b","pool_min":2)")),
+  EXPECT_EQ(refusal_of_json(listed(R"({"host":""})")),
+            "clusters.main.servers[0]: the host is empty");
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":"mqtt://b","pool_min":2)")),
             "clusters.main: option pool_max is 1, below pool_min, which is 2");
 }
 
 TEST(ConfigJson, WantsTheKindBesideAListOnly) {
-  EXPECT_EQ(refusal(cluster(R"("servers":[{"host":"b"}])")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":[{"host":"b"}])")),
             "clusters.main.kind is missing beside a list of servers");
-  EXPECT_EQ(refusal(cluster(R"("kind":"mqtt","servers":"mqtt://b")")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("kind":"mqtt","servers":"mqtt://b")")),
             "clusters.main.kind stands only beside a list of servers");
-  EXPECT_EQ(refusal(cluster(R"("kind":1,"servers":[])")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("kind":1,"servers":[])")),
             "clusters.main.kind must be a JSON string");
-  EXPECT_EQ(refusal(cluster(R"("kind":"http","servers":[])")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("kind":"http","servers":[])")),
             "clusters.main.kind: the scheme is not mqtt, memcached, embedded or redis, or with TLS "
             "mqtts, memcacheds or rediss");
-  EXPECT_EQ(refusal(cluster(R"("kind":"embedded","servers":[])")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("kind":"embedded","servers":[])")),
             "clusters.main.kind is embedded, which has no list of servers: write \"servers\": "
             "\"embedded://N\"");
 }
 
 TEST(ConfigJson, ReportsLineAndColumnOfASyntaxError) {
-  EXPECT_EQ(refusal(""), "line 1, column 1: this is not JSON");
-  EXPECT_EQ(refusal("{\n  \"clusters\" 3}"), "line 2, column 14: this is not JSON");
-  EXPECT_THAT(refusal("{\"clusters\":{}} x"), HasSubstr("line 1, column 17"));
-  EXPECT_THAT(refusal("{\"clusters\":\"\xff\"}"), HasSubstr("this is not JSON"));
-  EXPECT_THAT(refusal("{\"clusters\":{},}"), HasSubstr("this is not JSON"));
-  EXPECT_THAT(refusal("{\"a\":1e999}"), HasSubstr("this is not JSON"));
+  EXPECT_EQ(refusal_of_json(""), "line 1, column 1: this is not JSON");
+  EXPECT_EQ(refusal_of_json("{\n  \"clusters\" 3}"), "line 2, column 14: this is not JSON");
+  EXPECT_THAT(refusal_of_json("{\"clusters\":{}} x"), HasSubstr("line 1, column 17"));
+  EXPECT_THAT(refusal_of_json("{\"clusters\":\"\xff\"}"), HasSubstr("this is not JSON"));
+  EXPECT_THAT(refusal_of_json("{\"clusters\":{},}"), HasSubstr("this is not JSON"));
+  EXPECT_THAT(refusal_of_json("{\"a\":1e999}"), HasSubstr("this is not JSON"));
 }
 
 TEST(ConfigJson, BoundsDepthSizeAndNumberOfClusters) {
-  EXPECT_EQ(refusal(std::string(100'000, '[')),
+  EXPECT_EQ(refusal_of_json(std::string(100'000, '[')),
             "[0][0][0][0][0][0][0][0] is nested deeper than "
             "8 levels");
-  EXPECT_EQ(refusal(cluster(R"("servers":[[[[[[1]]]]]])")),
+  EXPECT_EQ(refusal_of_json(cluster(R"("servers":[[[[[[1]]]]]])")),
             "clusters.main.servers[0][0][0][0][0] is nested deeper than 8 levels");
-  EXPECT_EQ(refusal(std::string((1 << 20) + 1, ' ')), "the configuration is longer than 1 MiB");
+  EXPECT_EQ(refusal_of_json(std::string((1 << 20) + 1, ' ')),
+            "the configuration is longer than 1 MiB");
   std::string many;
   for (int i = 0; i < 257; ++i) {
     many += (i == 0 ? "" : ",") + ("\"c" + std::to_string(i)) + R"(":{"servers":"mqtt://b"})";
   }
-  EXPECT_EQ(refusal(R"({"clusters":{)" + many + "}}"), "clusters names more than 256 clusters");
+  EXPECT_EQ(refusal_of_json(R"({"clusters":{)" + many + "}}"),
+            "clusters names more than 256 clusters");
 }
 
 TEST(ConfigJson, EveryPrefixOfADocumentIsRefusedCleanly) {
   const std::string text = listed(R"({"host":"b1","port":7,"weight":2})");
   for (std::size_t size = 0; size < text.size(); ++size) {
-    EXPECT_THAT(refusal(text.substr(0, size)), HasSubstr("this is not JSON")) << size;
+    EXPECT_THAT(refusal_of_json(text.substr(0, size)), HasSubstr("this is not JSON")) << size;
   }
 }
 

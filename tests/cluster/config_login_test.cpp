@@ -9,85 +9,90 @@
 namespace sheaf {
 namespace {
 
-ClusterConfig good(const std::string& uri) {
+ClusterConfig good_login(const std::string& uri) {
   auto config = ClusterConfig::parse_uri(uri);
   EXPECT_TRUE(config.has_value()) << uri << ": " << (config ? "" : config.error().text);
   return config ? *config : ClusterConfig{};
 }
 
-std::string refusal(const std::string& uri) {
+std::string refusal_of_login(const std::string& uri) {
   const auto config = ClusterConfig::parse_uri(uri);
   return config ? "it was taken" : config.error().text;
 }
 
 TEST(ConfigLogin, OptionsOfFilesArriveInTheirFields) {
-  const auto password = good("redis://line4@127.0.0.1?password_file=/run/my%20secret/p");
+  const auto password = good_login("redis://line4@127.0.0.1?password_file=/run/my%20secret/p");
   EXPECT_EQ(password.user, "line4");
   EXPECT_EQ(password.password_file, "/run/my secret/p");
-  const auto token = good("mqtt://127.0.0.1?token_file=/run/sat&auth_method=OAUTH2-JWT");
+  const auto token = good_login("mqtt://127.0.0.1?token_file=/run/sat&auth_method=OAUTH2-JWT");
   EXPECT_EQ(token.token_file, "/run/sat");
   EXPECT_EQ(token.auth_method, "OAUTH2-JWT");
-  EXPECT_EQ(good("mqtts://b1?token_file=/run/sat").auth_method, "K8S-SAT");
+  EXPECT_EQ(good_login("mqtts://b1?token_file=/run/sat").auth_method, "K8S-SAT");
 }
 
 TEST(ConfigLogin, ALoginComesFromOnePlace) {
-  EXPECT_EQ(refusal("redis://line4:geheim@127.0.0.1?password_file=/p"),
+  EXPECT_EQ(refusal_of_login("redis://line4:geheim@127.0.0.1?password_file=/p"),
             "option password_file stands beside a password");
   for (const char* uri :
        {"mqtt://line4@127.0.0.1?token_file=/t", "mqtt://:geheim@127.0.0.1?token_file=/t",
         "mqtt://127.0.0.1?token_file=/t&password_file=/p"}) {
-    EXPECT_EQ(refusal(uri), "option token_file takes the place of user, password and password_file")
+    EXPECT_EQ(refusal_of_login(uri),
+              "option token_file takes the place of user, password and password_file")
         << uri;
   }
   using cluster::LoginFrom;
   for (const char* uri : {"mqtt://line4@127.0.0.1", "mqtt://:geheim@127.0.0.1",
                           "mqtt://127.0.0.1?password_file=/p", "mqtt://127.0.0.1?token_file=/t"}) {
-    const auto wrong = cluster::check_config(good(uri), LoginFrom::callback);
+    const auto wrong = cluster::check_config(good_login(uri), LoginFrom::callback);
     ASSERT_TRUE(wrong) << uri;
     EXPECT_EQ(wrong->text,
               "the program's credentials take the place of user, password, password_file and "
               "token_file");
   }
-  EXPECT_FALSE(cluster::check_config(good("mqtt://127.0.0.1"), LoginFrom::callback));
+  EXPECT_FALSE(cluster::check_config(good_login("mqtt://127.0.0.1"), LoginFrom::callback));
 }
 
 TEST(ConfigLogin, TokensAreForMqttAlone) {
-  EXPECT_EQ(refusal("redis://127.0.0.1?token_file=/t"), "option token_file is for mqtt:// only");
-  EXPECT_EQ(refusal("memcached://127.0.0.1?auth_method=X"),
+  EXPECT_EQ(refusal_of_login("redis://127.0.0.1?token_file=/t"),
+            "option token_file is for mqtt:// only");
+  EXPECT_EQ(refusal_of_login("memcached://127.0.0.1?auth_method=X"),
             "option auth_method is for mqtt:// only");
-  EXPECT_EQ(refusal("mqtt://127.0.0.1?auth_method=X"), "option auth_method needs token_file");
-  ClusterConfig config = good("redis://127.0.0.1");
+  EXPECT_EQ(refusal_of_login("mqtt://127.0.0.1?auth_method=X"),
+            "option auth_method needs token_file");
+  ClusterConfig config = good_login("redis://127.0.0.1");
   config.token_file = "/t";  // by a program
   EXPECT_EQ(cluster::check_config(config)->text, "option token_file is for mqtt:// only");
-  config = good("redis://127.0.0.1");
+  config = good_login("redis://127.0.0.1");
   config.auth_method = "X";
   EXPECT_EQ(cluster::check_config(config)->text, "option auth_method is for mqtt:// only");
 }
 
 TEST(ConfigLogin, NoSecretOfAnySourceCrossesANetworkInTheClear) {
-  EXPECT_EQ(refusal("redis://u@127.0.0.1,r2?password_file=/p"),
+  EXPECT_EQ(refusal_of_login("redis://u@127.0.0.1,r2?password_file=/p"),
             "the password would reach r2:6379 unencrypted, which needs allow_plain_password=1");
-  EXPECT_EQ(refusal("mqtt://b1?token_file=/t"),
+  EXPECT_EQ(refusal_of_login("mqtt://b1?token_file=/t"),
             "the token would reach b1:1883 unencrypted, which needs allow_plain_password=1");
-  const auto wrong = cluster::check_config(good("memcached://m1"), cluster::LoginFrom::callback);
+  const auto wrong =
+      cluster::check_config(good_login("memcached://m1"), cluster::LoginFrom::callback);
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->text,
             "the password would reach m1:11211 unencrypted, which needs allow_plain_password=1");
-  good("rediss://u@r2?password_file=/p");
-  good("mqtt://b1?token_file=/t&allow_plain_password=1");
+  good_login("rediss://u@r2?password_file=/p");
+  good_login("mqtt://b1?token_file=/t&allow_plain_password=1");
 }
 
 TEST(ConfigLogin, EmbeddedEnginesTakeNone) {
   for (const char* uri : {"embedded://1?password_file=/p"}) {
-    EXPECT_EQ(refusal(uri), "embedded:// takes no user and no password") << uri;
+    EXPECT_EQ(refusal_of_login(uri), "embedded:// takes no user and no password") << uri;
   }
-  EXPECT_EQ(refusal("embedded://1?token_file=/t"), "option token_file is for mqtt:// only");
-  EXPECT_TRUE(cluster::check_config(good("embedded://1"), cluster::LoginFrom::callback));
+  EXPECT_EQ(refusal_of_login("embedded://1?token_file=/t"),
+            "option token_file is for mqtt:// only");
+  EXPECT_TRUE(cluster::check_config(good_login("embedded://1"), cluster::LoginFrom::callback));
 }
 
 // Inside the object it would stay where a configuration was moved from.
 TEST(ConfigLogin, AShortPasswordMovesWithItsMemory) {
-  ClusterConfig config = good("redis://u:pw@127.0.0.1");
+  ClusterConfig config = good_login("redis://u:pw@127.0.0.1");
   ASSERT_EQ(config.password, "pw");
   auto parsed = ClusterConfig::parse_uri("redis://u:pw@127.0.0.1");
   ASSERT_TRUE(parsed);

@@ -35,7 +35,8 @@ ClusterConfig with(std::string_view name, std::string_view value, Written writte
   return config;
 }
 
-std::string refusal(std::string_view name, std::string_view value, Written written = Written::uri) {
+std::string refusal_of_option(std::string_view name, std::string_view value,
+                              Written written = Written::uri) {
   ClusterConfig config;
   const auto set = set_option(config, *find_option(name), value, written);
   EXPECT_FALSE(set.has_value()) << name << "=" << value;
@@ -102,43 +103,47 @@ TEST(ConfigOptions, EveryRangeEndsWhereItSays) {
     with(option.name, text(option.low));
     with(option.name, text(option.high));
     const std::string end = ", not " + allowed(option);
-    EXPECT_EQ(refusal(option.name, text(option.high + 1)),
+    EXPECT_EQ(refusal_of_option(option.name, text(option.high + 1)),
               "is \"" + text(option.high + 1) + "\"" + end);
-    if (option.low > 0) refusal(option.name, text(option.low - 1));
+    if (option.low > 0) refusal_of_option(option.name, text(option.low - 1));
   }
 }
 
 TEST(ConfigOptions, RefusalsNameTheLimit) {
-  EXPECT_EQ(refusal("pool_max", "65"), "is \"65\", not an integer from 1 to 64");
-  EXPECT_EQ(refusal("batch_connections", "65"), "is \"65\", not an integer from 0 to 64");
-  EXPECT_EQ(refusal("timeout", "0ms"), "is \"0ms\", not a duration from 1ms to 24h");
-  EXPECT_EQ(refusal("keep_alive", "999ms"), "is \"999ms\", not a duration from 1s to 65535s");
-  EXPECT_EQ(refusal("slots", "1000"), "is \"1000\", not a power of two from 1024 to 4194304");
-  EXPECT_EQ(refusal("slots", "512"), "is \"512\", not a power of two from 1024 to 4194304");
-  EXPECT_EQ(refusal("slots", "8388608"), "is \"8388608\", not a power of two from 1024 to 4194304");
-  EXPECT_EQ(refusal("locator", "maglev"), "is \"maglev\", not slots or ring");
-  EXPECT_EQ(refusal("locator", "slots|ring"), "is \"slots|ring\", not slots or ring");
-  EXPECT_EQ(refusal("locator", ""), "is \"\", not slots or ring");
-  EXPECT_EQ(refusal("failover", "gutter"), "is \"gutter\", not owner or rehash");
-  EXPECT_EQ(refusal("ring", "ketama"),
+  EXPECT_EQ(refusal_of_option("pool_max", "65"), "is \"65\", not an integer from 1 to 64");
+  EXPECT_EQ(refusal_of_option("batch_connections", "65"), "is \"65\", not an integer from 0 to 64");
+  EXPECT_EQ(refusal_of_option("timeout", "0ms"), "is \"0ms\", not a duration from 1ms to 24h");
+  EXPECT_EQ(refusal_of_option("keep_alive", "999ms"),
+            "is \"999ms\", not a duration from 1s to 65535s");
+  EXPECT_EQ(refusal_of_option("slots", "1000"),
+            "is \"1000\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(refusal_of_option("slots", "512"),
+            "is \"512\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(refusal_of_option("slots", "8388608"),
+            "is \"8388608\", not a power of two from 1024 to 4194304");
+  EXPECT_EQ(refusal_of_option("locator", "maglev"), "is \"maglev\", not slots or ring");
+  EXPECT_EQ(refusal_of_option("locator", "slots|ring"), "is \"slots|ring\", not slots or ring");
+  EXPECT_EQ(refusal_of_option("locator", ""), "is \"\", not slots or ring");
+  EXPECT_EQ(refusal_of_option("failover", "gutter"), "is \"gutter\", not owner or rehash");
+  EXPECT_EQ(refusal_of_option("ring", "ketama"),
             "is \"ketama\", not libmemcached or libmemcached-weighted or spymemcached (ketama is "
             "libmemcached-weighted in libmemcached and PHP, and spymemcached in Java)");
-  EXPECT_EQ(refusal("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
-  EXPECT_EQ(refusal("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
-  refusal("client_id", "");
-  EXPECT_EQ(refusal("tls_ca", ""), "is \"\", not the path of a file");
-  refusal("tls_ca", std::string("a\0b", 3));
-  refusal("tls_ca", std::string(4'096, 'x'));
+  EXPECT_EQ(refusal_of_option("spin", "yes"), "is \"yes\", not true, false, 1 or 0");
+  EXPECT_EQ(refusal_of_option("client_id", "a/b"), "is \"a/b\", not " + std::string(name_rule));
+  refusal_of_option("client_id", "");
+  EXPECT_EQ(refusal_of_option("tls_ca", ""), "is \"\", not the path of a file");
+  refusal_of_option("tls_ca", std::string("a\0b", 3));
+  refusal_of_option("tls_ca", std::string(4'096, 'x'));
   with("tls_ca", std::string(4'095, 'x'));
-  EXPECT_EQ(refusal("tls_name", "a b"), "is \"a b\", not a name or an address");
-  refusal("tls_name", "*.example");
-  refusal("client_id", std::string(65, 'x'));
+  EXPECT_EQ(refusal_of_option("tls_name", "a b"), "is \"a b\", not a name or an address");
+  refusal_of_option("tls_name", "*.example");
+  refusal_of_option("client_id", std::string(65, 'x'));
   with("client_id", std::string(64, 'x'));
 }
 
 TEST(ConfigOptions, ADurationWithoutAUnitIsRefused) {
-  EXPECT_EQ(refusal("timeout", "3"), "is \"3\", not a duration from 1ms to 24h");
-  EXPECT_EQ(refusal("timeout", "3", Written::json_number),
+  EXPECT_EQ(refusal_of_option("timeout", "3"), "is \"3\", not a duration from 1ms to 24h");
+  EXPECT_EQ(refusal_of_option("timeout", "3", Written::json_number),
             "must be a JSON string: a duration from 1ms to 24h");
 }
 
@@ -148,20 +153,21 @@ TEST(ConfigOptions, JsonTypesAreNotMixedUp) {
   EXPECT_EQ(with("timeout", "3s", Written::json_text).timeout, 3s);
   EXPECT_EQ(with("value_limit", "2", Written::json_number).value_limit, 2u);
   EXPECT_EQ(with("value_limit", "2KiB", Written::json_text).value_limit, 2'048u);
-  EXPECT_EQ(refusal("value_limit", "true", Written::json_boolean),
+  EXPECT_EQ(refusal_of_option("value_limit", "true", Written::json_boolean),
             "must be a JSON number or string: bytes from 1 to 268369920 (KiB, MiB or GiB may "
             "follow)");
-  EXPECT_EQ(refusal("pool_max", "2", Written::json_text),
+  EXPECT_EQ(refusal_of_option("pool_max", "2", Written::json_text),
             "must be a JSON number: an integer from 1 to 64");
-  EXPECT_EQ(refusal("spin", "1", Written::json_number), "must be a JSON boolean");
-  EXPECT_EQ(refusal("locator", "1", Written::json_number), "must be a JSON string: slots or ring");
-  EXPECT_EQ(refusal("pool_max", "2.5", Written::json_number),
+  EXPECT_EQ(refusal_of_option("spin", "1", Written::json_number), "must be a JSON boolean");
+  EXPECT_EQ(refusal_of_option("locator", "1", Written::json_number),
+            "must be a JSON string: slots or ring");
+  EXPECT_EQ(refusal_of_option("pool_max", "2.5", Written::json_number),
             "is \"2.5\", not an integer from 1 to 64");
 }
 
 TEST(ConfigOptions, ALongOrHostileValueIsShownCutAndEscaped) {
-  EXPECT_LT(refusal("timeout", std::string(100'000, 'x')).size(), 200u);
-  EXPECT_EQ(refusal("locator", "\x1b[2J"), "is \"\\x1B[2J\", not slots or ring");
+  EXPECT_LT(refusal_of_option("timeout", std::string(100'000, 'x')).size(), 200u);
+  EXPECT_EQ(refusal_of_option("locator", "\x1b[2J"), "is \"\\x1B[2J\", not slots or ring");
 }
 
 TEST(ConfigOptions, EngineOptionsAreHandedOnUnjudged) {

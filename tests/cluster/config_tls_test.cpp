@@ -11,13 +11,13 @@
 namespace sheaf {
 namespace {
 
-ClusterConfig good(const std::string& uri) {
+ClusterConfig good_tls(const std::string& uri) {
   auto config = ClusterConfig::parse_uri(uri);
   EXPECT_TRUE(config.has_value()) << uri << ": " << (config ? "" : config.error().text);
   return config ? *config : ClusterConfig{};
 }
 
-std::string refusal(const std::string& uri) {
+std::string refusal_of_tls(const std::string& uri) {
   const auto config = ClusterConfig::parse_uri(uri);
   if (config) return "it was taken";
   EXPECT_EQ(config.error().outcome, Outcome::invalid);
@@ -40,7 +40,7 @@ TEST(ConfigTls, EverySchemeHasItsKindAndItsPort) {
                          Row{"rediss://a", EndpointKind::redis, true, 6'379},
                          Row{"MQTTS://a", EndpointKind::state_store, true, 8883},
                          Row{"embedded://1", EndpointKind::embedded, false, 0}}) {
-    const ClusterConfig config = good(row.uri);
+    const ClusterConfig config = good_tls(row.uri);
     EXPECT_EQ(config.kind, row.kind) << row.uri;
     EXPECT_EQ(config.tls, row.tls) << row.uri;
     EXPECT_EQ(config.nodes.at(0).port, row.port) << row.uri;
@@ -48,7 +48,7 @@ TEST(ConfigTls, EverySchemeHasItsKindAndItsPort) {
 }
 
 TEST(ConfigTls, OptionsOfAUriArriveInTheirFields) {
-  const auto config = good(
+  const auto config = good_tls(
       "mqtts://b1,b2:9999?tls_ca=/etc/tls/ca.pem&tls_cert=own/tls.crt&tls_key=own/tls.key"
       "&tls_name=broker.example&tls_alpn=mqtt&timeout=2s");
   EXPECT_EQ(config.tls_ca, "/etc/tls/ca.pem");
@@ -60,12 +60,12 @@ TEST(ConfigTls, OptionsOfAUriArriveInTheirFields) {
 }
 
 TEST(ConfigTls, APathInAUriMayHaveAnyCharacter) {
-  EXPECT_EQ(good("rediss://r1?tls_ca=/my%20files/a%26b%40c%25").tls_ca, "/my files/a&b@c%");
+  EXPECT_EQ(good_tls("rediss://r1?tls_ca=/my%20files/a%26b%40c%25").tls_ca, "/my files/a&b@c%");
   for (const auto* path : {"%", "%4", "%zz"}) {
-    EXPECT_EQ(refusal("rediss://r1?tls_ca=" + std::string(path)),
+    EXPECT_EQ(refusal_of_tls("rediss://r1?tls_ca=" + std::string(path)),
               "option tls_ca has a % that is not followed by two hexadecimal digits");
   }
-  EXPECT_EQ(refusal("rediss://r1?tls_ca=a%00b"),
+  EXPECT_EQ(refusal_of_tls("rediss://r1?tls_ca=a%00b"),
             "option tls_ca is \"a\\x00b\", not the path of a file");
 }
 
@@ -88,7 +88,7 @@ TEST(ConfigTls, NoOptionIsTakenWithoutTls) {
   for (const auto* option : {"tls_ca=x", "tls_cert=x", "tls_key=x", "tls_name=x", "tls_alpn=x"}) {
     for (const auto* server : {"mqtt://a", "memcached://a", "redis://a", "embedded://1"}) {
       const std::string name(option, std::string_view(option).find('='));
-      EXPECT_EQ(refusal(std::string(server) + "?" + option),
+      EXPECT_EQ(refusal_of_tls(std::string(server) + "?" + option),
                 "option " + name + " is for mqtts://, memcacheds:// or rediss:// only");
     }
   }
@@ -101,19 +101,19 @@ TEST(ConfigTls, NoOptionIsTakenWithoutTls) {
 
 TEST(ConfigTls, TheNameIsOneThatAHostMayHave) {
   for (const auto* name : {"1.2.3", "::g", ":", "1.2.3.256"}) {
-    EXPECT_EQ(refusal("mqtts://a?tls_name=" + std::string(name)),
+    EXPECT_EQ(refusal_of_tls("mqtts://a?tls_name=" + std::string(name)),
               "option tls_name is neither a name nor an address");
   }
-  EXPECT_EQ(good("mqtts://a?tls_name=10.0.0.1").tls_name, "10.0.0.1");
+  EXPECT_EQ(good_tls("mqtts://a?tls_name=10.0.0.1").tls_name, "10.0.0.1");
 }
 
 TEST(ConfigTls, CertificateAndKeyGoTogether) {
-  EXPECT_EQ(refusal("mqtts://a?tls_cert=x"), "option tls_cert needs tls_key");
-  EXPECT_EQ(refusal("mqtts://a?tls_key=x"), "option tls_key needs tls_cert");
+  EXPECT_EQ(refusal_of_tls("mqtts://a?tls_cert=x"), "option tls_cert needs tls_key");
+  EXPECT_EQ(refusal_of_tls("mqtts://a?tls_key=x"), "option tls_key needs tls_cert");
 }
 
 TEST(ConfigTls, AConfigurationMadeByHandIsHeldToTheSameRules) {
-  ClusterConfig config = good("mqtt://a");
+  ClusterConfig config = good_tls("mqtt://a");
   config.tls_ca = "x";
   EXPECT_EQ(cluster::check_config(config)->text,
             "option tls_ca is for mqtts://, memcacheds:// or rediss:// only");
@@ -122,19 +122,19 @@ TEST(ConfigTls, AConfigurationMadeByHandIsHeldToTheSameRules) {
   config.tls_name = "no name";
   EXPECT_EQ(cluster::check_config(config)->text,
             "option tls_name is \"no name\", not a name or an address");
-  ClusterConfig engines = good("embedded://1");
+  ClusterConfig engines = good_tls("embedded://1");
   engines.tls = true;
   EXPECT_EQ(cluster::check_config(engines)->text, "embedded:// has no TLS");
 }
 
 TEST(ConfigTls, APasswordMayCrossTheNetwork) {
-  EXPECT_EQ(good("rediss://u:p@r1.example").password, "p");
+  EXPECT_EQ(good_tls("rediss://u:p@r1.example").password, "p");
 }
 
 TEST(ConfigTls, OtherOptionsOfAKindHoldOverTls) {
-  EXPECT_EQ(good("memcacheds://a?protocol=meta").protocol, MemcachedProtocol::meta);
-  EXPECT_EQ(good("rediss://a?routing=ring").routing, RoutingKind::ring);
-  EXPECT_EQ(refusal("mqtts://a?ring=libmemcached"), "option ring is for memcached:// only");
+  EXPECT_EQ(good_tls("memcacheds://a?protocol=meta").protocol, MemcachedProtocol::meta);
+  EXPECT_EQ(good_tls("rediss://a?routing=ring").routing, RoutingKind::ring);
+  EXPECT_EQ(refusal_of_tls("mqtts://a?ring=libmemcached"), "option ring is for memcached:// only");
 }
 
 // What weakens has a name that says so, and of that kind there is one.

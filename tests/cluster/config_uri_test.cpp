@@ -12,14 +12,14 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-ClusterConfig good(std::string_view uri) {
+ClusterConfig good_uri(std::string_view uri) {
   auto config = ClusterConfig::parse_uri(uri);
   EXPECT_TRUE(config.has_value()) << uri << ": " << config.error().message();
   return config.has_value() ? *config : ClusterConfig{};
 }
 
 // The sentence with which a URI is refused.
-std::string refusal(std::string_view uri) {
+std::string refusal_of_uri(std::string_view uri) {
   const auto config = ClusterConfig::parse_uri(uri);
   EXPECT_FALSE(config.has_value()) << uri;
   if (config.has_value()) return {};
@@ -35,7 +35,7 @@ std::vector<std::string> identities(const ClusterConfig& config) {
 }
 
 TEST(ConfigUri, FillsInPortAndWeight) {
-  const auto config = good("mqtt://b1:1884*2,b2,127.0.0.1:1*65535");
+  const auto config = good_uri("mqtt://b1:1884*2,b2,127.0.0.1:1*65535");
   EXPECT_EQ(config.kind, EndpointKind::state_store);
   EXPECT_EQ(identities(config), (std::vector<std::string>{"b1:1884", "b2:1883", "127.0.0.1:1"}));
   EXPECT_EQ(config.nodes[0].weight, 2u);
@@ -44,89 +44,92 @@ TEST(ConfigUri, FillsInPortAndWeight) {
 }
 
 TEST(ConfigUri, TakesIpv6InBracketsOnly) {
-  const auto config = good("mqtt://[::1]:1885,[fe80::2]*3,[::ffff:1.2.3.4]");
+  const auto config = good_uri("mqtt://[::1]:1885,[fe80::2]*3,[::ffff:1.2.3.4]");
   EXPECT_EQ(identities(config),
             (std::vector<std::string>{"[::1]:1885", "[fe80::2]:1883", "[::ffff:1.2.3.4]:1883"}));
   EXPECT_EQ(config.nodes[0].host, "::1");
-  EXPECT_EQ(refusal("mqtt://::1:1883"), "server 1: an IPv6 address stands in brackets");
-  EXPECT_EQ(refusal("mqtt://[::1:1883"), "server 1: a bracket is not closed");
-  EXPECT_EQ(refusal("mqtt://[::1]1883"), "server 1: only a port may follow the bracket");
-  EXPECT_EQ(refusal("mqtt://[::g]"), "server 1: what stands in brackets is not an IPv6 address");
-  EXPECT_EQ(refusal("mqtt://[b1]"), "server 1: what stands in brackets is not an IPv6 address");
-  EXPECT_EQ(refusal("mqtt://[]"), "server 1: the host is empty");
+  EXPECT_EQ(refusal_of_uri("mqtt://::1:1883"), "server 1: an IPv6 address stands in brackets");
+  EXPECT_EQ(refusal_of_uri("mqtt://[::1:1883"), "server 1: a bracket is not closed");
+  EXPECT_EQ(refusal_of_uri("mqtt://[::1]1883"), "server 1: only a port may follow the bracket");
+  EXPECT_EQ(refusal_of_uri("mqtt://[::g]"),
+            "server 1: what stands in brackets is not an IPv6 address");
+  EXPECT_EQ(refusal_of_uri("mqtt://[b1]"),
+            "server 1: what stands in brackets is not an IPv6 address");
+  EXPECT_EQ(refusal_of_uri("mqtt://[]"), "server 1: the host is empty");
 }
 
 TEST(ConfigUri, NamesTheServerThatIsWrong) {
-  EXPECT_EQ(refusal("mqtt://"), "server 1 is empty");
-  EXPECT_EQ(refusal("mqtt://b1,,b2"), "server 2 is empty");
-  EXPECT_EQ(refusal("mqtt://b1,"), "server 2 is empty");
-  EXPECT_EQ(refusal("mqtt://:1883"), "server 1: the host is empty");
-  EXPECT_EQ(refusal("mqtt://b1,*2"), "server 2: the host is empty");
-  EXPECT_EQ(refusal("mqtt://b1;b2"), "server 1: the host is neither a name nor an address");
-  EXPECT_EQ(refusal("mqtt://127.0.0.256"), "server 1: the host is neither a name nor an address");
-  EXPECT_EQ(refusal("mqtt://" + std::string(254, 'a')),
+  EXPECT_EQ(refusal_of_uri("mqtt://"), "server 1 is empty");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1,,b2"), "server 2 is empty");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1,"), "server 2 is empty");
+  EXPECT_EQ(refusal_of_uri("mqtt://:1883"), "server 1: the host is empty");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1,*2"), "server 2: the host is empty");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1;b2"), "server 1: the host is neither a name nor an address");
+  EXPECT_EQ(refusal_of_uri("mqtt://127.0.0.256"),
+            "server 1: the host is neither a name nor an address");
+  EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(254, 'a')),
             "server 1: the host is neither a name nor an address");
   for (const auto* port : {"0", "65536", "-1", "+1", "1883x", "", "99999999999999999999"}) {
-    EXPECT_EQ(refusal(std::string("mqtt://ok,b:") + port),
+    EXPECT_EQ(refusal_of_uri(std::string("mqtt://ok,b:") + port),
               "server 2: the port is not an integer from 1 to 65535");
   }
   for (const auto* weight : {"0", "65536", "-1", "1.5", "", "2*3", "x"}) {
-    EXPECT_EQ(refusal(std::string("mqtt://ok,b:1*") + weight),
+    EXPECT_EQ(refusal_of_uri(std::string("mqtt://ok,b:1*") + weight),
               "server 2: the weight is not an integer from 1 to 65535");
   }
 }
 
 TEST(ConfigUri, RefusesAServerGivenTwice) {
-  EXPECT_EQ(refusal("mqtt://b1,b2,b1:1883"), "server 3: b1:1883 is given twice");
-  EXPECT_EQ(refusal("mqtt://b1*2,b1"), "server 2: b1:1883 is given twice");
-  EXPECT_EQ(refusal("mqtt://Broker,bROKER"), "server 2: bROKER:1883 is given twice");
-  EXPECT_EQ(good("mqtt://b1:1,b1:2").nodes.size(), 2u);
+  EXPECT_EQ(refusal_of_uri("mqtt://b1,b2,b1:1883"), "server 3: b1:1883 is given twice");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1*2,b1"), "server 2: b1:1883 is given twice");
+  EXPECT_EQ(refusal_of_uri("mqtt://Broker,bROKER"), "server 2: bROKER:1883 is given twice");
+  EXPECT_EQ(good_uri("mqtt://b1:1,b1:2").nodes.size(), 2u);
 }
 
 TEST(ConfigUri, TakesAtMost1024Servers) {
   std::string uri = "mqtt://b0";
   for (int i = 1; i < 1024; ++i) uri += ",b" + std::to_string(i);
-  EXPECT_EQ(good(uri).nodes.size(), 1024u);
-  EXPECT_EQ(refusal(uri + ",one-more"), "server 1025: there are more than 1024 servers");
-  EXPECT_EQ(refusal("mqtt://" + std::string(1u << 20, 'a')), "the URI is longer than 1 MiB");
+  EXPECT_EQ(good_uri(uri).nodes.size(), 1024u);
+  EXPECT_EQ(refusal_of_uri(uri + ",one-more"), "server 1025: there are more than 1024 servers");
+  EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(1u << 20, 'a')), "the URI is longer than 1 MiB");
 }
 
 TEST(ConfigUri, DecodesUserAndPassword) {
-  const auto config = good("mqtt://us%65r:p%40s%3As%2C%25%00@localhost");
+  const auto config = good_uri("mqtt://us%65r:p%40s%3As%2C%25%00@localhost");
   EXPECT_EQ(config.user, "user");
   EXPECT_EQ(config.password, std::string("p@s:s,%\0", 8));
-  EXPECT_EQ(good("mqtt://u:a:b@localhost").password, "a:b");
-  EXPECT_EQ(good("mqtt://u@b1").user, "u");
-  EXPECT_EQ(good("mqtt://:only@localhost").password, "only");
+  EXPECT_EQ(good_uri("mqtt://u:a:b@localhost").password, "a:b");
+  EXPECT_EQ(good_uri("mqtt://u@b1").user, "u");
+  EXPECT_EQ(good_uri("mqtt://:only@localhost").password, "only");
   for (const auto* login : {"u%", "u%4", "u%4g", "u:p%", "u:%zz"}) {
-    EXPECT_EQ(refusal("mqtt://" + std::string(login) + "@localhost"),
+    EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(login) + "@localhost"),
               "in user and password a % is followed by two hexadecimal digits");
   }
-  EXPECT_EQ(refusal("mqtt://@b1"), "before the @ there is no user");
-  EXPECT_EQ(refusal("mqtt://:@b1"), "before the @ there is no user");
-  EXPECT_EQ(refusal("mqtt://u%00@b1"), "the user is not UTF-8 text without NUL");
-  EXPECT_EQ(refusal("mqtt://%ff@b1"), "the user is not UTF-8 text without NUL");
-  EXPECT_EQ(refusal("mqtt://" + std::string(65'536, 'u') + "@b1"),
+  EXPECT_EQ(refusal_of_uri("mqtt://@b1"), "before the @ there is no user");
+  EXPECT_EQ(refusal_of_uri("mqtt://:@b1"), "before the @ there is no user");
+  EXPECT_EQ(refusal_of_uri("mqtt://u%00@b1"), "the user is not UTF-8 text without NUL");
+  EXPECT_EQ(refusal_of_uri("mqtt://%ff@b1"), "the user is not UTF-8 text without NUL");
+  EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(65'536, 'u') + "@b1"),
             "the user has more than 65535 bytes");
-  EXPECT_EQ(refusal("mqtt://u:" + std::string(65'536, 'p') + "@localhost"),
+  EXPECT_EQ(refusal_of_uri("mqtt://u:" + std::string(65'536, 'p') + "@localhost"),
             "the password has more than 65535 bytes");
 }
 
 TEST(ConfigUri, KeepsAPasswordFromLeavingTheMachineUnencrypted) {
   for (const auto* host :
        {"127.0.0.1", "127.255.0.9:1", "[::1]", "localhost", "LocalHost:77", "[0:0:0:0:0:0:0:1]"}) {
-    EXPECT_EQ(good("mqtt://u:p@" + std::string(host)).password, "p") << host;
+    EXPECT_EQ(good_uri("mqtt://u:p@" + std::string(host)).password, "p") << host;
   }
   for (const auto* host :
        {"b1", "128.0.0.1", "10.0.0.1", "[::2]", "localhost.example", "[::ffff:127.0.0.1]"}) {
-    EXPECT_THAT(refusal("mqtt://u:p@localhost," + std::string(host)),
+    EXPECT_THAT(refusal_of_uri("mqtt://u:p@localhost," + std::string(host)),
                 HasSubstr("unencrypted, which needs allow_plain_password=1"))
         << host;
   }
-  EXPECT_EQ(good("mqtt://u:p@b1?allow_plain_password=1").password, "p");
-  EXPECT_EQ(refusal("mqtt://u:p@b1:7?allow_plain_password=0"),
+  EXPECT_EQ(good_uri("mqtt://u:p@b1?allow_plain_password=1").password, "p");
+  EXPECT_EQ(refusal_of_uri("mqtt://u:p@b1:7?allow_plain_password=0"),
             "the password would reach b1:7 unencrypted, which needs allow_plain_password=1");
-  EXPECT_EQ(good("mqtt://only-a-user@b1").user, "only-a-user");
+  EXPECT_EQ(good_uri("mqtt://only-a-user@b1").user, "only-a-user");
 }
 
 TEST(ConfigUri, NeverRepeatsAPasswordHoweverItIsMistyped) {
@@ -145,133 +148,139 @@ TEST(ConfigUri, NeverRepeatsAPasswordHoweverItIsMistyped) {
 
 TEST(ConfigUri, RefusesWhatHasNoPlaceInAUri) {
   for (const auto* uri : {"", "b1:1883"}) {
-    EXPECT_EQ(refusal(uri),
+    EXPECT_EQ(refusal_of_uri(uri),
               "the URI does not begin with mqtt://, memcached://, embedded:// or redis://, or with "
               "TLS mqtts://, memcacheds:// or rediss://");
   }
   for (const auto* uri : {"http://b1", "://b1", "embeddeds://1", "mqttss://b1"}) {
-    EXPECT_EQ(refusal(uri),
+    EXPECT_EQ(refusal_of_uri(uri),
               "the scheme is not mqtt, memcached, embedded or redis, or with TLS mqtts, memcacheds "
               "or rediss");
   }
-  EXPECT_THAT(refusal("mqtt://b1/x"), HasSubstr("may not follow the servers"));
-  EXPECT_THAT(refusal("mqtt://b1//"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1/x"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1//"), HasSubstr("may not follow the servers"));
   for (const auto* path : {"mqtt:///", "mqtt:///?timeout=1s"}) {
-    EXPECT_EQ(refusal(path), "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
+    EXPECT_EQ(refusal_of_uri(path),
+              "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
   }
-  EXPECT_THAT(refusal("mqtt://b1#x"), HasSubstr("may not follow the servers"));
-  EXPECT_THAT(refusal("mqtt://b1, b2"), HasSubstr("blanks"));
-  EXPECT_THAT(refusal("mqtt://b1\n"), HasSubstr("blanks"));
-  EXPECT_THAT(refusal(std::string_view("mqtt://b1\0", 10)), HasSubstr("blanks"));
-  EXPECT_THAT(refusal("mqtt://b1?timeout=1 s"), HasSubstr("blanks"));
-  EXPECT_THAT(refusal("mqtt://b\xc3\xa4"), HasSubstr("neither a name nor an address"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1#x"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1, b2"), HasSubstr("blanks"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1\n"), HasSubstr("blanks"));
+  EXPECT_THAT(refusal_of_uri(std::string_view("mqtt://b1\0", 10)), HasSubstr("blanks"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1?timeout=1 s"), HasSubstr("blanks"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b\xc3\xa4"), HasSubstr("neither a name nor an address"));
 }
 
 TEST(ConfigUri, APathIsAUnixSocket) {
-  const ClusterConfig config = good("memcached:///run/a.sock*3,/run/B%2Cb.sock,c1/?timeout=2s");
+  const ClusterConfig config = good_uri("memcached:///run/a.sock*3,/run/B%2Cb.sock,c1/?timeout=2s");
   EXPECT_EQ(identities(config),
             (std::vector<std::string>{"/run/a.sock", "/run/B,b.sock", "c1:11211"}));
   EXPECT_EQ(config.nodes[0].weight, 3u);
   EXPECT_EQ(config.nodes[0].port, 0);
   // A password does not leave the machine.
-  EXPECT_EQ(identities(good("mqtt://u:p@/run/mosquitto.sock")),
+  EXPECT_EQ(identities(good_uri("mqtt://u:p@/run/mosquitto.sock")),
             (std::vector<std::string>{"/run/mosquitto.sock"}));
   // The case of a path counts.
-  EXPECT_EQ(good("memcached:///run/a,/run/A").nodes.size(), 2u);
+  EXPECT_EQ(good_uri("memcached:///run/a,/run/A").nodes.size(), 2u);
 }
 
 TEST(ConfigUri, RefusesAUnixSocketWhereOnlyHostsHaveARule) {
-  EXPECT_EQ(refusal("memcached:///run/a.sock,/run/a.sock"), "server 2: /run/a.sock is given twice");
-  EXPECT_EQ(refusal("memcached:///run/a%2"),
+  EXPECT_EQ(refusal_of_uri("memcached:///run/a.sock,/run/a.sock"),
+            "server 2: /run/a.sock is given twice");
+  EXPECT_EQ(refusal_of_uri("memcached:///run/a%2"),
             "server 1: in a path a % is followed by two hexadecimal digits");
-  EXPECT_EQ(refusal("memcached:///" + std::string(107, 'x')),
+  EXPECT_EQ(refusal_of_uri("memcached:///" + std::string(107, 'x')),
             "server 1: the path of a Unix socket has 2 to 107 bytes without NUL");
-  EXPECT_THAT(refusal("memcacheds:///run/a.sock"),
+  EXPECT_THAT(refusal_of_uri("memcacheds:///run/a.sock"),
               HasSubstr("TLS is for servers with a name or an address, and /run/a.sock is the path "
                         "of a Unix socket"));
-  EXPECT_THAT(refusal("memcached:///run/a.sock?ring=libmemcached"),
+  EXPECT_THAT(refusal_of_uri("memcached:///run/a.sock?ring=libmemcached"),
               HasSubstr("option ring is for"));
-  EXPECT_THAT(refusal("redis:///run/a.sock"), HasSubstr("routing=ring"));
-  EXPECT_EQ(good("redis:///run/a.sock?routing=ring").nodes.size(), 1u);
-  EXPECT_THAT(refusal("mqtt://u:/p@b1"), HasSubstr("may not follow the servers"));
-  EXPECT_THAT(refusal("mqtt://b1,b2/run/a.sock"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal_of_uri("redis:///run/a.sock"), HasSubstr("routing=ring"));
+  EXPECT_EQ(good_uri("redis:///run/a.sock?routing=ring").nodes.size(), 1u);
+  EXPECT_THAT(refusal_of_uri("mqtt://u:/p@b1"), HasSubstr("may not follow the servers"));
+  EXPECT_THAT(refusal_of_uri("mqtt://b1,b2/run/a.sock"), HasSubstr("may not follow the servers"));
 }
 
 TEST(ConfigUri, TakesASlashAfterTheServers) {
-  EXPECT_EQ(identities(good("mqtt://b1,b2:1884/")),
+  EXPECT_EQ(identities(good_uri("mqtt://b1,b2:1884/")),
             (std::vector<std::string>{"b1:1883", "b2:1884"}));
-  EXPECT_EQ(good("memcached://c1/?timeout=2s").timeout, 2s);
-  EXPECT_EQ(good("embedded://3/").nodes.size(), 3u);
+  EXPECT_EQ(good_uri("memcached://c1/?timeout=2s").timeout, 2s);
+  EXPECT_EQ(good_uri("embedded://3/").nodes.size(), 3u);
 }
 
 TEST(ConfigUri, TakesASchemeInAnyCase) {
-  EXPECT_EQ(good("MQTT://b1").kind, EndpointKind::state_store);
-  EXPECT_EQ(good("Embedded://1").kind, EndpointKind::embedded);
+  EXPECT_EQ(good_uri("MQTT://b1").kind, EndpointKind::state_store);
+  EXPECT_EQ(good_uri("Embedded://1").kind, EndpointKind::embedded);
 }
 
 TEST(ConfigUri, APathMayHaveAnyByteInIt) {
-  const auto config = good("embedded://1?data=/var/a%20b%26c/%25&durability=100ms");
+  const auto config = good_uri("embedded://1?data=/var/a%20b%26c/%25&durability=100ms");
   EXPECT_EQ(config.engine_options, (std::vector<std::pair<std::string, std::string>>{
                                        {"data", "/var/a b&c/%"}, {"durability", "100ms"}}));
-  EXPECT_EQ(refusal("embedded://1?data=50%"),
+  EXPECT_EQ(refusal_of_uri("embedded://1?data=50%"),
             "option data has a % that is not followed by two hexadecimal digits");
 }
 
 TEST(ConfigUri, CountsEmbeddedEngines) {
-  const auto config = good("embedded://3?name=shared&max_keys=5&spelling=page");
+  const auto config = good_uri("embedded://3?name=shared&max_keys=5&spelling=page");
   EXPECT_EQ(config.kind, EndpointKind::embedded);
   EXPECT_EQ(identities(config),
             (std::vector<std::string>{"embedded:0", "embedded:1", "embedded:2"}));
   EXPECT_EQ(config.embedded_name, "shared");
   EXPECT_EQ(config.engine_options, (std::vector<std::pair<std::string, std::string>>{
                                        {"max_keys", "5"}, {"spelling", "page"}}));
-  EXPECT_EQ(good("embedded://1024").nodes.size(), 1024u);
+  EXPECT_EQ(good_uri("embedded://1024").nodes.size(), 1024u);
   for (const auto* count : {"", "0", "1025", "-1", "three", "3*2", "3,4", "1.5", "3:1"}) {
-    EXPECT_EQ(refusal("embedded://" + std::string(count)),
+    EXPECT_EQ(refusal_of_uri("embedded://" + std::string(count)),
               "embedded:// is followed by the number of engines, an integer from 1 to 1024")
         << count;
   }
-  EXPECT_EQ(refusal("embedded://u@3"), "embedded:// takes no user and no password");
+  EXPECT_EQ(refusal_of_uri("embedded://u@3"), "embedded:// takes no user and no password");
 }
 
 TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
-  const auto config = good("memcached://c1,c2:11212*3?ring=libmemcached-weighted&protocol=meta");
+  const auto config =
+      good_uri("memcached://c1,c2:11212*3?ring=libmemcached-weighted&protocol=meta");
   EXPECT_EQ(config.kind, EndpointKind::memcached);
   EXPECT_EQ(identities(config), (std::vector<std::string>{"c1:11211", "c2:11212"}));
   EXPECT_EQ(config.locator, LocatorKind::ring);
   EXPECT_EQ(config.ring, RingProfile::libmemcached_weighted);
   EXPECT_EQ(config.protocol, MemcachedProtocol::meta);
-  EXPECT_EQ(good("memcached://c1?failover=rehash").failover, FailoverMode::rehash);
-  EXPECT_EQ(good("memcached://10.0.0.1,[::1]?ring=spymemcached").ring, RingProfile::spymemcached);
-  EXPECT_EQ(refusal("memcached://c1?ring=spymemcached"),
+  EXPECT_EQ(good_uri("memcached://c1?failover=rehash").failover, FailoverMode::rehash);
+  EXPECT_EQ(good_uri("memcached://10.0.0.1,[::1]?ring=spymemcached").ring,
+            RingProfile::spymemcached);
+  EXPECT_EQ(refusal_of_uri("memcached://c1?ring=spymemcached"),
             "option ring=spymemcached takes numeric addresses only, and c1:11211 is a name");
-  EXPECT_EQ(refusal("memcached://c1?locator=slots&ring=libmemcached"),
+  EXPECT_EQ(refusal_of_uri("memcached://c1?locator=slots&ring=libmemcached"),
             "option ring implies locator=ring, and locator is slots");
-  EXPECT_EQ(refusal("memcached://c1?ring=libmemcached&locator=slots"),
+  EXPECT_EQ(refusal_of_uri("memcached://c1?ring=libmemcached&locator=slots"),
             "option ring implies locator=ring, and locator is slots");
-  EXPECT_EQ(refusal("mqtt://b1?ring=libmemcached"), "option ring is for memcached:// only");
-  EXPECT_EQ(good("mqtt://b1?failover=rehash").failover, FailoverMode::rehash);
-  EXPECT_EQ(good("embedded://3?failover=rehash").failover, FailoverMode::rehash);
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?ring=libmemcached"), "option ring is for memcached:// only");
+  EXPECT_EQ(good_uri("mqtt://b1?failover=rehash").failover, FailoverMode::rehash);
+  EXPECT_EQ(good_uri("embedded://3?failover=rehash").failover, FailoverMode::rehash);
 }
 
 TEST(ConfigUri, RefusesUnknownRepeatedAndMisplacedOptions) {
-  EXPECT_EQ(refusal("mqtt://b1?colour=red"), "option colour is unknown");
-  EXPECT_EQ(refusal("mqtt://b1?Timeout=1s"), "option Timeout is unknown");
-  EXPECT_EQ(refusal("mqtt://b1?timeout=1s&spin=1&timeout=1s"), "option timeout is given twice");
-  EXPECT_EQ(refusal("mqtt://b1?name=x"), "option name is for embedded:// only");
-  EXPECT_EQ(refusal("mqtt://b1?max_keys=1"), "option max_keys is for embedded:// only");
-  EXPECT_EQ(refusal("embedded://1?max_keys=1&max_keys=2"), "option max_keys is given twice");
-  EXPECT_EQ(refusal("mqtt://b1?password=x"), "option password is unknown");
-  EXPECT_EQ(refusal("mqtt://b1?"), "option 1 is not name=value");
-  EXPECT_EQ(refusal("mqtt://b1?spin=1&"), "option 2 is not name=value");
-  EXPECT_EQ(refusal("mqtt://b1?spin"), "option 1 is not name=value");
-  EXPECT_THAT(refusal("mqtt://b1?=1"), HasSubstr("the name of an option is not"));
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?colour=red"), "option colour is unknown");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?Timeout=1s"), "option Timeout is unknown");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?timeout=1s&spin=1&timeout=1s"),
+            "option timeout is given twice");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?name=x"), "option name is for embedded:// only");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?max_keys=1"), "option max_keys is for embedded:// only");
+  EXPECT_EQ(refusal_of_uri("embedded://1?max_keys=1&max_keys=2"), "option max_keys is given twice");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?password=x"), "option password is unknown");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?"), "option 1 is not name=value");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?spin=1&"), "option 2 is not name=value");
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?spin"), "option 1 is not name=value");
+  EXPECT_THAT(refusal_of_uri("mqtt://b1?=1"), HasSubstr("the name of an option is not"));
 }
 
 TEST(ConfigUri, ChecksWhatNeedsTheWholeUri) {
-  EXPECT_EQ(refusal("mqtt://b1?pool_min=4"), "option pool_max is 1, below pool_min, which is 4");
-  EXPECT_EQ(good("mqtt://b1?pool_min=4&pool_max=4").pool_min, 4u);
-  EXPECT_EQ(good("mqtt://b1?pool_max=2&pool_min=0").pool_max, 2u);
+  EXPECT_EQ(refusal_of_uri("mqtt://b1?pool_min=4"),
+            "option pool_max is 1, below pool_min, which is 4");
+  EXPECT_EQ(good_uri("mqtt://b1?pool_min=4&pool_max=4").pool_min, 4u);
+  EXPECT_EQ(good_uri("mqtt://b1?pool_max=2&pool_min=0").pool_max, 2u);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Thrower {};
 void from_json(const nlohmann::json&, Thrower&) { throw std::runtime_error("secret"); }
 void to_json(nlohmann::json&, const Thrower&) { throw 7; }
 
-std::string refusal(std::string_view text) {
+std::string refusal_of_value(std::string_view text) {
   const auto value = decode<Reading>("plant/1", text);
   EXPECT_FALSE(value.has_value()) << text;
   if (value.has_value()) return {};
@@ -49,20 +49,20 @@ TEST(JsonValues, ComeBackAsTheyWent) {
 }
 
 TEST(JsonValues, WhatDoesNotFitIsNamedByItsKey) {
-  EXPECT_EQ(refusal(""), "the value of \"plant/1\" is not JSON");
-  EXPECT_EQ(refusal("{\"unit\":"), "the value of \"plant/1\" is not JSON");
-  EXPECT_EQ(refusal("{} x"), "the value of \"plant/1\" is not JSON");
-  EXPECT_EQ(refusal("\xff"), "the value of \"plant/1\" is not JSON");
-  EXPECT_EQ(refusal("{}"),
+  EXPECT_EQ(refusal_of_value(""), "the value of \"plant/1\" is not JSON");
+  EXPECT_EQ(refusal_of_value("{\"unit\":"), "the value of \"plant/1\" is not JSON");
+  EXPECT_EQ(refusal_of_value("{} x"), "the value of \"plant/1\" is not JSON");
+  EXPECT_EQ(refusal_of_value("\xff"), "the value of \"plant/1\" is not JSON");
+  EXPECT_EQ(refusal_of_value("{}"),
             "the value of \"plant/1\" does not fit the wanted type (json exception 403)");
-  EXPECT_EQ(refusal(R"({"unit":3,"value":1})"),
+  EXPECT_EQ(refusal_of_value(R"({"unit":3,"value":1})"),
             "the value of \"plant/1\" does not fit the wanted type (json exception 302)");
 }
 
 TEST(JsonValues, NoSentenceContainsTheValue) {
   for (const auto* text : {"hunter2", "{\"hunter2\":1}", "\"hunter2", "[\"hunter2\"]",
                            "{\"unit\":\"hunter2\",\"value\":\"hunter2\"}"}) {
-    EXPECT_THAT(refusal(text), Not(HasSubstr("hunter2"))) << text;
+    EXPECT_THAT(refusal_of_value(text), Not(HasSubstr("hunter2"))) << text;
   }
   const auto value = encode("k", std::string("hunter2\xff"));
   ASSERT_FALSE(value.has_value());

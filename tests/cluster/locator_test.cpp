@@ -56,8 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Locators, EveryLocator,
                            return test.param == LocatorKind::slots ? "Slots" : "Ring";
                          });
 
-struct AllBut final : NodeFilter {
-  explicit AllBut(std::uint32_t gone) : node(gone) {}
+struct AllNodesBut final : NodeFilter {
+  explicit AllNodesBut(std::uint32_t gone) : node(gone) {}
   bool takes(std::uint32_t other) const noexcept override { return other != node; }
   std::uint32_t node;
 };
@@ -74,7 +74,7 @@ TEST_P(EveryLocator, TheStandInIsWhoWouldOwnTheKeyIfItsOwnerWereGone) {
       rest.erase(rest.begin() + gone);
       const std::vector<std::string> expected = owners(GetParam(), rest);
       for (int i = 0; i < 500; ++i) {
-        const std::uint32_t stand_in = locator->stand_in(key(i), AllBut(gone));
+        const std::uint32_t stand_in = locator->stand_in(key(i), AllNodesBut(gone));
         ASSERT_EQ(nodes[stand_in].identity(), expected[static_cast<std::size_t>(i)]) << key(i);
       }
     }

@@ -12,12 +12,12 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
-ServerSource good(std::string_view uri) {
+ServerSource good_source(std::string_view uri) {
   auto source = ServerSource::parse_uri(uri);
   EXPECT_TRUE(source.has_value()) << uri << ": " << source.error().message();
   return source ? std::move(*source) : ServerSource{};
 }
-std::string refusal(std::string_view uri) {
+std::string refusal_of_source(std::string_view uri) {
   const auto source = ServerSource::parse_uri(uri);
   EXPECT_FALSE(source.has_value()) << uri;
   if (source) return {};
@@ -28,7 +28,7 @@ std::string refusal(std::string_view uri) {
 
 TEST(ServerSource, OfSrvRecordsIsAName) {
   const auto source =
-      good("Memcached+SRV://_memcached._tcp.cache.example?timeout=250ms&pool_max=2");
+      good_source("Memcached+SRV://_memcached._tcp.cache.example?timeout=250ms&pool_max=2");
   EXPECT_EQ(source.kind, SourceKind::srv);
   EXPECT_EQ(source.host, "_memcached._tcp.cache.example");
   EXPECT_EQ(source.port, 0);
@@ -36,21 +36,22 @@ TEST(ServerSource, OfSrvRecordsIsAName) {
   EXPECT_EQ(source.config.timeout, 250ms);
   EXPECT_EQ(source.config.pool_max, 2u);
   EXPECT_TRUE(source.config.nodes.empty());
-  EXPECT_EQ(good("mqtts+srv://_secure-mqtt._tcp.plant/").config.kind, EndpointKind::state_store);
-  EXPECT_TRUE(good("rediss+srv://_redis._tcp.a?routing=ring").config.tls);
+  EXPECT_EQ(good_source("mqtts+srv://_secure-mqtt._tcp.plant/").config.kind,
+            EndpointKind::state_store);
+  EXPECT_TRUE(good_source("rediss+srv://_redis._tcp.a?routing=ring").config.tls);
 }
 
 TEST(ServerSource, OfElastiCacheIsAnEndpoint) {
   const auto source =
-      good("memcached+elasticache://x.cfg.use1.cache.amazonaws.com:11212?ring=libmemcached");
+      good_source("memcached+elasticache://x.cfg.use1.cache.amazonaws.com:11212?ring=libmemcached");
   EXPECT_EQ(source.kind, SourceKind::elasticache);
   EXPECT_EQ(source.host, "x.cfg.use1.cache.amazonaws.com");
   EXPECT_EQ(source.port, 11'212);
   EXPECT_EQ(source.config.ring, RingProfile::libmemcached);
   EXPECT_TRUE(source.config.nodes.empty());
-  EXPECT_EQ(good("memcacheds+elasticache://[::1]").host, "::1");
-  EXPECT_EQ(good("memcacheds+elasticache://[::1]").port, 11'211);
-  EXPECT_TRUE(good("memcacheds+elasticache://a").config.tls);
+  EXPECT_EQ(good_source("memcacheds+elasticache://[::1]").host, "::1");
+  EXPECT_EQ(good_source("memcacheds+elasticache://[::1]").port, 11'211);
+  EXPECT_TRUE(good_source("memcacheds+elasticache://a").config.tls);
 }
 
 TEST(ServerSource, IsToldFromServersByItsScheme) {
@@ -74,33 +75,34 @@ TEST(ServerSource, AUriOfServersDoesNotTakeOne) {
 TEST(ServerSource, WhatIsNoSourceIsRefused) {
   const std::string form = "the URI does not begin with SCHEME+srv:// or SCHEME+elasticache://";
   for (const char* uri : {"", "memcached://a", "memcached+dns://a", "memcached+srv", "+://a"}) {
-    EXPECT_EQ(refusal(uri), form) << uri;
+    EXPECT_EQ(refusal_of_source(uri), form) << uri;
   }
-  EXPECT_THAT(refusal("http+srv://a"), HasSubstr("the scheme is not mqtt"));
-  EXPECT_THAT(refusal("+srv://a"), HasSubstr("the scheme is not mqtt"));
-  EXPECT_EQ(refusal("mqtt+elasticache://a"), "mqtt:// has no servers by +elasticache");
-  EXPECT_EQ(refusal("embedded+srv://3"), "embedded:// has no servers by +srv");
-  EXPECT_EQ(refusal("memcached+srv://a,b"), "a source of servers is one name");
-  EXPECT_EQ(refusal("memcached+srv://a*2"), "a source of servers has no weight");
-  EXPECT_EQ(refusal("memcached+srv://a:1"),
+  EXPECT_THAT(refusal_of_source("http+srv://a"), HasSubstr("the scheme is not mqtt"));
+  EXPECT_THAT(refusal_of_source("+srv://a"), HasSubstr("the scheme is not mqtt"));
+  EXPECT_EQ(refusal_of_source("mqtt+elasticache://a"), "mqtt:// has no servers by +elasticache");
+  EXPECT_EQ(refusal_of_source("embedded+srv://3"), "embedded:// has no servers by +srv");
+  EXPECT_EQ(refusal_of_source("memcached+srv://a,b"), "a source of servers is one name");
+  EXPECT_EQ(refusal_of_source("memcached+srv://a*2"), "a source of servers has no weight");
+  EXPECT_EQ(refusal_of_source("memcached+srv://a:1"),
             "the name of SRV records has no port: the records name the ports");
-  EXPECT_EQ(refusal("memcached+srv://a..b"), "the name of the SRV records has an empty part");
-  EXPECT_EQ(refusal("memcached+elasticache:///run/a.sock"),
+  EXPECT_EQ(refusal_of_source("memcached+srv://a..b"),
+            "the name of the SRV records has an empty part");
+  EXPECT_EQ(refusal_of_source("memcached+elasticache:///run/a.sock"),
             "a source of servers is no Unix socket");
-  EXPECT_EQ(refusal("memcached+elasticache://a:0"),
+  EXPECT_EQ(refusal_of_source("memcached+elasticache://a:0"),
             "server 1: the port is not an integer from 1 to 65535");
-  EXPECT_EQ(refusal("memcached+srv://"), "server 1 is empty");
-  EXPECT_EQ(refusal("memcached+srv://a?colour=red"), "option colour is unknown");
+  EXPECT_EQ(refusal_of_source("memcached+srv://"), "server 1 is empty");
+  EXPECT_EQ(refusal_of_source("memcached+srv://a?colour=red"), "option colour is unknown");
 }
 
 TEST(ServerSource, KeepsAPasswordAsAUriOfServersDoes) {
-  EXPECT_EQ(good("redis+srv://u:p%40ss@a?allow_plain_password=1").config.password, "p@ss");
-  EXPECT_EQ(good("redis+srv://u:p%40ss@a?allow_plain_password=1").host, "a");
-  EXPECT_THAT(refusal("redis+srv://u:secret@a"), HasSubstr("allow_plain_password"));
+  EXPECT_EQ(good_source("redis+srv://u:p%40ss@a?allow_plain_password=1").config.password, "p@ss");
+  EXPECT_EQ(good_source("redis+srv://u:p%40ss@a?allow_plain_password=1").host, "a");
+  EXPECT_THAT(refusal_of_source("redis+srv://u:secret@a"), HasSubstr("allow_plain_password"));
   for (const char* uri :
        {"redis+srv://u:se,cret@a", "redis+srv://u:secret@a,b", "redis+srv://u:secret@a:1",
         "redis+x://u:secret@a", "embedded+srv://u:secret@3", "redis+elasticache://u:secret@a"}) {
-    EXPECT_THAT(refusal(uri), Not(HasSubstr("cret"))) << uri;
+    EXPECT_THAT(refusal_of_source(uri), Not(HasSubstr("cret"))) << uri;
   }
 }
 

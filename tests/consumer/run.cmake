@@ -1,7 +1,8 @@
 # cmake -D SOURCE=tree -D WORK=folder -D CXX=compiler -D LAUNCHER=launcher -P run.cmake
 # Builds a static library, with nothing but the core packages, inside a user's project
-# (add_subdirectory) and runs that; installs it, and lets a project find, link and run it. The
-# shared library is that of tests/package.
+# (add_subdirectory) and runs that; installs it, and lets a project find, link and run it. Each
+# source is compiled alone, which shows that it includes what it needs. The shared library is that
+# of tests/package.
 
 set(prefix "${WORK}/prefix")
 set(generator -G Ninja "-DCMAKE_CXX_COMPILER=${CXX}")
@@ -26,7 +27,7 @@ endfunction()
 
 file(REMOVE_RECURSE "${prefix}" "${WORK}/found")
 build_and_run("${WORK}/subdirectory" "-DSHEAF_SOURCE=${SOURCE}" -DSHEAF_INSTALL=ON -DSHEAF_TLS=OFF
-  -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
+  -DSHEAF_UNITY=OFF -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)  # it is the build that takes the time
 file(GLOB_RECURSE built "${WORK}/subdirectory/*.a" "${WORK}/subdirectory/*.so")
 if(NOT built STREQUAL "${WORK}/subdirectory/sheaf/libsheaf.a")

@@ -38,7 +38,7 @@ std::function<void(Result<Value>)> keep(Kept& kept) {
   };
 }
 
-Client::Compute made(std::string value) {
+Client::Compute made_driven(std::string value) {
   return [value = std::move(value)] { return value; };
 }
 
@@ -75,7 +75,7 @@ TEST_P(DrivenComputing, AFunctionRunsInPollAndWhoWaitsGetsItsValue) {
         return std::string("made");
       },
       keep(first));
-  client_.async().get_or_compute("key", {.timeout = 20s}, made("made"), keep(second));
+  client_.async().get_or_compute("key", {.timeout = 20s}, made_driven("made"), keep(second));
   turn_until([&] { return first && second; });
   EXPECT_EQ(first->value().data, "made");
   EXPECT_EQ(second->value().data, "made");
@@ -87,8 +87,9 @@ TEST_P(DrivenComputing, ABlockingWaiterDrivesForAFunctionThatThePollingThreadRun
   client_.async().get_or_compute("key", {.timeout = 20s}, held(done), keep(leader));
   turn_until([&] { return done.has_value(); });
   std::promise<Result<Value>> waited;
-  std::thread waiter(
-      [&] { waited.set_value(client_.get_or_compute("key", {.timeout = 20s}, made("wrong"))); });
+  std::thread waiter([&] {
+    waited.set_value(client_.get_or_compute("key", {.timeout = 20s}, made_driven("wrong")));
+  });
   auto got = waited.get_future();
   (*done)("made");
   turn_until([&] { return got.wait_for(0s) == std::future_status::ready && leader; });
@@ -102,7 +103,8 @@ TEST_P(DrivenComputing, ABlockingCallerComputesWhenNobodyPollsForAFunctionThatHa
   Kept queued;
   client_.async().get_or_compute(
       "key", {.timeout = 20s}, [&] { return ran = true, std::string("there"); }, keep(queued));
-  EXPECT_EQ(client_.get_or_compute("key", {.timeout = 20s}, made("here")).value().data, "here");
+  EXPECT_EQ(client_.get_or_compute("key", {.timeout = 20s}, made_driven("here")).value().data,
+            "here");
   EXPECT_FALSE(queued);
   turn_until([&] { return queued.has_value(); });
   EXPECT_EQ(queued->value().data, "here");
@@ -115,7 +117,7 @@ TEST_P(DrivenComputing, WhoWaitsForWhatItsOwnThreadWouldEndTimesOut) {
   Kept leader;
   client_.async().get_or_compute("key", {.timeout = 20s}, held(done), keep(leader));
   turn_until([&] { return done.has_value(); });
-  const auto got = client_.get_or_compute("key", {.timeout = 300ms}, made("wrong"));
+  const auto got = client_.get_or_compute("key", {.timeout = 300ms}, made_driven("wrong"));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().reason, Reason::timed_out);
   EXPECT_EQ(got.error().outcome, Outcome::not_sent);
@@ -132,7 +134,7 @@ TEST_P(DrivenComputing, TheEndOfAClientThatNobodyPollsEndsItsCallsAndRunsNoFunct
   bool ran = false;
   client_.async().get_or_compute("a", {.timeout = 20s}, held(done), keep(leader));
   turn_until([&] { return done.has_value(); });
-  client_.async().get_or_compute("a", {.timeout = 20s}, made("wrong"), keep(waits));
+  client_.async().get_or_compute("a", {.timeout = 20s}, made_driven("wrong"), keep(waits));
   client_.async().get_or_compute(
       "b", {.timeout = 20s}, [&] { return ran = true, std::string(); }, keep(queued));
   ASSERT_TRUE(client_.get("c"));  // drives the others as far as they get
@@ -197,7 +199,8 @@ TEST_F(LateComputing, AFunctionThatDoesNotBeginByTheDeadlineIsLeftOutAndTheCallE
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().reason, Reason::timed_out);
   EXPECT_EQ(got.error().outcome, Outcome::not_sent);
-  EXPECT_EQ(client.get_or_compute("key", {.timeout = 20s}, made("other")).value().data, "other");
+  EXPECT_EQ(client.get_or_compute("key", {.timeout = 20s}, made_driven("other")).value().data,
+            "other");
   late.run();
   EXPECT_FALSE(ran);
 }
@@ -211,14 +214,16 @@ TEST_F(LateComputing, AFunctionThatHasNotBegunWhenItsTokenIsStoppedIsLeftOut) {
   const auto got = stopped.get();
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().reason, Reason::cancelled);
-  EXPECT_EQ(client.get_or_compute("key", {.timeout = 20s}, made("other")).value().data, "other");
+  EXPECT_EQ(client.get_or_compute("key", {.timeout = 20s}, made_driven("other")).value().data,
+            "other");
   late.run();
   EXPECT_FALSE(ran);
 }
 
 TEST_F(LateComputing, ACallerOnItsOwnStackComputesInPlaceOfAFunctionThatHasNotBegun) {
   auto later = queued({.timeout = 20s});
-  EXPECT_EQ(client.get_or_compute("key", {.timeout = 20s}, made("here")).value().data, "here");
+  EXPECT_EQ(client.get_or_compute("key", {.timeout = 20s}, made_driven("here")).value().data,
+            "here");
   EXPECT_EQ(later.get().value().data, "here");
   late.run();
   EXPECT_FALSE(ran);

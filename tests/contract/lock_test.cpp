@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::EndpointFactory;
 
-constexpr int each = test::sanitized ? 50 : 500;
+constexpr int each_adds = test::sanitized ? 50 : 500;
 // Of a lock that must be kept: a machine that stands still for two thirds of it loses it.
 constexpr auto kept_lease = test::sanitized ? 3s : 1s;
 
@@ -248,7 +248,7 @@ TEST_P(LockContract, EightClientsCountUnderOneLock) {
     threads.emplace_back([&] {
       Client own = test::open(endpoint->uri());
       Locker locker(own);
-      for (int done = 0; done < each;) {
+      for (int done = 0; done < each_adds;) {
         auto guard = locker.lock("sum", {.wait = 60s});
         ASSERT_TRUE(guard);
         const auto old = guard->read("{sum}n", {.timeout = 5s});
@@ -261,7 +261,7 @@ TEST_P(LockContract, EightClientsCountUnderOneLock) {
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_EQ(client.get("{sum}n").value()->data, std::to_string(8 * each));
+  EXPECT_EQ(client.get("{sum}n").value()->data, std::to_string(8 * each_adds));
 }
 
 TEST_P(LockContract, AGuardOutlivesItsClient) {
@@ -505,16 +505,16 @@ TEST(Locking, ANodeThatIsNotThereIsAnErrorInTime) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<EndpointFactory>& each_endpoint) {
+std::string name_of_endpoint(const testing::TestParamInfo<EndpointFactory>& each_endpoint) {
   return each_endpoint.param.name;
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AdvisoryLockContract);
 INSTANTIATE_TEST_SUITE_P(Endpoints, LockContract, testing::ValuesIn(test::all_factories()),
-                         name_of);
+                         name_of_endpoint);
 INSTANTIATE_TEST_SUITE_P(Endpoints, FencedLockContract,
-                         testing::ValuesIn(test::endpoint_factories()), name_of);
+                         testing::ValuesIn(test::endpoint_factories()), name_of_endpoint);
 INSTANTIATE_TEST_SUITE_P(Endpoints, AdvisoryLockContract,
-                         testing::ValuesIn(test::memcached_factories()), name_of);
+                         testing::ValuesIn(test::memcached_factories()), name_of_endpoint);
 
 }  // namespace
 }  // namespace sheaf

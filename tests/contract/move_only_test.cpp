@@ -102,17 +102,17 @@ template <class F>
 concept Transforms = requires(Awaitable<Result<GetResult>> call, F f) {
   std::move(call).transform(std::forward<F>(f));
 };
-constexpr bool refuses = awaited_detail::destroys_twice;
+constexpr bool destroys_twice = awaited_detail::destroys_twice;
 const std::string text;
 const auto owns = [text = text] { return text; };
 const auto owns_nothing = [] { return std::string(); };
 const auto change = [text = text](const Result<GetResult>&) { return text; };
-static_assert(Computes<decltype(owns)> != refuses);
+static_assert(Computes<decltype(owns)> != destroys_twice);
 static_assert(Computes<decltype(owns)&>);
 static_assert(Computes<decltype(owns_nothing)>);
 static_assert(Computes<Client::Compute> && Computes<AsyncCompute>);
 static_assert(Computes<std::function<std::string()>>);
-static_assert(Transforms<decltype(change)> != refuses);
+static_assert(Transforms<decltype(change)> != destroys_twice);
 static_assert(Transforms<decltype(change)&>);
 static_assert(Transforms<Change>);
 

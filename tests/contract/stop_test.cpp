@@ -56,7 +56,7 @@ void wait_until(const std::function<bool()>& holds) {
 }
 
 // How long several stops took. A busy machine delays some of them: the second best counts.
-class Measured {
+class MeasuredRelease {
  public:
   void add(steady_clock::duration took) { took_.push_back(took); }
   steady_clock::duration undisturbed() {
@@ -69,7 +69,7 @@ class Measured {
 };
 
 // Stops the call once `begun`; every key it was for must have ended as cancelled, in time.
-std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, Measured& measured,
+std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, MeasuredRelease& measured,
                                     const std::function<bool()>& begun) {
   std::stop_source source;
   auto ended = form.begin(client, source.get_token());
@@ -91,10 +91,10 @@ std::vector<Outcome> stop_and_check(const StopForm& form, Client& client, Measur
 // Several rounds of each form, more of them if a busy machine disturbed them. A round stops one
 // call and adds how long that took.
 void stop_in_rounds(const std::vector<StopForm>& forms,
-                    const std::function<void(const StopForm&, Measured&)>& round) {
+                    const std::function<void(const StopForm&, MeasuredRelease&)>& round) {
   for (const StopForm& form : forms) {
     SCOPED_TRACE(form.name);
-    Measured measured;
+    MeasuredRelease measured;
     for (int i = 0; i < fewest_rounds || (i < most_rounds && measured.undisturbed() >= at_once);
          ++i) {
       round(form, measured);
@@ -105,7 +105,7 @@ void stop_in_rounds(const std::vector<StopForm>& forms,
 }
 
 TEST(Stop, WhatWaitsForAConnectionEndsAtOnceAndWasNotSent) {
-  stop_in_rounds(all_forms(), [](const StopForm& form, Measured& measured) {
+  stop_in_rounds(all_forms(), [](const StopForm& form, MeasuredRelease& measured) {
     const test::DeafServer server;
     Client client = test::open("mqtt://" + server.address() + "?connect_timeout=20s");
     const auto waits = [&] { return client.stats().front().waiting > 0; };
@@ -208,7 +208,7 @@ std::function<bool()> asked(Client& client) {
 TEST(Stop, AWaitForALockEndsAtOnceAndTheLockIsFreeForOthers) {
   Client client = test::open("embedded://1?name=stop-lock");
   Locker other(client);
-  stop_in_rounds(lock_forms(), [&](const StopForm& form, Measured& measured) {
+  stop_in_rounds(lock_forms(), [&](const StopForm& form, MeasuredRelease& measured) {
     LockResult held = other.lock("lock", {.wait = patience});
     ASSERT_TRUE(held);
     EXPECT_EQ(stop_and_check(form, client, measured, asked(client)),
@@ -228,7 +228,7 @@ TEST(Stop, AWaitForAnEventOfAWatchEndsAtOnceAndTheWatchGoesOn) {
                              return errors_of(watch.next({.wait = patience, .stop = &stop}));
                            });
                          }};
-  stop_in_rounds({next}, [&](const StopForm& form, Measured& measured) {
+  stop_in_rounds({next}, [&](const StopForm& form, MeasuredRelease& measured) {
     stop_and_check(form, client, measured, [] { return true; });
   });
   ASSERT_TRUE(client.set("key", "value"));
@@ -258,7 +258,7 @@ TEST(Stop, AWaitForAValueThatAnotherComputesEndsAtOnce) {
         });
       }};
   for (Client* client : {&leader, &other}) {
-    stop_in_rounds({compute}, [&](const StopForm& form, Measured& measured) {
+    stop_in_rounds({compute}, [&](const StopForm& form, MeasuredRelease& measured) {
       stop_and_check(form, *client, measured, asked(*client));
     });
   }
@@ -328,7 +328,7 @@ std::vector<ServerKind> server_kinds() {
 class StopOnServer : public testing::TestWithParam<ServerKind> {
  protected:
   // Stops a call that was sent to the server, which does not answer until it is resumed.
-  std::vector<Outcome> stop_unanswered(const StopForm& form, Measured& measured) {
+  std::vector<Outcome> stop_unanswered(const StopForm& form, MeasuredRelease& measured) {
     client.get("warm", {.timeout = patience}).value();
     server->stop();
     // What is in flight when stats() returns has been written: it runs after the turn.
@@ -344,7 +344,7 @@ INSTANTIATE_TEST_SUITE_P(On, StopOnServer, testing::ValuesIn(server_kinds()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(StopOnServer, WhatTheServerDoesNotAnswerEndsAtOnceAndIsUnknownOnlyIfItWasSent) {
-  stop_in_rounds(test::request_forms(), [&](const StopForm& form, Measured& measured) {
+  stop_in_rounds(test::request_forms(), [&](const StopForm& form, MeasuredRelease& measured) {
     const auto outcomes = stop_unanswered(form, measured);
     const NodeStats after = client.stats().front();
     const auto unknown = std::ranges::count(outcomes, Outcome::unknown);
@@ -359,7 +359,7 @@ TEST_P(StopOnServer, WhatTheServerDoesNotAnswerEndsAtOnceAndIsUnknownOnlyIfItWas
 }
 
 TEST_P(StopOnServer, LocksListsAndComputationsThatTheServerDoesNotAnswerEndAtOnce) {
-  stop_in_rounds(other_forms(), [&](const StopForm& form, Measured& measured) {
+  stop_in_rounds(other_forms(), [&](const StopForm& form, MeasuredRelease& measured) {
     stop_unanswered(form, measured);
     server->resume();
     // A lock that was in question is released before the next round.

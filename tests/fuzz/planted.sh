@@ -20,9 +20,10 @@ planted() {
     failures=$((failures + 1))
     return
   fi
-  # The changed file is linked before the library that has the original.
+  # The changed file is linked before the library that has the original, in a batch with others. Of
+  # two definitions the linker takes the first.
   if ! "$clang" -std=c++23 -O1 -g1 -I"$root" -I"$root/include" -I"$build/include" \
-    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wl,-z,muldefs \
     "$root/tests/fuzz/targets/$target.cpp" "$work/$target.cpp" \
     "$build/tests/fuzz/libfuzz_parts.a" "$build/libsheaf_protocol.a" "$build/libsheaf_base.a" \
     -o "$work/$target"; then

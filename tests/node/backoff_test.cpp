@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/node/now_at.h"
+
 namespace sheaf::node {
 namespace {
 
 using namespace std::chrono_literals;
 using Nanos = std::chrono::nanoseconds;
-
-Now at(Nanos time) { return {time, std::chrono::milliseconds(0)}; }
 
 TEST(Backoff, EveryWaitLiesWithinASpanThatDoublesToItsLimit) {
   Random random(1);

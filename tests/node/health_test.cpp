@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/node/now_at.h"
+
 namespace sheaf::node {
 namespace {
 
 using namespace std::chrono_literals;
 using Nanos = std::chrono::nanoseconds;
-
-Now at(Nanos time) { return {time, std::chrono::milliseconds(0)}; }
 
 Seed seed_of(std::uint64_t number) { return Random(number).fork(); }
 

@@ -5,14 +5,13 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "tests/node/now_at.h"
 
 namespace sheaf::node {
 namespace {
 
 using namespace std::chrono_literals;
 using Nanos = std::chrono::nanoseconds;
-
-Now at(Nanos time) { return {time, std::chrono::milliseconds(0)}; }
 
 SocketFacts idle(Nanos since) { return {.ready = true, .idle_since = since, .room = 512}; }
 SocketFacts busy(Nanos since, unsigned in_flight, std::size_t room) {

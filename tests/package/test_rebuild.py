@@ -5,6 +5,7 @@ compiled in from headers of third parties.
     test_rebuild.py SOURCE COMPILER
 """
 
+import glob
 import json
 import os
 import re
@@ -19,6 +20,7 @@ source, compiler = sys.argv[1:3]
 FOLDERS = ["base", "client", "cluster", "cmake", "include", "node", "protocol", "socket", "store"]
 FILES = ["CMakeLists.txt", "CMakePresets.json", "README.md", "CHANGELOG.md", "LICENSE"]
 THIRD_PARTIES = ["base/hash.cpp", "base/strict_json.cpp"]
+QUEUE = "protocol/output_queue.cpp"
 PLACES = "-fmacro-prefix-map="
 SECONDS = 600
 
@@ -45,8 +47,15 @@ def part():
     return sorted(set(found))
 
 
-def objects(files):
-    return ["CMakeFiles/sheaf_%s_objects.dir/%s.o" % (file.split("/")[0], file) for file in files]
+def objects(folder, files):
+    """What the sources are compiled to, in the batches of the build in `folder`."""
+    batches = {}
+    for batch in glob.glob(os.path.join(folder, "unity/*/**/*.cpp"), recursive=True):
+        with open(batch, encoding="utf-8") as text:
+            for source_file in re.findall(r'#include "(.*)"', text.read()):
+                batches[source_file] = os.path.relpath(batch, folder)
+    return sorted({"CMakeFiles/sheaf_%s_objects.dir/%s.o" %
+                   (file.split("/")[0], batches.get(file, file)) for file in files})
 
 
 class Tree:
@@ -84,7 +93,7 @@ class Rebuild(unittest.TestCase):
     def test_the_same_sources_give_the_same_bytes_in_any_folder(self):
         files = part()
         self.assertGreater(len(files), 8)
-        names = objects(files)
+        names = objects(trees[0].build, files)
         for tree in trees:
             tree.compile(names)
         self.assertEqual(differing(names + ["part.so"]), [])
@@ -93,19 +102,19 @@ class Rebuild(unittest.TestCase):
         self.assertFalse(os.path.dirname(trees[0].build).encode() in built, "names its folder")
 
     def test_paths_as_ccache_gives_them_make_no_difference(self):
-        name = objects(["protocol/output_queue.cpp"])[0]
+        name, = objects(trees[0].build, [QUEUE])
         trees[0].compile([name])
-        folder = os.path.dirname(os.path.dirname(trees[1].build)) + "/"
-        words = [word if word.startswith(PLACES) else re.sub("^(-I)?" + re.escape(folder),
-                                                              r"\g<1>../../", word)
+        folder = os.path.dirname(os.path.dirname(trees[1].build))
+        words = [word if word.startswith(PLACES) else re.sub("^(-I)?" + re.escape(folder) + "(/|$)",
+                                                              r"\g<1>../..\2", word)
                  for word in trees[1].command(name)]
-        self.assertIn("../../protocol/output_queue.cpp", words)
+        self.assertIn("-I../..", words)
         words[words.index("-o") + 1] = "near.o"
         run(*words, cwd=trees[1].build)
         self.assertTrue(trees[0].bytes(name) == trees[1].bytes("near.o"))
 
     def test_without_the_flag_it_fails(self):
-        name = objects(["protocol/output_queue.cpp"])[0]
+        name, = objects(trees[0].build, [QUEUE])
         for tree in trees:
             words = [word for word in tree.command(name) if not word.startswith(PLACES)]
             words[words.index("-o") + 1] = "plain.o"

@@ -15,7 +15,7 @@ constexpr NodeNumber d = 2;  // slots 10923 .. 16383
 constexpr NodeNumber r = 3;  // replica of a
 
 // "wxz" is in slot 949, "foo" in slot 12182.
-constexpr Slot moving = 949;
+constexpr Slot moved_slot = 949;
 
 struct RedirectRules : testing::Test {
   explicit RedirectRules(ClusterOptions options = {}) : talk(3, std::move(options)) {
@@ -26,8 +26,8 @@ struct RedirectRules : testing::Test {
     EXPECT_EQ(talk.to(node, command), reply) << command << " at " << node;
   }
   void open_slot() {
-    talk.cluster.set_importing(moving, b, a);
-    talk.cluster.set_migrating(moving, a, b);
+    talk.cluster.set_importing(moved_slot, b, a);
+    talk.cluster.set_migrating(moved_slot, a, b);
   }
   Talk talk;
 };
@@ -112,12 +112,12 @@ TEST_F(RedirectRules, AKeyGoesFromTheSourceToTheTargetAndThenTheSlotDoes) {
   talk.to(a, "SET {wxz}a 2");
   talk.to(r, "READONLY");
   open_slot();
-  EXPECT_TRUE(talk.cluster.move_one_key(moving, a, b, talk.now));  // {wxz}a
-  EXPECT_TRUE(talk.cluster.move_one_key(moving, a, b, talk.now));
-  EXPECT_FALSE(talk.cluster.move_one_key(moving, a, b, talk.now));
+  EXPECT_TRUE(talk.cluster.move_one_key(moved_slot, a, b, talk.now));  // {wxz}a
+  EXPECT_TRUE(talk.cluster.move_one_key(moved_slot, a, b, talk.now));
+  EXPECT_FALSE(talk.cluster.move_one_key(moved_slot, a, b, talk.now));
   expect(a, "GET wxz", "-ASK 949 127.0.0.1:17412\r\n");
   expect(r, "GET wxz", "$-1\r\n");  // a replica knows of no migration
-  talk.cluster.set_owner(moving, b, b, talk.now);
+  talk.cluster.set_owner(moved_slot, b, b, talk.now);
   expect(b, "GET wxz", "$1\r\n1\r\n");
   expect(a, "GET wxz", "-ASK 949 127.0.0.1:17412\r\n");
   expect(d, "GET wxz", "-MOVED 949 127.0.0.1:17411\r\n");
@@ -180,7 +180,7 @@ TEST_F(GarnetRules, AskingIsForARunOfGetsThatComeTogether) {
 }
 
 TEST_F(GarnetRules, AReplicaSendsWritesOfAnUnassignedSlotToNowhere) {
-  talk.cluster.node(r).view.set_owner(moving, nobody);
+  talk.cluster.node(r).view.set_owner(moved_slot, nobody);
   expect(r, "SET wxz 1", "-MOVED 949 unassigned:0\r\n");
   expect(r, "GET wxz", "-CLUSTERDOWN Hash slot not served\r\n");
 }
@@ -190,7 +190,7 @@ TEST(OldGarnetRules, AWriteThatHitsAMigratingSlotGetsABareError) {
   options.dialect.bare_migrating = true;
   Talk talk(3, options);
   talk.to(a, "SET wxz 1");
-  talk.cluster.set_migrating(moving, a, b);
+  talk.cluster.set_migrating(moved_slot, a, b);
   EXPECT_EQ(talk.to(a, "SET wxz 2"), "-MIGRATING\r\n");
   EXPECT_EQ(talk.to(a, "GET wxz"), "$1\r\n1\r\n");
   EXPECT_EQ(talk.to(a, "SET {wxz}z 2"), "-ASK 949 127.0.0.1:17412\r\n");

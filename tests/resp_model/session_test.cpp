@@ -65,7 +65,7 @@ class Pair {
 };
 
 // All that a session of this cluster sees, with reads and writes of `step` bytes.
-std::vector<Seen> conversation(const ClusterOptions& options, std::size_t step) {
+std::vector<Seen> seen_in_steps(const ClusterOptions& options, std::size_t step) {
   Talk talk(2, options);
   talk.cluster.set_importing(949, 1, 0);
   talk.cluster.set_migrating(949, 0, 1);
@@ -130,11 +130,11 @@ std::vector<Case> cases() {
 class SessionOnModel : public testing::TestWithParam<Case> {};
 
 TEST_P(SessionOnModel, MakesTheSameOfRepliesInWhateverPieces) {
-  const std::vector<Seen> all = conversation(GetParam().options, whole);
+  const std::vector<Seen> all = seen_in_steps(GetParam().options, whole);
   expect_conversation(all);
   for (const std::size_t step :
        std::initializer_list<std::size_t>{1, 2, 3, 5, 7, 11, 16, 31, 64, 100, 257, 1'000, 2'999}) {
-    std::vector<Seen> other = conversation(GetParam().options, step);
+    std::vector<Seen> other = seen_in_steps(GetParam().options, step);
     EXPECT_EQ(other, all) << step;
   }
 }

@@ -15,7 +15,7 @@ namespace {
 using Commands = Scene::Commands;
 using Hosts = ScriptedCluster::Hosts;
 
-const Hosts three(3, "127.0.0.1");
+const Hosts three_hosts(3, "127.0.0.1");
 
 std::string filled(std::string text, std::string_view name, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size()) {
@@ -41,7 +41,7 @@ std::string refusal_of(const std::string& text, const std::string& host) {
 TEST(ScriptedRedirects, ToAHostThatTheNextMapDoesNotNameIsRefusedAndNobodyIsReachedThere) {
   for (const std::string word : {"MOVED", "ASK"}) {
     for_every_call([&](Call call) {
-      Scene scene(three, {"127.0.0.9"});
+      Scene scene(three_hosts, {"127.0.0.9"});
       const std::string key = scene.servers.key(0);
       const std::string command = command_of(call, key);
       const std::string words = Scene::redirect(word, key, scene.servers.address(3));
@@ -66,7 +66,7 @@ TEST(ScriptedRedirects, AnotherNameOfAnAllowedHostIsNotAllowed) {
   const std::string hosts[] = {"localhost",  "127.0.0.01",     "127.1",       "::ffff:127.0.0.1",
                                "127.0.0.1.", "user@127.0.0.1", "127.0.0.1/x", "0.0.0.0"};
   at_once(hosts, [](const std::string& host) {
-    Scene scene(three, {"127.0.0.1"});
+    Scene scene(three_hosts, {"127.0.0.1"});
     const std::string key = scene.servers.key(0);
     const std::string moved = Scene::redirect("MOVED", key, host + ":" + scene.port(3));
     scene.servers.answer(0, "GET", moved, ScriptedCluster::always);

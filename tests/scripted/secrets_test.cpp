@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* password = "canary-password";
-constexpr const char* value = "canary-value";
+constexpr const char* secret_value = "canary-value";
 
 std::string with_password(const ScriptedCluster& servers) {
   return "redis://app:" + std::string(password) + "@" + servers.address(0);
@@ -71,18 +71,18 @@ TEST(ScriptedSecrets, AValueThatTheServerRepeatsIsInNoErrorAndNoLog) {
   Scene scene;
   EverythingSaid said;
   const std::string key = scene.servers.key(0);
-  scene.servers.answer(
-      ScriptedCluster::anyone, "SET",
-      "-ERR unknown command 'SET', with args beginning with: '" + key + "' '" + value + "' \r\n");
+  scene.servers.answer(ScriptedCluster::anyone, "SET",
+                       "-ERR unknown command 'SET', with args beginning with: '" + key + "' '" +
+                           secret_value + "' \r\n");
   scene.servers.keep_silent(0, "SET", 1);
   {
     auto client = Client::open(scene.servers.uri({0}), {.log = said.sink()}).value();
     for (int i = 0; i < 2; ++i) {  // refused, and without an answer
-      const auto refused = client.set(key, value, {.timeout = 500ms});
+      const auto refused = client.set(key, secret_value, {.timeout = 500ms});
       ASSERT_FALSE(refused);
       said.add(refused.error());
     }
-    const auto refused = client.set(key, std::string(20u << 20, 'x') + value);
+    const auto refused = client.set(key, std::string(20u << 20, 'x') + secret_value);
     ASSERT_FALSE(refused);
     said.add(refused.error());
   }

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using client::lock::LockControls;
 
-constexpr auto length = 30s;
+constexpr auto run_length = 30s;
 
 // ---- the table itself
 
@@ -69,7 +69,7 @@ TEST(CasLocks, NeverTwoBelieveAndNoIncrementIsLostForEverySeed) {
   const std::uint64_t last = one ? first : seeds_to_run(3000);
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     CasWorld world(seed);
-    world.run(length);
+    world.run(run_length);
     ASSERT_EQ(world.pairs_of_believers(), 0u) << "replay with SHEAF_SIM_SEED=" << seed;
     world.finish();
     ASSERT_FALSE(world.miscounted()) << "replay with SHEAF_SIM_SEED=" << seed;
@@ -86,7 +86,7 @@ TEST(CasLocks, NeverTwoBelieveAndNoIncrementIsLostForEverySeed) {
 bool two_believe(LockControls controls) {
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     CasWorld world(seed, controls);
-    world.run(length);
+    world.run(run_length);
     if (world.pairs_of_believers() > 0) return true;
   }
   return false;
@@ -104,7 +104,7 @@ unsigned miscounting_seeds(CasHabits habits, std::uint64_t seeds) {
   unsigned count = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     CasWorld world(seed, {}, habits);
-    world.run(length);
+    world.run(run_length);
     world.finish();
     if (world.miscounted()) ++count;
   }

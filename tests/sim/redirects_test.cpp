@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using protocol::Verb;
 
-constexpr unsigned servers = 3;
+constexpr unsigned server_count = 3;
 
 // Who writes a new value to its key and reads it back, again and again.
 class SlotWorker final : private socket::RequestSink {
@@ -68,7 +68,7 @@ class SlotWorker final : private socket::RequestSink {
 
 class MovingSlotsWorld final : private socket::Deferred {
  public:
-  explicit MovingSlotsWorld(std::uint64_t seed) : world(seed), resp(network, servers, seed) {
+  explicit MovingSlotsWorld(std::uint64_t seed) : world(seed), resp(network, server_count, seed) {
     config.kind = EndpointKind::redis;
     config.nodes = resp.addresses();
     stack = std::make_unique<StackClient>(world, network, config, seed);
@@ -156,7 +156,8 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
       Random& random = world.world.random();
       const std::uint16_t slot = world.slot_of(world.workers[random.below(world.workers.size())]);
       const unsigned owner = world.resp.owner(slot);
-      const auto target = static_cast<unsigned>((owner + 1 + random.below(servers - 1)) % servers);
+      const auto target =
+          static_cast<unsigned>((owner + 1 + random.below(server_count - 1)) % server_count);
       if (random.below(2) == 0) {
         world.migrate(slot, target, random.below(2) == 0);
       } else {

@@ -13,7 +13,7 @@ using node::ClientNode;
 using socket::ClientSocket;
 
 // Watches a socket outside the pool.
-struct Watcher final : socket::ClientSocketOwner {
+struct RowWatcher final : socket::ClientSocketOwner {
   bool ready = false;
   bool closed = false;
   unsigned failed = 0;
@@ -63,7 +63,7 @@ class Rows : public testing::Test {
 
 TEST_F(Rows, S1_SocketConnectsWritesReadsAndIsResetBeforeItGoesBack) {
   start();
-  Watcher watcher;
+  RowWatcher watcher;
   auto socket = node().create_unpooled(watcher, now());
   EXPECT_FALSE(socket->reset());  // not connected yet
   pass(1s);
@@ -80,7 +80,7 @@ TEST_F(Rows, S1_SocketConnectsWritesReadsAndIsResetBeforeItGoesBack) {
 
 TEST_F(Rows, S2_SocketKnowsWhenItWasCreatedBusyAndIdle) {
   start();
-  Watcher watcher;
+  RowWatcher watcher;
   const Deadline created = now().mono;
   auto socket = node().create_unpooled(watcher, now());
   EXPECT_EQ(socket->times().created, created);
@@ -101,7 +101,7 @@ TEST_F(Rows, S2_SocketKnowsWhenItWasCreatedBusyAndIdle) {
 
 TEST_F(Rows, S3_SocketCallsBackOnErrorAfterItsRequestsHaveFailed) {
   start();
-  Watcher watcher;
+  RowWatcher watcher;
   auto socket = node().create_unpooled(watcher, now());
   pass(1s);
   stack->broker(0).stop();
@@ -119,7 +119,7 @@ TEST_F(Rows, S3_SocketCallsBackOnErrorAfterItsRequestsHaveFailed) {
 
 TEST_F(Rows, S4_SocketKnowsItsEndpointAndErrorsNameIt) {
   start();
-  Watcher watcher;
+  RowWatcher watcher;
   auto socket = node().create_unpooled(watcher, now());
   EXPECT_EQ(socket->endpoint().host, "b0");
   EXPECT_EQ(socket->endpoint().port, 1883);
@@ -201,7 +201,7 @@ TEST_F(Rows, N5_NodeRefillsItsPoolToTheLowerBound) {
 
 TEST_F(Rows, N6_NodeCreatesASocketOutsideThePool) {
   start();
-  Watcher watcher;
+  RowWatcher watcher;
   auto socket = node().create_unpooled(watcher, now());
   pass(1s);
   EXPECT_TRUE(socket->ready());

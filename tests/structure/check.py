@@ -4,13 +4,13 @@
 check.py ROOT BUILD [SKIPPED_FOLDER...]: BUILD holds compile_commands.json and links.txt.
 """
 
-import json
 import os
 import sys
 
 sys.dont_write_bytecode = True
 
 import classes  # noqa: E402
+import compiled  # noqa: E402
 import rules  # noqa: E402
 import security  # noqa: E402
 import source  # noqa: E402
@@ -21,18 +21,12 @@ import words  # noqa: E402
 OTHER_BUILDS = ["tests/consumer/", "tests/fuzz/"]
 
 
-def compiled_files(root, build):
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as commands:
-        entries = json.load(commands)
-    paths = (os.path.join(e["directory"], e["file"]) for e in entries)
-    return {os.path.relpath(os.path.realpath(p), os.path.realpath(root)) for p in paths}
-
-
 def problems(root, build, skipped):
     files = source.load(root)
     for rule in rules.TREE_RULES + classes.RULES + words.RULES + security.RULES_OF_SECURITY:
         yield from rule(files)
-    yield from rules.dead_sources(files, compiled_files(root, build), OTHER_BUILDS + skipped)
+    built = {path for path, _ in compiled.commands(root, build)}
+    yield from rules.dead_sources(files, built, OTHER_BUILDS + skipped)
     with open(os.path.join(build, "links.txt"), encoding="utf-8") as links:
         yield from rules.link_targets(links.read())
 

@@ -5,9 +5,7 @@ member that is touched without its mutex is an error.
 thread_safety.py ROOT BUILD CLANG: BUILD holds compile_commands.json.
 """
 
-import json
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
 
+import compiled  # noqa: E402
 import source  # noqa: E402
 
 FLAGS = ["-std=c++23", "-Wno-everything", "-Wthread-safety", "-Werror=thread-safety"]
@@ -37,16 +36,9 @@ def knows_mutex(files):
     return found
 
 
-def compiled(root, build):
-    """Every compiled file: its path, and the folders and definitions that the build gives it."""
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as entries:
-        for entry in json.load(entries):
-            full = os.path.join(entry["directory"], entry["file"])
-            path = os.path.relpath(os.path.realpath(full), os.path.realpath(root))
-            words = shlex.split(entry["command"])
-            flags = [w for w in words if w.startswith(("-I", "-D"))]
-            flags += [f for at, w in enumerate(words) if w == "-isystem" for f in words[at:at + 2]]
-            yield path, flags
+def includes_and_definitions(words):
+    flags = [w for w in words if w.startswith(("-I", "-D"))]
+    return flags + [f for at, w in enumerate(words) if w == "-isystem" for f in words[at:at + 2]]
 
 
 def compile_headers(clang, headers, flags, folder):
@@ -68,7 +60,8 @@ def check(job):
 def run(root, build, clang):
     """The results of all files: path, return code, messages."""
     wanted = knows_mutex(source.load(root))
-    files = [(path, flags) for path, flags in compiled(root, build) if path in wanted]
+    files = [(path, includes_and_definitions(words))
+             for path, words in compiled.commands(root, build) if path in wanted]
     shared = ["-I" + root, "-I" + root + "/include", "-I" + build + "/include"]
     headers = sorted(p for p in wanted if p.endswith(".h") and not p.startswith("cli/"))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:

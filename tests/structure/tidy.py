@@ -9,29 +9,40 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+
+import compiled  # noqa: E402
 
 LEFT_OUT = ("tests/", "bench/", "build")
 
 
-def sources(root, build, wanted):
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as commands:
-        paths = {os.path.relpath(entry["file"], root) for entry in json.load(commands)}
-    chosen = sorted(p for p in paths if not p.startswith(LEFT_OUT + ("..",)))
-    return [p for p in chosen if not wanted or p.startswith(tuple(wanted))]
+def chosen(root, build, wanted):
+    """What is checked, each with a command to compile it."""
+    found = dict(compiled.commands(root, build))
+    return {path: words for path, words in sorted(found.items())
+            if not path.startswith(LEFT_OUT + ("..",))
+            and (not wanted or path.startswith(tuple(wanted)))}
 
 
 def main():
     program, root, build, *wanted = sys.argv[1:]
+    files = chosen(root, build, wanted)
 
-    def check(path):
-        command = [program, "--quiet", "-p", build, os.path.join(root, path)]
-        done = subprocess.run(command, text=True, capture_output=True)
-        return done.returncode, done.stdout + (done.stderr if not done.stdout else "")
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as out:
+            json.dump([{"directory": build, "file": os.path.join(root, path), "arguments": words}
+                       for path, words in files.items()], out)
 
-    files = sources(root, build, wanted)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(check, files))
+        def check(path):
+            command = [program, "--quiet", "-p", folder, os.path.join(root, path)]
+            done = subprocess.run(command, text=True, capture_output=True)
+            return done.returncode, done.stdout + (done.stderr if not done.stdout else "")
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(check, files))
     failed = [output for status, output in results if status != 0]
     print("\n".join(failed))
     print("%d files checked, %d with findings" % (len(files), len(failed)))

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Request = WatchKey::Request;
-using Kind = protocol::Notification::Kind;
+using Notified = protocol::Notification::Kind;
 
 // A key and the time; every report is one line of `reported`.
 class KeyTest : public testing::Test {
@@ -48,13 +48,13 @@ class KeyTest : public testing::Test {
     ASSERT_EQ(send(), Request::read);
     found(value, version);
   }
-  void notified(Kind kind, std::optional<std::string_view> value, std::string_view version) {
+  void notified(Notified kind, std::optional<std::string_view> value, std::string_view version) {
     report(key.on_notification({kind, "key", value, version}, now()));
   }
   void set(std::string_view value, std::string_view version) {
-    notified(Kind::set, value, version);
+    notified(Notified::set, value, version);
   }
-  void deleted(std::string_view version) { notified(Kind::deleted, {}, version); }
+  void deleted(std::string_view version) { notified(Notified::deleted, {}, version); }
   // Watched, with the value `a` of version 5.
   void settle() {
     key.on_line_up();
@@ -264,7 +264,7 @@ TEST_F(KeyTest, AnOlderNotificationDuringTheFirstReadAfterAGapIsLookedInto) {
 
 TEST_F(KeyTest, WhatASetDoesNotCarryIsRead) {
   settle();
-  notified(Kind::set, std::nullopt, "6:0:s");
+  notified(Notified::set, std::nullopt, "6:0:s");
   EXPECT_EQ(take(), Lines{});
   reads("b", "6:0:s");
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
@@ -272,7 +272,7 @@ TEST_F(KeyTest, WhatASetDoesNotCarryIsRead) {
 
 TEST_F(KeyTest, AnUnknownOperationIsAChangeAndIsLookedInto) {
   settle();
-  notified(Kind::changed, std::nullopt, "6:0:s");
+  notified(Notified::changed, std::nullopt, "6:0:s");
   EXPECT_EQ(take(), Lines{"changed @6:0:s"});
   reads("b", "6:0:s");
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
@@ -350,7 +350,7 @@ TEST_F(KeyTest, AReadThatIsRefusedIsReportedToThoseWhoWait) {
   Error error;
   error.outcome = Outcome::refused;
   key.join(calls::WatchStart::current);
-  notified(Kind::set, std::nullopt, "6:0:s");
+  notified(Notified::set, std::nullopt, "6:0:s");
   ASSERT_EQ(send(), Request::read);
   report(key.on_refused(error, false, now()));
   EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
@@ -360,7 +360,7 @@ TEST_F(KeyTest, AReadThatIsRefusedIsReportedToThoseWhoWait) {
 
 TEST_F(KeyTest, WhatARefusedReadWasToFindIsNoGapWhenALaterReadFindsIt) {
   settle();
-  notified(Kind::set, std::nullopt, "6:0:s");
+  notified(Notified::set, std::nullopt, "6:0:s");
   ASSERT_EQ(send(), Request::read);
   report(key.on_refused(Error(), false, now()));
   EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
@@ -420,22 +420,22 @@ TEST_F(KeyTest, WhoeverComesAfterTheLastHasLeftHearsOfNoGap) {
 // All that is said is that the key was touched, once until it is read again.
 TEST_F(KeyTest, ATouchedKeyIsReadAndItsStateReported) {
   settle();
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   EXPECT_EQ(take(), Lines{});
   reads("b", "another");
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   reads(std::nullopt);
   EXPECT_EQ(take(), (Lines{"set b @another", "deleted"}));
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   reads(std::nullopt);  // there and gone again
   EXPECT_EQ(take(), Lines{});
 }
 
 TEST_F(KeyTest, ATouchDuringAReadLeadsToAnother) {
   settle();
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   ASSERT_EQ(send(), Request::read);
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   found("b", "another");
   reads("c", "a third");
   EXPECT_EQ(take(), (Lines{"set b @another", "set c @a third"}));
@@ -548,12 +548,12 @@ TEST_F(RedirectedKeyTest, WatchersHearOfItIfItGoesOnForTenSeconds) {
 // An answer in between shows that the node serves the key.
 TEST_F(RedirectedKeyTest, AnAnswerBeginsTheTenSecondsAnew) {
   settle();
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   ASSERT_EQ(send(), Request::read);
   redirected(1s);
   key.sent({2s, {}});
   report(key.on_read("b", {}, {2s, {}}));
-  notified(Kind::touched, std::nullopt, {});
+  notified(Notified::touched, std::nullopt, {});
   key.sent({12s, {}});
   redirected(12s);
   EXPECT_EQ(take(), Lines{"set b"});

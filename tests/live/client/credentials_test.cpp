@@ -100,7 +100,7 @@ class Source {
   std::vector<CredentialNeed> needs_;
 };
 
-Client open(const std::string& uri, const CredentialSource& source) {
+Client open_with(const std::string& uri, const CredentialSource& source) {
   ClientOptions options;
   options.credentials = source;
   options.log = printed_log();
@@ -112,7 +112,7 @@ TEST(Credentials, TheProgramIsAskedAtEveryConnection) {
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret"};
   });
-  auto client = open(server.uri(), source.function());
+  auto client = open_with(server.uri(), source.function());
   ASSERT_TRUE(client.set("k", "v", {.timeout = 30s}));
   EXPECT_EQ(source.needs(), std::vector{CredentialNeed::connect});
   server.drop_connections();
@@ -129,7 +129,7 @@ TEST(Credentials, ConnectionsThatAreMadeAtOnceShareACall) {
         return Credentials{.user = "app", .password = "s3cret"};
       });
   const std::string servers = "redis://" + first.node() + "," + second.node() + "," + third.node();
-  auto client = open(servers + "?routing=ring&connect_timeout=30s", source.function());
+  auto client = open_with(servers + "?routing=ring&connect_timeout=30s", source.function());
   const auto connections = [&] {
     unsigned sum = 0;
     for (const NodeStats& node : client.stats()) sum += node.connections;
@@ -147,7 +147,7 @@ TEST(Credentials, TheProgramIsAskedBeforeTheEnd) {
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret", .ends = system_clock::now() + 2s};
   });
-  auto client = open(server.uri(), source.function());
+  auto client = open_with(server.uri(), source.function());
   ASSERT_TRUE(client.set("k", "v", {.timeout = 30s}));
   const auto begun = steady_clock::now();
   wait_for_condition("a renewal", [&] { return source.calls() >= 3; });
@@ -168,7 +168,7 @@ TEST(Credentials, WhatTheProgramSaysOrThrowsIsTheReasonOfTheCall) {
     if (mode == 1) throw std::out_of_range("s3cret is in here");
     return calls(request);
   };
-  auto client = open(server.uri(), function);
+  auto client = open_with(server.uri(), function);
   const auto expect_failure = [&](const std::string& says) {
     wait_for_condition(says, [&] {
       const auto got = client.get("k");
@@ -193,7 +193,7 @@ TEST(Credentials, ACallEndsByItsDeadlineWhileTheProgramThinks) {
         ready.wait();
         return Credentials{.user = "app", .password = "s3cret"};
       });
-  auto client = open(server.uri() + "&connect_timeout=100ms&timeout=100ms", source.function());
+  auto client = open_with(server.uri() + "&connect_timeout=100ms&timeout=100ms", source.function());
   for (int i = 0; i < 3; ++i) {
     const auto begun = steady_clock::now();
     const auto got = client.get("k", {.timeout = 200ms});
@@ -217,7 +217,7 @@ TEST(Credentials, AClientIsClosedWhileTheProgramThinks) {
         ready.wait();
         return Credentials{.user = "app", .password = "s3cret"};
       });
-  std::optional<Client> client = open(server.uri(), source.function());
+  std::optional<Client> client = open_with(server.uri(), source.function());
   wait_for_condition("the call", [&] { return source.calls() == 1; });
   auto closing = std::async(std::launch::async, [&] { client.reset(); });
   EXPECT_EQ(closing.wait_for(50ms), std::future_status::timeout) << "closing waits for the program";
@@ -233,7 +233,7 @@ TEST(Credentials, ARefusedLoginIsAskedForAnewAndHealsWithoutAWait) {
     if (request.need == CredentialNeed::refused) password = "right";
     return Credentials{.user = "app", .password = password};
   });
-  auto client = open(server.uri(), source.function());
+  auto client = open_with(server.uri(), source.function());
   wait_for_condition("a login", [&] { return client.get("k").has_value(); });
   EXPECT_EQ(source.needs().at(1), CredentialNeed::refused);
 }
@@ -245,7 +245,7 @@ TEST(Credentials, APasswordCountsWhenTheServersOfAClientChange) {
     return Credentials{.user = "app", .password = "s3cret"};
   });
   auto by_uri = Client::open(server.uri("app:s3cret@")).value();
-  auto by_source = open(server.uri(), source.function());
+  auto by_source = open_with(server.uri(), source.function());
   for (const Client* client : {&by_uri, &by_source}) {
     const auto updated = client::Internals::context(*client).update({{"r2.example", 6'379, 1}});
     ASSERT_FALSE(updated);
@@ -260,7 +260,7 @@ TEST(Credentials, AForkedChildLeavesTheSourceAlone) {
   Source source([](const CredentialRequest&) -> Result<Credentials> {
     return Credentials{.user = "app", .password = "s3cret"};
   });
-  std::optional<Client> client = open(server.uri(), source.function());
+  std::optional<Client> client = open_with(server.uri(), source.function());
   ASSERT_TRUE(client->set("k", "v", {.timeout = 30s}));
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -280,7 +280,7 @@ TEST(Credentials, WhatIsNoLoginHereIsRefused) {
   LockedServer server("s3cret");
   Source source(
       [](const CredentialRequest&) -> Result<Credentials> { return Credentials{.token = "abc"}; });
-  auto client = open(server.uri(), source.function());
+  auto client = open_with(server.uri(), source.function());
   wait_for_condition("the reason", [&] {
     return client.get("k").error().text.contains("credentials with a token are for mqtt:// only");
   });

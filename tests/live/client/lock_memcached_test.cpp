@@ -133,7 +133,7 @@ TEST_P(MemcachedLocks, FourOfWhomTwoAreStoppedUntilOthersHaveTheLockLoseNoIncrem
 // A locks, reads and is stopped; its lease ends; B locks and reads; A goes on and writes with a
 // plain set, for nobody asks for a token; B writes. Returns how many of the two writes were
 // acknowledged.
-int worst_case(const std::string& uri, bool compares) {
+int worst_case_of_memcached(const std::string& uri, bool compares) {
   const pid_t a = start_process([&] {
     Client client = open(uri);
     Locker locker(client, {.lease = 300ms});
@@ -165,12 +165,12 @@ int worst_case(const std::string& uri, bool compares) {
 }
 
 TEST_P(MemcachedLocks, AGuardDoesNotOverwriteWhatAFormerHolderWroteMeanwhile) {
-  EXPECT_EQ(worst_case(uri(), true), 2);
+  EXPECT_EQ(worst_case_of_memcached(uri(), true), 2);
   EXPECT_EQ(counter(), 2);
 }
 
 TEST_P(MemcachedLocks, WithPlainGetsAndSetsOneAcknowledgedIncrementIsLost) {
-  EXPECT_EQ(worst_case(uri(), false), 2);
+  EXPECT_EQ(worst_case_of_memcached(uri(), false), 2);
   EXPECT_EQ(counter(), 1);
 }
 

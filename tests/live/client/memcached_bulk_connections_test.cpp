@@ -24,12 +24,12 @@ namespace {
 using namespace std::chrono_literals;
 using test::Fleet;
 
-constexpr std::size_t large = 100;  // keys
+constexpr std::size_t large_size = 100;  // keys
 
 // Threads that read a fleet's keys in batches, and judge every answer; the keys hold their names.
 class Readers {
  public:
-  Readers(Client& client, const Fleet& fleet, unsigned threads, std::size_t size = large)
+  Readers(Client& client, const Fleet& fleet, unsigned threads, std::size_t size = large_size)
       : client_(client), fleet_(fleet), size_(size) {
     for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this, t] { run(t); });
   }
@@ -107,26 +107,26 @@ TEST_P(BulkConnections, ThreadsThatReadLargeBatchesOfOneServerGetConnectionsOfTh
   const NodeStats after = fleet.stats(0);
   EXPECT_EQ(after.connections, 4u);
   EXPECT_EQ(after.connects, 4u);
-  EXPECT_EQ(after.requests - before.requests, batches * large);
-  EXPECT_EQ(after.replies - before.replies, batches * large);
+  EXPECT_EQ(after.requests - before.requests, batches * large_size);
+  EXPECT_EQ(after.replies - before.replies, batches * large_size);
   EXPECT_EQ(after.in_flight, 0u);
   EXPECT_EQ(after.health, NodeHealth::up);
 }
 
 TEST(MemcachedBulkConnections, NoneAreOpenedForOneThreadOrSmallBatchesOrSeveralServers) {
   Fleet one(1);
-  read_some(one, 1, large);
+  read_some(one, 1, large_size);
   read_some(one, 6, 7);
   EXPECT_EQ(one.stats(0).connects, 1u);
   Fleet two(2);
-  read_some(two, 6, large);
+  read_some(two, 6, large_size);
   EXPECT_EQ(two.stats(0).connects, 1u);
 }
 
 TEST(MemcachedBulkConnections, NoneAreOpenedIfTheyAreNotWantedOrOtherNodesStandIn) {
   for (const char* const options : {"?batch_connections=0", "?failover=rehash"}) {
     Fleet fleet(1, options);
-    read_some(fleet, 6, large);
+    read_some(fleet, 6, large_size);
     EXPECT_EQ(fleet.stats(0).connects, 1u) << options;
   }
 }
@@ -160,7 +160,7 @@ TEST(MemcachedBulkConnections, AServerAtItsConnectionLimitFailsNoBatch) {
 TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefore) {
   Fleet fleet(1);
   const std::string mine = "mine";
-  std::vector<std::string_view> keys(fleet.keys.begin(), fleet.keys.begin() + large);
+  std::vector<std::string_view> keys(fleet.keys.begin(), fleet.keys.begin() + large_size);
   keys.front() = mine;
   Readers readers(*fleet.client, fleet, 4);
   readers.wait_for(100);
@@ -187,7 +187,7 @@ TEST(MemcachedBulkConnections, DeadlinesAreKeptAndStatisticsReturnedWhileAServer
   std::vector<std::thread> callers;
   for (auto& own : longest) {
     callers.emplace_back([&] {
-      const std::span<const std::string_view> keys(fleet.keys.data(), large);
+      const std::span<const std::string_view> keys(fleet.keys.data(), large_size);
       while (!over) {
         const auto start = Fleet::Clock::now();
         const auto all = fleet.client->get_many(keys, {.timeout = limit});

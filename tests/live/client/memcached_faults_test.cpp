@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::Fleet;
-using test::Load;
+using test::FleetLoad;
 using Duration = Fleet::Clock::duration;
 using testing::Test;
 
@@ -19,7 +19,7 @@ constexpr int outages = 3;
 constexpr int slowness = test::sanitized ? 3 : 1;  // the machine, not the protocol, sets the pace
 
 // 1.2 s and 1 s by design, and room for a busy machine. Virtual time shows the design itself.
-constexpr auto recovery_limit = 3s;
+constexpr auto return_limit = 3s;
 constexpr auto rehash_limit = 3s;
 
 // The goal holds for every outage.
@@ -46,7 +46,7 @@ void expect_only_requests_that_were_wanted(const Fleet& fleet, unsigned index,
 // A server leaves under load, for longer than a probe, and comes back. How long its keys then
 // failed.
 template <class Leave, class Return>
-Duration outage(Fleet& fleet, const Load& load, unsigned index, const Leave& leave,
+Duration outage(Fleet& fleet, const FleetLoad& load, unsigned index, const Leave& leave,
                 const Return& come_back) {
   load.wait_for(500);
   leave();
@@ -62,7 +62,7 @@ Duration outage(Fleet& fleet, const Load& load, unsigned index, const Leave& lea
 TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
   Fleet fleet(8);
   test::MemcachedProcess& server = *fleet.servers[3];
-  Load load(fleet, 3, true);
+  FleetLoad load(fleet, 3, true);
   NodeStats down;
   const auto restart = [&] {
     down = fleet.stats(3);
@@ -74,42 +74,42 @@ TEST(MemcachedFaults, OneOfEightIsKilledUnderLoadAndComesBackEmpty) {
   }
   load.wait_for(500);
   load.end();
-  expect_within(recovery_limit, times);
+  expect_within(return_limit, times);
   expect_only_requests_that_were_wanted(fleet, 3, down);
 }
 
 TEST(MemcachedFaults, OneOfEightIsStoppedUnderLoadAndGoesOn) {
   Fleet fleet(8);
   test::MemcachedProcess& server = *fleet.servers[5];
-  Load load(fleet, 5, false);
+  FleetLoad load(fleet, 5, false);
   std::vector<Duration> times;
   for (int i = 0; i < outages; ++i) {
     times.push_back(outage(fleet, load, 5, [&] { server.stop(); }, [&] { server.resume(); }));
   }
   load.wait_for(500);
   load.end();
-  expect_within(recovery_limit, times);
+  expect_within(return_limit, times);
   expect_only_requests_that_were_wanted(fleet, 5, {});
 }
 
 TEST(MemcachedFaults, InBinaryOneOfEightIsStoppedAndThenKilledUnderLoad) {
   Fleet fleet(8, "?protocol=binary");
   test::MemcachedProcess& server = *fleet.servers[6];
-  Load load(fleet, 6, true);
+  FleetLoad load(fleet, 6, true);
   const std::vector<Duration> times = {
       outage(
           fleet, load, 6, [&] { server.stop(); }, [&] { server.resume(); }),
       outage(fleet, load, 6, [&] { server.kill(); }, [&] { server.restart(); })};
   load.wait_for(500);
   load.end();
-  expect_within(recovery_limit, times);
+  expect_within(return_limit, times);
 }
 
 // Read in batches of a hundred keys by four threads, it has connections beside the client's first.
 TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKilledUnderLoad) {
   Fleet fleet(1);
   test::MemcachedProcess& server = *fleet.servers[0];
-  Load load(fleet, 0, true, Load::Reads::in_batches);
+  FleetLoad load(fleet, 0, true, FleetLoad::Reads::in_batches);
   std::vector<Duration> times;
   const auto leave_and_return = [&](const auto& leave, const auto& come_back) {
     const auto end = Fleet::Clock::now() + 20s;
@@ -126,7 +126,7 @@ TEST(MemcachedFaults, AServerThatIsReadOverSeveralConnectionsIsStoppedAndThenKil
     leave_and_return([&] { server.kill(); }, [&] { server.restart(); });
   }
   load.end();
-  expect_within(recovery_limit, times);
+  expect_within(return_limit, times);
 }
 
 TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
@@ -140,14 +140,14 @@ TEST(MemcachedFaults, OneOfEightIsAtItsConnectionLimitUnderLoad) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find("too many open connections"), std::string::npos)
         << refused.error().message();
-    Load load(fleet, 2, false);
+    FleetLoad load(fleet, 2, false);
     fleet.wait_for_probes(2);
     all.clear();
     times.push_back(fleet.time_to_success(2));
     load.wait_for(500);
     load.end();
   }
-  expect_within(recovery_limit, times);
+  expect_within(return_limit, times);
 }
 
 TEST(MemcachedFaults, NoUserRequestIsSpentOnProbing) {
@@ -163,7 +163,7 @@ TEST(MemcachedFaults, NoUserRequestIsSpentOnProbing) {
   }
   EXPECT_EQ(fleet.stats(1).unknown, down.unknown);
   fleet.servers[1]->resume();
-  expect_within(recovery_limit, {fleet.time_to_success(1)});
+  expect_within(return_limit, {fleet.time_to_success(1)});
   expect_only_requests_that_were_wanted(fleet, 1, {});
 }
 
@@ -213,7 +213,7 @@ TEST(MemcachedFaults, WithRehashAllKeysOfAKilledServerAreServedWithinASecondAndR
 
 TEST(MemcachedFaults, WithRehashUnderLoadNothingFailsAfterTheFirstSecondNorAtTheReturn) {
   Fleet fleet(3, "?failover=rehash");
-  Load load(fleet, 1, true);
+  FleetLoad load(fleet, 1, true);
   load.wait_for(500);
   fleet.servers[1]->kill();
   const auto second = Fleet::Clock::now() + 1s * slowness;

@@ -148,18 +148,18 @@ inline std::vector<Client> crowd(const std::string& node) {
 }
 
 // Four threads that read and write a fleet's keys, each its own ones, and judge every answer.
-class Load {
+class FleetLoad {
  public:
   enum class Reads { mixed, in_batches };
 
   // Only keys of `victim` may fail; only if it `forgets` may they be absent.
-  Load(Fleet& fleet, unsigned victim, bool forgets, Reads reads = Reads::mixed)
+  FleetLoad(Fleet& fleet, unsigned victim, bool forgets, Reads reads = Reads::mixed)
       : fleet_(fleet), victim_(victim), forgets_(forgets), reads_(reads) {
     for (std::size_t t = 0; t < threads; ++t) threads_.emplace_back([this, t] { run(t); });
   }
-  ~Load() { stop(); }
-  Load(const Load&) = delete;
-  Load& operator=(const Load&) = delete;
+  ~FleetLoad() { stop(); }
+  FleetLoad(const FleetLoad&) = delete;
+  FleetLoad& operator=(const FleetLoad&) = delete;
 
   void wait_for(std::uint64_t more) const {
     const std::uint64_t wanted = done_ + more;

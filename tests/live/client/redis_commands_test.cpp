@@ -30,8 +30,8 @@ namespace {
 using namespace std::chrono_literals;
 using test::RespSoftware;
 
-constexpr std::chrono::milliseconds patience = 30s;
-constexpr CommandOptions patient{.timeout = patience};
+constexpr std::chrono::milliseconds command_limit = 30s;
+constexpr CommandOptions patient{.timeout = command_limit};
 
 // What holds on a cluster of any software, one check after another on the same one.
 class CommandChecks : public testing::Test {
@@ -72,7 +72,7 @@ class CommandChecks : public testing::Test {
 void CommandChecks::keys_decide_where_they_go() {
   for (const std::string key : {"a", "b", "c", "foo", "x", "wxz"}) {
     EXPECT_EQ(run({"SET", key, "value of " + key}), "OK") << key;
-    EXPECT_EQ(client->get(key, {.timeout = patience})->value().data, "value of " + key);
+    EXPECT_EQ(client->get(key, {.timeout = command_limit})->value().data, "value of " + key);
     EXPECT_EQ(run({"APPEND", key, "!"}), std::to_string(key.size() + 10));
     EXPECT_EQ(run({"strlen", key}), std::to_string(key.size() + 10));
   }
@@ -222,7 +222,7 @@ void CommandChecks::a_moving_slot_loses_and_repeats_nothing() {
 }
 
 void CommandChecks::the_servers_of_the_cluster_are_listed() {
-  const auto servers = client->cluster_servers({.timeout = patience});
+  const auto servers = client->cluster_servers({.timeout = command_limit});
   ASSERT_TRUE(servers) << servers.error().message();
   ASSERT_EQ(servers->size(), cluster->size());
   std::uint32_t next = 0;

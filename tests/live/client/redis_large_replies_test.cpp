@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr CommandOptions patient{.timeout = 60s};
+constexpr CommandOptions very_patient{.timeout = 60s};
 
 class RedisLargeReplies : public testing::Test {
  protected:
@@ -66,7 +66,7 @@ class RedisLargeReplies : public testing::Test {
 
 TEST_F(RedisLargeReplies, AListThatIsReadWholeIsRight) {
   fill("list", 400'000);
-  const auto all = client.execute({"LRANGE", "list", "0", "-1"}, patient);
+  const auto all = client.execute({"LRANGE", "list", "0", "-1"}, very_patient);
   ASSERT_TRUE(all) << all.error().message();
   EXPECT_EQ(all->size(), 400'000u);
   EXPECT_EQ((*all)[0].text(), "400000");
@@ -77,29 +77,29 @@ TEST_F(RedisLargeReplies, AListThatIsReadWholeIsRight) {
 TEST_F(RedisLargeReplies, AListThatIsTooLongEndsOnlyTheCommandThatReadsIt) {
   fill("list", 1'100'000);
   for (int i = 0; i < 3; ++i) {
-    const auto all = client.execute({"LRANGE", "list", "0", "-1"}, patient);
+    const auto all = client.execute({"LRANGE", "list", "0", "-1"}, very_patient);
     ASSERT_FALSE(all);
     EXPECT_EQ(all.error().outcome, Outcome::refused) << all.error().message();
     EXPECT_EQ(all.error().reason, Reason::too_large);
   }
-  EXPECT_EQ(client.execute({"LLEN", "list"}, patient)->number(), 1'100'000);
+  EXPECT_EQ(client.execute({"LLEN", "list"}, very_patient)->number(), 1'100'000);
   expect_that_no_write_was_lost();
 }
 
 TEST_F(RedisLargeReplies, ACommandThatWritesIsUnknownAndWasCarriedOut) {
   fill("list", 1'100'000);
-  const auto all = client.execute({"LPOP", "list", "1100000"}, patient);
+  const auto all = client.execute({"LPOP", "list", "1100000"}, very_patient);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().outcome, Outcome::unknown) << all.error().message();
   EXPECT_EQ(all.error().reason, Reason::too_large);
-  EXPECT_EQ(client.execute({"LLEN", "list"}, patient)->number(), 0);
+  EXPECT_EQ(client.execute({"LLEN", "list"}, very_patient)->number(), 0);
   expect_that_no_write_was_lost();
 }
 
 TEST_F(RedisLargeReplies, OneLongTextAmongManyIsEnough) {
   test::RespConnection connection(server.port());
   connection.ask({"RPUSH", "list", "a", std::string(17u << 20, 'v'), "b"});
-  const auto all = client.execute({"LRANGE", "list", "0", "-1"}, patient);
+  const auto all = client.execute({"LRANGE", "list", "0", "-1"}, very_patient);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().outcome, Outcome::refused) << all.error().message();
   EXPECT_EQ(all.error().reason, Reason::too_large);

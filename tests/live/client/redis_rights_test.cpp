@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds patience = 30s;
+constexpr std::chrono::milliseconds rights_limit = 30s;
 
 class RedisRights : public testing::Test {
  protected:
@@ -50,10 +50,10 @@ TEST_F(RedisRights, WithoutMultiNothingIsWritten) {
   allow("-multi");
   Client client = open();
   admin.ask({"SET", "k", "7"});
-  const auto got = client.get("k", {.timeout = patience});
+  const auto got = client.get("k", {.timeout = rights_limit});
   ASSERT_TRUE(got && *got);
   const SetOptions at_version{
-      .condition = SetCondition::if_version, .version = (*got)->version, .timeout = patience};
+      .condition = SetCondition::if_version, .version = (*got)->version, .timeout = rights_limit};
   const auto swapped = client.set("k", "7", at_version);
   if (test::usual_software() == test::RespSoftware::valkey) {
     EXPECT_TRUE(swapped && swapped->stored) << "SET with IFEQ needs neither script nor transaction";
@@ -62,14 +62,14 @@ TEST_F(RedisRights, WithoutMultiNothingIsWritten) {
     EXPECT_EQ(swapped.error().outcome, Outcome::refused) << swapped.error().message();
     EXPECT_NE(swapped.error().text.find("NOPERM"), std::string::npos) << swapped.error().text;
   }
-  const auto counted = client.increment("k", 1, {.timeout = patience});
+  const auto counted = client.increment("k", 1, {.timeout = rights_limit});
   ASSERT_FALSE(counted);
   EXPECT_EQ(counted.error().outcome, Outcome::refused) << counted.error().message();
   EXPECT_EQ(admin.text({"GET", "k"}), "\"7\"");
   EXPECT_EQ(client.stats()[0].connects, 1u) << "the connection has ended";
 
   allow("+multi");
-  const auto then = client.increment("k", 1, {.timeout = patience});
+  const auto then = client.increment("k", 1, {.timeout = rights_limit});
   ASSERT_TRUE(then) << then.error().message();
   EXPECT_EQ(then->value(), 8u);
 }
@@ -81,11 +81,11 @@ TEST_F(RedisRights, WithoutOneRightOfATransactionNothingIsWrittenAndOthersGoOn) 
     Client client = open();
     admin.ask({"SET", "k", "7"});
     for (int i = 0; i < 3; ++i) {
-      const auto counted = client.increment("k", 1, {.timeout = patience});
+      const auto counted = client.increment("k", 1, {.timeout = rights_limit});
       ASSERT_FALSE(counted);
       EXPECT_EQ(counted.error().outcome, Outcome::refused) << counted.error().message();
-      EXPECT_TRUE(client.get("k", {.timeout = patience}));
-      EXPECT_TRUE(client.remove("other", {.timeout = patience}));
+      EXPECT_TRUE(client.get("k", {.timeout = rights_limit}));
+      EXPECT_TRUE(client.remove("other", {.timeout = rights_limit}));
     }
     EXPECT_EQ(admin.text({"GET", "k"}), "\"7\"");
     EXPECT_EQ(client.stats()[0].connects, 1u) << "the connection has ended";
@@ -110,7 +110,7 @@ TEST_F(RedisRights, NoCountIsLostWhileTheRightsComeAndGo) {
       threads.emplace_back([&, i] {
         Client& client = clients[static_cast<std::size_t>(i) % 2];
         while (!over) {
-          const auto counted = client.increment("counter", 1, {.timeout = patience});
+          const auto counted = client.increment("counter", 1, {.timeout = rights_limit});
           if (counted) {
             ++done;
           } else if (counted.error().outcome == Outcome::refused) {
@@ -119,7 +119,7 @@ TEST_F(RedisRights, NoCountIsLostWhileTheRightsComeAndGo) {
             const std::lock_guard lock(mutex);
             others.push_back(counted.error().message());
           }
-          read += client.get("counter", {.timeout = patience}) ? 1 : 0;
+          read += client.get("counter", {.timeout = rights_limit}) ? 1 : 0;
         }
       });
     }
@@ -159,7 +159,7 @@ TEST(GarnetRights, NothingIsWrittenWithoutOneAndNothingIsReportedAsDoneThatIsNot
     std::int64_t doubtful = 0;
     std::jthread other([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        const auto length = client.execute({"LPUSH", "list", "v"}, {.timeout = patience});
+        const auto length = client.execute({"LPUSH", "list", "v"}, {.timeout = rights_limit});
         if (length) {
           EXPECT_TRUE(length->number()) << to_string(length->kind());
           ++pushed;
@@ -169,7 +169,7 @@ TEST(GarnetRights, NothingIsWrittenWithoutOneAndNothingIsReportedAsDoneThatIsNot
       }
     });
     for (int i = 0; i < 20; ++i) {
-      const auto counted = client.increment("k", 1, {.timeout = patience});
+      const auto counted = client.increment("k", 1, {.timeout = rights_limit});
       ASSERT_FALSE(counted);
       if (counted.error().outcome != Outcome::refused) {
         EXPECT_EQ(counted.error().outcome, Outcome::not_sent) << counted.error().message();

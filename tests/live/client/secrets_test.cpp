@@ -39,7 +39,7 @@ struct Locked {
 };
 
 // A server that lets only `app` in, with the password `right`.
-struct Kind {
+struct SecretKind {
   std::string name;
   std::string scheme;
   std::string options;
@@ -51,7 +51,7 @@ Locked locked(std::shared_ptr<Process> process) {
   return {process->port(), [process] { process->kill(); }, process};
 }
 
-std::vector<Kind> kinds() {
+std::vector<SecretKind> kinds() {
   return {
 #ifdef SHEAF_TEST_BROKERS
       {"Mosquitto", "mqtt", "",
@@ -82,7 +82,7 @@ std::vector<Kind> kinds() {
   };
 }
 
-class LiveSecrets : public testing::TestWithParam<Kind> {
+class LiveSecrets : public testing::TestWithParam<SecretKind> {
  protected:
   // Whatever a client can be asked.
   void use(Client& client) {

@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-const std::string name = "_memcached._tcp.cache.example";
+const std::string service = "_memcached._tcp.cache.example";
 
 AnsweringServer::Rules by_udp(AnswerBytes answer) {
   return {.datagram = [answer](std::string_view question) {
@@ -41,7 +41,7 @@ std::vector<std::string> texts(const Result<std::vector<NodeConfig>>& servers) {
   return out;
 }
 Error failure(const DiscoveryOptions& options) {
-  auto servers = servers_of_srv(name, options);
+  auto servers = servers_of_srv(service, options);
   EXPECT_FALSE(servers.has_value());
   return servers ? Error{} : servers.error();
 }
@@ -69,7 +69,7 @@ TEST(SrvRecords, ThatDoNotFitIntoADatagramComeOverTcp) {
            bytes;
   };
   const AnsweringServer dns(std::move(rules));
-  const auto servers = servers_of_srv(name, {.timeout = 60s, .name_servers = {dns.address()}});
+  const auto servers = servers_of_srv(service, {.timeout = 60s, .name_servers = {dns.address()}});
   ASSERT_TRUE(servers) << servers.error().message();
   EXPECT_EQ(servers->size(), 1'000u);
   EXPECT_GE(datagrams, 1);
@@ -81,20 +81,20 @@ TEST(SrvRecords, TheNextNameServerIsAskedIfOneIsOutOfOrderOrCannotBeReached) {
   const AnsweringServer dns(by_udp(two_servers()));
   const std::string refuses = "127.0.0.1:" + std::to_string(nobody.number());
   EXPECT_EQ(
-      texts(servers_of_srv(
-                name, {.timeout = 60s, .name_servers = {refuses, broken.address(), dns.address()}}))
+      texts(servers_of_srv(service, {.timeout = 60s,
+                                     .name_servers = {refuses, broken.address(), dns.address()}}))
           .size(),
       2u);
   const Error error = failure({.timeout = 60s, .name_servers = {refuses, broken.address()}});
   EXPECT_EQ(error.outcome, Outcome::refused);
-  EXPECT_EQ(error.text, "SRV records of " + name + ": the name server answers: server failure");
+  EXPECT_EQ(error.text, "SRV records of " + service + ": the name server answers: server failure");
 }
 
 TEST(SrvRecords, ASilentNameServerIsNotWaitedForForever) {
   const AnsweringServer silent({});
   const AnsweringServer dns(by_udp(two_servers()));
   EXPECT_EQ(texts(servers_of_srv(
-                      name, {.timeout = 60s, .name_servers = {silent.address(), dns.address()}}))
+                      service, {.timeout = 60s, .name_servers = {silent.address(), dns.address()}}))
                 .size(),
             2u);
 }
@@ -126,7 +126,7 @@ TEST(SrvRecords, WhatAnswersAnotherQuestionIsPassedOver) {
                        two_servers().to_bytes(question)};
   };
   const AnsweringServer dns(std::move(rules));
-  EXPECT_THAT(texts(servers_of_srv(name, {.timeout = 60s, .name_servers = {dns.address()}})),
+  EXPECT_THAT(texts(servers_of_srv(service, {.timeout = 60s, .name_servers = {dns.address()}})),
               ElementsAre("c1.cache.example:11211*3", "c2.cache.example:11212*1"));
 }
 
@@ -140,7 +140,7 @@ TEST(SrvRecords, IdsAreDrawn) {
   {
     const AnsweringServer dns(std::move(rules));
     for (int i = 0; i < 8; ++i) {
-      ASSERT_TRUE(servers_of_srv(name, {.timeout = 60s, .name_servers = {dns.address()}}));
+      ASSERT_TRUE(servers_of_srv(service, {.timeout = 60s, .name_servers = {dns.address()}}));
     }
   }
   std::ranges::sort(ids);
@@ -187,19 +187,19 @@ TEST(SrvRecords, WhatIsNotAllowedIsRefusedAtOnce) {
     return servers.error().text;
   };
   EXPECT_EQ(refusal("a..b", {}), "the name of the SRV records has an empty part");
-  EXPECT_EQ(refusal(name, {.timeout = 0ms}), "the timeout of a look-up is not 1ms to 24h");
-  EXPECT_EQ(refusal(name, {.timeout = 24h + 1ms}), "the timeout of a look-up is not 1ms to 24h");
-  EXPECT_EQ(refusal(name, {.name_servers = {"::1", "::1", "::1", "::1"}}),
+  EXPECT_EQ(refusal(service, {.timeout = 0ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal(service, {.timeout = 24h + 1ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal(service, {.name_servers = {"::1", "::1", "::1", "::1"}}),
             "there are more than 3 name servers");
   for (const std::string bad : {"", "dns.example", "1.2.3", "1.2.3.4:0", "[1.2.3.4"}) {
-    EXPECT_EQ(refusal(name, {.name_servers = {bad}}),
+    EXPECT_EQ(refusal(service, {.name_servers = {bad}}),
               "the name server " + bad + " is no numeric address, which :PORT may follow");
   }
 }
 
 TEST(SrvRecords, OfASourceBecomeAConfiguration) {
   const AnsweringServer dns(by_udp(two_servers()));
-  const auto source = ServerSource::parse_uri("memcached+srv://" + name + "?pool_max=3");
+  const auto source = ServerSource::parse_uri("memcached+srv://" + service + "?pool_max=3");
   ASSERT_TRUE(source) << source.error().message();
   const auto config = find_servers(*source, {.timeout = 60s, .name_servers = {dns.address()}});
   ASSERT_TRUE(config) << config.error().message();

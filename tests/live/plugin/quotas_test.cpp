@@ -13,9 +13,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view ok = "+OK\r\n";
+constexpr std::string_view ok_reply = "+OK\r\n";
 
-ConnectOptions as(const std::string& user, std::string client_id) {
+ConnectOptions as_client(const std::string& user, std::string client_id) {
   ConnectOptions options;
   options.client_id = std::move(client_id);
   options.user = user;
@@ -35,16 +35,16 @@ std::string over(const std::string& what) {
 TEST(PluginQuotas, AllConnectionsOfAUserShareItsKeysAndBytes) {
   const RightsFile file(document(R"({"keys": 2, "bytes": 20})"));
   BrokerProcess broker(with_rights(file));
-  StoreClient first(broker.port(), as("ann", "first"));
-  StoreClient second(broker.port(), as("ann", "second"));
-  StoreClient bob(broker.port(), as("bob", "third"));
-  EXPECT_EQ(first({"SET", "a", "1"}), ok);
-  EXPECT_EQ(second({"SET", "b", "1"}), ok);
+  StoreClient first(broker.port(), as_client("ann", "first"));
+  StoreClient second(broker.port(), as_client("ann", "second"));
+  StoreClient bob(broker.port(), as_client("bob", "third"));
+  EXPECT_EQ(first({"SET", "a", "1"}), ok_reply);
+  EXPECT_EQ(second({"SET", "b", "1"}), ok_reply);
   EXPECT_EQ(second({"SET", "c", "1"}), over("2 keys"));
-  EXPECT_EQ(bob({"SET", "c", "1"}), ok);
+  EXPECT_EQ(bob({"SET", "c", "1"}), ok_reply);
   EXPECT_EQ(first({"SET", "a", std::string(20, 'v')}), over("20 bytes of keys and values"));
   EXPECT_EQ(first({"DEL", "b"}), ":1\r\n");
-  EXPECT_EQ(second({"SET", "d", "1"}), ok);
+  EXPECT_EQ(second({"SET", "d", "1"}), ok_reply);
   EXPECT_EQ(broker.terminate(), 0);
   EXPECT_THAT(broker.log(), HasSubstr("over quota 2)"));
 }
@@ -52,26 +52,26 @@ TEST(PluginQuotas, AllConnectionsOfAUserShareItsKeysAndBytes) {
 TEST(PluginQuotas, WatchesCountUntilTheyStopOrTheirConnectionEnds) {
   const RightsFile file(document(R"({"watches": 2})"));
   const BrokerProcess broker(with_rights(file));
-  StoreClient first(broker.port(), as("ann", "first"));
+  StoreClient first(broker.port(), as_client("ann", "first"));
   {
-    StoreClient second(broker.port(), as("ann", "second"));
-    EXPECT_EQ(first({"KEYNOTIFY", "a"}), ok);
-    EXPECT_EQ(second({"KEYNOTIFY", "a"}), ok);
+    StoreClient second(broker.port(), as_client("ann", "second"));
+    EXPECT_EQ(first({"KEYNOTIFY", "a"}), ok_reply);
+    EXPECT_EQ(second({"KEYNOTIFY", "a"}), ok_reply);
     EXPECT_EQ(first({"KEYNOTIFY", "b"}), over("2 watches"));
     second.mqtt().disconnect();
   }
-  EXPECT_EQ(first({"KEYNOTIFY", "b"}), ok);
+  EXPECT_EQ(first({"KEYNOTIFY", "b"}), ok_reply);
   EXPECT_EQ(first({"KEYNOTIFY", "c"}), over("2 watches"));
-  EXPECT_EQ(first({"KEYNOTIFY", "a", "STOP"}), ok);
-  EXPECT_EQ(first({"KEYNOTIFY", "c"}), ok);
+  EXPECT_EQ(first({"KEYNOTIFY", "a", "STOP"}), ok_reply);
+  EXPECT_EQ(first({"KEYNOTIFY", "c"}), ok_reply);
 }
 
 // One request a second, and more of them at once than seconds can have passed.
 TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
   const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann", "first"));
-  StoreClient bob(broker.port(), as("bob", "second"));
+  StoreClient ann(broker.port(), as_client("ann", "first"));
+  StoreClient bob(broker.port(), as_client("bob", "second"));
   const auto start = std::chrono::steady_clock::now();
   unsigned passed = 0;
   for (int i = 0; i < 200; ++i) {
@@ -94,7 +94,7 @@ TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
 TEST(PluginQuotas, AProbeIsAnsweredAndNotCountedWhenTheRateIsUsedUp) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
   const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann", "first"));
+  StoreClient ann(broker.port(), as_client("ann", "first"));
   wait_for_condition("the rate is used up", [&] { return ann({"GET", "key"}) != "$-1\r\n"; });
   for (int i = 0; i < 100; ++i) ASSERT_EQ(ann({"GET", "sheaf/probe"}), "$-1\r\n") << i;
   EXPECT_EQ(broker.log().find("GET of \"sheaf/probe\""), std::string::npos);
@@ -103,12 +103,12 @@ TEST(PluginQuotas, AProbeIsAnsweredAndNotCountedWhenTheRateIsUsedUp) {
 TEST(PluginQuotas, AReloadChangesLimitsOfClientsThatAreConnected) {
   const RightsFile file(document(R"({"keys": 1})"));
   const BrokerProcess broker(with_rights(file));
-  StoreClient ann(broker.port(), as("ann", "first"));
-  EXPECT_EQ(ann({"SET", "a", "1"}), ok);
+  StoreClient ann(broker.port(), as_client("ann", "first"));
+  EXPECT_EQ(ann({"SET", "a", "1"}), ok_reply);
   EXPECT_EQ(ann({"SET", "b", "1"}), over("1 keys"));
   file.write(document(R"({"keys": 2})"));
   reload(broker);
-  EXPECT_EQ(ann({"SET", "b", "1"}), ok);
+  EXPECT_EQ(ann({"SET", "b", "1"}), ok_reply);
   EXPECT_EQ(ann({"SET", "c", "1"}), over("2 keys"));
 }
 

@@ -8,7 +8,7 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-constexpr std::uint32_t first_opaque = 3;  // opaque of the first request after the greeting
+constexpr std::uint32_t request_opaque = 3;  // that of the first request after the greeting
 
 std::string refused(Opcode opcode, std::uint32_t opaque, StatusCode status) {
   return binary_failure(opcode, opaque, status, "the server's words");
@@ -48,7 +48,7 @@ TEST(BinaryTraps, BehindWhatTheServerClosesOrLosesItsPlaceTheConnectionEnds) {
     const Ticket first = wire.submit(set("a", "v"));
     const Ticket second = wire.submit(get("b"));
     wire.take();
-    wire.feed(refused(Opcode::set, first_opaque, item.status) + binary_hit(Opcode::get, 4, "B"));
+    wire.feed(refused(Opcode::set, request_opaque, item.status) + binary_hit(Opcode::get, 4, "B"));
     const Seen answer = wire.next();
     EXPECT_EQ(answer.ticket, first);
     EXPECT_EQ(answer.kind, Event::Kind::reply);
@@ -72,17 +72,19 @@ TEST(BinaryTraps, AReplyThatIsNotDueEndsTheConnection) {
       {"never issued", binary_hit(Opcode::get, 99, "v")},
       {"older than the oldest", binary_hit(Opcode::get, 2, "v")},
       {"of a later request", binary_hit(Opcode::get, 4, "v")},
-      {"with another opcode", encoded(PlainReply{.opcode = Opcode::set, .opaque = first_opaque})},
-      {"the quiet opcode", binary_hit(Opcode::get_quiet, first_opaque, "v")},
-      {"an opcode that nobody knows", binary_failure(static_cast<Opcode>(0x1b), first_opaque, {})},
-      {"a request", encoded(GetRequest{Opcode::get, first_opaque, "k"})},
+      {"with another opcode", encoded(PlainReply{.opcode = Opcode::set, .opaque = request_opaque})},
+      {"the quiet opcode", binary_hit(Opcode::get_quiet, request_opaque, "v")},
+      {"an opcode that nobody knows",
+       binary_failure(static_cast<Opcode>(0x1b), request_opaque, {})},
+      {"a request", encoded(GetRequest{Opcode::get, request_opaque, "k"})},
       {"bad lengths",
        "\x81\x00\x00\x05\x04\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x03"s + std::string(8, '\0')},
-      {"a hit without flags", binary_failure(Opcode::get, first_opaque, StatusCode::success, "v")},
+      {"a hit without flags",
+       binary_failure(Opcode::get, request_opaque, StatusCode::success, "v")},
       {"longer than a GiB",
        "\x81\x00\x00\x00\x04\x00\x00\x00\xff\xff\xff\xff\x00\x00\x00\x03"s + std::string(8, '\0')},
       {"a long text",
-       binary_failure(Opcode::get, first_opaque, StatusCode::busy, std::string(2'100'000, 'x'))},
+       binary_failure(Opcode::get, request_opaque, StatusCode::busy, std::string(2'100'000, 'x'))},
       {"text", "VA 1 f0 c0\r\n"},
   };
   for (const Broken& item : cases) {
@@ -127,7 +129,7 @@ TEST(BinaryTraps, AReplyToWhatHasNotLeftEndsTheConnection) {
   BinaryWire wire;
   const Ticket ticket = wire.submit(get("a"));
   wire.take(10);
-  wire.feed(binary_hit(Opcode::get, first_opaque, "v"));
+  wire.feed(binary_hit(Opcode::get, request_opaque, "v"));
   const Seen failed = wire.next();
   EXPECT_EQ(failed.ticket, ticket);
   EXPECT_EQ(failed.kind, Event::Kind::failed);
@@ -169,7 +171,7 @@ TEST(BinaryLimits, ARefusalMayComeWhileTheValueIsWrittenAndIsReportedWhenItIsFre
   const Ticket ticket = wire.submit(set("k", value));
   wire.submit(get("b"));
   wire.take(50'000);
-  wire.feed(binary_failure(Opcode::set, first_opaque, StatusCode::value_too_large, "Too large."));
+  wire.feed(binary_failure(Opcode::set, request_opaque, StatusCode::value_too_large, "Too large."));
   EXPECT_TRUE(wire.events.empty()) << "the caller's bytes are still needed";
   EXPECT_FALSE(wire.session.closed());
   wire.take(20'000);
@@ -191,7 +193,7 @@ TEST(BinaryLimits, SuccessWhileTheValueIsWrittenIsALie) {
   const std::string value(100'000, 'v');
   wire.submit(set("k", value));
   wire.take(50'000);
-  wire.feed(encoded(PlainReply{.opaque = first_opaque, .cas = 1}));
+  wire.feed(encoded(PlainReply{.opaque = request_opaque, .cas = 1}));
   EXPECT_EQ(wire.next().kind, Event::Kind::failed);
   EXPECT_TRUE(wire.session.closed());
 }
@@ -201,7 +203,7 @@ TEST(BinaryLimits, AfterAnEarlyRefusalTheEndIsNotCalledUnsent) {
   const std::string value(100'000, 'v');
   wire.submit(set("k", value));
   wire.take(50'000);
-  wire.feed(binary_failure(Opcode::set, first_opaque, StatusCode::value_too_large));
+  wire.feed(binary_failure(Opcode::set, request_opaque, StatusCode::value_too_large));
   wire.session.on_eof(wire.now());
   wire.poll();
   const Seen failed = wire.next();
@@ -214,7 +216,7 @@ TEST(BinaryLimits, GivingUpAfterAnEarlyRefusalEndsTheConnection) {
   const std::string value(100'000, 'v');
   const Ticket ticket = wire.submit(set("k", value));
   wire.take(50'000);
-  wire.feed(binary_failure(Opcode::set, first_opaque, StatusCode::value_too_large));
+  wire.feed(binary_failure(Opcode::set, request_opaque, StatusCode::value_too_large));
   EXPECT_EQ(wire.session.cancel(ticket, wire.now()), Sent::maybe);
   wire.poll();
   EXPECT_EQ(wire.next().kind, Event::Kind::closed);

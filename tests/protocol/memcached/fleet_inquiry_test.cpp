@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::string two_servers = "12\nc1.example|10.0.0.1|11211 c2.example||11212\n";
-const Fleet two{12, {{"c1.example", 11'211}, {"c2.example", 11'212}}};
+const Fleet fleet_of_two{12, {{"c1.example", 11'211}, {"c2.example", 11'212}}};
 
 std::string answer(const std::string& value, const std::string& head = "CONFIG cluster 0 ") {
   return head + std::to_string(value.size()) + "\r\n" + value + "\r\nEND\r\n";
@@ -99,7 +99,7 @@ TEST(FleetInquiry, WhatComesUnaskedOrAfterTheEndCountsForNothing) {
   inquiry.on_input(answer(two_servers) + "ERROR\r\n");
   ASSERT_TRUE(inquiry.over());
   inquiry.on_input("ERROR\r\n");
-  EXPECT_EQ(inquiry.result(), two);
+  EXPECT_EQ(inquiry.result(), fleet_of_two);
 }
 
 TEST(FleetInquiry, AnswersThatCannotBeReadSayWhy) {

@@ -8,7 +8,7 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-SessionOptions with_credentials() {
+SessionOptions with_spaced_password() {
   SessionOptions options = test_options();
   options.login = test::login_slot("cache", "s3cret word");
   return options;
@@ -48,7 +48,7 @@ TEST(MetaGreeting, AnOldServerHasNoMeta) {
 }
 
 TEST(MetaGreeting, LogInGoesOnlyToAServerThatAsksForIt) {
-  Wire<MetaSession> wire(with_credentials());
+  Wire<MetaSession> wire(with_spaced_password());
   wire.session.start(wire.now());
   EXPECT_EQ(wire.take(), "version\r\n");
   wire.feed("CLIENT_ERROR unauthenticated\r\n");
@@ -59,7 +59,7 @@ TEST(MetaGreeting, LogInGoesOnlyToAServerThatAsksForIt) {
   EXPECT_EQ(wire.next().kind, Event::Kind::ready);
 
   // Without -Y the set would store the password as a value.
-  Wire<MetaSession> open(with_credentials());
+  Wire<MetaSession> open(with_spaced_password());
   open.session.start(open.now());
   open.take();
   open.feed("VERSION 1.6.18\r\n");
@@ -71,7 +71,7 @@ TEST(MetaGreeting, LogInGoesOnlyToAServerThatAsksForIt) {
 }
 
 TEST(MetaGreeting, APasswordThatTheServerRepeatsIsNotInTheReason) {
-  Wire<MetaSession> wire(with_credentials());
+  Wire<MetaSession> wire(with_spaced_password());
   wire.session.start(wire.now());
   wire.take();
   wire.feed("CLIENT_ERROR unauthenticated\r\n");
@@ -83,7 +83,7 @@ TEST(MetaGreeting, APasswordThatTheServerRepeatsIsNotInTheReason) {
 }
 
 TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
-  Wire<MetaSession> wire(with_credentials());
+  Wire<MetaSession> wire(with_spaced_password());
   wire.session.start(wire.now());
   wire.take();
   wire.feed("CLIENT_ERROR unauthenticated\r\n");
@@ -103,7 +103,7 @@ TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   nobody.poll();
   EXPECT_EQ(nobody.session.close_reason().text, "the server wants a user name and a password");
 
-  Wire<MetaSession> twice(with_credentials());
+  Wire<MetaSession> twice(with_spaced_password());
   twice.session.start(twice.now());
   twice.take();
   twice.feed("CLIENT_ERROR unauthenticated\r\n");
@@ -208,7 +208,8 @@ TEST(MetaRequests, WhatItHasNotIsRefusedBeforeAByteIsQueued) {
 
 // ---- replies
 
-Seen ask(const Operation& asked, std::string_view answer, std::string_view version = "1.6.18") {
+Seen ask_meta(const Operation& asked, std::string_view answer,
+              std::string_view version = "1.6.18") {
   MetaWire wire(test_options(), version);
   Seen seen = wire.ask(asked, answer);
   EXPECT_FALSE(wire.session.closed()) << wire.session.close_reason().text;
@@ -217,12 +218,12 @@ Seen ask(const Operation& asked, std::string_view answer, std::string_view versi
 }
 
 TEST(MetaReplies, AHitHasValueFlagsAndVersion) {
-  const Seen seen = ask(get("k"), "VA 4 f3735928559 c18446744073709551615 O2\r\n\r\n\0b\r\n"s);
+  const Seen seen = ask_meta(get("k"), "VA 4 f3735928559 c18446744073709551615 O2\r\n\r\n\0b\r\n"s);
   EXPECT_EQ(seen.status, Status::done);
   EXPECT_EQ(seen.value, "\r\n\0b"s);
   EXPECT_EQ(seen.flags, 0xdeadbeefu);
   EXPECT_EQ(seen.version, "18446744073709551615");
-  EXPECT_EQ(ask(get("k"), "VA 0 f0 c0 O2\r\n\r\n").version, "") << "a server without CAS";
+  EXPECT_EQ(ask_meta(get("k"), "VA 0 f0 c0 O2\r\n\r\n").version, "") << "a server without CAS";
 }
 
 TEST(MetaReplies, OneStatusForEachOutcome) {
@@ -265,7 +266,7 @@ TEST(MetaReplies, OneStatusForEachOutcome) {
       {operation(Verb::stats), "MN\r\nEND\r\n", Status::done},
   };
   for (const Case& item : cases) {
-    const Seen seen = ask(item.asked, item.answer);
+    const Seen seen = ask_meta(item.asked, item.answer);
     EXPECT_EQ(seen.kind, Event::Kind::reply) << item.answer;
     EXPECT_EQ(seen.status, item.status) << item.answer;
     EXPECT_EQ(seen.reason, item.reason) << item.answer;
@@ -273,26 +274,26 @@ TEST(MetaReplies, OneStatusForEachOutcome) {
 }
 
 TEST(MetaReplies, VersionsNumbersAndStatistics) {
-  EXPECT_EQ(ask(set("k", "v"), "HD c17 O2\r\n").version, "17");
-  EXPECT_EQ(ask(with(set("k", "v"), Condition::if_absent), "NS c0 O2\r\n").version, "");
+  EXPECT_EQ(ask_meta(set("k", "v"), "HD c17 O2\r\n").version, "17");
+  EXPECT_EQ(ask_meta(with(set("k", "v"), Condition::if_absent), "NS c0 O2\r\n").version, "");
   const Seen number =
-      ask(operation(Verb::increment, "n"), "VA 20 c4 O2\r\n18446744073709551615\r\n");
+      ask_meta(operation(Verb::increment, "n"), "VA 20 c4 O2\r\n18446744073709551615\r\n");
   EXPECT_EQ(number.number, 18'446'744'073'709'551'615u);
   EXPECT_EQ(number.version, "4");
-  EXPECT_EQ(ask(operation(Verb::decrement, "n"), "VA 3 c4 O2\r\n99 \r\n").number, 99u);
-  EXPECT_EQ(ask(operation(Verb::server_version), "VERSION 1.6.18\r\n").value, "1.6.18");
+  EXPECT_EQ(ask_meta(operation(Verb::decrement, "n"), "VA 3 c4 O2\r\n99 \r\n").number, 99u);
+  EXPECT_EQ(ask_meta(operation(Verb::server_version), "VERSION 1.6.18\r\n").value, "1.6.18");
   EXPECT_EQ(
-      ask(operation(Verb::stats), "MN\r\nSTAT pid 5\r\nSTAT a b c\r\nSTAT x\r\nEND\r\n").value,
+      ask_meta(operation(Verb::stats), "MN\r\nSTAT pid 5\r\nSTAT a b c\r\nSTAT x\r\nEND\r\n").value,
       "pid 5\na b c\nx \n");
 }
 
 TEST(MetaReplies, BeforeOneSixThirteenTheVersionOfAStoreIsNotTrusted) {
-  EXPECT_EQ(ask(set("k", "v"), "HD c17 O2\r\n", "1.6.12").version, "");
-  EXPECT_EQ(ask(get("k"), "VA 1 f0 c17 O2\r\nv\r\n", "1.6.12").version, "17");
+  EXPECT_EQ(ask_meta(set("k", "v"), "HD c17 O2\r\n", "1.6.12").version, "");
+  EXPECT_EQ(ask_meta(get("k"), "VA 1 f0 c17 O2\r\nv\r\n", "1.6.12").version, "17");
 }
 
 TEST(MetaReplies, MissesOfOlderServersCarryNoOpaque) {
-  EXPECT_EQ(ask(get("k"), "EN\r\n", "1.6.17").status, Status::absent);
+  EXPECT_EQ(ask_meta(get("k"), "EN\r\n", "1.6.17").status, Status::absent);
   MetaWire newer;
   newer.submit(get("k"));
   newer.take();
@@ -318,9 +319,9 @@ TEST(MetaReplies, TheRestOfALifeIsToldOrTheConnectionEnds) {
     EXPECT_EQ(wire.next().kind, Event::Kind::failed) << answer;
     return wire.session.closed();
   };
-  EXPECT_EQ(ask(asked, "VA 1 f0 c1 t17 O2\r\nv\r\n").ttl_left, 17s);
-  EXPECT_EQ(ask(asked, "VA 1 f0 c1 t-1 O2\r\nv\r\n").ttl_left, std::nullopt);
-  EXPECT_EQ(ask(asked, "EN O2\r\n").status, Status::absent);
+  EXPECT_EQ(ask_meta(asked, "VA 1 f0 c1 t17 O2\r\nv\r\n").ttl_left, 17s);
+  EXPECT_EQ(ask_meta(asked, "VA 1 f0 c1 t-1 O2\r\nv\r\n").ttl_left, std::nullopt);
+  EXPECT_EQ(ask_meta(asked, "EN O2\r\n").status, Status::absent);
   for (const char* answer : {"VA 1 f0 c1 O2\r\nv\r\n", "VA 1 f0 c1 t O2\r\nv\r\n",
                              "VA 1 f0 c1 t-2 O2\r\nv\r\n", "VA 1 f0 c1 t1 t1 O2\r\nv\r\n"}) {
     EXPECT_TRUE(ends(answer)) << answer;
@@ -331,42 +332,42 @@ TEST(MetaReplies, TheRestOfALifeIsToldOrTheConnectionEnds) {
 
 TEST(MetaLeases, TheFirstWinsTheOthersWaitAndAStubIsNoValue) {
   const Operation lease = living(operation(Verb::lease, "k"), 10s);
-  const Seen won = ask(lease, "VA 0 f0 c8 O2 W\r\n\r\n");
+  const Seen won = ask_meta(lease, "VA 0 f0 c8 O2 W\r\n\r\n");
   EXPECT_EQ(won.status, Status::absent);
   EXPECT_EQ(won.lease, Lease::won);
   EXPECT_EQ(won.version, "8") << "with it the winner stores";
-  const Seen taken = ask(lease, "VA 0 f0 c8 O2 Z\r\n\r\n");
+  const Seen taken = ask_meta(lease, "VA 0 f0 c8 O2 Z\r\n\r\n");
   EXPECT_EQ(taken.status, Status::absent);
   EXPECT_EQ(taken.lease, Lease::taken);
   // A plain get that meets a stub, too.
-  EXPECT_EQ(ask(get("k"), "VA 0 f0 c8 O2 Z\r\n\r\n").status, Status::absent);
-  const Seen empty = ask(lease, "VA 0 f0 c8 O2\r\n\r\n");
+  EXPECT_EQ(ask_meta(get("k"), "VA 0 f0 c8 O2 Z\r\n\r\n").status, Status::absent);
+  const Seen empty = ask_meta(lease, "VA 0 f0 c8 O2\r\n\r\n");
   EXPECT_EQ(empty.status, Status::done);
   EXPECT_EQ(empty.lease, Lease::none);
 }
 
 TEST(MetaLeases, AStaleValueIsReportedAsThat) {
   const Operation lease = living(operation(Verb::lease, "k"), 10s);
-  const Seen winner = ask(lease, "VA 3 f0 c9 O2 X W\r\nold\r\n");
+  const Seen winner = ask_meta(lease, "VA 3 f0 c9 O2 X W\r\nold\r\n");
   EXPECT_EQ(winner.status, Status::done);
   EXPECT_EQ(winner.value, "old");
   EXPECT_TRUE(winner.stale);
   EXPECT_EQ(winner.lease, Lease::won);
-  const Seen other = ask(get("k"), "VA 3 f0 c9 O2 Z X\r\nold\r\n");
+  const Seen other = ask_meta(get("k"), "VA 3 f0 c9 O2 Z X\r\nold\r\n");
   EXPECT_TRUE(other.stale);
   EXPECT_EQ(other.lease, Lease::taken);
-  EXPECT_FALSE(ask(get("k"), "VA 3 f0 c9 O2\r\nnew\r\n").stale);
+  EXPECT_FALSE(ask_meta(get("k"), "VA 3 f0 c9 O2\r\nnew\r\n").stale);
 }
 
 // ---- what ends the connection
 
-struct Broken {
+struct BrokenReply {
   const char* answer;
   const char* why;
 };
 
 TEST(MetaTraps, WhatShowsThatClientAndServerHaveLostEachOtherEndsTheConnection) {
-  const Broken cases[] = {
+  const BrokenReply cases[] = {
       {"VA 1 f0 c1 O3\r\nv\r\n", "the opaque of another request"},
       {"VA 1 f0 c1\r\nv\r\n", "the opaque of another request"},
       {"EN O1\r\n", "the opaque of another request"},
@@ -391,7 +392,7 @@ TEST(MetaTraps, WhatShowsThatClientAndServerHaveLostEachOtherEndsTheConnection) 
       {"CLIENT_ERROR invalid flag\r\n", "did not understand us"},
       {"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n", "did not understand us"},
   };
-  for (const Broken& item : cases) {
+  for (const BrokenReply& item : cases) {
     MetaWire wire;
     const Ticket first = wire.submit(get("a"));
     const Ticket second = wire.submit(get("b"));

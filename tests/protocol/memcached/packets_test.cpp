@@ -21,7 +21,7 @@ std::string bytes_of(std::string_view hex) {
 }
 
 template <class Packet>
-std::string encoded(const Packet& packet) {
+std::string encoded_well(const Packet& packet) {
   std::string out;
   ByteWriter writer(out);
   EXPECT_TRUE(packet.encode(writer).has_value());
@@ -43,55 +43,55 @@ Parsed<Packet> parsed(std::string_view bytes) {
 }
 
 template <class Packet>
-void expect_golden(const Packet& packet, std::string_view hex) {
+void expect_bytes(const Packet& packet, std::string_view hex) {
   const std::string bytes = bytes_of(hex);
-  EXPECT_EQ(hex_encode(encoded(packet)), hex_encode(bytes));
+  EXPECT_EQ(hex_encode(encoded_well(packet)), hex_encode(bytes));
   const auto back = parsed<Packet>(bytes);
   ASSERT_TRUE(back.has_value()) << to_string(back.error());
   EXPECT_EQ(*back, packet);
 }
 
 TEST(Golden, Get) {
-  expect_golden(GetRequest{.key = "Hello"},
-                "80 00 0005 00 00 0000 00000005 00000000 0000000000000000 48656C6C6F");
-  expect_golden(GetReply{.cas = 1, .flags = 0xdeadbeef, .value = "World"},
-                "81 00 0000 04 00 0000 00000009 00000000 0000000000000001 DEADBEEF 576F726C64");
-  expect_golden(GetReply{.status = StatusCode::key_not_found, .text = "Not found"},
-                "81 00 0000 00 00 0001 00000009 00000000 0000000000000000 4E6F7420666F756E64");
+  expect_bytes(GetRequest{.key = "Hello"},
+               "80 00 0005 00 00 0000 00000005 00000000 0000000000000000 48656C6C6F");
+  expect_bytes(GetReply{.cas = 1, .flags = 0xdeadbeef, .value = "World"},
+               "81 00 0000 04 00 0000 00000009 00000000 0000000000000001 DEADBEEF 576F726C64");
+  expect_bytes(GetReply{.status = StatusCode::key_not_found, .text = "Not found"},
+               "81 00 0000 00 00 0001 00000009 00000000 0000000000000000 4E6F7420666F756E64");
 }
 
 TEST(Golden, SetAndItsKin) {
   const SetRequest add{
       .opcode = Opcode::add, .flags = 0xdeadbeef, .expiry = 3600, .key = "Hello", .value = "World"};
-  expect_golden(add,
-                "80 02 0005 08 00 0000 00000012 00000000 0000000000000000 "
-                "DEADBEEF 00000E10 48656C6C6F 576F726C64");
-  expect_golden(PlainReply{.opcode = Opcode::add, .cas = 1},
-                "81 02 0000 00 00 0000 00000000 00000000 0000000000000001");
+  expect_bytes(add,
+               "80 02 0005 08 00 0000 00000012 00000000 0000000000000000 "
+               "DEADBEEF 00000E10 48656C6C6F 576F726C64");
+  expect_bytes(PlainReply{.opcode = Opcode::add, .cas = 1},
+               "81 02 0000 00 00 0000 00000000 00000000 0000000000000001");
   const SetRequest set{.opaque = 0x01020304, .cas = 0x1122334455667788, .key = "k"};
-  expect_golden(set,
-                "80 01 0001 08 00 0000 00000009 01020304 1122334455667788 00000000 00000000 6B");
-  expect_golden(
+  expect_bytes(set,
+               "80 01 0001 08 00 0000 00000009 01020304 1122334455667788 00000000 00000000 6B");
+  expect_bytes(
       PlainReply{
           .status = StatusCode::key_exists, .opaque = 0x01020304, .text = "Data exists for key."},
       "81 01 0000 00 00 0002 00000014 01020304 0000000000000000 "
       "446174612065786973747320666F72206B65792E");
-  expect_golden(PlainReply{.opcode = Opcode::replace,
-                           .status = StatusCode::value_too_large,
-                           .opaque = 7,
-                           .text = "Too large."},
-                "81 03 0000 00 00 0003 0000000A 00000007 0000000000000000 546F6F206C617267652E");
+  expect_bytes(PlainReply{.opcode = Opcode::replace,
+                          .status = StatusCode::value_too_large,
+                          .opaque = 7,
+                          .text = "Too large."},
+               "81 03 0000 00 00 0003 0000000A 00000007 0000000000000000 546F6F206C617267652E");
 }
 
 TEST(Golden, DeleteAndNoOp) {
-  expect_golden(RemoveRequest{.opaque = 5, .cas = 9, .key = "Hello"},
-                "80 04 0005 00 00 0000 00000005 00000005 0000000000000009 48656C6C6F");
-  expect_golden(PlainReply{.opcode = Opcode::remove, .opaque = 5},
-                "81 04 0000 00 00 0000 00000000 00000005 0000000000000000");
-  expect_golden(BareRequest{.opaque = 0xffffffff},
-                "80 0A 0000 00 00 0000 00000000 FFFFFFFF 0000000000000000");
-  expect_golden(PlainReply{.opcode = Opcode::no_op, .opaque = 0xffffffff},
-                "81 0A 0000 00 00 0000 00000000 FFFFFFFF 0000000000000000");
+  expect_bytes(RemoveRequest{.opaque = 5, .cas = 9, .key = "Hello"},
+               "80 04 0005 00 00 0000 00000005 00000005 0000000000000009 48656C6C6F");
+  expect_bytes(PlainReply{.opcode = Opcode::remove, .opaque = 5},
+               "81 04 0000 00 00 0000 00000000 00000005 0000000000000000");
+  expect_bytes(BareRequest{.opaque = 0xffffffff},
+               "80 0A 0000 00 00 0000 00000000 FFFFFFFF 0000000000000000");
+  expect_bytes(PlainReply{.opcode = Opcode::no_op, .opaque = 0xffffffff},
+               "81 0A 0000 00 00 0000 00000000 FFFFFFFF 0000000000000000");
 }
 
 TEST(Header, EveryFieldHasItsPlace) {
@@ -162,9 +162,9 @@ TEST(Requests, KeysOfOneTo250BytesAreTakenAndNoOthers) {
   std::string out;
   for (const std::size_t size : {1u, 250u}) {
     const std::string key(size, '\0');
-    EXPECT_TRUE(parsed<GetRequest>(encoded(GetRequest{.opaque = 1, .key = key})).has_value());
-    EXPECT_TRUE(parsed<SetRequest>(encoded(SetRequest{.key = key})).has_value());
-    EXPECT_TRUE(parsed<RemoveRequest>(encoded(RemoveRequest{.key = key})).has_value());
+    EXPECT_TRUE(parsed<GetRequest>(encoded_well(GetRequest{.opaque = 1, .key = key})).has_value());
+    EXPECT_TRUE(parsed<SetRequest>(encoded_well(SetRequest{.key = key})).has_value());
+    EXPECT_TRUE(parsed<RemoveRequest>(encoded_well(RemoveRequest{.key = key})).has_value());
   }
   for (const std::size_t size : {0u, 251u, 65'536u}) {
     const std::string key(size, 'k');
@@ -204,7 +204,7 @@ TEST(Requests, TheHeadAndTheValueMakeTheWholePacket) {
   std::string head;
   ByteWriter writer(head);
   ASSERT_TRUE(request.encode_head(writer).has_value());
-  EXPECT_EQ(head + value, encoded(request));
+  EXPECT_EQ(head + value, encoded_well(request));
 }
 
 TEST(Requests, AnOpcodeOutsideItsFamilyIsRefused) {
@@ -261,13 +261,13 @@ TEST(Replies, PartsThatDoNotBelongAreRefused) {
 }
 
 TEST(Replies, APacketOfAnotherKindIsNotTaken) {
-  const std::string no_op = encoded(PlainReply{.opcode = Opcode::no_op, .opaque = 3});
+  const std::string no_op = encoded_well(PlainReply{.opcode = Opcode::no_op, .opaque = 3});
   EXPECT_EQ(parsed<GetReply>(no_op).error(), PacketError::wrong_opcode);
   EXPECT_EQ(parsed<TouchReply>(no_op).error(), PacketError::wrong_opcode);
   EXPECT_EQ(parsed<ArithmeticReply>(no_op).error(), PacketError::wrong_opcode);
   EXPECT_EQ(parsed<TextReply>(no_op).error(), PacketError::wrong_opcode);
   EXPECT_EQ(parsed<StatReply>(no_op).error(), PacketError::wrong_opcode);
-  EXPECT_EQ(parsed<PlainReply>(encoded(GetReply{})).error(), PacketError::wrong_opcode);
+  EXPECT_EQ(parsed<PlainReply>(encoded_well(GetReply{})).error(), PacketError::wrong_opcode);
 }
 
 TEST(Table, EveryOpcodeLeadsToItsTypes) {
@@ -410,7 +410,7 @@ AnyReply random_reply(Random& random, std::string& key, std::string& body) {
 
 template <class Any>
 std::string encoded_any(const Any& packet) {
-  return std::visit([](const auto& one) { return encoded(one); }, packet);
+  return std::visit([](const auto& one) { return encoded_well(one); }, packet);
 }
 
 TEST(Property, ParsingWhatWasEncodedGivesItBack) {

@@ -7,10 +7,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Now at{1h, 1'700'000'000'500ms};
+constexpr Now wall_at{1h, 1'700'000'000'500ms};
 
 std::uint32_t expiry(std::chrono::milliseconds ttl) {
-  return expiry_of(ttl, at, last_second_meta).value_or(0xffff'ffff);
+  return expiry_of(ttl, wall_at, last_second_meta).value_or(0xffff'ffff);
 }
 
 TEST(Expiry, ZeroIsTheOnlyNever) {
@@ -30,20 +30,22 @@ TEST(Expiry, AboveThirtyDaysItIsAPointInTime) {
 }
 
 TEST(Expiry, NegativeAndUnspeakableOnesAreRefused) {
-  EXPECT_EQ(expiry_of(-1ms, at, last_second_meta).error().text, "the time to live is negative");
-  EXPECT_EQ(expiry_of(std::chrono::milliseconds::min(), at, last_second_meta).error().outcome,
+  EXPECT_EQ(expiry_of(-1ms, wall_at, last_second_meta).error().text,
+            "the time to live is negative");
+  EXPECT_EQ(expiry_of(std::chrono::milliseconds::min(), wall_at, last_second_meta).error().outcome,
             Outcome::invalid);
-  const auto longest = std::chrono::milliseconds(last_second_meta * 1000) - at.wall;
+  const auto longest = std::chrono::milliseconds(last_second_meta * 1000) - wall_at.wall;
   EXPECT_EQ(expiry(longest), 0x7fff'ffffu);
-  const auto error = expiry_of(longest + 1ms, at, last_second_meta);
+  const auto error = expiry_of(longest + 1ms, wall_at, last_second_meta);
   ASSERT_FALSE(error.has_value());
   EXPECT_EQ(error.error().text,
             "the time to live ends behind second 2147483647 of the Unix epoch, the last that the "
             "protocol can name");
-  EXPECT_FALSE(expiry_of(std::chrono::milliseconds::max(), at, last_second_binary).has_value());
-  const auto binary = std::chrono::milliseconds(last_second_binary * 1000) - at.wall;
-  EXPECT_EQ(expiry_of(binary, at, last_second_binary), 0xffff'fffeu);
-  EXPECT_FALSE(expiry_of(binary + 1ms, at, last_second_binary).has_value());
+  EXPECT_FALSE(
+      expiry_of(std::chrono::milliseconds::max(), wall_at, last_second_binary).has_value());
+  const auto binary = std::chrono::milliseconds(last_second_binary * 1000) - wall_at.wall;
+  EXPECT_EQ(expiry_of(binary, wall_at, last_second_binary), 0xffff'fffeu);
+  EXPECT_FALSE(expiry_of(binary + 1ms, wall_at, last_second_binary).has_value());
 }
 
 TEST(Versions, NumbersAreComparedAndTheRestDoesNotCount) {

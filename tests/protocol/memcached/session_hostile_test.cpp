@@ -98,14 +98,14 @@ struct Conversation {
 
 template <class Talk>
 class Hostile : public testing::Test {};
-struct ProtocolNames {
+struct HostileNames {
   template <class Talk>
   static std::string GetName(int) {
     return std::is_same_v<Talk, BinaryTalk> ? "Binary" : "Meta";
   }
 };
 using Talks = testing::Types<BinaryTalk, MetaTalk>;
-TYPED_TEST_SUITE(Hostile, Talks, ProtocolNames);
+TYPED_TEST_SUITE(Hostile, Talks, HostileNames);
 
 TYPED_TEST(Hostile, AnySplitOfTheBytesGivesTheSameEvents) {
   const std::string answers = TypeParam::answers();

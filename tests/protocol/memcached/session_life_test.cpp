@@ -39,14 +39,14 @@ struct MetaSpoken {
 
 template <class Spoken>
 class Life : public testing::Test {};
-using Protocols = testing::Types<BinarySpoken, MetaSpoken>;
-struct ProtocolNames {
+using LifeProtocols = testing::Types<BinarySpoken, MetaSpoken>;
+struct LifeNames {
   template <class Spoken>
   static std::string GetName(int) {
     return std::is_same_v<Spoken, BinarySpoken> ? "Binary" : "Meta";
   }
 };
-TYPED_TEST_SUITE(Life, Protocols, ProtocolNames);
+TYPED_TEST_SUITE(Life, LifeProtocols, LifeNames);
 
 TYPED_TEST(Life, TheEndFailsEveryRequestOnceAndSaysWhatHadLeft) {
   typename TypeParam::Wire wire;

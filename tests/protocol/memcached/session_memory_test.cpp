@@ -9,11 +9,11 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-struct Binary {
+struct BinaryMemory {
   using Session = BinarySession;
   using Toy = BinaryToy;
 };
-struct Meta {
+struct MetaMemory {
   using Session = MetaSession;
   using Toy = MetaToy;
 };
@@ -112,14 +112,14 @@ class ScarceTalk {
 
 template <class Protocol>
 class Memory : public testing::Test {};
-struct ProtocolNames {
+struct MemoryNames {
   template <class Protocol>
   static std::string GetName(int) {
-    return std::is_same_v<Protocol, Binary> ? "Binary" : "Meta";
+    return std::is_same_v<Protocol, BinaryMemory> ? "Binary" : "Meta";
   }
 };
-using Protocols = testing::Types<Binary, Meta>;
-TYPED_TEST_SUITE(Memory, Protocols, ProtocolNames);
+using MemoryProtocols = testing::Types<BinaryMemory, MetaMemory>;
+TYPED_TEST_SUITE(Memory, MemoryProtocols, MemoryNames);
 
 TYPED_TEST(Memory, RunningOutAnywhereRefusesOrClosesAndNothingIsThrown) {
   std::size_t refused = 0;

@@ -14,11 +14,11 @@ namespace {
 
 using Fault = ToyServer::Fault;
 
-struct Binary {
+struct BinaryPairing {
   using Session = BinarySession;
   using Toy = BinaryToy;
 };
-struct Meta {
+struct MetaPairing {
   using Session = MetaSession;
   using Toy = MetaToy;
 };
@@ -235,14 +235,14 @@ class World {
 
 template <class Protocol>
 class Pairing : public testing::Test {};
-struct ProtocolNames {
+struct PairingNames {
   template <class Protocol>
   static std::string GetName(int) {
-    return std::is_same_v<Protocol, Binary> ? "Binary" : "Meta";
+    return std::is_same_v<Protocol, BinaryPairing> ? "Binary" : "Meta";
   }
 };
-using Protocols = testing::Types<Binary, Meta>;
-TYPED_TEST_SUITE(Pairing, Protocols, ProtocolNames);
+using PairingProtocols = testing::Types<BinaryPairing, MetaPairing>;
+TYPED_TEST_SUITE(Pairing, PairingProtocols, PairingNames);
 
 TYPED_TEST(Pairing, EveryRequestGetsItsOwnReplyWhateverIsCancelled) {
   std::size_t answered = 0;
@@ -291,7 +291,7 @@ TYPED_TEST(Pairing, AReplyThatIsLostDoubledOrSwappedGivesNobodyAWrongValue) {
       ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed;
       ASSERT_EQ(world.waiting(), 0u) << "seed " << seed;
       // A quiet hit that is lost, or comes behind the NO-OP, is a miss by the protocol's own rule.
-      if (!std::is_same_v<TypeParam, Binary> || fault == Fault::twice) {
+      if (!std::is_same_v<TypeParam, BinaryPairing> || fault == Fault::twice) {
         ASSERT_EQ(world.misses_of_present, 0u) << "seed " << seed;
       }
       answered += world.answered;

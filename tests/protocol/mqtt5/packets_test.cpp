@@ -26,7 +26,7 @@ Parsed<Packet> parse(std::string_view bytes) {
 }
 
 template <class Packet>
-std::string encode(const Packet& packet) {
+std::string encoded(const Packet& packet) {
   std::string bytes;
   ByteWriter writer(bytes);
   packet.encode(writer);
@@ -79,9 +79,9 @@ TEST(Mqtt5Packets, PubackIsReadInItsThreeLengths) {
   EXPECT_EQ(refusal<Puback>("\x40\x05\0\7\0\0\0"sv), ReasonCode::malformed_packet);
   EXPECT_EQ(refusal<Puback>("\x40\x02\0\0"sv), ReasonCode::protocol_error);
   Puback refused{7, ReasonCode::not_authorized, {}};
-  EXPECT_EQ(encode(refused), "\x40\x03\0\7\x87"sv);
+  EXPECT_EQ(encoded(refused), "\x40\x03\0\7\x87"sv);
   refused.properties.raw = "\x1F\0\1x"sv;
-  EXPECT_EQ(encode(refused), "\x40\x08\0\7\x87\4\x1F\0\1x"sv);
+  EXPECT_EQ(encoded(refused), "\x40\x08\0\7\x87\4\x1F\0\1x"sv);
 }
 
 TEST(Mqtt5Packets, DisconnectAndAuthMayBeEmpty) {
@@ -112,8 +112,8 @@ TEST(Mqtt5Packets, PingsAreEmpty) {
   EXPECT_TRUE(parse<Pingreq>("\xC0\x00"sv).has_value());
   EXPECT_TRUE(parse<Pingresp>("\xD0\x00"sv).has_value());
   EXPECT_FALSE(parse<Pingresp>("\xD0\x01x"sv).has_value());
-  EXPECT_EQ(encode(Pingreq{}), "\xC0\x00"sv);
-  EXPECT_EQ(encode(Pingresp{}), "\xD0\x00"sv);
+  EXPECT_EQ(encoded(Pingreq{}), "\xC0\x00"sv);
+  EXPECT_EQ(encoded(Pingresp{}), "\xD0\x00"sv);
 }
 
 // Random packets. `keep` holds the bytes that their views point to.
@@ -125,29 +125,29 @@ class Generator {
     keep_.clear();
     switch (type) {
       case PacketType::connect:
-        return encode(connect());
+        return encoded(connect());
       case PacketType::connack:
-        return encode(Connack{flip(), code(), properties(type)});
+        return encoded(Connack{flip(), code(), properties(type)});
       case PacketType::publish:
-        return encode(publish());
+        return encoded(publish());
       case PacketType::puback:
-        return encode(Puback{id(), code(), properties(type)});
+        return encoded(Puback{id(), code(), properties(type)});
       case PacketType::subscribe:
-        return encode(subscribe());
+        return encoded(subscribe());
       case PacketType::suback:
-        return encode(Suback{id(), properties(type), keep(bytes(1, 9))});
+        return encoded(Suback{id(), properties(type), keep(bytes(1, 9))});
       case PacketType::unsubscribe:
-        return encode(unsubscribe());
+        return encoded(unsubscribe());
       case PacketType::unsuback:
-        return encode(Unsuback{id(), properties(type), keep(bytes(1, 9))});
+        return encoded(Unsuback{id(), properties(type), keep(bytes(1, 9))});
       case PacketType::pingreq:
-        return encode(Pingreq{});
+        return encoded(Pingreq{});
       case PacketType::pingresp:
-        return encode(Pingresp{});
+        return encoded(Pingresp{});
       case PacketType::disconnect:
-        return encode(Disconnect{code(), properties(type)});
+        return encoded(Disconnect{code(), properties(type)});
       default:
-        return encode(Auth{code(), properties(type)});
+        return encoded(Auth{code(), properties(type)});
     }
   }
   Random& random() { return random_; }
@@ -315,7 +315,7 @@ std::optional<std::string> again_as(const Frame& frame, std::string_view bytes) 
     EXPECT_NE(parsed->entries.begin(), parsed->entries.end());
     for (const auto& entry : parsed->entries) EXPECT_NE(sizeof entry, 0U);
   }
-  return encode(*parsed);
+  return encoded(*parsed);
 }
 
 std::optional<std::string> again(std::string_view bytes) {

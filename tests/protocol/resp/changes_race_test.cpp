@@ -16,7 +16,7 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-using CommandWords = std::vector<std::string>;
+using OwnedWords = std::vector<std::string>;
 
 // The values of all keys, and how often each was written.
 struct Store {
@@ -47,7 +47,7 @@ class ChangeServer {
     std::string replies;
     ReplyReader reader;
     while (!received_.empty() && reader.read(received_) == ReplyReader::Progress::complete) {
-      CommandWords words;
+      OwnedWords words;
       for (const Value word : reader.root()) words.emplace_back(word.text());
       replies += execute(words);
       received_.erase(0, reader.size());
@@ -56,7 +56,7 @@ class ChangeServer {
   }
 
  private:
-  std::string execute(const CommandWords& words) {
+  std::string execute(const OwnedWords& words) {
     const std::string& name = words[0];
     if (name == "HELLO") return hello_of(kind_);
     if (name == "PING") return "+PONG\r\n";
@@ -100,13 +100,13 @@ class ChangeServer {
     const auto commands = std::exchange(queued_, {});
     if (!intact) return "*-1\r\n";
     std::string reply = "*" + std::to_string(commands.size()) + "\r\n";
-    for (const CommandWords& words : commands) reply += run(words);
+    for (const OwnedWords& words : commands) reply += run(words);
     return reply;
   }
-  static bool compares(const CommandWords& words) {
+  static bool compares(const OwnedWords& words) {
     return words[0] == "DELIFEQ" || (words.size() > 3 && words[3] == "IFEQ");
   }
-  std::string run(const CommandWords& words) {
+  std::string run(const OwnedWords& words) {
     const std::string& key = words[1];
     if (words[0] == "GET") return store_.get(key) ? bulk(*store_.get(key)) : "$-1\r\n";
     if (words[0] == "SET") {
@@ -120,7 +120,7 @@ class ChangeServer {
     return there ? ":1\r\n" : ":0\r\n";
   }
   // By its number of words and the first of its arguments: they differ in these tests.
-  std::string run_script(const CommandWords& words) {
+  std::string run_script(const OwnedWords& words) {
     const std::string& key = words[3];
     const auto& present = store_.get(key);
     if (words[4] == "INCRBY") {
@@ -145,7 +145,7 @@ class ChangeServer {
   Random random_;
   bool queueing_ = false;
   std::map<std::string, std::uint64_t> watched_;
-  std::vector<CommandWords> queued_;
+  std::vector<OwnedWords> queued_;
   std::string received_;
 };
 

@@ -14,7 +14,7 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-using Fault = ModelServer::Fault;
+using ServerFault = ModelServer::Fault;
 
 SessionOptions options_of(std::uint64_t seed) {
   SessionOptions options = test_options();
@@ -34,7 +34,7 @@ class World {
   }
 
   // Until the connection is closed or `steps` are done, then until nothing moves.
-  void run(int steps, Fault fault = Fault::none) {
+  void run(int steps, ServerFault fault = ServerFault::none) {
     for (int i = 0; i < steps && !session_->closed(); ++i) {
       switch (random_.below(8)) {
         case 0:
@@ -49,7 +49,7 @@ class World {
         case 5:
           // A spoiled reply may come while a frame of several commands is leaving. That it is to
           // one that has not left, only the server knows.
-          server_.receive(take(fault == Fault::none ? 1 + random_.below(4'000) : whole));
+          server_.receive(take(fault == ServerFault::none ? 1 + random_.below(4'000) : whole));
           if (i >= steps / 3 && !spoiled) spoiled = server_.spoil(fault, random_.u32());
           to_client_ += server_.take();
           break;
@@ -240,12 +240,13 @@ TEST(RespModel, TheFirstReplyThatCannotBeTheNextOneEndsTheConnection) {
   int ended = 0;
   std::size_t of_others = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    for (const Fault fault : {Fault::lose, Fault::twice, Fault::swap, Fault::garble}) {
+    for (const ServerFault fault :
+         {ServerFault::lose, ServerFault::twice, ServerFault::swap, ServerFault::garble}) {
       World world(seed, false, real(seed));
       world.run(300, fault);
       ASSERT_EQ(world.mistakes, std::vector<std::string>()) << "seed " << seed;
       ASSERT_EQ(world.session().closed(), world.ends_badly()) << "seed " << seed;
-      if (fault == Fault::garble) {
+      if (fault == ServerFault::garble) {
         ASSERT_EQ(world.of_others, 0u) << "seed " << seed;
       }
       spoiled += world.spoiled ? 1 : 0;
@@ -263,7 +264,8 @@ TEST(RespModel, TheFirstReplyThatCannotBeTheNextOneEndsTheConnection) {
 TEST(RespModel, WhereTypesDifferNoReplyIsEverAnothers) {
   int spoiled = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    for (const Fault fault : {Fault::lose, Fault::twice, Fault::swap, Fault::garble}) {
+    for (const ServerFault fault :
+         {ServerFault::lose, ServerFault::twice, ServerFault::swap, ServerFault::garble}) {
       World world(seed, true, real(seed));
       world.run(300, fault);
       ASSERT_EQ(world.mistakes, std::vector<std::string>()) << "seed " << seed;

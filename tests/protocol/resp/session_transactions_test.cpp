@@ -9,7 +9,7 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-constexpr std::string_view nothing = "";
+constexpr std::string_view no_bytes = "";
 
 class RespTransactions : public testing::Test {
  protected:
@@ -50,7 +50,7 @@ TEST_F(RespTransactions, GarnetWatchesTheKeyAndWritesInATransaction) {
   EXPECT_EQ(garnet.sent(), "DEL k; EXEC");
   garnet.feed("+QUEUED\r\n*1\r\n:1\r\n");
   EXPECT_EQ(garnet.next().status, Status::done);
-  EXPECT_EQ(garnet.sent(), nothing);
+  EXPECT_EQ(garnet.sent(), no_bytes);
   EXPECT_TRUE(garnet.session.clean());
 }
 
@@ -149,7 +149,7 @@ TEST_F(RespTransactions, WhatOthersAskWhileATransactionIsOpenLeavesBehindItsEnd)
   const std::string large(20'000, 'v');
   garnet.submit(set("c", large));
   garnet.submit(get("d"));
-  EXPECT_EQ(garnet.sent(), nothing);
+  EXPECT_EQ(garnet.sent(), no_bytes);
   garnet.feed(bulk("x"));
   EXPECT_EQ(garnet.next().value, "x");
   EXPECT_EQ(garnet.session.cancel(given_up, garnet.now()), Sent::no);
@@ -183,7 +183,7 @@ TEST_F(RespTransactions, ASilentServerIsAskedBehindTheEndOfATransaction) {
   garnet.submit(swap);
   garnet.sent();
   garnet.pass();
-  EXPECT_EQ(garnet.sent(), nothing);
+  EXPECT_EQ(garnet.sent(), no_bytes);
   garnet.feed(opened_on_old);
   EXPECT_EQ(garnet.sent(), "SET k new; EXEC; PING");
   garnet.feed(std::string(done_once) + "+PONG\r\n");
@@ -228,7 +228,7 @@ TEST_F(RespTransactions, IfTheEndOfATransactionIsGivenUpBeforeItHasLeftTheConnec
   garnet.feed(opened_on_old);
   EXPECT_FALSE(garnet.session.poll_output().empty()) << "but the kernel takes nothing";
   EXPECT_EQ(garnet.session.cancel(first, garnet.now()), Sent::no);
-  EXPECT_EQ(garnet.sent(), nothing);
+  EXPECT_EQ(garnet.sent(), no_bytes);
   garnet.poll();
   EXPECT_EQ(garnet.next().sent, Sent::no);
   EXPECT_EQ(garnet.end().text, "a change was given up while it was being sent");

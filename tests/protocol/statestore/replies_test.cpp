@@ -238,11 +238,11 @@ TEST(StateStoreReplies, ATruncatedValueIsNeverTaken) {
 
 // ---- notifications
 
-using Operation = Notification::Operation;
+using Notified = Notification::Operation;
 
 TEST(StateStoreNotifications, AreSentInBothSpellings) {
-  const Notification set{Operation::set, "abc"};
-  const Notification removed{Operation::removed, {}};
+  const Notification set{Notified::set, "abc"};
+  const Notification removed{Notified::removed, {}};
   const auto set_bytes = "*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$3\r\nabc\r\n"sv;
   EXPECT_EQ(bytes_of(set, Spelling::sdk), set_bytes);
   EXPECT_EQ(bytes_of(set, Spelling::page), set_bytes);
@@ -252,16 +252,16 @@ TEST(StateStoreNotifications, AreSentInBothSpellings) {
 
 TEST(StateStoreNotifications, ASetCarriesItsValueOrAsksForAGet) {
   expect_taken("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nVALUE\r\n$3\r\nabc\r\n",
-               Notification{Operation::set, "abc"});
+               Notification{Notified::set, "abc"});
   expect_taken("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$5\r\nvalue\r\n$0\r\n\r\n",
-               Notification{Operation::set, ""});
+               Notification{Notified::set, ""});
   expect_taken("*4\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n$1\r\nX\r\n$4\r\n\r\n\r\n\r\n",
-               Notification{Operation::set, "\r\n\r\n"});
-  expect_taken("*2\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n", Notification{Operation::set, {}});
+               Notification{Notified::set, "\r\n\r\n"});
+  expect_taken("*2\r\n$6\r\nNOTIFY\r\n$3\r\nSET\r\n", Notification{Notified::set, {}});
 }
 
 TEST(StateStoreNotifications, AllThreeWordsForRemovalAreOne) {
-  const Notification removed{Operation::removed, {}};
+  const Notification removed{Notified::removed, {}};
   expect_taken("*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n", removed);
   expect_taken("*2\r\n$6\r\nNOTIFY\r\n$3\r\nDEL\r\n", removed);
   expect_taken("*2\r\n$6\r\nNOTIFY\r\n$7\r\nEXPIRED\r\n", removed);
@@ -287,7 +287,7 @@ TEST(StateStoreNotifications, WhatIsNoArrayOfBulkStringsIsMalformed) {
 }
 
 TEST(StateStoreNotifications, EveryTruncationIsMalformed) {
-  const std::string payload = bytes_of(Notification{Operation::set, "abc"}, Spelling::sdk);
+  const std::string payload = bytes_of(Notification{Notified::set, "abc"}, Spelling::sdk);
   for (std::size_t size = 0; size < payload.size(); ++size) {
     expect_malformed<Notification>(std::string_view(payload).substr(0, size));
   }

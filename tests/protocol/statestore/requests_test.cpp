@@ -22,7 +22,7 @@ struct Golden {
   std::string_view bytes;
 };
 
-std::string encoded(const Request& request) {
+std::string encoded_request(const Request& request) {
   return std::visit([](const auto& packet) { return bytes_of(packet); }, request);
 }
 
@@ -86,7 +86,7 @@ StoreError refusal_of(const std::vector<std::string>& items) { return refusal(ar
 
 TEST(StateStoreRequests, EncodeToTheBytesOfThePageAndOfTheSdks) {
   for (const Golden& golden : golden_requests()) {
-    EXPECT_EQ(encoded(golden.request), golden.bytes) << golden.call;
+    EXPECT_EQ(encoded_request(golden.request), golden.bytes) << golden.call;
   }
 }
 
@@ -109,7 +109,7 @@ TEST(StateStoreRequests, TheFourPayloadsThatThePagePrintsAreOursByteForByteButFo
        "*3\r\n$4\r\nVDEL\r\n$7\r\nSETKEY2\r\n$3\r\nABC\r\n"},
   };
   for (const Printed& each : page) {
-    EXPECT_EQ(encoded(each.request), each.sent);
+    EXPECT_EQ(encoded_request(each.request), each.sent);
     for (const std::string_view payload : {each.printed, each.sent}) {
       const auto parsed = parse_request(payload);
       ASSERT_TRUE(parsed) << payload;
@@ -313,7 +313,7 @@ TEST(StateStoreRequests, EveryChangedByteGivesARequestOrARefusalAndNothingElse) 
         const auto parsed = parse_request(payload);
         if (!parsed) continue;
         // What is taken is canonical but for the case of verbs and options.
-        const auto again = parse_request(encoded(*parsed));
+        const auto again = parse_request(encoded_request(*parsed));
         ASSERT_TRUE(again) << golden.call << " byte " << at << " = " << byte;
       }
     }

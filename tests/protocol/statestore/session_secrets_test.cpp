@@ -14,7 +14,7 @@ constexpr std::string_view secret = "a-secret-that-is-long-enough-for-no-short-s
 // What is left of it where a text was cleared, which sets its first byte to zero.
 constexpr std::string_view rest = secret.substr(1);
 
-OutputQueue::FrameId put(OutputQueue& queue, std::string_view bytes) {
+OutputQueue::FrameId put_frame(OutputQueue& queue, std::string_view bytes) {
   queue.reserve(bytes.size());
   queue.buffer().append(bytes);
   return queue.end();
@@ -35,7 +35,7 @@ TEST(SecretFrames, AreFoundByThisTestUnlessTheyAreWiped) {
   const LookForSecret look(rest);
   {
     OutputQueue queue;
-    put(queue, secret);
+    put_frame(queue, secret);
     queue.taken(queue.size());
     EXPECT_TRUE(holds_secret(queue));
   }
@@ -46,9 +46,9 @@ TEST(SecretFrames, AreWipedOnceTheyHaveLeft) {
   const LookForSecret look(rest);
   {
     OutputQueue queue;
-    put(queue, "before");
+    put_frame(queue, "before");
     put_secret(queue);
-    put(queue, "behind");
+    put_frame(queue, "behind");
     queue.taken(6 + secret.size() - 1);
     EXPECT_TRUE(holds_secret(queue)) << "one byte is still to leave";
     queue.taken(1);
@@ -76,7 +76,7 @@ TEST(SecretFrames, LeaveNoCopyWhereTheQueueGrows) {
   {
     OutputQueue queue;
     put_secret(queue);
-    for (int i = 0; i < 12; ++i) put(queue, std::string(std::size_t{64} << i, 'x'));
+    for (int i = 0; i < 12; ++i) put_frame(queue, std::string(std::size_t{64} << i, 'x'));
     queue.taken(queue.size());
     EXPECT_FALSE(holds_secret(queue));
   }
@@ -87,15 +87,15 @@ TEST(SecretFrames, LeaveNoCopyWhereTheQueueMovesThem) {
   const LookForSecret look(rest);
   {
     OutputQueue queue;
-    put(queue, std::string(200'000, 'x'));
+    put_frame(queue, std::string(200'000, 'x'));
     put_secret(queue);
     queue.taken(200'000);  // what is left moves to the front
     queue.taken(secret.size());
     EXPECT_FALSE(holds_secret(queue));
     std::vector<OutputQueue::FrameId> frames;
-    for (int i = 0; i < 200; ++i) frames.push_back(put(queue, std::string(1'000, 'x')));
+    for (int i = 0; i < 200; ++i) frames.push_back(put_frame(queue, std::string(1'000, 'x')));
     put_secret(queue);
-    const auto last = put(queue, "last");
+    const auto last = put_frame(queue, "last");
     for (const OutputQueue::FrameId frame : frames) queue.erase(frame);  // and here, too
     queue.erase(last);
     queue.taken(secret.size());
@@ -108,10 +108,10 @@ TEST(SecretFrames, MovePastAGateAndAreWipedBehindIt) {
   const LookForSecret look(rest);
   {
     OutputQueue queue;
-    put(queue, "first");
+    put_frame(queue, "first");
     queue.close_gate();
     put_secret(queue);
-    put(queue, "passes");
+    put_frame(queue, "passes");
     queue.pass_gate();
     queue.taken(queue.size());
     EXPECT_FALSE(holds_secret(queue));

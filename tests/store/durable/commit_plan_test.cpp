@@ -10,19 +10,19 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 constexpr std::chrono::milliseconds wall{1'700'000'000'000};
-constexpr Timestamp start{1'700'000'000'000, 0, {}};
+constexpr Timestamp first_stamp{1'700'000'000'000, 0, {}};
 constexpr Timestamp later{1'700'000'000'000, 1, {}};
 
 TEST(CommitPlan, WhatIsSavedIsToldAndNeedsNoCommit) {
-  CommitPlan plan(0ms, start);
+  CommitPlan plan(0ms, first_stamp);
   plan.note(false, 1s);
-  EXPECT_TRUE(plan.may_tell(start));
-  EXPECT_FALSE(plan.due(start, 10s, false));
+  EXPECT_TRUE(plan.may_tell(first_stamp));
+  EXPECT_FALSE(plan.due(first_stamp, 10s, false));
   EXPECT_EQ(plan.next(), std::nullopt);
 }
 
 TEST(CommitPlan, AcknowledgedTellsNothingBeforeTheCommit) {
-  CommitPlan plan(0ms, start);
+  CommitPlan plan(0ms, first_stamp);
   plan.note(true, 1s);
   EXPECT_FALSE(plan.may_tell(later));
   EXPECT_TRUE(plan.due(later, 1s, false));
@@ -33,7 +33,7 @@ TEST(CommitPlan, AcknowledgedTellsNothingBeforeTheCommit) {
 }
 
 TEST(CommitPlan, AGroupWaitsForMoreNoLongerThanTheLastCommitTook) {
-  CommitPlan plan(0ms, start);
+  CommitPlan plan(0ms, first_stamp);
   plan.note(true, 1s);
   EXPECT_TRUE(plan.due(later, 1s, true));  // nothing is known of the disk yet
   plan.committed(later, 3ms);
@@ -45,7 +45,7 @@ TEST(CommitPlan, AGroupWaitsForMoreNoLongerThanTheLastCommitTook) {
 }
 
 TEST(CommitPlan, ADiskThatTookSecondsHoldsNoGroupForSeconds) {
-  CommitPlan plan(0ms, start);
+  CommitPlan plan(0ms, first_stamp);
   plan.note(true, 1s);
   plan.committed(later, 5s);
   plan.note(true, 10s);
@@ -53,9 +53,9 @@ TEST(CommitPlan, ADiskThatTookSecondsHoldsNoGroupForSeconds) {
 }
 
 TEST(CommitPlan, AnIntervalTellsAtOnceAndCommitsAfterIt) {
-  CommitPlan plan(100ms, start);
+  CommitPlan plan(100ms, first_stamp);
   plan.note(true, 1s);
-  plan.committed(plan.promise(start, wall), 3ms);
+  plan.committed(plan.promise(first_stamp, wall), 3ms);
   plan.note(true, 2s);
   EXPECT_TRUE(plan.may_tell(later));
   EXPECT_FALSE(plan.due(later, 2s + 99ms, false));
@@ -64,7 +64,7 @@ TEST(CommitPlan, AnIntervalTellsAtOnceAndCommitsAfterIt) {
 }
 
 TEST(CommitPlan, AVersionBeyondTheCeilingIsToldOnlyAfterACommit) {
-  CommitPlan plan(100ms, start);
+  CommitPlan plan(100ms, first_stamp);
   plan.note(true, 1s);
   EXPECT_FALSE(plan.may_tell(later));
   EXPECT_TRUE(plan.due(later, 1s, false));
@@ -77,12 +77,12 @@ TEST(CommitPlan, AVersionBeyondTheCeilingIsToldOnlyAfterACommit) {
 }
 
 TEST(CommitPlan, TheCeilingIsAheadOfAClockThatIsAheadOfTheWall) {
-  const CommitPlan plan(1s, start);
+  const CommitPlan plan(1s, first_stamp);
   EXPECT_EQ(plan.promise({1'700'000'050'000, 7, {}}, wall).wall, 1'700'000'053'000u);
 }
 
 TEST(CommitPlan, AfterAFailureItTriesAgainEverySecond) {
-  CommitPlan plan(0ms, start);
+  CommitPlan plan(0ms, first_stamp);
   plan.note(true, 1s);
   plan.failed(1s);
   EXPECT_TRUE(plan.broken());

@@ -56,21 +56,21 @@ class SavedStore {
   std::unique_ptr<Saver> saver;
 };
 
-constexpr Now start{std::chrono::hours(5), golden_wall};
+constexpr Now begin_of_test{std::chrono::hours(5), golden_wall};
 
 TEST(Saver, WhatWasToldIsThereAfterACrash) {
   FakeDisk disk;
   {
-    SavedStore saved(disk, 0ms, start);
+    SavedStore saved(disk, 0ms, begin_of_test);
     EXPECT_EQ(saved.ask({"SET", "key", "value"})->payload, "+OK\r\n");
   }
-  SavedStore again(disk, 0ms, start);
+  SavedStore again(disk, 0ms, begin_of_test);
   EXPECT_EQ(again.ask({"GET", "key"})->payload, "$5\r\nvalue\r\n");
 }
 
 TEST(Saver, ReadsCommitNothing) {
   FakeDisk disk;
-  SavedStore saved(disk, 0ms, start);
+  SavedStore saved(disk, 0ms, begin_of_test);
   saved.ask({"SET", "key", "value"});
   saved.ask({"GET", "key"});
   saved.ask({"GET", "other"});
@@ -79,7 +79,7 @@ TEST(Saver, ReadsCommitNothing) {
 
 TEST(Saver, AnIntervalCommitsOnceForAllThatHappenedInIt) {
   FakeDisk disk;
-  SavedStore saved(disk, 100ms, start);
+  SavedStore saved(disk, 100ms, begin_of_test);
   saved.ask({"SET", "first", "v"});  // beyond the ceiling of a new file
   EXPECT_EQ(disk.commits, 1);
   for (int i = 0; i < 50; ++i) {
@@ -96,7 +96,8 @@ TEST(Saver, AnIntervalCommitsOnceForAllThatHappenedInIt) {
 TEST(Saver, AnOrderlyEndSavesWhatAnIntervalHasLeft) {
   FakeDisk disk;
   Store store;
-  auto saver = Saver::start(std::make_unique<FakeFile>(disk), store.engine, 10s, start, "b");
+  auto saver =
+      Saver::start(std::make_unique<FakeFile>(disk), store.engine, 10s, begin_of_test, "b");
   ASSERT_TRUE(saver);
   store.ask({"SET", "first", "v"});  // beyond the ceiling of a new file
   (*saver)->settle(store.now, false);
@@ -109,7 +110,7 @@ TEST(Saver, AnOrderlyEndSavesWhatAnIntervalHasLeft) {
 
 TEST(Saver, AFullDiskMakesTheStoreReadOnlyUntilThereIsRoom) {
   FakeDisk disk;
-  SavedStore saved(disk, 0ms, start);
+  SavedStore saved(disk, 0ms, begin_of_test);
   saved.ask({"SET", "kept", "1"});
   disk.full = true;
   saved.ask({"SET", "lost", "1"});
@@ -129,10 +130,10 @@ TEST(Saver, AFullDiskMakesTheStoreReadOnlyUntilThereIsRoom) {
 TEST(Saver, ALeaseGoesOnAfterTheRestartAndEndsWhenItWouldHave) {
   FakeDisk disk;
   {
-    SavedStore saved(disk, 0ms, start);
+    SavedStore saved(disk, 0ms, begin_of_test);
     saved.ask({"SET", "lock", "a", "NX", "PX", "10000"});
   }
-  SavedStore again(disk, 0ms, {start.mono + 4s, start.wall - 30s});
+  SavedStore again(disk, 0ms, {begin_of_test.mono + 4s, begin_of_test.wall - 30s});
   EXPECT_EQ(again.ask({"SET", "lock", "b", "NX"})->payload, ":-1\r\n");
   again.store.pass(5999ms);
   EXPECT_EQ(again.ask({"GET", "lock"})->payload, "$1\r\na\r\n");
@@ -188,7 +189,7 @@ class Crashes {
 
   void restart() {
     ++crashes_;
-    Now now = saved_ ? saved_->store.now : start;
+    Now now = saved_ ? saved_->store.now : begin_of_test;
     saved_.reset();
     disk_.full = disk_.fails = disk_.loses_answers = false;
     saved_ = std::make_unique<SavedStore>(disk_, interval_, now, options_);

@@ -16,7 +16,7 @@ using protocol::statestore::parse_timestamp;
 using protocol::statestore::too_far_ahead;
 
 constexpr std::string_view node_id = "StateStore";
-const std::string clock_skew = error_line(
+const std::string far_ahead = error_line(
     "the request timestamp is too far in the future; ensure that the client and broker system "
     "clocks are synchronized");
 
@@ -86,11 +86,11 @@ TEST(EngineVersions, ATimestampMoreThanAMinuteAheadIsRefusedOnEveryRequest) {
     Store store;
     Ask ask{.payload = payload_of(items)};
     ask.timestamp = stamp(golden_wall + 60s + 1ms, 0, "CLIENT");
-    EXPECT_EQ(store.send(ask).payload, clock_skew) << items[0];
+    EXPECT_EQ(store.send(ask).payload, far_ahead) << items[0];
     ask.timestamp = "18446744073709551615:0:CLIENT";
-    EXPECT_EQ(store.send(ask).payload, clock_skew) << items[0];
+    EXPECT_EQ(store.send(ask).payload, far_ahead) << items[0];
     ask.timestamp = stamp(golden_wall + 60s, 0, "CLIENT");
-    EXPECT_NE(store.send(ask).payload, clock_skew) << items[0];
+    EXPECT_NE(store.send(ask).payload, far_ahead) << items[0];
   }
 }
 
@@ -98,7 +98,7 @@ TEST(EngineVersions, AnExhaustedCounterMovesTheWallPartOn) {
   Store store;
   EXPECT_EQ(set_at(store, stamp(golden_wall, 4'000'000'000, "CLIENT")).timestamp,
             stamp(golden_wall + 1ms, 0, node_id));
-  EXPECT_EQ(set_at(store, stamp(golden_wall + 60s, 4'000'000'000, "CLIENT")).payload, clock_skew);
+  EXPECT_EQ(set_at(store, stamp(golden_wall + 60s, 4'000'000'000, "CLIENT")).payload, far_ahead);
 }
 
 TEST(EngineVersions, DelOrdersLaterVersionsBehindItsTimestampToo) {
@@ -125,12 +125,12 @@ TEST(EngineClockSteps, AfterALargeStepBackSetIsRefusedUntilTheWallClockHasCaught
   Store store;
   const Got first = store.ask({"SET", "key", "a"});
   store.now.wall -= 3600s;
-  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, clock_skew);
-  EXPECT_EQ(store.ask({"SET", "other", "b"}).payload, clock_skew);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, far_ahead);
+  EXPECT_EQ(store.ask({"SET", "other", "b"}).payload, far_ahead);
   EXPECT_EQ(store.ask({"SET", "key", "b", "NX"}).payload,
-            clock_skew);  // even if it would not apply
+            far_ahead);  // even if it would not apply
   store.pass(3540s - 1ms);
-  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, clock_skew);
+  EXPECT_EQ(store.ask({"SET", "key", "b"}).payload, far_ahead);
   store.pass(1ms);
   const Got second = store.ask({"SET", "key", "b"});
   EXPECT_EQ(second.payload, "+OK\r\n");
@@ -203,7 +203,7 @@ TEST(EngineClockSteps, VersionsStayInOrderAndLegalUnderEveryStep) {
     if (random.below(3) == 0)
       ask.fence = stamp(client + milliseconds(random.below(90'000)) - 60s, 0, "F");
     const Got got = store.send(ask);
-    if (got.payload == clock_skew) ++refused;
+    if (got.payload == far_ahead) ++refused;
     if (got.payload == "+OK\r\n") {
       EXPECT_GT(got.timestamp, last);
       EXPECT_GT(got.timestamp, *ask.timestamp);
