@@ -2,7 +2,7 @@
 // turns the library's loop itself, which is its fastest configuration.
 
 #include <mosquitto.h>
-#if !__has_include(<mosquitto/mqtt_protocol.h>)  // 2.0; in 2.1 mosquitto.h has it
+#if !__has_include(<mosquitto/mqtt_protocol.h>)  // 2.0; 2.1 has it in the header above
 #include <mqtt_protocol.h>
 #endif
 

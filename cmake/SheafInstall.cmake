@@ -53,8 +53,8 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-json.pc.in" "${PROJECT_BINARY_
 install(FILES "${PROJECT_BINARY_DIR}/sheaf.pc" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
 # CMake 4.3 and later look for CPS first and, where a component or what it requires is missing
-# there, do not read sheafConfig.cmake either. So JSON is a component here, too, and a static library
-# has no CPS: nobody installs CPS for what that requires.
+# there, do not read sheafConfig.cmake either. So JSON is a component here, too, and a static
+# library has no CPS: nobody installs CPS for what that requires.
 if(BUILD_SHARED_LIBS)
   set(SHEAF_CPS_PREFIX "@prefix@")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"

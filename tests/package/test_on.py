@@ -40,8 +40,9 @@ case "$*" in
     mkdir -p "$folder/samples" "$folder/tests/package"
     echo 'echo packages' > "$folder/tests/package/install.sh"
     echo 'echo quick start' > "$folder/samples/quickstart.sh"
-    echo 'echo "arguments: $*"; echo "7 tests were skipped"; echo "1234 passed, 0 failed"; '"${TEST_FAILS:-}" \
-      > "$folder/tests/run.sh"
+    { echo 'echo "arguments: $*"'
+      echo 'echo "7 tests were skipped"; echo "1234 passed, 0 failed"'
+      echo "${TEST_FAILS:-}"; } > "$folder/tests/run.sh"
     chmod +x "$folder/samples/quickstart.sh" "$folder"/tests/run.sh "$folder"/tests/*/*.sh ;;
 esac
 ''',
@@ -139,7 +140,8 @@ class OnAFreshMachine(unittest.TestCase):
         self.assertIn("\nquick start\n", out)
         self.assertRegex(out.splitlines()[-1],
                          r"^\| trixie, \d{4}-\d\d-\d\d \| g\+\+ 14\.2\.0, Mosquitto 2\.0\.21 \| "
-                         r"`samples/quickstart.sh`: 0 min, `tests/run.sh quick`: 0 min, \d+ cores \| "
+                         r"`samples/quickstart.sh`: 0 min, `tests/run.sh quick`: 0 min, "
+                         r"\d+ cores \| "
                          r"1234 passed, 0 failed, 7 skipped \|$")
 
     def test_all_is_the_whole_suite_and_the_packages(self):

@@ -7,7 +7,7 @@
 // These are tokens of tests.
 
 #include <mosquitto.h>
-#if !__has_include(<mosquitto/broker_plugin.h>)  // 2.0; in 2.1 mosquitto.h has all of it
+#if !__has_include(<mosquitto/broker_plugin.h>)  // 2.0; 2.1 has all of it in the header above
 #include <mosquitto_broker.h>
 #include <mosquitto_plugin.h>
 #endif
