@@ -21,32 +21,20 @@ install(EXPORT sheafJsonTargets NAMESPACE sheaf:: DESTINATION "${package_dir}"
 
 # What a program that links a static sheaf has to link as well.
 set(requirements "libuv >= 1.40")
-set(cps_requires "\"libuv:libuv\"")
-set(cps_packages "\"libuv\": {}")
 if(SHEAF_TLS)
   string(APPEND requirements ", openssl >= 3")
-  string(APPEND cps_requires ", \"OpenSSL:SSL\"")
-  string(APPEND cps_packages ", \"OpenSSL\": { \"version\": \"3\", \"components\": [\"SSL\"] }")
 endif()
 if(SHEAF_DURABLE)
   string(APPEND requirements ", sqlite3 >= 3.37")
-  string(APPEND cps_requires ", \"SQLite3:SQLite3\"")
-  string(APPEND cps_packages ", \"SQLite3\": { \"version\": \"3.37\" }")
 endif()
 if(BUILD_SHARED_LIBS)
   set(SHEAF_IS_STATIC OFF)
   set(SHEAF_PC_REQUIRES "Requires.private: ${requirements}")
   set(SHEAF_PC_LIBS "-L\${libdir} -lsheaf")
-  set(SHEAF_CPS_TYPE dylib)
-  set(SHEAF_CPS_REQUIRES "")
-  set(SHEAF_CPS_PACKAGES "")
 else()
   set(SHEAF_IS_STATIC ON)
   set(SHEAF_PC_REQUIRES "Requires: ${requirements}")
   set(SHEAF_PC_LIBS "-L\${libdir} -lsheaf -pthread")
-  set(SHEAF_CPS_TYPE archive)
-  set(SHEAF_CPS_REQUIRES "\"link_requires\": [${cps_requires}],\n      ")
-  set(SHEAF_CPS_PACKAGES "${cps_packages}")
 endif()
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/sheafConfig.cmake.in" "${PROJECT_BINARY_DIR}/sheafConfig.cmake"
@@ -64,12 +52,20 @@ configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-json.pc.in" "${PROJECT_BINARY_
                @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/sheaf.pc" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
-set(SHEAF_CPS_PREFIX "@prefix@")
-configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"
-               @ONLY)
-file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/sheaf.cps" INPUT "${PROJECT_BINARY_DIR}/sheaf.cps.file")
-install(FILES "${PROJECT_BINARY_DIR}/sheaf.cps" DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf"
-        COMPONENT development)
+# CMake 4.3 and later look for CPS first and, where a component or what it requires is missing
+# there, do not read sheafConfig.cmake either. So JSON is a component here, too, and a static
+# library has no CPS: nobody installs CPS for what that requires.
+if(BUILD_SHARED_LIBS)
+  set(SHEAF_CPS_PREFIX "@prefix@")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"
+                 @ONLY)
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/sheaf.cps"
+       INPUT "${PROJECT_BINARY_DIR}/sheaf.cps.file")
+  install(FILES "${PROJECT_BINARY_DIR}/sheaf.cps" DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf"
+          COMPONENT development)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/sheaf-json.cps"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf" COMPONENT development)
+endif()
 
 # `sheaf dev` looks for the plugin there.
 if(TARGET sheaf_statestore)

@@ -57,7 +57,8 @@ TEST(Secret, MovesAndLeavesNothingBehind) {
   third = std::move(second);
   EXPECT_TRUE(second.empty());
   EXPECT_EQ(third.view(), "geheim");
-  third = std::move(third);
+  Secret& itself = third;
+  third = std::move(itself);
   EXPECT_EQ(third.view(), "geheim");
 }
 

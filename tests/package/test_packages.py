@@ -177,6 +177,12 @@ class Packages(unittest.TestCase):
         self.assertEqual(component["type"], "dylib")
         for path in [component["location"], *component["includes"]]:
             self.assertTrue(os.path.exists(path.replace("@prefix@", usr)), path)
+        # CMake 4.3 takes the package from here, and looks for the component nowhere else.
+        with open(os.path.join(libdir(), "cps/sheaf/sheaf-json.cps"), encoding="utf-8") as file:
+            appendix = json.load(file)
+        self.assertEqual(appendix["name"], package["name"])
+        self.assertIn("nlohmann_json", appendix["requires"])
+        self.assertIn(":sheaf", appendix["components"]["json"]["requires"])
 
     def test_the_library_exports_what_is_public_and_nothing_else(self):
         symbols = run("nm", "-D", "--defined-only", "-C", os.path.join(libdir(), "libsheaf.so"))
