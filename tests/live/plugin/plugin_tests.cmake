@@ -44,7 +44,7 @@ if(SHEAF_SANITIZE STREQUAL "address")
   target_compile_definitions(sheaf_test_broker PRIVATE "SHEAF_TEST_PRELOAD=\"${preload}\"")
 endif()
 
-sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker LABELS broker)
+sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker)
 target_sources(test_plugin PRIVATE "${PROJECT_SOURCE_DIR}/store/plugin/sink.cpp")
 target_compile_definitions(test_plugin PRIVATE
   "SHEAF_TEST_MOSQUITTO_RR=\"${SHEAF_MOSQUITTO_RR}\""
