@@ -1,20 +1,37 @@
 #!/usr/bin/env bash
-# Installs what is missing, then builds and runs the whole suite three times: optimised with
-# warnings as errors (dev), with AddressSanitizer and UBSan (asan), and what crosses threads with
-# ThreadSanitizer (tsan). Then each fuzz target runs for five seconds (fuzz). `tests/run.sh dev`
-# runs a part. One more part is run only when asked for: lint, which is clang-tidy over the dev
-# build. Everything is left in build/.
+# Installs what is missing, then builds and runs the suite. Everything is left in build/.
+#
+#   tests/run.sh          quick: one optimised build; the rules of the tree, all pure tests, fewer
+#                         seeds, the contract on one variant of each kind of endpoint, real servers,
+#                         the program, the samples. Ends with a list of what it left out
+#   tests/run.sh all      everything, as CI runs it: the whole optimised suite with warnings as
+#                         errors, packages and rebuilds (dev), then AddressSanitizer and UBSan
+#                         (asan), what crosses threads with ThreadSanitizer (tsan), and each fuzz
+#                         target for five seconds (fuzz)
+#   tests/run.sh long     all, with ten times the seeds, kills and fuzzing, and then on fresh
+#                         machines of each Debian (tests/on.sh)
+#   tests/run.sh PART...  of these: quick dev asan tsan fuzz lint; lint is clang-tidy over dev
+#
+# tests/suites.cmake says what runs where.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit
 cd "$root" || exit
 . cmake/deps.sh
 
-parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(dev asan tsan fuzz)
+fresh_machines=()
+case ${1:-quick} in
+  all) parts=(dev asan tsan fuzz) ;;
+  long)
+    parts=(dev asan tsan fuzz)
+    fresh_machines=(bookworm trixie sid)
+    export SHEAF_TEST_EXTENT=1000
+    ;;
+  *) parts=("${@:-quick}") ;;
+esac
 for part in "${parts[@]}"; do
   case $part in
-    dev | asan | tsan | fuzz | lint) ;;
-    *) echo "usage: tests/run.sh [dev] [asan] [tsan] [fuzz] [lint]" >&2; exit 2 ;;
+    quick | dev | asan | tsan | fuzz | lint) ;;
+    *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
 
@@ -22,59 +39,17 @@ PATH=$PATH:/usr/sbin  # where Debian keeps mosquitto
 jobs=$(nproc)
 passed=0
 failed=0
-failures=$(mktemp)
-trap 'rm -f "$failures"' EXIT
+summary=$(mktemp)
+trap 'rm -f "$summary"' EXIT
 
-# How many lines of a JUnit report contain a text.
-lines_with() {
-  grep -c -- "$1" "$2"
-}
-
-# Adds a run to the sums. A run that left no report is one failure; a test that could not be started
-# stands in the report as skipped, but is a failure as well.
-count() {
-  local report=$1 tests good skipped
-  if [ ! -s "$report" ]; then
-    failed=$((failed + 1))
-    return
-  fi
-  tests=$(lines_with '<testcase ' "$report")
-  good=$(lines_with '<testcase .*status="run"' "$report")
-  skipped=$(lines_with '<skipped message="SKIP_\|<testcase .*status="disabled"' "$report")
+# Adds what a part has shown to the sums, and what failed and was skipped to the summary.
+add_report() {
+  local part=$1 build=$2 report
+  report=$(python3 tests/report.py "$part" "build/$build/tests.xml" "build/$build/results")
+  head -n -1 <<<"$report" >>"$summary"
+  read -r good bad <<<"$(tail -n 1 <<<"$report")"
   passed=$((passed + good))
-  failed=$((failed + tests - good - skipped))
-  [ "$skipped" -eq 0 ] || echo "$skipped tests were skipped"
-  skip_reasons "$report"
-}
-
-# Why tests were skipped, and how many for each reason: what follows GoogleTest's "FILE:LINE:
-# Skipped".
-skip_reasons() {
-  sed -n '/: Skipped$/{n;p}' "$1" | sort | uniq -c
-}
-
-# Which tests failed, with the first lines of why: what a log of thousands of lines hides.
-failures() {
-  awk -v part="$1" '
-    function begin() {
-      print "failed in " part ": " name
-      failed = 1
-      left = 40
-    }
-    /<testcase / {
-      match($0, / name="[^"]*"/)
-      name = substr($0, RSTART + 7, RLENGTH - 8)
-      not_run = /status="notrun"/
-      if (/status="fail"/) begin()
-    }
-    not_run && /<skipped / {
-      not_run = 0
-      if (!/message="SKIP_/) begin()
-    }
-    /<\/testcase>/ { failed = 0 }
-    failed && /: Failure|ERROR: |WARNING: ThreadSanitizer|runtime error: |^Traceback/ { near = 14 }
-    failed && near > 0 && left > 0 { print "  " substr($0, 1, 300); near--; left-- }
-  ' "$2"
+  failed=$((failed + bad))
 }
 
 # Passwords and tokens that tests give to servers, clients and programs. What the tests of a run
@@ -85,36 +60,63 @@ look_for_passwords() {
   [ -s "$log" ] || return
   found=$(grep -Ei -m 5 -- "$passwords" "$log") || return
   failed=$((failed + 1))
-  printf 'failed in %s: a password is in the output of a test:\n%s\n' "$1" "$found"
+  printf 'failed in %s: a password is in the output of a test:\n%s\n' "$1" "$found" >>"$summary"
 }
 
 run_part() {
-  local preset=$1 build=${1/lint/dev} started=$SECONDS
-  local report=build/$build/tests.xml
-  echo "== $preset"
-  rm -f "$report"
-  if cmake --preset "$build" && cmake --build --preset "$build" -j "$jobs"; then
-    echo "== $preset built in $((SECONDS - started)) s"
+  local part=$1 build started=$SECONDS
+  case $part in quick | lint) build=dev ;; *) build=$part ;; esac
+  echo "== $part"
+  rm -rf "build/$build/tests.xml" "build/$build/results"
+  if cmake --preset "$build" && cmake --build --preset "${part/lint/dev}" -j "$jobs"; then
+    echo "== $part built in $((SECONDS - started)) s"
     # Most tests wait for servers half of the time.
-    ctest --preset "$preset" -j $((2 * jobs)) --no-tests=error --output-junit tests.xml
+    ctest --preset "$part" -j $((2 * jobs)) --no-tests=error --output-junit tests.xml
   else
-    echo "== $preset does not build" >&2
+    echo "== $part does not build" >&2
   fi
-  count "$report"
-  [ ! -s "$report" ] || failures "$preset" "$report" >> "$failures"
-  look_for_passwords "$preset" "$build" >> "$failures"
-  echo "== $preset took $((SECONDS - started)) s"
+  add_report "$part" "$build"
+  look_for_passwords "$part" "$build"
+  echo "== $part took $((SECONDS - started)) s"
 }
 
-sheaf_install "${SHEAF_CORE_PACKAGES[@]}" "${SHEAF_BROKER_PACKAGES[@]}" \
+# What quick did not run, by the tests that the same build has.
+left_out() {
+  echo "Left out, and run by \`tests/run.sh all\`:"
+  ctest --test-dir build/dev -N -LE '^(quick|lint)$' 2>/dev/null |
+    sed -n 's/^ *Test *#[0-9]*: //p' | sed 's/\.[0-9]$//' | sort -u | paste -sd ' ' - |
+    fold -sw 96 | sed 's/^/  /'
+  echo "  three quarters of the seeds, of the kills and of the crashes"
+  echo "  the suite under AddressSanitizer with UBSan, and under ThreadSanitizer; fuzzing"
+}
+
+# What only builds and tests of `all` need.
+only_all=' clang-19 clang-tidy-19 libclang-rt-19-dev doxygen abigail-tools libhiredis-dev '
+packages=()
+for package in "${SHEAF_CORE_PACKAGES[@]}" "${SHEAF_BROKER_PACKAGES[@]}" \
   "${SHEAF_DURABLE_PACKAGES[@]}" "${SHEAF_CLI_PACKAGES[@]}" "${SHEAF_TLS_PACKAGES[@]}" \
-  "${SHEAF_TEST_PACKAGES[@]}" || exit
-sheaf_install_garnet "$root/build/garnet"
+  "${SHEAF_TEST_PACKAGES[@]}"; do
+  [ "${parts[*]}" = quick ] && [[ $only_all == *" $package "* ]] || packages+=("$package")
+done
+started=$SECONDS
+sheaf_install "${packages[@]}" || exit
+[ "${parts[*]}" = quick ] || sheaf_install_garnet "$root/build/garnet"
+echo "== installed in $((SECONDS - started)) s"
 
 for part in "${parts[@]}"; do
   run_part "$part"
 done
+for release in "${fresh_machines[@]}"; do
+  echo "== on $release"
+  if tests/on.sh "$release"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "failed on $release" >>"$summary"
+  fi
+done
 
-cat "$failures"
+cat "$summary"
+[ "${parts[*]}" != quick ] || left_out
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

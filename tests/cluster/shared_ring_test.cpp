@@ -28,11 +28,13 @@ std::vector<NodeConfig> weighted() {
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].weight = weights[i];
   return nodes;
 }
-std::string key(unsigned i) { return (i % 10 == 9 ? "k\xc3\xa9y-" : "key-") + std::to_string(i); }
+std::string ring_key(unsigned i) {
+  return (i % 10 == 9 ? "k\xc3\xa9y-" : "key-") + std::to_string(i);
+}
 std::string route(const ClientNodeLocator& ring, unsigned keys = 20'000) {
   std::string nodes;
   for (unsigned i = 0; i < keys; ++i) {
-    nodes += static_cast<char>('0' + ring.locate(key(i)).node);
+    nodes += static_cast<char>('0' + ring.locate(ring_key(i)).node);
   }
   return nodes;
 }
@@ -157,7 +159,7 @@ std::string owner_at(RingProfile profile, const std::vector<NodeConfig>& nodes,
                      std::uint32_t position) {
   const SharedRing ring(profile, nodes);
   for (unsigned i = 0;; ++i) {
-    const std::string name = key(i);
+    const std::string name = ring_key(i);
     const Location found = ring.locate(name);
     if (found.point != position) continue;
     const std::string_view view = name;
@@ -222,7 +224,7 @@ void compare(RingProfile profile, const std::vector<NodeConfig>& nodes) {
   }
   const SharedRing ring(profile, nodes);
   for (unsigned i = 0; i < 20'000; ++i) {
-    const std::string k = key(i);
+    const std::string k = ring_key(i);
     ASSERT_EQ(ring.locate(k).node, memcached_generate_hash(library, k.data(), k.size())) << k;
   }
   memcached_free(library);

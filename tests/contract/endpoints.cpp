@@ -1,15 +1,11 @@
 #include "tests/contract/endpoints.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
 #include <string_view>
 #include <utility>
-
-#include "tests/support/sanitized.h"
 
 #ifdef SHEAF_TEST_BROKERS
 #include "tests/support/broker_process.h"
@@ -193,37 +189,18 @@ EndpointFactory factory(const std::string& name, const std::string& spelling) {
           [spelling]() -> std::unique_ptr<Endpoint> { return std::make_unique<Kind>(spelling); }};
 }
 
-// Under a sanitizer everything takes several times as long, and the suite has 40 minutes. Then
-// those that differ from others by a spelling, by what is below a stream or by what the pure tests
-// of a session go through are left out; the TLS of brokers stays, and the streams have tests of
-// their own. A session has no threads, so ThreadSanitizer sees one of each kind.
-std::vector<EndpointFactory> without_repeats(std::vector<EndpointFactory> all) {
-  std::set<std::string_view> left_out;
-  if (sanitized) {
-    left_out = {"EmbeddedPageSpelling", "BrokersPageSpelling", "MemcachedOverTls",
-                "RedisServersOverTls", "RedisServersInResp2"};
-  }
-  if (thread_sanitized) left_out.insert({"MemcachedBinary", "RedisServersWithoutScripts"});
-  const auto is_tls = [](const EndpointFactory& each) { return each.name == "BrokersOverTls"; };
-  if (address_sanitized && std::ranges::any_of(all, is_tls)) left_out.insert("Brokers");
-  std::erase_if(all, [&](const EndpointFactory& each) { return left_out.contains(each.name); });
-  return all;
-}
-
 }  // namespace
 
 std::vector<EndpointFactory> endpoint_factories() {
-  return without_repeats({
-      factory<Embedded>("Embedded", "sdk"),
-      factory<Embedded>("EmbeddedPageSpelling", "page"),
+  return {
+      factory<Embedded>("Embedded", "sdk"), factory<Embedded>("EmbeddedPageSpelling", "page"),
 #ifdef SHEAF_TEST_BROKERS
-      factory<Brokers>("Brokers", "sdk"),
-      factory<Brokers>("BrokersPageSpelling", "page"),
+      factory<Brokers>("Brokers", "sdk"),   factory<Brokers>("BrokersPageSpelling", "page"),
 #ifdef SHEAF_TEST_TLS
       {"BrokersOverTls", brokers_over_tls},
 #endif
 #endif
-  });
+  };
 }
 
 std::vector<EndpointFactory> memcached_factories() {
@@ -237,7 +214,7 @@ std::vector<EndpointFactory> memcached_factories() {
   all.push_back({"MemcachedOverTls", memcached_over_tls, all[0].limits});
 #endif
 #endif
-  return without_repeats(std::move(all));
+  return all;
 }
 
 std::vector<EndpointFactory> redis_factories() {
@@ -251,7 +228,7 @@ std::vector<EndpointFactory> redis_factories() {
 #endif
   for (EndpointFactory& each : all) each.limits = {.key = 8'192, .binary_key = 8'192};
 #endif
-  return without_repeats(std::move(all));
+  return all;
 }
 
 std::vector<EndpointFactory> cluster_factories() {

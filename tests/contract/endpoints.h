@@ -38,7 +38,7 @@ struct EndpointFactory {
   Limits limits{};
 };
 
-// Under a sanitizer all of these leave out endpoints that differ little from others.
+// tests/suites.cmake says which of them run where.
 //
 // State stores: embedded://3 and, where the broker is installed, three brokers; both spellings of
 // each. Brokers over TLS that demand certificates, too, where this build has TLS.

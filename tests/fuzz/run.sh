@@ -8,18 +8,20 @@
 #   tests/fuzz/run.sh mqtt5_packets 5000000    so many executions
 #   tests/fuzz/run.sh                          the names of all targets
 #
-# The suite calls it as `run.sh --built BUILD TARGET 5s`: what is built there, with a fixed seed.
+# The suite calls it as `run.sh --built BUILD TARGET 5s`: what is built there, with a fixed seed,
+# for the percentage of that time that SHEAF_TEST_EXTENT names.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$here/../../build/fuzz
 seed=0 # drawn by libFuzzer
+percent=100
 
 if [ $# -eq 0 ]; then
   for file in "$here"/targets/*.cpp; do basename "$file" .cpp; done
   exit
 fi
 if [ "$1" = --built ]; then
-  build=$2 seed=1
+  build=$2 seed=1 percent=${SHEAF_TEST_EXTENT:-100}
   shift 2
 else
   cd "$here/../.."
@@ -28,11 +30,12 @@ else
 fi
 target=$1
 
-case ${2:-60s} in
-  *s) limit=-max_total_time=${2%s} ;;
-  *m) limit=-max_total_time=$((${2%m} * 60)) ;;
-  *h) limit=-max_total_time=$((${2%h} * 3600)) ;;
-  *) limit=-runs=$2 ;;
+time=${2:-60s}
+case $time in
+  *s) limit=-max_total_time=$((${time%s} * percent / 100)) ;;
+  *m) limit=-max_total_time=$((${time%m} * 60)) ;;
+  *h) limit=-max_total_time=$((${time%h} * 3600)) ;;
+  *) limit=-runs=$time ;;
 esac
 
 # What keeps a state takes a step for every few bytes, so its inputs are short. Twice

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "tests/support/extent.h"
 #include "tests/support/sanitized.h"
 
 namespace sheaf::client::list {
@@ -170,7 +171,7 @@ class RandomEdits {
 };
 
 TEST(ListEdit, RandomEditsDoWhatAVectorDoesForEverySeed) {
-  for (std::uint64_t seed = 1; seed <= (test::sanitized ? 30 : 150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::extent_of(test::sanitized ? 30 : 150); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomEdits(seed).run(150);
     if (HasFailure()) return;

@@ -9,7 +9,6 @@
 
 #ifdef SHEAF_TEST_BROKERS
 #include <atomic>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
@@ -23,6 +22,7 @@
 #include "base/random.h"
 #include "tests/live/durable/data_folder.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/extent.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf {
@@ -203,12 +203,11 @@ std::vector<std::string> kill_under_load(const test::BrokerOptions& options, int
 }
 
 TEST(BrokerKills, NothingAcknowledgedIsLostAndNoFenceOrVersionGoesBack) {
-  const char* const given = std::getenv("SHEAF_KILL_ROUNDS");
   const DataFolder data;
   test::BrokerOptions options;
   options.plugin_options = {{"data", data.file()}};
-  EXPECT_THAT(kill_under_load(options, given == nullptr ? 20 : std::atoi(given)),
-              testing::IsEmpty());
+  const auto rounds = test::number_from_environment("SHEAF_KILL_ROUNDS", test::extent_of(20));
+  EXPECT_THAT(kill_under_load(options, static_cast<int>(rounds)), testing::IsEmpty());
 }
 
 TEST(BrokerKills, TheCheckFindsAStoreThatForgets) {

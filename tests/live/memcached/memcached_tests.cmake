@@ -14,4 +14,4 @@ target_compile_definitions(sheaf_test_memcached PRIVATE
   "SHEAF_TEST_MEMCACHED=\"${SHEAF_MEMCACHED}\""
   "SHEAF_TEST_SASLPASSWD=\"${SHEAF_SASLPASSWD}\"")
 
-sheaf_test(memcached DIR live/memcached LAYERS protocol LIBS sheaf_test_memcached LABELS broker)
+sheaf_test(memcached DIR live/memcached LAYERS protocol LIBS sheaf_test_memcached)

@@ -44,7 +44,7 @@ if(SHEAF_SANITIZE STREQUAL "address")
   target_compile_definitions(sheaf_test_broker PRIVATE "SHEAF_TEST_PRELOAD=\"${preload}\"")
 endif()
 
-sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker LABELS broker)
+sheaf_test(plugin DIR live/plugin LAYERS base LIBS sheaf_test_broker)
 target_sources(test_plugin PRIVATE "${PROJECT_SOURCE_DIR}/store/plugin/sink.cpp"
                "${PROJECT_SOURCE_DIR}/store/plugin/broker_check.cpp")
 target_include_directories(test_plugin SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")

@@ -16,11 +16,4 @@ add_library(sheaf_test_redis STATIC
 target_link_libraries(sheaf_test_redis PUBLIC sheaf_test_process sheaf_protocol PRIVATE sheaf_flags)
 target_compile_definitions(sheaf_test_redis PRIVATE "SHEAF_TEST_REDIS=\"${SHEAF_REDIS}\"")
 
-# Of Garnet these show that tests can form clusters of it: nothing that a sanitizer looks at.
-set(filter)
-if(SHEAF_SANITIZE)
-  set(filter -Garnet*)
-endif()
-sheaf_test(resp DIR live/resp LAYERS protocol LIBS sheaf_test_redis LABELS broker
-           FILTER "${filter}")
-sheaf_test_on_valkey(resp "-Garnet*")
+sheaf_test(resp DIR live/resp LAYERS protocol LIBS sheaf_test_redis)

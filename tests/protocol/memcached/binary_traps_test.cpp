@@ -138,7 +138,7 @@ TEST(BinaryTraps, AReplyToWhatHasNotLeftEndsTheConnection) {
 
 // ---- values above our limit
 
-SessionOptions small_values() {
+SessionOptions small_binary_values() {
   SessionOptions options = test_options();
   options.value_limit = 1'000;
   return options;
@@ -148,7 +148,7 @@ TEST(BinaryLimits, AValueAboveTheLimitIsPassedOverAndRefusedAlone) {
   const std::string bytes =
       binary_hit(Opcode::get, 3, std::string(300'000, 'x')) + binary_hit(Opcode::get, 4, "B");
   for (const std::size_t step : {1'000'000u, 7'000u, 1u}) {
-    BinaryWire wire(small_values());
+    BinaryWire wire(small_binary_values());
     const Ticket large = wire.submit(get("a"));
     wire.submit(get("b"));
     wire.take();

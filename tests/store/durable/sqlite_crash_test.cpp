@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "store/durable/sqlite_file.h"
 #include "tests/store/durable/sqlite_crashing_disk.h"
 #include "tests/store/engine/store_fixture.h"
+#include "tests/support/extent.h"
 #include "tests/support/saved_image.h"
 
 namespace sheaf::store {
@@ -143,8 +144,8 @@ class ScriptedRun {
 TEST(SqliteCrashes, NoCommitIsLostOrTornAtWhicheverWriteThePowerGoes) {
   const std::uint64_t length = ScriptedRun().length();
   ASSERT_GT(length, 1'000u);
-  const char* const given = std::getenv("SHEAF_CRASH_EVERY");
-  const std::uint64_t every = given == nullptr ? 5 : std::stoull(given);
+  const std::uint64_t crashes = std::min(length, test::extent_of(length / 5));
+  const std::uint64_t every = test::number_from_environment("SHEAF_CRASH_EVERY", length / crashes);
   for (std::uint64_t step = 1; step < length && !HasFailure(); step += every) {
     SCOPED_TRACE("step " + std::to_string(step));
     Random random(step);

@@ -1,0 +1,212 @@
+# Which tests run where, and how: the one place that says so.
+#
+#   what     a program of tests, test_WHAT, or a part of one, WHAT.PART
+#   tests    GoogleTest's filter; `kind`: those of the contract on the kind of endpoint PART;
+#            `cluster`: those on a cluster of the software that PART ends with; `rest`: what no
+#            other part of the program has; `-`: no program of ours, WHAT is a regular expression
+#            for names of tests
+#   runs in  quick: `tests/run.sh`, and the whole optimised suite; all: only the latter; asan; tsan
+#   shards   so many processes share the tests of a program
+#   seconds  that one of them takes, about: what takes long begins first
+#   with     an environment
+#
+# A test without a line runs in all. A program of which nothing runs in a build is not built there.
+#
+# A sanitizer sees each kind of session, and the streams once; what differs from that by a spelling
+# or by what is below a stream is for the optimised suite. ThreadSanitizer sees what crosses
+# threads, and no broker: glibc resolves a bridge's address in a thread that it has not seen start.
+set(SHEAF_SUITES
+# what                                tests          runs in         shards, seconds, with
+  "base                                *              quick,asan,tsan 1 3"
+  "protocol                            *              quick,asan      1 1"
+  "protocol_dns                        *              quick,asan      1 1"
+  "protocol_mqtt5                      *              quick,asan      1 1"
+  "protocol_statestore                 *              quick,asan      1 3"
+  "protocol_memcached                  *              quick,asan      1 3"
+  "protocol_resp                       *              quick,asan      1 3"
+  "store_engine                        *              quick,asan      1 3"
+  "store_durable                       *              quick,asan      1 10"
+  "store_rights                        *              quick,asan      1 2"
+  "store_server                        *              quick,asan      1 2"
+  "store_plugin                        *              quick,asan      1 3"
+  "store_pipe                          *              quick,asan,tsan 1 3"
+  "socket                              *              quick,asan,tsan 1 5"
+  "socket_tls                          *              quick,asan      1 5"
+  "node                                *              quick,asan      1 2"
+  "cluster                             *              quick,asan      1 5"
+  "client                              *              quick,asan      1 10"
+  "toy                                 *              quick,asan,tsan 1 3"
+  "resp_model                          *              quick,asan      1 5"
+  "sim                                 *              quick,asan      4 60"
+  "sim_tls                             *              quick,asan      1 10"
+  "cli                                 *              quick,asan      1 3"
+  "scripted                            *              quick,asan,tsan 2 30"
+
+  "contract.plain                      rest           quick,asan,tsan 2 20"
+  "contract.Embedded                   kind           quick,asan,tsan 2 30"
+  "contract.EmbeddedPageSpelling       kind           all             2 30"
+  "contract.Brokers                    kind           quick           4 30"
+  "contract.BrokersPageSpelling        kind           all             4 30"
+  "contract.BrokersOverTls             kind           all,asan        4 40"
+  "contract.MemcachedMeta              kind           quick,asan,tsan 4 30"
+  "contract.MemcachedBinary            kind           all,asan        4 30"
+  "contract.MemcachedOverTls           kind           all             4 40"
+  "contract.RedisServers               kind           all,asan,tsan   4 30"
+  "contract.RedisServersInResp2        kind           all             4 30"
+  "contract.RedisServersWithoutScripts kind           all,asan        4 30"
+  "contract.RedisServersOverTls        kind           all             4 40"
+  "contract.on_a_cluster_of_redis      cluster        quick,asan,tsan 1 80"
+  "contract.on_a_cluster_of_garnet     cluster        all,asan,tsan   1 80"
+  "contract.on_a_cluster_of_valkey     cluster        all             1 80"
+  "contract.on_valkey  */ValkeyServers:*/ValkeyServersW*  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
+
+  "plugin                              *              quick,asan      2 30"
+  "durable                             *              quick,asan      2 30"
+  "memcached                           *              quick,asan      1 20"
+  "resp.garnet                         Garnet*        all             1 20"
+  "resp.redis                          rest           quick,asan      1 20"
+  "resp.on_valkey                      -Garnet*       all  1 20 SHEAF_TEST_SOFTWARE=valkey"
+  "live.on_a_cluster_of_redis          cluster        quick,asan,tsan 1 80"
+  "live.on_a_cluster_of_garnet         cluster        all,asan,tsan   1 80"
+  "live.on_a_cluster_of_valkey         cluster        all             1 80"
+  "live.on_valkey  Redis*:*/Valkey:*/ValkeyServers:*.*Redis  all  1 80 SHEAF_TEST_SOFTWARE=valkey"
+  "live.garnet                         *Garnet*       all,tsan        2 80"
+  "live.rotations                      Rotation.OfA*:Tokens.Twenty* all,tsan 1 40"
+  "live.others                         rest           quick,asan,tsan 4 60"
+  "live_tls.rotations                  TlsRotation.*  all,tsan        1 40"
+  "live_tls.others                     rest           quick,asan,tsan 2 30"
+  "canary                              *              quick           1 20"
+  "migration                           *              all,asan,tsan   1 60"
+  "samples                             *              quick,asan      1 30"
+
+  "readme.sample                       -              quick,asan,tsan 1 1"
+  "cli.test_dev_garnet                 -              all,asan        1 30"
+  "cli.test_dev_valkey                 -              all             1 30"
+  "cli.test_.*                         -              quick,asan      1 30"
+  "samples..*                          -              quick,asan      1 5"
+  "report_can_fail                     -              quick           1 1"
+  "broker_symbols..*                   -              quick           1 1"
+  "dependencies                        -              quick           1 2"
+  "fresh_machines                      -              quick           1 10"
+  "servers..*                          -              quick           1 1"
+  "structure.tree                      -              quick           1 15"
+  "structure.*_can_fail                -              quick           1 10"
+  "structure.clang_format              -              quick           1 20"
+  "structure.headers_compile_alone     -              all             1 100"
+  "structure.thread_safety             -              all             1 200"
+  "consumer                            -              all             1 300"
+  "rebuild                             -              all             1 60"
+  "packages                            -              all             1 60"
+)
+
+# The fields of a line, as `suite_NAME`.
+macro(sheaf_read_suite line)
+  separate_arguments(suite_fields UNIX_COMMAND "${line}")
+  list(POP_FRONT suite_fields suite_what suite_tests suite_runs_in suite_shards suite_seconds
+       suite_with)
+  string(REPLACE "," ";" suite_runs_in "${suite_runs_in}")
+  set(suite_program "${suite_what}")
+  if(suite_what MATCHES "^([^.]+)[.](.+)$")
+    set(suite_program "${CMAKE_MATCH_1}")
+    set(suite_part "${CMAKE_MATCH_2}")
+  endif()
+  if(suite_tests STREQUAL "-")
+    set(suite_program "")
+  endif()
+  if(suite_tests STREQUAL "kind")
+    set(suite_tests "*/${suite_part}:*/${suite_part}_*")
+  elseif(suite_tests STREQUAL "cluster")
+    set(suite_tests "*/SharedCluster")
+    string(REGEX MATCH "[a-z]+$" suite_software "${suite_part}")
+    set(suite_with "SHEAF_TEST_CLUSTER=${suite_software}")
+  endif()
+  set(suite_is_here FALSE)
+  if(SHEAF_SANITIZE STREQUAL "")
+    if("quick" IN_LIST suite_runs_in OR "all" IN_LIST suite_runs_in)
+      set(suite_is_here TRUE)
+    endif()
+  elseif(SHEAF_SANITIZE STREQUAL "address" AND "asan" IN_LIST suite_runs_in)
+    set(suite_is_here TRUE)
+  elseif(SHEAF_SANITIZE STREQUAL "thread" AND "tsan" IN_LIST suite_runs_in)
+    set(suite_is_here TRUE)
+  endif()
+  set(suite_label all)
+  if("quick" IN_LIST suite_runs_in)
+    set(suite_label quick)
+  endif()
+endmacro()
+
+# Targets that build what `tests/run.sh` runs, and what runs in this build.
+add_custom_target(sheaf_quick)
+add_custom_target(sheaf_suites)
+
+# sheaf_add_suites(PROGRAM): the tests of test_PROGRAM, as the lines say.
+function(sheaf_add_suites program)
+  set(others)
+  set(found)
+  foreach(line IN LISTS SHEAF_SUITES)
+    sheaf_read_suite("${line}")
+    if(suite_program STREQUAL program)
+      list(APPEND found "${line}")
+      # On another software the same tests run again.
+      if(NOT suite_tests STREQUAL "rest" AND NOT suite_with MATCHES "SHEAF_TEST_SOFTWARE")
+        string(APPEND others ":${suite_tests}")
+      endif()
+    endif()
+  endforeach()
+  if(NOT found)
+    set(found "${program} * all 1 10")
+  endif()
+  set_target_properties(test_${program} PROPERTIES EXCLUDE_FROM_ALL ON)
+  foreach(line IN LISTS found)
+    sheaf_read_suite("${line}")
+    if(NOT suite_is_here)
+      continue()
+    endif()
+    set_target_properties(test_${program} PROPERTIES EXCLUDE_FROM_ALL OFF)
+    add_dependencies(sheaf_suites test_${program})
+    if(suite_label STREQUAL "quick")
+      add_dependencies(sheaf_quick test_${program})
+    endif()
+    if(suite_tests STREQUAL "rest")
+      string(REGEX REPLACE "^:" "-" suite_tests "${others}")
+    endif()
+    math(EXPR last "${suite_shards} - 1")
+    foreach(shard RANGE ${last})
+      set(name ${suite_what})
+      if(suite_shards GREATER 1)
+        set(name ${suite_what}.${shard})
+      endif()
+      add_test(NAME ${name} COMMAND test_${program} --gtest_brief=1
+                                    "--gtest_filter=${suite_tests}")
+      set_tests_properties(${name} PROPERTIES TIMEOUT 900 COST ${suite_seconds}
+        LABELS ${suite_label} SKIP_RETURN_CODE 77
+        ENVIRONMENT "GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/results/${name}.xml;\
+GTEST_TOTAL_SHARDS=${suite_shards};GTEST_SHARD_INDEX=${shard};${suite_with}")
+    endforeach()
+  endforeach()
+endfunction()
+
+# sheaf_label_tests(): labels the tests of this folder that are no programs of ours.
+function(sheaf_label_tests)
+  get_property(tests DIRECTORY PROPERTY TESTS)
+  foreach(test IN LISTS tests)
+    get_property(labels TEST ${test} PROPERTY LABELS)
+    if("quick" IN_LIST labels OR "all" IN_LIST labels OR "lint" IN_LIST labels)
+      continue()
+    endif()
+    set(label all)
+    foreach(line IN LISTS SHEAF_SUITES)
+      sheaf_read_suite("${line}")
+      if(suite_tests STREQUAL "-" AND test MATCHES "^${suite_what}$")
+        set(label ${suite_label})
+        set_tests_properties(${test} PROPERTIES COST ${suite_seconds})
+        if(NOT suite_is_here)
+          set_tests_properties(${test} PROPERTIES DISABLED TRUE)
+        endif()
+        break()
+      endif()
+    endforeach()
+    set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+  endforeach()
+endfunction()
