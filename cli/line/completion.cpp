@@ -85,7 +85,7 @@ std::string options_with_file() {
 }
 
 // In single quotes of a shell.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -187,7 +187,7 @@ std::string zsh_options(std::span<const OptionRow> rows) {
       spec += ":" + std::string(row.value) + ":";
       if (row.completes == Completes::files) spec += "_files";
     }
-    out += " \\\n      " + quoted(spec);
+    out += " \\\n      " + shell_quoted(spec);
   }
   return out;
 }
@@ -201,7 +201,7 @@ std::string zsh() {
     const CommandRow* row = find_command(command);
     const std::string purpose =
         row != nullptr ? std::string(row->purpose) : "lists: push, range, ...";
-    out += "    " + quoted(command + ":" + purpose) + "\n";
+    out += "    " + shell_quoted(command + ":" + purpose) + "\n";
   }
   out += "  )\n  local curcontext=$curcontext state line\n  _arguments -C" +
          zsh_options(global_options()) +
@@ -227,7 +227,7 @@ std::string zsh() {
 std::string fish_option(const OptionRow& row, const std::string& when) {
   std::string out = "complete -c sheaf" + when + " -l " + std::string(row.name.substr(2));
   if (!row.value.empty()) out += row.completes == Completes::files ? " -rF" : " -x";
-  return out + " -d " + quoted(row.help) + "\n";
+  return out + " -d " + shell_quoted(row.help) + "\n";
 }
 
 std::string fish() {
@@ -238,8 +238,8 @@ std::string fish() {
   for (const std::string& command : commands()) {
     const CommandRow* row = find_command(command);
     const std::string purpose = row != nullptr ? std::string(row->purpose) : "lists";
-    out += "complete -c sheaf -n __fish_use_subcommand -a " + command + " -d " + quoted(purpose) +
-           "\n";
+    out += "complete -c sheaf -n __fish_use_subcommand -a " + command + " -d " +
+           shell_quoted(purpose) + "\n";
     const std::string when = " -n '__fish_seen_subcommand_from " + command + "'";
     if (const std::string actions = actions_of(command); !actions.empty())
       out += "complete -c sheaf" + when + " -a '" + actions.substr(1) + "'\n";
