@@ -199,7 +199,9 @@ TEST(ScriptedRedirects, NoGetOfOthersFollowsAnAskingPairDirectly) {
   for (unsigned i = 0; i < 32; ++i) {
     keys.push_back(scene.servers.key(i % 2 == 0 ? 0 : 1, i));
     if (i % 2 != 0) continue;
-    scene.servers.answer(0, "GET " + keys.back(), scene.ask(keys.back(), 1));
+    // A batch on a connection of its own leaves redirects to the usual one, which asks again.
+    scene.servers.answer(0, "GET " + keys.back(), scene.ask(keys.back(), 1),
+                         ScriptedCluster::always);
   }
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   for (const auto& [key, result] : scene.client().get_many(views, {.timeout = 5s})) {
