@@ -27,7 +27,7 @@ class OnBrokers(OnDev):
         lines = b"".join(json.dumps({"key_base64": base64.b64encode(key).decode(),
                                      "value_base64": base64.b64encode(value).decode()}).encode()
                          + b"\n" for key, value in items.items())
-        out = self.ends(DONE, "mset", "-", stdin=lines)
+        out = self.ends(DONE, "mset", "-", "--timeout", "30s", stdin=lines)
         self.assertEqual(out, b"%d of %d keys written\n" % (len(items), len(items)))
 
 
@@ -187,7 +187,7 @@ class Batches(OnBrokers):
     def test_twenty_thousand_keys_go_in_several_batches(self):
         self.write({b"many/%d" % i: b"%d" % i for i in range(20000)})
         keys = b"".join(b"many/%d\n" % i for i in range(20000))
-        out = self.ends(DONE, "mget", "-", stdin=keys)
+        out = self.ends(DONE, "mget", "-", "--timeout", "30s", stdin=keys)
         self.assertEqual(out, b"".join(b"many/%d\t%d\n" % (i, i) for i in range(20000)))
 
     def test_nodes_are_up_with_their_round_trip_and_clock(self):
