@@ -23,6 +23,9 @@
 
 namespace sheaf::store::plugin {
 
+// How a sentence ends that refuses a broker.
+inline constexpr char needed_broker[] = "; the state store needs Mosquitto 2.0.11 to 2.1";
+
 // MOSQ_EVT_CLIENT_OFFLINE of 2.1: the connection of a client ends and its session lives on. 2.0,
 // whose headers lack the name, reports the end of every connection as MOSQ_EVT_DISCONNECT. Its data
 // begins as mosquitto_evt_disconnect does.

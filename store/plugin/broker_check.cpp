@@ -8,8 +8,6 @@
 namespace sheaf::store::plugin {
 namespace {
 
-constexpr std::string_view needed = "; the state store needs Mosquitto 2.0.11 to 2.1";
-
 // Empty if the broker exports all of them.
 std::string_view missing_function() {
 #define SHEAF_LOOK(name) \
@@ -29,11 +27,10 @@ std::optional<std::string> interface_fault(int count, const int* versions) {
       offered += (offered.empty() ? "" : ", ") + std::to_string(*at);
     }
     return "this broker offers version " + (offered.empty() ? "none" : offered) +
-           " of the plugin interface, not " + std::to_string(MOSQ_PLUGIN_VERSION) +
-           std::string(needed);
+           " of the plugin interface, not " + std::to_string(MOSQ_PLUGIN_VERSION) + needed_broker;
   }
   if (const std::string_view name = missing_function(); !name.empty()) {
-    return "this broker does not export " + std::string(name) + std::string(needed);
+    return "this broker does not export " + std::string(name) + needed_broker;
   }
   return std::nullopt;
 }

@@ -88,8 +88,9 @@ std::optional<std::string> property_form_fault() {
       first->next->next->next == nullptr) {
     return std::nullopt;
   }
-  return "this broker keeps MQTT properties in a form that this version does not know; the state "
-         "store needs Mosquitto 2.0.11 to 2.1";
+  return std::string(
+             "this broker keeps MQTT properties in a form that this version does not know") +
+         needed_broker;
 }
 
 RequestProperties::RequestProperties(const mosquitto_property* properties) {

@@ -48,7 +48,6 @@ if(Python3_FOUND)
            COMMAND ${check} module "$<TARGET_FILE:sheaf_planted_statestore>")
   set_tests_properties(broker_symbols.planted PROPERTIES
                        PASS_REGULAR_EXPRESSION "2.0.21 does not export mosquitto_strerror")
-  find_program(SHEAF_MOSQUITTO mosquitto PATHS /usr/sbin /usr/local/sbin)
   if(SHEAF_MOSQUITTO)
     add_test(NAME broker_symbols.installed COMMAND ${check} broker "${SHEAF_MOSQUITTO}")
   endif()
