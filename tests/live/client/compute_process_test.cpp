@@ -22,6 +22,7 @@
 #include <sheaf/client.h>
 
 #include "tests/contract/endpoints.h"
+#include "tests/support/own_process.h"
 #include "tests/support/sanitized.h"
 
 namespace sheaf {
@@ -175,6 +176,7 @@ INSTANTIATE_TEST_SUITE_P(On, ComputingProcesses, testing::ValuesIn(factories()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(ComputingProcesses, TwoHundredThreadsOfFourComputeAKeyOnce) {
+  if (!test::may_fork()) return;
   start_crowds(4, 50);
   ASSERT_TRUE(meeting.here.wait_for(200));
   meeting.go.close_in();
@@ -182,6 +184,7 @@ TEST_P(ComputingProcesses, TwoHundredThreadsOfFourComputeAKeyOnce) {
 }
 
 TEST_P(ComputingProcesses, OneThatIsKilledDelaysAllWhoWaitByItsLeaseAtMost) {
+  if (!test::may_fork()) return;
   constexpr auto lease = 2s;
   Pipe begun;
   Process computing([&]() -> int {

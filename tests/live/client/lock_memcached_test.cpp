@@ -16,6 +16,7 @@
 #include "client/lock/lock_plan.h"
 #include "tests/live/client/lock_processes.h"
 #include "tests/support/memcached_process.h"
+#include "tests/support/own_process.h"
 
 namespace sheaf {
 namespace {
@@ -122,6 +123,7 @@ int count(const std::string& uri, int increments, int stop_at) {
 }
 
 TEST_P(MemcachedLocks, FourOfWhomTwoAreStoppedUntilOthersHaveTheLockLoseNoIncrement) {
+  if (!may_fork()) return;
   std::vector<pid_t> pids;
   for (int i = 0; i < 4; ++i) {
     pids.push_back(start_process([&] { return count(uri(), 200, i < 2 ? 50 * (i + 1) : 0); }));
@@ -165,11 +167,13 @@ int worst_case_of_memcached(const std::string& uri, bool compares) {
 }
 
 TEST_P(MemcachedLocks, AGuardDoesNotOverwriteWhatAFormerHolderWroteMeanwhile) {
+  if (!may_fork()) return;
   EXPECT_EQ(worst_case_of_memcached(uri(), true), 2);
   EXPECT_EQ(counter(), 2);
 }
 
 TEST_P(MemcachedLocks, WithPlainGetsAndSetsOneAcknowledgedIncrementIsLost) {
+  if (!may_fork()) return;
   EXPECT_EQ(worst_case_of_memcached(uri(), false), 2);
   EXPECT_EQ(counter(), 1);
 }
@@ -206,6 +210,7 @@ int take_and_stop(const std::string& uri, int first, int count, Clock::time_poin
 // A holder that stands still believes in its lock for its lease, and nobody else gets it in that
 // time, whatever second the server's clock shows.
 TEST_P(MemcachedLocks, NobodyGetsALockBeforeItsHolderStopsBelievingNorMuchLater) {
+  if (!may_fork()) return;
   constexpr int holders = 10;
   constexpr int locks = 5;
   std::array<int, 2> ends{};
@@ -247,6 +252,7 @@ TEST_P(MemcachedLocks, NobodyGetsALockBeforeItsHolderStopsBelievingNorMuchLater)
 }
 
 TEST_P(MemcachedLocks, AWaiterGetsTheLockWithinALeaseAndTwoSecondsOfItsHoldersDeath) {
+  if (!may_fork()) return;
   expect_inheritance_within(uri(), longest_after_death);
 }
 

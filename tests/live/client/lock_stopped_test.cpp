@@ -3,6 +3,7 @@
 // the next holder, and loses no increment of a counter.
 
 #include "tests/live/client/lock_processes.h"
+#include "tests/support/own_process.h"
 
 namespace sheaf::test {
 namespace {
@@ -23,6 +24,7 @@ INSTANTIATE_TEST_SUITE_P(On, StoppedHolders, testing::ValuesIn(servers()),
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(StoppedHolders, NeitherExtendNorReleaseTheNextHoldersLock) {
+  if (!may_fork()) return;
   const pid_t holder = start_process([&] {
     Client client = open(uri);
     Locker locker(client, {.lease = 300ms});
@@ -64,6 +66,7 @@ int count(const std::string& uri, int increments) {
 }
 
 TEST_P(StoppedHolders, LoseNoAcknowledgedIncrementOfACounter) {
+  if (!may_fork()) return;
   constexpr int processes = 4;
   constexpr int increments = each / 10;
   std::vector<pid_t> pids;
