@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bench/redis_peers.h"
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 
 namespace bench {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/line/password.h"
-#include "cli/output.h"
 #include "cli/program.h"
+#include "cli/system/output.h"
 
 int main(int argc, char** argv) {
   using namespace sheaf::cli;

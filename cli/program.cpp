@@ -9,12 +9,12 @@
 #include <sheaf/client.h>
 
 #include "base/local_error.h"
-#include "cli/commands.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/lock_command.h"
 #include "cli/dev/dev_command.h"
 #include "cli/line/arguments.h"
 #include "cli/line/password.h"
-#include "cli/lock_command.h"
-#include "cli/servers.h"
+#include "cli/line/servers.h"
 #include "protocol/statestore/clock.h"
 
 namespace sheaf::cli {

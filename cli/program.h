@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
-#include "cli/output.h"
+#include "cli/system/exit_code.h"
+#include "cli/system/output.h"
 
 namespace sheaf::cli {
 

@@ -26,11 +26,11 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/stats.h>
 
-#include "cluster/cluster_controls.h"
-#include "cluster/cluster_nodes.h"
-#include "cluster/redirects.h"
-#include "cluster/request.h"
-#include "cluster/topology.h"
+#include "cluster/moving/redirects.h"
+#include "cluster/moving/request.h"
+#include "cluster/nodes/cluster_controls.h"
+#include "cluster/nodes/cluster_nodes.h"
+#include "cluster/placement/topology.h"
 #include "node/client_node.h"
 
 namespace sheaf::cluster {

@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cluster/assigned_slots.h"
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
+#include "cluster/placement/assigned_slots.h"
 
 namespace sheaf::cluster {
 namespace {

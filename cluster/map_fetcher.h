@@ -37,7 +37,7 @@
 #include <vector>
 
 #include "cluster/client_cluster.h"
-#include "cluster/redirects.h"
+#include "cluster/moving/redirects.h"
 #include "protocol/server_map.h"
 
 namespace sheaf::cluster {

@@ -9,9 +9,9 @@
 #include "protocol/memcached/header.h"
 #include "protocol/memcached/rules.h"
 #include "protocol/memcached/sessions.h"
-#include "protocol/resp/cluster_map.h"
+#include "protocol/resp/changes/rules.h"
+#include "protocol/resp/cluster/cluster_map.h"
 #include "protocol/resp/command_table.h"
-#include "protocol/resp/rules.h"
 #include "protocol/resp/sessions.h"
 #include "protocol/statestore/sessions.h"
 

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "protocol/output_queue.h"
-#include "protocol/resp/command_writer.h"
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/command_writer.h"
+#include "protocol/resp/wire/reply_reader.h"
 
 namespace sheaf::cli {
 

@@ -15,7 +15,7 @@
 
 #include "base/descriptor.h"
 #include "cli/dev/broker_files.h"
-#include "cli/dev/server_kind.h"
+#include "cli/line/server_kind.h"
 
 namespace sheaf::cli {
 

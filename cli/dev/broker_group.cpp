@@ -10,7 +10,7 @@
 #include <sheaf/client.h>
 
 #include "base/text.h"
-#include "cli/output.h"
+#include "cli/system/output.h"
 
 namespace sheaf::cli {
 

@@ -13,8 +13,8 @@
 
 #include "cli/dev/broker.h"
 #include "cli/dev/cluster_forming.h"
-#include "cli/dev/signals.h"
-#include "cli/json_lines.h"
+#include "cli/show/json_lines.h"
+#include "cli/system/signals.h"
 
 namespace sheaf::cli {
 

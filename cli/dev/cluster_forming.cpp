@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 
 namespace sheaf::cli {
 

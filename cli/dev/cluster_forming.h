@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "cli/dev/blocking_connection.h"
-#include "protocol/resp/topology_view.h"
+#include "protocol/resp/cluster/topology_view.h"
 
 namespace sheaf::cli {
 

@@ -6,11 +6,11 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/child_program.h"
-#include "cli/commands.h"
+#include "cli/commands/child_program.h"
+#include "cli/commands/commands.h"
 #include "cli/dev/broker_group.h"
 #include "cli/dev/resp_files.h"
-#include "cli/json_lines.h"
+#include "cli/show/json_lines.h"
 
 namespace sheaf::cli {
 

@@ -5,9 +5,9 @@
 //
 // Thread rule: the program's main thread, and no other thread may exist when it is called.
 
-#include "cli/exit_code.h"
 #include "cli/line/arguments.h"
-#include "cli/output.h"
+#include "cli/system/exit_code.h"
+#include "cli/system/output.h"
 
 namespace sheaf::cli {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/dev/server_kind.h"
+#include "cli/line/server_kind.h"
 
 namespace sheaf::cli {
 

@@ -15,11 +15,11 @@
 #include <sheaf/options.h>
 #include <sheaf/value.h>
 
-#include "cli/dev/server_kind.h"
 #include "cli/line/list_words.h"
 #include "cli/line/load_words.h"
 #include "cli/line/migrate_words.h"
 #include "cli/line/parser.h"
+#include "cli/line/server_kind.h"
 
 namespace sheaf::cli {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/exit_code.h"
 #include "cli/line/command_table.h"
+#include "cli/system/exit_code.h"
 
 namespace sheaf::cli {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/exit_code.h"
-#include "cli/progress.h"
+#include "cli/system/exit_code.h"
+#include "cli/system/progress.h"
 
 namespace sheaf::cli {
 namespace {
@@ -22,12 +22,6 @@ bool is_final(const Error& error) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t PassCounts::keys() const noexcept {
-  std::uint64_t sum = failed + refused;
-  for (const std::uint64_t count : ends) sum += count;
-  return sum;
-}
 
 PassCounts Carrier::run(KeySpool& keys, const Act& act, const OnKey& on_stale) {
   const auto start = std::chrono::steady_clock::now();

@@ -4,10 +4,7 @@
 //
 // Thread rule: one thread; `act` and `on_stale` run on others.
 
-#include <array>
 #include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -15,34 +12,9 @@
 #include <sheaf/result.h>
 
 #include "cli/migrate/key_spool.h"
+#include "cli/show/migration_counts.h"
 
 namespace sheaf::cli {
-
-// How one key ended.
-enum class KeyEnd : std::uint8_t {
-  copied,
-  kept,       // its new home had a value already
-  absent,     // there was nothing to copy
-  overtaken,  // written or removed meanwhile; it is not copied
-  stale,      // a copy that was not the present value; it is removed
-  right,      // a copy that was checked
-  too_large   // it can never be held by the servers; it is left out
-};
-inline constexpr std::size_t key_ends = 7;
-
-struct PassCounts {
-  std::array<std::uint64_t, key_ends> ends{};
-  std::uint64_t refused = 0;    // by a server, or by the client for good
-  std::uint64_t elsewhere = 0;  // not among the keys: on a server where they do not belong
-  std::uint64_t failed = 0;     // after all rounds
-  std::string first_error{};
-  std::string first_refusal{};
-  std::chrono::nanoseconds elapsed{0};
-
-  std::uint64_t of(KeyEnd end) const noexcept { return ends[static_cast<std::size_t>(end)]; }
-  std::uint64_t keys() const noexcept;
-  bool whole() const noexcept { return failed == 0 && refused == 0; }
-};
 
 class Carrier {
  public:

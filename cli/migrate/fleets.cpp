@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/exit_code.h"
 #include "cli/migrate/key_dump.h"
-#include "cli/top_rows.h"
+#include "cli/show/top_rows.h"
+#include "cli/system/exit_code.h"
 
 namespace sheaf::cli {
 namespace {

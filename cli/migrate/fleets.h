@@ -15,7 +15,8 @@
 #include <sheaf/migration.h>
 
 #include "cli/migrate/key_spool.h"
-#include "cluster/locator.h"
+#include "cli/show/migration_counts.h"
+#include "cluster/placement/locator.h"
 
 namespace sheaf::cli {
 
@@ -23,12 +24,6 @@ namespace sheaf::cli {
 struct FleetCounts {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-};
-
-// Reads of programs in one stage. Nothing: a server did not tell, or was started again.
-struct StageReads {
-  std::uint64_t gets = 0;
-  std::uint64_t hits = 0;
 };
 
 class Fleet {

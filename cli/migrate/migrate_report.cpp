@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "cli/json_lines.h"
-#include "cli/progress.h"
+#include "cli/show/json_lines.h"
+#include "cli/system/progress.h"
 
 namespace sheaf::cli {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "cli/migrate/carrier.h"
 #include "cli/migrate/fleets.h"
-#include "cli/output.h"
+#include "cli/system/output.h"
 
 namespace sheaf::cli {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cli/input.h"
-#include "cli/progress.h"
+#include "cli/system/input.h"
+#include "cli/system/progress.h"
 
 namespace sheaf::cli {
 namespace {

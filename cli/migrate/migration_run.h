@@ -13,11 +13,11 @@
 #include <sheaf/migration.h>
 
 #include "base/descriptor.h"
-#include "cli/exit_code.h"
 #include "cli/line/migrate_words.h"
 #include "cli/migrate/carrier.h"
 #include "cli/migrate/fleets.h"
 #include "cli/migrate/migrate_report.h"
+#include "cli/system/exit_code.h"
 
 namespace sheaf::cli {
 

@@ -16,7 +16,7 @@
 #include "client/calls/checks.h"
 #include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
-#include "cluster/batch_plan.h"
+#include "cluster/placement/batch_plan.h"
 
 namespace sheaf::client::calls {
 

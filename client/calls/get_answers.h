@@ -17,7 +17,7 @@
 
 #include <sheaf/options.h>
 
-#include "cluster/batch_plan.h"
+#include "cluster/placement/batch_plan.h"
 #include "protocol/operation.h"
 
 namespace sheaf::client::calls {

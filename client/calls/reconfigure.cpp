@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "client/runtime/outcomes.h"
-#include "cluster/config_change.h"
+#include "cluster/config/config_change.h"
 
 namespace sheaf::client::calls {
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "client/discovery/lookup.h"
 #include "client/runtime/transport.h"
-#include "cluster/found_servers.h"
+#include "cluster/config/found_servers.h"
 #include "protocol/memcached/fleet_inquiry.h"
 
 namespace sheaf::client::discovery {

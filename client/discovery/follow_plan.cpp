@@ -1,6 +1,6 @@
 #include "client/discovery/follow_plan.h"
 
-#include "cluster/found_servers.h"
+#include "cluster/config/found_servers.h"
 
 namespace sheaf::client::discovery {
 

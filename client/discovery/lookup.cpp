@@ -7,7 +7,7 @@
 #include "base/read_clocks.h"
 #include "base/text.h"
 #include "client/runtime/outcomes.h"
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
 #include "protocol/dns/message.h"
 #include "protocol/dns/name_servers.h"
 #include "protocol/endpoint_kinds.h"

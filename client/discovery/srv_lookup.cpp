@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "client/discovery/lookup.h"
 #include "client/runtime/outcomes.h"
-#include "cluster/found_servers.h"
+#include "cluster/config/found_servers.h"
 #include "protocol/dns/name_servers.h"
 #include "socket/dns_socket.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "client/runtime/outcomes.h"
-#include "cluster/locator.h"
+#include "cluster/placement/locator.h"
 
 namespace sheaf::client::lock {
 namespace {

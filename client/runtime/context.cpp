@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "client/runtime/outcomes.h"
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::runtime {

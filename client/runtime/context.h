@@ -31,9 +31,9 @@
 #include "client/runtime/fork_mark.h"
 #include "client/runtime/login_keeper.h"
 #include "client/runtime/path.h"
-#include "cluster/config_check.h"
-#include "cluster/node_table.h"
-#include "cluster/topology.h"
+#include "cluster/config/config_check.h"
+#include "cluster/placement/node_table.h"
+#include "cluster/placement/topology.h"
 #include "protocol/login.h"
 
 namespace sheaf::client::runtime {

@@ -6,8 +6,8 @@
 #include "base/exception_name.h"
 #include "base/read_clocks.h"
 #include "client/runtime/token_end.h"
-#include "cluster/config_check.h"
-#include "cluster/config_options.h"
+#include "cluster/config/config_check.h"
+#include "cluster/config/config_options.h"
 #include "protocol/endpoint_kinds.h"
 
 namespace sheaf::client::runtime {

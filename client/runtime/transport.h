@@ -11,7 +11,7 @@
 
 #include <sheaf/cluster_config.h>
 
-#include "cluster/cluster_controls.h"
+#include "cluster/nodes/cluster_controls.h"
 #include "socket/lane/lane_controls.h"
 #include "socket/seam.h"
 

@@ -7,9 +7,9 @@
 // and notifications between them.
 //
 // In a cluster whose servers say themselves who owns what, an answer may say that a key belongs
-// elsewhere: the cluster learns it (cluster/redirects.h). A key that nobody owns waits at some
-// member, which says who owns it once somebody does. While the line to a node is down, one of its
-// keys is asked for as any caller would, because a new owner is found by asking only.
+// elsewhere: the cluster learns it (cluster/moving/redirects.h). A key that nobody owns waits at
+// some member, which says who owns it once somebody does. While the line to a node is down, one of
+// its keys is asked for as any caller would, because a new owner is found by asking only.
 //
 // Thread rule: belongs to one lane; everything under its baton.
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "protocol/resp/refusal.h"
+#include "protocol/resp/wire/refusal.h"
 
 namespace sheaf::protocol::resp {
 

@@ -36,14 +36,14 @@
 #include <string_view>
 
 #include "protocol/connection_life.h"
-#include "protocol/resp/changes.h"
+#include "protocol/resp/changes/changes.h"
+#include "protocol/resp/changes/request_queue.h"
+#include "protocol/resp/cluster/server_facts.h"
+#include "protocol/resp/greeting/session_options.h"
 #include "protocol/resp/renewal.h"
-#include "protocol/resp/reply_tree.h"
-#include "protocol/resp/request_queue.h"
-#include "protocol/resp/server_error.h"
-#include "protocol/resp/server_facts.h"
-#include "protocol/resp/session_options.h"
 #include "protocol/resp/tracking.h"
+#include "protocol/resp/wire/reply_tree.h"
+#include "protocol/resp/wire/server_error.h"
 
 namespace sheaf::protocol::resp {
 

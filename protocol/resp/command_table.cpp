@@ -9,10 +9,10 @@
 
 #include "base/text.h"
 #include "protocol/refusals.h"
-#include "protocol/resp/command_reply.h"
-#include "protocol/resp/command_rules.h"
-#include "protocol/resp/reply_reader.h"
-#include "protocol/resp/rules.h"
+#include "protocol/resp/changes/command_rules.h"
+#include "protocol/resp/changes/rules.h"
+#include "protocol/resp/wire/command_reply.h"
+#include "protocol/resp/wire/reply_reader.h"
 
 namespace sheaf::protocol::resp {
 namespace {

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/wire/reply_tree.h"
 #include "protocol/server_commands.h"
 
 namespace sheaf::protocol::resp {

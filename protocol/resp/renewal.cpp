@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "protocol/resp/handshake.h"
+#include "protocol/resp/greeting/handshake.h"
 
 namespace sheaf::protocol::resp {
 

@@ -22,9 +22,9 @@
 #include <optional>
 
 #include "protocol/login.h"
-#include "protocol/resp/command_writer.h"
-#include "protocol/resp/reply_tree.h"
-#include "protocol/resp/request_queue.h"
+#include "protocol/resp/changes/request_queue.h"
+#include "protocol/resp/wire/command_writer.h"
+#include "protocol/resp/wire/reply_tree.h"
 
 namespace sheaf::protocol::resp {
 

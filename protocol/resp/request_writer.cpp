@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/resp/rules.h"
+#include "protocol/resp/changes/rules.h"
 
 namespace sheaf::protocol::resp {
 

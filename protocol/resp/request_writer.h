@@ -11,12 +11,12 @@
 #include <span>
 #include <string_view>
 
-#include "protocol/resp/changes.h"
-#include "protocol/resp/command_writer.h"
-#include "protocol/resp/request_queue.h"
-#include "protocol/resp/server_facts.h"
-#include "protocol/resp/session_options.h"
+#include "protocol/resp/changes/changes.h"
+#include "protocol/resp/changes/request_queue.h"
+#include "protocol/resp/cluster/server_facts.h"
+#include "protocol/resp/greeting/session_options.h"
 #include "protocol/resp/tracking.h"
+#include "protocol/resp/wire/command_writer.h"
 
 namespace sheaf::protocol::resp {
 

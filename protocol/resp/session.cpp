@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/checks.h"
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/server_error.h"
 
 namespace sheaf::protocol::resp {
 namespace {

@@ -29,11 +29,11 @@
 #include <expected>
 
 #include "protocol/resp/answers.h"
-#include "protocol/resp/handshake.h"
+#include "protocol/resp/greeting/handshake.h"
 #include "protocol/resp/renewal.h"
-#include "protocol/resp/reply_reader.h"
 #include "protocol/resp/request_writer.h"
 #include "protocol/resp/tracking.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "protocol/session_base.h"
 
 namespace sheaf::protocol::resp {

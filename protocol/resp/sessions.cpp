@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/resp/rules.h"
+#include "protocol/resp/changes/rules.h"
 #include "protocol/resp/session.h"
 
 namespace sheaf::protocol::resp {

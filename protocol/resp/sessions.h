@@ -10,7 +10,7 @@
 
 #include <sheaf/cluster_config.h>
 
-#include "protocol/resp/session_options.h"
+#include "protocol/resp/greeting/session_options.h"
 #include "protocol/session_factory.h"
 
 namespace sheaf::protocol::resp {

@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/wire/reply_tree.h"
 #include "protocol/session.h"
 
 namespace sheaf::protocol::resp {

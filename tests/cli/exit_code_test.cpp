@@ -1,4 +1,4 @@
-#include "cli/exit_code.h"
+#include "cli/system/exit_code.h"
 
 #include <gtest/gtest.h>
 

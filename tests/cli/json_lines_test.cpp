@@ -1,4 +1,4 @@
-#include "cli/json_lines.h"
+#include "cli/show/json_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/histogram.h"
-#include "cli/bench_report.h"
 #include "cli/line/arguments.h"
-#include "cli/text_table.h"
-#include "cli/top_frame.h"
+#include "cli/show/bench_report.h"
+#include "cli/show/text_table.h"
+#include "cli/show/top_frame.h"
 
 namespace sheaf::cli {
 namespace {

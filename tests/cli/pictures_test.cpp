@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "cli/nodes_table.h"
-#include "cli/ring_diff.h"
-#include "cli/ring_picture.h"
-#include "cli/slot_picture.h"
-#include "cli/text_table.h"
+#include "cli/show/nodes_table.h"
+#include "cli/show/ring_diff.h"
+#include "cli/show/ring_picture.h"
+#include "cli/show/slot_picture.h"
+#include "cli/show/text_table.h"
 
 namespace sheaf::cli {
 namespace {

@@ -1,11 +1,11 @@
 // The reply to a command, as text and as JSON.
 
-#include "cli/reply_text.h"
+#include "cli/show/reply_text.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/json_lines.h"
-#include "protocol/resp/command_reply.h"
+#include "cli/show/json_lines.h"
+#include "protocol/resp/wire/command_reply.h"
 
 namespace sheaf::cli {
 namespace {

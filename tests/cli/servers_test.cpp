@@ -1,6 +1,6 @@
 // Which servers the program works with.
 
-#include "cli/servers.h"
+#include "cli/line/servers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

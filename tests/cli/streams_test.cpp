@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "cli/input.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/system/input.h"
+#include "cli/system/output.h"
+#include "cli/system/progress.h"
 
 namespace sheaf::cli {
 namespace {

@@ -1,13 +1,13 @@
-#include "cluster/assigned_slots.h"
+#include "cluster/placement/assigned_slots.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "cluster/batch_plan.h"
-#include "cluster/node_table.h"
-#include "cluster/topology.h"
+#include "cluster/placement/batch_plan.h"
+#include "cluster/placement/node_table.h"
+#include "cluster/placement/topology.h"
 
 namespace sheaf::cluster {
 namespace {

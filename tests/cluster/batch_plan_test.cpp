@@ -1,4 +1,4 @@
-#include "cluster/batch_plan.h"
+#include "cluster/placement/batch_plan.h"
 
 #include <gtest/gtest.h>
 

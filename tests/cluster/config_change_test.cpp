@@ -1,13 +1,13 @@
 // Which changes of a configuration a client takes while it works.
 
-#include "cluster/config_change.h"
+#include "cluster/config/config_change.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "cluster/config_options.h"
+#include "cluster/config/config_options.h"
 
 namespace sheaf::cluster {
 namespace {

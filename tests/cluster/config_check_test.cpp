@@ -1,6 +1,6 @@
 // Configurations that a program filled in by hand.
 
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
 
 #include <gtest/gtest.h>
 

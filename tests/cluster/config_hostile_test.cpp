@@ -7,7 +7,7 @@
 #include <sheaf/cluster_config.h>
 
 #include "base/random.h"
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
 
 namespace sheaf {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <sheaf/cluster_config.h>
 
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
 
 namespace sheaf {
 namespace {

@@ -1,4 +1,4 @@
-#include "cluster/config_options.h"
+#include "cluster/config/config_options.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 
 #include <sheaf/cluster_config.h>
 
-#include "cluster/config_check.h"
-#include "cluster/config_options.h"
+#include "cluster/config/config_check.h"
+#include "cluster/config/config_options.h"
 
 namespace sheaf {
 namespace {

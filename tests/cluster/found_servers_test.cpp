@@ -1,4 +1,4 @@
-#include "cluster/found_servers.h"
+#include "cluster/config/found_servers.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "cluster/ring_locator.h"
-#include "cluster/slot_locator.h"
-#include "cluster/slot_score.h"
+#include "cluster/placement/ring_locator.h"
+#include "cluster/placement/slot_locator.h"
+#include "cluster/placement/slot_score.h"
 
 namespace sheaf::cluster {
 namespace {

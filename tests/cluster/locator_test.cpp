@@ -1,6 +1,6 @@
 // Properties of both locators, over many numbers of nodes, weights and families of names.
 
-#include "cluster/locator.h"
+#include "cluster/placement/locator.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "cluster/ring_locator.h"
-#include "cluster/slot_locator.h"
-#include "cluster/slot_score.h"
+#include "cluster/placement/ring_locator.h"
+#include "cluster/placement/slot_locator.h"
+#include "cluster/placement/slot_score.h"
 
 namespace sheaf::cluster {
 namespace {

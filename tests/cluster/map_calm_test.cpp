@@ -1,4 +1,4 @@
-#include "cluster/map_calm.h"
+#include "cluster/moving/map_calm.h"
 
 #include <gtest/gtest.h>
 

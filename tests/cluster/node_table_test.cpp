@@ -1,4 +1,4 @@
-#include "cluster/node_table.h"
+#include "cluster/placement/node_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/redirect_plan.h"
+#include "cluster/moving/redirect_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/assigned_slots.h"
 #include "cluster/client_cluster.h"
-#include "cluster/node_table.h"
+#include "cluster/placement/assigned_slots.h"
+#include "cluster/placement/node_table.h"
 #include "tests/node/fake_sockets.h"
 #include "tests/support/event_logs.h"
 

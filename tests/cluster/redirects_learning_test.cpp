@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "cluster/redirects.h"
+#include "cluster/moving/redirects.h"
 #include "tests/cluster/redirects_harness.h"
 
 namespace sheaf::cluster {

@@ -1,6 +1,6 @@
 // Where requests go that servers send elsewhere, and how they end.
 
-#include "cluster/redirects.h"
+#include "cluster/moving/redirects.h"
 
 #include "tests/cluster/redirects_harness.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/shared_ring.h"
+#include "cluster/placement/shared_ring.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "cluster/topology.h"
+#include "cluster/placement/topology.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <thread>
 
-#include "cluster/node_table.h"
+#include "cluster/placement/node_table.h"
 
 namespace sheaf::cluster {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/server_error.h"
 #include "tests/protocol/resp/live_replies.h"
 #include "tests/resp_model/talk.h"
 

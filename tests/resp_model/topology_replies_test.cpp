@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/reply_reader.h"
-#include "protocol/resp/topology_merge.h"
-#include "protocol/resp/topology_view.h"
+#include "protocol/resp/cluster/topology_merge.h"
+#include "protocol/resp/cluster/topology_view.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/resp_model/talk.h"
 
 namespace sheaf::test::resp_model {

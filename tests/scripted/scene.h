@@ -18,7 +18,7 @@
 
 #include <sheaf/client.h>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/support/scripted_cluster.h"
 
 namespace sheaf::test {

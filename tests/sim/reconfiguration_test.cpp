@@ -13,7 +13,7 @@
 
 #include "base/quiet_thread.h"
 #include "base/random.h"
-#include "cluster/topology.h"
+#include "cluster/placement/topology.h"
 #include "tests/sim/kit/sim_store.h"
 #include "tests/sim/kit/sim_threads.h"
 #include "tests/sim/kit/sim_transport.h"

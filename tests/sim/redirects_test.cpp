@@ -9,7 +9,7 @@
 #include <map>
 
 #include "cluster/client_cluster.h"
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/sim/kit/seeds.h"
 #include "tests/sim/kit/sim_resp.h"
 #include "tests/sim/kit/stack.h"

@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/sim/resp_world.h"
 
 namespace sheaf::sim {

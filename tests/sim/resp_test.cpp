@@ -8,7 +8,7 @@
 
 #include <set>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/sim/kit/seeds.h"
 #include "tests/sim/resp_world.h"
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <optional>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/sim/kit/seeds.h"
 #include "tests/sim/resp_world.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/config_check.h"
+#include "cluster/config/config_check.h"
 #include "tests/sim/kit/stack.h"
 
 namespace sheaf::sim {

@@ -32,9 +32,18 @@ ARROWS = {
 PIPE_DOOR = "client/runtime/dialer_factory.cpp"  # the one file of client/ that may name store/pipe
 
 # The rooms inside a layer: what a folder may include of its own layer beside itself. Files at the
-# root of client/ put its rooms together, those at the root of socket/ are below its rooms.
+# root of client/, cluster/, cli/ and protocol/resp/ put its rooms together, those at the root of
+# socket/ are below its rooms.
 # client/migration is above Client: it knows of it what a program does. Of client/calls it uses the
 # checks and set_lasting().
+def nested(folder, rooms, below=()):
+    """The rooms of `folder`, of which each may include those in its list, and everything `below`.
+    What stands at the root of the folder may include all of them."""
+    places = {folder + "/" + room: [folder + "/" + name for name in names] + list(below)
+              for room, names in rooms.items()}
+    return {**places, folder: list(places) + list(below)}
+
+
 FEATURES = ["client/lock", "client/list", "client/watch", "client/compute"]
 ROOMS = {
     "client/runtime": [],
@@ -43,6 +52,20 @@ ROOMS = {
     **{feature: ["client/calls", "client/runtime"] for feature in FEATURES},
     "client": ["client/calls", "client/discovery", "client/runtime"] + FEATURES,
     "client/migration": ["client/calls"],
+    **nested("cluster", {
+        "placement": [],
+        "config": ["placement"],
+        "nodes": ["placement"],
+        "moving": ["nodes", "placement"],
+    }),
+    **nested("cli", {
+        "system": [],
+        "line": ["system"],
+        "show": ["system"],
+        "migrate": ["line", "show", "system"],
+        "commands": ["migrate", "line", "show", "system"],
+        "dev": ["commands", "line", "show", "system"],
+    }),
     "socket": [],
     "socket/lane": ["socket"],
     "socket/uv": ["socket"],
@@ -50,7 +73,12 @@ ROOMS = {
     "protocol/dns": [],
     "protocol/memcached": ["protocol"],
     "protocol/mqtt5": ["protocol"],
-    "protocol/resp": ["protocol"],
+    **nested("protocol/resp", {
+        "wire": [],
+        "cluster": ["wire"],
+        "greeting": ["cluster", "wire"],
+        "changes": ["greeting", "cluster", "wire"],
+    }, ["protocol"]),
     "protocol/statestore": ["protocol", "protocol/mqtt5"],
 }
 # Public headers that are values: any layer may use them. The rest is for client/ and above.
@@ -63,7 +91,7 @@ ABOVE_CLIENT = ("client/", "cli/", "samples/", "tests/", "bench/", "include/")
 THIRD_PARTIES = [
     (r"uv\.h|uv/.*", r"socket/uv/.*|tests/.*"),
     (r"xxhash\.h|xxh3\.h", r"base/hash\.cpp"),
-    (r"nlohmann/.*", r"base/strict_json\.cpp|include/sheaf/json\.h|cli/[^/]*\.cpp|tests/.*"),
+    (r"nlohmann/.*", r"base/strict_json\.cpp|include/sheaf/json\.h|cli/show/[^/]*\.cpp|tests/.*"),
     (r"CLI/.*", r"cli/.*"),
     (r"mosquitto.*\.h|mqtt_protocol\.h", r"store/plugin/.*|bench/.*|tests/.*"),
     (r"openssl/.*", r"socket/tls/.*|tests/.*"),
@@ -106,7 +134,11 @@ def layer_of(path):
 
 
 def room_of(path):
-    return "/".join(path.split("/")[:-1][:2])
+    """The innermost folder of the file that is a room."""
+    room = path.rpartition("/")[0]
+    while "/" in room and room not in ROOMS:
+        room = room.rpartition("/")[0]
+    return room
 
 
 def arrows(files):

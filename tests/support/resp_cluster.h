@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/resp/topology_merge.h"
+#include "protocol/resp/cluster/topology_merge.h"
 #include "tests/support/resp_connection.h"
 #include "tests/support/resp_process.h"
 #include "tests/support/resp_software.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/dev/blocking_connection.h"
-#include "protocol/resp/handshake.h"
+#include "protocol/resp/greeting/handshake.h"
 #include "tests/protocol/resp/reply_text.h"
 
 namespace sheaf::test {

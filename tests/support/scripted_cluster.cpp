@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "protocol/resp/hash_slot.h"
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/hash_slot.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/live_replies.h"
 
 namespace sheaf::test {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "cluster/locator.h"
+#include "cluster/placement/locator.h"
 
 namespace sheaf::client::list {
 namespace {

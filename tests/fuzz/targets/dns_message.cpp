@@ -1,6 +1,6 @@
 // What a name server sends to a question for SRV records, and the file that names it.
 
-#include "cluster/found_servers.h"
+#include "cluster/config/found_servers.h"
 #include "protocol/dns/message.h"
 #include "protocol/dns/name_servers.h"
 #include "tests/fuzz/fuzz.h"

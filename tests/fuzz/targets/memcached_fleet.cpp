@@ -1,6 +1,6 @@
 // What a configuration endpoint says of its fleet.
 
-#include "cluster/found_servers.h"
+#include "cluster/config/found_servers.h"
 #include "protocol/memcached/fleet_inquiry.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "protocol/resp/command_reply.h"
-#include "protocol/resp/command_rules.h"
+#include "protocol/resp/changes/command_rules.h"
 #include "protocol/resp/command_table.h"
+#include "protocol/resp/wire/command_reply.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/protocol/resp/live_commands.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "protocol/resp/reply_reader.h"
-#include "protocol/resp/server_error.h"
-#include "protocol/resp/server_facts.h"
+#include "protocol/resp/cluster/server_facts.h"
+#include "protocol/resp/wire/reply_reader.h"
+#include "protocol/resp/wire/server_error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/protocol/resp/reply_text.h"
 

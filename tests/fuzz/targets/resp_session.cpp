@@ -1,7 +1,7 @@
 // A session of the Redis protocol and a server that says anything.
 
+#include "protocol/resp/changes/value_version.h"
 #include "protocol/resp/session.h"
-#include "protocol/resp/value_version.h"
 #include "tests/fuzz/session_drive.h"
 #include "tests/support/logins.h"
 

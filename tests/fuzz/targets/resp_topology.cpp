@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "protocol/resp/reply_reader.h"
-#include "protocol/resp/topology_merge.h"
+#include "protocol/resp/cluster/topology_merge.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/protocol/resp/live_replies.h"
 

@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/support/resp_cluster.h"
 
 namespace sheaf::test {

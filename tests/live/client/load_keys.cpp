@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 
 namespace sheaf::test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/read_clocks.h"
 #include "client/runtime/bulk_connections.h"
-#include "cluster/topology.h"
+#include "cluster/placement/topology.h"
 #include "protocol/memcached/sessions.h"
 #include "tests/live/client/memcached_fleet.h"
 #include "tests/support/event_logs.h"

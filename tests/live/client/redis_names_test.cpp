@@ -10,7 +10,7 @@
 
 #include <sheaf/client.h>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/support/resp_cluster.h"
 #include "tests/support/wait_for_condition.h"
 

@@ -9,7 +9,7 @@
 
 #include <sheaf/client.h>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/contract/endpoints.h"
 #include "tests/support/garnet_process.h"
 #include "tests/support/resp_cluster.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "protocol/resp/hash_slot.h"
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/hash_slot.h"
+#include "protocol/resp/wire/server_error.h"
 #include "tests/support/resp_cluster.h"
 
 namespace sheaf::test {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/support/garnet_process.h"
 #include "tests/support/resp_cluster.h"
 #include "tests/support/wait_for_condition.h"

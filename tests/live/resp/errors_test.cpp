@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/server_error.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/resp_cluster.h"
 #include "tests/support/resp_connection.h"

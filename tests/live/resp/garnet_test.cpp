@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/server_error.h"
 #include "tests/live/resp/all_slots.h"
 #include "tests/support/garnet_process.h"
 #include "tests/support/logins.h"

@@ -1,6 +1,6 @@
 // The handshake of the product with a real redis-server.
 
-#include "protocol/resp/handshake.h"
+#include "protocol/resp/greeting/handshake.h"
 
 #include <gtest/gtest.h>
 

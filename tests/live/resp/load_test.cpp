@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "protocol/resp/hash_slot.h"
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/hash_slot.h"
+#include "protocol/resp/wire/server_error.h"
 #include "tests/support/resp_cluster.h"
 #include "tests/support/wait_for_condition.h"
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "protocol/resp/change.h"
+#include "protocol/resp/changes/change.h"
 #include "tests/protocol/resp/session_harness.h"
 
 namespace sheaf::protocol::resp {

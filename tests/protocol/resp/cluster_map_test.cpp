@@ -1,6 +1,6 @@
 // The map of a cluster: which question is asked next, and what its answers make of it.
 
-#include "protocol/resp/cluster_map.h"
+#include "protocol/resp/cluster/cluster_map.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The replies to commands as users get them.
 
-#include "protocol/resp/command_reply.h"
+#include "protocol/resp/wire/command_reply.h"
 
 #include <gtest/gtest.h>
 

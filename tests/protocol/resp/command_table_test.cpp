@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/live_commands.h"
 
 namespace sheaf::protocol::resp {

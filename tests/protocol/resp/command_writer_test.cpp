@@ -1,4 +1,4 @@
-#include "protocol/resp/command_writer.h"
+#include "protocol/resp/wire/command_writer.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/reply_text.h"
 
 namespace sheaf::protocol::resp {

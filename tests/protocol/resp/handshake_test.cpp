@@ -1,4 +1,4 @@
-#include "protocol/resp/handshake.h"
+#include "protocol/resp/greeting/handshake.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/live_replies.h"
 #include "tests/protocol/resp/reply_text.h"
 #include "tests/support/logins.h"

@@ -1,4 +1,4 @@
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "protocol/resp/command_writer.h"
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/command_writer.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/model_server.h"
 #include "tests/protocol/scarce_memory.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/reply_text.h"
 
 namespace sheaf::protocol::resp {

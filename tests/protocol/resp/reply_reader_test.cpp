@@ -1,4 +1,4 @@
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/reply_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/wire/reply_tree.h"
 
 namespace sheaf::protocol::resp {
 

@@ -1,4 +1,4 @@
-#include "protocol/resp/server_error.h"
+#include "protocol/resp/wire/server_error.h"
 
 #include <gtest/gtest.h>
 

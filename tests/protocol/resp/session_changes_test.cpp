@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/change.h"
-#include "protocol/resp/value_version.h"
+#include "protocol/resp/changes/change.h"
+#include "protocol/resp/changes/value_version.h"
 #include "tests/protocol/resp/session_harness.h"
 
 namespace sheaf::protocol::resp {

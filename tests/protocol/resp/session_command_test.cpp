@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/command_rules.h"
+#include "protocol/resp/changes/command_rules.h"
 #include "tests/protocol/resp/session_harness.h"
 
 namespace sheaf::protocol::resp {

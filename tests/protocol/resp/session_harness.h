@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/resp/hash_slot.h"
-#include "protocol/resp/reply_reader.h"
 #include "protocol/resp/session.h"
+#include "protocol/resp/wire/hash_slot.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/live_replies.h"
 #include "tests/protocol/take_output.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/value_version.h"
+#include "protocol/resp/changes/value_version.h"
 #include "tests/protocol/freed_memory.h"
 #include "tests/protocol/resp/session_harness.h"
 #include "tests/support/logins.h"

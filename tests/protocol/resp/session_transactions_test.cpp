@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/value_version.h"
+#include "protocol/resp/changes/value_version.h"
 #include "tests/protocol/resp/session_harness.h"
 
 namespace sheaf::protocol::resp {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "protocol/resp/rules.h"
+#include "protocol/resp/changes/rules.h"
 #include "tests/protocol/resp/session_harness.h"
 
 namespace sheaf::protocol::resp {

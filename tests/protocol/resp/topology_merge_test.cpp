@@ -1,4 +1,4 @@
-#include "protocol/resp/topology_merge.h"
+#include "protocol/resp/cluster/topology_merge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "protocol/resp/topology_view.h"
+#include "protocol/resp/cluster/topology_view.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "protocol/resp/reply_reader.h"
+#include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/live_replies.h"
 
 namespace sheaf::protocol::resp {

@@ -1,4 +1,4 @@
-#include "protocol/resp/value_version.h"
+#include "protocol/resp/changes/value_version.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 // Thread rule: simulated threads, one run at a time.
 
-#include "cluster/cluster_controls.h"
+#include "cluster/nodes/cluster_controls.h"
 #include "socket/lane/lane_controls.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_network.h"

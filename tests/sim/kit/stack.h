@@ -14,7 +14,7 @@
 #include "client/watch/watch_registry.h"
 #include "cluster/client_cluster.h"
 #include "cluster/map_fetcher.h"
-#include "cluster/node_table.h"
+#include "cluster/placement/node_table.h"
 #include "protocol/endpoint_kinds.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_memcached.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/wire/reply_tree.h"
 #include "tests/support/resp_model/command_table.h"
 
 namespace sheaf::test::resp_model {

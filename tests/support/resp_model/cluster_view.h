@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 #include "tests/support/resp_model/keyspace.h"
 #include "tests/support/resp_model/slot_set.h"
 

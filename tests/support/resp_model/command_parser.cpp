@@ -2,7 +2,7 @@
 
 #include "tests/support/resp_model/command_parser.h"
 
-#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/wire/reply_tree.h"
 
 namespace sheaf::test::resp_model {
 namespace {

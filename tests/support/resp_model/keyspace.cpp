@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 
 namespace sheaf::test::resp_model {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "protocol/resp/reply_tree.h"
+#include "protocol/resp/wire/reply_tree.h"
 #include "tests/support/resp_model/cluster_commands.h"
 #include "tests/support/resp_model/data_commands.h"
 #include "tests/support/resp_model/slot_rules.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/resp/hash_slot.h"
+#include "protocol/resp/wire/hash_slot.h"
 
 namespace sheaf::test::resp_model {
 

@@ -1,0 +1,309 @@
+// mget, mset and del: many keys, in parts that each get the whole --timeout. Input of any length is
+// read and answered part by part.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/keys.h"
+#include "cli/show/json_lines.h"
+#include "cli/system/input.h"
+#include "cli/system/progress.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+// One batch of the client at most: `--timeout` bounds a request, and a batch of unlimited size
+// could not be kept within it.
+constexpr std::size_t part_keys = 4'096;
+constexpr std::size_t part_bytes = 8u << 20;
+constexpr std::size_t longest_key_line = 1u << 20;
+
+// Counts how the keys of a batch end and says so: plain, a sentence for each failed key; with
+// --json its line, and one sentence at the end.
+class Report {
+ public:
+  explicit Report(Context& context) : context_(context) {}
+
+  void success() noexcept { tally_.add_success(); }
+  void absent() noexcept {
+    tally_.add_success();
+    ++absent_;
+  }
+  // `line` of standard input; 0: nobody wants to know.
+  void failure(std::string_view key, const Error& error, std::uint64_t line = 0) {
+    tally_.add_failure(error);
+    const std::string place = line == 0 ? "" : "line " + std::to_string(line) + ": ";
+    const std::string sentence = place + about_key(key, sentence_of(error));
+    if (!context_.json()) return complain(sentence);
+    context_.out.line(json_error(key, error));
+    if (first_.empty()) first_ = sentence;
+  }
+  // Something that ends the command early, in one sentence.
+  void stop(ExitCode code, std::string sentence) {
+    code_ = code;
+    why_ = std::move(sentence);
+  }
+  bool stopped() const noexcept { return code_ != ExitCode::done; }
+  const Tally& tally() const noexcept { return tally_; }
+
+  ExitCode finish(const char* done) const {
+    const std::string of_all = " of " + with_commas(tally_.total()) + " keys ";
+    if (absent_ > 0 && !context_.json()) complain(with_commas(absent_) + of_all + "are absent.");
+    if (!first_.empty())
+      complain(with_commas(tally_.failures()) + of_all + "failed, the first is " + first_);
+    if (const int signal = Interrupts::signal(); signal != 0) {
+      complain("interrupted: " + with_commas(tally_.answered()) + " keys were " + done + ".");
+      return ended_by(signal);
+    }
+    if (!why_.empty()) (void)refuse(context_, why_);
+    return stopped() ? code_ : tally_.exit_code();
+  }
+
+ private:
+  Context& context_;
+  Tally tally_;
+  std::size_t absent_ = 0;
+  std::string first_;
+  ExitCode code_ = ExitCode::done;
+  std::string why_;
+};
+
+// Gives the keys of the command line, or of standard input, in parts.
+void for_each_part(Context& context, Report& report,
+                   const std::function<void(std::span<const std::string_view>)>& ask) {
+  if (!context.arguments.from_stdin) {
+    const auto list = read_keys(context);
+    if (!list) return report.stop(ExitCode::usage, "");
+    std::span<const std::string_view> rest = list->keys;
+    while (!rest.empty() && !context.out.failed()) {
+      const auto part = rest.first(std::min(rest.size(), part_keys));
+      rest = rest.subspan(part.size());
+      ask(part);
+    }
+    return;
+  }
+  LineReader lines(context.in, longest_key_line);
+  Progress progress("keys", lines.total());
+  std::vector<std::string> owned;
+  std::vector<std::string_view> part;
+  for (bool more = true; more && Interrupts::signal() == 0 && !context.out.failed();) {
+    owned.clear();
+    std::size_t bytes = 0;
+    while (owned.size() < part_keys && bytes < part_bytes) {
+      const auto line = lines.next();
+      more = line.has_value();
+      if (!more) break;
+      const auto location = context.client.locate(*line);
+      if (!location && location.error().outcome == Outcome::invalid) {
+        report.failure(*line, location.error(), lines.lines());
+        continue;
+      }
+      owned.emplace_back(*line);
+      bytes += line->size();
+    }
+    part.assign(owned.begin(), owned.end());
+    if (!part.empty() && Interrupts::signal() == 0) ask(part);
+    progress.show(report.tally().total(), lines.bytes());
+  }
+  if (!lines.error().empty()) report.stop(ExitCode::usage, lines.error() + ".");
+}
+
+// Which result belongs to which of the keys as given: of a key given twice there is one.
+template <class T, class Take>
+void for_each_given(std::span<const std::string_view> keys,
+                    const std::vector<KeyResult<T>>& results, Take take) {
+  if (results.size() == keys.size()) {
+    for (const auto& [key, result] : results) take(key, result);
+    return;
+  }
+  std::unordered_map<std::string_view, const Result<T>*> by_key;
+  for (const auto& [key, result] : results) by_key.emplace(key, &result);
+  for (const std::string_view key : keys) take(key, *by_key.at(key));
+}
+
+void print_value(Context& context, std::string_view key, const GetResult& value) {
+  if (context.json()) {
+    context.out.line(json_value(key, value));
+  } else if (value) {
+    context.out.value(key, true);
+    context.out.write("\t");
+    context.out.value_line(value->data, context.arguments.raw);
+  }
+}
+
+// Why a line cannot be written, known without asking a node; empty if it can.
+std::string objection(const Client& client, const KeyValue& item) {
+  const std::uint64_t limit = client.config().value_limit;
+  if (item.value.size() > limit) {
+    return "has a value of " + std::to_string(item.value.size()) + " bytes, above the limit of " +
+           std::to_string(limit);
+  }
+  const auto location = client.locate(item.key);
+  if (location || location.error().outcome != Outcome::invalid) return "";
+  return "has a key that is not allowed: " + location.error().text;
+}
+
+// Lines of JSON, checked one by one. Input that is not too long is checked before the first line is
+// given out.
+class ItemReader {
+ public:
+  explicit ItemReader(Context& context)
+      : context_(context),
+        // JSON writes a byte as six, base64 three as four.
+        lines_(context.in, 6 * (context.client.config().value_limit + longest_key_line)) {}
+
+  // False: there is a line that is not allowed, and nothing has been given out.
+  bool check_first() {
+    if (lines_.total() > most_ahead) {
+      while (read()) {
+      }
+      if (error_.empty() && !lines_.rewind()) error_ = "standard input cannot be read twice";
+      return error_.empty();
+    }
+    while (lines_.bytes() < most_ahead) {
+      auto item = read();
+      if (!item) return error_.empty();
+      ahead_.push_back(std::move(*item));
+    }
+    return true;
+  }
+  // None at the end and at a line that is not allowed.
+  std::optional<KeyValue> next() {
+    if (ahead_.empty()) return error_.empty() ? read() : std::nullopt;
+    KeyValue first = std::move(ahead_.front());
+    ahead_.pop_front();
+    return first;
+  }
+  LineReader& lines() noexcept { return lines_; }
+  const std::string& error() const noexcept { return error_; }
+
+ private:
+  std::optional<KeyValue> read() {
+    const auto line = lines_.next();
+    if (!line) {
+      error_ = lines_.error();
+      return std::nullopt;
+    }
+    auto item = parse_json_line(*line);
+    std::string why = item ? objection(context_.client, *item) : item.error();
+    if (why.empty()) return std::move(*item);
+    error_ = "line " + std::to_string(lines_.lines()) + " " + std::move(why);
+    return std::nullopt;
+  }
+
+  static constexpr std::size_t most_ahead = 4u << 20;
+
+  Context& context_;
+  LineReader lines_;
+  std::deque<KeyValue> ahead_;
+  std::string error_;
+};
+
+void write_part(Context& context, std::span<const KeyValue> items, Report& report) {
+  std::vector<SetItem> views;
+  views.reserve(items.size());
+  for (const KeyValue& item : items) views.push_back({item.key, item.value});
+  const BatchSetOptions options{.ttl = context.arguments.ttl,
+                                .timeout = context.arguments.global.timeout};
+  for (const auto& [key, result] : context.client.set_many(views, options)) {
+    if (!result) {
+      report.failure(key, result.error());
+      continue;
+    }
+    report.success();
+    if (context.json()) context.out.line(json_stored(key, *result));
+  }
+}
+
+void write_all_parts(Context& context, ItemReader& reader, Report& report) {
+  Progress progress("keys", reader.lines().total());
+  std::vector<KeyValue> part;
+  for (bool more = true; more && Interrupts::signal() == 0;) {
+    part.clear();
+    std::size_t bytes = 0;
+    while (part.size() < part_keys && bytes < part_bytes) {
+      auto item = reader.next();
+      more = item.has_value();
+      if (!more) break;
+      bytes += item->key.size() + item->value.size();
+      part.push_back(std::move(*item));
+    }
+    if (!part.empty() && Interrupts::signal() == 0) write_part(context, part, report);
+    progress.show(report.tally().total(), reader.lines().bytes());
+  }
+}
+
+}  // namespace
+
+ExitCode run_mget(Context& context) {
+  const Interrupts interrupts;
+  Report report(context);
+  std::vector<KeyResult<GetResult>> results;
+  for_each_part(context, report, [&](std::span<const std::string_view> part) {
+    const BatchOptions options{.timeout = context.arguments.global.timeout};
+    results = context.client.get_many(part, options, std::move(results));
+    for_each_given(part, results, [&](std::string_view key, const Result<GetResult>& result) {
+      if (!result) return report.failure(key, result.error());
+      if (*result) {
+        report.success();
+      } else {
+        report.absent();
+      }
+      print_value(context, key, *result);
+    });
+  });
+  return report.finish("read");
+}
+
+ExitCode run_del_many(Context& context) {
+  const Interrupts interrupts;
+  Report report(context);
+  for_each_part(context, report, [&](std::span<const std::string_view> part) {
+    const BatchOptions options{.timeout = context.arguments.global.timeout};
+    for (const auto& [key, result] : context.client.remove_many(part, options)) {
+      if (!result) {
+        report.failure(key, result.error());
+        continue;
+      }
+      if (*result == RemoveResult::removed) {
+        report.success();
+      } else {
+        report.absent();
+      }
+      if (context.json()) context.out.line(json_removed(key, *result));
+    }
+  });
+  return report.finish("removed or absent");
+}
+
+ExitCode run_mset(Context& context) {
+  const Interrupts interrupts;
+  Report report(context);
+  ItemReader reader(context);
+  if (!reader.check_first()) {
+    return refuse(context, reader.error() + "; nothing was written.");
+  }
+  write_all_parts(context, reader, report);
+  const std::string written = with_commas(report.tally().answered());
+  if (!reader.error().empty()) {
+    report.stop(ExitCode::failed,
+                reader.error() + "; " + written + " keys of the lines before it were written.");
+  }
+  if (!context.json()) {
+    context.out.line(std::to_string(report.tally().answered()) + " of " +
+                     std::to_string(report.tally().total()) + " keys written");
+  }
+  return report.finish("written");
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,104 @@
+// top: what the servers are doing, again and again.
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cli/commands/commands.h"
+#include "cli/show/json_lines.h"
+#include "cli/show/top_frame.h"
+#include "cli/system/progress.h"
+#include "cli/system/terminal_screen.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct Sampled {
+  Clock::time_point at;
+  std::vector<TopSample> nodes;
+};
+
+// Asks all nodes. Those that do not answer have their health alone.
+Sampled take_sample(Context& context) {
+  const NodesOptions options{.timeout = context.arguments.global.timeout};
+  Sampled sampled{Clock::now(), {}};
+  for (const NodeReport& report : context.client.check_nodes(options)) {
+    TopSample& sample = sampled.nodes.emplace_back();
+    sample.node = report.stats.node;
+    sample.health = report.stats.health;
+    sample.round_trip = report.round_trip;
+  }
+  if (!context.client.supports(Feature::server_stats)) return sampled;
+  sampled.at = Clock::now();
+  for (const NodeText& text : context.client.server_stats("", options)) {
+    const auto sample = std::ranges::find(sampled.nodes, text.node, &TopSample::node);
+    if (text.text && sample != sampled.nodes.end()) read_stats(*text.text, *sample);
+  }
+  return sampled;
+}
+
+// Shows rows on the terminal or writes them as lines.
+class Display {
+ public:
+  Display(Context& context, bool terminal) : context_(context) {
+    if (terminal) screen_.emplace(context.in, context.out);
+  }
+
+  void show(const std::vector<TopRow>& rows) {
+    if (screen_) {
+      const auto [columns, lines] = TerminalScreen::size();
+      return screen_->show(top_frame(rows, {.columns = columns,
+                                            .lines = lines,
+                                            .colours = context_.out.colours(),
+                                            .interval = context_.arguments.top.interval}));
+    }
+    const auto now = std::chrono::system_clock::now();
+    for (const TopRow& row : rows)
+      context_.out.line(context_.json() ? json_top(row, now) : top_line(row, now));
+    context_.out.flush();
+  }
+  // False: the user wants no more.
+  bool wait(milliseconds time) {
+    const auto end = Clock::now() + time;
+    while (Interrupts::signal() == 0 && !context_.out.failed()) {
+      const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
+      if (left <= milliseconds(0)) return true;
+      const milliseconds step = std::min(left, milliseconds(100));
+      if (!screen_) {
+        ::poll(nullptr, 0, static_cast<int>(step.count()));
+      } else if (screen_->wait_for_q(step)) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+ private:
+  Context& context_;
+  std::optional<TerminalScreen> screen_;
+};
+
+}  // namespace
+
+ExitCode run_top(Context& context) {
+  const TopArguments& top = context.arguments.top;
+  const Interrupts interrupts;
+  Display display(context, ::isatty(STDOUT_FILENO) == 1 && !context.json());
+  Sampled before;
+  for (std::uint64_t shown = 0;;) {
+    Sampled now = take_sample(context);
+    const auto passed = before.nodes.empty() ? Clock::duration::zero() : now.at - before.at;
+    display.show(top_rows(before.nodes, now.nodes, passed));
+    before = std::move(now);
+    if (++shown == top.count || !display.wait(top.interval)) return ExitCode::done;
+  }
+}
+
+}  // namespace sheaf::cli

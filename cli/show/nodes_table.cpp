@@ -1,0 +1,162 @@
+#include "cli/show/nodes_table.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "base/text.h"
+#include "cli/show/slot_picture.h"
+#include "cli/show/text_table.h"
+#include "node/certificate_warnings.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+using Time = std::chrono::system_clock::time_point;
+
+constexpr std::chrono::milliseconds warn_above = std::chrono::seconds(30);
+
+std::chrono::milliseconds wall_of(Time time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+}
+
+// "2027-01-31", in UTC.
+std::string date_text(Time time) {
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(time));
+  char text[40];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return text;
+}
+
+std::string pool_text(const NodeStats& stats) {
+  return std::to_string(stats.connections) +
+         (stats.connections == 1 ? " connection" : " connections");
+}
+
+// "+12 ms": a clock difference is never known more exactly.
+std::string difference_text(std::chrono::milliseconds difference) {
+  constexpr std::chrono::milliseconds longest_exact = std::chrono::seconds(10);
+  const auto size = std::chrono::abs(difference);
+  const std::string_view sign = difference.count() > 0 ? "+" : difference.count() < 0 ? "-" : "";
+  std::string text(sign);
+  return text +
+         (size < longest_exact ? std::to_string(size.count()) + " ms" : format_elapsed(size));
+}
+
+std::string tls_text(const NodeStats& stats) { return stats.tls.empty() ? "-" : stats.tls; }
+
+std::string certificate_text(const NodeStats& stats) {
+  return stats.certificate_end ? "ends " + date_text(*stats.certificate_end) : "-";
+}
+
+// It comes from the configuration, which may be anything.
+std::string user_text(const NodeStats& stats) {
+  return stats.user.empty() ? "-" : printable(stats.user);
+}
+
+// Columns that are there if one of the nodes has something for them.
+struct SpareColumn {
+  const char* title;
+  bool (*worth_it)(const NodeStats&);
+  std::string (*text)(const NodeStats&);
+};
+constexpr SpareColumn spare_columns[] = {
+    {"TLS", [](const NodeStats& stats) { return !stats.tls.empty(); }, tls_text},
+    {"CERTIFICATE", [](const NodeStats& stats) { return stats.certificate_end.has_value(); },
+     certificate_text},
+    {"USER", [](const NodeStats& stats) { return !stats.tls.empty() || !stats.user.empty(); },
+     user_text},
+};
+
+// Adds them; `of` is the report of each row, null if there is none.
+void add_spare_columns(const std::vector<const NodeReport*>& of, std::vector<Column>& columns,
+                       std::vector<Row>& rows) {
+  for (const SpareColumn& spare : spare_columns) {
+    const auto worth_it = [&](const NodeReport* report) {
+      return report != nullptr && spare.worth_it(report->stats);
+    };
+    if (std::ranges::none_of(of, worth_it)) continue;
+    columns.push_back({spare.title});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].cells.push_back(of[i] != nullptr ? spare.text(of[i]->stats) : "-");
+    }
+  }
+}
+
+}  // namespace
+
+std::string nodes_table(const std::vector<NodeReport>& reports, bool colours) {
+  std::vector<Row> rows;
+  std::vector<const NodeReport*> of;
+  for (const NodeReport& report : reports) {
+    of.push_back(&report);
+    rows.push_back(
+        {{report.stats.node, std::string(to_string(report.stats.health)),
+          report.round_trip ? format_elapsed(*report.round_trip) : "-", pool_text(report.stats),
+          report.clock_difference ? difference_text(*report.clock_difference) : "-"},
+         report.error.has_value()});
+  }
+  std::vector<Column> columns = {
+      {"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}};
+  add_spare_columns(of, columns, rows);
+  return text_table(columns, rows, colours);
+}
+
+const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node) {
+  const auto same = [&](const NodeReport& report) { return report.stats.node == node; };
+  const auto found = std::ranges::find_if(reports, same);
+  return found != reports.end() ? &*found : nullptr;
+}
+
+std::string nodes_table(const std::vector<NodeReport>& reports,
+                        const std::vector<ClusterServer>& servers, bool colours) {
+  std::vector<Row> rows;
+  std::vector<const NodeReport*> of;
+  for (const ClusterServer& server : servers) {
+    const NodeReport* const report = report_of(reports, server.node);
+    of.push_back(report);
+    std::string role = server.replica ? "replica" : "primary";
+    if (!server.primary.empty()) role += " of " + server.primary;
+    rows.push_back(
+        {{server.node, role, report != nullptr ? std::string(to_string(report->stats.health)) : "-",
+          report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
+          report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
+          ranges_text(server.slots)},
+         report != nullptr && report->error});
+  }
+  std::vector<Column> columns = {{"NODE"}, {"ROLE"},        {"HEALTH"}, {"ROUND TRIP", true},
+                                 {"POOL"}, {"EPOCH", true}, {"SLOTS"}};
+  add_spare_columns(of, columns, rows);
+  return text_table(columns, rows, colours);
+}
+
+std::vector<std::string> certificate_warnings(const std::vector<NodeReport>& reports,
+                                              std::chrono::system_clock::time_point now) {
+  std::vector<std::string> sentences;
+  bool own_said = false;
+  const auto warn = [&](const std::string& which, const auto& end) {
+    if (!end) return false;
+    const auto text = node::certificate_warning(which, wall_of(*end), wall_of(now));
+    if (text) sentences.push_back("warning: " + *text + ".");
+    return text.has_value();
+  };
+  for (const NodeReport& report : reports) {
+    warn("the certificate of " + report.stats.node, report.stats.certificate_end);
+    own_said =
+        own_said || warn(std::string(node::own_certificate), report.stats.own_certificate_end);
+  }
+  return sentences;
+}
+
+std::optional<std::string> clock_warning(const NodeReport& report) {
+  if (!report.clock_difference) return std::nullopt;
+  const auto size = std::chrono::abs(*report.clock_difference);
+  if (size <= warn_above) return std::nullopt;
+  return "warning: the clock of " + report.stats.node + " is " + format_elapsed(size) +
+         (report.clock_difference->count() > 0 ? " ahead of" : " behind") +
+         " this machine's; the store refuses writes when clocks differ by more than a minute.";
+}
+
+}  // namespace sheaf::cli

@@ -1,0 +1,90 @@
+#include "cli/show/text_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+
+namespace sheaf::cli {
+
+namespace {
+
+void append_row(std::string& out, const std::vector<Column>& columns,
+                const std::vector<std::size_t>& widths, const std::vector<std::string>& cells,
+                const char* colour) {
+  std::string line;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string padding(widths[i] - cells[i].size(), ' ');
+    if (i != 0) line += "  ";
+    line += columns[i].right ? padding + cells[i] : cells[i] + padding;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += colour == nullptr ? line : colour + line + "\x1b[0m";
+  out += '\n';
+}
+
+// Three digits at least: "9.87", "98.7", "987".
+std::string three_digits(double number, const char* unit) {
+  char text[48];
+  const int digits = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  std::snprintf(text, sizeof text, "%.*f %s", digits, number, unit);
+  return text;
+}
+
+}  // namespace
+
+std::string text_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                       bool colours) {
+  std::vector<std::string> titles;
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns) {
+    titles.push_back(column.title);
+    widths.push_back(column.title.size());
+  }
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      widths[i] = std::max(widths[i], row.cells[i].size());
+    }
+  }
+  std::string out;
+  append_row(out, columns, widths, titles, colours ? "\x1b[1m" : nullptr);
+  for (const Row& row : rows)
+    append_row(out, columns, widths, row.cells, colours && row.alarming ? "\x1b[31m" : nullptr);
+  return out;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", share * 100);
+  return text;
+}
+
+std::string short_count(double count) {
+  constexpr std::array<const char*, 4> units{"k", "M", "G", "T"};
+  if (count < 999.5) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f", count);
+    return text;
+  }
+  std::size_t unit = 0;
+  for (count /= 1000; count >= 999.5 && unit + 1 < units.size(); ++unit) count /= 1000;
+  return three_digits(count, units[unit]);
+}
+
+std::string short_size(std::uint64_t bytes) {
+  constexpr std::array<const char*, 4> units{"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  double size = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; size >= 999.5 && unit + 1 < units.size(); ++unit) size /= 1024;
+  return three_digits(size, units[unit]);
+}
+
+std::string bar(double part, double largest, std::size_t width) {
+  if (!(part > 0)) return "";
+  const double marks = std::round(part / largest * static_cast<double>(width));
+  return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(marks)), '#');
+}
+
+}  // namespace sheaf::cli

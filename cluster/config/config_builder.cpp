@@ -1,0 +1,94 @@
+#include "cluster/config/config_builder.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace sheaf::cluster {
+Checked ConfigBuilder::set_scheme(std::string_view scheme) {
+  const std::string name = folded(scheme);
+  if (name.find('+') != name.npos) {
+    return refusal(
+        "a scheme with a + says where servers are listed, and not which they are: "
+        "sheaf/discovery.h looks them up");
+  }
+  const protocol::EndpointTraits* const traits = protocol::find_scheme(name);
+  if (traits == nullptr) {
+    return refusal("the scheme is not " + protocol::list_schemes("") + ", or with TLS " +
+                   protocol::list_tls_schemes(""));
+  }
+  traits_ = traits;
+  config_.kind = traits->kind;
+  config_.tls = name != traits->scheme;
+  return {};
+}
+
+Checked ConfigBuilder::add_server(const ServerParts& server, const std::string& where) {
+  if (config_.nodes.size() == max_nodes) {
+    return refusal(where + ": there are more than " + std::to_string(max_nodes) + " servers");
+  }
+  const bool path = is_path(server.host);
+  const auto bad = path ? check_path(server.host) : check_host(server.host, server.bracketed);
+  if (bad) return refusal(where + ": " + bad->text);
+  if (path && server.port != 0) return refusal(where + ": " + std::string(path_has_no_port));
+  std::uint16_t usual = config_.tls ? traits_->tls_port : traits_->default_port;
+  if (path) usual = 0;
+  NodeConfig node{std::string(server.host), server.port == 0 ? usual : server.port, server.weight};
+  if (!identities_.insert(folded(node.identity())).second) {
+    return refusal(where + ": " + node.identity() + " is given twice");
+  }
+  config_.nodes.push_back(std::move(node));
+  return {};
+}
+
+Checked ConfigBuilder::set_engines(std::string_view count) {
+  const auto number = parse_decimal(count);
+  if (!number || *number < 1 || *number > max_nodes) {
+    return refusal("embedded:// is followed by the number of engines, an integer from 1 to " +
+                   std::to_string(max_nodes));
+  }
+  for (std::uint64_t i = 0; i < *number; ++i) {
+    config_.nodes.push_back({"embedded", static_cast<std::uint16_t>(i), 1});
+  }
+  return {};
+}
+
+Checked ConfigBuilder::set_user(std::string_view user) {
+  if (!given_.insert("user").second) return refusal("is given twice");
+  if (auto bad = check_user(user)) return std::unexpected(std::move(*bad));
+  config_.user = std::string(user);
+  return {};
+}
+
+Checked ConfigBuilder::set_password(std::string_view password) {
+  if (!given_.insert("password").second) return refusal("is given twice");
+  if (auto bad = check_password(password)) return std::unexpected(std::move(*bad));
+  // Never inside the object: whoever moves the configuration would leave a copy behind.
+  config_.password.reserve(std::max<std::size_t>(password.size(), 32));
+  config_.password.append(password);
+  return {};
+}
+
+Checked ConfigBuilder::set_option(std::string_view name, std::string_view value, Written written) {
+  const Option* option = find_option(name);
+  if (option == nullptr) return refusal("is unknown");
+  if (!given_.insert(std::string(name)).second) return refusal("is given twice");
+  using protocol::OptionGroup;
+  const auto group = option->group;
+  const bool there = group == OptionGroup::common || group == traits_->options ||
+                     (group == OptionGroup::tls && config_.tls);
+  if (!there) return refusal("is " + only_for(group));
+  if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
+    return refusal("implies locator=ring, and locator is slots");
+  }
+  auto set = cluster::set_option(config_, *option, value, written);
+  if (!set) return refusal(std::move(set.error()));
+  return {};
+}
+
+std::expected<ClusterConfig, Problem> ConfigBuilder::finish() {
+  if (auto bad = check_config(config_)) return std::unexpected(std::move(*bad));
+  return std::move(config_);
+}
+
+}  // namespace sheaf::cluster

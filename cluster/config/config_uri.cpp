@@ -1,0 +1,207 @@
+#include "cluster/config/config_uri.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/secret.h"
+#include "base/text.h"
+
+namespace sheaf::cluster {
+namespace {
+
+// Takes the part of `text` before `separator` off its front; all of it if there is none.
+std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view part = text.substr(0, at);
+  text.remove_prefix(at == text.npos ? text.size() : at + 1);
+  return part;
+}
+
+// A text with so much room is not inside its object, and so leaves nothing where it has been moved
+// from.
+constexpr std::size_t secret_room = 32;
+
+// RFC 3986 §2.1; nothing if a % is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + secret_room);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out.push_back(text[i]);
+      continue;
+    }
+    const auto byte = i + 2 < text.size() ? hex_decode(text.substr(i + 1, 2)) : std::nullopt;
+    if (!byte) return std::nullopt;
+    out.append(*byte);
+    i += 2;
+  }
+  return out;
+}
+
+Checked read_login(std::string_view login, ConfigBuilder& builder) {
+  if (login.find(',') != login.npos) {
+    return refusal("user and password stand once, before the first host; write %2C for a comma");
+  }
+  const bool with_password = login.find(':') != login.npos;
+  const auto user = percent_decode(take_until(login, ':'));
+  auto password = percent_decode(login);
+  if (!user || !password) {
+    return refusal("in user and password a % is followed by two hexadecimal digits");
+  }
+  if (user->empty() && password->empty()) return refusal("before the @ there is no user");
+  if (auto set = builder.set_user(*user); !set) return refusal("the user " + set.error().text);
+  if (!with_password) return {};
+  auto set = builder.set_password(*password);
+  wipe(*password);
+  if (!set) return refusal("the password " + set.error().text);
+  return {};
+}
+
+// A whole number of one of the two rules above, 0 if it is none.
+std::uint16_t read_small(std::string_view text) {
+  const auto number = parse_decimal(text);
+  return number && *number <= 65'535 ? static_cast<std::uint16_t>(*number) : std::uint16_t{0};
+}
+
+// The path of a Unix socket, as a host.
+Checked read_path(std::string_view text, ServerParts server, const std::string& where,
+                  ConfigBuilder& builder) {
+  const auto path = percent_decode(text);
+  if (!path) return refusal(where + ": in a path a % is followed by two hexadecimal digits");
+  server.host = *path;
+  return builder.add_server(server, where);
+}
+
+// host[:port][*weight] or /path[*weight]
+Checked read_server(std::string_view text, const std::string& where, ConfigBuilder& builder) {
+  if (text.empty()) return refusal(where + " is empty");
+  ServerParts server;
+  if (const std::size_t star = text.find('*'); star != text.npos) {
+    server.weight = read_small(text.substr(star + 1));
+    if (server.weight == 0)
+      return refusal(where + ": the weight is not " + std::string(weight_rule));
+    text = text.substr(0, star);
+  }
+  if (is_path(text)) return read_path(text, server, where, builder);
+  server.bracketed = text.starts_with('[');
+  if (server.bracketed) {
+    text.remove_prefix(1);
+    if (text.find(']') == text.npos) return refusal(where + ": a bracket is not closed");
+    server.host = take_until(text, ']');
+    if (!text.empty() && text.front() != ':') {
+      return refusal(where + ": only a port may follow the bracket");
+    }
+  } else {
+    server.host = text.substr(0, text.find(':'));
+    text.remove_prefix(server.host.size());
+  }
+  if (text.find(':') != text.rfind(':')) {
+    return refusal(where + ": an IPv6 address stands in brackets");
+  }
+  if (!text.empty()) {
+    server.port = read_small(text.substr(1));
+    if (server.port == 0) return refusal(where + ": the port is not " + std::string(port_rule));
+  }
+  return builder.add_server(server, where);
+}
+
+Checked read_servers(std::string_view text, ConfigBuilder& builder) {
+  std::size_t number = 1;
+  for (bool more = true; more; ++number) {
+    more = text.find(',') != text.npos;
+    const std::string_view server = take_until(text, ',');
+    if (auto read = read_server(server, "server " + std::to_string(number), builder); !read) {
+      return read;
+    }
+  }
+  return {};
+}
+
+// A path may have any byte in it.
+Checked read_option(std::string_view name, std::string_view value, ConfigBuilder& builder) {
+  const Option* const option = find_option(name);
+  if (option == nullptr || option->type != OptionType::path) {
+    return builder.set_option(name, value, Written::uri);
+  }
+  const auto path = percent_decode(value);
+  if (!path) return refusal("has a % that is not followed by two hexadecimal digits");
+  return builder.set_option(name, *path, Written::uri);
+}
+
+Checked read_options(std::string_view text, ConfigBuilder& builder) {
+  std::size_t number = 1;
+  for (bool more = true; more; ++number) {
+    more = text.find('&') != text.npos;
+    std::string_view option = take_until(text, '&');
+    if (option.find('=') == option.npos) {
+      return refusal("option " + std::to_string(number) + " is not name=value");
+    }
+    const std::string_view name = take_until(option, '=');
+    // An unknown name is repeated only if it cannot be a piece of something else.
+    if (!is_name(name)) return refusal("the name of an option is not " + std::string(name_rule));
+    if (auto set = read_option(name, option, builder); !set) {
+      return refusal("option " + std::string(name) + " " + set.error().text);
+    }
+  }
+  return {};
+}
+
+// A "/" begins the path of a Unix socket, and stands nowhere else. A "#" stands nowhere.
+bool check_slashes(std::string_view authority) {
+  if (authority.find('#') != authority.npos) return false;
+  if (const std::size_t at = authority.find('@'); at != authority.npos) {
+    if (authority.substr(0, at).find('/') != authority.npos) return false;
+    authority.remove_prefix(at + 1);
+  }
+  while (!authority.empty()) {
+    const std::string_view server = take_until(authority, ',');
+    if (!is_path(server) && server.find('/') != server.npos) return false;
+  }
+  return true;
+}
+
+// What may not stand anywhere. A reserved character inside a password must not cut it in two, so
+// these are looked for before the URI is taken apart.
+Checked check_characters(std::string_view authority, std::string_view options) {
+  const auto bare = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
+  if (std::ranges::any_of(authority, bare) || std::ranges::any_of(options, bare)) {
+    return refusal(
+        "blanks and control characters are written as %XX in user and password, and stand nowhere "
+        "else");
+  }
+  if (authority.find('@') != authority.rfind('@') || options.find('@') != options.npos) {
+    return refusal("a \"?\" or \"@\" in user and password is written as %3F or %40");
+  }
+  if (!check_slashes(authority)) {
+    return refusal(
+        "\"/\" and \"#\" may not follow the servers, and are written as %2F and %23 in "
+        "user and password");
+  }
+  return {};
+}
+
+}  // namespace
+
+Checked read_uri(std::string_view uri, ConfigBuilder& builder) {
+  if (uri.size() > max_config_bytes) return refusal("the URI is longer than 1 MiB");
+  const std::size_t colon = uri.find("://");
+  if (colon == uri.npos)
+    return refusal("the URI does not begin with " + protocol::list_schemes("://") +
+                   ", or with TLS " + protocol::list_tls_schemes("://"));
+  if (auto known = builder.set_scheme(uri.substr(0, colon)); !known) return known;
+  std::string_view rest = uri.substr(colon + 3);
+  const bool with_options = rest.find('?') != rest.npos;
+  std::string_view authority = take_until(rest, '?');
+  if (authority.ends_with('/') && authority.size() > 1) authority.remove_suffix(1);
+  if (auto clean = check_characters(authority, rest); !clean) return clean;
+  if (authority.find('@') != authority.npos) {
+    if (auto login = read_login(take_until(authority, '@'), builder); !login) return login;
+  }
+  const bool engines = builder.traits().transport == protocol::Transport::engines;
+  const auto servers = engines ? builder.set_engines(authority) : read_servers(authority, builder);
+  if (!servers) return servers;
+  return with_options ? read_options(rest, builder) : Checked{};
+}
+
+}  // namespace sheaf::cluster

@@ -1,0 +1,212 @@
+#include "cluster/nodes/cluster_nodes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checks.h"
+#include "protocol/endpoint_kinds.h"
+
+namespace sheaf::cluster {
+namespace {
+
+// More than these do not wait for the end of what is in flight.
+constexpr std::size_t most_leaving = 1'024;
+
+node::NodeOptions model_of(const ClusterConfig& config) {
+  node::NodeOptions options;
+  options.connect_timeout = config.connect_timeout;
+  options.first_connect_timeout = std::max(config.connect_timeout, config.timeout);
+  options.pool = {config.pool_min, config.pool_max, config.idle_timeout, config.busy_timeout};
+  options.names_connections = protocol::traits_of(config.kind).binds_connections;
+  options.max_in_flight = config.max_in_flight;
+  options.max_bytes_in_flight = config.max_bytes_in_flight;
+  options.max_waiting = config.max_waiting;
+  return options;
+}
+
+node::Role role_of(const Member& member) noexcept {
+  return member.is_replica() ? node::Role::replica : node::Role::primary;
+}
+
+}  // namespace
+
+ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
+                           const node::NodeParts& parts, node::NodeOwner& owner, const Seed& seed,
+                           const ClusterControls& controls)
+    : model_(model_of(config)),
+      parts_(parts),
+      owner_(owner),
+      controls_(controls),
+      random_(seed),
+      topology_(std::move(topology)),
+      nodes_(topology_->index_limit()) {
+  for (const Member& member : topology_->members()) make(member);
+}
+
+ClusterNodes::~ClusterNodes() = default;
+
+// ---- another topology
+
+void ClusterNodes::follow(std::shared_ptr<const Topology> topology, Now now) {
+  for (const Member& member : topology->members()) add(member, now);
+  const auto previous = topology_;
+  {
+    const sync::MutexLock lock(mutex_);
+    topology_ = std::move(topology);
+  }
+  for (const Member& member : previous->members()) {
+    if (topology_->member(member.index()) == nullptr) remove(member, now);
+  }
+  for (std::size_t i = 0; i < nodes_.size() && controls_.move_waiting; ++i) {
+    if (nodes_[i] != nullptr) nodes_[i]->on_topology(now);
+  }
+  for (std::size_t i = 0; i + most_leaving < leavers_.size(); ++i) close(leavers_[i], now);
+}
+
+void ClusterNodes::remove(const Member& member, Now now) {
+  record(member.identity(), "left the cluster");
+  nodes_[member.index()]->set_role(node::Role::none, now);
+  leavers_.push_back({member.entry});
+}
+
+void ClusterNodes::add(const Member& member, Now now) {
+  const std::uint32_t index = member.index();
+  if (index >= nodes_.size()) {
+    const sync::MutexLock lock(mutex_);
+    nodes_.resize(index + 1);
+  }
+  if (topology_->member(index) != nullptr) return nodes_[index]->set_role(role_of(member), now);
+  record(member.identity(), "joined the cluster");
+  if (nodes_[index] != nullptr) {
+    const auto leaver = std::ranges::find_if(leavers_, [&](const Leaver& l) {
+      return l.entry->index == index && l.replaced == nullptr;
+    });
+    SHEAF_CHECK(leaver != leavers_.end());
+    if (!leaver->closing) {
+      leavers_.erase(leaver);
+      return nodes_[index]->set_role(role_of(member), now);
+    }
+    const sync::MutexLock lock(mutex_);
+    leaver->replaced = std::move(nodes_[index]);
+  }
+  make(member);
+}
+
+void ClusterNodes::make(const Member& member) {
+  node::NodeOptions options = model_;
+  options.identity = member.identity();
+  options.endpoint = {member.host, member.port};
+  options.index = member.index();
+  options.weight = member.weight;
+  options.role = role_of(member);
+  auto made = std::make_unique<node::ClientNode>(options, parts_, owner_, random_.fork());
+  const sync::MutexLock lock(mutex_);
+  nodes_[member.index()] = std::move(made);
+}
+
+// ---- those that have left
+
+void ClusterNodes::close(Leaver& leaver, Now now) {
+  if (!std::exchange(leaver.closing, true)) node_of(leaver).shut_down(now);
+}
+
+bool ClusterNodes::may_go(Leaver& leaver, NodeUser* user, Now now) {
+  const node::ClientNode& node = node_of(leaver);
+  if (controls_.wait_for_end && !leaver.closing && !node.idle()) return false;
+  close(leaver, now);
+  const bool used = user != nullptr && !user->lets_go(node);
+  return node.empty() && !used;
+}
+
+void ClusterNodes::tidy(NodeUser* user, Now now) {
+  for (std::size_t i = 0; i < leavers_.size();) {
+    if (!may_go(leavers_[i], user, now)) {
+      ++i;
+      continue;
+    }
+    Leaver gone = std::move(leavers_[i]);
+    leavers_.erase(leavers_.begin() + static_cast<std::ptrdiff_t>(i));
+    destroy(std::move(gone));
+  }
+}
+
+// What the sessions know of the server goes with its last node.
+void ClusterNodes::destroy(Leaver leaver) {
+  const std::uint32_t index = leaver.entry->index;
+  if (leaver.replaced == nullptr) {
+    const sync::MutexLock lock(mutex_);
+    leaver.replaced = std::move(nodes_[index]);
+  }
+  leaver.replaced.reset();
+  const bool others =
+      nodes_[index] != nullptr ||
+      std::ranges::any_of(leavers_, [&](const Leaver& l) { return l.entry->index == index; });
+  if (!others) parts_.sessions.forget(index);
+}
+
+void ClusterNodes::record(std::string_view node, std::string_view text) const {
+  if (!parts_.events.listening()) return;
+  LogRecord record;
+  record.node = node;
+  record.operation = "topology";
+  record.text = text;
+  parts_.events.record(std::move(record));
+}
+
+// ---- all of them
+
+void ClusterNodes::renew_logins(Now now) {
+  for (const auto& node : nodes_) {
+    if (node != nullptr) node->renew_login(now);
+  }
+}
+
+void ClusterNodes::shut_down(Now now) {
+  for (const auto& node : nodes_) {
+    if (node != nullptr) node->shut_down(now);
+  }
+}
+
+bool ClusterNodes::empty() const {
+  return std::ranges::all_of(nodes_,
+                             [](const auto& node) { return node == nullptr || node->empty(); }) &&
+         std::ranges::all_of(leavers_, [&](const Leaver& l) { return node_of(l).empty(); });
+}
+
+std::size_t ClusterNodes::size() const {
+  const auto there =
+      std::ranges::count_if(nodes_, [](const auto& node) { return node != nullptr; });
+  const auto replaced = std::ranges::count_if(
+      leavers_, [](const Leaver& leaver) { return leaver.replaced != nullptr; });
+  return static_cast<std::size_t>(there + replaced);
+}
+
+std::vector<NodeStats> ClusterNodes::stats() const {
+  std::vector<NodeStats> all;
+  for (const Member& member : topology_->members()) {
+    all.push_back(nodes_[member.index()]->stats());
+    all.back().weight = member.weight;
+  }
+  return all;
+}
+
+std::vector<NodeMetrics> ClusterNodes::metrics() const {
+  std::vector<NodeMetrics> all;
+  for (NodeStats& stats : this->stats()) all.push_back({std::move(stats), {}});
+  for (std::size_t i = 0; const Member& member : topology_->members())
+    all[i++].operations = nodes_[member.index()]->operations();
+  return all;
+}
+
+std::shared_ptr<const Topology> ClusterNodes::snapshot() const {
+  const sync::MutexLock lock(mutex_);
+  return topology_;
+}
+
+node::NodeSigns ClusterNodes::last_signs(unsigned index) const {
+  const sync::MutexLock lock(mutex_);
+  if (index >= nodes_.size() || nodes_[index] == nullptr) return {};
+  return nodes_[index]->last_signs();
+}
+
+}  // namespace sheaf::cluster

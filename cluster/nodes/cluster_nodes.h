@@ -1,0 +1,107 @@
+#pragma once
+
+// ClusterNodes: the nodes of a cluster, by index. They follow the topology:
+//
+// | node    | input                                    | then                          | next    |
+// |---------|------------------------------------------|-------------------------------|---------|
+// | none    | a topology names its server              | is made, connects             | member  |
+// | member  | a topology does not name it              | takes nothing more            | leaving |
+// | leaving | a topology names it again                | takes requests                | member  |
+// | leaving | nothing waits or is in flight on it, or  | closes its connections        | closing |
+// |         | too many are leaving                     |                               |         |
+// | closing | a topology names it again                | another is made in its place  | member  |
+// | member  | copies another from now on, or no longer | makes its connections anew    | member  |
+// | closing | no connection is left, and nobody uses   | is destroyed; once the last   | none    |
+// |         | it                                       | has gone, the index is free   |         |
+//
+// Thread rule: belongs to one lane, except for snapshot() and last_signs().
+
+#include <memory>
+#include <vector>
+
+#include <sheaf/cluster_config.h>
+#include <sheaf/metrics.h>
+
+#include "base/mutex.h"
+#include "cluster/nodes/cluster_controls.h"
+#include "cluster/placement/topology.h"
+#include "node/client_node.h"
+
+namespace sheaf::cluster {
+
+// Who else uses nodes.
+class NodeUser {
+ public:
+  // Whether it no longer uses a node that has left; asked again and again until it does not.
+  virtual bool lets_go(const node::ClientNode& node) = 0;
+
+ protected:
+  ~NodeUser() = default;
+};
+
+class ClusterNodes {
+ public:
+  // Makes the members, which connect at once up to their pool's lower bound.
+  ClusterNodes(const ClusterConfig& config, std::shared_ptr<const Topology> topology,
+               const node::NodeParts& parts, node::NodeOwner& owner, const Seed& seed,
+               const ClusterControls& controls);
+  ~ClusterNodes();
+  ClusterNodes(const ClusterNodes&) = delete;
+  ClusterNodes& operator=(const ClusterNodes&) = delete;
+
+  // A member, or a node that is leaving.
+  node::ClientNode& operator[](unsigned index) const noexcept { return *nodes_[index]; }
+  const Topology& topology() const noexcept { return *topology_; }
+
+  // Another topology holds. First all nodes are as it wants them; then requests may end and start.
+  void follow(std::shared_ptr<const Topology> topology, Now now);
+  // Closes and destroys what can go. Not from within a call of a node.
+  void tidy(NodeUser* user, Now now);
+  bool all_gone() const noexcept { return leavers_.empty(); }
+
+  void renew_logins(Now now);
+  void shut_down(Now now);
+  bool empty() const;
+  // Of the members.
+  std::vector<NodeStats> stats() const;
+  std::vector<NodeMetrics> metrics() const;
+  // All there are.
+  std::size_t size() const;
+
+  // The topology of a moment ago. Any thread.
+  std::shared_ptr<const Topology> snapshot() const;
+  // What a node was like a moment ago; down if there is none. Any thread.
+  node::NodeSigns last_signs(unsigned index) const;
+
+ private:
+  // A node that has left.
+  struct Leaver {
+    std::shared_ptr<const NodeEntry> entry;
+    std::unique_ptr<node::ClientNode> replaced{};  // null: it is in nodes_
+    bool closing = false;
+  };
+
+  void add(const Member& member, Now now);
+  void remove(const Member& member, Now now);
+  void make(const Member& member);
+  node::ClientNode& node_of(const Leaver& leaver) const noexcept {
+    return leaver.replaced != nullptr ? *leaver.replaced : *nodes_[leaver.entry->index];
+  }
+  void close(Leaver& leaver, Now now);
+  bool may_go(Leaver& leaver, NodeUser* user, Now now);
+  void destroy(Leaver leaver);
+  void record(std::string_view node, std::string_view text) const;
+
+  const node::NodeOptions model_;  // of every node, but for what is its own
+  const node::NodeParts parts_;
+  node::NodeOwner& owner_;
+  const ClusterControls controls_;
+  Random random_;
+  // Both are changed under the baton and the mutex, and read under one of them.
+  mutable sync::Mutex mutex_;
+  std::shared_ptr<const Topology> topology_;
+  std::vector<std::unique_ptr<node::ClientNode>> nodes_;  // by index; null: none
+  std::vector<Leaver> leavers_;                           // who left first comes first
+};
+
+}  // namespace sheaf::cluster

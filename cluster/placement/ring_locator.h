@@ -1,0 +1,45 @@
+#pragma once
+
+// The other locator: every node has weight x 160 points on a ring of 2^32; a key belongs to the
+// first point after its hash. A table of buckets finds that point without a search.
+// Formula: docs/wire/locators.md, "Ring".
+//
+// Thread rule: immutable once built; any thread.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <span>
+#include <vector>
+
+#include "cluster/placement/locator.h"
+#include "cluster/placement/ring_points.h"
+
+namespace sheaf::cluster {
+
+inline constexpr std::uint32_t ring_points_per_weight = 160;
+// Bounds the memory of a ring; the sum of all weights.
+inline constexpr std::uint32_t max_ring_weight = 16'384;
+
+class RingLocator final : public ClientNodeLocator {
+ public:
+  explicit RingLocator(std::span<const NodeConfig> nodes);
+
+  Location locate(std::string_view key) const noexcept override;
+  std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
+  double share(std::uint32_t node) const noexcept override;
+  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
+
+  // By position, each position once.
+  std::span<const RingPoint> points() const noexcept { return points_; }
+  // The first point after a position, across the end of the ring.
+  const RingPoint& next_point(std::uint32_t position) const noexcept;
+
+ private:
+  void place(std::span<const NodeConfig> nodes);
+  void fill_buckets();
+
+  std::vector<RingPoint> points_;
+  std::vector<std::uint32_t> buckets_;  // per leading bits: the first point not before the bucket
+  unsigned shift_ = 31;
+};
+
+}  // namespace sheaf::cluster

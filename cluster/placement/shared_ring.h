@@ -1,0 +1,44 @@
+#pragma once
+
+// Rings that other memcached clients use, so that they and sheaf find each other's keys. A profile
+// is a row of a table and the two functions it names; docs/wire/locators.md has the rules and their
+// sources. `{tag}` means nothing to the others, so it is not read here either.
+//
+// Thread rule: immutable once built; any thread.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/placement/locator.h"
+#include "cluster/placement/ring_points.h"
+
+namespace sheaf::cluster {
+
+class SharedRing final : public ClientNodeLocator {
+ public:
+  // The profile is not RingProfile::none.
+  SharedRing(RingProfile profile, std::span<const NodeConfig> nodes);
+
+  Location locate(std::string_view key) const noexcept override;
+  void owners(std::span<const std::string_view> keys,
+              std::span<std::uint32_t> nodes) const noexcept override;
+  std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept override;
+  double share(std::uint32_t node) const noexcept override;
+  std::span<const std::uint16_t> slots() const noexcept override { return {}; }
+
+  // By position; of equal ones the first counts.
+  std::span<const RingPoint> points() const noexcept { return points_; }
+
+ private:
+  using KeyHash = std::uint32_t (*)(std::string_view) noexcept;
+
+  std::size_t point_at(std::uint32_t hash) const noexcept;
+  std::size_t point_of(std::string_view key) const noexcept { return point_at(key_hash_(key)); }
+
+  KeyHash key_hash_;
+  std::vector<RingPoint> points_;
+};
+
+}  // namespace sheaf::cluster

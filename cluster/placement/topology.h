@@ -1,0 +1,133 @@
+#pragma once
+
+// Who owns what, at one moment: an immutable snapshot with an epoch. An operation looks at one
+// snapshot from its start to its end; a change makes a new one.
+//
+// A snapshot names nodes by the indices of a table (NodeTable), which stay what they are from one
+// snapshot to the next. Its locator knows the servers by their positions in the configuration.
+//
+// Thread rule: immutable once made; any thread. Hand snapshots over under a mutex.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/placement/locator.h"
+#include "cluster/placement/node_entry.h"
+
+namespace sheaf::cluster {
+
+// A server of the topology.
+struct Member {
+  std::shared_ptr<const NodeEntry> entry;
+  std::string host;
+  std::uint16_t port = 0;
+  std::uint32_t weight = 0;
+  std::uint32_t primary = nobody;  // the position of the member that it copies
+
+  bool is_replica() const noexcept { return primary != nobody; }
+  std::uint32_t index() const noexcept { return entry->index; }
+  const std::string& identity() const noexcept { return entry->identity; }
+};
+
+// A slot gets another owner.
+struct SlotMove {
+  std::uint32_t slot = 0;
+  std::string owner;  // identity
+};
+
+// Of each server the position of the one that it copies, or `nobody`; empty: none copies another.
+using Primaries = std::span<const std::uint32_t>;
+
+class Topology {
+ public:
+  // From a checked configuration. Epochs of one table's snapshots ascend.
+  static std::shared_ptr<const Topology> make(const ClusterConfig& config, NodeEntries& table,
+                                              std::uint64_t epoch);
+  // Without a table: the node of each server is its position in the configuration.
+  static std::shared_ptr<const Topology> make(const ClusterConfig& config, std::uint64_t epoch = 1);
+  // From servers with distinct identities, at least one, and a locator of their positions.
+  static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
+                                              std::unique_ptr<const ClientNodeLocator> locator,
+                                              NodeEntries& table, std::uint64_t epoch,
+                                              Primaries primaries = {});
+
+  // A copy with these members more, in which slots have other owners among all its members. Only of
+  // one whose slots are assigned. A replica that gets a slot is one no more.
+  std::shared_ptr<const Topology> changed(std::span<const NodeConfig> joining,
+                                          std::span<const SlotMove> moving, NodeEntries& table,
+                                          std::uint64_t epoch) const;
+
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  Location locate(std::string_view key) const noexcept {
+    const Location found = locator_->locate(key);
+    return {index_at(found.node), found.point};
+  }
+  // The node alone, or `nobody`; where one node owns all nothing need be hashed.
+  std::uint32_t owner(std::string_view key) const noexcept {
+    return sole_ != nobody ? sole_ : index_at(locator_->locate(key).node);
+  }
+  // The node that owns every key; `nobody` if there is more than one, or none.
+  std::uint32_t sole() const noexcept { return sole_; }
+  void owners(std::span<const std::string_view> keys,
+              std::span<std::uint32_t> nodes) const noexcept;
+  // The first node in the key's order of owners that takes requests; the owner if none does.
+  std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept;
+
+  // In the order of the configuration.
+  std::span<const Member> members() const noexcept { return members_; }
+  // Null: the node is none of the members.
+  const Member* member(std::uint32_t node) const noexcept {
+    const bool known = node < positions_.size() && positions_[node] != nobody;
+    return known ? &members_[positions_[node]] : nullptr;
+  }
+  // Null: no member has this identity.
+  const Member* find(std::string_view identity) const noexcept;
+  // Of a member.
+  const std::string& identity(std::uint32_t node) const noexcept {
+    return members_[positions_[node]].identity();
+  }
+  // The nodes that copy a member, of which reads of its keys may be asked.
+  std::span<const std::uint32_t> replicas(std::uint32_t node) const noexcept {
+    if (node >= replicas_.size()) return {};
+    return replicas_[node];
+  }
+  // Whether a node has a member's keys: it is that member, or copies it.
+  bool has_keys_of(std::uint32_t node, std::uint32_t owner) const noexcept {
+    return node == owner || std::ranges::find(replicas(owner), node) != replicas(owner).end();
+  }
+  // Every member's index is below.
+  std::uint32_t index_limit() const noexcept {
+    return static_cast<std::uint32_t>(positions_.size());
+  }
+  // The owner of every slot: 0 for nobody, else its position among the members + 1; empty where
+  // there are no slots (`ring`).
+  std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
+  // The identity of a slot's owner; empty: there is none.
+  std::string_view owner_of_slot(std::uint32_t slot) const noexcept {
+    const std::uint32_t worker = slots()[slot];
+    return worker == 0 ? std::string_view() : members_[worker - 1].identity();
+  }
+  // Whether slots have the owners that somebody gave them, so that they may get others.
+  bool assigned() const noexcept { return locator_->assigned(); }
+
+ private:
+  Topology(std::span<const NodeConfig> servers, std::unique_ptr<const ClientNodeLocator> locator,
+           NodeEntries& table, std::uint64_t epoch, Primaries primaries);
+  // `nobody` + 1 is 0.
+  std::uint32_t index_at(std::uint32_t position) const noexcept { return indices_[position + 1]; }
+
+  std::uint64_t epoch_;
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> indices_;                // by position + 1; the first is `nobody`
+  std::vector<std::uint32_t> positions_;              // by index; `nobody`: none
+  std::vector<std::vector<std::uint32_t>> replicas_;  // by index; empty: nobody has any
+  std::unique_ptr<const ClientNodeLocator> locator_;
+  std::uint32_t sole_ = nobody;  // the node that owns every key, if there is one
+};
+
+}  // namespace sheaf::cluster

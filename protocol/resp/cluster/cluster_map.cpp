@@ -1,0 +1,224 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/cluster/cluster_map.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "protocol/resp/wire/reply_reader.h"
+#include "protocol/resp/wire/server_error.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+using Words = std::array<std::string_view, 2>;
+constexpr Words ask_nodes{"CLUSTER", "NODES"};
+constexpr Words ask_shards{"CLUSTER", "SHARDS"};
+constexpr Words ask_slots{"CLUSTER", "SLOTS"};
+
+NodeConfig config_of(const TopologyNode& node) { return {node.host, node.port, 1}; }
+
+// Then redirects by address are those that need a translation.
+void call_by_name(TopologyView& view) {
+  for (TopologyNode& node : view.nodes) {
+    if (!node.hostname.empty()) std::swap(node.host, node.hostname);
+  }
+}
+
+bool has_address(const TopologyNode& node) noexcept { return node.port != 0 && !node.host.empty(); }
+
+}  // namespace
+
+ClusterMap::ClusterMap(std::span<const NodeConfig> seeds, const MapRules& rules)
+    : rules_(rules), owners_(slot_count, unassigned) {
+  if (seeds.size() == 1) sole_seed_ = seeds.front();
+}
+
+ServerMap::SlotOf ClusterMap::slot_of() const { return hash_slot; }
+
+std::vector<ClusterServer> ClusterMap::listing() const {
+  std::vector<ClusterServer> list;
+  for (const NodeConfig& server : servers_) list.push_back({.node = server.identity()});
+  for (const NodeConfig& server : others_) list.push_back({.node = server.identity()});
+  std::unordered_map<std::string_view, const TopologyNode*> by_id;
+  std::unordered_map<std::string, const TopologyNode*> by_address;
+  for (const TopologyNode& node : slots_.nodes()) {
+    if (!has_address(node)) continue;
+    by_id.emplace(node.id, &node);
+    const TopologyNode*& there = by_address[config_of(node).identity()];
+    if (there == nullptr || there->epoch < node.epoch) there = &node;
+  }
+  for (ClusterServer& server : list) {
+    const auto found = by_address.find(server.node);
+    if (found == by_address.end()) continue;
+    server.epoch = found->second->epoch;
+    server.replica = found->second->role == Role::replica;
+    const auto primary = by_id.find(found->second->primary);
+    if (server.replica && primary != by_id.end()) {
+      server.primary = config_of(*primary->second).identity();
+    }
+  }
+  return list;
+}
+
+std::span<const std::string_view> ClusterMap::question() const {
+  switch (form_) {
+    case Form::nodes:
+      return ask_nodes;
+    case Form::shards:
+      return ask_shards;
+    case Form::slots:
+      break;
+  }
+  return ask_slots;
+}
+
+void ClusterMap::next_form() noexcept {
+  switch (form_) {
+    case Form::nodes:
+      form_ = Form::shards;
+      break;
+    case Form::shards:
+      form_ = Form::slots;
+      break;
+    case Form::slots:
+      form_ = Form::nodes;
+      break;
+  }
+}
+
+std::expected<void, std::string> ClusterMap::on_reply(const protocol::Reply& reply,
+                                                      const Source& from) {
+  if (reply.status == Status::refused) return on_refusal(reply);
+  ParsedView view = parse(reply.value, from);
+  if (!view) {
+    next_form();
+    return std::unexpected(std::move(view.error()));
+  }
+  if (view->claims.empty() && !known_) {
+    return std::unexpected("the server knows no owner of any slot");
+  }
+  if (rules_.hosts == HostKind::names) call_by_name(*view);
+  note_importers(*view);
+  view->asked = from.asked;
+  slots_ = SlotMap::merge({&*view, 1}, slots_);
+  known_ = true;
+  write_down();
+  return {};
+}
+
+std::expected<void, std::string> ClusterMap::on_refusal(const protocol::Reply& reply) {
+  if (ServerError::parse(reply.text).kind == ErrorKind::cluster_disabled) {
+    if (!sole_seed_) {
+      return std::unexpected("the server is not in cluster mode; routing=ring is for such servers");
+    }
+    // It was part of a cluster before: others may know more.
+    if (known_ && !slots_.nodes().empty()) return std::unexpected("the server left cluster mode");
+    known_ = true;
+    servers_ = {*sole_seed_};
+    std::ranges::fill(owners_, 0);
+    return {};
+  }
+  const std::string asked(question()[1]);
+  if (!reply.redirect) next_form();
+  return std::unexpected("the server refused CLUSTER " + asked + ": " + printable(reply.text, 200));
+}
+
+ParsedView ClusterMap::parse(std::string_view bytes, const Source& from) const {
+  ReplyReader reader;
+  if (reader.read(bytes) != ReplyReader::Progress::complete) {
+    return std::unexpected("the map is above the limits of a reply");
+  }
+  const AnsweringNode answering{.host = from.host, .tls = rules_.tls};
+  switch (form_) {
+    case Form::nodes:
+      return parse_cluster_nodes(reader.root(), answering);
+    case Form::shards:
+      return parse_cluster_shards(reader.root(), answering);
+    case Form::slots:
+      break;
+  }
+  return parse_cluster_slots(reader.root(), answering);
+}
+
+std::optional<NodeConfig> ClusterMap::importer(std::uint16_t slot) const {
+  const auto found = importers_.find(slot);
+  if (found == importers_.end()) return std::nullopt;
+  return found->second;
+}
+
+// A server that the map does not know yet may have the name of one that it knows, on the same
+// machine: then the address, too.
+std::string ClusterMap::host_called(std::string_view name, std::uint16_t port) const {
+  const auto nodes = slots_.nodes();
+  if (std::ranges::find(nodes, name, &TopologyNode::host) != nodes.end()) return {};
+  std::string_view at_port;
+  std::string_view anywhere;
+  bool several_at_port = false;
+  bool several = false;
+  for (const TopologyNode& node : nodes) {
+    if (node.hostname != name || !has_address(node)) continue;
+    several = several || (!anywhere.empty() && anywhere != node.host);
+    anywhere = node.host;
+    if (node.port != port) continue;
+    several_at_port = several_at_port || (!at_port.empty() && at_port != node.host);
+    at_port = node.host;
+  }
+  if (!at_port.empty()) return several_at_port ? std::string() : std::string(at_port);
+  return several ? std::string() : std::string(anywhere);
+}
+
+// Only the two servers concerned know of a migration, so it is in the view of one of them or in
+// none. What an earlier view said may be over.
+void ClusterMap::note_importers(const TopologyView& view) {
+  importers_.clear();
+  for (const SlotMigration& migration : view.migrations) {
+    const TopologyNode& teller = view.nodes[migration.node];
+    const auto peer = std::ranges::find(view.nodes, migration.peer, &TopologyNode::id);
+    if (!migration.importing && peer == view.nodes.end()) continue;
+    const TopologyNode& importer = migration.importing ? teller : *peer;
+    if (has_address(importer)) importers_.insert_or_assign(migration.slot, config_of(importer));
+  }
+}
+
+// Two nodes may have one address: a server that was made anew, and what it was before.
+void ClusterMap::write_down() {
+  servers_.clear();
+  others_.clear();
+  replicas_.clear();
+  const auto nodes = slots_.nodes();
+  std::vector<bool> owns(nodes.size());
+  for (const std::uint16_t owner : slots_.owners()) {
+    if (owner != SlotMap::nobody) owns[owner] = true;
+  }
+  std::unordered_map<std::string, std::uint16_t> positions;          // by identity
+  std::unordered_map<std::string_view, std::uint16_t> owners_by_id;  // their positions
+  std::vector<std::uint16_t> position_of(nodes.size(), unassigned);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!owns[i] || !has_address(nodes[i])) continue;
+    const NodeConfig server = config_of(nodes[i]);
+    const auto next = static_cast<std::uint16_t>(servers_.size());
+    const auto [found, is_new] = positions.try_emplace(server.identity(), next);
+    if (is_new) servers_.push_back(server);
+    position_of[i] = found->second;
+    owners_by_id.emplace(nodes[i].id, found->second);
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (owns[i] || !has_address(nodes[i])) continue;
+    const NodeConfig server = config_of(nodes[i]);
+    if (!positions.try_emplace(server.identity(), unassigned).second) continue;
+    others_.push_back(server);
+    const auto primary = owners_by_id.find(nodes[i].primary);
+    const bool copies = nodes[i].role == Role::replica && primary != owners_by_id.end();
+    if (copies) replicas_.push_back({server, primary->second});
+  }
+  for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+    const std::uint16_t owner = slots_.owner(slot);
+    owners_[slot] = owner == SlotMap::nobody ? unassigned : position_of[owner];
+  }
+}
+
+}  // namespace sheaf::protocol::resp

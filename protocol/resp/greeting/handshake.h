@@ -1,0 +1,99 @@
+#pragma once
+
+// Handshake: makes a connection of the Redis protocol ready, in a few round trips: log in, choose
+// the protocol, learn what the server is, and prove that it serves this login.
+//
+// | state    | sends                         | replies                               | next     |
+// |----------|-------------------------------|---------------------------------------|----------|
+// | login    | AUTH, nothing with it         | OK                                    | greeting |
+// |          |                               | an error                              | failed   |
+// | greeting | HELLO 3                       | a map, or an array of pairs           | last     |
+// |          |                               | not known or not allowed: RESP2       | asking   |
+// |          |                               | another error                         | failed   |
+// | asking   | INFO server, INFO replication | texts, or errors: facts stay unknown  | last     |
+// |          |                               | a login is wanted                     | failed   |
+// | last     | CLIENT SETINFO name, version  | any: older servers do not know it     |          |
+// |          | READONLY, if wished for       | OK, or no cluster; else failed        |          |
+// |          | PING                          | PONG, or an ACL that forbids it       | ready    |
+// |          |                               | another error                         | failed   |
+//
+// Without a login the connection begins with greeting. AUTH goes alone, so that nothing runs as
+// somebody else: a failed one leaves the connection with the rights it had, or logs it out. HELLO
+// proves no login, because Garnet answers it before one; PING does, and also shows that the server
+// is not loading its data.
+//
+// A reply of another type than these breaks the protocol: failed.
+//
+// Thread rule: one thread at a time.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <cstdint>
+#include <string_view>
+
+#include "protocol/login.h"
+#include "protocol/resp/cluster/server_facts.h"
+#include "protocol/resp/wire/command_writer.h"
+#include "protocol/resp/wire/server_error.h"
+#include "protocol/session.h"
+
+namespace sheaf::protocol::resp {
+
+struct HandshakeOptions {
+  SharedLoginSlot login{};  // of one with a password and without a user: the default user
+  bool readonly = false;    // reads on a replica, and no redirects of them
+};
+
+// AUTH with this login. May throw std::bad_alloc; then nothing has changed.
+OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login);
+
+// Why a connection ends whose login, or what comes with it, was refused by this error. The login's
+// secrets are not in the text, even if the server repeats them.
+CloseReason refusal_of(std::string_view command, const ServerError& error, const Login* login);
+
+class Handshake {
+ public:
+  enum class State : std::uint8_t { login, greeting, asking, last, ready, failed };
+
+  // `options` outlive it.
+  explicit Handshake(const HandshakeOptions& options) noexcept;
+
+  // Takes the present login. Once, before write().
+  void begin() noexcept;
+
+  // Writes what is to be sent now, if anything. To be called at the start and after each reply. May
+  // throw std::bad_alloc; then the connection is of no use.
+  void write(CommandWriter& writer);
+  // The next reply in order; pushes are not for it. Only while replies are owed.
+  void on_reply(const Value& reply);
+
+  State state() const noexcept { return state_; }
+  std::uint32_t owed() const noexcept { return owed_; }
+  // That of the command whose reply is next. Commands have frames of their own, one after another.
+  OutputQueue::FrameId due_frame() const noexcept { return last_frame_ + 1 - owed_; }
+  const ServerFacts& server() const noexcept { return server_; }
+  UsedLogin& login() noexcept { return login_; }
+  // Of `failed`.
+  const CloseReason& failure() const noexcept { return failure_; }
+
+ private:
+  enum class Question : std::uint8_t { set_info, readonly, ping };
+
+  void enter(State state) noexcept;
+  void on_login(const Value& reply);
+  void on_greeting(const Value& reply);
+  void on_info(const Value& reply);
+  void on_last(const Value& reply);
+  Question question() const noexcept;
+  void fail(std::string_view command, const Value& reply);
+
+  const HandshakeOptions& options_;
+  UsedLogin login_;
+  State state_ = State::greeting;
+  bool written_ = false;                 // what the state sends
+  std::uint32_t owed_ = 0;               // replies to it
+  OutputQueue::FrameId last_frame_ = 0;  // of it
+  ServerFacts server_;
+  CloseReason failure_;
+};
+
+}  // namespace sheaf::protocol::resp

@@ -1,0 +1,112 @@
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include "protocol/resp/wire/command_writer.h"
+
+#include "base/byte_writer.h"
+
+namespace sheaf::protocol::resp {
+namespace {
+
+constexpr std::string_view crlf = "\r\n";
+
+constexpr std::size_t digits_of(std::uint64_t number) noexcept {
+  std::size_t digits = 1;
+  for (; number >= 10; number /= 10) ++digits;
+  return digits;
+}
+
+std::size_t size_of(const Argument& argument) noexcept {
+  if (!argument.is_number()) return argument.text().size();
+  return digits_of(argument.magnitude()) + (argument.negative() ? 1 : 0);
+}
+
+// The type, a number and the line end.
+std::size_t header_size(std::size_t number) noexcept { return 1 + digits_of(number) + crlf.size(); }
+
+void put_header(ByteWriter& out, char type, std::size_t number) {
+  out.u8(static_cast<std::uint8_t>(type));
+  out.decimal(number);
+  out.bytes(crlf);
+}
+
+struct Sizes {
+  std::size_t owned = 0;              // all bytes but those of `largest`
+  const Argument* largest = nullptr;  // of the texts
+};
+
+Sizes sizes_of(std::span<const Command> commands) noexcept {
+  Sizes sizes;
+  for (const Command command : commands) {
+    sizes.owned += header_size(command.size());
+    for (const Argument& argument : command) {
+      const std::size_t size = size_of(argument);
+      sizes.owned += header_size(size) + size + crlf.size();
+      if (argument.is_number()) continue;
+      if (sizes.largest == nullptr || size > sizes.largest->text().size()) {
+        sizes.largest = &argument;
+      }
+    }
+  }
+  if (sizes.largest != nullptr) sizes.owned -= sizes.largest->text().size();
+  return sizes;
+}
+
+}  // namespace
+
+OutputQueue::FrameId CommandWriter::write_together(std::span<const Command> commands) {
+  const Sizes sizes = sizes_of(commands);
+  output_.reserve(sizes.owned, sizes.largest != nullptr ? sizes.largest->text().size() : 0);
+  ByteWriter out(output_.buffer());
+  for (const Command command : commands) {
+    put_header(out, '*', command.size());
+    for (const Argument& argument : command) {
+      put_header(out, '$', size_of(argument));
+      if (&argument == sizes.largest) {
+        output_.put_value(argument.text());
+      } else if (!argument.is_number()) {
+        out.bytes(argument.text());
+      } else {
+        if (argument.negative()) out.u8('-');
+        out.decimal(argument.magnitude());
+      }
+      out.bytes(crlf);
+    }
+  }
+  return output_.end();
+}
+
+OutputQueue::FrameId CommandWriter::write_secret(std::initializer_list<std::string_view> command) {
+  std::size_t bytes = header_size(command.size());
+  for (const std::string_view word : command) {
+    bytes += header_size(word.size()) + word.size() + crlf.size();
+  }
+  output_.reserve(bytes);
+  ByteWriter out(output_.buffer());
+  put_header(out, '*', command.size());
+  for (const std::string_view word : command) {
+    put_header(out, '$', word.size());
+    out.bytes(word);
+    out.bytes(crlf);
+  }
+  return output_.end_secret();
+}
+
+OutputQueue::FrameId CommandWriter::write_each(std::string_view name,
+                                               std::span<const std::string_view> texts) {
+  const auto text_size = [](std::size_t size) { return header_size(size) + size + crlf.size(); };
+  std::size_t bytes = texts.size() * (header_size(2) + text_size(name.size()));
+  for (const std::string_view text : texts) bytes += text_size(text.size());
+  output_.reserve(bytes);
+  ByteWriter out(output_.buffer());
+  for (const std::string_view text : texts) {
+    put_header(out, '*', 2);
+    for (const std::string_view word : {name, text}) {
+      put_header(out, '$', word.size());
+      out.bytes(word);
+      out.bytes(crlf);
+    }
+  }
+  return output_.end();
+}
+
+}  // namespace sheaf::protocol::resp

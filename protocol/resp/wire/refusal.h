@@ -1,0 +1,20 @@
+#pragma once
+
+// Replies that say that a request was refused, by the server or because of what it has sent.
+//
+// Thread rule: plain functions.
+// Pure: no socket, clock, entropy, thread or callback.
+
+#include <string_view>
+
+#include "protocol/operation.h"
+#include "protocol/resp/wire/server_error.h"
+
+namespace sheaf::protocol::resp {
+
+// The text is borrowed, in both.
+protocol::Reply refusal(Reason reason, std::string_view text) noexcept;
+// With a Redirect, if the server says that it has not executed the request.
+protocol::Reply refusal(const ServerError& error) noexcept;
+
+}  // namespace sheaf::protocol::resp
