@@ -9,6 +9,18 @@
 namespace sheaf::socket::tls {
 namespace {
 
+// The error that says what went wrong: the latest. Since OpenSSL 3.2 a failure of the record layer
+// is followed by one that says only that there was one; what it was is then the first.
+unsigned long cause() {
+  const unsigned long latest = ERR_peek_last_error();
+#ifdef SSL_R_RECORD_LAYER_FAILURE
+  if (ERR_GET_LIB(latest) == ERR_LIB_SSL && ERR_GET_REASON(latest) == SSL_R_RECORD_LAYER_FAILURE) {
+    return ERR_peek_error();
+  }
+#endif
+  return latest;
+}
+
 std::string describe_certificate(long code, const std::string& name) {
   switch (code) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
@@ -75,14 +87,14 @@ std::string describe_error(int reason) {
     default:
       break;
   }
-  const char* const text = ERR_reason_error_string(ERR_peek_last_error());
+  const char* const text = ERR_reason_error_string(cause());
   return text != nullptr ? text : "the connection failed";
 }
 
 }  // namespace
 
 bool is_refusal(bool in_handshake) {
-  const unsigned long code = ERR_peek_last_error();
+  const unsigned long code = cause();
   const int reason = ERR_GET_REASON(code);
   if (ERR_GET_LIB(code) != ERR_LIB_SSL) return false;
   if (reason >= SSL_AD_REASON_OFFSET) return reason != SSL_R_TLSV1_ALERT_INTERNAL_ERROR;
@@ -90,7 +102,7 @@ bool is_refusal(bool in_handshake) {
 }
 
 std::string describe_failure(ssl_st* ssl, const std::string& name, bool in_handshake) {
-  const unsigned long code = ERR_peek_last_error();
+  const unsigned long code = cause();
   const int reason = ERR_GET_REASON(code);
   const bool of_ssl = ERR_GET_LIB(code) == ERR_LIB_SSL;
   const std::string& verdict_text = notes_of(ssl).verdict;
