@@ -4,7 +4,8 @@
 // span), so that clients cut off together do not come back together. The span shrinks again only
 // after a connection has been stable; a connection that lives for a moment proves nothing.
 //
-// Thread rule: one thread at a time. Pure: time and randomness are arguments.
+// Pure: no socket, clock, entropy, thread or callback.
+// Thread rule: belongs to one lane.
 
 #include "base/clock.h"
 #include "base/random.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the client believes of one node, and what is to be done about it. A pure state machine:
-// inputs and time come in, actions are pulled.
+// What the client believes about one node, and what to do about it: a state machine. Inputs and
+// time come in, actions are pulled.
 //
 //   state        input                                        next
 //   connecting   ready, answer                                up
@@ -9,9 +9,9 @@
 //   up           3 time-outs in a row that count              down
 //                connect failed                               down
 //                connection lost                              up (the pool reconnects with backoff)
-//   down         first probe after 250 ms, then every 500 ms from the start of the one before
-//   (never
-//                two at once), each x 0.5-1.0
+//   down         probes: the first after 250 ms, then one
+//                every 500 ms from the start of the one
+//                before (never two at once), x 0.5-1.0
 //                probe answered                               confirming
 //                anything else                                down
 //   confirming   100 ms after each answer another is asked
@@ -27,7 +27,8 @@
 // interval measured from start to start, with probes that give up by then, means that a request
 // swallowed by a dead link delays the next probe no longer than an answer would.
 //
-// Thread rule: one thread at a time (shared by lanes under the owner's mutex).
+// Pure: no socket, clock, entropy, thread or callback.
+// Thread rule: belongs to one lane.
 
 #include <cstdint>
 

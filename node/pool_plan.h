@@ -1,7 +1,9 @@
 #pragma once
 
 // What to do with the sockets of a node's pool: which have been idle too long, which are stuck, how
-// many to open. A pure function of what is known of each socket; ClientNode carries it out.
+// many to open. A function of what is known about each socket; ClientNode carries it out.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,9 @@
 #pragma once
 
 // How much of its window a node that came back may use: a small part at first, all of it at the end
-// of the ramp. What does not fit waits; nothing is refused for it. Pure.
+// of the ramp. What does not fit waits; nothing is refused for it.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
 

@@ -3,7 +3,8 @@
 // Bounds what is in flight to a node, in requests and in bytes. What is larger than a bound is
 // admitted when it is alone, so that a big value, or a request of many keys, can always be sent.
 //
-// Thread rule: one thread at a time. Pure.
+// Pure: no socket, clock, entropy, thread or callback.
+// Thread rule: one thread at a time.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 // Timers of a loop: a heap of our own, because libuv fires its timers before it reads, and after a
-// pause of the process every peer would look dead (ARCHITECTURE.md, "Time").
+// pause of the process every peer would look dead (ARCHITECTURE.md, T9).
 //
 // Thread rule: belongs to one loop.
 

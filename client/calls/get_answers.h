@@ -8,7 +8,8 @@
 // entries once its requests have left, while the servers work; a driver that works for others
 // leaves it to them, after the end.
 //
-// Thread rule: one thread at a time. Pure.
+// Pure: no socket, clock, entropy, thread or callback.
+// Thread rule: one thread at a time.
 
 #include <cstdint>
 #include <memory_resource>

@@ -2,7 +2,9 @@
 
 // How one process among many gets to compute the value of a key that is absent: ClaimPlan ends with
 // the value, with the right to compute it, or with an error; SettlePlan stores what was computed,
-// or gives the right back. Pure.
+// or gives the right back.
+//
+// Pure: no socket, clock, entropy, thread or callback.
 //
 // The right is a lease. memcached's meta protocol has leases: who first asks for an absent key wins
 // one, and stores with the version that came with it. Elsewhere it is a key beside the value's, on

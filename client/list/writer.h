@@ -19,9 +19,8 @@
 //   resting   -> opening     the rest is over, and edits wait; idle if none does
 //   opening, working -> opening | resting   lost: the same edits begin again; at once the first
 //                                           time, after a rest when it happens again
-//   opening, working -> idle               the deadline of an edit came, before its commit was
-//   sent,
-//                                          or it was cancelled
+//   opening, working -> idle               the deadline of an edit came, or it was cancelled,
+//                                          before its commit was sent
 //
 // An edit whose deadline comes, or that is cancelled, before its commit was sent has no effect: its
 // attempt is given up and the others of its group begin again. A commit without an answer is

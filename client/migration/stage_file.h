@@ -15,7 +15,7 @@
 
 namespace sheaf::client::migration {
 
-// The error is one sentence without the file's name. Pure.
+// The error is one sentence without the file's name.
 std::expected<Migration, std::string> parse_migration(std::string_view text);
 std::string migration_text(const Migration& migration);
 

@@ -464,13 +464,13 @@ bool WatchRegistry::remove_from(Side& side, std::string_view key, const calls::W
 
 // ---- another topology
 
-// Sinks may add and remove watches during a notification: so the keys are collected first.
 void WatchRegistry::on_login(Now now) {
   for (const auto& side : sides_) {
     if (side != nullptr) side->line.renew_login(now);
   }
 }
 
+// Sinks may add and remove watches during a notification: so the keys are collected first.
 void WatchRegistry::on_topology(Now now) {
   if (shut_down_) return;
   std::vector<std::pair<Side*, std::vector<std::string>>> moving;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The plan of an operation on many keys: which distinct keys there are, which node owns each, and
-// which may start now. Pure: whoever carries it out starts what next() gives and reports done().
+// which may start now. The caller starts what next() gives and reports done().
 // The keys that nobody owns are planned as if `nobody` were a node.
 //
 // An index names a distinct key, 0 .. size() - 1, in the order in which each first appears; the

@@ -75,16 +75,15 @@ using WatchCallback = MoveOnlyFunction<void(const WatchEvent&)>;
 /// `mqtt://` and `embedded://` report every change. `redis://` reports the newest state of a key:
 /// changes that follow one another quickly are one event, and a write of the value that was there
 /// is none.
-/// - Redis and Valkey, from version 6, say at once that a key was touched (CLIENT TRACKING), and
-/// the
-///   key is read then; it takes a RESP3 connection and rights for EXISTS, GET and CLIENT TRACKING.
-/// - Garnet, older servers and servers that refuse tracking say nothing. There each key is read
-/// once
-///   a second; above 1,000 keys on a server as often as 1,000 reads a second allow, values above
-///   64 KiB less often (1 MiB: every 17 s), and those of 4 MiB and more once a minute.
-/// - When a slot moves to another server, or that fails over, a gap is reported for its keys. It
-/// may
-///   take 15 s to be noticed if nothing else of this client asks for the slot.
+/// - Redis and Valkey, from version 6, report at once that a key was touched (CLIENT TRACKING); the
+///   client then reads it. This needs a RESP3 connection and rights for EXISTS, GET and CLIENT
+///   TRACKING.
+/// - Garnet, older servers and servers that refuse tracking report nothing. There the client reads
+///   each key once a second; above 1,000 keys on a server, as often as 1,000 reads a second allow.
+///   It reads values above 64 KiB less often (1 MiB: every 17 s), and those of 4 MiB and more once
+///   a minute.
+/// - When a slot moves to another server, or its server fails over, a gap is reported for its keys.
+///   The client may need 15 s to notice if it sends no other request for that slot.
 ///
 /// Thread rule: next, try_next and keys from any thread; moves and the destructor need that no
 /// other thread calls the object.

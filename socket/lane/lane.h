@@ -44,9 +44,8 @@
 // Waking is what costs, so it is done as seldom as possible:
 //  - A driver that polls without sleeping is not woken for new work; it looks for it.
 //  - A driver that sleeps is woken once for all that is queued before it looks.
-//  - Sleepers whose answers came in one turn are woken together at its end, and the keeper lets
-//  them
-//    run before it goes on, so that what they ask next is one write.
+//  - Sleepers whose answers came in one turn are woken together at its end. The keeper lets them
+//    run before it continues, so that what they ask next is one write.
 //  - A caller whose answer cannot be far gives the processor away a few times before it sleeps. On
 //    a busy machine the answer is often there then.
 

@@ -131,9 +131,12 @@ class Pure(unittest.TestCase):
             self.assertFalse(run(rules.pure_files, "socket/lane/lane.cpp", text + "\n"), text)
 
     def test_pure_files_without_a_marker(self):
+        header = "#pragma once\n\n" + self.MARKED
         for text in self.BAD:
-            for path in ("node/health.cpp", "node/backoff.cpp", "node/pool_plan.h"):
-                self.assertTrue(run(rules.pure_files, path, text + "\n"), (path, text))
+            files = tree(**{"node/health.h": header, "node/health.cpp": text + "\n"})
+            self.assertTrue(list(rules.pure_files(files)), text)
+        for claim in ("// A plan. Pure.\n", "// Pure: values in, values out.\n"):
+            self.assertTrue(run(rules.pure_files, "node/plan.h", "#pragma once\n\n" + claim), claim)
 
     def test_a_folder_that_is_pure_has_the_marker_everywhere(self):
         for path in ("protocol/a.h", "protocol/mqtt5/a.cpp", "store/engine/a.h",
@@ -212,6 +215,16 @@ class Text(unittest.TestCase):
     def test_good_text(self):
         self.assertFalse(run(rules.text_rules, "base/a.h", "#pragma once\nint a;\n"))
         self.assertFalse(run(rules.text_rules, "cmake/a.sh", "echo \"$PWD/work/a\" a/tmp/b\n"))
+
+
+    def test_torn_comments(self):
+        torn = "// %s\n// then\n//   it goes on\n" % ("x" * 90)
+        self.assertTrue(run(rules.torn_comments, "base/a.cpp", torn))
+        self.assertTrue(run(rules.torn_comments, "base/a.h", torn.replace("//", "///")))
+        for good in ("// short\n// then\n//   it goes on\n",
+                     "// %s\n// end.\n//   it goes on\n" % ("x" * 90),
+                     "// %s\n// then\n// it goes on\n" % ("x" * 90)):
+            self.assertFalse(run(rules.torn_comments, "base/a.cpp", good), good)
 
 
 class Dead(unittest.TestCase):
@@ -351,6 +364,19 @@ class References(unittest.TestCase):
                            ("node/a.cpp", "f();  // see node/lane.h\n"),
                            ("node/a.cpp", "// see lane.h, which\n")):
             self.assertEqual(len(self.problems(path, text)), 1, text)
+
+
+    def test_members_that_pages_name(self):
+        for text, good in (("`List::push`\n", True), ("`List::pull`\n", False)):
+            files = tree(**{"docs/a.md": text, "include/sheaf/list.h": "void push();\n"})
+            self.assertEqual(not list(words.members(files)), good, text)
+
+    def test_rules_and_headings_that_comments_cite(self):
+        page = "## Time\n\n- T9. Timers fire last.\n"
+        for text, good in (("(A.md, T9)", True), ("(A.md,\n// T9)", True), ("(A.md, T8)", False),
+                           ('(A.md, "Time")', True), ('(A.md, "Space")', False)):
+            files = tree(**{"A.md": page, "node/a.cpp": "// As said (%s.\n" % text[1:]})
+            self.assertEqual(not list(words.cited_rules(files)), good, text)
 
 
 class Words(unittest.TestCase):

@@ -43,6 +43,31 @@ NAMED_IN_PAGE = re.compile(r"`([\w./-]+\.(?:h|cpp|md|py|cmake|sh))`")
 NAMED_IN_COMMENT = re.compile(r"(?<![\w./<-])([\w-][\w/-]*\.(?:h|cpp|md|py))\b")
 
 
+MEMBER_IN_PAGE = re.compile(r"\b[A-Z]\w+::(~?[a-z_]\w*)")
+RULE_OR_HEADING = re.compile(r"([\w/.-]+\.md), (?:([A-Z]\d+)|\"([^\"]+)\")")
+
+
+def members(files):
+    """A member of a class that a page names is a name in the code."""
+    names = {name for file in files if file.is_cpp for name in re.findall(r"\w+", file.code)}
+    for file in pages(files):
+        for number, text in enumerate(file.lines, 1):
+            for member in MEMBER_IN_PAGE.findall(text):
+                if member.lstrip("~") not in names:
+                    yield "%s:%d: there is no member %s" % (file.path, number, member)
+
+
+def cited_rules(files):
+    """A numbered rule or a heading of a page that a comment cites is there."""
+    known = {f.path: f for f in files}
+    for file in (f for f in files if f.is_cpp):
+        for page, rule, heading in RULE_OR_HEADING.findall(re.sub(r"\n\s*//+", "", file.text)):
+            text = known[page].text if page in known else ""
+            if not re.search(r"^- %s\. " % rule if rule else r"^#+ %s$" % re.escape(heading), text,
+                             re.M):
+                yield "%s:1: %s has no %s" % (file.path, page, rule or heading)
+
+
 def references(files):
     """A file that a page or a comment names, and a heading that a link leads to, is there."""
     known = {f.path: f for f in files}
@@ -151,4 +176,4 @@ def used_text(files):
     return re.sub(r"\s+", " ", " ".join(texts)).lower()
 
 
-RULES = [wrapped_pages, references, retired_words, constants, glossary]
+RULES = [wrapped_pages, references, members, cited_rules, retired_words, constants, glossary]

@@ -2,8 +2,8 @@
 // others, in an order that the seed chooses. A run finds:
 //  - events of a key out of order, twice, or of a value that was not written
 //  - a change that a watch never reports, and a gap although nothing is wrong
-//  - a callback beside another one of its watch, or after the watch has ended: by its owner or in a
-//    callback
+//  - a callback beside another one of its watch, or one after the watch has ended, by its owner or
+//    in a callback
 //  - a wait that does not end when its token is stopped, or when the client closes
 
 #include <gtest/gtest.h>
