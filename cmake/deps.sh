@@ -10,8 +10,7 @@ SHEAF_TLS_PACKAGES=(libssl-dev)
 SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-19 clang-format-19
                      clang-tidy-19 libclang-rt-19-dev libasio-dev libmemcached-dev
                      memcached sasl2-bin libsasl2-modules redis-server libhiredis-dev openssl
-                     dpkg-dev file python3-prometheus-client doxygen python3-yaml
-                     abigail-tools)
+                     dpkg-dev file python3-prometheus-client doxygen python3-yaml)
 
 # What differs between releases. Debian 12 and Ubuntu 22.04 have no Valkey.
 sheaf_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")

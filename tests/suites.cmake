@@ -85,6 +85,7 @@ set(SHEAF_SUITES
   "cli.test_dev_valkey                 -              all             1 30"
   "cli.test_.*                         -              quick,asan      1 30"
   "samples..*                          -              quick,asan      1 5"
+  "abi..*                              -              quick           1 1"
   "report_can_fail                     -              quick           1 1"
   "broker_symbols..*                   -              quick           1 1"
   "dependencies                        -              quick           1 2"

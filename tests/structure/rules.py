@@ -8,6 +8,7 @@ from source import declarations
 MAX_COLUMNS = 100
 MAX_FILE = 600
 MAX_FUNCTION = 70
+SYMBOLS = "tests/abi/symbols.txt"  # written by a program
 
 # What a folder may include beside itself: the arrows of ARCHITECTURE.md, spelled out.
 BELOW_CLUSTER = ["node", "socket", "protocol", "base"]
@@ -246,7 +247,7 @@ def includes_of_impure(file, headers):
 def sizes(files):
     """Lines within 100 columns, files within 600 lines, functions within 70."""
     for file in files:
-        if file.path.endswith((".md", ".json")) or file.path == "LICENSE":
+        if file.path.endswith((".md", ".json")) or file.path in ("LICENSE", SYMBOLS):
             continue
         count = len(file.lines) - 1
         if count > MAX_FILE:
