@@ -26,7 +26,7 @@ namespace sheaf::cli {
 
 namespace {
 
-using Clusters = std::vector<std::pair<std::string, ClusterConfig>>;
+using NamedClusters = std::vector<std::pair<std::string, ClusterConfig>>;
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -39,7 +39,7 @@ Failure bad_configuration(std::string text) {
 
 std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
 
-std::string names_of(const Clusters& clusters) {
+std::string names_of(const NamedClusters& clusters) {
   std::string names;
   for (const auto& [name, config] : clusters) {
     if (!names.empty()) names += ", ";

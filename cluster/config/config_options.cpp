@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using Config = ClusterConfig;
-using Value = OptionValue;
 using Type = OptionType;
 using Group = protocol::OptionGroup;
 
@@ -28,41 +27,42 @@ using Access = OptionAccess;
 
 template <auto Member>
 constexpr Access flag() {
-  return {[](Config& config, const Value& value) { config.*Member = value.number != 0; },
-          [](const Config& config) { return Value{config.*Member ? 1u : 0u, {}}; }};
+  return {[](Config& config, const OptionValue& value) { config.*Member = value.number != 0; },
+          [](const Config& config) { return OptionValue{config.*Member ? 1u : 0u, {}}; }};
 }
 template <auto Member>
 constexpr Access number() {
-  return {[](Config& config, const Value& value) {
+  return {[](Config& config, const OptionValue& value) {
             using Field = std::remove_reference_t<decltype(config.*Member)>;
             config.*Member = static_cast<Field>(value.number);
           },
-          [](const Config& config) { return Value{config.*Member, {}}; }};
+          [](const Config& config) { return OptionValue{config.*Member, {}}; }};
 }
 template <auto Member>
 constexpr Access duration() {
-  return {[](Config& config, const Value& value) {
+  return {[](Config& config, const OptionValue& value) {
             config.*Member = milliseconds(static_cast<std::int64_t>(value.number));
           },
           [](const Config& config) {
-            return Value{static_cast<std::uint64_t>((config.*Member).count()), {}};
+            return OptionValue{static_cast<std::uint64_t>((config.*Member).count()), {}};
           }};
 }
 template <auto Member>
 constexpr Access text() {
-  return {[](Config& config, const Value& value) { config.*Member = std::string(value.text); },
-          [](const Config& config) { return Value{0, config.*Member}; }};
+  return {
+      [](Config& config, const OptionValue& value) { config.*Member = std::string(value.text); },
+      [](const Config& config) { return OptionValue{0, config.*Member}; }};
 }
 // The enumerators are in the order of the choices.
 template <auto Member>
 constexpr Access choice() {
-  return {[](Config& config, const Value& value) {
+  return {[](Config& config, const OptionValue& value) {
             using Field = std::remove_reference_t<decltype(config.*Member)>;
             config.*Member = static_cast<Field>(value.number);
           },
           nullptr};
 }
-constexpr Access ring{[](Config& config, const Value& value) {
+constexpr Access ring{[](Config& config, const OptionValue& value) {
                         config.locator = LocatorKind::ring;
                         config.ring = value.text == "libmemcached" ? RingProfile::libmemcached
                                       : value.text == "spymemcached"
@@ -72,12 +72,12 @@ constexpr Access ring{[](Config& config, const Value& value) {
                       nullptr};
 // No time to live is as good as the longest.
 constexpr Access default_ttl{
-    [](Config& config, const Value& value) {
+    [](Config& config, const OptionValue& value) {
       config.default_ttl = Ttl(milliseconds(static_cast<std::int64_t>(value.number)));
     },
     [](const Config& config) {
       const Ttl ttl = config.default_ttl.value_or(Ttl(Ttl::max));
-      return Value{static_cast<std::uint64_t>(ttl.milliseconds().count()), {}};
+      return OptionValue{static_cast<std::uint64_t>(ttl.milliseconds().count()), {}};
     }};
 constexpr Access engine{nullptr, nullptr};
 

@@ -15,12 +15,12 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 using testing::HasSubstr;
 using testing::Not;
-using Clusters = std::vector<std::pair<std::string, ClusterConfig>>;
+using NamedClusters = std::vector<std::pair<std::string, ClusterConfig>>;
 
-Clusters good(std::string_view text) {
+NamedClusters good(std::string_view text) {
   auto clusters = ClusterConfig::parse_json(text);
   EXPECT_TRUE(clusters.has_value()) << text << ": " << clusters.error().message();
-  return clusters.has_value() ? *clusters : Clusters{{"none", {}}};
+  return clusters.has_value() ? *clusters : NamedClusters{{"none", {}}};
 }
 
 std::string refusal_of_json(std::string_view text) {

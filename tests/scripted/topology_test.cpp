@@ -28,7 +28,7 @@ std::string fields_of(const std::vector<std::pair<std::string, std::string>>& fi
 }
 
 // How a server writes where another is.
-struct Endpoint {
+struct Written {
   const char* name;
   // Of CLUSTER SHARDS and SLOTS; `{host}` stands for the address.
   std::string endpoint = "{host}";
@@ -40,8 +40,8 @@ struct Endpoint {
 };
 
 // Each server has its own copy of the text, because an endpoint may depend on who says it.
-struct Form {
-  const Endpoint& endpoint;
+struct NodesForm {
+  const Written& endpoint;
   const ScriptedCluster& servers;
 
   std::string filled(const std::string& text, std::size_t server) const {
@@ -102,8 +102,8 @@ struct Form {
 };
 
 // In Redis, Valkey and Garnet, by their options for the preferred endpoint.
-const std::vector<Endpoint>& endpoints() {
-  static const std::vector<Endpoint> all{
+const std::vector<Written>& endpoints() {
+  static const std::vector<Written> all{
       {.name = "an address"},
       {.name = "an address, with maps", .maps = true},
       {.name = "an address beside a host name", .hostname = "node.example"},
@@ -137,17 +137,17 @@ void expect_all_found(Scene& scene, const std::string& what) {
 }
 
 // On one host where the text does not name it, for then it is the host that answers.
-Hosts hosts_for(const Endpoint& endpoint) {
+Hosts hosts_for(const Written& endpoint) {
   const bool named = !endpoint.null && endpoint.endpoint == "{host}";
   const bool by_address = endpoint.endpoint == "?" && !endpoint.ip.empty();
   return named || by_address ? Hosts{"127.0.0.1", "127.0.0.2", "127.0.0.3"} : Hosts(3, "127.0.0.1");
 }
 
 TEST(ScriptedTopology, ShardsWhereNodesIsRefused) {
-  for (const Endpoint& endpoint : endpoints()) {
+  for (const Written& endpoint : endpoints()) {
     for (const char* const refusal : refusals) {
       Scene scene(hosts_for(endpoint));
-      const std::string text = Form{endpoint, scene.servers}.shards();
+      const std::string text = NodesForm{endpoint, scene.servers}.shards();
       scene.servers.answer(ScriptedCluster::anyone, "CLUSTER NODES", refusal,
                            ScriptedCluster::always);
       scene.servers.answer(ScriptedCluster::anyone, "CLUSTER SHARDS", text,
@@ -159,9 +159,9 @@ TEST(ScriptedTopology, ShardsWhereNodesIsRefused) {
 }
 
 TEST(ScriptedTopology, SlotsWhereNodesAndShardsAreRefused) {
-  for (const Endpoint& endpoint : endpoints()) {
+  for (const Written& endpoint : endpoints()) {
     Scene scene(hosts_for(endpoint));
-    const std::string text = Form{endpoint, scene.servers}.slots();
+    const std::string text = NodesForm{endpoint, scene.servers}.slots();
     scene.servers.answer(ScriptedCluster::anyone, "CLUSTER NODES", refusals[0],
                          ScriptedCluster::always);
     scene.servers.answer(ScriptedCluster::anyone, "CLUSTER SHARDS", refusals[1],
@@ -175,8 +175,8 @@ TEST(ScriptedTopology, Ipv6AddressesInEveryForm) {
   if (!ScriptedCluster::has_address("::1")) GTEST_SKIP() << "this machine has no ::1";
   for (const std::string form : {"NODES", "SHARDS", "SLOTS"}) {
     Scene scene({"::1", "127.0.0.1", "::1"});
-    const Endpoint endpoint{.name = "addresses"};
-    const Form forms{endpoint, scene.servers};
+    const Written endpoint{.name = "addresses"};
+    const NodesForm forms{endpoint, scene.servers};
     if (form != "NODES") {
       scene.servers.answer(ScriptedCluster::anyone, "CLUSTER NODES", refusals[0],
                            ScriptedCluster::always);
@@ -262,8 +262,8 @@ TEST(ScriptedTopology, LinesOfOthersTakeNoSlots) {
 TEST(ScriptedTopology, AServerWithoutAPortOwnsNothing) {
   for (const std::string form : {"NODES", "SHARDS", "SLOTS"}) {
     Scene scene;
-    const Endpoint endpoint{.name = "addresses"};
-    const Form forms{endpoint, scene.servers};
+    const Written endpoint{.name = "addresses"};
+    const NodesForm forms{endpoint, scene.servers};
     std::string text = form == "SHARDS"  ? forms.shards()
                        : form == "SLOTS" ? forms.slots()
                                          : nodes_text(scene.servers, [&](std::size_t i) {
@@ -291,8 +291,8 @@ TEST(ScriptedTopology, AServerWithoutAPortOwnsNothing) {
 TEST(ScriptedTopology, AnUnassignedServerOwnsNothing) {
   for (const std::string form : {"SHARDS", "SLOTS"}) {
     Scene scene({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
-    const Endpoint endpoint{.name = "addresses"};
-    const Form forms{endpoint, scene.servers};
+    const Written endpoint{.name = "addresses"};
+    const NodesForm forms{endpoint, scene.servers};
     std::string text = form == "SHARDS" ? forms.shards() : forms.slots();
     const std::string lost = bulk_of(scene.servers.host(2));
     for (std::size_t at = 0; (at = text.find(lost)) != std::string::npos;) {
@@ -328,10 +328,10 @@ TEST(ScriptedTopology, AMapThatCannotBeReadIsNoMap) {
       bulk_of("a 127.0.0.1 myself,master - 0 0 1 connected 0-16383\n")};
   for (const std::string& text : odd) {
     Scene scene;
-    const Endpoint endpoint{.name = "addresses"};
+    const Written endpoint{.name = "addresses"};
     scene.servers.answer(ScriptedCluster::anyone, "CLUSTER NODES", text, ScriptedCluster::always);
     scene.servers.answer(ScriptedCluster::anyone, "CLUSTER SHARDS",
-                         Form{endpoint, scene.servers}.shards(), ScriptedCluster::always);
+                         NodesForm{endpoint, scene.servers}.shards(), ScriptedCluster::always);
     const std::string key = scene.servers.key(1);
     EXPECT_EQ(scene.call(Call::get, key, 20s), "1/" + key) << text;
   }

@@ -12,9 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // A steady caller: one get of a broker's key every 10 ms.
-class Caller {
+class Asker {
  public:
-  Caller(Stack& stack, unsigned broker) : stack_(stack), key_(stack.key_on(broker)) { next(); }
+  Asker(Stack& stack, unsigned broker) : stack_(stack), key_(stack.key_on(broker)) { next(); }
   // When the first operation started at or after `from` succeeded; never if none did.
   Deadline first_success(Deadline from) const {
     for (const Op* op : ops_) {
@@ -43,7 +43,7 @@ enum class Outage { crash, stop, cut };
 std::chrono::nanoseconds outage(std::uint64_t seed, Outage kind, std::chrono::milliseconds length) {
   Stack stack(seed, 3);
   stack.add_client();
-  Caller caller(stack, 1);
+  Asker caller(stack, 1);
   stack.world.run_for(std::chrono::milliseconds(500 + seed % 997));
   SimServer& broker = stack.broker(1);
   if (kind == Outage::crash) broker.crash();
@@ -82,8 +82,8 @@ TEST(Outage, TheFirstSuccessComesWithin1200MsOfTheReturnInAllButOnePercent) {
 TEST(Outage, OtherNodesAreNotDisturbed) {
   Stack stack(5, 3);
   stack.add_client();
-  Caller dead(stack, 1);
-  Caller fine(stack, 0);
+  Asker dead(stack, 1);
+  Asker fine(stack, 0);
   stack.world.run_for(1s);
   stack.broker(1).stop();
   stack.world.run_for(10s);
@@ -99,7 +99,7 @@ TEST(Outage, OtherNodesAreNotDisturbed) {
 TEST(Outage, ADownNodeFailsFastAndNamesItself) {
   Stack stack(6, 3);
   stack.add_client();
-  Caller caller(stack, 2);
+  Asker caller(stack, 2);
   stack.world.run_for(1s);
   stack.broker(2).stop();
   stack.world.run_for(5s);
@@ -165,7 +165,7 @@ TEST(Outage, OurOwnPauseIsNotHeldAgainstTheNodes) {
 std::uint64_t packets_to_dead_brokers(bool stopped, unsigned callers) {
   Stack stack(9, 2);
   stack.add_client();
-  std::deque<Caller> crowd;
+  std::deque<Asker> crowd;
   for (unsigned i = 0; i < callers; ++i) crowd.emplace_back(stack, i % 2);
   stack.world.run_for(1s);
   for (unsigned i = 0; i < 2; ++i) {
@@ -187,7 +187,7 @@ std::uint64_t packets_to_dead_brokers(bool stopped, unsigned callers) {
     }
     return testing::Test::HasFailure();
   });
-  for (Caller& caller : crowd) caller.stop();
+  for (Asker& caller : crowd) caller.stop();
   return packets() - before;
 }
 

@@ -9,6 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import batches  # noqa: E402
 import classes  # noqa: E402
 import compiled  # noqa: E402
 import rules  # noqa: E402
@@ -23,8 +24,10 @@ OTHER_BUILDS = ["tests/consumer/", "tests/fuzz/"]
 
 def problems(root, build, skipped):
     files = source.load(root)
-    for rule in rules.TREE_RULES + classes.RULES + words.RULES + security.RULES_OF_SECURITY:
-        yield from rule(files)
+    for module in (rules.TREE_RULES, classes.RULES, words.RULES, batches.RULES,
+                   security.RULES_OF_SECURITY):
+        for rule in module:
+            yield from rule(files)
     built = {path for path, _ in compiled.commands(root, build)}
     yield from rules.dead_sources(files, built, OTHER_BUILDS + skipped)
     with open(os.path.join(build, "links.txt"), encoding="utf-8") as links:

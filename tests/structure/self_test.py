@@ -11,6 +11,7 @@ import unittest
 sys.dont_write_bytecode = True
 
 import check  # noqa: E402
+import batches  # noqa: E402
 import classes  # noqa: E402
 import rules  # noqa: E402
 import source  # noqa: E402
@@ -236,6 +237,26 @@ class Dead(unittest.TestCase):
         files = tree(**{"node/a.cpp": "\n", "cli/b.cpp": "\n"})
         self.assertEqual(len(list(rules.dead_sources(files, {"node/a.cpp"}))), 1)
         self.assertEqual(list(rules.dead_sources(files, {"node/a.cpp"}, ["cli/"])), [])
+
+
+class Batches(unittest.TestCase):
+    HEADER = "#pragma once\nnamespace sheaf {\nstruct List {};\nusing Name = int;\n}\n"
+
+    def problems(self, space, declared, path="client/list/a.cpp"):
+        text = "namespace %s {\nnamespace {\n%s\n}\n}\n" % (space, declared)
+        return list(batches.hidden_types(tree(**{"include/sheaf/list.h": self.HEADER, path: text})))
+
+    def test_a_type_that_hides_one_of_a_header(self):
+        for space in ("sheaf", "sheaf::client"):
+            for declared in ("class List {};", "enum class List { a };", "using Name = char;"):
+                self.assertEqual(len(self.problems(space, declared)), 1, declared)
+
+    def test_types_that_hide_nothing(self):
+        for space, declared in (("other", "class List {};"), ("sheaf", "class Lists {};"),
+                                ("sheaf", "using Name = int;"), ("sheaf", "int List();"),
+                                ("sheaf", "class A {\n  class List {};\n};")):
+            self.assertEqual(self.problems(space, declared), [], declared)
+        self.assertEqual(self.problems("sheaf", "class List {};", "samples/a.cpp"), [])
 
 
 class Classes(unittest.TestCase):

@@ -22,14 +22,14 @@
 namespace sheaf::test {
 namespace {
 
-class Descriptor {
+class OwnedDescriptor {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
+  explicit OwnedDescriptor(int fd) : fd_(fd) {}
+  ~OwnedDescriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  OwnedDescriptor(const OwnedDescriptor&) = delete;
+  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
   int get() const { return fd_; }
 
  private:
@@ -47,7 +47,7 @@ sockaddr_in loopback(std::uint16_t port) {
 // One MQTT 5 CONNECT; true if any CONNACK comes back, a refusal for missing credentials included.
 bool answers_connect(std::uint16_t port) {
   static constexpr char connect_packet[] = "\x10\x0d\x00\x04MQTT\x05\x02\x00\x3c\x00\x00\x00";
-  const Descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const OwnedDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = loopback(port);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return false;

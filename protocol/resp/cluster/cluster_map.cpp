@@ -14,10 +14,10 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-using Words = std::array<std::string_view, 2>;
-constexpr Words ask_nodes{"CLUSTER", "NODES"};
-constexpr Words ask_shards{"CLUSTER", "SHARDS"};
-constexpr Words ask_slots{"CLUSTER", "SLOTS"};
+using AskedWords = std::array<std::string_view, 2>;
+constexpr AskedWords ask_nodes{"CLUSTER", "NODES"};
+constexpr AskedWords ask_shards{"CLUSTER", "SHARDS"};
+constexpr AskedWords ask_slots{"CLUSTER", "SLOTS"};
 
 NodeConfig config_of(const TopologyNode& node) { return {node.host, node.port, 1}; }
 

@@ -73,9 +73,9 @@ std::vector<std::string> identities(const Result<std::vector<NodeConfig>>& serve
 }
 
 // An endpoint that lists what the test says, at each look.
-class Endpoint {
+class ListEndpoint {
  public:
-  explicit Endpoint(std::string value) : value_(std::move(value)) {}
+  explicit ListEndpoint(std::string value) : value_(std::move(value)) {}
 
   void list(std::string value) {
     const std::lock_guard lock(mutex_);
@@ -116,14 +116,14 @@ class Endpoint {
   AnsweringServer server_{{.stream = [this](std::string& input) { return answer(input); }}};
 };
 
-ServerFollower follow(const Endpoint& endpoint, Lists& lists) {
+ServerFollower follow(const ListEndpoint& endpoint, Lists& lists) {
   auto follower = ServerFollower::follow(
       endpoint.source(), [&](const auto& servers) { lists.add(servers); }, {.timeout = 60s});
   return std::move(follower.value());
 }
 
 TEST(ServerFollower, TellsTheFirstServersAndThoseThatDiffer) {
-  Endpoint endpoint("1\na||1 b||1\n");
+  ListEndpoint endpoint("1\na||1 b||1\n");
   Lists lists;
   ServerFollower follower = follow(endpoint, lists);
   EXPECT_THAT(identities(lists.next()), ElementsAre("a:1", "b:1"));
@@ -136,7 +136,7 @@ TEST(ServerFollower, TellsTheFirstServersAndThoseThatDiffer) {
 }
 
 TEST(ServerFollower, AnErrorAndAnOlderListChangeNothingAndAreReported) {
-  Endpoint endpoint("5\na||1\n");
+  ListEndpoint endpoint("5\na||1\n");
   Lists lists;
   ServerFollower follower = follow(endpoint, lists);
   EXPECT_THAT(identities(lists.next()), ElementsAre("a:1"));
@@ -213,7 +213,7 @@ TEST(ServerFollower, WhatIsNotAllowedIsRefusedAtOnce) {
 }
 
 TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {
-  Endpoint endpoint("1\na||1\n");
+  ListEndpoint endpoint("1\na||1\n");
   Lists lists;
   ServerFollower first = follow(endpoint, lists);
   EXPECT_TRUE(lists.next());
@@ -235,7 +235,7 @@ TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {
 TEST(ServerFollower, WhatAClientMayNotHaveIsReportedAndTriedAgain) {
   // A client of a cluster whose servers say themselves who belongs to it.
   auto client = Client::open("redis://127.0.0.1:1");
-  Endpoint endpoint("1\na||1\n");
+  ListEndpoint endpoint("1\na||1\n");
   Changes changes;
   auto follower =
       ServerFollower::follow(*client, endpoint.source(),
@@ -250,7 +250,7 @@ TEST(ServerFollower, WhatAClientMayNotHaveIsReportedAndTriedAgain) {
 }
 
 TEST(ServerFollower, OutlivesItsClient) {
-  Endpoint endpoint("1\nlocalhost||1\n");
+  ListEndpoint endpoint("1\nlocalhost||1\n");
   Changes changes;
   std::optional<ServerFollower> follower;
   {
@@ -267,7 +267,7 @@ TEST(ServerFollower, OutlivesItsClient) {
 }
 
 TEST(ServerFollower, TellsNothingOnceItsClientIsClosedAlsoIfAHandleIsKept) {
-  Endpoint endpoint("2\nlocalhost||1\n");
+  ListEndpoint endpoint("2\nlocalhost||1\n");
   Changes changes;
   std::optional<AsyncClient> handle;
   std::optional<ServerFollower> follower;

@@ -10,7 +10,7 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using WordList = std::vector<std::string_view>;
 
 CommandTable table_of(std::string_view reply) {
   CommandTable table;
@@ -22,7 +22,7 @@ CommandTable table_of(std::string_view reply) {
 }
 
 // "a b", with "read " before them if the command only reads; or the sentence.
-std::string use_of(const CommandTable& table, const Words& words) {
+std::string use_of(const CommandTable& table, const WordList& words) {
   const auto use = table.find(words);
   if (!use) return use.error().text;
   std::string text = use->only_reads ? "read" : "";
@@ -73,10 +73,11 @@ TEST(RespCommandTable, EntriesOfGarnetThatAreNothingAreLeftOut) {
 
 TEST(RespCommandTable, ACommandWithTooFewWordsHasNoKeysAndItsServerSaysWhy) {
   const CommandTable table = table_of(live::redis_commands);
-  for (const Words& words : {Words{"GET"}, Words{"EVAL", "return 1"}, Words{"XREAD", "STREAMS"},
-                             Words{"EVAL", "return 1", "x", "a"}, Words{"EVAL", "return 1", "-1"},
-                             Words{"EVAL", "return 1", "9223372036854775807", "a"},
-                             Words{"EVAL", "return 1", "0"}, Words{"MIGRATE"}, Words{"XREAD"}}) {
+  for (const WordList& words :
+       {WordList{"GET"}, WordList{"EVAL", "return 1"}, WordList{"XREAD", "STREAMS"},
+        WordList{"EVAL", "return 1", "x", "a"}, WordList{"EVAL", "return 1", "-1"},
+        WordList{"EVAL", "return 1", "9223372036854775807", "a"}, WordList{"EVAL", "return 1", "0"},
+        WordList{"MIGRATE"}, WordList{"XREAD"}}) {
     EXPECT_TRUE(use_of(table, words) == "" || use_of(table, words) == "read") << words.front();
   }
   EXPECT_EQ(use_of(table, {"MSET", "a"}), "a");
@@ -133,9 +134,9 @@ TEST(RespCommandTable, AnAnswerOfNoUseChangesNothing) {
 TEST(RespCommandTable, WhatASharedConnectionCannotCarryIsRefused) {
   const CommandTable table;
   EXPECT_FALSE(table.known());
-  EXPECT_TRUE(table.refusal(Words{"MULTI"}));
-  EXPECT_TRUE(table.refusal(Words{}));
-  EXPECT_FALSE(table.refusal(Words{"GET", "k"}));
+  EXPECT_TRUE(table.refusal(WordList{"MULTI"}));
+  EXPECT_TRUE(table.refusal(WordList{}));
+  EXPECT_FALSE(table.refusal(WordList{"GET", "k"}));
 }
 
 }  // namespace

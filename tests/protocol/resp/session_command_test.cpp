@@ -8,11 +8,11 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using WordList = std::vector<std::string_view>;
 
 TEST(RespCommand, ItsWordsAreSentAndItsWholeReplyIsTheValue) {
   ReadyWire wire;
-  const Words words{"HGETALL", "a b", ""};
+  const WordList words{"HGETALL", "a b", ""};
   for (const std::string_view reply :
        {"%1\r\n$1\r\nf\r\n:3\r\n", "*0\r\n", "_\r\n", "$-1\r\n", "+OK\r\n", ":-7\r\n", ",1.5\r\n",
         "#t\r\n", "(12345678901234567890\r\n", "$2\r\nab\r\n", "~1\r\n*1\r\n_\r\n"}) {
@@ -27,7 +27,7 @@ TEST(RespCommand, ItsWordsAreSentAndItsWholeReplyIsTheValue) {
 TEST(RespCommand, ManyWordsAndALongOneArrive) {
   ReadyWire wire;
   const std::string value(100'000, 'v');
-  Words words{"MSET"};
+  WordList words{"MSET"};
   std::string expected = "MSET";
   for (int i = 0; i < 100; ++i) {
     words.emplace_back("k");
@@ -40,7 +40,7 @@ TEST(RespCommand, ManyWordsAndALongOneArrive) {
 
 TEST(RespCommand, AnErrorRefusesItAndARedirectLeadsOn) {
   ReadyWire wire;
-  const Words words{"LPUSH", "k", "v"};
+  const WordList words{"LPUSH", "k", "v"};
   const Seen wrong = wire.ask(command(words), "-WRONGTYPE no list\r\n");
   EXPECT_EQ(wrong.status, Status::refused);
   EXPECT_EQ(wrong.text, "WRONGTYPE no list");
@@ -54,7 +54,7 @@ TEST(RespCommand, AnErrorRefusesItAndARedirectLeadsOn) {
 
 TEST(RespCommand, OneThatAsksIsKeptBetweenAskingAndPing) {
   ReadyWire wire;
-  const Words words{"INCR", "k"};
+  const WordList words{"INCR", "k"};
   const Seen answer = wire.ask(asking(command(words)), "+OK\r\n:1\r\n+PONG\r\n");
   EXPECT_EQ(wire.written, "ASKING; INCR k; PING");
   EXPECT_EQ(answer.value, ":1\r\n");
@@ -62,7 +62,7 @@ TEST(RespCommand, OneThatAsksIsKeptBetweenAskingAndPing) {
 
 TEST(RespCommand, AReplyAboveTheLimitIsRefusedAndTheConnectionGoesOn) {
   ReadyWire wire;
-  const Words words{"GET", "k"};
+  const WordList words{"GET", "k"};
   const Seen answer = wire.ask(command(words), bulk(std::string(2'000'001, 'v')));
   EXPECT_EQ(answer.status, Status::refused);
   EXPECT_EQ(answer.reason, Reason::too_large);
@@ -84,7 +84,7 @@ std::string list_of(std::size_t items, std::string_view item) {
 }
 
 TEST(RespCommand, AReplyThatIsTooLargeInAnyWayEndsOnlyItsOwnRequest) {
-  const Words words{"EVAL", "script", "0"};
+  const WordList words{"EVAL", "script", "0"};
   const std::string large = bulk(std::string(2'000'001, 'v'));
   for (const std::string& reply :
        {list_of(1'048'577, ":1\r\n"), list_of(3, large), "%1\r\n+k\r\n" + large,
@@ -111,7 +111,7 @@ TEST(RespCommand, AReplyThatIsTooLargeInAnyWayEndsOnlyItsOwnRequest) {
 
 TEST(RespCommand, AReplyJustWithinTheLimitsIsTheValue) {
   ReadyWire wire(Server::redis, SessionOptions{});
-  const Words words{"CLUSTER", "SLOTS"};
+  const WordList words{"CLUSTER", "SLOTS"};
   for (const std::string& reply :
        {list_of(1'048'576, ":1\r\n"), nested(32), "+" + std::string(65'536, 's') + "\r\n",
         list_of(1, bulk(std::string(16u << 20, 'v')))}) {
@@ -120,7 +120,7 @@ TEST(RespCommand, AReplyJustWithinTheLimitsIsTheValue) {
 }
 
 TEST(RespCommand, AReplyThatIsTooLargeIsTheSameInWhateverPieces) {
-  const Words words{"EVAL", "script", "0"};
+  const WordList words{"EVAL", "script", "0"};
   const std::string bytes = bulk("a") + nested(33) + bulk("b");
   for (std::size_t split = 0; split <= bytes.size(); ++split) {
     for (const std::size_t step : {std::size_t{1}, bytes.size()}) {
@@ -141,7 +141,7 @@ TEST(RespCommand, AReplyThatIsTooLargeIsTheSameInWhateverPieces) {
 
 TEST(RespCommand, ALargeReplyMayBeOfNobodyAnyMore) {
   ReadyWire wire;
-  const Words words{"EVAL", "script", "0"};
+  const WordList words{"EVAL", "script", "0"};
   const Ticket given_up = wire.submit(command(words));
   wire.submit(get("b"));
   wire.take();
@@ -170,7 +170,7 @@ TEST(RespCommand, OnlyToACommandMayAnythingButATextBeTooLarge) {
 
 TEST(RespCommand, APushIsNoReply) {
   ReadyWire wire;
-  const Words words{"ECHO", "x"};
+  const WordList words{"ECHO", "x"};
   EXPECT_EQ(wire.ask(command(words), ">1\r\n+note\r\n$1\r\nx\r\n").value, "$1\r\nx\r\n");
 }
 
@@ -178,39 +178,41 @@ TEST(RespCommand, APushIsNoReply) {
 
 TEST(RespCommand, WhatChangesAConnectionOfOthersIsRefusedBeforeAByte) {
   ReadyWire wire;
-  for (const Words& words :
-       {Words{"MULTI"}, Words{"exec"}, Words{"Watch", "k"}, Words{"SUBSCRIBE", "c"},
-        Words{"BLPOP", "k", "0"}, Words{"HELLO", "3"}, Words{"AUTH", "p"}, Words{"SELECT", "1"},
-        Words{"CLIENT", "reply", "OFF"}, Words{"client", "TRACKING", "ON"}, Words{"QUIT"},
-        Words{"XREAD", "COUNT", "1", "BLOCK", "0", "STREAMS", "s", "$"}, Words{"MONITOR"},
-        Words{"READONLY"}, Words{"ASKING"}, Words{"WAIT", "1", "0"}, Words{"RESET"}}) {
+  for (const WordList& words :
+       {WordList{"MULTI"}, WordList{"exec"}, WordList{"Watch", "k"}, WordList{"SUBSCRIBE", "c"},
+        WordList{"BLPOP", "k", "0"}, WordList{"HELLO", "3"}, WordList{"AUTH", "p"},
+        WordList{"SELECT", "1"}, WordList{"CLIENT", "reply", "OFF"},
+        WordList{"client", "TRACKING", "ON"}, WordList{"QUIT"},
+        WordList{"XREAD", "COUNT", "1", "BLOCK", "0", "STREAMS", "s", "$"}, WordList{"MONITOR"},
+        WordList{"READONLY"}, WordList{"ASKING"}, WordList{"WAIT", "1", "0"}, WordList{"RESET"}}) {
     const LocalError error = wire.refusal(command(words));
     EXPECT_EQ(error.outcome, Outcome::unsupported) << words.front();
     EXPECT_NE(error.text.find("is not passed through: "), error.text.npos) << error.text;
   }
   EXPECT_EQ(wire.sent(), "");
-  const Words multi{"multi"};
+  const WordList multi{"multi"};
   EXPECT_EQ(wire.refusal(command(multi)).text,
             "MULTI is not passed through: a transaction would take in the requests of others on "
             "the same connection");
 }
 
 TEST(RespCommand, NamesOfKeysAndArgumentsRefuseNothing) {
-  for (const Words& words :
-       {Words{"XREAD", "STREAMS", "BLOCK", "0"}, Words{"GET", "MULTI"}, Words{"CLIENT", "ID"},
-        Words{"CLIENT", "SETNAME", "REPLY"}, Words{"CLIENT"}, Words{"SET", "BLPOP", "QUIT"},
-        Words{"XREAD"}, Words{"LMOVE", "a", "b", "LEFT", "RIGHT"}}) {
+  for (const WordList& words :
+       {WordList{"XREAD", "STREAMS", "BLOCK", "0"}, WordList{"GET", "MULTI"},
+        WordList{"CLIENT", "ID"}, WordList{"CLIENT", "SETNAME", "REPLY"}, WordList{"CLIENT"},
+        WordList{"SET", "BLPOP", "QUIT"}, WordList{"XREAD"},
+        WordList{"LMOVE", "a", "b", "LEFT", "RIGHT"}}) {
     EXPECT_FALSE(refusal_of_command(words)) << words.front();
   }
 }
 
 TEST(RespCommand, NoCommandAndTooManyWordsAreInvalid) {
   ReadyWire wire;
-  const Words none;
+  const WordList none;
   EXPECT_EQ(wire.refusal(command(none)).text, "the command is empty");
-  const Words empty{""};
+  const WordList empty{""};
   EXPECT_EQ(wire.refusal(command(empty)).outcome, Outcome::invalid);
-  const Words many(most_words + 1, "w");
+  const WordList many(most_words + 1, "w");
   EXPECT_EQ(wire.refusal(command(many)).text,
             "the command has 1048577 words, above the 1048576 that a server takes");
   EXPECT_EQ(wire.sent(), "");
