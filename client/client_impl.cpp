@@ -6,7 +6,7 @@
 
 #include "client/calls/node_calls.h"
 #include "client/runtime/outcomes.h"
-#include "protocol/statestore/clock.h"
+#include "protocol/endpoint_kinds.h"
 
 namespace sheaf {
 inline namespace v0 {
@@ -70,7 +70,7 @@ Result<void> Client::Impl::open() {
   Random random(entropy());
   if (auto opened = context_.open(random); !opened) return opened;
   client::watch::WatchRegistryOptions watching;
-  watching.key.compare = protocol::statestore::compare_versions;
+  watching.key.compare = protocol::traits_of(context_.config().kind).compare_versions;
   // Where slots move by themselves a key may leave its server without a word to those who watch it.
   if (context_.cluster().redirects() != nullptr) watching.key.audit = std::chrono::seconds(10);
   watches_ = std::make_unique<client::watch::WatchService>(context_, random.fork(), watching);

@@ -13,6 +13,7 @@
 #include "protocol/resp/cluster/cluster_map.h"
 #include "protocol/resp/command_table.h"
 #include "protocol/resp/sessions.h"
+#include "protocol/statestore/clock.h"
 #include "protocol/statestore/sessions.h"
 
 namespace sheaf::protocol {
@@ -92,6 +93,8 @@ constexpr std::array table{
         .one_home = store_one_home,
         .compares = Compares::values,
         .options = OptionGroup::mqtt,
+        .takes_tokens = true,
+        .compare_versions = statestore::compare_versions,
     },
     EndpointTraits{
         .kind = EndpointKind::memcached,
@@ -109,6 +112,7 @@ constexpr std::array table{
         .longest_key = memcached::max_key_length,
         .largest_value = largest_item,
         .options = OptionGroup::memcached,
+        .needs_user = true,
     },
     EndpointTraits{
         .kind = EndpointKind::embedded,
@@ -120,6 +124,7 @@ constexpr std::array table{
         .one_home = store_one_home,
         .compares = Compares::values,
         .options = OptionGroup::engines,
+        .compare_versions = statestore::compare_versions,
     },
     EndpointTraits{
         .kind = EndpointKind::redis,

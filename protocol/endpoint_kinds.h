@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "protocol/server_commands.h"
 #include "protocol/server_map.h"
+#include "protocol/session.h"
 #include "protocol/session_factory.h"
 
 namespace sheaf::protocol {
@@ -90,7 +91,19 @@ struct EndpointTraits {
   std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list
   LargestValue* largest_value = nullptr;  // bytes beside a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
+  bool takes_tokens = false;  // a token may log in, in the place of user and password
+  bool needs_user = false;    // a password alone is no log-in
+  // Which of two versions of a key, of notifications and reads, is newer.
+  CompareVersions compare_versions = [](std::string_view, std::string_view) noexcept {
+    return VersionOrder::unknown;
+  };
 };
+
+// True if its configurations may have options of the group, with TLS or without.
+constexpr bool has_group(const EndpointTraits& traits, bool tls, OptionGroup group) noexcept {
+  return group == OptionGroup::common || group == traits.options ||
+         (group == OptionGroup::tls && tls);
+}
 
 // The rows of this program, alone in a file: a test program that defines this function has another
 // table (docs/design/0019-link-seams.md).

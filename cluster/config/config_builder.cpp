@@ -73,11 +73,9 @@ Checked ConfigBuilder::set_option(std::string_view name, std::string_view value,
   const Option* option = find_option(name);
   if (option == nullptr) return refusal("is unknown");
   if (!given_.insert(std::string(name)).second) return refusal("is given twice");
-  using protocol::OptionGroup;
-  const auto group = option->group;
-  const bool there = group == OptionGroup::common || group == traits_->options ||
-                     (group == OptionGroup::tls && config_.tls);
-  if (!there) return refusal("is " + only_for(group));
+  if (!has_group(*traits_, config_.tls, option->group)) {
+    return refusal("is " + only_for(option->group));
+  }
   if (name == "ring" && given_.contains("locator") && config_.locator == LocatorKind::slots) {
     return refusal("implies locator=ring, and locator is slots");
   }

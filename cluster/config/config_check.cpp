@@ -126,6 +126,12 @@ Found check_routing(const ClusterConfig& config) {
   return problem("the weight of " + weighted->identity() + needs_ring);
 }
 
+// True if the servers, not the configuration, decide who owns a key.
+bool servers_decide(const ClusterConfig& config) {
+  return protocol::traits_of(config.kind).make_map != nullptr &&
+         config.routing == RoutingKind::cluster;
+}
+
 // What has a rule for hosts and ports only.
 Found check_paths(const ClusterConfig& config) {
   const auto path =
@@ -136,34 +142,26 @@ Found check_paths(const ClusterConfig& config) {
   if (config.ring != RingProfile::none) {
     return problem("option ring is for servers with a name or an address" + reason);
   }
-  const bool cluster = protocol::traits_of(config.kind).options == OptionGroup::redis &&
-                       config.routing == RoutingKind::cluster;
-  if (!cluster) return std::nullopt;
+  if (!servers_decide(config)) return std::nullopt;
   return problem("the servers of a cluster have a name or an address" + reason +
                  "; servers that stand alone need routing=ring");
 }
 
 // Only a cluster names servers.
-Found check_hosts(const ClusterConfig& config, const EndpointTraits& traits) {
+Found check_hosts(const ClusterConfig& config) {
   if (config.hosts == ClusterConfig().hosts) return std::nullopt;
-  if (traits.options != OptionGroup::redis) {
-    return problem("option hosts is " + only_for(OptionGroup::redis));
-  }
   if (config.routing == RoutingKind::cluster) return std::nullopt;
   return problem("option hosts needs routing=cluster: servers that stand alone name no others");
 }
 
 // Only a cluster says who copies whom.
-Found check_reads(const ClusterConfig& config, const EndpointTraits& traits) {
+Found check_reads(const ClusterConfig& config) {
   const ClusterConfig defaults;
   const std::string_view option = config.reads != defaults.reads ? "reads" : "replica_misses";
   if (config.reads == defaults.reads && config.replica_misses == defaults.replica_misses) {
     return std::nullopt;
   }
   const std::string name = "option " + std::string(option);
-  if (traits.options != OptionGroup::redis) {
-    return problem(name + " is " + only_for(OptionGroup::redis));
-  }
   if (config.routing == RoutingKind::ring) {
     return problem(name + " needs routing=cluster: servers that stand alone have no replicas");
   }
@@ -173,26 +171,13 @@ Found check_reads(const ClusterConfig& config, const EndpointTraits& traits) {
 
 Found check_kind_options(const ClusterConfig& config, const EndpointTraits& traits) {
   if (auto wrong = check_paths(config)) return wrong;
-  if (auto wrong = check_reads(config, traits)) return wrong;
-  if (auto wrong = check_hosts(config, traits)) return wrong;
+  if (auto wrong = check_reads(config)) return wrong;
+  if (auto wrong = check_hosts(config)) return wrong;
   if (config.failover == FailoverMode::rehash && !traits.features.has(Feature::rehash)) {
     return problem("option failover=rehash is not supported at " + std::string(traits.scheme) +
                    "://");
   }
-  const bool with_engines = !config.embedded_name.empty() || !config.engine_options.empty();
-  if (with_engines && traits.options != OptionGroup::engines) {
-    return problem("options of engines are " + only_for(OptionGroup::engines));
-  }
-  if (traits.options != OptionGroup::memcached) {
-    const std::string reason = " is " + only_for(OptionGroup::memcached);
-    if (config.ring != RingProfile::none) return problem("option ring" + reason);
-    if (config.protocol != MemcachedProtocol::automatic) return problem("option protocol" + reason);
-  }
-  if (traits.options != OptionGroup::redis) {
-    if (config.routing != RoutingKind::cluster) {
-      return problem("option routing is " + only_for(OptionGroup::redis));
-    }
-  } else if (config.routing == RoutingKind::cluster) {
+  if (servers_decide(config)) {
     if (auto wrong = check_routing(config)) return wrong;
   }
   if (config.ring != RingProfile::none && config.locator != LocatorKind::ring) {
@@ -206,14 +191,21 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
                  " is a name");
 }
 
+// Options that servers of this kind do not have.
+Found check_groups(const ClusterConfig& config, const EndpointTraits& traits) {
+  for (const Option& option : option_table()) {
+    if (has_group(traits, config.tls, option.group) || !is_given(config, option)) continue;
+    return problem("option " + std::string(option.name) + " is " + only_for(option.group));
+  }
+  if (config.engine_options.empty() || has_group(traits, config.tls, OptionGroup::engines)) {
+    return std::nullopt;
+  }
+  return problem("options of engines are " + only_for(OptionGroup::engines));
+}
+
 Found check_tls(const ClusterConfig& config, const EndpointTraits& traits) {
   if (config.tls && traits.tls_scheme.empty()) {
     return problem(std::string(traits.scheme) + ":// has no TLS");
-  }
-  for (const Option& option : option_table()) {
-    if (option.group != OptionGroup::tls || config.tls) continue;
-    if (option.access.get(config).text.empty()) continue;
-    return problem("option " + std::string(option.name) + " is " + only_for(OptionGroup::tls));
   }
   const std::string& name = config.tls_name;
   if (!name.empty() && check_host(name, name.find(':') != name.npos)) {
@@ -236,6 +228,7 @@ Found check_options(const ClusterConfig& config) {
                    ", below pool_min, which is " + std::to_string(config.pool_min));
   }
   const EndpointTraits& traits = protocol::traits_of(config.kind);
+  if (auto wrong = check_groups(config, traits)) return wrong;
   if (auto wrong = check_tls(config, traits)) return wrong;
   return check_kind_options(config, traits);
 }
@@ -255,13 +248,8 @@ Found check_login_source(const ClusterConfig& config, LoginFrom from) {
     return problem(
         "the program's credentials take the place of user, password, password_file and token_file");
   }
-  const OptionGroup group = protocol::traits_of(config.kind).options;
-  const bool other_method = config.auth_method != ClusterConfig().auth_method;
-  if (group != OptionGroup::mqtt && (token_file || other_method)) {
-    return problem(std::string("option ") + (token_file ? "token_file" : "auth_method") + " is " +
-                   only_for(OptionGroup::mqtt));
-  }
-  if (other_method && !token_file) return problem("option auth_method needs token_file");
+  if (config.auth_method != ClusterConfig().auth_method && !token_file)
+    return problem("option auth_method needs token_file");
   return std::nullopt;
 }
 
@@ -274,8 +262,8 @@ Found check_login(const ClusterConfig& config, LoginFrom from) {
     return problem(std::string(to_string(config.kind)) + ":// takes no user and no password");
   }
   if (auto wrong = check_login_source(config, from)) return wrong;
-  const bool wants_user = protocol::traits_of(config.kind).options == OptionGroup::memcached;
-  if (wants_user && from != LoginFrom::callback && config.user.empty() && !secret.empty()) {
+  if (protocol::traits_of(config.kind).needs_user && from != LoginFrom::callback &&
+      config.user.empty() && !secret.empty()) {
     return problem("there is a password without a user name, which " +
                    std::string(to_string(config.kind)) + ":// needs");
   }

@@ -60,16 +60,17 @@ constexpr Access choice() {
             using Field = std::remove_reference_t<decltype(config.*Member)>;
             config.*Member = static_cast<Field>(value.number);
           },
-          nullptr};
+          [](const Config& config) {
+            return OptionValue{static_cast<std::uint64_t>(config.*Member), {}};
+          }};
 }
-constexpr Access ring{[](Config& config, const OptionValue& value) {
-                        config.locator = LocatorKind::ring;
-                        config.ring = value.text == "libmemcached" ? RingProfile::libmemcached
-                                      : value.text == "spymemcached"
-                                          ? RingProfile::spymemcached
-                                          : RingProfile::libmemcached_weighted;
-                      },
-                      nullptr};
+// No ring of another client is no choice: the first of them is 1.
+constexpr Access ring{
+    [](Config& config, const OptionValue& value) {
+      config.locator = LocatorKind::ring;
+      config.ring = static_cast<RingProfile>(1 + value.number);
+    },
+    [](const Config& config) { return OptionValue{static_cast<std::uint64_t>(config.ring), {}}; }};
 // No time to live is as good as the longest.
 constexpr Access default_ttl{
     [](Config& config, const OptionValue& value) {
@@ -252,6 +253,11 @@ std::string_view json_fault(OptionType type, Written written) noexcept {
 }
 
 bool in_range(const Option& option, std::uint64_t number) {
+  if (option.type == Type::choice) {
+    const auto choices =
+        std::ranges::count(option.choices, '|') + (option.fallback.empty() ? 2 : 1);
+    return number < static_cast<std::uint64_t>(choices);
+  }
   if (number < option.low || number > option.high) return false;
   return option.type != Type::power_of_two || std::has_single_bit(number);
 }
@@ -330,6 +336,11 @@ std::string only_for(Group group) {
   const auto row = std::ranges::find(kinds, group, &protocol::EndpointTraits::options);
   const std::string_view scheme = row == kinds.end() ? "no kind" : row->scheme;
   return "for " + std::string(scheme) + ":// only";
+}
+
+bool is_given(const ClusterConfig& config, const Option& option) {
+  if (option.access.get == nullptr) return false;
+  return option.access.get(config) != option.access.get(ClusterConfig());
 }
 
 const Option* find_option(std::string_view name) noexcept {

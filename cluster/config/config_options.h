@@ -34,12 +34,14 @@ enum class OptionType : std::uint8_t {
 struct OptionValue {
   std::uint64_t number = 0;  // boolean 0 or 1, integers, bytes, milliseconds, place of a choice
   std::string_view text;     // as given
+
+  friend bool operator==(const OptionValue&, const OptionValue&) = default;
 };
 
 // How an option is stored and read back.
 struct OptionAccess {
   void (*set)(ClusterConfig&, const OptionValue&);  // null for engine options
-  OptionValue (*get)(const ClusterConfig&);         // null for engine options and choices
+  OptionValue (*get)(const ClusterConfig&);         // null for engine options
 };
 
 struct Option {
@@ -62,6 +64,8 @@ struct Option {
 std::span<const Option> option_table() noexcept;
 // Null if there is none of this name.
 const Option* find_option(std::string_view name) noexcept;
+// True if it differs from its default. Engine options are not looked at.
+bool is_given(const ClusterConfig& config, const Option& option);
 // Why others have no options of this group: "for memcached:// only".
 std::string only_for(protocol::OptionGroup group);
 // What a value must be: "an integer from 1 to 64".

@@ -65,8 +65,25 @@ TEST(ConfigCheck, ChecksEachOption) {
   EXPECT_NE(verdict([](auto& c) { c.client_id = ""; }), "");
   EXPECT_EQ(verdict([](auto& c) { c.pool_min = 2; }),
             "option pool_max is 1, below pool_min, which is 2");
-  EXPECT_EQ(verdict([](auto& c) { c.embedded_name = "x"; }),
+}
+
+TEST(ConfigCheck, AnOptionOfAnotherKindIsRefusedByName) {
+  EXPECT_EQ(verdict([](auto& c) { c.embedded_name = "x"; }), "option name is for embedded:// only");
+  EXPECT_EQ(verdict([](auto& c) { c.engine_options = {{"max_keys", "1"}}; }),
             "options of engines are for embedded:// only");
+  EXPECT_EQ(verdict([](auto& c) { c.batch_connections = 3; }),
+            "option batch_connections is for memcached:// only");
+  EXPECT_EQ(verdict([](auto& c) { c.protocol = MemcachedProtocol::meta; }),
+            "option protocol is for memcached:// only");
+  EXPECT_EQ(verdict([](auto& c) { c.hosts = HostKind::names; }),
+            "option hosts is for redis:// only");
+}
+
+TEST(ConfigCheck, ANumberThatIsNoChoiceIsRefused) {
+  EXPECT_EQ(verdict([](auto& c) { c.failover = FailoverMode{2}; }),
+            "option failover is \"2\", not owner or rehash");
+  EXPECT_EQ(verdict([](auto& c) { c.ring = RingProfile{4}; }),
+            "option ring is \"4\", not libmemcached or libmemcached-weighted or spymemcached");
 }
 
 TEST(ConfigCheck, BoundsTheMemoryOfARing) {

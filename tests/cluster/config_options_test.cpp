@@ -6,21 +6,24 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <tuple>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace sheaf::cluster {
 namespace {
 
 using namespace std::chrono_literals;
 
-auto all(const ClusterConfig& c) {
-  return std::tuple(c.locator, c.slots, c.failover, c.allow_plain_password, c.timeout,
-                    c.connect_timeout, c.default_ttl ? c.default_ttl->milliseconds() : 0ms,
-                    c.value_limit, c.pool_min, c.pool_max, c.batch_connections, c.idle_timeout,
-                    c.busy_timeout, c.max_in_flight, c.max_bytes_in_flight, c.max_waiting,
-                    c.keep_alive, c.spin, c.log_keys, c.client_id, c.embedded_name,
-                    c.engine_options, c.tls_ca, c.tls_cert, c.tls_key, c.tls_name, c.tls_alpn,
-                    c.password_file, c.token_file, c.auth_method);
+// The values of all options.
+auto all(const ClusterConfig& config) {
+  std::vector<std::pair<std::uint64_t, std::string>> values;
+  for (const Option& option : option_table()) {
+    if (option.judged_by_engine()) continue;
+    const OptionValue value = option.access.get(config);
+    values.emplace_back(value.number, value.text);
+  }
+  return std::pair(values, config.engine_options);
 }
 
 // The configuration after one option, or the defaults if it is refused.
