@@ -32,9 +32,9 @@ std::string command(std::initializer_list<std::string_view> arguments) {
 }
 
 // One client of a host. It acknowledges what it receives and keeps all packets.
-class Peer {
+class HostClient {
  public:
-  Peer(Host& host, std::string client_id, std::int64_t now = 0)
+  HostClient(Host& host, std::string client_id, std::int64_t now = 0)
       : id_(std::move(client_id)), now_(now), connection_(host.connect(at(now))) {
     send(connect(id_));
   }
@@ -126,7 +126,7 @@ constexpr const char* deleted_payload = "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n"
 
 TEST(Host, AnswersARequestWithTheDocumentedBytes) {
   Host host{HostOptions{}};
-  Peer client(host, "client-id1");
+  HostClient client(host, "client-id1");
   EXPECT_TRUE(client.read().empty());
   const std::string topic =
       statestore::response_topic(statestore::ResponseTopicForm::dotnet, "client-id1");
@@ -151,8 +151,8 @@ TEST(Host, AnswersARequestWithTheDocumentedBytes) {
 
 TEST(Host, ServesSeveralClientsFromOneStore) {
   Host host{HostOptions{}};
-  Peer one(host, "one");
-  Peer two(host, "two");
+  HostClient one(host, "one");
+  HostClient two(host, "two");
   EXPECT_EQ(one.ask({"SET", "key", "value"}), "+OK\r\n");
   EXPECT_EQ(two.ask({"GET", "key"}), "$5\r\nvalue\r\n");
   EXPECT_EQ(two.ask({"SET", "key", "value", "NX"}), ":-1\r\n");
@@ -163,8 +163,8 @@ TEST(Host, ServesSeveralClientsFromOneStore) {
 
 TEST(Host, PushesNotificationsToWatchersAndNamesThemReady) {
   Host host{HostOptions{}};
-  Peer watcher(host, "watcher");
-  Peer writer(host, "writer");
+  HostClient watcher(host, "watcher");
+  HostClient writer(host, "writer");
   EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
   while (host.poll_ready() != nullptr) {
   }
@@ -184,8 +184,8 @@ TEST(Host, PushesOnlyToSubscribersInThatMode) {
   HostOptions options;
   options.engine.notify = NotifyMode::subscribed;
   Host host(options);
-  Peer watcher(host, "watcher");
-  Peer writer(host, "writer");
+  HostClient watcher(host, "watcher");
+  HostClient writer(host, "writer");
   EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
   EXPECT_TRUE(watcher.payloads().empty());
@@ -198,7 +198,7 @@ TEST(Host, PushesOnlyToSubscribersInThatMode) {
 
 TEST(Host, ExpiresAtItsDeadlineWithoutAnyAccess) {
   Host host{HostOptions{}};
-  Peer client(host, "client");
+  HostClient client(host, "client");
   EXPECT_EQ(client.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
   EXPECT_EQ(client.ask({"SET", "key", "v", "PX", "1500"}), "+OK\r\n");
   EXPECT_THAT(client.payloads(), testing::ElementsAre(written_payload));
@@ -213,15 +213,15 @@ TEST(Host, ExpiresAtItsDeadlineWithoutAnyAccess) {
 
 TEST(Host, ForgetsWatchesWithTheConnection) {
   Host host{HostOptions{}};
-  Peer writer(host, "writer");
+  HostClient writer(host, "writer");
   {
-    Peer watcher(host, "watcher");
+    HostClient watcher(host, "watcher");
     EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
     watcher.close();
     host.release(watcher.connection());
   }
   EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
-  Peer again(host, "watcher");
+  HostClient again(host, "watcher");
   EXPECT_EQ(writer.ask({"SET", "key", "v"}), "+OK\r\n");
   EXPECT_TRUE(again.payloads().empty());
   EXPECT_EQ(again.ask({"KEYNOTIFY", "key", "STOP"}), ":0\r\n");
@@ -230,18 +230,18 @@ TEST(Host, ForgetsWatchesWithTheConnection) {
 
 TEST(Host, ReleaseWithoutAnEndForgetsWatchesToo) {
   Host host{HostOptions{}};
-  Peer watcher(host, "watcher");
+  HostClient watcher(host, "watcher");
   EXPECT_EQ(watcher.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
   host.release(watcher.connection());
-  Peer again(host, "watcher");
+  HostClient again(host, "watcher");
   EXPECT_EQ(again.ask({"KEYNOTIFY", "key", "STOP"}), ":0\r\n");
 }
 
 TEST(Host, GivesAClientIdToTheLatestConnection) {
   Host host{HostOptions{}};
-  Peer old(host, "same");
+  HostClient old(host, "same");
   EXPECT_EQ(old.ask({"KEYNOTIFY", "key"}), "+OK\r\n");
-  Peer taker(host, "same");
+  HostClient taker(host, "same");
   EXPECT_EQ(old.disconnect_code(), ReasonCode::session_taken_over);
   EXPECT_TRUE(old.connection().closed());
   EXPECT_EQ(taker.ask({"SET", "key", "v"}), "+OK\r\n");
@@ -254,8 +254,8 @@ TEST(Host, GivesAClientIdToTheLatestConnection) {
 
 TEST(Host, NamesClientsThatBringNoName) {
   Host host{HostOptions{}};
-  Peer first(host, "");
-  Peer second(host, "");
+  HostClient first(host, "");
+  HostClient second(host, "");
   first.read();
   second.read();
   EXPECT_NE(first.connection().session().client_id(), second.connection().session().client_id());
@@ -267,23 +267,23 @@ TEST(Host, EndsTheConnectionForAForbiddenResponseTopic) {
   for (const std::string& topic :
        {std::string(statestore::request_topic), std::string(statestore::notification_root),
         std::string(statestore::notification_root) + "/x", std::string("a/+"), std::string("#")}) {
-    Peer client(host, "client");
+    HostClient client(host, "client");
     client.send(publish(1, 1, statestore::request_topic, command({"SET", "key", "v"}),
                         client.request_properties(topic, "c")));
     EXPECT_EQ(client.disconnect_code(), ReasonCode::protocol_error) << topic;
     EXPECT_TRUE(client.connection().closed());
     host.release(client.connection());
   }
-  Peer client(host, "client");
+  HostClient client(host, "client");
   EXPECT_EQ(client.ask({"GET", "key"}), "$-1\r\n");
 }
 
 TEST(Host, RefusesForgedNotificationsAndRoutesNothing) {
   Host host{HostOptions{}};
-  Peer other(host, "other");
+  HostClient other(host, "other");
   other.send(subscribe(1, {"#"}));
   other.read();
-  Peer client(host, "client");
+  HostClient client(host, "client");
   client.read();
   client.control.clear();
   client.send(publish(1, 1, statestore::notification_topic("other", "key"), deleted_payload) +
@@ -298,7 +298,7 @@ TEST(Host, RefusesForgedNotificationsAndRoutesNothing) {
 
 TEST(Host, AnswersASyntaxErrorToOtherShapesOfRequests) {
   Host host{HostOptions{}};
-  Peer client(host, "client");
+  HostClient client(host, "client");
   client.send(publish(0, 0, statestore::request_topic, command({"SET", "key", "v"}),
                       client.request_properties("r", "c")));
   EXPECT_THAT(client.payloads(), testing::ElementsAre("-ERR syntax error\r\n"));
@@ -313,7 +313,7 @@ TEST(Host, AnswersASyntaxErrorToOtherShapesOfRequests) {
 
 TEST(Host, ExecutesARepeatedRequestOnce) {
   Host host{HostOptions{}};
-  Peer client(host, "client");
+  HostClient client(host, "client");
   client.request({"SET", "key", "v", "NX"}, "same");
   client.request({"SET", "key", "v", "NX"}, "same");
   EXPECT_THAT(client.payloads(), testing::ElementsAre("+OK\r\n", "+OK\r\n"));
@@ -471,7 +471,7 @@ TEST(Host, EndsSilentClientsInTime) {
 
 TEST(Host, CarriesTenMebibytesAndBinaryKeysInSmallPieces) {
   Host host{HostOptions{}};
-  Peer client(host, "client");
+  HostClient client(host, "client");
   std::string key;
   for (int c = 0; c < 256; ++c) key += static_cast<char>(c);
   std::string value(10u << 20, '\0');
@@ -491,7 +491,7 @@ TEST(Host, AFloodOfRequestsByAClientThatDoesNotReadStopsAtABound) {
   HostOptions options;
   options.session.pause_above = 10'000;
   Host host(options);
-  Peer client(host, "client");
+  HostClient client(host, "client");
   EXPECT_EQ(client.ask({"SET", "key", std::string(1000, 'v')}), "+OK\r\n");
   std::string flood;
   for (std::uint16_t id = 1; id <= 1000; ++id) {
@@ -505,7 +505,7 @@ TEST(Host, AFloodOfRequestsByAClientThatDoesNotReadStopsAtABound) {
 
 TEST(Host, RefusesAWatchThatNoTopicCanName) {
   Host host{HostOptions{}};
-  Peer client(host, std::string(32'000, 'i'));
+  HostClient client(host, std::string(32'000, 'i'));
   const std::string key(1'000, 'k');
   EXPECT_EQ(client.ask({"KEYNOTIFY", key}), "-ERR syntax error\r\n");
   EXPECT_EQ(client.ask({"SET", key, "v"}), "+OK\r\n");
@@ -515,7 +515,7 @@ TEST(Host, RefusesAWatchThatNoTopicCanName) {
 // Two clients; one of them sends damaged bytes. The other must not notice.
 TEST(Host, DamagedConversationsHurtOnlyTheirSender) {
   Host host{HostOptions{}};
-  Peer good(host, "good");
+  HostClient good(host, "good");
   EXPECT_EQ(good.ask({"SET", "key", "value"}), "+OK\r\n");
   Random random(7);
   for (int round = 0; round < 3000; ++round) {
