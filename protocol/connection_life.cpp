@@ -94,7 +94,7 @@ std::optional<Reason> ConnectionLife::not_ready() const noexcept {
   return closed() ? close_reason_.reason : Reason::node_down;
 }
 
-// What would be known of a request if its frame was cut off here.
+// How far a request would have got if its frame were cut off here.
 Sent ConnectionLife::sent_if_cut(const OpenRequest& request) const noexcept {
   if (request.only_reads) return Sent::no;
   switch (output_.progress(request.frame)) {
@@ -124,7 +124,7 @@ Sent ConnectionLife::cancel(Ticket ticket) {
   const Sent if_cut = sent_if_cut(*request);
   const Sent if_whole = request->only_reads ? Sent::no : Sent::maybe;
   requests_.abandon(*request);
-  if (!output_.needs_borrowed(frame)) return if_whole;  // what is left of it will leave
+  if (!output_.needs_borrowed(frame)) return if_whole;  // the rest of it will leave
   guarded([this] {
     end({Reason::connection_lost, "a request was given up while its value was being sent"});
   });
@@ -140,7 +140,7 @@ Step ConnectionLife::become_ready(Event& event) noexcept {
   return Step::event;
 }
 
-// What has not begun never leaves. A frame that is half written cannot be followed by a farewell.
+// Frames that have not begun never leave. A half-written frame cannot be followed by a farewell.
 void ConnectionLife::end(CloseReason reason, std::string_view farewell) {
   if (closed()) return;
   const bool let_in = state_ == State::accepted || state_ == State::ready;

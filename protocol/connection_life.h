@@ -2,24 +2,24 @@
 
 // ConnectionLife: what every session does about its connection, whatever its protocol: input and
 // output, the limit of the handshake, keep-alive, and the end with its reason. The parts of a
-// session share it; SessionBase (session_base.h) makes the contract of Session of it.
+// session share it; SessionBase (session_base.h) implements the contract of Session with it.
 //
 // | state    | input                                    | then                     | next     |
 // |----------|------------------------------------------|--------------------------|----------|
 // | idle     | start()                                  | the session greets       | greeting |
 // | greeting | accept(): the server has let us in       |                          | accepted |
-// | greeting | become_ready(), for there is no more     | event ready              | ready    |
+// | greeting | become_ready(), if nothing else remains  | event ready              | ready    |
 // | accepted | become_ready()                           | event ready              | ready    |
 // | greeting, accepted | the limit of the handshake     | end                      | closed   |
 // | ready    | silence                                  | the session asks a no-op | ready    |
 // | ready    | no answer to that                        | end                      | closed   |
 // | any      | end() of any reason, the stream's end    | events failed, closed    | closed   |
 //
-// The first reason to end is the one that is reported, once, after every open request has failed
-// with an event of its own. At the end nothing more leaves but a farewell, and that only to a
-// server that has let us in and is not in the middle of a frame.
+// Only the first reason to end is reported, once, after every open request has failed with an event
+// of its own. After the end nothing more leaves except a farewell, and that only to a server that
+// has accepted us and is not in the middle of a frame.
 //
-// Without memory the connection ends; nothing is thrown out of a session.
+// If memory runs out the connection ends; a session throws nothing.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -41,22 +41,22 @@
 
 namespace sheaf::protocol {
 
-// What a step through the input has come to.
+// The result of one step through the input.
 enum class Step : std::uint8_t {
-  need_input,   // no whole message is buffered: nothing before more input or a cancelled request
+  need_input,   // no whole message is buffered; more input or a cancelled request is needed
   need_output,  // the next event waits until more of the output has left
-  again,        // something is done, without an event
+  again,        // something was done, without an event
   event         // the event is filled in
 };
 
 struct LifeOptions {
-  std::size_t input_limit = 0;                   // of bytes that wait to be parsed
+  std::size_t input_limit = 0;                   // bytes that may wait to be parsed
   std::chrono::milliseconds handshake_limit{0};  // from start() to ready
-  std::chrono::milliseconds keep_alive{0};       // longest silence before a no-op; 0 = any
-  std::chrono::milliseconds answer_limit{0};     // for its answer
+  std::chrono::milliseconds keep_alive{0};       // longest silence before a no-op; 0 = no limit
+  std::chrono::milliseconds answer_limit{0};     // for the answer to the no-op
   KeepAlive::Silence silence = KeepAlive::Silence::of_server;
-  // How sentences name things: "the server did not answer GREETING in time" and what is to be
-  // added; "the server did not answer NO_OP in time".
+  // Names for error texts: "the server did not answer GREETING in time", with a hint to append;
+  // "the server did not answer NO_OP in time".
   std::string_view greeting{};
   std::string_view greeting_hint{};
   std::string_view no_op{};
@@ -83,20 +83,20 @@ class ConnectionLife {
   const CloseReason& close_reason() const noexcept { return close_reason_; }
   Now last_input() const noexcept { return last_input_; }
 
-  // ---- what the parts of a session decide
+  // ---- decisions of the session's parts
   void accept() noexcept { state_ = State::accepted; }
   Step become_ready(Event& event) noexcept;
-  // True once the frame has left whole: only then may there be an answer to it.
+  // True once the whole frame has left: only then can it have an answer.
   bool has_left(OutputQueue::FrameId frame) const noexcept {
     return output_.progress(frame) == OutputQueue::Progress::written;
   }
   void end(CloseReason reason, std::string_view farewell = {});
-  // The same for a parser, which has nothing more to do then.
+  // The same for a parser, which has nothing more to do afterwards.
   Step end_with(Reason reason, std::string text, bool permanent = false);
   Step broken(std::string_view what, std::string_view farewell = {});
-  // Ends once the event that is being filled in has been polled. Until then nothing is taken.
+  // Ends once the event that is being filled in has been polled. Until then nothing is accepted.
   void end_after_event(CloseReason reason) noexcept { end_next_ = std::move(reason); }
-  // Runs `action`; if memory ends in it, the connection ends.
+  // Runs `action`; if it runs out of memory, the connection ends.
   template <class Action>
   void guarded(const Action& action) {
     try {
@@ -106,18 +106,18 @@ class ConnectionLife {
     }
   }
 
-  // ---- what a session passes on
+  // ---- calls that a session passes on
   void start(Now now) noexcept;
   std::span<std::byte> input_space();
   void on_input(std::size_t size, Now now) noexcept;
   void on_output(std::size_t size, Now now);
   void on_eof();
-  // Nothing, if a request may be submitted as far as the state goes.
+  // Nothing, if the state allows a request to be submitted.
   std::optional<Reason> not_ready() const noexcept;
   Sent cancel(Ticket ticket);
   std::optional<Deadline> poll_deadline(Deadline own) const noexcept;
-  // True if the handshake is over and the connection goes on. The rest of a deadline is the
-  // session's: its own chores, then, if ask_no_op() is true, a no-op.
+  // True if the handshake is over and the connection continues. The session handles the rest of a
+  // deadline: its own chores, then a no-op if ask_no_op() is true.
   bool check_handshake();
   bool ask_no_op(Now now);
   // True if there may be input to parse.
@@ -125,7 +125,7 @@ class ConnectionLife {
     if (end_next_ && !closed()) end(std::move(*end_next_));
     return !closed();
   }
-  // After the end: an open request that fails, then the end itself.
+  // After the end: the next open request that fails, then the end itself.
   bool next_failure(Event& event);
 
  private:

@@ -53,7 +53,7 @@ constexpr FeatureSet store_features = {Feature::fencing,
                                        Feature::watch,
                                        Feature::lists,
                                        Feature::locks};
-// A fence, and what is made with fences, means nothing to the node that stands in for another.
+// A fence, and what is built on fences, means nothing to a node that replaces another.
 constexpr FeatureSet store_one_home = {Feature::fencing, Feature::watch, Feature::lists,
                                        Feature::locks};
 
@@ -78,7 +78,7 @@ constexpr FeatureSet redis_features = {Feature::if_absent_or_equal,
                                        Feature::locks,
                                        Feature::commands};
 
-// In the order in which sentences name them.
+// In the order in which sentences list them.
 constexpr std::array table{
     EndpointTraits{
         .kind = EndpointKind::state_store,

@@ -1,8 +1,8 @@
 #pragma once
 
-// The kinds of endpoint, as a table: one row for each, with all that the layers above need to know
-// of it. Nobody else compares an EndpointKind: whoever needs to know what a kind does asks its row
-// for that one property. ARCHITECTURE.md, "Adding an endpoint kind".
+// The kinds of endpoint, as a table: one row for each, with everything that the layers above need
+// to know about it. No other code compares an EndpointKind: code that depends on what a kind does
+// reads that one property from its row. ARCHITECTURE.md, "Adding an endpoint kind".
 //
 // Thread rule: constant data and pure functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -27,27 +27,27 @@
 
 namespace sheaf::protocol {
 
-// How its servers are reached.
+// How the servers of a kind are reached.
 enum class Transport : std::uint8_t {
   tcp,     // host and port
   engines  // state store engines in this process; a server is the number of one
 };
 
-// What its conditional requests compare. It decides how locks are taken and renewed, how the head
-// of a list is committed, and how the right to compute a value is settled.
+// What a kind's conditional requests compare. It decides how locks are taken and renewed, how the
+// head of a list is committed, and how the right to compute a value is granted.
 enum class Compares : std::uint8_t {
   values,   // and fencing tokens, if it has Feature::fencing
   versions  // compare-and-set
 };
 
-// Options of a configuration: those of every kind, and those that few kinds have beside them.
+// Options of a configuration: those of every kind, and those that only few kinds have.
 enum class OptionGroup : std::uint8_t {
   common,
   mqtt,
   memcached,
   engines,
   redis,
-  tls  // not of kinds, but of all that are reached over TLS
+  tls  // not of a kind, but of every connection over TLS
 };
 
 class FeatureSet {
@@ -72,54 +72,54 @@ struct EndpointTraits {
   using LargestValue = std::uint64_t(const ClusterConfig&, std::size_t key_size);
 
   EndpointKind kind;
-  std::string_view scheme;  // of a URI, and the `kind` of a JSON cluster
-  std::string_view system;  // what traces call it: db.system.name of OpenTelemetry
+  std::string_view scheme;  // in a URI; also the `kind` of a JSON cluster
+  std::string_view system;  // its name in traces: db.system.name of OpenTelemetry
   Transport transport = Transport::tcp;
   std::uint16_t default_port = 0;  // Transport::tcp
   std::string_view tls_scheme{};   // over TLS; empty: never
-  std::uint16_t tls_port = 0;      // the default port there
+  std::uint16_t tls_port = 0;      // the default port over TLS
   MakeSessions* make_sessions = nullptr;
-  MakeMap* make_map = nullptr;  // gives null where the configuration decides who owns what
-  MakeCommands* make_commands = nullptr;  // of those with Feature::commands
+  MakeMap* make_map = nullptr;            // returns null if the configuration decides who owns what
+  MakeCommands* make_commands = nullptr;  // for kinds with Feature::commands
   FeatureSet features = {};
-  FeatureSet one_home = {};  // of these, what is missing with failover=rehash
+  FeatureSet one_home = {};  // features that are missing with failover=rehash
   Compares compares = Compares::values;
   // What one connection returned, a version or a lock, may mean nothing on another one.
   bool binds_connections = true;
-  bool has_leases = false;      // one of those who miss a key wins the right to compute it
-  bool lists_fleet = false;     // a server may be asked who belongs to its fleet
+  bool has_leases = false;      // one caller that misses a key wins the right to compute it
+  bool lists_fleet = false;     // a server can list the members of its fleet
   std::size_t longest_key = 0;  // bytes; 0 = longer than any key of a list
-  LargestValue* largest_value = nullptr;  // bytes beside a key of this size; null = value_limit
+  LargestValue* largest_value = nullptr;  // bytes next to a key of this size; null = value_limit
   OptionGroup options = OptionGroup::common;
-  bool takes_tokens = false;  // a token may log in, in the place of user and password
-  bool needs_user = false;    // a password alone is no log-in
-  // Which of two versions of a key, of notifications and reads, is newer.
+  bool takes_tokens = false;  // a token may log in instead of user and password
+  bool needs_user = false;    // a password alone is not a login
+  // Which of two versions of a key, from notifications and reads, is newer.
   CompareVersions compare_versions = [](std::string_view, std::string_view) noexcept {
     return VersionOrder::unknown;
   };
 };
 
-// True if its configurations may have options of the group, with TLS or without.
+// True if the kind's configurations may have options of the group, with TLS or without.
 constexpr bool has_group(const EndpointTraits& traits, bool tls, OptionGroup group) noexcept {
   return group == OptionGroup::common || group == traits.options ||
          (group == OptionGroup::tls && tls);
 }
 
-// The rows of this program, alone in a file: a test program that defines this function has another
-// table (docs/design/0019-link-seams.md).
+// The rows of this program, in a file of their own: a test program that defines this function has
+// another table (docs/design/0019-link-seams.md).
 std::span<const EndpointTraits> endpoint_kinds() noexcept;
-// Those of the product.
+// The rows of the product.
 std::span<const EndpointTraits> product_kinds() noexcept;
 
-// The row of a kind. A number that is no kind has a row without sessions.
+// The row of a kind. A number outside the enum has a row without sessions.
 const EndpointTraits& traits_of(EndpointKind kind) noexcept;
-// The row of a scheme in lower case, with TLS or without; null if there is none.
+// The row of a scheme in lower case, with TLS or without; null if no kind has it.
 const EndpointTraits* find_scheme(std::string_view scheme) noexcept;
 
-// The schemes of all kinds, for sentences: "mqtt, memcached, embedded or redis". With a feature, of
-// the kinds that have it. `suffix` follows each: "://".
+// The schemes of all kinds, for sentences: "mqtt, memcached, embedded or redis"; with a feature,
+// only the kinds that have it. `suffix` follows each: "://".
 std::string list_schemes(std::string_view suffix, std::optional<Feature> feature = std::nullopt);
-// Those over TLS: "mqtts, memcacheds or rediss".
+// The schemes over TLS: "mqtts, memcacheds or rediss".
 std::string list_tls_schemes(std::string_view suffix);
 
 }  // namespace sheaf::protocol

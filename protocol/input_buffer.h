@@ -1,8 +1,8 @@
 #pragma once
 
-// InputBuffer: bytes received and not yet parsed, in one piece. Its memory follows what has really
-// arrived (at most twice that, and 64 KiB), never what a length field claims, and never passes its
-// limit.
+// InputBuffer: bytes received and not yet parsed, in one piece. Its memory follows what has
+// actually arrived (at most twice that, and 64 KiB), never what a length field claims, and never
+// exceeds its limit.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -24,12 +24,12 @@ class InputBuffer {
  public:
   static constexpr std::size_t usual_first = 32 * 1024;
 
-  // `first` bytes are taken when the first space is asked for, at most `limit`.
+  // The first space() allocates `first` bytes, at most `limit`.
   explicit InputBuffer(std::size_t limit, std::size_t first = usual_first) noexcept
       : limit_(limit), first_(first) {}
 
-  // Room for the next bytes; empty when `limit` unparsed bytes wait, or without memory. Views into
-  // the buffer end here.
+  // Room for the next bytes; empty when `limit` unparsed bytes wait, or if there is no memory.
+  // Invalidates views into the buffer.
   std::span<std::byte> space() noexcept {
     if (begin_ == end_) {
       begin_ = end_ = 0;
@@ -46,12 +46,12 @@ class InputBuffer {
 
   std::string_view data() const noexcept { return as_text({bytes_.get() + begin_, end_ - begin_}); }
   void consumed(std::size_t size) noexcept { begin_ += std::min(size, end_ - begin_); }
-  // Passes over the next `size` bytes, also those that have not come yet.
+  // Skips the next `size` bytes, including those that have not arrived yet.
   void skip(std::size_t size) noexcept {
     skip_ += size;
     pass_over();
   }
-  // True while bytes to be skipped have not come. Then data() is empty.
+  // True while bytes to be skipped have not arrived. Then data() is empty.
   bool skipping() const noexcept { return skip_ > 0; }
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t limit() const noexcept { return limit_; }
@@ -59,7 +59,7 @@ class InputBuffer {
   bool out_of_memory() const noexcept { return end_ == capacity_ && capacity_ < limit_; }
 
  private:
-  static constexpr std::size_t smallest_read = 4 * 1024;  // below it a read is not worth its call
+  static constexpr std::size_t smallest_read = 4 * 1024;     // a smaller read is not worth its call
   static constexpr std::size_t kept_when_idle = 256 * 1024;  // what an idle connection may hold
 
   void pass_over() noexcept {

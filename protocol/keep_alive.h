@@ -1,7 +1,7 @@
 #pragma once
 
-// KeepAlive: when a connection that says nothing is asked for a sign of life, and when the answer
-// is overdue. The question is a no-op of the protocol; any byte that arrives answers it.
+// KeepAlive: when a silent connection is asked for a sign of life, and when the answer is overdue.
+// The question is a no-op of the protocol; any byte that arrives answers it.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -18,24 +18,24 @@ namespace sheaf::protocol {
 
 class KeepAlive {
  public:
-  // Whose silence counts: the server's, or that of either side, because the server, too, wants to
-  // hear something within a time.
+  // Whose silence counts: the server's, or that of either side, if the server also expects to hear
+  // from us in time.
   enum class Silence : std::uint8_t { of_server, of_either };
 
-  // After `interval` of silence a no-op is due, and its answer within `answer_limit` after it has
-  // left. An interval of 0: never.
+  // After `interval` of silence a no-op is due. Its answer is due `answer_limit` after the no-op
+  // has left. An interval of 0 means never.
   KeepAlive(Silence silence, Deadline interval, Deadline answer_limit) noexcept
       : silence_(silence), interval_(interval), answer_limit_(answer_limit) {}
 
   void start(Deadline now) noexcept { last_sent_ = last_received_ = now; }
-  // The server wants to hear from us more often than we meant to write.
+  // The server wants to hear from us more often than planned.
   void shorten(Deadline interval) noexcept { interval_ = std::min(interval_, interval); }
 
   void on_input(Deadline now) noexcept {
     last_received_ = now;
     question_.reset();
   }
-  // Bytes are about to be taken off `output`: an answer is owed only from then on.
+  // Bytes are about to be taken from `output`: an answer is owed only from then on.
   void on_output(const OutputQueue& output, Deadline now) noexcept {
     last_sent_ = now;
     if (question_ && output.progress(*question_) != OutputQueue::Progress::written) {

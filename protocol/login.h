@@ -1,7 +1,7 @@
 #pragma once
 
-// Login: as whom connections log in, and by what. A factory of sessions has a slot with the present
-// one; its sessions look there when they begin, and again when they are told that there is another.
+// Login: the user that connections log in as, and the proof. A session factory has a slot with the
+// current login. Its sessions read the slot when they begin, and again when it has changed.
 //
 // Thread rule: a login never changes, so any thread may read it; a slot belongs to one lane.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -21,37 +21,37 @@ namespace sheaf::protocol {
 struct Login {
   std::string user;    // empty: none
   Secret password;     // empty: none
-  std::string method;  // of MQTT 5's enhanced authentication; empty: none
-  Secret token;        // what that method sends
+  std::string method;  // for MQTT 5's enhanced authentication; empty: none
+  Secret token;        // what the method sends
 
   friend bool operator==(const Login&, const Login&) = default;
 };
 
-using SharedLogin = std::shared_ptr<const Login>;  // null: nobody logs in
+using SharedLogin = std::shared_ptr<const Login>;  // null: no login
 
 // Null if both are empty.
 SharedLogin make_login(std::string_view user, std::string_view password);
-// That of a configuration.
+// The login of a configuration.
 SharedLogin login_of(const ClusterConfig& config);
 
 struct LoginSlot {
   SharedLogin present;
 };
-// What sessions have of their factory's slot. Null: nobody logs in.
+// A session's view of its factory's slot. Null: no login.
 using SharedLoginSlot = std::shared_ptr<const LoginSlot>;
 
-// With which login one connection goes on.
+// The login that one connection uses.
 class UsedLogin {
  public:
   explicit UsedLogin(SharedLoginSlot slot) noexcept : slot_(std::move(slot)) {}
 
-  // From now on it is the present one. Null: nobody logs in.
+  // Uses the current login from now on, and returns it. Null: no login.
   const Login* take() noexcept;
-  // The one that was taken last.
+  // The login that was taken last.
   const Login* get() const noexcept { return used_.get(); }
-  // There is another one now.
+  // True if the current login differs from the one taken.
   bool stale() const noexcept;
-  // Null: nobody logs in.
+  // The current login. Null: no login.
   const Login* present() const noexcept {
     return slot_ == nullptr ? nullptr : slot_->present.get();
   }
@@ -61,11 +61,11 @@ class UsedLogin {
   SharedLogin used_;
 };
 
-// A refused login ends attempts for good, but only those with itself. If there is another one by
-// now, the next connection goes that way, and the refusal is no fault of the node.
+// A refused login ends attempts permanently, but only those with that login. If there is another
+// one by now, the next connection uses that, and the refusal is not the node's fault.
 CloseReason excused_if_stale(CloseReason refusal, const UsedLogin& login) noexcept;
 
-// What a server says, with "..." wherever it repeats a secret of the login. Null: nobody logs in.
+// The server's text, with "..." wherever it repeats a secret of the login. Null: no login.
 std::string without_secrets(std::string_view text, const Login* login);
 
 }  // namespace sheaf::protocol

@@ -1,8 +1,8 @@
 #pragma once
 
 // OpenRequests: the requests of one connection whose callers are still owed an event. Each protocol
-// has its own way to pair replies with requests and keeps them in a table of its own; this is what
-// the life of the connection needs to know of such a table.
+// pairs replies with requests in its own way, in a table of its own. This interface is what the
+// life of the connection needs from such a table.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -14,27 +14,27 @@
 
 namespace sheaf::protocol {
 
-// What a request of any protocol has.
+// What every protocol keeps of a request.
 struct OpenRequest {
   Ticket ticket;
   OutputQueue::FrameId frame = 0;
   bool acts_early = false;  // the server may act on it before all of it has left
-  bool only_reads = false;  // whatever has left of it changes nothing: it may be sent again
+  bool only_reads = false;  // it changes nothing, however much has left: it may be sent again
   Sent sent = Sent::no;     // what is known of it, once the connection has ended
 };
 
 class OpenRequests {
  public:
-  // How many callers are owed an event.
+  // Number of callers that are owed an event.
   virtual std::size_t waiting() const noexcept = 0;
-  // The request of a caller who is owed an event, or null.
+  // The request of a caller that is owed an event, or null.
   virtual OpenRequest* find(Ticket ticket) noexcept = 0;
-  // The next such request from `position` on, which moves to it; null after the last. Positions
-  // begin at 0 and hold while nothing is added or dropped.
+  // The next such request at or after `position`, which moves to it; null after the last. Positions
+  // begin at 0 and stay valid while nothing is added or dropped.
   virtual OpenRequest* next(std::size_t& position) noexcept = 0;
-  // Its caller has had its event, or wants none any more. The reply may still come.
+  // Its caller has had its event, or no longer wants one. The reply may still come.
   virtual void abandon(OpenRequest& request) noexcept = 0;
-  // The same, and no byte of it has left or will leave: nothing can come.
+  // The same, but no byte of it has left or will leave: no reply can come.
   virtual void drop(OpenRequest& request) noexcept = 0;
 
  protected:

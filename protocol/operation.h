@@ -1,7 +1,7 @@
 #pragma once
 
-// A protocol-neutral operation and its reply. A session encodes what its protocol has, and refuses
-// the rest as `unsupported` before a byte is written.
+// A protocol-neutral operation and its reply. A session encodes the operations that its protocol
+// has, and refuses the others as `unsupported` before a byte is written.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -17,25 +17,26 @@ namespace sheaf::protocol {
 
 enum class Verb : std::uint8_t {
   get,
-  get_many,  // gets of all `keys` as one request; unsupported where the protocol has no such thing
+  get_many,  // gets of all `keys` in one request; unsupported if the protocol has none
   set,
   remove,
-  probe,  // the protocol's own no-op that proves that the store answers; needs no key
+  probe,  // the protocol's own no-op, which proves that the store answers; needs no key
   clock,  // asks the node's clock; needs no key; unsupported where the endpoint has none
-  // From the answer on, changes of the key come as notifications on this connection, while it lives
-  // and the server owns the key; but see Reply::polls. Unsupported where there are no watches.
+  // After the answer, changes of the key come as notifications on this connection, as long as it is
+  // open and the server owns the key; but see Reply::polls. Unsupported if the endpoint has no
+  // watches.
   watch,
-  unwatch,         // ends that; absent: it was not watched
-  append,          // `value` after the present one; not_stored: there is none
-  prepend,         // before it
+  unwatch,         // ends a watch; absent: the key was not watched
+  append,          // `value` after the current one; not_stored: the key is absent
+  prepend,         // the same, before it
   increment,       // adds `delta` to a decimal number; absent, unless `initial` creates it
-  decrement,       // takes `delta` away, down to 0
+  decrement,       // subtracts `delta`, down to 0
   touch,           // gives the key the time to live `ttl`
   get_and_touch,   // both at once
   get_and_set,     // set; `value` is the one that was there before, or the key was absent
-  lease,           // get; the first who finds the key absent may compute it, for `ttl`
+  lease,           // get; the first caller that finds the key absent may compute it, for `ttl`
   server_version,  // `value` is the server's version; needs no key
-  stats,           // of the group named by `key` (empty: general); `value` is lines "NAME VALUE\n"
+  stats,           // group named by `key` (empty: general); `value` has lines "NAME VALUE\n"
   command          // `words` as they are; `value` is the bytes of the whole reply
 };
 std::string_view to_string(Verb verb) noexcept;
@@ -49,24 +50,24 @@ enum class Condition : std::uint8_t {
   if_version           // set, remove: the key must still be at `version`
 };
 
-// What an operation says beside its texts.
+// The parts of an operation that are not texts.
 struct OperationTerms {
   Verb verb = Verb::get;
   Condition condition = Condition::none;
   std::chrono::milliseconds ttl{0};  // 0 = never expires
-  // Monotonic; message expiry and the like are derived from it.
+  // Monotonic; message expiry and similar times are derived from it.
   std::chrono::nanoseconds deadline{0};
-  bool ttl_left = false;                 // get: asks for the rest of the value's life, too
-  std::uint32_t flags = 0;               // set: kept beside the value
+  bool ttl_left = false;                 // get: also asks for the rest of the value's life
+  std::uint32_t flags = 0;               // set: stored with the value
   std::uint64_t delta = 1;               // increment, decrement
-  std::optional<std::uint64_t> initial;  // increment, decrement: of a key that is absent
-  // The request, for one key, follows a Redirect of kind `ask`: the node is only about to own the
-  // key. Protocols that never redirect do not look at it.
+  std::optional<std::uint64_t> initial;  // increment, decrement: the value if the key is absent
+  // The request, for one key, follows a Redirect of kind `ask`: the node does not own the key yet.
+  // Protocols without redirects ignore it.
   bool asking = false;
 };
 
-// Views are borrowed: `key` and `version` are copied by submit(); `value`, `keys` and `words` must
-// live until the ticket's last event or cancel(). OwnedOperation keeps the texts, too.
+// Views are borrowed: submit() copies `key` and `version`; `value`, `keys` and `words` must live
+// until the ticket's last event or cancel(). OwnedOperation owns its texts.
 struct Operation : OperationTerms {
   std::string_view key;
   std::span<const std::string_view> keys{};   // get_many
@@ -76,11 +77,11 @@ struct Operation : OperationTerms {
   std::string_view version;  // if_version: as in a Reply
 };
 
-// Who may compute the value of a key that is absent or stale.
+// Which caller may compute the value of a key that is absent or stale.
 enum class Lease : std::uint8_t {
-  none,  // nobody was asked to
+  none,  // no lease was asked for
   won,   // this caller, for the time of the lease; it stores with if_version and Reply::version
-  taken  // somebody else does; wait, or do without
+  taken  // another caller; wait, or do without
 };
 
 enum class Status : std::uint8_t {
@@ -90,13 +91,13 @@ enum class Status : std::uint8_t {
   refused      // the server answered with an error: see reason and text
 };
 
-// What a node says that has not executed a request: where it belongs, or that it is to be sent
-// again. That is safe for every request.
+// The answer of a node that has not executed a request: where it belongs, or that it must be sent
+// again. Repeating it is safe for every request.
 struct Redirect {
   enum class Kind : std::uint8_t {
-    moved,  // from now on its slot is served there
-    ask,    // this request only, now, as one that is `asking`
-    later   // nobody serves it at the moment: again after a delay
+    moved,  // its slot is served there from now on
+    ask,    // this request only, now, marked `asking`
+    later   // no server serves it at the moment: try again after a delay
   };
   Kind kind = Kind::later;
   // The node has no name or address for the other: a map may know one. Else the host that answered.
@@ -119,11 +120,11 @@ struct Reply {
   std::optional<std::chrono::milliseconds> server_wall;  // clock
   std::optional<std::uint64_t> number;                   // increment, decrement: the new value
   Lease lease = Lease::none;                             // get, lease
-  bool stale = false;   // get, lease: the value is there but somebody called it out of date
-  bool unsure = false;  // of a key of get_many: only a get of it alone shows whether it is there
-  bool polls = false;   // watch: no notifications will come, the key is to be read now and then
+  bool stale = false;   // get, lease: the value is there but was marked out of date
+  bool unsure = false;  // for a key of get_many: only a get of it alone shows whether it exists
+  bool polls = false;   // watch: no notifications will come; the key must be read now and then
   std::optional<Redirect> redirect{};  // refused only; if there is one, nothing was executed
-  bool executed = false;  // refused only: the server did it; its reply is above a limit of ours
+  bool executed = false;  // refused only: the server did it, but its reply exceeds a limit of ours
 };
 
 }  // namespace sheaf::protocol

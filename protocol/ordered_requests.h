@@ -1,9 +1,9 @@
 #pragma once
 
 // OrderedRequests: the requests of one connection whose replies have not all come, in the order
-// they were written, for protocols that answer in that order. A reply is for the oldest request
-// that owes one. A cancelled request stays until its reply has passed, so that its reply can be
-// nobody else's.
+// they were written, for protocols that answer in that order. A reply belongs to the oldest request
+// that owes one. A cancelled request stays until its reply has passed, so that no other request can
+// get that reply.
 //
 // | state     | input                               | next      |
 // |-----------|-------------------------------------|-----------|
@@ -12,15 +12,15 @@
 // | waiting   | forget(): answered, or given up     | forgotten |
 // | waiting, forgotten | finish(): no reply will come | over    |
 //
-// What is over leaves the queue once everything before it is over, too.
+// A request that is over leaves the queue once every request before it is over, too.
 //
-// A request of several steps has a new place for each: move_to_end(). One that cannot be written
-// yet is set aside: it keeps its ticket, and owes no reply before take_back() gives it a place.
+// A request of several steps gets a new place for each: move_to_end(). One that cannot be written
+// yet is set aside: it keeps its ticket, and owes no reply until take_back() gives it a place.
 //
-// `Entry` is what the protocol keeps of a request; it derives from OrderedRequest. A queue of a
-// protocol may derive from this one.
+// `Entry` is what the protocol keeps of a request; it derives from OrderedRequest. A protocol may
+// derive its own queue from this one.
 //
-// No allocation once it has grown to the number of requests that are in flight together.
+// Nothing is allocated once the queue has grown to the number of requests in flight.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -41,7 +41,7 @@ namespace sheaf::protocol {
 struct OrderedRequest : OpenRequest {
   enum class State : std::uint8_t {
     waiting,    // its caller is owed an event
-    forgotten,  // cancelled, or nobody's: the reply is still to come
+    forgotten,  // cancelled, or without a caller: the reply is still to come
     over        // answered, or it never left
   };
 
@@ -49,7 +49,7 @@ struct OrderedRequest : OpenRequest {
   State state = State::over;
   bool aside = false;  // it has no place
 
-  // False for what the session asked by itself.
+  // False for requests that the session made itself.
   bool has_caller() const noexcept { return ticket.generation != 0; }
 };
 
@@ -60,37 +60,37 @@ class OrderedRequests : public OpenRequests {
 
   // Room for `count` more; the only member that may throw std::bad_alloc.
   void reserve(std::size_t count);
-  // A new request at the end; there must be room. With a ticket it is waiting, else forgotten.
+  // Adds a request at the end; there must be room. With a ticket it is waiting, else forgotten.
   Entry& add(bool with_ticket) noexcept;
 
   Entry* find(Ticket ticket) noexcept final;     // waiting
   Entry* find(std::uint32_t sequence) noexcept;  // not over
 
-  // The request has its next step after all others. With `owes` its old place stays, for a reply
-  // that is nobody's any more. May throw std::bad_alloc; then nothing has changed. Pointers to
-  // requests are void afterwards.
+  // Gives the request's next step a place after all others. With `owes` its old place stays, for a
+  // reply that no caller wants any more. May throw std::bad_alloc; then nothing has changed.
+  // Invalidates pointers to requests.
   Entry& move_to_end(Entry& request, bool owes = false);
   // The same, but it waits for take_back() first.
   void set_aside(Entry& request);
-  // Of those set aside the one that has waited longest, null if there is none. May throw
+  // Gives a place to the request that was set aside longest; null if none is set aside. May throw
   // std::bad_alloc; then nothing has changed.
   Entry* take_back();
   bool any_aside() const noexcept { return !aside_.empty(); }
 
-  // The oldest request that owes a reply, null if none does.
+  // The oldest request that owes a reply; null if none does.
   Entry* due() noexcept;
-  // The next one after it that owes a reply, null if none does.
+  // The next request after it that owes a reply; null if none does.
   const Entry* after(const Entry& request) const noexcept;
 
-  // The caller has its event, or wants none any more. Its ticket may be used again.
+  // The caller has its event, or no longer wants one. Its ticket may be used again.
   void forget(Entry& request) noexcept;
   // No reply will come (any more).
   void finish(Entry& request) noexcept;
 
-  // Requests in the queue, with those that are over but stand after one that is not, and with those
-  // that are set aside.
+  // Number of requests in the queue. Includes those that are over but follow one that is not, and
+  // those set aside.
   std::size_t size() const noexcept { return next_ - first_ + aside_.size(); }
-  // True if no reply is owed to anybody who ever had a ticket: what is out is the session's own.
+  // True if no reply is owed to a request that ever had a ticket, only to the session's own.
   bool only_own() const noexcept;
 
   std::size_t waiting() const noexcept final { return waiting_; }
@@ -117,12 +117,12 @@ class OrderedRequests : public OpenRequests {
   std::vector<Entry> ring_;  // its size is a power of two
   std::uint32_t mask_ = 0;
   std::uint32_t first_ = 0;  // sequence of the oldest
-  std::uint32_t next_ = 0;   // of the next new one
+  std::uint32_t next_ = 0;   // sequence of the next new one
   std::uint32_t due_ = 0;    // nothing before it owes a reply
-  std::vector<Slot> slots_;  // of tickets
+  std::vector<Slot> slots_;  // by the slot of a ticket
   std::vector<std::uint32_t> free_;
   std::size_t waiting_ = 0;
-  std::deque<Entry> aside_;  // waiting; forgotten ones go when their turn comes
+  std::deque<Entry> aside_;  // waiting; forgotten ones leave when their turn comes
 };
 
 template <class Entry>

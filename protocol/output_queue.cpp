@@ -11,7 +11,7 @@
 namespace sheaf::protocol {
 namespace {
 
-constexpr std::size_t kept_when_idle = 256 * 1024;  // what an idle connection may hold on to
+constexpr std::size_t kept_when_idle = 256 * 1024;  // what an idle connection may keep
 constexpr std::size_t slack_bytes = 64 * 1024;      // waste below this is not worth a copy
 constexpr std::size_t slack_frames = 64;
 
@@ -34,7 +34,7 @@ void OutputQueue::grow(std::size_t capacity) {
   wipe(larger);
 }
 
-// What lies behind the bytes, where some have been moved away from.
+// Wipes the bytes past the end, from which some have been moved away.
 void OutputQueue::wipe_rest() {
   if (!has_secrets_) return;
   const std::size_t size = bytes_.size();
@@ -91,7 +91,7 @@ std::span<const Bytes> OutputQueue::parts() {
     } else if (count < max_parts) {
       parts_[count++] = part;
     } else {
-      ++count;  // full: what follows must not be appended to the last part
+      ++count;  // full: later bytes must not be appended to the last part
     }
   };
   std::size_t skip = front_taken_;
@@ -141,7 +141,7 @@ void OutputQueue::pop_front() noexcept {
   ++first_;
 }
 
-// Gives back the space of what has left; copies only when that is less than what it frees.
+// Frees the space of what has left; copies only if that is less than what it frees.
 void OutputQueue::trim() {
   if (first_ == frames_.size()) {
     frames_.clear();

@@ -1,17 +1,17 @@
 #pragma once
 
 // OutputQueue: what a session wants to write, as frames of owned bytes, each with at most one
-// borrowed span (a large value that is not copied). Small neighbours lie side by side, so that one
+// borrowed span (a large value that is not copied). Small neighbours are contiguous, so that one
 // write carries many.
 //
-// A frame that has not begun can be erased: then nothing of it leaves. One that has begun leaves
-// whole, or the connection ends.
+// A frame that has not begun can be erased: then nothing of it leaves. A frame that has begun
+// leaves completely, or the connection ends.
 //
 // A frame may hold a secret. Its bytes are wiped once it has left, or when the queue is cleared or
-// ends, and no copy of them stays behind where the queue makes room.
+// destroyed. The queue leaves no copy of them when it reallocates.
 //
-// A gate after a frame keeps back those that come after it, until one that is to leave before them
-// is there.
+// A closed gate after a frame holds back later frames until one that must leave before them is
+// there.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -32,23 +32,22 @@ class OutputQueue {
  public:
   OutputQueue() = default;
   ~OutputQueue() { clear(); }
-  OutputQueue(OutputQueue&&) = default;  // the other one may only be destroyed then
+  OutputQueue(OutputQueue&&) = default;  // the source may only be destroyed afterwards
   OutputQueue(const OutputQueue&) = delete;
   OutputQueue& operator=(const OutputQueue&) = delete;
 
-  using FrameId =
-      std::uint64_t;  // ascending; never used again, except that of an erased last frame
+  using FrameId = std::uint64_t;  // ascending; never reused, except that of an erased last frame
   enum class Progress : std::uint8_t {
-    waiting,  // not a byte has left
+    waiting,  // no byte has left
     begun,    // some have
     written   // all have
   };
 
-  // A value up to this size is copied; a larger one is written from where it lies.
+  // A value up to this size is copied; a larger one is written from its own memory.
   static constexpr std::size_t copy_limit = 8 * 1024;
 
-  // Room for one more frame of `owned` bytes around a value of `value` bytes. May throw
-  // std::bad_alloc; building it does not.
+  // Makes room for one more frame of `owned` bytes around a value of `value` bytes. May throw
+  // std::bad_alloc; building the frame does not.
   void reserve(std::size_t owned, std::size_t value = 0);
 
   // Building a frame: append owned bytes to buffer(); call put_value() or borrow() at most once,
@@ -57,32 +56,32 @@ class OutputQueue {
   void put_value(std::string_view value);
   void borrow(std::string_view bytes);
   FrameId end();
-  // The same, of a frame with a secret, which is copied: reserve() has made room for all of it.
+  // The same for a frame with a secret, which is copied: reserve() has made room for all of it.
   FrameId end_secret();
 
-  // The next bytes to write, in a few pieces; valid until the next call that changes.
+  // The next bytes to write, in a few pieces; valid until the next call that changes the queue.
   std::span<const Bytes> parts();
-  // The first `size` bytes of them were taken.
+  // The kernel took the first `size` of these bytes.
   void taken(std::size_t size);
 
-  // The gate. Frames after the last one wait, until that is erased or the gate opens.
+  // The gate. Frames after the current last one wait, until that one is erased or the gate opens.
   void close_gate() noexcept;
   void open_gate() noexcept { gate_ = no_gate; }
-  // Opens it, and what was just built leaves before the frames that wait. Its new id.
+  // Opens the gate, and sends the frame just built ahead of those that wait. Returns its new id.
   FrameId pass_gate() noexcept;
 
   Progress progress(FrameId id) const noexcept;
   // True while the frame has begun and its borrowed bytes are not all written.
   bool needs_borrowed(FrameId id) const noexcept;
-  // Takes a waiting frame out.
+  // Removes a waiting frame.
   void erase(FrameId id);
   void clear() noexcept;
 
   bool empty() const noexcept { return pending_ == 0; }
   std::size_t size() const noexcept { return pending_; }
-  // True if a frame has begun and is not finished: nothing but its rest may follow.
+  // True if a frame has begun and is not finished: only its rest may follow.
   bool half_written() const noexcept { return front_taken_ > 0; }
-  // Of owned bytes, for tests of bounds.
+  // Capacity for owned bytes, for tests of bounds.
   std::size_t capacity() const noexcept { return bytes_.capacity(); }
 
  private:
@@ -118,9 +117,9 @@ class OutputQueue {
   std::size_t pending_ = 0;
   std::size_t erased_frames_ = 0;
   std::size_t erased_bytes_ = 0;
-  bool has_secrets_ = false;  // or had, since bytes_ was last empty
+  bool has_secrets_ = false;  // true if bytes_ holds secrets, or has since it was last empty
   FrameId next_ = 1;
-  FrameId gate_ = no_gate;  // no frame has this id; those above it wait
+  FrameId gate_ = no_gate;  // frames above this id wait; no frame has it
   std::array<Bytes, max_parts> parts_;
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// OwnedOperation: an operation with copies of its texts, for code that keeps an operation for
-// longer than its caller keeps the key and the value: asynchronous calls, retries, requests of a
+// OwnedOperation: an operation with copies of its texts, for code that keeps an operation longer
+// than its caller keeps the key and the value: asynchronous calls, retries, requests of a
 // procedure.
 //
-// It serves every verb but get_many and command, whose keys and words stay with the caller.
+// It serves every verb except get_many and command, whose keys and words the caller keeps.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //

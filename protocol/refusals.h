@@ -1,6 +1,6 @@
 #pragma once
 
-// Why a session does not take an operation, in the sentences that all protocols share.
+// Why a session refuses an operation, in sentences that all protocols share.
 //
 // Thread rule: free functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,7 +19,7 @@ LocalError unsupported(std::string text);
 LocalError too_large(std::string_view what, std::uint64_t size, std::string_view limit_name,
                      std::uint64_t limit);
 
-// The connection is not there for requests: before it is ready, or for `reason` not any more.
+// The connection takes no requests: it is not ready yet, or it has ended for `reason`.
 LocalError not_ready(Reason reason);
 LocalError no_room();
 LocalError no_memory() noexcept;

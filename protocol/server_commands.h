@@ -1,7 +1,7 @@
 #pragma once
 
-// ServerCommands: what the servers of an endpoint know of their own commands: which arguments of a
-// command are keys, and whether it only reads. Whoever keeps one asks a server the question, gives
+// ServerCommands: what the servers of an endpoint report about their own commands: which arguments
+// of a command are keys, and whether it only reads. The owner asks a server the question, passes
 // the answer back, and may then ask about single commands.
 //
 // Thread rule: one thread at a time.
@@ -26,7 +26,7 @@ using CommandWords = std::span<const std::string_view>;
 
 struct CommandUse {
   std::vector<std::string_view> keys;  // views of the words
-  bool only_reads = false;             // false, too, where nobody says so
+  bool only_reads = false;             // also false if unknown
 };
 
 class ServerCommands {
@@ -35,17 +35,16 @@ class ServerCommands {
 
   // The words of a Verb::command.
   virtual CommandWords question() const = 0;
-  // The answer. If it is of no use: why, in one clause.
+  // Takes the answer. If it is useless: why, in one clause.
   virtual std::expected<void, std::string> on_reply(const Reply& reply) = 0;
-  // There was a useful answer.
+  // True after a useful answer.
   virtual bool known() const = 0;
 
-  // What is known of a command; of one that the servers have not, or whose keys they do not name,
-  // a sentence.
+  // What is known of a command; a sentence if the servers do not have it, or do not name its keys.
   virtual std::expected<CommandUse, LocalError> find(CommandWords words) const = 0;
-  // Why a command is not passed through, whatever the servers know of it.
+  // Why a command is not passed through, regardless of what the servers know about it.
   virtual std::optional<LocalError> refusal(CommandWords words) const = 0;
-  // The bytes of a whole reply; nothing if they are none.
+  // Parses the bytes of a whole reply; nothing if they are not one.
   virtual std::optional<CommandReply> read(std::string_view bytes) const = 0;
 };
 

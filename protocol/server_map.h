@@ -1,9 +1,9 @@
 #pragma once
 
 // ServerMap: which server owns which slot, for kinds of endpoint whose servers decide that
-// themselves and say so. Whoever keeps one asks a server the question, gives the answer back, and
-// reads the servers and owners from it. One answer is what one server believes; the map puts them
-// together.
+// themselves and report it. The owner asks a server the question, passes the answer back, and reads
+// the servers and owners from the map. One answer is what one server believes; the map combines
+// them.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -29,44 +29,44 @@ class ServerMap {
   // A pure function, which knows what {tag} means.
   using SlotOf = std::uint16_t (*)(std::string_view key) noexcept;
 
-  // Whose answer it is, and when it was asked for.
+  // Where an answer comes from, and when it was asked for.
   struct Source {
     std::string_view host;    // that we connected to
-    std::uint64_t asked = 0;  // the caller's number of the moment; later ones are larger
+    std::uint64_t asked = 0;  // a number that grows with the caller's time of asking
   };
   virtual ~ServerMap() = default;
 
-  // The words of a Verb::command. They may differ after an answer, and live until the next one.
+  // The words of a Verb::command. They may change after an answer, and live until the next one.
   virtual std::span<const std::string_view> question() const = 0;
-  // The answer. If it is of no use: why, in one sentence. Another server may say more, or this one
-  // to the next question.
+  // Takes the answer. If it is useless: why, in one sentence. Another server, or the next question
+  // to this one, may give a useful one.
   virtual std::expected<void, std::string> on_reply(const Reply& reply, const Source& from) = 0;
 
   // False until the first useful answer.
   virtual bool known() const = 0;
-  // Those that own slots. Distinct identities.
+  // The servers that own slots. Distinct identities.
   virtual std::vector<NodeConfig> servers() const = 0;
-  // Of each slot: its owner's position among servers(), or `unassigned`.
+  // For each slot its owner's position among servers(), or `unassigned`.
   virtual std::vector<std::uint16_t> owners() const = 0;
-  // Others that may know the map, for when none of servers() answers.
+  // Other servers that may know the map, for when none of servers() answers.
   virtual std::vector<NodeConfig> others() const = 0;
-  // A server that copies one of servers(): whose position that has there.
+  // A server that copies one of servers(), and that one's position there.
   struct Replica {
     NodeConfig server;
     std::uint16_t primary = 0;
   };
-  // Those of others() that are known to do so.
+  // The servers of others() that are known to be replicas.
   virtual std::vector<Replica> replicas() const { return {}; }
-  // To whom a slot is on its way, if the latest answer says so. Not among servers(), maybe.
+  // The server a slot is moving to, if the latest answer says so. May not be among servers().
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
-  // Servers may call each other by other names than those that servers() and others() have. The
-  // host that this name stands for in the map, if it is one, for the server at this port if there
-  // are several; empty: the map knows no such name.
+  // Servers may call each other by names other than those in servers() and others(). Returns the
+  // host that `name` means in the map; if there are several, that of the server at this port. Empty
+  // if the map does not know the name.
   virtual std::string host_called(std::string_view /*name*/, std::uint16_t /*port*/) const {
     return {};
   }
   virtual SlotOf slot_of() const = 0;
-  // All of them, with what they are to each other, but without their slots. Distinct identities.
+  // All servers, with their roles but without their slots. Distinct identities.
   virtual std::vector<ClusterServer> listing() const = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace sheaf::protocol {
 namespace {
 
-// The number at the front, which is taken off.
+// Removes the number at the front and returns it.
 std::optional<std::uint32_t> take_number(std::string_view& text) noexcept {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The version that a server names: "7.0.15", "1.6.18", "1.4.5_4_gaa7839e". What follows the third
-// number does not count.
+// The version that a server reports: "7.0.15", "1.6.18", "1.4.5_4_gaa7839e". Anything after the
+// third number is ignored.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.

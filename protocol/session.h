@@ -4,7 +4,7 @@
 // "Sessions".
 //
 // The caller repeats: inputs, then poll_event until false, then poll_output (write, on_output), and
-// sets its timer to poll_deadline. Commands may come at any time between. No member calls back.
+// sets its timer to poll_deadline. Commands may come at any time in between. No member calls back.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -36,20 +36,20 @@ struct LocalError {
 
 // Why a session ended.
 struct CloseReason {
-  Reason reason = Reason::connection_lost;  // closed = on our own wish
-  std::string text;                         // one sentence; text of the peer is escaped
+  Reason reason = Reason::connection_lost;  // closed = we ended it ourselves
+  std::string text;                         // one sentence; the peer's text is escaped
   bool permanent = false;                   // trying again soon is useless (wrong password, ...)
-  bool renegotiates = false;  // the next connection goes another way: no fault of the node
-  bool no_tls = false;        // the peer was reached, and the handshake did not come to its end
+  bool renegotiates = false;  // the next connection negotiates differently: not the node's fault
+  bool no_tls = false;        // the peer was reached, but the TLS handshake was not completed
 };
 
-// A change of a watched key, which the server reports by itself. It may come late, twice or out of
-// order: only its version says whether it is new.
+// A change of a watched key, sent by the server unasked. It may come late, twice or out of order:
+// only its version says whether it is new.
 struct Notification {
   enum class Kind : std::uint8_t {
     set,      // written
-    deleted,  // removed, or its life is over
-    touched,  // one of both: ask. Some servers say no more of the key before it has been read again
+    deleted,  // removed or expired
+    touched,  // set or deleted: read the key, or some servers report no more changes
     changed   // the server's message cannot be read, or is of a new kind
   };
   Kind kind = Kind::changed;
@@ -58,7 +58,7 @@ struct Notification {
   std::string_view version{};  // raw text, empty if none or unusable
 };
 
-// How one version text compares with another. Unknown: one is none, or they cannot be compared.
+// How one version text compares with another. Unknown: one is empty, or they cannot be compared.
 enum class VersionOrder : std::uint8_t { older, same, newer, unknown };
 using CompareVersions = VersionOrder (*)(std::string_view, std::string_view) noexcept;
 
@@ -71,19 +71,19 @@ struct Event {
     item,         // get_many: what is known of the key at `index`, which ascends
     reply,        // `ticket` is answered; get_many: keys without an item are absent
     failed,       // `ticket` will never be answered: the session closed; `sent` is what is known
-    closed,       // after every failed; last event; close_reason() says why
+    closed,       // after every failed; the last event; close_reason() says why
     notification  // a watched key changed
   };
   Kind kind = Kind::ready;
   Ticket ticket;
   Reply reply;                  // views live until the next input or command
-  Sent sent = Sent::no;         // of what failed: what is known
+  Sent sent = Sent::no;         // failed only: what is known
   Notification notification{};  // views live until the next input or command
   std::uint32_t index = 0;      // item only
 };
 
 struct Counters {
-  std::uint64_t late_replies = 0;       // nobody waited for them (any more); dropped
+  std::uint64_t late_replies = 0;       // no caller waited for them (any more); dropped
   std::uint64_t bad_timestamps = 0;     // result kept, version reported as absent
   std::uint64_t bad_notifications = 0;  // foreign: dropped; unreadable: an event `changed`
 };
@@ -92,7 +92,7 @@ class Session {
  public:
   virtual ~Session() = default;
 
-  // Inputs. The caller writes at most input_space().size() bytes there, then says how many.
+  // Inputs. The caller writes at most input_space().size() bytes there, then passes their number.
   virtual std::span<std::byte> input_space() = 0;
   virtual void on_input(std::size_t size, Now now) = 0;
   virtual void on_output(std::size_t size, Now now) = 0;  // the kernel took these
@@ -102,12 +102,12 @@ class Session {
   // Commands. After submit() an event with the ticket follows, unless cancel() comes first.
   virtual void start(Now now) = 0;  // once, when the stream is there
   virtual std::expected<Ticket, LocalError> submit(const Operation& operation, Now now) = 0;
-  // Forgets the request: no event follows. Says whether a complete frame of it may reach the
+  // Forgets the request: no event follows. Returns whether a complete frame of it may reach the
   // server. A half-written borrowed value closes the session.
   virtual Sent cancel(Ticket ticket, Now now) = 0;
-  // The factory has another login. True: this connection goes on with it, at once or as soon as it
-  // may, or has not logged in yet. False: it cannot change its login while it lives, and is to be
-  // replaced; until then it works as before.
+  // The factory has another login. Returns true if this connection continues with it, at once or as
+  // soon as it can, or has not logged in yet. Returns false if it cannot change its login and must
+  // be replaced; until then it works as before.
   virtual bool renew_login(Now) { return false; }
   virtual void close(Now now) = 0;  // orderly; everything submitted fails with events
 
@@ -121,8 +121,9 @@ class Session {
   virtual std::size_t room() const = 0;  // submits accepted now; 0 before ready and after close
   virtual std::size_t in_flight() const = 0;
   virtual bool ready() const = 0;
-  // True if no reply is owed that a later request could be given: the connection is as good as new.
-  // Protocols that pair by order must wait for what was cancelled; those with tokens need not.
+  // True if no owed reply could be mistaken for that of a later request: the connection is as good
+  // as new. Protocols that pair by order must wait for the replies of cancelled requests; those
+  // with tokens need not.
   virtual bool clean() const { return ready() && in_flight() == 0; }
   virtual bool closed() const = 0;  // no more input or output; the stream may go
   virtual const CloseReason& close_reason() const = 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// SessionBase: a session of any protocol, less what the protocol itself is. It keeps the contract
-// of Session (session.h) by a ConnectionLife. A protocol adds how it greets, how it writes a
-// request, what its input means, and its no-op.
+// SessionBase: a session of any protocol, without the protocol. It fulfils the contract of Session
+// (session.h) with a ConnectionLife. A protocol adds how it greets, how it writes a request, what
+// its input means, and its no-op.
 //
 // `Requests` is the protocol's table of open requests; it derives from OpenRequests and pairs
 // replies.
@@ -10,7 +10,7 @@
 // Input is parsed when events are polled: one message gives at most one event, and views in it stay
 // valid until the next input or command.
 //
-// Without memory a submit is refused, and everything else ends the connection; nothing is thrown.
+// If memory runs out, a submit is refused, and everything else ends the connection; nothing throws.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -109,19 +109,19 @@ class SessionBase : public Session {
   explicit SessionBase(const LifeOptions& options, Arguments... arguments)
       : requests_(arguments...), life_(options, requests_) {}
 
-  // ---- what a protocol adds. If memory ends in write(), it must have changed nothing; if it ends
-  // in another one, the connection ends.
+  // ---- what a protocol adds. If memory runs out in write(), it must have changed nothing; in any
+  // other function, the connection ends.
   virtual void greet() = 0;
   // Queues the whole of a request, or refuses it.
   virtual std::expected<Ticket, LocalError> write(const Operation& operation, Now now) = 0;
   virtual OutputQueue::FrameId write_no_op() = 0;
-  // The next message of the input and what it does.
+  // Handles the next message of the input.
   virtual Step next_step(Event& event) = 0;
-  // Requests that may be submitted now; asked while the connection is ready.
+  // Number of requests that may be submitted now; called while the connection is ready.
   virtual std::size_t free_slots() const = 0;
 
-  // What only some protocols have: bytes to end with, work that waits for a moment while the
-  // connection is ready, and work that waits for the next output.
+  // Only some protocols have these: bytes to end with, work due at a certain time while the
+  // connection is ready, and work before the next output.
   virtual std::string farewell() const { return {}; }
   virtual Deadline own_deadline() const { return never; }
   virtual void on_own_deadline(Now /*now*/) {}
@@ -135,7 +135,7 @@ class SessionBase : public Session {
  private:
   Requests requests_;
   ConnectionLife life_;
-  bool awaits_input_ = false;  // a step needed more, and none has come since
+  bool awaits_input_ = false;  // a step needed more input, and none has come since
 };
 
 }  // namespace sheaf::protocol

@@ -19,26 +19,26 @@ namespace sheaf::protocol {
 class SessionFactory {
  public:
   virtual ~SessionFactory() = default;
-  // `node` is the index of the node in the topology; any at any time. What its sessions share lives
-  // in the factory, which outlives them.
+  // `node` is the node's index in the topology; any index at any time. State that sessions share
+  // lives in the factory, which outlives them.
   virtual std::unique_ptr<Session> make(unsigned node, Now now) = 0;
-  // The same for a node that copies another and is only read: it serves reads of its copy where it
-  // would else send them to the other.
+  // The same for a node that copies another and is only read: the session makes the node serve
+  // reads from its copy, which it would otherwise redirect.
   virtual std::unique_ptr<Session> make_reader(unsigned node, Now now) { return make(node, now); }
-  // The node has left the topology, and all its sessions are gone: the index may be that of another
-  // server from now on.
+  // The node has left the topology, and all its sessions are gone: from now on the index may mean
+  // another server.
   virtual void forget(unsigned /*node*/) {}
-  // The same sessions for another lane, if it may have some; else null. They have no login yet. Any
-  // thread.
+  // A factory of the same sessions for another lane; null if the kind has none. It has no login
+  // yet. Any thread.
   virtual std::unique_ptr<SessionFactory> another() const { return nullptr; }
-  // Sessions that start from now on log in as this one. Those that have started are told by their
+  // Sessions that start from now on use this login. Those already started learn of it from their
   // connections (Session::renew_login).
   virtual void set_login(SharedLogin login) { login_->present = std::move(login); }
-  // As whom they log in; empty: as nobody, or by a token.
+  // The user that they log in as; empty: no user, or a token.
   std::string_view user() const noexcept {
     return login_->present == nullptr ? std::string_view() : login_->present->user;
   }
-  // Whether its sessions take this key as one of get_many's. Any thread.
+  // True if its sessions accept this key in a get_many. Any thread.
   virtual bool takes_batches(std::string_view /*key*/) const noexcept { return false; }
 
  protected:

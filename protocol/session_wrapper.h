@@ -1,9 +1,9 @@
 #pragma once
 
-// SessionWrapper: a session around another one of the same contract. It passes everything on,
-// except what a class derived from it does differently.
+// SessionWrapper: a session around another one of the same contract. It passes on every call that a
+// derived class does not override.
 //
-// Thread rule: that of the session in it.
+// Thread rule: that of the inner session.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace sheaf::protocol {
 
-// `Real` is Session, or a kind of it whose own members the derived class needs.
+// `Real` is Session, or a subclass whose own members the derived class needs.
 template <class Real = Session>
 class SessionWrapper : public Session {
  public:

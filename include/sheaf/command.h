@@ -16,7 +16,7 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// A command as its server knows it: its name and its arguments, all of them bytes.
+/// A command as its server knows it: its name and its arguments, all of which may hold any bytes.
 ///
 ///     client.execute(Command{"ZADD", "scores", "12", "ann"});
 ///     client.execute(Command{"CUSTOM", "a", "b"}.keys({"b"}));
@@ -25,11 +25,11 @@ inline namespace v0 {
 /// Thread rule: a plain value that owns its texts.
 class Command {
  public:
-  /// The name first; its case does not matter.
+  /// The name comes first; its case does not matter.
   Command(std::initializer_list<std::string_view> words) : words_(words.begin(), words.end()) {}
   explicit Command(std::vector<std::string> words) : words_(std::move(words)) {}
 
-  /// One more argument.
+  /// Adds one argument.
   Command& add(std::string word) & {
     words_.push_back(std::move(word));
     return *this;
@@ -37,8 +37,8 @@ class Command {
   /// The same.
   Command&& add(std::string word) && { return std::move(add(std::move(word))); }
 
-  /// Says which keys the command is about, so that nobody else needs to know: for commands of which
-  /// the servers do not say it themselves. All must be on one node. None: it may go to any node.
+  /// Names the keys of the command, for commands whose keys the servers do not report themselves.
+  /// All keys must be on one node. An empty list means that any node may run the command.
   Command& keys(std::vector<std::string> keys) & {
     keys_ = std::move(keys);
     return *this;
@@ -46,8 +46,8 @@ class Command {
   /// The same.
   Command&& keys(std::vector<std::string> names) && { return std::move(keys(std::move(names))); }
 
-  /// To this node, by its identity (`host:port`), whatever the keys. A redirect of that node is not
-  /// followed: it is its answer.
+  /// Sends the command to this node (`host:port`), whatever its keys. A redirect from that node is
+  /// returned as its answer, not followed.
   Command& at_node(std::string identity) & {
     node_ = std::move(identity);
     return *this;
@@ -55,11 +55,11 @@ class Command {
   /// The same.
   Command&& at_node(std::string identity) && { return std::move(at_node(std::move(identity))); }
 
-  /// The name and the arguments.
+  /// The name, followed by the arguments.
   const std::vector<std::string>& words() const noexcept { return words_; }
-  /// What keys() said; nothing if it was not called.
+  /// What keys() set; nothing if it was not called.
   const std::optional<std::vector<std::string>>& keys() const noexcept { return keys_; }
-  /// What at_node() said; empty if it was not called.
+  /// What at_node() set; empty if it was not called.
   const std::string& node() const noexcept { return node_; }
 
  private:
@@ -68,7 +68,7 @@ class Command {
   std::string node_;
 };
 
-/// Options of execute.
+/// Options of Client::execute.
 struct CommandOptions {
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.

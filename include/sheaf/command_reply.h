@@ -16,60 +16,60 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// What a server answered to a command: a value, or an aggregate of such values. What one kind of
-/// value says is never given as another: text() of a number is nothing, and an error is no text.
+/// What a server answered to a command: a value, or an aggregate of such values. A value of one
+/// kind is never converted to another: text() of a number is nothing, and an error is no text.
 ///
-/// RESP3 is spoken with servers that know it. An older one sends arrays in the place of maps and
-/// sets, texts in the place of doubles, and 0 or 1 in the place of booleans.
+/// sheaf speaks RESP3 with servers that know it. An older server sends arrays instead of maps and
+/// sets, texts instead of doubles, and 0 or 1 instead of booleans.
 ///
 /// Thread rule: an immutable value, cheap to copy; its parts share the memory of the whole reply.
 /// Lifetime: views live as long as any value of the same reply.
 class SHEAF_API CommandReply {
  public:
-  /// What a value is.
+  /// The kind of a value.
   enum class Kind : std::uint8_t {
     null,        ///< Nothing.
-    number,      ///< 64 bits, with a sign.
+    number,      ///< A signed 64-bit integer.
     real,        ///< A double; may be infinite or not a number.
     boolean,     ///< True or false.
     big_number,  ///< An integer of any size, as its decimal text.
     text,        ///< Bytes.
     verbatim,    ///< A text that is meant to be shown as it is.
     status,      ///< A short text of the server, such as "OK".
-    error,       ///< Of an aggregate's part: that part failed.
-    array,       ///< Values in an order.
-    set,         ///< Values in no order.
-    map          ///< Keys and values in turn: twice as many values as pairs.
+    error,       ///< A part of an aggregate that failed.
+    array,       ///< Values in order.
+    set,         ///< Values without an order.
+    map          ///< Keys and values alternate: twice as many values as pairs.
   };
   class Iterator;
 
-  /// Null.
+  /// A null.
   CommandReply() noexcept = default;
 
-  /// See Kind. Of the reply to execute() as a whole it is never `error`: that ends as an Error.
+  /// The kind of this value. A whole reply is never an `error`: then execute() ends as an Error.
   Kind kind() const noexcept;
-  /// Whether the server said that there is nothing.
+  /// True if the server said that there is nothing.
   bool is_null() const noexcept { return kind() == Kind::null; }
-  /// Of a `number`.
+  /// The value of a `number`; nothing for other kinds.
   std::optional<std::int64_t> number() const noexcept;
-  /// Of a `real`.
+  /// The value of a `real`; nothing for other kinds.
   std::optional<double> real() const noexcept;
-  /// Of a `boolean`.
+  /// The value of a `boolean`; nothing for other kinds.
   std::optional<bool> boolean() const noexcept;
-  /// Of a `text`, `verbatim`, `status` or `big_number`.
+  /// The bytes of a `text`, `verbatim`, `status` or `big_number`; nothing for other kinds.
   std::optional<std::string_view> text() const noexcept;
-  /// Of an `error`: its code and its sentence, "WRONGTYPE Operation against …".
+  /// The code and sentence of an `error`, "WRONGTYPE Operation against …"; nothing for other kinds.
   std::optional<std::string_view> error() const noexcept;
 
-  /// How many values an `array`, a `set` or a `map` has; 0 for all others.
+  /// The number of values in an `array`, `set` or `map`; 0 for all other kinds.
   std::size_t size() const noexcept;
-  /// One of them; null behind the last. Walks from the first: prefer a loop.
+  /// The value at `index`; null past the end. Walks from the first value: prefer a loop.
   CommandReply operator[](std::size_t index) const noexcept;
-  /// What follows the text `key` in a `map`, or in an `array` of pairs; nothing if it is not there.
+  /// The value after the text `key` in a `map`, or in an `array` of pairs; nothing if not found.
   std::optional<CommandReply> find(std::string_view key) const noexcept;
-  /// The values in turn.
+  /// Iterates over the values in order.
   Iterator begin() const noexcept;
-  /// Behind the last of them.
+  /// The end of the values.
   Iterator end() const noexcept;
 
   struct Tree;  ///< Internal.
@@ -78,33 +78,33 @@ class SHEAF_API CommandReply {
   friend struct Tree;
   CommandReply(std::shared_ptr<const Tree> tree, std::size_t element) noexcept
       : tree_(std::move(tree)), element_(element) {}
-  std::shared_ptr<const Tree> tree_;  // none: null
+  std::shared_ptr<const Tree> tree_;  // nullptr: the value is null
   std::size_t element_ = 0;
 };
 
-/// Walks over the values of an aggregate.
+/// Iterates over the values of an aggregate.
 ///
 /// Thread rule: one thread; may outlive the CommandReply that it came from.
 class SHEAF_API CommandReply::Iterator {
  public:
-  using iterator_category = std::input_iterator_tag;  ///< It makes the values that it returns.
+  using iterator_category = std::input_iterator_tag;  ///< Dereferencing makes a new value.
   using value_type = CommandReply;                    ///< As every iterator.
   using difference_type = std::ptrdiff_t;             ///< As every iterator.
   using pointer = const CommandReply*;                ///< As every iterator.
   using reference = CommandReply;                     ///< As every iterator.
 
-  /// Of no aggregate.
+  /// An iterator of no aggregate.
   Iterator() noexcept = default;
-  /// The value.
+  /// The current value.
   CommandReply operator*() const noexcept { return at_; }
-  /// On to the next one.
+  /// Moves to the next value.
   Iterator& operator++() noexcept;
   Iterator operator++(int) noexcept {
     Iterator before = *this;
     ++*this;
     return before;
   }
-  /// Whether both stand at the same value; for iterators of one aggregate.
+  /// True if both are at the same value; only for iterators of one aggregate.
   bool operator==(const Iterator& other) const noexcept {
     return at_.element_ == other.at_.element_;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Credentials from the program: a function that is asked at every connection and before what it
-/// gave ends. docs/credentials.md has the whole picture, files included.
+/// Credentials from the program: a function that the client calls for every connection, and again
+/// before the credentials expire. docs/credentials.md has the whole picture, files included.
 ///
 /// Thread rule: plain values. The function runs on the client's dispatcher (or the user's
 /// executor), one call at a time, never while the client holds a lock.
@@ -22,61 +22,62 @@ class Secret;
 
 inline namespace v0 {
 
-/// A text that is wiped when it ends, and that no core dump has. It moves and is not copied.
+/// A text that is wiped when it is destroyed, and that no core dump contains. It can be moved, not
+/// copied.
 class SHEAF_API SecretText {
  public:
-  SecretText() noexcept;  ///< An empty one.
-  /// A copy of a text, which stays as it is.
+  SecretText() noexcept;  ///< Makes an empty text.
+  /// Copies a text and leaves the original as it is.
   SecretText(std::string_view text);    // NOLINT(google-explicit-constructor): takes any text
   SecretText(const char* text);         // NOLINT(google-explicit-constructor)
   SecretText(const std::string& text);  // NOLINT(google-explicit-constructor)
-  /// A copy of a text, which is wiped.
+  /// Copies a text and wipes the original.
   SecretText(std::string&& text);  // NOLINT: wipes `text`
-  /// What was moved from is empty.
+  /// The source is empty afterwards.
   SecretText(SecretText&&) noexcept;
-  /// The text that was here is wiped.
+  /// Wipes the text that was here.
   SecretText& operator=(SecretText&&) noexcept;
   ~SecretText();
 
-  /// The text; lives as long as this does.
+  /// The text; lives as long as this object.
   std::string_view view() const noexcept;
-  /// Whether there is no text.
+  /// True if there is no text.
   bool empty() const noexcept { return view().empty(); }
 
  private:
   std::unique_ptr<Secret> secret_;
 };
 
-/// As whom connections log in, and by what. `{.user = "line4", .password = std::move(word)}`
+/// A user and the proof, for log-ins: `{.user = "line4", .password = std::move(word)}`
 struct Credentials {
-  std::string user{};     ///< Empty: none.
-  SecretText password{};  ///< Empty: none.
-  /// Of the enhanced authentication of MQTT 5; empty beside a token: "K8S-SAT".
+  std::string user{};     ///< Empty if none.
+  SecretText password{};  ///< Empty if none.
+  /// Method of MQTT 5's enhanced authentication; "K8S-SAT" if it is empty and there is a token.
   std::string method{};
-  SecretText token{};  ///< What that method sends. State store over MQTT only.
-  /// Not to be used from then on, by the clock of this machine. The function is asked again when
-  /// 80 % of the time is over, at most five minutes and at least a second before. Connections that
-  /// stand log in again with what it gives then, or are replaced where the protocol cannot. If it
-  /// gives nothing until then, they end.
+  SecretText token{};  ///< What the method sends. State store over MQTT only.
+  /// When the credentials expire, by this machine's clock. The function is called again when 80 %
+  /// of the time has passed, at most five minutes and at least a second before the end. Open
+  /// connections log in again with the new credentials, or are replaced if the protocol has no
+  /// second login. If the function returns none in time, those connections end.
   std::optional<std::chrono::system_clock::time_point> ends{};
 };
 
 /// Why credentials are asked for.
 enum class CredentialNeed : std::uint8_t {
-  connect,  ///< A connection is about to be made.
-  renewal,  ///< What was given ends soon.
-  refused   ///< A server has refused what was given. The same again is not tried at once.
+  connect,  ///< A connection is about to be opened.
+  renewal,  ///< The credentials expire soon.
+  refused   ///< A server refused the credentials. The same ones are not tried again at once.
 };
 
-/// What the function is told.
+/// What the function receives.
 struct CredentialRequest {
   CredentialNeed need = CredentialNeed::connect;  ///< Why.
 };
 
-/// Gives the credentials of the next connections. It may block: connections wait for it within
-/// their `connect_timeout`, and all that are being made at one time share one call. An error fails
-/// them with Reason::authentication and its text, and so does what it throws; the next connection
-/// asks again. A blocking call of a client whose credentials it gives, inside of it, waits for
+/// Returns the credentials for the next connections. It may block: connections wait for it within
+/// their `connect_timeout`, and all connections that are being made at that time share one call. If
+/// it returns an error or throws, they fail with Reason::authentication and its text, and the next
+/// connection asks again. Inside the function a blocking call to a client that it serves waits for
 /// itself until its deadline.
 using CredentialSource = std::function<Result<Credentials>(const CredentialRequest&)>;
 

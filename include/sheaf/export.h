@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Symbol visibility: everything is hidden except what carries SHEAF_API. And what a program that
-/// includes any of these headers needs.
+/// Symbol visibility: everything is hidden except what carries SHEAF_API. Also checks what a
+/// program needs to include any of these headers.
 
 #if !defined(__linux__)
 #error "sheaf runs on Linux only"

@@ -13,11 +13,11 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// Something that not every kind of endpoint has; asked with Client::supports. Where it is missing,
-/// calls that need it end with Outcome::unsupported before anything is sent.
+/// Something that only some kinds of endpoint support. Client::supports says which. On other
+/// endpoints calls that need it end with Outcome::unsupported before anything is sent.
 enum class Feature : std::uint8_t {
   fencing,             ///< SetOptions::fence and RemoveOptions::fence are checked by the store.
-  ordered_versions,    ///< Of two versions of a key the store knows which is newer.
+  ordered_versions,    ///< The store knows which of two versions of a key is newer.
   if_absent_or_equal,  ///< SetCondition::if_absent_or_equal.
   if_value,            ///< RemoveOptions::if_value.
   if_present,          ///< SetCondition::if_present.
@@ -26,9 +26,9 @@ enum class Feature : std::uint8_t {
   counters,            ///< increment, decrement.
   touch,               ///< touch, get_and_touch.
   get_and_set,         ///< get_and_set.
-  flags,               ///< SetOptions::flags: 32 bits beside the value.
+  flags,               ///< SetOptions::flags: 32 bits stored with the value.
   millisecond_ttl,     ///< Times to live count in milliseconds; elsewhere in seconds, rounded up.
-  ttl_left,            ///< GetOptions::ttl_left; of memcached where it speaks the meta protocol.
+  ttl_left,            ///< GetOptions::ttl_left; for memcached only with the meta protocol.
   rehash,              ///< FailoverMode::rehash.
   clock,               ///< NodeReport::clock_difference.
   server_stats,        ///< server_stats and server_versions.

@@ -21,7 +21,7 @@ inline namespace v0 {
 /// How much a record matters.
 enum class LogLevel : std::uint8_t {
   info,     ///< A node came up, a connection was made.
-  warning,  ///< An operation was refused or not sent, a certificate ends; the service goes on.
+  warning,  ///< An operation failed, or a certificate expires soon; service continues.
   error     ///< A reply was lost (`Outcome::unknown`), or a node went down.
 };
 
@@ -35,19 +35,19 @@ struct LogRecord {
   std::string key;                      ///< Hash or escaped key, empty if none.
   std::optional<Outcome> outcome;       ///< How the operation ended, if it was one.
   std::string text;                     ///< What happened, one sentence.
-  std::chrono::nanoseconds elapsed{0};  ///< Of the operation.
+  std::chrono::nanoseconds elapsed{0};  ///< How long the operation took.
 
-  /// One line of `name=value` pairs, for logs that programs read (logfmt), without its end:
-  /// `time=2026-01-31T09:05:00.007Z level=error node=b1:1883 operation=get key=#00… outcome=unknown
-  /// elapsed_ms=12.3 text="connection lost"`. What is empty is left out; texts are quoted and
-  /// escaped.
+  /// The record as one line of `name=value` pairs (logfmt), without a line end, for programs that
+  /// read logs: `time=2026-01-31T09:05:00.007Z level=error node=b1:1883 operation=get key=#00…
+  /// outcome=unknown elapsed_ms=12.3 text="connection lost"`. Empty fields are left out; texts are
+  /// quoted and escaped.
   SHEAF_API std::string line() const;
 };
 
 /// "info", "warning", "error".
 SHEAF_API std::string_view to_string(LogLevel level) noexcept;
 
-/// Receives log records, where callbacks run; what it throws goes to ClientOptions::on_exception.
+/// Receives log records, where callbacks run. What it throws goes to ClientOptions::on_exception.
 using LogSink = std::function<void(const LogRecord&)>;
 
 }  // namespace v0

@@ -1,9 +1,9 @@
 #pragma once
 
 /// @file
-/// What a client has measured since it was opened: for each node and operation how requests ended
-/// and how long their answers took, and what it did with lists and watches. sheaf/prometheus.h
-/// writes it as text.
+/// What a client has measured since it was opened: how the requests of each node and operation
+/// ended, how long their answers took, and what the client did with lists and watches.
+/// sheaf/prometheus.h writes it as text.
 ///
 /// Thread rule: snapshots, plain values.
 
@@ -18,47 +18,46 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// How often something took how long. Durations are counted in ranges whose bounds are at most
-/// 1.6 % apart, so that each is known within 1 %, up to an hour; what takes longer counts as that.
-/// Memory does not grow with the number of durations: at most about 19 KiB for each node and
-/// operation in the client.
+/// A histogram of durations. The bounds of its ranges are at most 1.6 % apart, so each duration is
+/// known within 1 %, up to an hour; longer ones count as one hour. Memory does not grow with the
+/// number of durations: the client keeps at most about 19 KiB for each node and operation.
 struct LatencyHistogram {
   /// Durations from `lower` to just below `upper`.
   struct Range {
-    std::chrono::nanoseconds lower{0};  ///< The least.
-    std::chrono::nanoseconds upper{0};  ///< Less than this.
-    std::uint64_t count = 0;            ///< How many; never 0.
+    std::chrono::nanoseconds lower{0};  ///< The shortest duration of this range.
+    std::chrono::nanoseconds upper{0};  ///< Durations of this range are shorter than this.
+    std::uint64_t count = 0;            ///< Number of durations; never 0.
   };
-  std::vector<Range> ranges;        ///< In ascending order; those without a duration are left out.
-  std::uint64_t count = 0;          ///< Of all durations.
-  std::chrono::nanoseconds sum{0};  ///< Of all durations, exactly.
+  std::vector<Range> ranges;        ///< In ascending order, without empty ranges.
+  std::uint64_t count = 0;          ///< Number of all durations.
+  std::chrono::nanoseconds sum{0};  ///< Exact sum of all durations.
 
-  /// The duration below which the share `q` (0 .. 1) of all lies, within 1 %; 0 if there is none.
-  /// 0.5 is the median, 1 the largest.
+  /// The duration below which the share `q` (0 .. 1) of all durations lies, within 1 %; 0 if there
+  /// are none. 0.5 gives the median, 1 the longest.
   SHEAF_API std::chrono::nanoseconds quantile(double q) const;
-  /// Adds what another one counted.
+  /// Adds the durations that another histogram counted.
   SHEAF_API void add(const LatencyHistogram& other);
 };
 
-/// One operation on one node. Each key of a batch counts; its round trip counts once.
+/// One operation on one node. Each key of a batch counts; the batch's round trip counts once.
 struct OperationMetrics {
   std::string operation;  ///< "get", "set", "remove", "get_many", "increment", ...
-  /// Answered: a value was there, or what was asked for was done. Hits, for reads.
+  /// Answered: the value was there (a hit, for reads), or the change was made.
   std::uint64_t done = 0;
-  std::uint64_t absent = 0;      ///< Answered: there is no such key. Misses, for reads.
+  std::uint64_t absent = 0;      ///< Answered: there is no such key (a miss, for reads).
   std::uint64_t not_stored = 0;  ///< Answered: the condition did not hold.
   std::uint64_t refused = 0;     ///< Ended as Outcome::refused.
-  std::uint64_t not_sent = 0;    ///< Ended as Outcome::not_sent, those stopped included.
+  std::uint64_t not_sent = 0;    ///< Ended as Outcome::not_sent, stopped calls included.
   std::uint64_t unknown = 0;     ///< Ended as Outcome::unknown.
   std::uint64_t overloaded = 0;  ///< Ended as Outcome::overloaded.
-  /// From the moment a request was given to a connection to its answer.
+  /// From handing a request to a connection until its answer.
   LatencyHistogram round_trip;
 };
 
-/// One node.
+/// The metrics of one node.
 struct NodeMetrics {
   NodeStats stats;                           ///< Its counters, as Client::stats.
-  std::vector<OperationMetrics> operations;  ///< Those that there were, by name.
+  std::vector<OperationMetrics> operations;  ///< The operations used so far, by name.
 };
 
 /// What a client has written to lists. An edit is a push, remove, trim, ...
@@ -75,11 +74,11 @@ struct WatchMetrics {
   std::uint64_t gaps = 0;     ///< Gaps reported: changes may have been missed.
 };
 
-/// A whole client.
+/// The metrics of a whole client.
 struct Metrics {
   std::vector<NodeMetrics> nodes;  ///< In configured order.
-  ListMetrics lists;               ///< 0 once the client has closed, as `watches`.
-  WatchMetrics watches;            ///< Of all nodes.
+  ListMetrics lists;               ///< 0 once the client has closed; so are `watches`.
+  WatchMetrics watches;            ///< Over all nodes.
 };
 
 }  // namespace v0

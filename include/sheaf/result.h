@@ -36,7 +36,7 @@ enum class Outcome : std::uint8_t {
   invalid,      ///< The arguments, the configuration or the calling thread are wrong. Not sent.
 };
 
-/// Why. Every Outcome other than `invalid` and `refused` may come with several reasons.
+/// Why. The same Outcome may come with different reasons.
 enum class Reason : std::uint8_t {
   other,                ///< See Error::text.
   timed_out,            ///< The deadline passed.
@@ -62,14 +62,14 @@ enum class Reason : std::uint8_t {
   syntax,               ///< The store did not understand the request.
   not_authorized,       ///< No right to this key or topic.
   unknown_command,      ///< The server does not know the command.
-  wrong_arguments,      ///< The server counted other arguments than it wants.
-  timestamp_missing,    ///< The store wants a timestamp.
+  wrong_arguments,      ///< The server expects a different number of arguments.
+  timestamp_missing,    ///< The store requires a timestamp.
   timestamp_malformed,  ///< The store could not read the timestamp or the fencing token.
-  key_empty,            ///< The store refuses a key of no bytes.
+  key_empty,            ///< The store refuses an empty key.
   lock_lost,            ///< The lock is not held (any more); the text says why.
-  wrong_type,           ///< The key holds something that the operation cannot work on.
+  wrong_type,           ///< The key holds a value of a type that the operation cannot use.
   incomplete,           ///< A part of the list is missing; the text says which.
-  read_only,            ///< The store cannot write at the moment, and takes no writes.
+  read_only,            ///< The store cannot write at the moment, and accepts no writes.
 };
 
 /// One word for an outcome: "refused", "not sent", "unknown", ...
@@ -77,12 +77,12 @@ SHEAF_API std::string_view to_string(Outcome outcome) noexcept;
 /// A few words for a reason: "timed out", "node down", ...
 SHEAF_API std::string_view to_string(Reason reason) noexcept;
 
-/// Where the cause of an error lies, as far as this side can tell.
+/// Where the cause of an error lies, as far as this side knows.
 enum class Origin : std::uint8_t {
-  caller,   ///< The call: its arguments, its stop token, an operation that the server has not.
-  process,  ///< This process: its bounds, its memory, a pause, a client that closes.
-  server,   ///< The server, which has answered, or does not accept this client.
-  network   ///< The way to the server, or a server that does not answer; nobody can tell which.
+  caller,   ///< The call: its arguments, its stop token, an operation the server does not have.
+  process,  ///< This process: its limits, its memory, a pause, a client that closes.
+  server,   ///< The server, which answered, or which does not accept this client.
+  network   ///< The way to the server, or a silent server: indistinguishable from here.
 };
 /// "caller", "process", "server", "network".
 SHEAF_API std::string_view to_string(Origin origin) noexcept;
@@ -93,52 +93,53 @@ struct Error {
   Reason reason = Reason::other;        ///< Why.
   std::string node;                     ///< `host:port` of the node, empty if none took part.
   std::chrono::nanoseconds elapsed{0};  ///< From the call to its end; 0 if it was refused at once.
-  std::string text;                     ///< The server's own words, or what is wrong with what.
-  /// The node's latest changes of health, one clause: "is down since 1.20 s (Connection refused),
-  /// before that up for 35 s". Empty if no node took part, or it has never had another.
+  std::string text;                     ///< The server's own words, or what is wrong.
+  /// The node's latest changes of health, as one clause: "is down since 1.20 s (Connection
+  /// refused), before that up for 35 s". Empty if no node took part, or if its health has never
+  /// changed.
   std::string history{};
-  /// This process did not run for a part of the time: a deadline that passed says nothing about the
-  /// node.
+  /// True if this process did not run for a part of the time. A deadline that passed then says
+  /// nothing about the node.
   bool paused = false;
 
   /// Where the cause lies.
   SHEAF_API Origin origin() const noexcept;
   /// A few sentences for people: message(), the cause, what the node has been doing, what is known
-  /// of the effect, and what to do. Never contains a value or a password.
+  /// about the effect, and what to do. Never contains a value or a password.
   SHEAF_API std::string why() const;
   /// One sentence for people: outcome, node, reason, elapsed time. Never contains a value or a
   /// password.
   SHEAF_API std::string message() const;
 
-  /// Whether all fields are equal.
+  /// True if all fields are equal.
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-/// Thrown by Result::value() when there is none: a programming error of the caller.
+/// Thrown by Result::value() when there is no value: a programming error of the caller.
 class BadResultAccess : public std::exception {
  public:
-  /// `what` says which value was not there, and why.
+  /// `what` says which value was missing, and why.
   explicit BadResultAccess(std::string what) : what_(std::move(what)) {}
-  /// That text; lives as long as this does.
+  /// The text; lives as long as this object.
   const char* what() const noexcept override { return what_.c_str(); }
 
  private:
   std::string what_;
 };
 
-/// Throws BadResultAccess. A program that is compiled without exceptions ends there, with the text
-/// on standard error (std::terminate).
+/// Throws BadResultAccess. A program compiled without exceptions ends here instead
+/// (std::terminate), with the text on standard error.
 [[noreturn]] SHEAF_API void throw_bad_result_access(std::string what);
 
 /// Makes a failed Result: `return Failure(error);`
 struct Failure {
-  /// Of this error.
+  /// Holds this error.
   explicit Failure(Error e) : error(std::move(e)) {}
   Error error;  ///< The error to return.
 };
 
-/// A value of T or an Error; the interface of std::expected, which C++20 lacks.
-/// `T` may be void. Accessing the wrong side with `*` or `error()` is undefined, as there.
+/// A value of T or an Error, with the interface of std::expected, which C++20 lacks. `T` may be
+/// void. As with std::expected, accessing the wrong side with `*` or `error()` is undefined.
 template <class T>
 class [[nodiscard]] Result {
   using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
@@ -147,7 +148,7 @@ class [[nodiscard]] Result {
   using value_type = T;      ///< As std::expected::value_type.
   using error_type = Error;  ///< As std::expected::error_type.
 
-  /// A value that is made without arguments; success where T is void.
+  /// A default-constructed value; success if T is void.
   Result()
     requires(std::is_default_constructible_v<Stored>)
       : state_(std::in_place_index<0>) {}
@@ -164,7 +165,7 @@ class [[nodiscard]] Result {
   /// The same as has_value().
   explicit operator bool() const noexcept { return has_value(); }
 
-  /// The value; undefined if there is none.
+  /// The value; undefined if this is an error.
   Stored& operator*() & noexcept { return *std::get_if<0>(&state_); }
   const Stored& operator*() const& noexcept { return *std::get_if<0>(&state_); }
   Stored&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
@@ -172,7 +173,7 @@ class [[nodiscard]] Result {
   Stored* operator->() noexcept { return std::get_if<0>(&state_); }
   const Stored* operator->() const noexcept { return std::get_if<0>(&state_); }
 
-  /// The value; throws BadResultAccess with the error's message if there is none.
+  /// The value; throws BadResultAccess with the error's message if this is an error.
   Stored& value() & { return require(), **this; }
   const Stored& value() const& { return require(), **this; }
   Stored&& value() && { return require(), std::move(**this); }
@@ -206,8 +207,8 @@ class [[nodiscard]] Result {
     return has_value() ? static_cast<Error>(std::forward<U>(other)) : std::move(error());
   }
 
-  /// Result of `f(value)` if there is a value, else the error. `f` returns a Result; it takes no
-  /// argument where T is void.
+  /// The Result of `f(value)` if there is a value, else the error. `f` returns a Result, and takes
+  /// no argument if T is void.
   template <class F>
   auto and_then(F&& f) & {
     return chain(*this, std::forward<F>(f));
@@ -258,13 +259,13 @@ class [[nodiscard]] Result {
     return has_value() ? std::move(*this) : Result(Failure(std::forward<F>(f)(std::move(error()))));
   }
 
-  /// Equal are equal values, and equal errors (`Error::elapsed` included).
+  /// True if both hold equal values, or equal errors (`Error::elapsed` included).
   friend bool operator==(const Result& left, const Result& right)
     requires(std::equality_comparable<Stored>)
   {
     return left.state_ == right.state_;
   }
-  /// Whether there is a value that is equal to this one.
+  /// True if there is a value and it is equal to `right`.
   friend bool operator==(const Result& left, const Stored& right)
     requires(!std::is_void_v<T> && std::equality_comparable<Stored>)
   {
@@ -272,7 +273,7 @@ class [[nodiscard]] Result {
   }
 
 #if defined(__cpp_lib_expected)
-  /// In C++23: the same as std::expected.
+  /// Converts to std::expected, where the standard library has it.
   operator std::expected<T, Error>() const& {  // NOLINT(google-explicit-constructor)
     return as_expected(*this);
   }

@@ -14,7 +14,7 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// Who lists the servers of a cluster.
+/// What lists the servers of a cluster.
 enum class SourceKind : std::uint8_t {
   srv,         ///< SRV records of the DNS (RFC 2782).
   elasticache  ///< The configuration endpoint of an ElastiCache cluster of memcached servers.
@@ -22,24 +22,24 @@ enum class SourceKind : std::uint8_t {
 /// "srv", "elasticache".
 SHEAF_API std::string_view to_string(SourceKind kind) noexcept;
 
-/// A source of servers, and everything else of the configuration of their cluster.
+/// A source of servers, and the rest of their cluster's configuration.
 struct ServerSource {
-  SourceKind kind = SourceKind::srv;  ///< Who lists them.
+  SourceKind kind = SourceKind::srv;  ///< What lists them.
   /// The name of the SRV records, such as `_memcached._tcp.cache.example`; or the host of the
   /// configuration endpoint, IPv6 without brackets.
   std::string host;
-  std::uint16_t port = 0;  ///< Of the configuration endpoint; 0 for SRV records.
+  std::uint16_t port = 0;  ///< Port of the configuration endpoint; 0 for SRV records.
   /// The kind of endpoint and all options. Its `nodes` are not read.
   ClusterConfig config;
 
   /// Parses `SCHEME+srv://[user[:password]@]NAME[?option=value&...]` or
-  /// `memcached+elasticache://HOST[:PORT][?option=value&...]`. What stands before the `+` is a
-  /// scheme of ClusterConfig::parse_uri, and what may follow the name is as there. Looks nothing
-  /// up. Errors: Outcome::invalid, Reason::bad_configuration; the text names the part and the
-  /// limit, never a password.
+  /// `memcached+elasticache://HOST[:PORT][?option=value&...]`. The scheme before the `+` is one of
+  /// ClusterConfig::parse_uri, which also defines the options. Does no lookup. Errors:
+  /// Outcome::invalid with Reason::bad_configuration; the text names the part and the limit, never
+  /// a password.
   SHEAF_API static Result<ServerSource> parse_uri(std::string_view uri);
 
-  /// Whether a URI names a source of servers and not the servers: its scheme has a `+`.
+  /// True if a URI names a source of servers rather than the servers: its scheme has a `+`.
   SHEAF_API static bool is_source(std::string_view uri) noexcept;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// What the client counts for each node, and what it finds when it asks.
+/// What the client counts for each node, and what a check of the nodes finds.
 ///
 /// Thread rule: snapshots, plain values.
 
@@ -41,42 +41,42 @@ struct NodeStats {
   std::uint64_t not_sent = 0;                  ///< Operations that ended `not_sent`.
   std::uint64_t unknown = 0;                   ///< Operations that ended `unknown`.
   std::uint64_t overloaded = 0;                ///< Operations that ended `overloaded`.
-  std::uint64_t timed_out = 0;             ///< Of not_sent and unknown: ended by their deadline.
-  std::uint64_t late_replies = 0;          ///< Replies nobody waited for any more; dropped.
-  std::uint64_t bad_timestamps = 0;        ///< Replies whose timestamp was unusable; result kept.
+  std::uint64_t timed_out = 0;             ///< Part of not_sent and unknown: the deadline passed.
+  std::uint64_t late_replies = 0;          ///< Replies that no call waited for any more; dropped.
+  std::uint64_t bad_timestamps = 0;        ///< Replies with an unusable timestamp; result kept.
   std::uint64_t connects = 0;              ///< Connections made.
   std::uint64_t connect_failures = 0;      ///< Connections that could not be made.
-  std::uint64_t connections_lost = 0;      ///< Connections that ended other than by us.
+  std::uint64_t connections_lost = 0;      ///< Connections not ended by this client.
   std::uint64_t probes = 0;                ///< Recovery probes sent.
-  std::uint64_t downs = 0;                 ///< Times the node was taken as down.
+  std::uint64_t downs = 0;                 ///< Times the node was marked down.
   std::uint64_t bytes_sent = 0;            ///< Bytes handed to the kernel.
   std::uint64_t bytes_received = 0;        ///< Bytes read.
-  std::chrono::nanoseconds round_trip{0};  ///< Smoothed round trip of answered requests; 0 = none.
-  /// Version and cipher of a connection that is ready, "TLSv1.3 TLS_AES_256_GCM_SHA384"; empty:
-  /// there is none, or it is without TLS.
+  std::chrono::nanoseconds round_trip{0};  ///< Smoothed; 0 before the first answer.
+  /// TLS version and cipher of a connection that is ready, "TLSv1.3 TLS_AES_256_GCM_SHA384". Empty
+  /// if no connection is ready, or if it is without TLS.
   std::string tls;
-  /// When the server's certificate ends, as the latest connection was shown it.
+  /// When the server's certificate expires, as seen by the latest connection.
   std::optional<std::chrono::system_clock::time_point> certificate_end;
-  /// When the certificate ends that the next connection shows to the server (`tls_cert`).
+  /// When the certificate (`tls_cert`) expires that the next connection shows to the server.
   std::optional<std::chrono::system_clock::time_point> own_certificate_end;
-  std::string user;  ///< The name that the client logs in with; empty: none.
+  std::string user;  ///< The name that the client logs in with; empty if none.
 };
 
 /// What one node answered to Client::check_nodes().
 struct NodeReport {
   NodeStats stats;  ///< After the check.
   std::optional<std::chrono::nanoseconds>
-      round_trip;  ///< Of this check; none if it did not answer.
-  /// The node's clock minus ours, if the endpoint sends it (state store); half a round trip is
-  /// uncertain.
+      round_trip;  ///< Round trip of this check; none if the node did not answer.
+  /// The node's clock minus ours, within half a round trip; only if the endpoint sends its time
+  /// (state store).
   std::optional<std::chrono::milliseconds> clock_difference;
   std::optional<Error> error;  ///< Why there was no answer.
 };
 
-/// What one node said.
+/// A text that one node sent: its statistics or its version.
 struct NodeText {
   std::string node;          ///< Identity, `host:port`.
-  Result<std::string> text;  ///< Its words, or why there are none.
+  Result<std::string> text;  ///< The answer, or the error in its place.
 };
 
 }  // namespace v0

@@ -16,27 +16,32 @@ namespace sheaf {
 inline namespace v0 {
 
 /// The version that the endpoint gave a value, in the endpoint's own text.
-/// State store: a hybrid logical clock, `wall:counter:node`; compare by asking the store, not as
-/// text. memcached: a number of the server. Redis protocol: made of the value, so a value that was
-/// replaced and has come back has its old version. Empty when the endpoint sent none.
+///
+/// - State store: a hybrid logical clock, `wall:counter:node`. To compare two, ask the store; do
+///   not compare them as text.
+/// - memcached: a number that the server assigns.
+/// - Redis protocol: a hash of the value. A value that was replaced and then restored has its old
+///   version again.
+///
+/// Empty when the endpoint sent none.
 struct Version {
   std::string text;  ///< Exactly as received.
 
-  /// True if there is none.
+  /// True if there is no version.
   bool empty() const noexcept { return text.empty(); }
-  /// Whether the texts are equal.
+  /// True if the texts are equal.
   friend bool operator==(const Version&, const Version&) = default;
 };
 
-/// A token that the store checks: a write with an older token than the key has seen is refused.
-/// It counts only at the node that issued it. Not a secret and no proof of identity.
+/// A token that the store checks: it refuses a write whose token is older than one the key has
+/// seen. Valid only at the node that issued it. Not a secret and no proof of identity.
 struct FencingToken {
   std::string
       text;  ///< Sent exactly as it is; for the state store the version of the lock's first SET.
 
-  /// True if there is none.
+  /// True if there is no token.
   bool empty() const noexcept { return text.empty(); }
-  /// Whether the texts are equal.
+  /// True if the texts are equal.
   friend bool operator==(const FencingToken&, const FencingToken&) = default;
 };
 
@@ -45,8 +50,8 @@ struct Value {
   std::string data;         ///< The bytes, unchanged; may contain anything, may be empty.
   Version version;          ///< Empty when the endpoint gave none.
   std::uint32_t flags = 0;  ///< memcached's 32 client flags; 0 elsewhere.
-  /// How long the value still lives, by its server's clock; parts of a second are not told. Only if
-  /// GetOptions::ttl_left asked for it; else, and of a value that never expires, nothing.
+  /// How long the value still lives, by its server's clock, in whole seconds. Set only if
+  /// GetOptions::ttl_left asked for it; empty for a value that never expires.
   std::optional<std::chrono::seconds> ttl_left{};
 };
 
@@ -58,14 +63,14 @@ class Ttl {
   /// The longest time to live.
   static constexpr std::chrono::milliseconds max{922'337'203'685'477};
 
-  /// Any duration; one that is not allowed is kept, so that the call can refuse it.
+  /// Takes any duration. One that is not allowed is kept, so that the call can refuse it.
   template <class Rep, class Period>
   constexpr Ttl(std::chrono::duration<Rep, Period> time)  // NOLINT(google-explicit-constructor)
       : milliseconds_(convert(time)) {}
 
   /// Whole milliseconds; values outside 1 .. max are kept so that the call can refuse them.
   constexpr std::chrono::milliseconds milliseconds() const noexcept { return milliseconds_; }
-  /// True if the endpoint-independent range holds.
+  /// True if the time is within the range above, which holds for every endpoint.
   constexpr bool valid() const noexcept {
     return milliseconds_.count() >= 1 && milliseconds_ <= max;
   }

@@ -23,17 +23,17 @@ constexpr std::uint16_t response_code = 0x000f;
 
 constexpr std::size_t max_label = 63;
 constexpr std::size_t max_wire_name = 255;
-// Of one name: it has no more parts, and each may be behind a pointer.
+// Limit for one name: it has no more parts, and each may follow a pointer.
 constexpr std::size_t max_pointers = 127;
-// Aliases one after the other.
+// Limit for a chain of aliases.
 constexpr std::size_t max_aliases = 16;
 
 bool is_name_byte(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-// A byte that no host name has is written as in a zone file (RFC 1035 §5.1), so that the text is no
-// other name.
+// A byte that host names do not have is written as in a zone file (RFC 1035 §5.1), so that the text
+// differs from every other name.
 void append_label(std::string& name, std::string_view label) {
   if (!name.empty()) name += '.';
   for (const char byte : label) {
@@ -46,14 +46,14 @@ void append_label(std::string& name, std::string_view label) {
   }
 }
 
-// Reads the name at `at`, which moves behind it. A pointer leads to an earlier place than the one
-// where the part that ends with it began (RFC 1035 §4.1.4), so there is no circle.
+// Reads the name at `at`, and moves `at` past it. A pointer must lead to a place before the part
+// that it ends (RFC 1035 §4.1.4), so there is no cycle.
 std::optional<std::string> read_name(std::string_view message, std::size_t& at) {
   std::string name;
   std::size_t wire_size = 1;
   std::size_t pointers = 0;
   std::size_t begin = at;
-  bool moved = false;  // `at` is behind the name already
+  bool moved = false;  // `at` is already past the name
   for (std::size_t i = at; i < message.size();) {
     const auto size = static_cast<std::uint8_t>(message[i]);
     if (size == 0) {
@@ -81,7 +81,7 @@ std::uint16_t u16(std::string_view message, std::size_t at) {
   return ByteReader(message.substr(at, 2)).u16();
 }
 
-// What follows the owner's name in a record.
+// The part of a record after the owner's name.
 struct RecordHead {
   static constexpr std::size_t size = 10;
 
@@ -107,7 +107,7 @@ struct Owned {
   SrvRecord record;
 };
 
-// All records of an answer that matter.
+// The records of an answer that matter.
 struct Records {
   std::vector<Alias> aliases;
   std::vector<Owned> services;
@@ -145,7 +145,7 @@ struct Records {
   }
 };
 
-// The records of the name, or of what it is an alias of; nothing if its aliases are a circle.
+// The records of the name, or of the name it is an alias of; nothing if its aliases form a cycle.
 std::optional<std::vector<SrvRecord>> choose(Records& all, std::string name) {
   for (std::size_t i = 0;; ++i) {
     const auto alias = std::ranges::find(all.aliases, name, &Alias::of);
@@ -160,7 +160,7 @@ std::optional<std::vector<SrvRecord>> choose(Records& all, std::string name) {
   return chosen;
 }
 
-// Whether the message repeats the question; `at` moves behind it.
+// True if the message repeats the question; moves `at` past it.
 bool repeats(std::string_view message, const SrvQuery& query, std::size_t& at) {
   const auto name = read_name(message, at);
   if (!name || *name != query.name || message.size() - at < 4) return false;
@@ -216,7 +216,7 @@ std::expected<SrvAnswer, SrvAnswer::Fault> SrvAnswer::parse(std::string_view mes
   answer.code = static_cast<ResponseCode>(flags & response_code);
   std::size_t at = header;
   const std::uint16_t questions = u16(message, 4);
-  // Who could not read a question cannot repeat it.
+  // A server that could not read the question cannot repeat it.
   if (questions == 0 && answer.code == ResponseCode::format_error) return answer;
   if (questions != 1 || !repeats(message, query, at)) return std::unexpected(Fault::stray);
   answer.truncated = (flags & truncation) != 0;

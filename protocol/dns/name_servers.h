@@ -16,19 +16,19 @@
 namespace sheaf::protocol::dns {
 
 inline constexpr std::uint16_t default_port = 53;
-// As many as the C library asks; the file may have more.
+// As many as the C library asks; the file may list more.
 inline constexpr std::size_t max_name_servers = 3;
 
 struct NameServer {
-  std::string address;  // numeric; IPv6 without brackets, perhaps with a zone: "fe80::1%eth0"
+  std::string address;  // numeric; IPv6 without brackets, with an optional zone: "fe80::1%eth0"
   std::uint16_t port = default_port;
   friend bool operator==(const NameServer&, const NameServer&) = default;
 };
 
-// The lines `nameserver ADDRESS`; if there is none, the one of this machine, as the C library does.
+// Reads the lines `nameserver ADDRESS`. Without one it returns 127.0.0.1, as the C library does.
 std::vector<NameServer> read_resolver_file(std::string_view text);
-// ADDRESS, ADDRESS:PORT, [ADDRESS] or [ADDRESS]:PORT; nothing if it is none of these. Whether the
-// address is one is found out when it is used.
+// Parses ADDRESS, ADDRESS:PORT, [ADDRESS] or [ADDRESS]:PORT; nothing for any other form. The
+// address itself is checked when it is used.
 std::optional<NameServer> read_name_server(std::string_view text);
 
 }  // namespace sheaf::protocol::dns

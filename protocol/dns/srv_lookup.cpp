@@ -10,7 +10,7 @@
 namespace sheaf::protocol::dns {
 namespace {
 
-// How long a server may take to answer at first; twice as long in each further round.
+// How long a server may take to answer in the first round; doubled in each further round.
 constexpr std::chrono::seconds first_wait(1);
 constexpr unsigned max_doublings = 6;
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// One look-up of SRV records: which name server is asked next, over what, and for how long. As the
-// C library does it: one server after the other, all again with twice the time if one was silent,
-// and over TCP what does not fit into a message of UDP.
+// One look-up of SRV records: which name server is asked next, over which transport, and for how
+// long. It follows the C library: one server after the other, all again with twice the time if one
+// was silent, and over TCP if the answer does not fit in a UDP message.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -27,19 +27,19 @@ class SrvLookup {
     Deadline until{0};
   };
 
-  // At least one server.
+  // Needs at least one server.
   SrvLookup(std::size_t servers, Deadline deadline) : servers_(servers), deadline_(deadline) {}
 
-  // Nothing: it is over.
+  // The next attempt; nothing if the look-up is over.
   std::optional<Attempt> next(Deadline now);
-  // How the attempt ended that next() gave: one of these.
+  // How the attempt from next() ended: call one of these.
   void on_answer(SrvAnswer answer);
   void on_malformed();
-  void on_silence();                        // until its end
-  void on_failure(const std::string& why);  // nobody could be asked there
+  void on_silence();                        // until the end of its time
+  void on_failure(const std::string& why);  // the server could not be asked
 
-  // Once it is over: at least one record, or why there is none. The text lacks its subject, the
-  // name.
+  // Only once it is over: at least one record, or why there are none. The text lacks its subject,
+  // the name.
   Result<std::vector<SrvRecord>> take();
 
  private:
@@ -51,9 +51,9 @@ class SrvLookup {
   std::size_t server_ = 0;
   unsigned round_ = 0;
   bool tcp_ = false;
-  bool silence_ = false;  // of a server in this round
+  bool silence_ = false;  // a server was silent in this round
   bool over_ = false;
-  std::optional<Error> error_;  // of the latest attempt that failed
+  std::optional<Error> error_;  // the latest failure
   std::vector<SrvRecord> records_;
 };
 

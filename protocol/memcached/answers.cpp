@@ -39,7 +39,7 @@ Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
     queue_.finish(request);
     return Step::again;
   }
-  if (life_.output().needs_borrowed(request.frame)) {  // a refusal, as may_come() has seen to
+  if (life_.output().needs_borrowed(request.frame)) {  // a refusal, as may_come() has ensured
     early_ = Early{request.sequence, reply.reason, std::string(reply.text)};
     request.acts_early = true;
     return Step::again;

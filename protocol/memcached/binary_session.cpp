@@ -38,14 +38,14 @@ Reason reason_of(StatusCode status) noexcept {
   }
 }
 
-// After these the server closes, or reads the next request from its middle (an opcode that it does
-// not know makes it swallow key and extras twice).
+// After these errors the server closes, or reads the next request from its middle (after an unknown
+// opcode it skips key and extras twice).
 bool ends_connection(StatusCode status) noexcept {
   return status == StatusCode::invalid_arguments || status == StatusCode::auth_error ||
          status == StatusCode::auth_continue || status == StatusCode::unknown_command;
 }
 
-// The result that a failure status stands for; nothing if the failure is an error.
+// The result that a failure status means; nothing if the failure is an error.
 std::optional<Status> result_of(const Pending& request, StatusCode status) noexcept {
   const bool absent = status == StatusCode::key_not_found;
   switch (request.question) {
@@ -73,7 +73,7 @@ std::optional<Status> result_of(const Pending& request, StatusCode status) noexc
   return std::nullopt;
 }
 
-// The text of a failure is where others have a value.
+// A failure has its text where other replies have a value.
 std::string_view text_of(const Header& header, std::string_view packet) noexcept {
   return packet.substr(packet.size() - header.value_length());
 }
@@ -97,7 +97,7 @@ Step BinarySession::next_reply(Event& event) {
   if (!header) return on_header_error(header.error());
   Pending* const request = requests().due();
   if (request == nullptr) return broken("a reply to nothing that was asked");
-  const std::uint32_t index = header->opaque - request->opaque;  // of a key of get_many
+  const std::uint32_t index = header->opaque - request->opaque;  // a key's position in get_many
   const bool item = request->question == Question::many && index < request->opaques - 1;
   if (index >= request->opaques || (item && index < request->at)) {
     return broken("a reply to nothing that is due");
@@ -269,7 +269,7 @@ Step BinarySession::on_success(Pending& request, std::string_view packet, Event&
   }
 }
 
-// The reply to one key of get_many.
+// Handles the reply to one key of get_many.
 Step BinarySession::on_item(Pending& request, const Header& header, std::string_view packet,
                             Event& event) {
   const std::uint32_t index = header.opaque - request.opaque;

@@ -1,21 +1,21 @@
 #pragma once
 
 // BinarySession: the client's end of one connection in memcached's binary protocol. See session.h
-// for what it does as every session of memcached.
+// for what all sessions of memcached do.
 //
-// greeting: VERSION; then SASL PLAIN with credentials (the password goes only to a server that has
-// answered in binary), without them a NO-OP, which a server that wants a log-in refuses.
+// greeting: VERSION; then, with credentials, SASL PLAIN (the password goes only to a server that
+// has answered in binary); without them a NO-OP, which a server that requires a log-in refuses.
 //
-// get_many goes as quiet gets, each with an opaque of its own, closed by a NO-OP: hits answer, and
-// only the NO-OP's reply says that all others are misses.
+// get_many is sent as quiet gets, each with its own opaque, followed by a NO-OP: hits are answered,
+// and only the NO-OP's reply shows that all others are misses.
 //
-// A server that speaks text only does not answer a packet: it waits for the end of a line. With
+// A server that speaks only text does not answer a packet: it waits for the end of a line. With
 // only_version a line end follows VERSION, so that every server answers at once; dialect() then
-// says what it speaks.
+// says what the server speaks.
 //
 // Errors after which the server closes end the connection at once: invalid arguments, a refused
-// log-in, an opcode that it does not know. Leases are the meta protocol's; the stub that holds one
-// reads as an empty value here, and counts as present.
+// log-in, an unknown opcode. Only the meta protocol has leases; the stub that holds one reads as an
+// empty value here, and counts as present.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.

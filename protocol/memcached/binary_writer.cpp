@@ -51,8 +51,8 @@ Pending& BinaryWriter::write_bare(Opcode opcode, Question question, bool with_ti
   return request;
 }
 
-// Alone it is followed by a line end: a server that knows text only then answers a command that it
-// does not understand, instead of waiting for the end of its line.
+// If it is sent alone, a line end follows: a server that knows only text then answers an unknown
+// command, instead of waiting for the end of its line.
 void BinaryWriter::write_version() {
   write_bare(Opcode::version, Question::version, false);
   if (!options_.only_version) return;
@@ -139,7 +139,7 @@ Ticket BinaryWriter::write_get(const Operation& operation, std::uint32_t expiry)
   return request.ticket;
 }
 
-// One opaque for each key, and one for the NO-OP after them.
+// Uses one opaque for each key, and one for the NO-OP after them.
 std::expected<Ticket, LocalError> BinaryWriter::write_many(std::span<const std::string_view> keys) {
   std::size_t bytes = Header::wire_size;
   for (const std::string_view key : keys) {

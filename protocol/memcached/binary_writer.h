@@ -1,6 +1,6 @@
 #pragma once
 
-// BinaryWriter: from an operation to the bytes of its packet in memcached's binary protocol.
+// BinaryWriter: writes an operation as a packet of memcached's binary protocol.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,12 +19,12 @@
 
 namespace sheaf::protocol::memcached {
 
-// What keeps user and password from being sent; nothing if they can be.
+// Why user and password cannot be sent; nothing if they can.
 std::optional<std::string> bad_binary_login(const Login* login);
 
 class BinaryWriter {
  public:
-  // All outlive it.
+  // All outlive this object.
   BinaryWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
                OutputQueue& output) noexcept
       : options_(options), server_(server), queue_(queue), output_(output) {}
@@ -34,7 +34,7 @@ class BinaryWriter {
   void write_login(const Login& login);
   OutputQueue::FrameId write_no_op();
 
-  // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
+  // Queues the request, or refuses it. If it throws std::bad_alloc, nothing has changed.
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now);
 
  private:
@@ -48,7 +48,7 @@ class BinaryWriter {
   Ticket write_stats(const Operation& operation);
   std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
 
-  // Room for one request of `bytes` around a value of `value` bytes.
+  // Makes room for one request of `bytes` around a value of `value` bytes.
   void reserve(std::size_t bytes, std::size_t value = 0);
 
   const SessionOptions& options_;

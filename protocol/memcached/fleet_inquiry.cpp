@@ -15,7 +15,7 @@ constexpr std::string_view older_request = "get AmazonElastiCache:cluster\r\n";
 constexpr std::string_view head = "CONFIG cluster ";
 constexpr std::string_view older_head = "VALUE AmazonElastiCache:cluster ";
 constexpr std::string_view tail = "\r\nEND\r\n";
-// Of a head, and of an error, which is repeated only in part.
+// The limit of a head, and of an error, which is repeated only in part.
 constexpr std::size_t max_line = 1'024;
 
 std::string_view take_until(std::string_view& text, char separator) {
@@ -67,7 +67,7 @@ std::string_view FleetInquiry::take_output() {
 }
 
 void FleetInquiry::on_input(std::string_view bytes) {
-  // What comes before it was asked for answers nothing.
+  // Input that arrives before the question was asked is ignored.
   while (asked_ && !over() && !bytes.empty()) {
     // Never more than the longest answer.
     const std::size_t room = max_value + tail.size() + max_line - input_.size();
@@ -79,7 +79,7 @@ void FleetInquiry::on_input(std::string_view bytes) {
   }
 }
 
-// True if there may be more to read of what is there.
+// True if the buffered input may contain more to read.
 bool FleetInquiry::step() { return size_ ? read_value() : read_head(); }
 
 bool FleetInquiry::read_head() {

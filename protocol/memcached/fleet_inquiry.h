@@ -7,8 +7,8 @@
 //   CONFIG cluster 0 SIZE\r\n               the value has SIZE bytes
 //   VERSION\nHOST|ADDRESS|PORT HOST|ADDRESS|PORT ...\n\r\nEND\r\n
 //
-// and, if that server does not know the command, by `get AmazonElastiCache:cluster`, whose answer
-// begins with VALUE. The address may be empty.
+// If that server does not know the command, it asks again with `get AmazonElastiCache:cluster`,
+// whose answer begins with VALUE. The address may be empty.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -34,7 +34,7 @@ struct Fleet {
   std::vector<FleetServer> servers;
   friend bool operator==(const Fleet&, const Fleet&) = default;
 
-  // The value alone. The error is one sentence.
+  // Parses the value alone. The error is one sentence.
   static std::expected<Fleet, std::string> parse(std::string_view value);
 };
 
@@ -48,14 +48,14 @@ class FleetInquiry {
     std::string text;       // one sentence
   };
 
-  // What is to be sent now; each is given once.
+  // The bytes to send now; they are returned once.
   std::string_view take_output();
-  // Bytes of the server. What comes before the output was taken, or after the end, counts for
-  // nothing.
+  // Takes bytes from the server. Bytes that come before the output was taken, or after the end, are
+  // ignored.
   void on_input(std::string_view bytes);
 
   bool over() const noexcept { return result_.has_value(); }
-  // Once it is over.
+  // Only once it is over.
   std::expected<Fleet, Refusal>& result() noexcept { return *result_; }
 
  private:
@@ -67,8 +67,8 @@ class FleetInquiry {
 
   std::optional<std::expected<Fleet, Refusal>> result_;
   std::string input_;
-  std::optional<std::size_t> size_;  // of the value, whose head was read
-  bool older_ = false;               // the older form was asked
+  std::optional<std::size_t> size_;  // the value's size, once its head was read
+  bool older_ = false;               // the older form was sent
   bool asked_ = false;
 };
 

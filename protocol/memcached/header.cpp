@@ -7,8 +7,8 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// Sent in text, and followed by the end of the connection, when the server's limit is reached: also
-// to clients that speak binary.
+// At its limit of connections the server sends this text, even to clients that speak binary, and
+// then closes.
 constexpr std::string_view too_many = "ERROR Too many open connections";
 
 }  // namespace

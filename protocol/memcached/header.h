@@ -1,7 +1,7 @@
 #pragma once
 
-// The header of memcached's binary protocol: 24 bytes before extras, key and value; numbers are
-// big-endian. Opcodes, status codes and how opcodes belong together.
+// The header of memcached's binary protocol: 24 bytes before extras, key and value, with big-endian
+// numbers. Also opcodes, status codes, and the families of opcodes.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,13 +19,13 @@
 namespace sheaf::protocol::memcached {
 
 inline constexpr std::size_t max_key_length = 250;
-inline constexpr std::uint32_t max_body_length = 1u
-                                                 << 30;  // the server ends the connection above it
+inline constexpr std::uint32_t max_body_length =
+    1u << 30;  // the server closes the connection above it
 
 enum class Magic : std::uint8_t { request = 0x80, reply = 0x81 };
 
-// What memcached itself implements. Anything else is never sent: a server that does not know an
-// opcode swallows the beginning of the next request after it.
+// The opcodes that memcached itself implements. No others are ever sent: after an unknown opcode a
+// server skips the beginning of the next request.
 enum class Opcode : std::uint8_t {
   get = 0x00,
   set = 0x01,
@@ -73,15 +73,15 @@ enum class Family : std::uint8_t {
   append,         // request: key, value; reply: nothing
   remove,         // request: key; reply: nothing
   arithmetic,     // request: delta, initial, expiry, key; reply: the number
-  bare,           // no-op, quit: nothing both ways
+  bare,           // no-op, quit: nothing in both directions
   flush,          // request: delay or nothing; reply: nothing
   version,        // reply: a text
-  stat,           // request: a group or nothing; reply: many of name and value
+  stat,           // request: a group or nothing; reply: many pairs of name and value
   sasl            // list: nothing; auth and step: mechanism and data; reply: a text
 };
 // Returns nothing for an opcode that this client does not use.
 std::optional<Family> family_of(Opcode opcode) noexcept;
-// True if the reply of a read carries the key.
+// True if the reply of a read contains the key.
 bool returns_key(Opcode opcode) noexcept;
 
 enum class StatusCode : std::uint16_t {
@@ -106,14 +106,14 @@ std::string_view to_string(StatusCode status) noexcept;
 
 enum class PacketError : std::uint8_t {
   incomplete,            // not an error of the peer: more bytes are needed
-  bad_magic,             // the stream is not where we think it is
-  too_many_connections,  // the server's text line in place of a binary reply
-  bad_lengths,           // key and extras do not fit into the body
+  bad_magic,             // we have lost our place in the stream
+  too_many_connections,  // the server's text line instead of a binary reply
+  bad_lengths,           // key and extras do not fit in the body
   body_too_long,
-  bad_key_length,  // 1 to 250 where a key belongs
+  bad_key_length,  // a key must have 1 to 250 bytes
   unknown_opcode,
-  wrong_opcode,  // a packet of another kind than the one asked for
-  bad_shape      // extras, key, value or reserved fields that this packet cannot have
+  wrong_opcode,  // a packet of another kind than the requested one
+  bad_shape      // extras, key, value or reserved fields that this packet must not have
 };
 std::string_view to_string(PacketError error) noexcept;
 
@@ -132,11 +132,11 @@ struct Header {
   std::uint8_t data_type = 0;
   std::uint16_t vbucket_or_status = 0;  // request: vbucket, always 0; reply: status
   std::uint32_t total_body_length = 0;  // extras + key + value
-  std::uint32_t opaque = 0;             // comes back unchanged: pairs a reply with its request
+  std::uint32_t opaque = 0;             // returned unchanged: pairs a reply with its request
   std::uint64_t cas = 0;
 
   void encode(ByteWriter& out) const;
-  // Checks magic and lengths, so that the body may be waited for; the opcode may be any.
+  // Checks magic and lengths, so that it is safe to wait for the body; accepts any opcode.
   static Parsed<Header> parse(ByteReader& in, Magic magic);
 
   StatusCode status() const noexcept { return static_cast<StatusCode>(vbucket_or_status); }

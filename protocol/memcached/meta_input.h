@@ -17,23 +17,23 @@ namespace sheaf::protocol::memcached {
 
 class MetaInput {
  public:
-  // `life` outlives it.
+  // `life` outlives this object.
   MetaInput(std::uint64_t value_limit, ConnectionLife& life) noexcept
       : value_limit_(value_limit), life_(life) {}
 
-  // What is not parsed yet.
+  // The bytes that are not parsed yet.
   std::string_view data() const noexcept { return life_.input().data(); }
   void consumed(std::size_t size) noexcept { life_.input().consumed(size); }
 
-  // Before each line: the end of a value that was skipped. Else what to do instead.
+  // Call before each line: reads the end of a skipped value. The error is the step to take instead.
   std::expected<void, Step> end_skipped();
 
-  // The line that begins `offset` bytes from here, without its end; nothing is consumed. Else what
-  // to do instead.
+  // The line that begins `offset` bytes from here, without its end; consumes nothing. The error is
+  // the step to take instead.
   std::expected<std::string_view, Step> line(std::size_t offset = 0) const;
 
-  // The value of `size` bytes after a line of `line` bytes; nothing if it is larger than we take.
-  // Both are consumed. Else what to do instead.
+  // The value of `size` bytes after a line of `line` bytes; nothing if it exceeds our limit.
+  // Consumes both. The error is the step to take instead.
   std::expected<std::optional<std::string_view>, Step> value(std::size_t size, std::size_t line);
 
  private:

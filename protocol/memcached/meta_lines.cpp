@@ -27,7 +27,7 @@ void put_number(ByteWriter& out, char letter, std::uint64_t number) {
   out.decimal(number);
 }
 
-// RFC 4648 with padding, without an allocation of its own.
+// RFC 4648 with padding, without an allocation.
 void put_base64(ByteWriter& out, std::string_view bytes) {
   static constexpr std::string_view digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -60,7 +60,7 @@ void end_line(ByteWriter& out, std::uint32_t opaque) {
   out.bytes({text.data(), std::ranges::copy(line_end, end).out});
 }
 
-// False if it is no number, or one more of its kind.
+// False if it is not a number, or if the number was already set.
 template <class Number>
 bool read_number(std::string_view text, std::optional<Number>& number) noexcept {
   const auto read = parse_decimal(text);
@@ -77,7 +77,7 @@ bool read_opaque(std::string_view text, std::optional<std::uint32_t>& opaque) no
   return true;
 }
 
-// Up to the next blank; the blank goes, too.
+// Takes the text up to the next blank, and the blank.
 std::string_view take_word(std::string_view& line) noexcept {
   const std::size_t size = std::min(line.find(' '), line.size());
   const std::string_view word = line.substr(0, size);
@@ -85,7 +85,7 @@ std::string_view take_word(std::string_view& line) noexcept {
   return word;
 }
 
-// A blank and a number from `at` on, which moves past them.
+// Reads a blank and a number at `at`, and moves `at` past them.
 template <class Number>
 bool take_listed(std::string_view text, std::size_t& at, Number& number) noexcept {
   constexpr auto safe = static_cast<std::size_t>(std::numeric_limits<Number>::digits10);
@@ -232,7 +232,7 @@ std::optional<ReplyLine> ReplyLine::parse(std::string_view line) noexcept {
   return reply;
 }
 
-// Read by hand: a large batch has a thousand of them.
+// Parsed by hand: a large batch has a thousand of them.
 std::optional<ListedHead> ListedHead::parse(std::string_view text) noexcept {
   std::size_t at = text.find(' ');
   if (at == 0 || at == std::string_view::npos) return std::nullopt;

@@ -1,10 +1,10 @@
 #pragma once
 
-// The lines of memcached's meta protocol: requests as structs that append themselves, replies read
-// from one line without its end. Every request but mn carries its opaque, in hexadecimal.
+// The lines of memcached's meta protocol: requests are structs that append themselves, replies are
+// read from one line without its end. Every request except mn has an opaque, in hexadecimal.
 //
-// A key with blanks or control characters goes as base64, flag `b`. encode() checks nothing: keys
-// and numbers have been checked (check_meta_key, expiry_of).
+// A key with blanks or control characters is sent as base64, flag `b`. encode() checks nothing:
+// keys and numbers have already been checked (check_meta_key, expiry_of).
 //
 // Thread rule: plain values; views into the caller's bytes.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,20 +17,20 @@
 
 namespace sheaf::protocol::memcached {
 
-// Longest lines: of a request around its value, and of a reply that we read.
+// The longest lines: of a request around its value, and of a reply that we read.
 inline constexpr std::size_t max_request_line = 512;
 inline constexpr std::size_t max_reply_line = 8 * 1024;
-// Longest value that a server can have.
+// The largest value that a server can have.
 inline constexpr std::size_t max_value_size = 1u << 30;
 
 // mg: reads, touches, or both.
 struct MetaGet {
   std::string_view key;
   std::uint32_t opaque = 0;
-  bool value = true;                     // else only whether it is there
+  bool value = true;                     // else only whether it exists
   std::optional<std::uint32_t> touch{};  // the new time to live
-  std::optional<std::uint32_t> lease{};  // on a miss: a stub that lives so many seconds
-  bool ttl = false;                      // and how long it lives
+  std::optional<std::uint32_t> lease{};  // on a miss: makes a stub that lives this many seconds
+  bool ttl = false;                      // also asks how long it lives
 
   void encode(ByteWriter& out) const;
 };
@@ -63,13 +63,13 @@ struct MetaArithmetic {
   std::uint32_t opaque = 0;
   bool decrement = false;
   std::uint64_t delta = 1;
-  std::optional<std::uint64_t> initial{};  // of a new one, which `delta` does not change
-  std::uint32_t expiry = 0;                // of a new one
+  std::optional<std::uint64_t> initial{};  // a new item's number, to which `delta` is not added
+  std::uint32_t expiry = 0;                // a new item's expiry
 
   void encode(ByteWriter& out) const;
 };
 
-// Everything about an item, for people. Its reply has no opaque before the server's 1.6.18.
+// Everything about an item, for people. Before the server's 1.6.18 its reply has no opaque.
 struct MetaDebug {
   std::string_view key;
 
@@ -79,7 +79,7 @@ struct MetaDebug {
 inline constexpr std::string_view meta_no_op = "mn\r\n";
 inline constexpr std::string_view line_end = "\r\n";
 
-// A line of the server, as far as we asked for what is in it.
+// A line of the server, parsed as far as we asked for its contents.
 struct ReplyLine {
   enum class Code : std::uint8_t {
     ok,            // HD
@@ -90,14 +90,14 @@ struct ReplyLine {
     exists,        // EX
     no_op,         // MN
     debug,         // ME
-    version,       // the rest is in `text`, as with all below
+    version,       // the rest is in `text`, as for all below
     stat,          // STAT
     end,           // END
     stored,        // STORED
     error,         // ERROR
     client_error,  // CLIENT_ERROR
     server_error,  // SERVER_ERROR
-    other          // nothing that we know
+    other          // anything else
   };
 
   Code code = Code::other;
@@ -106,9 +106,9 @@ struct ReplyLine {
   std::optional<std::uint64_t> cas{};
   std::optional<std::uint32_t> flags{};
   bool tells_ttl = false;              // t
-  std::optional<std::uint32_t> ttl{};  // seconds that are left; none: it never expires
+  std::optional<std::uint32_t> ttl{};  // seconds left; none: it never expires
   bool won = false;                    // W: the right to compute the value
-  bool taken = false;                  // Z: somebody else has it
+  bool taken = false;                  // Z: another client has it
   bool stale = false;                  // X
   std::string_view text{};
 
@@ -116,12 +116,11 @@ struct ReplyLine {
     return code == Code::error || code == Code::client_error || code == Code::server_error;
   }
 
-  // Nothing if a number is missing, malformed or doubled. Flags that we do not know are passed
-  // over.
+  // Nothing if a number is missing, malformed or repeated. Unknown flags are skipped.
   static std::optional<ReplyLine> parse(std::string_view line) noexcept;
 };
 
-// What follows VALUE in the answer to `gets`: KEY FLAGS SIZE CAS.
+// The part after VALUE in the answer to `gets`: KEY FLAGS SIZE CAS.
 struct ListedHead {
   std::string_view key;
   std::uint32_t flags = 0;

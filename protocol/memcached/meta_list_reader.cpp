@@ -54,7 +54,7 @@ Step MetaListReader::next(Pending& request, Event& event) {
 Step MetaListReader::on_value(Pending& request, const ListedHead& head, std::size_t size,
                               Event& event) {
   std::uint32_t index = request.at;
-  const bool asked = request.state == Pending::State::waiting;  // else nobody takes the value
+  const bool asked = request.state == Pending::State::waiting;  // else the value is not needed
   if (asked) {
     const auto keys = request.keys;
     while (index < keys.size() && keys[index] != head.key) ++index;
@@ -67,7 +67,7 @@ Step MetaListReader::on_value(Pending& request, const ListedHead& head, std::siz
     reply.value = **value;
     reply.flags = head.flags;
     reply.version = answers_.version_text(head.cas);
-    // It may be the stub that holds somebody's lease: only mg shows that.
+    // It may be the stub that holds another client's lease: only mg shows that.
     reply.unsure = reply.value.empty();
   } else {
     reply = Answers::above_value_limit();
@@ -79,7 +79,7 @@ Step MetaListReader::on_value(Pending& request, const ListedHead& head, std::siz
   return answers_.item(request, index, reply, event);
 }
 
-// If the end makes misses and another request has left, its reply must begin right after.
+// If END makes misses and another request has left, its reply must begin right after it.
 Step MetaListReader::on_end(Pending& request, std::size_t size, Event& event) {
   const bool misses = request.missed || request.at < request.keys.size();
   const bool reported = misses && request.state == Pending::State::waiting;
@@ -96,7 +96,7 @@ Step MetaListReader::on_end(Pending& request, std::size_t size, Event& event) {
   return answers_.answer(request, {}, event);
 }
 
-// Whether the line may begin the reply to this request, or is an error.
+// True if the line may begin the reply to this request, or is an error.
 bool MetaListReader::begins_reply(const Pending& request, const ReplyLine& line) const {
   if (line.is_error()) return true;
   switch (request.question) {

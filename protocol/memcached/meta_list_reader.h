@@ -2,18 +2,18 @@
 
 // MetaListReader: the replies to get_many in the meta protocol.
 //
-// A server reads a line of many keys at half the cost of as many lines of one, and writes as soon
-// as it has answered one. So the keys go as two lines that are answered in one go:
+// A line of many keys costs a server half as much as a line for each key, and a server writes as
+// soon as it has answered a line. So the keys go as two lines that are answered in one go:
 //
 //   mg KEY v f c O<opaque>       the first key
 //   gets KEY KEY ...             all others, in one line
 //
 // The server answers the list with the values of the keys that it has, in the order asked, each
-// under its key, then END. A value of any other key ends the connection. A key that is passed over
-// is a miss, but END says nothing about whose end it is. It is taken for the end of this list
-// because it stands after the reply to mg, which is known by its opaque, and before the reply to
-// the next request, if there is one: before that has begun, no miss is reported. No other reply
-// begins with END: `stats`, whose answer may be empty, is sent with a no-op before it.
+// with its key, then END. A value of any other key ends the connection. A key without a value is a
+// miss, but END does not name its request. It counts as the end of this list because it comes after
+// the reply to mg, which has an opaque, and before the reply to the next request, if there is one:
+// no miss is reported until that reply has begun. No other reply begins with END: `stats`, whose
+// answer may be empty, is sent after a no-op.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -31,14 +31,14 @@ namespace sheaf::protocol::memcached {
 
 class MetaListReader {
  public:
-  // All outlive it.
+  // All outlive this object.
   MetaListReader(const ServerFacts& server, ConnectionLife& life, RequestQueue& queue,
                  Answers& answers, MetaInput& input) noexcept
       : server_(server), life_(life), queue_(queue), answers_(answers), input_(input) {}
 
-  // The reply to mg, for the first of the keys; `size` is that of the whole line.
+  // Handles the reply to mg, for the first of the keys; `size` is the size of the whole line.
   Step on_first(Pending& request, const ReplyLine& line, std::size_t size, Event& event);
-  // After that: a line of the list, if there is one.
+  // Call after that: handles the next line of the list, if it is there.
   Step next(Pending& request, Event& event);
 
  private:

@@ -16,14 +16,14 @@
 
 namespace sheaf::protocol::memcached {
 
-// True if the line has the request's opaque. Every reply has one, except misses of older servers.
+// True if the line has the request's opaque. Only misses of older servers have none.
 bool has_its_opaque(const Pending& request, const ReplyLine& line,
                     const ServerFacts& server) noexcept;
 
-// What mg asks for, from its reply; false if the server did not say all of it.
+// Reads the reply to mg; false if it lacks something that was asked for.
 bool read_get(const ReplyLine& line, std::string_view value, Answers& answers, Reply& reply);
 
-// What a code without a value means for what was asked; nothing if it cannot be the answer.
+// What a code without a value means for the question; nothing if it cannot answer it.
 std::optional<Status> result_of(const Pending& request, ReplyLine::Code code) noexcept;
 
 Reason reason_of_server_error(std::string_view text) noexcept;

@@ -180,7 +180,7 @@ Step MetaSession::on_result(Pending& request, const ReplyLine& line, Event& even
   return answers().answer(request, reply, event);
 }
 
-// The replies that carry no opaque: those of mn, version and stats.
+// Handles replies without an opaque: those to mn, version and stats.
 Step MetaSession::on_text(Pending& request, const ReplyLine& line, Event& event) {
   if (request.question == Question::stats) return on_stats(request, line, event);
   if (request.question == Question::probe && line.code == Code::no_op && !line.opaque) {
@@ -194,7 +194,7 @@ Step MetaSession::on_text(Pending& request, const ReplyLine& line, Event& event)
   return broken("a reply of another kind than was asked for");
 }
 
-// The answer to the no-op before `stats`, then the statistics, then END.
+// Handles the answer to the no-op before `stats`, then the statistics, then END.
 Step MetaSession::on_stats(Pending& request, const ReplyLine& line, Event& event) {
   const bool begun = request.at > 0;
   if (!begun && line.code == Code::no_op && !line.opaque) {

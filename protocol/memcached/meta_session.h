@@ -1,16 +1,17 @@
 #pragma once
 
 // MetaSession: the client's end of one connection in memcached's meta protocol, which is text. See
-// session.h for what it does as every session of memcached.
+// session.h for what all sessions of memcached do.
 //
-// greeting: `version`. A server that answers it wants no log-in, and the password is not sent to it
-// (it would be stored as a value). One that answers "unauthenticated" gets the log-in, a classic
-// `set` whose value is user and password, and is asked again.
+// greeting: `version`. A server that answers it requires no log-in, and does not get the password,
+// which it would store as a value. A server that answers "unauthenticated" gets the log-in, a
+// classic `set` whose value is user and password, and is asked again.
 //
-// Replies come in order and carry the opaque of their request; both are checked. Errors carry
-// none: SERVER_ERROR belongs to the oldest request; every other error line but one (a number that
-// is none) says that client and server have lost each other, and ends the connection. Many keys at
-// once go as lists, whose replies carry their keys: see meta_list_reader.h.
+// Replies come in order and contain the opaque of their request; both are checked. Errors have no
+// opaque: SERVER_ERROR belongs to the oldest request; every other error line, except the one for a
+// value that is not a number, means that client and server are out of step, and ends the
+// connection. Requests for many keys are sent as lists, whose replies contain the keys: see
+// meta_list_reader.h.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -43,7 +44,7 @@ class MetaSession final : public MemcachedSession {
   }
   OutputQueue::FrameId write_no_op() override { return writer_.write_no_op(); }
   Step next_reply(Event& event) override;
-  // A line, with or without a request that is due; `size` is that of the whole line.
+  // Handles a line, with or without a request that is due; `size` is the size of the whole line.
   Step on_line(Pending* request, const ReplyLine& line, std::size_t size, Event& event);
 
   // ---- greeting

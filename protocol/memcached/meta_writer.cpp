@@ -102,8 +102,8 @@ std::expected<Ticket, LocalError> MetaWriter::write(const Operation& operation, 
   }
 }
 
-// Its answer has no opaque and may be END alone: the answer to a no-op before it keeps that from
-// being taken for the end of a list that was lost.
+// The answer to `stats` has no opaque and may be just END. The answer to a no-op before it prevents
+// confusion with the end of a list that was lost.
 Ticket MetaWriter::write_stats(std::string_view group) {
   std::string line(meta_no_op);
   line.append("stats");
@@ -168,7 +168,7 @@ Ticket MetaWriter::write_arithmetic(const Operation& operation, std::uint32_t ex
   return request.ticket;
 }
 
-// Two lines that are answered in one go; see meta_list_reader.h.
+// Two lines that are answered together; see meta_list_reader.h.
 std::expected<Ticket, LocalError> MetaWriter::write_many(std::span<const std::string_view> keys) {
   constexpr std::string_view list_command = "gets";
   std::size_t bytes = max_request_line;

@@ -1,6 +1,6 @@
 #pragma once
 
-// MetaWriter: from an operation to the bytes of its line in memcached's meta protocol.
+// MetaWriter: writes an operation as a line of memcached's meta protocol.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,12 +17,12 @@
 
 namespace sheaf::protocol::memcached {
 
-// What keeps user and password from being sent; nothing if they can be.
+// Why user and password cannot be sent; nothing if they can.
 std::optional<std::string> bad_meta_login(const Login* login);
 
 class MetaWriter {
  public:
-  // All outlive it.
+  // All outlive this object.
   MetaWriter(const SessionOptions& options, RequestQueue& queue, OutputQueue& output) noexcept
       : options_(options), queue_(queue), output_(output) {}
 
@@ -31,7 +31,7 @@ class MetaWriter {
   void write_login(const Login& login);
   OutputQueue::FrameId write_no_op();
 
-  // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
+  // Queues the request, or refuses it. If it throws std::bad_alloc, nothing has changed.
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now);
 
  private:
@@ -43,7 +43,7 @@ class MetaWriter {
   Ticket write_arithmetic(const Operation& operation, std::uint32_t expiry);
   std::expected<Ticket, LocalError> write_many(std::span<const std::string_view> keys);
 
-  // Room for one request of `bytes` around a value of `value` bytes.
+  // Makes room for one request of `bytes` around a value of `value` bytes.
   void reserve(std::size_t bytes, std::size_t value = 0);
 
   const SessionOptions& options_;

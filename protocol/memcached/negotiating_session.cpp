@@ -25,7 +25,7 @@ bool NegotiatingSession::poll_event(Event& event) {
   return true;
 }
 
-// The session has nothing more to say. The connection ends on our own wish.
+// The session has done its work. We end the connection ourselves.
 void NegotiatingSession::on_answer(Dialect answered, Event& event) {
   negotiation_.on_answer(answered);
   answered_ = ended_ = true;

@@ -1,10 +1,10 @@
 #pragma once
 
 // NegotiatingSession: a session whose server may speak another protocol. It reports to the
-// negotiation what becomes of the connection, and says in its close reason whether the next one
-// will go another way.
+// negotiation how the connection ended, and its close reason says whether the next connection will
+// use another way.
 //
-// Thread rule: that of the session in it.
+// Thread rule: that of the inner session.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <memory>
@@ -17,12 +17,12 @@ namespace sheaf::protocol::memcached {
 
 class NegotiatingSession final : public SessionWrapper<MemcachedSession> {
  public:
-  // The session was begun in the negotiation's next way. The negotiation outlives it.
+  // The session was begun in the negotiation's next way. The negotiation outlives this object.
   NegotiatingSession(std::unique_ptr<MemcachedSession> session, Negotiation& negotiation)
       : SessionWrapper(std::move(session)), negotiation_(negotiation), way_(negotiation.next()) {}
 
   bool poll_event(Event& event) override;
-  // A question is never ready: once it is answered, it has ended.
+  // A question is never ready: it ends once it is answered.
   bool ready() const override { return way_ != Way::question && SessionWrapper::ready(); }
   bool closed() const override { return answered_ || SessionWrapper::closed(); }
   const CloseReason& close_reason() const override {

@@ -7,8 +7,8 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// Whether a connection has ended because the server may speak something else. One that has named
-// its version has understood us and means what it answered, unless it is too old for meta.
+// True if a connection ended because the server may speak another protocol. A server that has named
+// its version has understood us and means its answer, unless it is too old for meta.
 bool not_understood(Way way, const CloseReason& reason, const ServerFacts& server) noexcept {
   if (reason.reason == Reason::closed || reason.reason == Reason::timed_out) return false;
   if (reason.permanent && reason.reason == Reason::authentication) return false;

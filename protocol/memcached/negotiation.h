@@ -1,30 +1,30 @@
 #pragma once
 
-// Negotiation: finds out which of memcached's two protocols a server speaks, by how its connections
-// go. One per server, shared by its connections.
+// Negotiation: finds out which of memcached's two protocols a server speaks, from how its
+// connections end. One per server, shared by its connections.
 //
-// Without a password meta is tried first. With one, a question comes first, on a connection that is
-// thrown away: the server's version, asked in binary. A server that answers in binary takes SASL,
-// one that answers in text takes `-Y`. So no password is shown to a server that takes it the other
-// way.
+// Without a password meta is tried first. With a password a question comes first, on a connection
+// that is used for nothing else: the server's version, asked in binary. A server that answers in
+// binary uses SASL, one that answers in text uses `-Y`. So the password is never shown to a server
+// that expects it in the other form.
 //
 // | next           | a connection made so                      | next           | whose fault |
 // |----------------|-------------------------------------------|----------------|-------------|
-// | question       | is answered in binary                     | binary         | nobody's    |
-// | question       | is answered in text                       | meta           | nobody's    |
+// | question       | is answered in binary                     | binary         | no one's    |
+// | question       | is answered in text                       | meta           | no one's    |
 // | question       | ends without an answer                    | question       | the server's|
 // | meta or binary | becomes ready: this way is proven         | the same       |             |
 // | meta or binary | ends, though the server has understood it | the same       | the server's|
 // | meta or binary | is not understood, there is a password    | question       | see below   |
-// | meta           | is not understood, there is none          | binary         | see below   |
-// | binary         | is not understood, there is none          | meta           | see below   |
+// | meta           | is not understood, without a password     | binary         | see below   |
+// | binary         | is not understood, without a password     | meta           | see below   |
 //
-// A connection that is not understood is nobody's fault if there is another way to try: if this way
-// was proven before (the server has been replaced), or if the way before it was not a failure too.
-// After two ways have failed it is the server's fault, and the first is tried again.
+// A connection that is not understood is no one's fault if there is another way to try: if this way
+// was proven before (the server has been replaced), or if the previous way did not fail too. After
+// both ways have failed it is the server's fault, and the first is tried again.
 //
-// Connections that were begun before the way changed say nothing new by their end; one that becomes
-// ready shows the way.
+// The end of a connection that began before the way changed says nothing new; one that becomes
+// ready decides the way.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -36,7 +36,7 @@
 
 namespace sheaf::protocol::memcached {
 
-// How a connection is begun.
+// How a connection begins.
 enum class Way : std::uint8_t { meta, binary, question };
 
 class Negotiation {
@@ -45,16 +45,15 @@ class Negotiation {
       : with_password_(with_password), next_(first()) {}
 
   Way next() const noexcept { return next_; }
-  // Whether there is a password from now on. A way that is proven stays.
+  // Says whether there is a password from now on. A proven way stays.
   void expect_password(bool with_password) noexcept;
   // True if a connection of this way has been ready.
   bool proven() const noexcept { return proven_; }
 
-  // What became of a connection that was begun in `way`.
+  // How a connection that began in `way` ended.
   void on_answer(Dialect answered) noexcept;  // to the question; not unknown
   void on_ready(Way way) noexcept;
-  // It has ended before it was ready. True if that is nobody's fault: the next one goes another
-  // way.
+  // It ended before it was ready. True if that is no one's fault: the next one uses another way.
   bool on_end(Way way, const CloseReason& reason, const ServerFacts& server) noexcept;
 
  private:
@@ -64,7 +63,7 @@ class Negotiation {
   bool with_password_;
   Way next_;
   bool proven_ = false;
-  bool other_failed_ = false;  // the way before this one was not understood either
+  bool other_failed_ = false;  // the previous way was not understood either
 };
 
 }  // namespace sheaf::protocol::memcached

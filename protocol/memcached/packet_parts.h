@@ -1,6 +1,6 @@
 #pragma once
 
-// What requests and replies of the binary protocol share: cutting a packet into its parts and
+// What requests and replies of the binary protocol share: splitting a packet into its parts, and
 // writing its header. For requests.cpp and replies.cpp.
 //
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,7 +22,7 @@ inline bool good_key(std::size_t length) noexcept {
 
 inline bool is_of(Opcode opcode, Family family) noexcept { return family_of(opcode) == family; }
 
-// Reads a whole packet from a copy of the reader; the caller moves its own only on success.
+// Reads a whole packet from a copy of the reader; the caller moves its own reader only on success.
 inline Parsed<Parts> read_parts(ByteReader& in, Magic magic) {
   const auto header = Header::parse(in, magic);
   if (!header) return std::unexpected(header.error());
@@ -35,7 +35,7 @@ inline Parsed<Parts> read_parts(ByteReader& in, Magic magic) {
   return parts;
 }
 
-// Runs `build` on the parts of the packet and moves the reader past it if all is well.
+// Runs `build` on the parts of the packet, and moves the reader past it on success.
 template <class T, class Build>
 Parsed<T> take(ByteReader& in, Magic magic, Build build) {
   ByteReader ahead = in;
@@ -46,7 +46,7 @@ Parsed<T> take(ByteReader& in, Magic magic, Build build) {
   return packet;
 }
 
-// The header of a packet with `rest` bytes after extras and key.
+// Writes the header of a packet with `rest` bytes after extras and key.
 inline Encoded write_header(ByteWriter& out, Header header, std::size_t extras,
                             std::string_view key, std::uint64_t rest) {
   const std::uint64_t body = extras + key.size() + rest;

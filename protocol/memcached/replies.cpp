@@ -19,7 +19,7 @@ Header header_of(Opcode opcode, StatusCode status, std::uint32_t opaque, std::ui
 
 bool succeeded(const Parts& parts) noexcept { return parts.header.status() == StatusCode::success; }
 
-// Extras belong to success, a key to neither.
+// Only a success has extras; neither it nor a failure has a key.
 bool has_parts(const Parts& parts, std::size_t extras) noexcept {
   return parts.key.empty() && parts.extras.size() == (succeeded(parts) ? extras : 0);
 }

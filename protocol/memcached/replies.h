@@ -1,10 +1,11 @@
 #pragma once
 
-// Replies of memcached's binary protocol, one struct for each shape. As in requests.h: views into
-// the caller's bytes, parse() moves the reader only on success, encode() writes all or nothing.
+// Replies of memcached's binary protocol, one struct for each shape. As in requests.h, they are
+// views into the caller's bytes, parse() moves the reader only on success, and encode() writes all
+// or nothing.
 //
-// With any status but success, `text` holds the server's text and nothing else came; only reads
-// that return the key have the key then, and no text.
+// With any status except success, `text` holds the server's text and there is nothing else; only
+// reads that return the key have the key then, and no text.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -15,7 +16,7 @@
 
 namespace sheaf::protocol::memcached {
 
-// Of get and get-and-touch.
+// For get and get-and-touch.
 struct GetReply {
   static constexpr std::uint8_t extra_size = 4;
 
@@ -47,7 +48,7 @@ struct TouchReply {
   friend bool operator==(const TouchReply&, const TouchReply&) = default;
 };
 
-// Of set, add, replace, append, prepend, delete, no-op, quit, flush: nothing but the new version.
+// For set, add, replace, append, prepend, delete, no-op, quit, flush: only the new version.
 struct PlainReply {
   Opcode opcode = Opcode::set;
   StatusCode status = StatusCode::success;
@@ -73,7 +74,7 @@ struct ArithmeticReply {
   friend bool operator==(const ArithmeticReply&, const ArithmeticReply&) = default;
 };
 
-// Of version and SASL: a text with every status.
+// For version and SASL: a text with every status.
 struct TextReply {
   Opcode opcode = Opcode::version;
   StatusCode status = StatusCode::success;
@@ -86,7 +87,7 @@ struct TextReply {
   friend bool operator==(const TextReply&, const TextReply&) = default;
 };
 
-// One of many; the last one has neither name nor value.
+// One of many statistics; the last reply has neither name nor value.
 struct StatReply {
   StatusCode status = StatusCode::success;
   std::uint32_t opaque = 0;
@@ -104,7 +105,7 @@ struct StatReply {
 using AnyReply =
     std::variant<GetReply, TouchReply, PlainReply, ArithmeticReply, TextReply, StatReply>;
 
-// One packet of whichever kind its opcode says.
+// Parses one packet of the kind that its opcode says.
 Parsed<AnyReply> parse_reply(ByteReader& in);
 
 }  // namespace sheaf::protocol::memcached

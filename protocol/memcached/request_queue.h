@@ -1,8 +1,8 @@
 #pragma once
 
 // RequestQueue: the requests of one connection in their order (ordered_requests.h). With memcached
-// every request also carries an opaque of its own, or a range of them: a reply must be for the
-// oldest request that owes one, by both.
+// every request also has its own opaque, or a range of them: by both, order and opaque, a reply
+// must belong to the oldest request that owes one.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -18,7 +18,7 @@ namespace sheaf::protocol::memcached {
 
 // What was asked, so that the reply is read as the answer to it.
 enum class Question : std::uint8_t {
-  get,  // lease and get-and-touch, too
+  get,  // also lease and get-and-touch
   many,
   touch,  // without the value
   store,
@@ -28,28 +28,28 @@ enum class Question : std::uint8_t {
   version,
   stats,
   probe,
-  login  // of the session itself, without a ticket
+  login  // the session's own, without a ticket
 };
 
-// `acts_early` is that of get_many, and of a request that was refused before it had left whole.
+// `acts_early` is true for get_many, and for a request that was refused while it was still leaving.
 struct Pending : OrderedRequest {
-  std::uint32_t opaque = 0;  // the first of its own
+  std::uint32_t opaque = 0;  // the first of its opaques
   std::uint32_t opaques = 1;
   Question question = Question::get;
   Opcode opcode = Opcode::no_op;  // binary
   bool by_version = false;        // there was a condition on the version
   bool ttl_left = false;          // get: the reply must say how long the value lives
-  // many: keys before this one have been passed; stats in meta: 1 after the no-op is answered
+  // many: keys before this one are done; stats in meta: 1 after the no-op is answered
   std::uint32_t at = 0;
-  bool missed = false;                       // many, in meta: some of those had no item
-  std::span<const std::string_view> keys{};  // many; there only while it is waiting
+  bool missed = false;                       // many, in meta: some of those keys had no item
+  std::span<const std::string_view> keys{};  // many; valid only while it is waiting
 };
 
 class RequestQueue final : public OrderedRequests<Pending> {
  public:
   explicit RequestQueue(std::uint32_t first_opaque) noexcept : next_opaque_(first_opaque) {}
 
-  // A new request at the end, with `opaques` of its own; there must be room. With a ticket it is
+  // Adds a request at the end, with `opaques` opaques; there must be room. With a ticket it is
   // waiting, else forgotten.
   Pending& add(Question question, bool with_ticket, std::uint32_t opaques = 1) noexcept {
     Pending& request = OrderedRequests::add(with_ticket);

@@ -5,7 +5,7 @@
 //
 // parse() takes one whole packet from the front of the reader. On any error the reader has not
 // moved; PacketError::incomplete asks for more bytes, every other error means that the framing is
-// lost. encode() appends one packet; on an error nothing has been written.
+// lost. encode() appends one packet; on an error it has written nothing.
 //
 // Expiry on the wire: 0: never; to 30 days: seconds from now; above: seconds since the Unix epoch.
 //
@@ -92,7 +92,7 @@ struct ArithmeticRequest {
   std::uint32_t opaque = 0;
   std::uint64_t cas = 0;
   std::uint64_t delta = 1;
-  std::uint64_t initial = 0;  // of a new one, which `delta` does not change
+  std::uint64_t initial = 0;  // a new item's number, to which `delta` is not added
   std::uint32_t expiry = do_not_create;
   std::string_view key{};
 
@@ -101,8 +101,8 @@ struct ArithmeticRequest {
   friend bool operator==(const ArithmeticRequest&, const ArithmeticRequest&) = default;
 };
 
-// No-op, whose reply shows that everything before it has been answered; quit; version; the list of
-// SASL mechanisms.
+// No-op, whose reply shows that everything before it has been answered; quit; version; and the
+// request for the list of SASL mechanisms.
 struct BareRequest {
   Opcode opcode = Opcode::no_op;
   std::uint32_t opaque = 0;
@@ -115,7 +115,7 @@ struct BareRequest {
 struct FlushRequest {
   Opcode opcode = Opcode::flush;
   std::uint32_t opaque = 0;
-  std::optional<std::uint32_t> expiry{};  // when; nothing: now
+  std::optional<std::uint32_t> expiry{};  // when to flush; nothing: now
 
   Encoded encode(ByteWriter& out) const;
   static Parsed<FlushRequest> parse(ByteReader& in);
@@ -149,7 +149,7 @@ using AnyRequest =
     std::variant<GetRequest, TouchRequest, SetRequest, AppendRequest, RemoveRequest,
                  ArithmeticRequest, BareRequest, FlushRequest, StatRequest, SaslRequest>;
 
-// One packet of whichever kind its opcode says.
+// Parses one packet of the kind that its opcode says.
 Parsed<AnyRequest> parse_request(ByteReader& in);
 
 }  // namespace sheaf::protocol::memcached

@@ -12,7 +12,7 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// Of an item in a 64-bit server: its header, the CAS, and the line end after the value.
+// Overhead of an item in a 64-bit server: header, CAS, and the line end after the value.
 constexpr std::size_t item_overhead = 48 + 8 + 2;
 
 bool is_blank_or_control(char c) noexcept {
@@ -29,7 +29,7 @@ std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl
   if (ttl.count() < 0) return std::unexpected(invalid("the time to live is negative"));
   const auto relative = ceil<seconds>(ttl);
   if (relative <= longest_relative_ttl) return static_cast<std::uint32_t>(relative.count());
-  // The server takes a larger number as a point in time.
+  // The server reads a larger number as a point in time.
   const auto too_late = std::chrono::milliseconds(last_second * 1000) - now.wall;
   if (ttl > too_late) {
     return std::unexpected(invalid("the time to live ends behind second " +
@@ -39,8 +39,8 @@ std::expected<std::uint32_t, LocalError> expiry_of(std::chrono::milliseconds ttl
   return static_cast<std::uint32_t>(ceil<seconds>(now.wall + ttl).count());
 }
 
-// As every key passes here, sixteen bytes at a time, the last sixteen perhaps over some of those
-// before.
+// Every key is checked here, so it takes sixteen bytes at a time; the last sixteen may overlap
+// those before.
 bool is_plain_key(std::string_view key) noexcept {
   using Bytes [[gnu::vector_size(16)]] = unsigned char;
   if (key.size() < sizeof(Bytes)) return std::ranges::none_of(key, is_blank_or_control);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a session has learned about the server at the other end.
+// What a session has learned about its server.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -12,10 +12,10 @@
 
 namespace sheaf::protocol::memcached {
 
-// What a server turned out to speak.
+// The protocol that a server turned out to speak.
 enum class Dialect : std::uint8_t {
-  unknown,         // it has not answered yet; to the wrong protocol it never does
-  this_one,        // it has answered in the protocol of the session
+  unknown,         // no answer yet; a server never answers the wrong protocol
+  this_one,        // it answered in the session's protocol
   text,            // text, and not binary
   text_and_log_in  // text after a log-in (-Y), and not binary
 };

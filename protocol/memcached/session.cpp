@@ -10,9 +10,9 @@
 namespace sheaf::protocol::memcached {
 namespace {
 
-// Neither protocol has larger ones, and the server takes none.
+// Neither protocol has larger values, and the server accepts none.
 constexpr std::uint64_t largest_value = (1u << 30) - 1024;
-// Everything but values: texts, lines, numbers.
+// The limit of everything except values: texts, lines, numbers.
 constexpr std::size_t longest_text = 64 * 1024;
 
 SessionOptions bounded(SessionOptions options) {
@@ -64,7 +64,7 @@ std::expected<Ticket, LocalError> MemcachedSession::write(const Operation& opera
   return write_request(operation, now);
 }
 
-// Why a request is not taken, as far as that is the same in both protocols.
+// Why a request is refused, as far as both protocols agree.
 std::optional<LocalError> MemcachedSession::refusal_of(const Operation& operation) const {
   if (auto error = bad_combination(operation)) return error;
   const std::size_t size = operation.value.size();
@@ -79,7 +79,7 @@ Step MemcachedSession::next_step(Event& event) {
   return life().input().skipping() ? Step::need_input : next_reply(event);
 }
 
-// The refusal is reported once the value is free, whatever input there is.
+// The refusal is reported once the value is no longer needed, whatever input there is.
 Step MemcachedSession::next_step_after_refusal(Event& event) {
   if (answers_.early_refusal(event)) return Step::event;
   const Step step = next_reply(event);

@@ -5,16 +5,15 @@
 //
 // | state    | input                     | then                              | next     |
 // |----------|---------------------------|-----------------------------------|----------|
-// | greeting | version, log-in if wanted | event ready                       | ready    |
+// | greeting | version, log-in if needed | event ready                       | ready    |
 // | greeting | anything else             |                                   | closed   |
 // | ready    | submit()                  | the request                       | ready    |
 // | ready    | reply to the oldest       | event reply, or dropped, counted  | ready    |
 // | any      | any other reply           | events failed, closed             | closed   |
 //
-// A reply belongs to a request only if that is the oldest that owes one and the reply carries its
-// opaque. A cancelled request keeps its place until its reply has passed. What contradicts that
-// ends the connection, and so does every error that says that client and server have lost each
-// other.
+// A reply belongs to a request only if that is the oldest that owes one and the reply has its
+// opaque. A cancelled request keeps its place until its reply has passed. Any contradiction ends
+// the connection, and so does every error that means that client and server are out of step.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -36,7 +35,7 @@ namespace sheaf::protocol::memcached {
 class MemcachedSession : public SessionBase<RequestQueue> {
  public:
   bool clean() const final { return ready() && requests().only_own(); }
-  // Nobody logs in anew on a connection of memcached.
+  // A connection of memcached cannot log in again.
   bool renew_login(Now now) final;
 
   const ServerFacts& server() const noexcept { return server_; }
@@ -45,24 +44,24 @@ class MemcachedSession : public SessionBase<RequestQueue> {
   explicit MemcachedSession(SessionOptions options);
 
   // ---- what each protocol adds
-  // After what both refuse has been refused.
+  // Called after the refusals that both protocols share.
   virtual std::expected<Ticket, LocalError> write_request(const Operation& operation, Now now) = 0;
-  // The next reply of the input and what it does.
+  // Handles the next reply of the input.
   virtual Step next_reply(Event& event) = 0;
 
-  // The server is of the version after VERSION, and speaks the protocol of this session.
+  // The server has the version after VERSION, and speaks the protocol of this session.
   void learn_version(std::string_view text) {
     server_ = {ServerVersion::parse(text), Dialect::this_one};
   }
   void learn_dialect(Dialect dialect) noexcept { server_.dialect = dialect; }
 
   const SessionOptions& options() const noexcept { return options_; }
-  // At the start. Null: nobody logs in.
+  // Call at the start. Null: no login.
   const Login* take_login() noexcept { return login_.take(); }
   const Login* login() const noexcept { return login_.get(); }
   bool has_credentials() const noexcept { return login() != nullptr && !login()->user.empty(); }
   Answers& answers() noexcept { return answers_; }
-  // The connection ends because the login that it shows, or none, is not taken.
+  // Ends the connection because the server does not accept its login, or the lack of one.
   Step refuse_login(std::string text);
 
  private:

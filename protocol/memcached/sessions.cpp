@@ -45,7 +45,7 @@ std::unique_ptr<Session> MemcachedSessions::make(unsigned node, Now) {
   auto& begun = negotiations_[node];
   if (begun == nullptr) begun = std::make_unique<Negotiation>(has_user());
   Negotiation& negotiation = *begun;
-  // A server may say nothing at all to the wrong protocol: then there is time for another way.
+  // A server may not answer the wrong protocol at all: this leaves time for another way.
   if (!negotiation.proven()) options.handshake_limit = config_.connect_timeout * 3 / 4;
   return std::make_unique<NegotiatingSession>(session_in(negotiation.next(), std::move(options)),
                                               negotiation);

@@ -1,7 +1,7 @@
 #pragma once
 
-// MemcachedSessions: makes the memcached sessions of a cluster, in the protocol that is configured,
-// or, with `protocol=auto`, in the one that the negotiation with each server comes to.
+// MemcachedSessions: makes the memcached sessions of a cluster, in the configured protocol or, with
+// `protocol=auto`, in the one that the negotiation with each server finds.
 //
 // Thread rule: belongs to one lane.
 // Pure: no socket, clock, entropy, thread or callback.

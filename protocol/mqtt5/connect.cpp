@@ -50,8 +50,7 @@ Connect::Will parse_will(Cursor& in, std::uint8_t flags) noexcept {
   return will;
 }
 
-// Body of DISCONNECT and AUTH: reason code and properties, each of which may be left out at the
-// end.
+// The body of DISCONNECT and AUTH: reason code and properties, which may both be missing.
 template <class Packet>
 Parsed<Packet> parse_short(const Frame& frame, std::string_view packet) noexcept {
   Cursor in(packet.substr(frame.header_size));

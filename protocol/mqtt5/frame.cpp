@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 16> names{
     "PUBREL",          "PUBCOMP",  "SUBSCRIBE",  "SUBACK",  "UNSUBSCRIBE", "UNSUBACK",
     "PINGREQ",         "PINGRESP", "DISCONNECT", "AUTH"};
 
-// Section 2.1.3: flags are fixed for every type but PUBLISH.
+// Section 2.1.3: flags are fixed for every type except PUBLISH.
 std::string_view wrong_flags(PacketType type, std::uint8_t flags) noexcept {
   if (type == PacketType::publish) {
     const unsigned qos = (flags >> 1) & 3U;

@@ -33,7 +33,7 @@ enum class PacketType : std::uint8_t {
 // "PUBLISH"
 std::string_view to_string(PacketType type) noexcept;
 
-// What the fixed header says. `flags` are already checked against section 2.1.3.
+// The content of the fixed header. `flags` have been checked against section 2.1.3.
 struct Frame {
   PacketType type = PacketType::connect;
   std::uint8_t flags = 0;
@@ -53,7 +53,7 @@ struct FrameResult {
   ParseError error;
 };
 
-// Looks at the first packet of `buffered`.
+// Reads the fixed header of the first packet in `buffered`.
 FrameResult read_frame(std::string_view buffered) noexcept;
 
 }  // namespace sheaf::protocol::mqtt5

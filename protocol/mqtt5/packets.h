@@ -1,10 +1,10 @@
 #pragma once
 
-// The packets of MQTT 5, one struct each: views into the bytes they were parsed from. Both sides
-// use them, the client session and the server session.
+// The packets of MQTT 5, one struct each: views into the bytes they were parsed from. The client
+// session and the server session both use them.
 //
 // parse() takes a whole packet (`packet.size() == frame.total_size`, from read_frame). encode()
-// appends a whole packet. Properties to send: write them with a PropertyWriter, set
+// appends a whole packet. To send properties, write them with a PropertyWriter and set
 // `properties.raw`.
 //
 // Thread rule: plain values.
@@ -23,7 +23,7 @@
 
 namespace sheaf::protocol::mqtt5 {
 
-// Section 3.1. Any protocol name or version but MQTT 5 is refused with 0x84.
+// Section 3.1. A protocol name or version other than MQTT 5 is refused with 0x84.
 struct Connect {
   struct Will {
     std::uint8_t qos = 0;
@@ -55,7 +55,7 @@ struct Connack {
   void encode(ByteWriter& out) const;
 };
 
-// Section 3.3. QoS 2 is parsed, for the sake of a clean refusal.
+// Section 3.3. QoS 2 is parsed so that it can be refused cleanly.
 struct Publish {
   bool dup = false;
   std::uint8_t qos = 0;
@@ -66,15 +66,15 @@ struct Publish {
   std::string_view payload;  // after parse_head: the part of it that is buffered
 
   static Parsed<Publish> parse(const Frame& frame, std::string_view packet) noexcept;
-  // Reads all but the payload, whose end may not be there yet; nothing = more bytes are needed.
+  // Reads all but the payload, whose end may not have arrived; nothing = more bytes are needed.
   static Parsed<std::optional<Publish>> parse_head(const Frame& frame,
                                                    std::string_view buffered) noexcept;
   void encode(ByteWriter& out) const;
 
-  // For writers that append properties and payload themselves: everything up to and with the
-  // property length. Then come exactly these numbers of bytes.
+  // For writers that append properties and payload themselves: writes everything up to and
+  // including the property length. Exactly these numbers of bytes must follow.
   void encode_head(ByteWriter& out, std::size_t properties_size, std::size_t payload_size) const;
-  // Bytes of the packet that encode_head begins.
+  // The size of the packet that encode_head begins.
   std::size_t encoded_size(std::size_t properties_size, std::size_t payload_size) const noexcept;
 };
 
@@ -143,7 +143,7 @@ EntryList<Subscription>::Iterator& EntryList<Subscription>::Iterator::operator++
 template <>
 EntryList<std::string_view>::Iterator& EntryList<std::string_view>::Iterator::operator++() noexcept;
 
-// Section 3.8. To send, `entries` wraps what Subscription::encode wrote.
+// Section 3.8. To send, set `entries` to the bytes that Subscription::encode wrote.
 struct Subscribe {
   std::uint16_t packet_id = 0;
   Properties properties;
@@ -166,7 +166,7 @@ struct Suback {
   void encode(ByteWriter& out) const;
 };
 
-// Section 3.10. To send, `entries` wraps what encode_filter wrote.
+// Section 3.10. To send, set `entries` to the bytes that encode_filter wrote.
 struct Unsubscribe {
   std::uint16_t packet_id = 0;
   Properties properties;

@@ -15,7 +15,7 @@ enum class Kind : std::uint8_t { none, flag, u16, u32, varint, string, binary, p
 constexpr std::uint32_t bit(PacketType type) noexcept {
   return 1U << static_cast<std::uint8_t>(type);
 }
-// Packet type 0 is reserved; here its bit stands for the will of a CONNECT.
+// Packet type 0 is reserved; here its bit means the will of a CONNECT.
 constexpr std::uint32_t in_will = 1;
 constexpr std::uint32_t in_message = in_will | bit(PacketType::publish);
 constexpr std::uint32_t in_login = bit(PacketType::connect) | bit(PacketType::connack);
@@ -110,7 +110,7 @@ Property read_one(Cursor& in, std::uint32_t packet) noexcept {
   return property;
 }
 
-// Zero has no meaning in these (sections 3.1.2.11.3, 3.1.2.11.4, 3.3.2.3.4, 3.3.2.3.8).
+// Zero is not allowed for these (sections 3.1.2.11.3, 3.1.2.11.4, 3.3.2.3.4, 3.3.2.3.8).
 void refuse_zero(Cursor& in, PropertyId id) noexcept {
   switch (id) {
     case PropertyId::receive_maximum:
@@ -244,7 +244,7 @@ Properties parse_block(Cursor& in, std::uint32_t packet) noexcept {
     const Property property = read_one(block, packet);
     if (block.failed()) break;
     if (property.id == PropertyId::user_property) continue;  // any number of them; in `raw`
-    // Of the others only the subscription identifiers of a PUBLISH may come twice.
+    // Among the others only the subscription identifiers of a PUBLISH may be repeated.
     const std::uint64_t mark = std::uint64_t{1} << static_cast<std::uint8_t>(property.id);
     const bool many =
         property.id == PropertyId::subscription_identifier && packet == bit(PacketType::publish);

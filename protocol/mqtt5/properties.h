@@ -1,7 +1,7 @@
 #pragma once
 
 // The properties of MQTT 5 packets (section 2.2.2). Parsing checks the whole block; values are
-// views into it. Writing appends in call order, so that any order a peer used can be reproduced.
+// views into it. Writing appends in call order, so that any order used by a peer can be reproduced.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -56,7 +56,7 @@ struct UserProperty {
   friend bool operator==(const UserProperty&, const UserProperty&) = default;
 };
 
-// The user properties of a checked block, found while iterating: no allocation.
+// The user properties of a checked block, found while iterating, without an allocation.
 class UserProperties {
  public:
   class Iterator {
@@ -86,22 +86,22 @@ class UserProperties {
   explicit UserProperties(std::string_view raw) noexcept : raw_(raw) {}
   Iterator begin() const noexcept { return Iterator(raw_); }
   Iterator end() const noexcept { return {}; }
-  // The first one of that name.
+  // The first property with that name.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
 
  private:
   std::string_view raw_;
 };
 
-// To send, set only `raw` (written with a PropertyWriter): encode() looks at nothing else. Parsing
-// fills `raw` and the rest.
+// To send, set only `raw` (written with a PropertyWriter): encode() ignores the other fields.
+// Parsing fills in `raw` and the others.
 struct Properties {
   std::string_view raw;  // the block without its length
 
   std::optional<std::uint8_t> payload_format;  // 0 or 1
   std::optional<std::uint32_t> message_expiry;
   std::optional<std::string_view> content_type;
-  std::optional<std::string_view> response_topic;  // may hold wildcards: section 3.3.2.3.5 is yours
+  std::optional<std::string_view> response_topic;  // wildcards not checked (3.3.2.3.5)
   std::optional<std::string_view> correlation_data;
   std::optional<std::uint32_t> subscription_identifier;  // the first: a PUBLISH may have several
   std::optional<std::uint32_t> session_expiry;
@@ -127,16 +127,16 @@ struct Properties {
 
   UserProperties user() const noexcept { return UserProperties(raw); }
 
-  // Reads length and block. Refuses what section 2.2.2.2 does not allow in this packet, duplicates,
-  // and values out of range. `parse_will` is for the will's block in CONNECT.
+  // Reads length and block. Refuses properties that section 2.2.2.2 does not allow in this packet,
+  // duplicates, and values out of range. `parse_will` is for the will's block in CONNECT.
   static Properties parse(Cursor& in, PacketType packet) noexcept;
   static Properties parse_will(Cursor& in) noexcept;
-  // Length and block.
+  // Writes length and block.
   void encode(ByteWriter& out) const;
   std::size_t encoded_size() const noexcept;
 };
 
-// Appends properties in call order. The caller keeps to what the packet allows.
+// Appends properties in call order. The caller must use only those that the packet allows.
 class PropertyWriter {
  public:
   explicit PropertyWriter(ByteWriter& out) noexcept : out_(out) {}
@@ -148,7 +148,7 @@ class PropertyWriter {
   void text(PropertyId id, std::string_view value);  // strings and binary data, <= 65,535 bytes
   void user(std::string_view name, std::string_view value);
 
-  // Bytes that text() and user() append.
+  // Number of bytes that text() and user() append.
   static constexpr std::size_t text_size(std::string_view value) noexcept {
     return 3 + value.size();
   }

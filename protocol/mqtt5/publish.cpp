@@ -10,8 +10,8 @@
 namespace sheaf::protocol::mqtt5 {
 namespace {
 
-// True once all bytes before the payload are in `body`, or when it is plain that they never will:
-// then parsing what is there fails, instead of waiting for a packet of any size.
+// True once all bytes before the payload are in `body`, or if they clearly never will be: then
+// parsing what is there fails, instead of waiting for a packet of any size.
 bool head_is_buffered(const Frame& frame, std::string_view body) noexcept {
   const std::size_t body_size = frame.total_size - frame.header_size;
   Cursor in(body);
@@ -21,7 +21,7 @@ bool head_is_buffered(const Frame& frame, std::string_view body) noexcept {
   in.view(topic_size);
   if (((frame.flags >> 1) & 3) != 0) in.u16();
   if (in.failed()) return false;
-  Cursor length(body.substr(in.position(), 4));  // four bytes settle the property length
+  Cursor length(body.substr(in.position(), 4));  // four bytes decide the property length
   const std::uint32_t properties = length.varint();
   if (length.failed()) return in.left() >= 4;
   const std::size_t head_size = in.position() + length.position() + properties;
@@ -118,7 +118,7 @@ void Puback::encode(ByteWriter& out) const {
     out.u8(static_cast<std::uint8_t>(code));
     return properties.encode(out);
   }
-  const bool plain = code == ReasonCode::success;  // section 3.4.2.1: two bytes say as much
+  const bool plain = code == ReasonCode::success;  // section 3.4.2.1: two bytes mean the same
   out.u8(plain ? 2 : 3);
   out.u16(packet_id);
   if (!plain) out.u8(static_cast<std::uint8_t>(code));

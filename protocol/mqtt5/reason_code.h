@@ -1,6 +1,6 @@
 #pragma once
 
-// Reason codes of MQTT 5 (section 2.4) and what a parser says when it refuses bytes.
+// Reason codes of MQTT 5 (section 2.4), and the error of a parser that refuses bytes.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -11,7 +11,7 @@
 
 namespace sheaf::protocol::mqtt5 {
 
-// Values below 0x80 are successes. A peer may send a number that is not named here.
+// Values below 0x80 mean success. A peer may send a number that is not listed here.
 enum class ReasonCode : std::uint8_t {
   success = 0x00,  // also "normal disconnection" and "granted QoS 0"
   granted_qos_1 = 0x01,
@@ -64,7 +64,7 @@ constexpr bool is_error(ReasonCode code) noexcept {
   return static_cast<std::uint8_t>(code) >= 0x80;
 }
 
-// Why bytes are no packet: a static text, and the code to answer them with (section 4.13).
+// Why bytes are not a packet: a static text, and the code to answer with (section 4.13).
 struct ParseError {
   ReasonCode code = ReasonCode::malformed_packet;
   std::string_view text;

@@ -56,7 +56,7 @@ Parsed<Packet> parse_answer(const Frame& frame, std::string_view packet) noexcep
   return answer;
 }
 
-// Reads all entries with `read_entry` to check them; they are read again when iterated.
+// Reads all entries with `read_entry` to check them; iterating reads them a second time.
 template <class Packet, class ReadEntry>
 Parsed<Packet> parse_request(const Frame& frame, std::string_view packet,
                              ReadEntry read_entry) noexcept {

@@ -10,7 +10,7 @@
 namespace sheaf::protocol::mqtt5 {
 namespace {
 
-// Not zero exactly if one of eight bytes is U+0000 or no ASCII.
+// Nonzero exactly if one of eight bytes is U+0000 or not ASCII.
 std::uint64_t odd_bytes(const char* at) noexcept {
   constexpr std::uint64_t ones = 0x0101'0101'0101'0101;
   std::uint64_t word = 0;
@@ -18,7 +18,7 @@ std::uint64_t odd_bytes(const char* at) noexcept {
   return (word | (word - ones)) & (0x80 * ones);
 }
 
-// Eight bytes at a time, the last eight perhaps over some of those before.
+// Checks eight bytes at a time; the last eight may overlap those before.
 bool is_plain(std::string_view text) noexcept {
   constexpr std::size_t width = sizeof(std::uint64_t);
   if (text.size() < width) {

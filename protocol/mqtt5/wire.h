@@ -20,7 +20,7 @@ inline constexpr std::size_t max_string = 65'535;         // section 1.5.4
 
 // Section 1.5.4: well-formed UTF-8 without U+0000.
 bool is_mqtt_string(std::string_view text) noexcept;
-// Section 4.7.1: a `+` or `#` anywhere.
+// Section 4.7.1: true if there is a `+` or `#` anywhere.
 bool has_wildcard(std::string_view topic) noexcept;
 
 constexpr std::size_t varint_size(std::size_t value) noexcept {
@@ -43,7 +43,7 @@ inline void write_string(ByteWriter& out, std::string_view text) {
   out.bytes(text);
 }
 
-// A reader that remembers the first thing that was wrong.
+// A reader that remembers the first error.
 class Cursor {
  public:
   explicit Cursor(std::string_view data) noexcept : in_(data) {}

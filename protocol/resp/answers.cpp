@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t longest_stats = 1 << 20;
 
-// An answer to PING. That an ACL forbids it is one, too.
+// True for an answer to PING, including an ACL's refusal of it.
 bool is_pong(const Value& value) noexcept {
   return value.is_status("PONG") ||
          (value.is_error() && ServerError::parse(value.text()).kind == ErrorKind::no_perm);
@@ -27,7 +27,7 @@ bool asks_ping(Question question) noexcept {
   return question == Question::probe || question == Question::version;
 }
 
-// The reply to a command that did something (1) or found no key (0).
+// Reads the reply to a command that acted (1) or found no key (0).
 bool read_count(const Value& value, Reply& reply) noexcept {
   if (!value.is(Type::number) || value.element().value > 1) return false;
   if (value.element().value == 0) reply.status = Status::absent;
@@ -67,8 +67,8 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
   return Step::again;
 }
 
-// Of a frame of several commands the first may be answered while the others are leaving; but not
-// one whose value is.
+// In a frame of several commands the first may be answered while the others are still leaving, but
+// not the one whose value is leaving.
 bool Answers::may_come(const Pending& request) const noexcept {
   const OutputQueue& output = life_.output();
   const OutputQueue::Progress progress = output.progress(request.frame);
@@ -109,7 +109,7 @@ bool Answers::may_be_large(std::optional<Type> type) noexcept {
   }
 }
 
-// What was refused for certain is reported as that. All others end with the connection.
+// A request that was certainly refused is reported as refused. All others end with the connection.
 Step Answers::on_fatal(Pending* request, const ServerError& error, Event& event) {
   CloseReason reason{error.reason(), "the server refuses the connection: ", error.permanent()};
   reason.text += printable(error.text, 200);
@@ -125,7 +125,7 @@ Step Answers::on_fatal(Pending* request, const ServerError& error, Event& event)
   return answer(*request, refusal(error), event);
 }
 
-// A server that has no ASKING carries out the next command as any other.
+// A server that does not know ASKING executes the next command as usual.
 Step Answers::on_asking(Pending& request, const Value& reply) {
   if (!reply.is_status("OK") && !reply.is_error()) return broken_type();
   request.part = Part::own;
@@ -177,7 +177,7 @@ Step Answers::on_own(Pending& request, const Value& value, std::string_view byte
   return answer(request, reply, event);
 }
 
-// What was sent behind AUTH is being carried out, but nobody can tell under which rights.
+// The server is executing the commands sent after AUTH, but we cannot know under which rights.
 Step Answers::on_login(Pending& request, const Value& reply) {
   queue_.finish(request);
   if (auto reason = renewal_.on_reply(reply)) life_.end(std::move(*reason));
@@ -231,14 +231,14 @@ Step Answers::answer(Pending& request, const Reply& reply, Event& event) {
   if (request.asks || request.opens) {
     request.part = Part::closing;
     queue_.forget(request);
-    request.ticket = {};  // what is still owed to PING or DISCARD is the session's own
+    request.ticket = {};  // replies still owed to PING or DISCARD belong to the session
   } else {
     queue_.finish(request);
   }
   return wanted ? Step::event : Step::again;
 }
 
-// ---- what replies say
+// ---- reading replies
 
 bool Answers::read(const Pending& request, const Value& value, Reply& reply) {
   switch (request.question) {
@@ -316,7 +316,7 @@ bool Answers::read_value(const Value& value, Reply& reply) noexcept {
   }
 }
 
-// One that is above the limit was replaced all the same, unless the key had to be absent.
+// A former value above the limit was still replaced, unless the key had to be absent.
 bool Answers::read_former(const Pending& request, const Value& value, Reply& reply) noexcept {
   if (!read_value(value, reply)) return false;
   if (reply.status != Status::refused) return true;
@@ -326,8 +326,8 @@ bool Answers::read_former(const Pending& request, const Value& value, Reply& rep
   return true;
 }
 
-// As a server of the Redis protocol writes them: NAME:VALUE, with empty lines and lines that begin
-// with "#" between.
+// The format of servers of the Redis protocol: NAME:VALUE lines, with empty lines and lines that
+// begin with "#" in between.
 bool Answers::read_stats(const Value& value, Reply& reply) {
   const bool is_long = value.is(Type::too_large);
   if (!is_long && !value.is(Type::text) && !value.is(Type::verbatim)) return false;

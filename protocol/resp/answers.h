@@ -1,14 +1,13 @@
 #pragma once
 
-// Answers: what the replies of a ready connection mean, and how requests end by them. Each reply is
-// for the oldest request that owes one, and must be of a type that this request can be answered
-// with:
+// Answers: what the replies of a ready connection mean, and how they end requests. Each reply
+// belongs to the oldest request that owes one, and must be of a type that can answer this request:
 //
 // | reply                                   | then                                        |
 // |-----------------------------------------|---------------------------------------------|
 // | to AUTH                                 | renewal.h                                   |
-// | an error about the login, or after      | the connection ends; what was refused by it |
-// | which the server closes                 | for certain ends as refused                 |
+// | an error about the login, or after      | the connection ends; requests that it       |
+// | which the server closes                 | certainly refused end as refused            |
 // | a redirect for a slot that the request  | the protocol is broken: the connection ends |
 // | has no key in                           |                                             |
 // | any other error                         | the request ends as refused; MOVED and the  |
@@ -20,13 +19,13 @@
 // | one that has not left                   |                                             |
 //
 // A command that is passed through may be answered by any type, and its whole reply is the value.
-// The type is all there is to check: if a server lost one of two replies of the same type, nobody
-// could see it. So whatever contradicts the order ends the connection at once.
+// The type is all that can be checked: a lost reply would go unnoticed if the next one has the same
+// type. So any contradiction of the order ends the connection at once.
 //
-// A change goes on with its next step, until it is answered (changes.h).
+// A change continues with its next step until it is answered (changes.h).
 //
-// A request for many keys is answered key by key, null meaning absent. A key that was answered by
-// an error is `unsure`: it is to be asked for alone.
+// A request for many keys is answered key by key; null means absent. A key that was answered by an
+// error is `unsure`: it must be read alone.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -49,7 +48,7 @@ namespace sheaf::protocol::resp {
 
 class Answers {
  public:
-  // All outlive it.
+  // All outlive this object.
   Answers(const SessionOptions& options, const ServerFacts& server, ConnectionLife& life,
           RequestQueue& queue, Changes& changes, Tracking& tracking, Renewal& renewal) noexcept
       : options_(options),
@@ -60,11 +59,11 @@ class Answers {
         tracking_(tracking),
         renewal_(renewal) {}
 
-  // The next reply, and its bytes; not a push.
+  // Handles the next reply, given its bytes; not for pushes.
   Step on_reply(const Value& reply, std::string_view bytes, Event& event);
-  // Whether the next reply may be above the limits, if it is of this type.
+  // True if the next reply may exceed the limits, if it is of this type.
   bool may_be_large(std::optional<Type> type) noexcept;
-  // The oldest request, if all its keys are answered and only its end is still to be reported.
+  // The oldest request, if all its keys are answered and only its end must still be reported.
   Pending* finished_list() noexcept;
   Step end_list(Pending& list, Event& event) { return answer(list, {}, event); }
 
@@ -82,7 +81,7 @@ class Answers {
   Step answer(Pending& request, const protocol::Reply& reply, Event& event);
   Step broken_type() { return life_.broken("a reply of another type than was asked for"); }
 
-  // What a reply says that is no error; false if it is none to this request.
+  // Reads a reply that is no error; false if it cannot answer this request.
   bool read(const Pending& request, const Value& value, protocol::Reply& reply);
   bool read_value(const Value& value, protocol::Reply& reply) noexcept;
   bool read_former(const Pending& request, const Value& value, protocol::Reply& reply) noexcept;
@@ -97,7 +96,7 @@ class Answers {
   Tracking& tracking_;
   Renewal& renewal_;
   ValueVersion event_version_;
-  std::string event_text_;  // what the last event has views of, where that is not the input
+  std::string event_text_;  // texts of the last event that are not in the input
 };
 
 }  // namespace sheaf::protocol::resp

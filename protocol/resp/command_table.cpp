@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 1> ask_for_all{"COMMAND"};
 
-// Numbers of the table are places in a command, or counted from its end.
+// The table's numbers are places in a command, or are counted from its end.
 constexpr std::int64_t largest_place = most_words;
 
 char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -50,7 +50,7 @@ bool has(const Value& list, std::string_view flag) noexcept {
   return std::ranges::any_of(list, [&](const Value& value) { return word(value) == flag; });
 }
 
-// A part of a specification: its type, and what that type says.
+// A part of a specification: its type, and the fields of that type.
 struct Part {
   std::string_view type;
   Value terms;
@@ -99,7 +99,7 @@ void read_find(const Part& part, KeySpec& spec) {
   }
 }
 
-// What cannot be read is unknown.
+// Parts that cannot be read are unknown.
 KeySpec read_spec(const Value& value) {
   KeySpec spec;
   read_begin(part_of(value, "begin_search"), spec);
@@ -109,7 +109,7 @@ KeySpec read_spec(const Value& value) {
 
 // ---- finding
 
-// `count` words, every `step`-th from `first` on; none if they are not all there.
+// Takes `count` words, every `step`-th from `first`; none if they are not all there.
 void take(CommandWords words, std::int64_t first, std::int64_t count, std::int64_t step,
           std::vector<std::string_view>& keys) {
   const auto size = static_cast<std::int64_t>(words.size());
@@ -119,7 +119,7 @@ void take(CommandWords words, std::int64_t first, std::int64_t count, std::int64
   }
 }
 
-// Where the keys begin; nothing if they do not.
+// Where the keys begin; nothing if there are none.
 std::optional<std::int64_t> beginning(const KeySpec& spec, CommandWords words) noexcept {
   const auto size = static_cast<std::int64_t>(words.size());
   if (spec.begin == KeySpec::Begin::index) return spec.at;
@@ -132,8 +132,8 @@ std::optional<std::int64_t> beginning(const KeySpec& spec, CommandWords words) n
   return std::nullopt;
 }
 
-// A command with too few words, or with a wrong number of keys, has none: its server says what is
-// wrong.
+// A command with too few words, or with a wrong number of keys, has no keys: its server reports
+// what is wrong.
 void find_keys(const KeySpec& spec, CommandWords words, std::vector<std::string_view>& keys) {
   const auto begin = beginning(spec, words);
   const auto size = static_cast<std::int64_t>(words.size());
@@ -245,8 +245,8 @@ std::expected<CommandUse, LocalError> CommandTable::find(CommandWords words) con
                          .step = entry->step};
     find_keys(triple, words, use.keys);
   }
-  // Commands may name more keys in places of their own; those are on the same node, or the server
-  // refuses. MIGRATE has an empty one in the place of its only key if it names several.
+  // Commands may name more keys in other places; those are on the same node, or the server refuses.
+  // If MIGRATE names several keys, its usual place for a key is empty.
   if (by_specs) std::erase_if(use.keys, [](std::string_view key) { return key.empty(); });
   if (use.keys.empty() && entry->movable && !(by_specs && all_known)) {
     return std::unexpected(invalid("the servers do not say which arguments of " +

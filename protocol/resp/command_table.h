@@ -2,7 +2,7 @@
 
 // CommandTable: the commands of a server of the Redis protocol, read from its reply to COMMAND.
 //
-// Where a command has key specifications (Redis 7, Valkey, Garnet), its keys are found by those:
+// If a command has key specifications (Redis 7, Valkey, Garnet), they locate its keys:
 //
 // | begins at                       | the keys are                                                |
 // |---------------------------------|-------------------------------------------------------------|
@@ -11,11 +11,11 @@
 // | searched from either end        | as many as a word says (`keynum`)                           |
 // | unknown                         | unknown                                                     |
 //
-// Else by the first key, the last key and the step that every server reports. A command whose keys
-// may also be elsewhere (`movablekeys`) and of which no key is found must be sent with its keys
-// named by the caller.
+// Else its keys are located by the first key, the last key and the step that every server reports.
+// A command whose keys may also be elsewhere (`movablekeys`), and in which no key is found, must be
+// sent with its keys named by the caller.
 //
-// Garnet's reply has nulls among its entries. An entry that cannot be read is left out, as if the
+// Garnet's reply has nulls among its entries. An entry that cannot be read is skipped, as if the
 // server did not have the command.
 //
 // Thread rule: one thread at a time.
@@ -39,17 +39,17 @@ struct KeySpec {
   std::int64_t at = 0;  // index: the place. keyword: where the search begins; below 0: from the end
   std::string keyword{};
   Find find = Find::unknown;
-  std::int64_t last = 0;       // range: from the beginning; below 0: from the last word
-  std::int64_t limit = 0;      // range: above 1: only this part of the words that are left
+  std::int64_t last = 0;       // range: counted from the beginning; below 0: from the last word
+  std::int64_t limit = 0;      // range: above 1: only this part of the remaining words
   std::int64_t count_at = 0;   // keynum: where the number of keys is, from the beginning
-  std::int64_t first_key = 0;  // keynum: where the first one is, from the beginning
+  std::int64_t first_key = 0;  // keynum: where the first key is, from the beginning
   std::int64_t step = 1;       // above 0
 };
 
 class CommandTable final : public ServerCommands {
  public:
   static constexpr std::size_t longest_name = 64;         // with its subcommand
-  static constexpr std::size_t most_specs = 64;           // of one command
+  static constexpr std::size_t most_specs = 64;           // for one command
   static constexpr std::size_t most_commands = 1u << 14;  // subcommands included
 
   CommandWords question() const override;
@@ -64,7 +64,7 @@ class CommandTable final : public ServerCommands {
  private:
   struct Entry {
     bool only_reads = false;
-    bool movable = false;  // keys may be elsewhere, too
+    bool movable = false;  // keys may also be elsewhere
     bool container = false;
     std::int64_t first = 0;  // 0: none
     std::int64_t last = 0;   // below 0: from the end

@@ -1,20 +1,20 @@
 #pragma once
 
-// Renewal: logs in anew on a connection that is ready, when there is another login.
+// Renewal: repeats the login on a connection that is ready, when there is another login.
 //
 // | state | input                          | then                                   | next  |
 // |-------|--------------------------------|----------------------------------------|-------|
-// | idle  | renew(), the login is stale    | AUTH goes behind what is queued        | asked |
-// | idle  | renew(), and it is not         |                                        | idle  |
+// | idle  | renew(), the login is stale    | AUTH is queued after the others        | asked |
+// | idle  | renew(), the login is current  |                                        | idle  |
 // | asked | renew()                        |                                        | asked |
-// | asked | OK, the login is the present   |                                        | idle  |
-// | asked | any answer, and it is stale    | AUTH with the present one              | asked |
-// | asked | an error                       | the connection is to end               | idle  |
+// | asked | OK, the login is current       |                                        | idle  |
+// | asked | any answer, and it is stale    | AUTH with the current one              | asked |
+// | asked | an error                       | the connection must end                | idle  |
 // | asked | a reply of another type        | the protocol is broken                 | idle  |
 //
-// AUTH is a request of the session's own, in order. Others may follow it at once: until it is
-// granted, and if it is refused, the server carries them out under the login before. A transaction
-// that is open keeps AUTH back behind its end, as it does with everything else (changes.h).
+// AUTH is a request of the session's own, in order. Other requests may follow it at once: the
+// server executes them under the previous login until AUTH is granted, and if it is refused. An
+// open transaction holds AUTH back until its own end, as it does everything else (changes.h).
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -30,13 +30,14 @@ namespace sheaf::protocol::resp {
 
 class Renewal {
  public:
-  // All outlive it.
+  // All outlive this object.
   Renewal(UsedLogin& login, RequestQueue& queue, OutputQueue& output) noexcept
       : login_(login), queue_(queue), commands_(output) {}
 
-  // May throw std::bad_alloc; then the connection is to end.
+  // May throw std::bad_alloc; then the connection must end.
   void renew();
-  // The reply to AUTH: why the connection ends, or nothing. May throw std::bad_alloc.
+  // Handles the reply to AUTH. Returns why the connection must end, if so. May throw
+  // std::bad_alloc.
   std::optional<CloseReason> on_reply(const Value& reply);
 
  private:

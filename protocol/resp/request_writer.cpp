@@ -46,14 +46,14 @@ std::expected<Ticket, LocalError> RequestWriter::write(const Operation& operatio
       return write_words(operation).ticket;
     case Verb::watch:
       return write_watch(operation).ticket;
-    case Verb::unwatch:  // a server cannot be told to forget a key; it does with the next push
+    case Verb::unwatch:  // no command makes a server forget a key; it does with the next push
       return write_one(Question::probe, operation, ping_command).ticket;
     default:
       return std::unexpected(unsupported("unknown verb"));
   }
 }
 
-// There is room for it.
+// There must be room.
 Pending& RequestWriter::add(Question question, OutputQueue::FrameId frame,
                             bool with_ticket) noexcept {
   Pending& request = queue_.add(with_ticket);
@@ -62,8 +62,8 @@ Pending& RequestWriter::add(Question question, OutputQueue::FrameId frame,
   return request;
 }
 
-// ASKING is for the next command. On Garnet it is for a whole run of GETs that come together, so a
-// PING keeps it from those of others.
+// ASKING applies to the next command. On Garnet it applies to a whole run of GETs that arrive
+// together, so a PING separates it from the GETs of others.
 Pending& RequestWriter::write_one(Question question, const Operation& operation, Command command) {
   const std::array<Command, 3> together{Command(asking_command), command, Command(ping_command)};
   Pending& request = add(
@@ -135,7 +135,7 @@ Pending& RequestWriter::write_words(const Operation& operation) {
   return request;
 }
 
-// EXISTS reads the key, so that the server remembers it, and moves no value.
+// EXISTS counts as a read, so the server remembers the key, but it transfers no value.
 Pending& RequestWriter::write_watch(const Operation& operation) {
   queue_.reserve(2);
   if (tracking_.must_ask(server_.protocol)) {

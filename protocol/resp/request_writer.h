@@ -1,6 +1,6 @@
 #pragma once
 
-// RequestWriter: from an operation to the commands of its frame, and to its place among the
+// RequestWriter: turns an operation into the commands of a frame, and gives it a place among the
 // requests.
 //
 // Thread rule: one thread at a time.
@@ -22,7 +22,7 @@ namespace sheaf::protocol::resp {
 
 class RequestWriter {
  public:
-  // All outlive it.
+  // All outlive this object.
   RequestWriter(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
                 OutputQueue& output, Changes& changes, Tracking& tracking) noexcept
       : options_(options),
@@ -32,9 +32,9 @@ class RequestWriter {
         changes_(changes),
         tracking_(tracking) {}
 
-  // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
+  // Queues the request, or refuses it. If it throws std::bad_alloc, nothing has changed.
   std::expected<Ticket, LocalError> write(const Operation& operation);
-  // PING of the session itself, without a ticket.
+  // Writes a PING of the session's own, without a ticket.
   OutputQueue::FrameId write_no_op();
 
  private:

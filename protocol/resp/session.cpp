@@ -11,13 +11,13 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-// A string of a server has no more, and a larger limit would not fit the reader's.
+// No string of a server is longer, and a larger limit would not fit the reader's.
 constexpr std::uint64_t largest_value = 512u << 20;
-// Statistics, whatever value_limit is.
+// For statistics, whatever value_limit is.
 constexpr std::uint64_t longest_other_text = 1u << 20;
-// What a reply has beside one text; and lines.
+// For the rest of a reply around one text, and for lines.
 constexpr std::uint32_t other_bytes = 128u << 10;
-// Of the reply to a command that is passed through. A map of all slots with replicas has 340,000.
+// For the reply to a command that is passed through. A map of all slots with replicas has 340,000.
 constexpr std::uint32_t most_elements = 1u << 20;
 
 SessionOptions bounded(SessionOptions options) {
@@ -60,7 +60,7 @@ RespSession::RespSession(SessionOptions options)
       renewal_(handshake_.login(), requests(), life().output()),
       answers_(options_, handshake_.server(), life(), requests(), changes_, tracking_, renewal_) {}
 
-// During the handshake it waits until that is over. A login cannot be given back.
+// During the handshake the renewal waits until that is over. A connection cannot log out.
 bool RespSession::renew_login(Now) {
   const UsedLogin& login = handshake_.login();
   if (life().state() == ConnectionLife::State::idle || closed() || !login.stale()) return true;
@@ -69,7 +69,7 @@ bool RespSession::renew_login(Now) {
   return true;
 }
 
-// A change that was given up may have made room for the next one.
+// A change that was cancelled may have made room for the next one.
 void RespSession::before_output() {
   if (!ready()) return;
   life().guarded([this] {
@@ -112,13 +112,13 @@ Step RespSession::on_reply(Event& event) {
   return ready() ? answers_.on_reply(reply, reader_.bytes(), event) : on_greeting(reply, event);
 }
 
-// next_step() has the events.
+// next_step() returns the events.
 Step RespSession::on_push(const Value& push) {
   if (!tracking_.on_push(push)) ++life().counters().bad_notifications;
   return Step::again;
 }
 
-// A server that takes no more clients says so before it has read anything.
+// A server that accepts no more clients says so before it has read anything.
 Step RespSession::on_greeting(const Value& reply, Event& event) {
   const bool refused = reply.is_error() && ServerError::parse(reply.text()).ends_connection();
   if (!refused && !life().has_left(handshake_.due_frame())) {
@@ -137,7 +137,7 @@ Step RespSession::on_greeting(const Value& reply, Event& event) {
   return Step::again;
 }
 
-// Its bytes go by without being kept; what it was the answer to is looked at once it has passed.
+// Skips a reply without buffering it; the request that it answers is looked at once it has passed.
 Step RespSession::pass_over() {
   if (!ready() || !answers_.may_be_large(reader_.passed_over())) {
     return life().broken(reader_.fault().message());

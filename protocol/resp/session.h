@@ -1,6 +1,6 @@
 #pragma once
 
-// RespSession: the client's end of one connection in the Redis protocol, RESP2 or RESP3, whatever
+// RespSession: the client's end of one connection in the Redis protocol, RESP2 or RESP3, whichever
 // the server speaks. The life of the connection is that of every session (session_base.h,
 // connection_life.h).
 //
@@ -8,19 +8,19 @@
 // |----------|---------------------------------|----------------------------------|----------|
 // | greeting | replies to the handshake        | its next commands                | greeting |
 // | greeting | the last of them (handshake.h)  | event ready                      | ready    |
-// | greeting | a reply by which it fails       |                                  | closed   |
+// | greeting | a reply that fails it           |                                  | closed   |
 // | ready    | submit()                        | the request (request_writer.h)   | ready    |
 // | ready    | another login                   | AUTH (renewal.h)                 | ready    |
 // | ready    | a reply (answers.h)             | an event, or it is dropped       | ready    |
 // | ready    | a push about keys (tracking.h)  | events notification              | ready    |
 // | any      | any other push                  | it is dropped and counted        | the same |
-// | ready    | a reply above a limit that may  | it is passed over; then a reply  | ready    |
-// |          | be (answers.h)                  |                                  |          |
-// | any      | no RESP, or a reply of another  | events failed, closed            | closed   |
-// |          | type or to nothing              |                                  |          |
+// | ready    | a reply above a limit, where    | it is skipped; then a reply      | ready    |
+// |          | allowed (answers.h)             |                                  |          |
+// | any      | no RESP, a reply of another     | events failed, closed            | closed   |
+// |          | type, or one to no request      |                                  |          |
 //
-// Live servers send bytes that are no RESP, and then go on as if nothing had been. Nothing of what
-// follows can be relied on, so the connection ends with the first of them.
+// Real servers sometimes send bytes that are not RESP, and then continue as if nothing had
+// happened. Nothing after such bytes is reliable, so the first of them end the connection.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -46,7 +46,7 @@ class RespSession final : public SessionBase<RequestQueue> {
   bool renew_login(Now now) override;
 
   const ServerFacts& server() const noexcept { return handshake_.server(); }
-  // Of elements of replies, for tests of bounds.
+  // Capacity for elements of replies, for tests of bounds.
   std::size_t reply_capacity() const noexcept { return reader_.capacity(); }
 
  private:

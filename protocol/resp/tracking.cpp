@@ -36,7 +36,7 @@ bool Tracking::next(Notification& notification) noexcept {
   }
   for (; key_ != end_; ++key_) {
     notification.key = (*key_).text();
-    if (notification.key.empty()) continue;  // none that can be watched
+    if (notification.key.empty()) continue;  // no key that can be watched
     ++key_;
     return true;
   }

@@ -22,13 +22,13 @@ bool Acknowledgements::add(std::uint16_t packet_id, Deadline now) {
   ByteWriter out(waiting_);
   mqtt5::Puback{packet_id, mqtt5::ReasonCode::success, {}}.encode(out);
   forget_written();
-  // The counts may be up to twice what is there, hence the factor.
+  // The counts may be up to twice the real number, hence the factor.
   const std::size_t unsent = queued_[0].count + queued_[1].count + waiting_.size() / packet_size;
   return unsent <= std::size_t{2} * receive_maximum;
 }
 
-// Two counts for any number of frames: one for the frame that was queued first, one for all that
-// were queued after it, which is dropped when the last of them has left.
+// Two counts serve any number of frames: one for the frame that was queued first, one for all later
+// ones, which is dropped when the last of them has left.
 void Acknowledgements::flush() {
   if (waiting_.empty()) return;
   try {

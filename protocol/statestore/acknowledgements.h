@@ -1,8 +1,8 @@
 #pragma once
 
-// Acknowledgements: the PUBACKs that this client owes the server (QoS 1). Nobody waits for them, so
-// a few wait for a request to travel with, for a moment at most. They also show how many messages
-// the server has sent without an acknowledgement, which is bounded by Receive Maximum.
+// Acknowledgements: the PUBACKs that this client owes the server (QoS 1). No caller waits for them,
+// so a few are held back briefly, to be sent along with a request. They also show how many messages
+// the server has sent without an acknowledgement, which Receive Maximum limits.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,23 +22,23 @@ inline constexpr std::uint16_t receive_maximum = 65'535;
 
 class Acknowledgements {
  public:
-  // Up to `held` may wait; `output` outlives it.
+  // Up to `held` PUBACKs may wait; `output` outlives this object.
   Acknowledgements(std::uint32_t held, OutputQueue& output) noexcept
       : held_(held), output_(output) {}
 
-  // A message has come. False if it is one more than Receive Maximum allows (section 4.9). May
-  // throw std::bad_alloc.
+  // Adds the PUBACK of a message. Returns false if the message exceeds Receive Maximum (section
+  // 4.9). May throw std::bad_alloc.
   bool add(std::uint16_t packet_id, Deadline now);
-  // Queues those that wait. Without memory they wait for the next time.
+  // Queues the PUBACKs that wait. If there is no memory, they wait for the next call.
   void flush();
 
   // True if those that wait need no write of their own yet.
   bool may_wait() const noexcept;
-  // When they may wait no longer; `never` if there are none.
+  // When the PUBACKs that wait must be sent; `never` if there are none.
   Deadline due() const noexcept { return waiting_.empty() ? never : due_; }
 
  private:
-  // Some PUBACKs in the output: how many, and the last frame that has some of them.
+  // Some PUBACKs in the output: their number, and the last frame that contains one.
   struct Queued {
     OutputQueue::FrameId last = 0;
     std::size_t count = 0;
@@ -49,7 +49,7 @@ class Acknowledgements {
   OutputQueue& output_;
   std::string waiting_;  // encoded
   Deadline due_{0};
-  std::array<Queued, 2> queued_;  // those that were queued first, and all after them
+  std::array<Queued, 2> queued_;  // those in the frame queued first, and all later ones
 };
 
 }  // namespace sheaf::protocol::statestore

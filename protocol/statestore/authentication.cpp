@@ -15,10 +15,10 @@ using State = ConnectionLife::State;
 
 namespace {
 
-// What goes before the properties of AUTH: type, length, reason code, their length.
+// The bytes before the properties of AUTH: type, length, reason code, length of the properties.
 constexpr std::size_t longest_auth_head = 1 + 4 + 1 + 4;
 
-// Only the token of a connection can be renewed.
+// Only a connection's token can be renewed.
 bool only_token_differs(const Login& used, const Login& present) noexcept {
   return !used.method.empty() && used.method == present.method && used.user == present.user &&
          used.password == present.password;
@@ -43,7 +43,7 @@ std::string_view Authentication::method() const noexcept {
   return login == nullptr ? std::string_view() : std::string_view(login->method);
 }
 
-// ---- what is sent
+// ---- output
 
 void Authentication::send(ReasonCode code) {
   const std::size_t size = size_of_properties(login_.get());
@@ -86,7 +86,7 @@ void Authentication::become_ready(Now now) {
   if (only_token_differs(*login_.get(), *present)) ask(now);
 }
 
-// ---- what the server says
+// ---- input from the server
 
 bool Authentication::accepts(const mqtt5::Properties& properties) {
   const auto& theirs = properties.authentication_method;

@@ -93,7 +93,7 @@ bool HybridClock::can_tick_after(const Timestamp& remote, milliseconds wall) con
 }
 
 // docs/wire/statestore.md, "Update". A counter that would leave the range that all clients read
-// moves the wall part on by a millisecond instead of failing: still greater than both, and legal.
+// advances the wall part by a millisecond instead of failing: still greater than both, and legal.
 std::expected<HybridClock::Point, HybridClock::Error> HybridClock::next(
     Point remote, milliseconds wall) const noexcept {
   const std::uint64_t here = since_epoch(wall);

@@ -22,10 +22,11 @@ namespace sheaf::protocol::statestore {
 // How far ahead of a wall clock a timestamp may be, at both ends.
 inline constexpr std::chrono::milliseconds max_drift{60'000};
 inline constexpr std::size_t max_node_size = 256;
-// Other clients keep the counter in a signed 32-bit number and add one to what they receive.
+// Other clients keep the counter in a signed 32-bit number and add one to the counters they
+// receive.
 inline constexpr std::uint64_t max_counter = 2'147'483'646;
 
-// A view: the node lives elsewhere. Order: wall, counter, node by bytes.
+// A view: the node is stored elsewhere. Order: wall, counter, node by bytes.
 struct Timestamp {
   std::uint64_t wall = 0;  // milliseconds since the Unix epoch
   std::uint64_t counter = 0;
@@ -35,20 +36,20 @@ struct Timestamp {
   friend std::strong_ordering operator<=>(const Timestamp&, const Timestamp&) = default;
 };
 
-// Two numbers of any width and a rest, split at the first two colons; the rest may be empty and may
-// contain colons. Nothing if a number has a sign, a blank, a fraction or more than 64 bits, or if
-// the node is longer than max_node_size.
+// Parses two numbers of any width and a rest, split at the first two colons; the rest may be empty
+// and may contain colons. Nothing if a number has a sign, a blank, a fraction or more than 64 bits,
+// or if the node is longer than max_node_size.
 std::optional<Timestamp> parse_timestamp(std::string_view text) noexcept;
 
 // How version `a` compares with version `b`.
 VersionOrder compare_versions(std::string_view a, std::string_view b) noexcept;
 
-// More than max_drift ahead of `wall`. Being too old is always fine.
+// True if it is more than max_drift ahead of `wall`. Being too old is always fine.
 bool too_far_ahead(const Timestamp& timestamp, std::chrono::milliseconds wall) noexcept;
 
 enum class TimestampForm : std::uint8_t {
-  padded,   // 15 digits, 5 digits, node: what the SDKs send
-  unpadded  // what the protocol page prints
+  padded,   // 15 digits, 5 digits, node: the form that the SDKs send
+  unpadded  // the form that the protocol page prints
 };
 
 // The text of a timestamp, in place. A node longer than max_node_size is cut.
@@ -65,35 +66,35 @@ class TimestampText {
   std::size_t size_ = 0;
 };
 
-// One clock per endpoint (never per process: a fast broker must not drag requests to a slow one).
-// A failed call leaves the clock as it was, so that one wild timestamp does not spoil it.
+// One clock per endpoint (never per process: a fast broker must not drag requests to a slow one). A
+// failed call leaves the clock as it was, so that one wild timestamp does not spoil it.
 //
 // Thread rule: one thread at a time.
 class HybridClock {
  public:
   enum class Error : std::uint8_t { too_far_ahead };  // the clock would be over max_drift ahead
 
-  // `node` must have no colon; longer than max_node_size is cut.
+  // `node` must have no colon; it is cut at max_node_size.
   explicit HybridClock(std::string node);
 
-  // The next timestamp, greater than all before and than all observed.
+  // The next timestamp, greater than all returned and all observed before.
   std::expected<Timestamp, Error> tick(std::chrono::milliseconds wall) noexcept;
-  // Takes over a remote timestamp. One of our own node changes nothing.
+  // Adopts a remote timestamp. One with our own node changes nothing.
   std::expected<void, Error> observe(const Timestamp& remote,
                                      std::chrono::milliseconds wall) noexcept;
-  // tick() whose result is greater than `remote` too, whatever its node is.
+  // A tick() whose result is also greater than `remote`, whatever its node.
   std::expected<Timestamp, Error> tick_after(const Timestamp& remote,
                                              std::chrono::milliseconds wall) noexcept;
-  // Whether tick_after() would succeed now.
+  // True if tick_after() would succeed now.
   bool can_tick_after(const Timestamp& remote, std::chrono::milliseconds wall) const noexcept;
-  // Forgets everything: for a client whose timestamps are ahead, as the store said or as the wall
-  // clock shows after it was set back.
+  // Forgets everything: for a client whose timestamps are ahead, because the store said so or
+  // because the wall clock was set back.
   void reset() noexcept { last_ = {}; }
-  // Goes on after a timestamp of an earlier life of this clock, however far ahead of the wall clock
-  // that is. Never goes back.
+  // Continues after a timestamp of an earlier life of this clock, however far ahead of the wall
+  // clock. Never moves the clock back.
   void resume(const Timestamp& earlier) noexcept;
 
-  // The newest timestamp. Its node lives as long as the clock is not moved.
+  // The newest timestamp. Its node is valid until the clock is moved or destroyed.
   Timestamp last() const noexcept { return {last_.wall, last_.counter, node_}; }
 
  private:

@@ -18,7 +18,7 @@ struct Row {
   Reason reason;
 };
 
-// In the order of StoreError. A stem is what all wordings of an error have in common.
+// In the order of StoreError. A stem is the part that all wordings of an error have in common.
 constexpr std::array rows{
     Row{"the request timestamp is too far in the future; ensure that the client and broker system "
         "clocks are synchronized",
@@ -44,7 +44,7 @@ constexpr std::array rows{
 };
 static_assert(rows.size() == static_cast<std::size_t>(StoreError::read_only) + 1);
 
-// The longest text is well below; a hostile peer may send megabytes.
+// Every known text is much shorter; a hostile peer may send megabytes.
 constexpr std::size_t longest_text = 512;
 
 const Row& row(StoreError error) noexcept { return rows[static_cast<std::size_t>(error)]; }
@@ -64,7 +64,7 @@ Reason reason_of(StoreError error) noexcept { return row(error).reason; }
 
 Reason reason_of(std::string_view text) noexcept {
   text = text.substr(0, longest_text);
-  // The stem of timestamp_skew is part of fencing_skew's, so that one is asked first.
+  // The stem of timestamp_skew is part of fencing_skew's, so fencing_skew is tested first.
   if (contains_ignoring_case(text, row(StoreError::fencing_skew).stem)) return Reason::fencing_skew;
   for (const Row& candidate : rows) {
     if (contains_ignoring_case(text, candidate.stem)) return candidate.reason;

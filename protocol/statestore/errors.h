@@ -25,16 +25,16 @@ enum class StoreError : std::uint8_t {
   timestamp_missing,    // SET without __ts
   timestamp_malformed,  // __ts or __ft is no timestamp
   key_empty,
-  read_only  // an extension: the store's file cannot be written
+  read_only  // an extension: the store cannot write its file
 };
 
 // The text after `-ERR `, as the store sends it.
 std::string_view text_of(StoreError error) noexcept;
 Reason reason_of(StoreError error) noexcept;
 
-// The reason that an error text of a server names: found by their stems in any case, because the
-// wording has changed over the years ("the requested timestamp", "a lower version that").
-// Reason::other if none.
+// The reason for an error text of a server. Texts are recognised by their stems, in any case,
+// because the wording has changed over the years ("the requested timestamp", "a lower version
+// that"). Reason::other if none matches.
 Reason reason_of(std::string_view text) noexcept;
 
 }  // namespace sheaf::protocol::statestore

@@ -17,13 +17,13 @@ using mqtt5::PropertyId;
 using mqtt5::PropertyWriter;
 using mqtt5::ReasonCode;
 
-// The most that section 2.1.4 lets a packet have. Announced in full: a broker drops what is above
-// the announced limit without a word, which would look like a time-out.
+// The largest packet that section 2.1.4 allows. We announce all of it: a broker silently drops
+// larger packets, which would look like a time-out.
 constexpr std::uint32_t longest_packet = mqtt5::max_varint + 5;
-constexpr std::uint16_t subscribe_id = 65'535;   // never that of a request
-constexpr std::size_t longest_properties = 16;   // of CONNECT, but for those of the login
-constexpr std::size_t longest_connect = 64;      // the same of the packet, without its texts
-constexpr std::size_t longest_client_id = 4096;  // so that topics built of it are topics
+constexpr std::uint16_t subscribe_id = 65'535;   // never used by a request
+constexpr std::size_t longest_properties = 16;   // in CONNECT, without those of the login
+constexpr std::size_t longest_connect = 64;      // CONNECT without its texts
+constexpr std::size_t longest_client_id = 4096;  // so that topics that contain it stay valid
 
 std::uint16_t whole_seconds(std::chrono::milliseconds duration) noexcept {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(duration).count();
@@ -98,7 +98,7 @@ Step Handshake::on_connack(const mqtt5::Frame& frame, std::string_view packet) {
     return Step::again;
   }
   if (!authentication_.accepts(connack->properties)) return Step::again;
-  // Section 3.2.2.1.1: there was a clean start.
+  // Section 3.2.2.1.1: we asked for a clean start.
   if (connack->session_present) {
     return broken(life_, "the server resumed a session after a clean start",
                   ReasonCode::protocol_error);

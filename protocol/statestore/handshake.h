@@ -1,6 +1,6 @@
 #pragma once
 
-// Handshake: how a connection to a state store begins, and what client and server agree on by it.
+// Handshake: how a connection to a state store begins, and what client and server agree on in it.
 //
 // | state    | input           | then                                        | next     |
 // |----------|-----------------|---------------------------------------------|----------|
@@ -30,14 +30,14 @@ namespace sheaf::protocol::statestore {
 struct Agreement {
   std::string client_id;  // ours, unless the server has assigned another one
   std::string response_topic;
-  std::size_t packet_limit;     // of what the server takes
-  std::size_t window = 65'535;  // requests without a PUBACK that the server takes
+  std::size_t packet_limit;     // the largest packet that the server accepts
+  std::size_t window = 65'535;  // requests without a PUBACK that the server accepts
   bool notifications = false;   // the subscription to them was granted
 };
 
 class Handshake {
  public:
-  // All outlive it.
+  // All outlive this object.
   Handshake(const StoreSessionOptions& options, Authentication& authentication,
             ConnectionLife& life);
 
@@ -49,7 +49,7 @@ class Handshake {
 
  private:
   bool acceptable(const Login* login) const;
-  // False: the connection has ended.
+  // Returns false if the connection has ended.
   bool agree(const mqtt5::Properties& limits);
   void subscribe();
 

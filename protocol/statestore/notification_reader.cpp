@@ -25,7 +25,7 @@ bool NotificationReader::read(const mqtt5::Publish& publish, bool whole, std::st
   return true;
 }
 
-// A payload that cannot be read still says that the key has changed.
+// Even a payload that cannot be read shows that the key has changed.
 void NotificationReader::read_payload(std::string_view payload, bool whole,
                                       protocol::Notification& change) {
   using Kind = protocol::Notification::Kind;
@@ -45,7 +45,7 @@ void NotificationReader::read_payload(std::string_view payload, bool whole,
   }
 }
 
-// A timestamp that is unreadable or too far ahead costs the version. Our clock does not move then.
+// A timestamp that is unreadable or too far ahead costs the version, and does not move our clock.
 void NotificationReader::read_timestamp(std::string_view text, std::chrono::milliseconds wall,
                                         protocol::Notification& change) {
   const auto timestamp = parse_timestamp(text);

@@ -1,7 +1,7 @@
 #pragma once
 
-// NotificationReader: what a notification says about a watched key. The topic names the key, the
-// payload what happened; see docs/wire/statestore.md.
+// NotificationReader: reads what a notification says about a watched key. The topic names the key,
+// the payload says what happened; see docs/wire/statestore.md.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,13 +19,13 @@ namespace sheaf::protocol::statestore {
 
 class NotificationReader {
  public:
-  // `clock` and `counters` outlive it.
+  // `clock` and `counters` outlive this object.
   NotificationReader(std::uint64_t value_limit, HybridClock& clock, Counters& counters) noexcept
       : value_limit_(value_limit), clock_(clock), counters_(counters) {}
 
-  // False if it is not about a key of `client_id`. Else the event is filled in: its key lives until
-  // the next one, its other views as long as the packet's bytes. Without `whole` the payload was
-  // too large to be held.
+  // Returns false if the notification is not about a key of `client_id`. Else it fills in the
+  // event: its key is valid until the next call, its other views as long as the packet's bytes.
+  // `whole` is false if the payload was too large to buffer.
   bool read(const mqtt5::Publish& publish, bool whole, std::string_view client_id,
             std::chrono::milliseconds wall, Event& event);
 
@@ -37,7 +37,7 @@ class NotificationReader {
   std::uint64_t value_limit_;
   HybridClock& clock_;
   Counters& counters_;
-  std::string key_;  // of the last notification
+  std::string key_;  // the last notification's key
 };
 
 }  // namespace sheaf::protocol::statestore

@@ -22,19 +22,19 @@
 
 namespace sheaf::protocol::statestore {
 
-// In which form a store writes its replies and notifications; clients read both.
+// The form in which a store writes its replies and notifications; clients read both.
 enum class Spelling : std::uint8_t {
-  sdk,  // what the real store sends: `:-1`, `DELETE`, `-ERR x`
-  page  // what the protocol page prints: `-1`, `DEL`, and `-ERR: x` to KEYNOTIFY
+  sdk,  // the form that the real store sends: `:-1`, `DELETE`, `-ERR x`
+  page  // the form that the protocol page prints: `-1`, `DEL`, and `-ERR: x` to KEYNOTIFY
 };
 
 enum class SetCondition : std::uint8_t {
   none,
   if_absent,          // NX
-  if_absent_or_equal  // NEX: or the key holds the very value being written
+  if_absent_or_equal  // NEX: or the key holds exactly the value being written
 };
 
-// A client reads this key, which holds nothing, to see whether a store is there.
+// A client reads this key, which is always absent, to see whether a store answers.
 inline constexpr std::string_view probe_key = "sheaf/probe";
 
 // ---- requests. encode_head() and encode_tail() leave out the value in between, which the caller
@@ -66,7 +66,7 @@ struct DelRequest {
   friend bool operator==(const DelRequest&, const DelRequest&) = default;
 };
 
-// Deletes if the key holds `value`.
+// Deletes the key if it holds `value`.
 struct VdelRequest {
   std::string_view key{};
   std::string_view value{};
@@ -89,20 +89,20 @@ using Request = std::variant<SetRequest, GetRequest, DelRequest, VdelRequest, Ke
 
 struct RequestError {
   StoreError error = StoreError::syntax;
-  bool to_keynotify = false;  // the page has a form of its own for such errors
+  bool to_keynotify = false;  // the page has a special form for such errors
 };
 
-// For a store: an array of bulk strings and nothing after it; verbs and options in any case; SET's
-// options in either order. Errors, in this order: syntax (framing), unknown_command,
-// wrong_arguments, syntax (options), key_empty.
+// For a store. Accepts an array of bulk strings and nothing after it, with verbs and options in any
+// case, and SET's options in either order. Errors are checked in this order: syntax (framing),
+// unknown_command, wrong_arguments, syntax (options), key_empty.
 std::expected<Request, RequestError> parse_request(std::string_view payload) noexcept;
 
 // ---- replies
 
-// Why a reply has no result: the store refused, or (protocol_error) it cannot be read.
+// Why a reply has no result: the store refused, or (protocol_error) the reply cannot be read.
 struct Fault {
   Reason reason = Reason::protocol_error;
-  std::string_view text{};  // the store's text, or what is wrong; bytes of the peer, unescaped
+  std::string_view text{};  // the store's text, or what is wrong; the peer's bytes, unescaped
 
   bool malformed() const noexcept { return reason == Reason::protocol_error; }
 };
@@ -143,7 +143,7 @@ struct VdelReply {
 };
 
 struct KeyNotifyReply {
-  bool done = true;  // false (`:0`): STOP of a key that was not watched; else as good as done
+  bool done = true;  // false (`:0`): STOP for a key that was not watched; else also success
 
   void encode(ByteWriter& out) const;
   static Parsed<KeyNotifyReply> parse(std::string_view payload) noexcept;
@@ -153,7 +153,7 @@ struct KeyNotifyReply {
 struct ErrorReply {
   StoreError error = StoreError::syntax;
   bool to_keynotify = false;
-  std::string_view detail{};  // behind the text: clients find an error's reason by its beginning
+  std::string_view detail{};  // after the text: clients find an error's reason by its beginning
 
   void encode(ByteWriter& out, Spelling spelling) const;
 };
@@ -164,12 +164,12 @@ struct Notification {
   enum class Operation : std::uint8_t {
     set,
     removed,  // deleted or expired
-    unknown   // the key has changed, in a way this client does not know
+    unknown   // the key has changed in a way that this client does not know
   };
   Operation operation = Operation::unknown;
   std::optional<std::string_view> value{};  // set only; nothing: ask with GET
 
-  // `operation` is set with a value, or removed.
+  // `operation` must be `set` with a value, or `removed`.
   void encode(ByteWriter& out, Spelling spelling) const;
   static Parsed<Notification> parse(std::string_view payload) noexcept;
   friend bool operator==(const Notification&, const Notification&) = default;

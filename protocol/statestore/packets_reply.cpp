@@ -21,7 +21,7 @@ constexpr std::string_view value_name = "VALUE";
 constexpr std::string_view delete_name = "DELETE";
 constexpr std::string_view page_delete_name = "DEL";
 constexpr std::string_view expired_name =
-    "EXPIRED";  // named by an error text of .NET, sent by nobody
+    "EXPIRED";  // named by an error text of .NET, but no known store sends it
 
 template <class... Literals>
 bool is_one_of(std::string_view payload, Literals... literals) noexcept {
@@ -30,7 +30,7 @@ bool is_one_of(std::string_view payload, Literals... literals) noexcept {
 
 Fault malformed(std::string_view what) noexcept { return {Reason::protocol_error, what}; }
 
-// `-ERR` or `-ERR:` where a blank or the end follows; else the dash alone.
+// The size of `-ERR` or `-ERR:` if a blank or the end follows; else that of the dash alone.
 std::size_t error_mark_size(std::string_view text) noexcept {
   if (!equals_ignoring_case(text.substr(0, error_mark.size()), error_mark)) return 1;
   const std::string_view rest = text.substr(error_mark.size());
@@ -38,8 +38,8 @@ std::size_t error_mark_size(std::string_view text) noexcept {
   return rest.empty() || rest.starts_with(' ') ? error_mark.size() : 1;
 }
 
-// What is left when no answer of the request fits: an error line in one of its spellings
-// (`-ERR x`, `-ERR: x`, each with or without CRLF, or another mark), or nonsense.
+// The fault if no answer to the request fits: an error line in one of its spellings (`-ERR x`,
+// `-ERR: x`, each with or without CRLF, or another mark), or nonsense.
 Fault fault_of(std::string_view payload) noexcept {
   if (!payload.starts_with('-') || is_one_of(payload, page_minus_one, "-1")) {
     return malformed("the payload is no answer to this request");
@@ -55,7 +55,7 @@ Fault fault_of(std::string_view payload) noexcept {
   return {reason_of(text), text};
 }
 
-// `:n` and nothing after it.
+// Parses `:n` with nothing after it.
 std::optional<std::uint64_t> whole_number(std::string_view payload) noexcept {
   PayloadReader in(payload);
   const auto number = in.take_number(':');
@@ -102,7 +102,7 @@ Parsed<GetReply> GetReply::parse(std::string_view payload) noexcept {
   PayloadReader in(payload);
   const auto size = in.take_number('$');
   if (!size) return std::unexpected(fault_of(payload));
-  // The page's rule leaves out the last CRLF; then the length must be exact.
+  // The page's rule omits the last CRLF; then the length must be exact.
   const std::string_view rest = in.left();
   const bool exact = rest.size() == *size;
   const bool ended =

@@ -34,14 +34,14 @@ std::uint64_t milliseconds_of(const SetRequest& request) noexcept {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, request.expiry.count()));
 }
 
-// PX takes whole milliseconds from 1 on; the .NET SDK sends up to 922337203685477.
+// PX takes whole milliseconds from 1; the .NET SDK sends up to 922337203685477.
 std::optional<std::chrono::milliseconds> parse_expiry(std::string_view text) noexcept {
   const auto number = parse_decimal(text);
   if (!number || *number == 0 || *number > static_cast<std::uint64_t>(INT64_MAX)) return {};
   return std::chrono::milliseconds(static_cast<std::int64_t>(*number));
 }
 
-// The options after the value, in any order, none twice, not both conditions.
+// Parses the options after the value, in any order, none twice, at most one condition.
 bool parse_options(Arguments options, SetRequest& request) noexcept {
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (equals_ignoring_case(options[i], expiry_option)) {
@@ -69,7 +69,7 @@ ParsedRequest refuse(StoreError error, bool to_keynotify = false) noexcept {
 
 ParsedRequest parse_set(const BulkArray& array) noexcept {
   if (array.count < 3) return refuse(StoreError::wrong_arguments);
-  // More than SET, key, value, condition, PX and its number cannot be without a repeat.
+  // More than SET, key, value, condition, PX and its number must contain a repeated option.
   if (array.count > BulkArray::kept) return refuse(StoreError::syntax);
   SetRequest request{array.items[1], array.items[2]};
   if (!parse_options(Arguments(array.items).subspan(3, array.count - 3), request)) {
@@ -130,7 +130,7 @@ void SetRequest::encode_head(ByteWriter& out) const {
   append_bulk_head(out, value.size());
 }
 
-// The condition first: the order of all SDKs.
+// The condition comes first, as in all SDKs.
 void SetRequest::encode_tail(ByteWriter& out) const {
   out.bytes(crlf);
   if (condition == SetCondition::if_absent) append_bulk(out, if_absent_option);

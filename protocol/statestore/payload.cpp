@@ -65,7 +65,7 @@ std::optional<BulkArray> BulkArray::parse(std::string_view payload) noexcept {
   const auto count = in.take_number('*');
   if (!count) return std::nullopt;
   BulkArray array;
-  // Ends with the payload at the latest: each item takes bytes.
+  // Ends with the payload at the latest, as each item takes bytes.
   for (; array.count < *count; ++array.count) {
     const auto item = in.take_bulk();
     if (!item) return std::nullopt;

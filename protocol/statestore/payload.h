@@ -1,7 +1,8 @@
 #pragma once
 
-// The pieces of which payloads are made: lines, bulk strings, arrays of bulk strings. Every length
-// is checked against what is there before it is used, so nothing of a hostile size is ever held.
+// The pieces that payloads are made of: lines, bulk strings, arrays of bulk strings. Every length
+// is checked against the bytes present before it is used, so nothing of a hostile size is ever
+// allocated.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -24,7 +25,7 @@ void append_array_head(ByteWriter& out, std::size_t count);
 void append_bulk_head(ByteWriter& out, std::size_t size);
 void append_bulk(ByteWriter& out, std::string_view data);
 
-// Takes a payload apart from its front. A failed take() leaves it as it was.
+// Takes a payload apart from the front. A failed take() leaves the payload as it was.
 class PayloadReader {
  public:
   explicit PayloadReader(std::string_view payload) noexcept : left_(payload) {}
@@ -42,8 +43,8 @@ class PayloadReader {
   std::string_view left_;
 };
 
-// A whole payload that is an array of bulk strings. `count` may exceed what is kept: no request has
-// more arguments than that, but a refusal names what is wrong only when the framing is right.
+// A whole payload that is an array of bulk strings. `count` may exceed the kept items: no valid
+// request has more arguments, but a refusal names what is wrong only if the framing is right.
 struct BulkArray {
   static constexpr std::size_t kept = 6;
 

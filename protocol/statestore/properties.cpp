@@ -13,7 +13,7 @@ void keep_first(std::optional<std::string_view>& slot, std::string_view value) n
   if (!slot) slot = value;
 }
 
-// What the SDKs' remote calls define; the store itself is not known to send any of these.
+// The codes that the SDKs' remote calls define; the store itself is not known to send any of them.
 Fault fault_of(std::uint64_t status) noexcept {
   switch (status) {
     case 400:
@@ -33,7 +33,7 @@ Fault fault_of(std::uint64_t status) noexcept {
   }
 }
 
-// "1." and a number.
+// Accepts "1." and a number.
 bool version_supported(std::string_view version) noexcept {
   return version.starts_with("1.") && parse_decimal(version.substr(2)).has_value();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The user properties of requests and replies, as far as each end reads them. The holder walks over
+// The user properties of requests and replies, as far as each end reads them. The caller walks over
 // a packet's user properties and gives each to take(); the first of a name wins, unknown ones are
 // ignored. Views live as long as the packet's bytes.
 //
@@ -33,7 +33,7 @@ inline constexpr std::string_view status_ok = "200";
 inline constexpr std::string_view store_node =
     "StateStore";  // node of every version, __srcId of replies
 
-// What a store reads of a request.
+// The properties of a request that a store reads.
 struct RequestProperties {
   std::optional<std::string_view> timestamp{};
   std::optional<std::string_view> fencing_token{};
@@ -41,7 +41,7 @@ struct RequestProperties {
   void take(std::string_view name, std::string_view value) noexcept;
 };
 
-// What a client reads of a reply or a notification.
+// The properties of a reply or a notification that a client reads.
 struct ReplyProperties {
   std::optional<std::string_view> timestamp{};
   std::optional<std::string_view> status{};
@@ -49,9 +49,9 @@ struct ReplyProperties {
   std::optional<std::string_view> protocol_version{};
 
   void take(std::string_view name, std::string_view value) noexcept;
-  // Whether the payload may be read. An absent status is success (the protocol page has none), 204
-  // too; every other number is the remote end's error; a status that is no number and a protocol
-  // version other than 1.x are malformed. The text is the remote end's or a constant.
+  // Checks that the payload may be read. No status (the protocol page has none) and 204 mean
+  // success, too; every other number is an error of the remote end. A status that is no number and
+  // a protocol version other than 1.x are malformed. The text is the remote end's or a constant.
   std::expected<void, Fault> check() const noexcept;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What MQTT's reason codes mean between a client and a state store, both ways: as the server says
-// them, and in the DISCONNECT by which the client ends a connection.
+// The meaning of MQTT's reason codes between a client and a state store, in both directions: those
+// that the server sends, and those in the DISCONNECT with which the client ends a connection.
 //
 // Thread rule: free functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -15,10 +15,10 @@
 
 namespace sheaf::protocol::statestore {
 
-// ---- as the server says them
+// ---- sent by the server
 
-// "the server refused the connection: not authorized (no such user)", without the secrets of our
-// login, if the server repeats them.
+// "the server refused the connection: not authorized (no such user)". Secrets of our login are
+// removed if the server repeats them.
 std::string sentence(std::string_view start, mqtt5::ReasonCode code,
                      const mqtt5::Properties& properties, const Login* login);
 bool is_about_identity(mqtt5::ReasonCode code) noexcept;
@@ -28,11 +28,11 @@ Reason reason_of_puback(mqtt5::ReasonCode code) noexcept;
 // Why the server ends a connection that it had accepted.
 Reason reason_of_disconnect(mqtt5::ReasonCode code) noexcept;
 
-// ---- as the client says them
+// ---- sent by the client
 
-// A DISCONNECT: short enough to need no memory.
+// A DISCONNECT, short enough to need no memory.
 std::string disconnect_packet(mqtt5::ReasonCode code);
-// The connection ends because the server broke the protocol; the DISCONNECT carries `code`.
+// Ends the connection because the server broke the protocol; the DISCONNECT carries `code`.
 Step broken(ConnectionLife& life, std::string_view what, mqtt5::ReasonCode code);
 Step broken(ConnectionLife& life, const mqtt5::ParseError& error);
 Step out_of_place(ConnectionLife& life, mqtt5::PacketType type);

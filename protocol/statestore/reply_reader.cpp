@@ -13,7 +13,7 @@ std::optional<Fault> fault_in(const Parsed<Answer>& answer) {
   return answer.error();
 }
 
-// The payload, as the answer to what was asked.
+// Reads the payload as the answer to the question.
 std::optional<Fault> read_answer(Question question, std::string_view payload, Reply& reply) {
   switch (question) {
     case Question::get: {
@@ -45,7 +45,7 @@ std::optional<Fault> read_answer(Question question, std::string_view payload, Re
     }
     case Question::probe: {
       const auto fault = fault_in(GetReply::parse(payload));
-      // A store is there, whatever this client may ask of it.
+      // A store is there, even if it refuses this client.
       const bool there =
           fault && (fault->reason == Reason::not_authorized || fault->reason == Reason::quota);
       return there ? std::nullopt : fault;
@@ -53,7 +53,7 @@ std::optional<Fault> read_answer(Question question, std::string_view payload, Re
     case Question::clock:
       return fault_in(SetReply::parse(payload));
     case Question::watch:
-      return fault_in(KeyNotifyReply::parse(payload));  // `:0`: it was watched already
+      return fault_in(KeyNotifyReply::parse(payload));  // `:0`: it was already watched
     case Question::unwatch: {
       const auto answer = KeyNotifyReply::parse(payload);
       if (!answer) return answer.error();
@@ -80,7 +80,7 @@ std::expected<Reply, Fault> ReplyReader::read(Question question, const mqtt5::Pu
     fault = read_answer(question, publish.payload, reply);
   }
   if (fault) {
-    // Our clock was dragged ahead, by another store or by a wall clock that has been set back.
+    // Our clock was dragged ahead by another store, or by a wall clock since set back.
     if (fault->reason == Reason::clock_skew) clock_.reset();
     return std::unexpected(*fault);
   }
@@ -91,8 +91,8 @@ std::expected<Reply, Fault> ReplyReader::read(Question question, const mqtt5::Pu
   return reply;
 }
 
-// A timestamp that is unreadable or too far ahead costs the version, not the result: the operation
-// has happened. Our clock does not move then.
+// A timestamp that is unreadable or too far ahead costs the version, not the result, because the
+// operation has happened. It does not move our clock.
 void ReplyReader::read_timestamp(Question question, std::string_view text,
                                  std::chrono::milliseconds wall, Reply& reply) {
   const auto timestamp = parse_timestamp(text);

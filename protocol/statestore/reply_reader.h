@@ -1,6 +1,6 @@
 #pragma once
 
-// ReplyReader: what a reply says, once it is known whose it is.
+// ReplyReader: reads a reply, once its request is known.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,11 +22,11 @@ namespace sheaf::protocol::statestore {
 
 class ReplyReader {
  public:
-  // `clock` and `counters` outlive it.
+  // `clock` and `counters` outlive this object.
   ReplyReader(std::uint64_t value_limit, HybridClock& clock, Counters& counters) noexcept
       : value_limit_(value_limit), clock_(clock), counters_(counters) {}
 
-  // The answer to what was asked, or why there is none. Views are into the packet's bytes.
+  // The answer to the question, or the error in its place. Views are into the packet's bytes.
   std::expected<Reply, Fault> read(Question question, const mqtt5::Publish& publish,
                                    std::chrono::milliseconds wall);
 

@@ -4,7 +4,7 @@
 // the PUBACK of its PUBLISH, or for both. A request is found by its ticket, by its packet
 // identifier and by all 16 bytes of its correlation data; nothing else pairs a reply with it.
 //
-// No allocation once it has grown to the number of requests that are in flight together.
+// Nothing is allocated once the table has grown to the number of requests in flight.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -31,7 +31,7 @@ struct Correlation {
 };
 static_assert(sizeof(Correlation) == Correlation::size);
 
-// What was asked, so that the reply is read as the answer to it.
+// What a request asked, so that its reply is read as an answer to that.
 enum class Question : std::uint8_t { get, set, del, vdel, probe, clock, watch, unwatch };
 
 struct PendingRequest : OpenRequest {
@@ -40,7 +40,7 @@ struct PendingRequest : OpenRequest {
   bool waiting = false;  // its caller is owed an event
   bool unacked = false;  // its packet identifier is taken
 
-  // Section 2.2.1: not zero, not of another unacknowledged PUBLISH.
+  // Section 2.2.1: neither zero nor in use by another unacknowledged PUBLISH.
   std::uint16_t packet_id() const noexcept { return static_cast<std::uint16_t>(ticket.slot + 1); }
 };
 
@@ -49,8 +49,8 @@ class RequestTable final : public OpenRequests {
   // `capacity` <= 65,534, so that one packet identifier remains for SUBSCRIBE.
   explicit RequestTable(std::uint32_t capacity);
 
-  // A new request that is `waiting` and `unacked`; there must be room. Changes nothing when it
-  // throws std::bad_alloc.
+  // Adds a request that is `waiting` and `unacked`; there must be room. If it throws
+  // std::bad_alloc, nothing has changed.
   PendingRequest& add(const Correlation& correlation, Question question);
 
   PendingRequest* find(Ticket ticket) noexcept override;   // waiting

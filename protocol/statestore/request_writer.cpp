@@ -25,7 +25,7 @@ constexpr std::uint32_t default_expiry = 10;  // seconds; what the SDKs send
 constexpr std::size_t publish_head = 5 + 2 + request_topic.size() + 2 + 4;
 constexpr std::size_t expiry_size = 5;  // identifier and four bytes
 
-// What the state store has no request for.
+// Refuses operations for which the state store has no request.
 std::optional<LocalError> unsupported_combination(const Operation& operation) {
   const Condition condition = operation.condition;
   switch (operation.verb) {
@@ -61,7 +61,7 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
   }
 }
 
-// Section 3.3.2.3.3: what the server still holds after so many seconds, it drops.
+// Section 3.3.2.3.3: the server drops the request if it still holds it after this many seconds.
 std::uint32_t expiry_of(Deadline deadline, Now now) noexcept {
   if (deadline.count() == 0 || deadline == never) return default_expiry;
   const auto left = std::chrono::ceil<std::chrono::seconds>(deadline - now.mono).count();
@@ -79,7 +79,7 @@ SetCondition set_condition(Condition condition) noexcept {
   }
 }
 
-// Appends head and tail of a payload, and returns the size of the head: the value belongs there.
+// Appends head and tail of a payload, and returns the size of the head, where the value belongs.
 template <class Request>
 std::size_t encode_around_value(std::string& out, const Request& request) {
   ByteWriter writer(out);
@@ -233,12 +233,12 @@ std::optional<LocalError> RequestWriter::stamp(const Operation& operation, Draft
     return invalid("the fencing token is no text of at most 65535 bytes");
   }
   if (draft.question == Question::clock) {
-    // The oldest timestamp there is: the version of the answer is the store's own time.
+    // The oldest possible timestamp: the version in the answer is then the store's own time.
     draft.timestamp = TimestampText(Timestamp{0, 0, agreement_.client_id}, TimestampForm::unpadded);
     return std::nullopt;
   }
-  // Timestamps that are over a minute ahead of our wall clock come from before that was set back.
-  // The store would refuse them for as long; a timestamp that is too old is always fine.
+  // Our clock is over a minute ahead of the wall clock, so the wall clock was set back. The store
+  // would refuse such timestamps for as long; a timestamp that is too old is always fine.
   auto tick = clock_.tick(now.wall);
   if (!tick) {
     clock_.reset();
@@ -249,9 +249,9 @@ std::optional<LocalError> RequestWriter::stamp(const Operation& operation, Draft
   return std::nullopt;
 }
 
-// ---- into the output
+// ---- output
 
-// All that may run out of memory; nothing has changed then.
+// Everything that may run out of memory; if it throws, nothing has changed.
 PendingRequest& RequestWriter::add(const Draft& draft) {
   output_.reserve(draft.properties_size + payload_.size() + publish_head, draft.value.size());
   Correlation correlation;

@@ -1,7 +1,7 @@
 #pragma once
 
-// RequestWriter: from an operation to the bytes of its PUBLISH, with fresh correlation data, the
-// timestamp of the node's clock and the fencing token.
+// RequestWriter: writes an operation as a PUBLISH, with fresh correlation data, the timestamp of
+// the node's clock and the fencing token.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -25,17 +25,17 @@ namespace sheaf::protocol::statestore {
 
 class RequestWriter {
  public:
-  // All but `options` outlive it.
+  // All but `options` outlive this object.
   RequestWriter(const StoreSessionOptions& options, const Agreement& agreement, HybridClock& clock,
                 RequestTable& requests, OutputQueue& output);
 
-  // Once, when the agreement is complete.
+  // Call once, when the agreement is complete.
   void start();
-  // Queues the request, or refuses it. Nothing has changed when it throws std::bad_alloc.
+  // Queues the request, or refuses it. If it throws std::bad_alloc, nothing has changed.
   std::expected<Ticket, LocalError> write(const Operation& operation, Now now);
 
  private:
-  // An operation that has been checked and encoded, except for what only sending decides.
+  // An operation that has been checked and encoded, except for the parts set when it is sent.
   struct Draft {
     Question question = Question::get;
     std::string_view value;  // goes between head and tail of `payload_`
@@ -65,8 +65,8 @@ class RequestWriter {
   std::uint64_t value_limit_;
   std::size_t longest_key_ = 0;
   std::string clock_key_;
-  std::string fixed_properties_;  // of every request
-  std::string payload_;           // of the request being written: head and tail
+  std::string fixed_properties_;  // that every request has
+  std::string payload_;           // head and tail of the request being written
 };
 
 }  // namespace sheaf::protocol::statestore

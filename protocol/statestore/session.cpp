@@ -33,7 +33,7 @@ LifeOptions life_options(const StoreSessionOptions& options) {
   return life;
 }
 
-// What we never asked for: QoS 2 (we subscribe with 1) and topic aliases (we announce none).
+// Refuses what we did not ask for: QoS 2 (we subscribe with 1), topic aliases (we announce none).
 std::optional<mqtt5::ParseError> refusal_of(const mqtt5::Publish& publish) {
   if (publish.qos > 1) {
     return mqtt5::ParseError{ReasonCode::qos_not_supported, "PUBLISH with QoS 2"};
@@ -74,8 +74,8 @@ std::size_t StoreSession::free_slots() const {
 
 std::string StoreSession::farewell() const { return disconnect_packet(ReasonCode::success); }
 
-// PUBACKs that wait go after the requests that are queued: a broker takes one packet at a time, and
-// nobody waits for those. While a reply is outstanding the connection is busy anyway.
+// Waiting PUBACKs go after the queued requests: a broker takes one packet at a time, and no caller
+// waits for a PUBACK. While a reply is outstanding the connection is busy anyway.
 void StoreSession::before_output() {
   const bool idle = ready() && requests().waiting() == 0;
   if (!idle || !acknowledgements_.may_wait()) acknowledgements_.flush();
@@ -175,8 +175,8 @@ Step StoreSession::on_publish(const Frame& frame, std::string_view packet, Event
   return on_reply(*request, *publish, event);
 }
 
-// A PUBLISH that no buffer may hold. Its head is enough to pair it; its payload is skipped, and it
-// is acknowledged after that.
+// A PUBLISH that is too large to buffer. Its head is enough to pair it; its payload is skipped, and
+// it is acknowledged afterwards.
 Step StoreSession::on_oversized(const Frame& frame, std::string_view buffered, Event& event) {
   const bool expected = life().state() == State::ready || life().state() == State::accepted;
   if (frame.type != PacketType::publish || !expected) {
@@ -201,8 +201,8 @@ Step StoreSession::on_oversized(const Frame& frame, std::string_view buffered, E
   return refuse(*request, Reason::too_large, "the value is above value_limit", event);
 }
 
-// The request that this is the reply to. Null: nobody waits for it, or it cannot be a reply, and
-// the connection has ended.
+// The request that this reply belongs to. Null if no caller waits for it, or if it cannot be a
+// reply and the connection has ended.
 PendingRequest* StoreSession::pair(const mqtt5::Publish& publish) {
   PendingRequest* const request =
       publish.topic == handshake_.agreement().response_topic
@@ -247,7 +247,7 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
   const auto puback = mqtt5::Puback::parse(frame, packet);
   if (!puback) return broken(life(), puback.error());
   PendingRequest* const request = requests().find_packet(puback->packet_id);
-  if (request == nullptr) {  // doubled on its way: it frees nothing and says nothing
+  if (request == nullptr) {  // duplicated on its way: it frees nothing and carries no news
     ++life().counters().late_replies;
     return Step::again;
   }
@@ -264,7 +264,7 @@ Step StoreSession::on_puback(const Frame& frame, std::string_view packet, Event&
   return refused ? Step::event : Step::again;
 }
 
-// ---- how a request ends
+// ---- the end of a request
 
 Step StoreSession::answer(PendingRequest& request, const Reply& reply, Event& event) {
   event = {Event::Kind::reply, request.ticket, reply, Sent::maybe};

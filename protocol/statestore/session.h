@@ -19,11 +19,11 @@
 // | any      | anything else       | DISCONNECT, events failed, closed         | closed   |
 // | any      | close()             | DISCONNECT, events failed, closed         | closed   |
 //
-// Replies and notifications differ by their topic, whatever is subscribed: stores push.
+// The topic distinguishes replies from notifications, whatever is subscribed: stores push.
 //
 // A reply belongs to a request if it comes on our response topic and carries all 16 bytes of the
-// request's correlation data; nothing else pairs them. What contradicts that (a reply or PUBACK for
-// a request that has not left whole, a payload that is no answer) ends the connection.
+// request's correlation data; nothing else pairs them. A contradiction (a reply or PUBACK for a
+// request that has not left completely, a payload that is no answer) ends the connection.
 //
 // Thread rule: one thread at a time; nothing here blocks, calls back or reads a clock.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -97,7 +97,7 @@ class StoreSession final : public SessionBase<RequestTable> {
   ReplyReader replies_;
   NotificationReader notifications_;
   Acknowledgements acknowledgements_;
-  std::uint16_t skipped_packet_ = 0;  // of a payload that is being skipped; 0 = none
+  std::uint16_t skipped_packet_ = 0;  // whose payload is being skipped; 0 = none
 };
 
 }  // namespace sheaf::protocol::statestore

@@ -1,9 +1,9 @@
 #pragma once
 
-// StoreSessions: makes the state store sessions of a cluster. Every connection is an MQTT client of
-// its own (prefix, random part, number). All connections to one node share that node's hybrid
-// logical clock: one clock for all would carry a fast broker's time to a slow one, which refuses
-// it.
+// StoreSessions: makes the state store sessions of a cluster. Every connection is a separate MQTT
+// client, with an ID of prefix, random part and number. All connections to one node share that
+// node's hybrid logical clock. A single clock for all nodes would carry a fast broker's time to a
+// slow one, which refuses it.
 //
 // Thread rule: belongs to one lane.
 // Pure: no socket, clock, entropy, thread or callback.

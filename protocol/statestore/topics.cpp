@@ -75,7 +75,7 @@ std::size_t max_watched_key_size(std::size_t client_id_size) noexcept {
 }
 
 bool has_wildcard(std::string_view topic) noexcept {
-  // One plain loop: find_first_of() of two characters is a library call for each byte.
+  // A plain loop: find_first_of() of two characters is a library call for each byte.
   return std::ranges::any_of(topic, [](char c) { return c == '+' || c == '#'; });
 }
 

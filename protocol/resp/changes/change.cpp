@@ -10,8 +10,8 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-// ---- the scripts. They answer 1: done; 0: another value; -1: no key. Those that count answer with
-// the number as a text, for a number of Lua is not exact, or with nothing: no key.
+// ---- the scripts. They answer 1: done; 0: another value; -1: no key. Counting scripts answer with
+// the number as a text, because numbers of Lua are not exact, or with nothing: no key.
 
 constexpr std::string_view set_if_equal =
     "local v = redis.call('GET', KEYS[1]) "
@@ -39,7 +39,7 @@ constexpr std::string_view prepend =
     "if not v then return -1 end "
     "redis.call('SET', KEYS[1], ARGV[1] .. v, 'KEEPTTL') "
     "return 1";
-// INCRBY or DECRBY, the number, and what an absent key becomes, with its life.
+// ARGV: INCRBY or DECRBY, the number, and what an absent key becomes, with its life.
 constexpr std::string_view add_number =
     "local v = redis.call('GET', KEYS[1]) "
     "if not v then "
@@ -56,7 +56,7 @@ constexpr std::string_view not_an_integer = "ERR value is not an integer or out 
 constexpr std::string_view overflow = "ERR increment or decrement would overflow";
 constexpr std::string_view too_long = "ERR the new value would be above value_limit";
 
-// As servers read them: digits without leading zeros.
+// The form in which servers read numbers: digits without leading zeros.
 std::optional<std::uint64_t> parse_count(std::string_view text) noexcept {
   const auto number = parse_number(text);
   if (!number || *number < 0) return std::nullopt;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Change: a write that depends on the present value of its key. No command of all servers does that
-// at once, so it takes steps (changes.h). Here is what such a write may be, and what becomes of a
-// key whose value is known; how a script or a transaction says it.
+// Change: a write that depends on the current value of its key. Not every server has a command that
+// does this in one step, so it takes several (changes.h). This file defines such writes, what they
+// do to a key whose value is known, and how a script or a transaction expresses that.
 //
 // | write                     | no key           | another value | the value it wants          |
 // |---------------------------|------------------|---------------|-----------------------------|
@@ -30,7 +30,7 @@
 
 namespace sheaf::protocol::resp {
 
-// The texts of its operation, and what its steps have found. The value is borrowed.
+// A change has the texts of its operation, and the results of its steps. The value is borrowed.
 struct Change : OperationTerms {
   explicit Change(const Operation& operation)
       : OperationTerms(operation),
@@ -41,32 +41,32 @@ struct Change : OperationTerms {
   std::string key;
   std::string_view value;
   ValueVersion version;
-  std::string present{};  // the value that was found; afterwards what is written instead
+  std::string present{};  // the value that was found; later the one written instead
   std::string refusal{};  // an error that came before the end of a step
 };
 
-// Whether the operation is such a write.
+// True if the operation is such a write.
 bool is_change(const Operation& operation) noexcept;
 
-// The largest number that servers count to.
+// The largest number that servers can count to.
 inline constexpr std::uint64_t largest_number = 0x7fff'ffff'ffff'ffff;
 
-// What becomes of the key.
+// What happens to the key.
 struct Verdict {
   enum class Act : std::uint8_t { nothing, store, remove };
   Act act = Act::nothing;
   // store
-  std::string_view value{};  // of the change, or in it
-  bool keeps_life = false;   // else it has that of the change
+  std::string_view value{};  // in the change or its operation
+  bool keeps_life = false;   // else it gets that of the change
   // nothing
   Status status = Status::done;
-  std::string_view refusal{};  // refused: why, as a server would say it
+  std::string_view refusal{};  // refused: why, as a server would put it
 };
-// `present`: the value of the key; nothing if it is absent. A text that is written may be kept in
-// the change. Larger ones than `value_limit` are refused. May throw std::bad_alloc.
+// `present` is the key's value; nothing if it is absent. The text to write may be stored in the
+// change. Texts above `value_limit` are refused. May throw std::bad_alloc.
 Verdict judge(Change& change, std::optional<std::string_view> present, std::uint64_t value_limit);
 
-// The words of a command: at most so many.
+// The words of a command, up to a fixed number.
 class Words {
  public:
   void add(Argument word) noexcept { words_[count_++] = word; }
@@ -79,8 +79,8 @@ class Words {
 // Adds PX or EX, if there is a time to live.
 void add_life(Words& words, std::chrono::milliseconds ttl) noexcept;
 
-// A script does the change in one step, if it knows the value to compare: of a change by version
-// that is `present`. Its reply is read by read_script.
+// A script makes the change in one step if it knows the value to compare; for a change by version
+// that is `present`. read_script reads its reply.
 bool needs_present(const Change& change) noexcept;
 Words script_of(const Change& change) noexcept;
 

@@ -28,13 +28,13 @@ bool counts(const Change& change) noexcept {
   return change.verb == Verb::increment || change.verb == Verb::decrement;
 }
 
-// Scripts are off, not there, or not for this user.
+// True if scripts are switched off, unsupported, or forbidden for this user.
 bool has_no_scripts(const ServerError& error) noexcept {
   return error.kind == ErrorKind::unknown_command || error.kind == ErrorKind::scripts_disabled ||
          error.kind == ErrorKind::no_perm;
 }
 
-// A command that compares is not there, in this form, or not for this user.
+// True if the command that compares is unsupported, in this form or at all, or forbidden here.
 bool has_no_comparison(const ServerError& error) noexcept {
   return error.kind == ErrorKind::unknown_command || error.kind == ErrorKind::syntax ||
          error.kind == ErrorKind::no_perm;
@@ -67,7 +67,7 @@ Ticket Changes::begin(const Operation& operation) {
   const Ticket ticket = request.ticket;
   try {
     if (watches(*request.change) && queue_.any_aside()) {
-      queue_.set_aside(request);  // go_on() takes who came first
+      queue_.set_aside(request);  // go_on() takes the oldest one first
     } else {
       write_first(request);
     }
@@ -118,7 +118,7 @@ void Changes::write_read(Pending& request) {
   request.asks = false;
   request.opens = true;
   watching_ = request.sequence;
-  unwatches_ = false;  // its end forgets the rest, too
+  unwatches_ = false;  // the end of the transaction also unwatches
 }
 
 bool Changes::by_comparison(const Change& change) const noexcept {
@@ -155,7 +155,7 @@ void Changes::write_script(Pending& request) {
   write_alone(request, script_of(*request.change).command());
 }
 
-// Nothing of it is written before the server has said that a transaction is open.
+// Nothing of a transaction is written until the server has confirmed that it is open.
 void Changes::write_transaction(Pending& request) {
   const Change& change = *request.change;
   const Verdict& verdict = verdict_;
@@ -182,7 +182,7 @@ void Changes::write_transaction(Pending& request) {
   ends_ = true;
 }
 
-// What was watched is forgotten, too, so the next transaction need not wait for the answer.
+// DISCARD also unwatches, so the next transaction need not wait for the answer.
 void Changes::discard(Pending& request) {
   commands_.write(give_up);
   request.frame = output_.pass_gate();
@@ -190,7 +190,8 @@ void Changes::discard(Pending& request) {
   is_open_ = false;
 }
 
-// As a request of its own; ASKING is for the next command only (request_writer.cpp).
+// Writes a step outside a transaction. ASKING applies only to the next command
+// (request_writer.cpp).
 void Changes::write_alone(Pending& request, Command command) {
   request.asks = request.change->asking;
   request.acts_early = request.asks;
@@ -271,7 +272,7 @@ Changes::Progress Changes::on_present(Pending& request, const Value& value, Repl
   return Progress::goes_on;
 }
 
-// The reply to MULTI.
+// Handles the reply to MULTI.
 Changes::Progress Changes::on_opened(Pending& request, const Value& value, Reply& reply) {
   Change& change = *request.change;
   const bool writes = verdict_.act != Verdict::Act::nothing;
@@ -294,7 +295,7 @@ Changes::Progress Changes::on_opened(Pending& request, const Value& value, Reply
   return Progress::answered;
 }
 
-// Not equal: what there is instead has to be read, and may be what is wanted again by then.
+// If the value was not equal, it must be read; by then it may be the wanted one again.
 Changes::Progress Changes::on_compared(Pending& request, const Value& value, Reply& reply) {
   const Change& change = *request.change;
   const bool removes = change.verb == Verb::remove;
@@ -312,7 +313,7 @@ Changes::Progress Changes::on_compared(Pending& request, const Value& value, Rep
   }
   if (request.state != Pending::State::waiting) return Progress::answered;
   request.only_reads = true;
-  // Another reply may have shown that there is no such command: then it begins as the others do.
+  // Another reply may have shown that the command is unknown: then it begins as others do.
   Pending& next = next_place(request);
   by_comparison(*next.change) ? write_read(next) : write_first(next);
   return Progress::goes_on;
@@ -398,7 +399,7 @@ Changes::Progress Changes::on_executed(Pending& request, const Value& value, Rep
   return Progress::answered;
 }
 
-// What is there now has this version.
+// The new value has this version.
 void Changes::add_version(const Change& change, Reply& reply) noexcept {
   if (change.verb != Verb::set) return;
   version_ = ValueVersion::of(change.value);

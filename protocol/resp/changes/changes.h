@@ -1,6 +1,6 @@
 #pragma once
 
-// Changes: how the writes that depend on the present value of their keys (change.h) are done on one
+// Changes: how the writes that depend on the current value of their keys (change.h) are done on one
 // connection.
 //
 // | way         | where                  | steps of a change                                     |
@@ -11,24 +11,24 @@
 // | script      | Redis, Valkey, unknown | by version: GET, then EVAL with the value that was    |
 // |             |                        | found; others: EVAL. A script runs alone              |
 // | transaction | Garnet; where scripts  | WATCH, GET and MULTI, then the write and EXEC, or     |
-// |             | are refused            | DISCARD. If somebody has written meanwhile: once more |
+// |             | are refused            | DISCARD. If another client wrote meanwhile: again     |
 //
-// A comparison costs the server a third of what the script costs, and says neither whether there is
-// a key nor what it has (docs/design/0041-commands-that-compare.md).
+// A comparison costs the server a third of what the script costs, but reports neither whether the
+// key exists nor its value (docs/design/0041-commands-that-compare.md).
 //
 // Scripts of Garnet do not run alone. Its commands with ETags compare numbers that a plain SET
-// leaves as they are, and that begin again at 1 with each new key
-// (docs/design/0025-changes-by-value.md).
+// leaves unchanged, and that restart at 1 with each new key (docs/design/0025-changes-by-value.md).
 //
-// A write that leaves together with its MULTI is carried out at once, and whatever the key holds,
-// if MULTI is refused (by an ACL, which may change at any time). So it leaves only once MULTI was
-// answered by OK: then the server does it by EXEC or not at all. Until the write and EXEC, or
-// DISCARD, are there, whatever else is written waits behind MULTI, or it would be a part of the
-// transaction: for one round trip. As MULTI comes with the read, a change takes no longer for it.
+// If MULTI is refused (by an ACL, which may change at any time), a write sent together with it is
+// executed at once, whatever the key holds. So the write is sent only after MULTI was answered by
+// OK: then EXEC executes it, or nothing does. Until the write and EXEC, or DISCARD, are sent, all
+// other requests wait after MULTI, or they would become a part of the transaction. The wait is one
+// round trip. MULTI is sent together with the read, so it adds no round trip to the change.
 //
-// What a connection watches, the next EXEC on it forgets. So it does one transaction at a time, and
-// other changes are set aside meanwhile. ASKING does not hold for a transaction on Garnet, so a
-// change of a key on its way to another node is refused as TRYAGAIN: it is sent again later.
+// The next EXEC on a connection forgets all that the connection watches. So a connection does one
+// transaction at a time, and other changes are set aside meanwhile. ASKING does not apply to a
+// transaction on Garnet, so a change of a key that is moving to another node is refused as TRYAGAIN
+// and sent again later.
 //
 // | step    | reply                               | then                                        |
 // |---------|-------------------------------------|---------------------------------------------|
@@ -36,7 +36,7 @@
 // |         |                                     | In a transaction only the next reply does   |
 // |         |                                     | that                                        |
 // | open    | OK                                  | the write and EXEC; if there is nothing to  |
-// |         |                                     | write, or nobody waits, DISCARD: answered   |
+// |         |                                     | write, or no caller, DISCARD: answered      |
 // |         | an error                            | answered: refused                           |
 // | compare | OK or 1: the write is done          | answered                                    |
 // |         | null or 0: another value, or no key | read: it says which                         |
@@ -44,13 +44,14 @@
 // | script  | 1, 0, -1; a number as text, or null | answered                                    |
 // |         | scripts are unknown or forbidden    | read, by transaction from now on            |
 // | execute | an array with the write's reply     | answered                                    |
-// |         | null: somebody has written          | read                                        |
+// |         | null: another client has written    | read                                        |
 // |         | EXEC is unknown or forbidden, or    | answered: refused; the connection ends,     |
 // |         | the write was refused and the array | because Garnet leaves the transaction open, |
-// |         | is empty                            | or sends a reply too many                   |
+// |         | is empty                            | or sends one reply too many                 |
 // | any     | another error                       | answered: refused                           |
 //
-// Before its last step a change has written nothing: if the connection is lost, it was not sent.
+// Until its last step a change has written nothing: if the connection is lost before, it was not
+// sent.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -69,27 +70,28 @@ namespace sheaf::protocol::resp {
 
 class Changes {
  public:
-  // All outlive it.
+  // All outlive this object.
   Changes(const SessionOptions& options, const ServerFacts& server, RequestQueue& queue,
           OutputQueue& output) noexcept
       : options_(options), server_(server), queue_(queue), output_(output), commands_(output) {}
 
-  // The first step of a change. Nothing has changed when it throws std::bad_alloc.
+  // Starts the first step of a change. If it throws std::bad_alloc, nothing has changed.
   Ticket begin(const Operation& operation);
-  // Before output: ends a transaction that is open, and begins what was set aside if its turn has
-  // come. False: the end of a transaction was given up before it had left, so the connection ends.
+  // Called before output: ends an open transaction, and begins a change that was set aside if its
+  // turn has come. False: the end of a transaction was cancelled before it had left, so the
+  // connection must end.
   [[nodiscard]] bool go_on();
 
   enum class Progress : std::uint8_t {
     answered,  // `reply` is filled in
-    last,      // the same, and then the connection ends: the transaction may still be open, or its
-               // replies are not as many as its commands
+    last,      // the same, and the connection must end: it may be in a transaction or out of step
     goes_on,   // with another step
-    broken     // no reply to this step
+    broken     // not a reply to this step
   };
-  // The reply to a step; `request` is no longer valid if it goes on. May throw std::bad_alloc.
+  // Handles the reply to a step; if it returns goes_on, `request` is no longer valid. May throw
+  // std::bad_alloc.
   Progress on_reply(Pending& request, const Value& value, protocol::Reply& reply);
-  // The replies that come before it: to WATCH, and what is queued. False if it is none.
+  // Handles the replies before it: to WATCH, and to queued commands. False if it is neither.
   bool on_earlier(Pending& request, const Value& value);
 
  private:
@@ -127,13 +129,13 @@ class Changes {
   CommandWriter commands_;
   bool no_comparisons_ = false;
   bool no_scripts_ = false;
-  std::optional<std::uint32_t> watching_;  // sequence of the request whose transaction goes on
+  std::optional<std::uint32_t> watching_;  // sequence of the request whose transaction is open
   bool is_open_ = false;                   // on the server, and its end has not been answered
   bool ends_ = false;                      // its end is written
-  Verdict verdict_;                        // of its read
-  protocol::Reply result_;                 // if there is nothing to write
-  bool unwatches_ = false;                 // once it is over
-  ValueVersion version_;                   // of the last reply, which has a view of it
+  Verdict verdict_;                        // the verdict on its read
+  protocol::Reply result_;                 // the result if there is nothing to write
+  bool unwatches_ = false;                 // UNWATCH is due
+  ValueVersion version_;                   // the last reply has a view of it
 };
 
 }  // namespace sheaf::protocol::resp

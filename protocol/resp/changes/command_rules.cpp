@@ -12,17 +12,17 @@ namespace sheaf::protocol::resp {
 namespace {
 
 enum class Why : std::uint8_t {
-  login,        // it changes who the connection is, or its protocol
-  transaction,  // it takes other callers' requests into a transaction
-  waits,        // what comes after it would wait, too
-  pushes,       // what comes after its reply answers nothing
-  mode,         // it changes how later requests are carried out or answered
+  login,        // it changes the connection's login or protocol
+  transaction,  // it pulls other callers' requests into a transaction
+  waits,        // later commands would wait, too
+  pushes,       // messages after its reply answer no request
+  mode,         // it changes how later requests are executed or answered
   ends          // it ends the connection
 };
 
 struct Rule {
   std::string_view name;
-  std::string_view word;  // its first argument, or an option of it; empty: it has none of them
+  std::string_view word;  // its first argument or an option; empty: the whole command
   Why why;
 };
 
@@ -74,7 +74,7 @@ bool equal_in_any_case(std::string_view given, std::string_view upper) noexcept 
   return std::ranges::equal(given, upper, same);
 }
 
-// What may be a subcommand or an option; after STREAMS come keys.
+// The words that may be a subcommand or an option; keys follow STREAMS.
 std::span<const std::string_view> options_of(std::span<const std::string_view> words) noexcept {
   if (equal_in_any_case(words.front(), "CLIENT")) return words.subspan(1).first(words.size() > 1);
   const auto streams = std::ranges::find_if(

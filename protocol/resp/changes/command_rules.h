@@ -1,7 +1,7 @@
 #pragma once
 
 // Which commands may be passed through to a server. A connection carries the requests of many
-// callers, so a command must leave it as it was and be answered at once, with one reply.
+// callers, so a command must leave it unchanged and be answered at once, with one reply.
 //
 // Thread rule: pure functions; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -15,9 +15,9 @@
 
 namespace sheaf::protocol::resp {
 
-inline constexpr std::size_t most_words = 1u << 20;  // what Redis takes in one command
+inline constexpr std::size_t most_words = 1u << 20;  // Redis's limit for one command
 
-// Why a command is refused before a byte is written, if it is. The case of names does not matter.
+// Why a command must be refused before a byte is written, if so. The case of names does not matter.
 std::optional<LocalError> refusal_of_command(std::span<const std::string_view> words);
 
 }  // namespace sheaf::protocol::resp

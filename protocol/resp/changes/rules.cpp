@@ -39,7 +39,7 @@ LocalError too_large_number(std::string_view what, std::uint64_t number) {
   return {Outcome::invalid, Reason::too_large, std::move(text)};
 }
 
-// Servers count up to 2^63 - 1. What is taken away may be more: it stops at 0.
+// Servers count up to 2^63 - 1. A decrement may be larger: it stops at 0.
 std::optional<LocalError> bad_number(const Operation& operation) {
   const bool counts = operation.verb == Verb::increment || operation.verb == Verb::decrement;
   if (!counts) return std::nullopt;
@@ -124,7 +124,7 @@ std::optional<LocalError> bad_ttl(const Operation& operation) {
   }
 }
 
-// Valkey and Garnet always had what Redis has got in time.
+// Valkey and Garnet have always had the commands that Redis gained over time.
 bool is_redis_before(const ServerFacts& server, const ServerVersion& wanted) noexcept {
   return server.is(Software::redis) && server.version && *server.version < wanted;
 }
@@ -153,13 +153,13 @@ bool is_good_key(std::string_view key) noexcept {
   return !key.empty() && key.size() <= longest_key;
 }
 
-// Garnet 2.1 read 32 bits here, so what has more goes in seconds.
+// Garnet 2.1 read only 32 bits here, so longer times are sent in seconds.
 Expiry expiry_of(std::chrono::milliseconds ttl) noexcept {
   if (ttl.count() <= std::numeric_limits<std::int32_t>::max()) return {"PX", ttl.count()};
   return {"EX", std::chrono::ceil<std::chrono::seconds>(ttl).count()};
 }
 
-// Of PERSIST a reply of 0 says that there is no key, or that it lives for ever already.
+// PERSIST is not used: its reply of 0 means that there is no key, or that the key never expires.
 bool touches_by_pexpire(const Operation& operation, const ServerFacts& server) noexcept {
   return operation.verb == Verb::touch && operation.ttl.count() > 0 &&
          (server.is(Software::redis) || server.is(Software::valkey));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which operations a session of the Redis protocol takes, and what a time to live becomes.
+// Which operations a session of the Redis protocol accepts, and how it sends a time to live.
 //
 // Thread rule: plain values and functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,31 +17,31 @@
 
 namespace sheaf::protocol::resp {
 
-// Servers take keys of 512 MiB. Ours are copied into the output, and copies have a limit.
+// Servers accept keys of 512 MiB. Ours are copied into the output, and copies have a limit.
 inline constexpr std::size_t longest_key = OutputQueue::copy_limit;
 
-// Of Redis; Valkey and Garnet always had them.
+// Versions of Redis; Valkey and Garnet have always had these commands.
 inline constexpr ServerVersion getex_since{6, 2, 0};
 inline constexpr ServerVersion set_get_since{6, 2, 0};
 inline constexpr ServerVersion set_nx_get_since{7, 0, 0};
 
-// Whether an operation is about one key, its `key`.
+// True if an operation has one key, its `key`.
 bool needs_key(Verb verb) noexcept;
 bool is_good_key(std::string_view key) noexcept;
 
-// A time to live, as SET and GETEX take it.
+// A time to live in the form for SET and GETEX.
 struct Expiry {
   std::string_view unit;    // PX or EX
   std::int64_t number = 0;  // above 0
 };
-// `ttl` is above 0.
+// `ttl` must be above 0.
 Expiry expiry_of(std::chrono::milliseconds ttl) noexcept;
 
-// True if a touch is a PEXPIRE. Only where the server is known to be Redis or Valkey: Garnet
-// answers that with garbage for a key whose life is over.
+// True if a touch is sent as PEXPIRE. Only for servers known to be Redis or Valkey: Garnet answers
+// it with garbage for a key that has expired.
 bool touches_by_pexpire(const Operation& operation, const ServerFacts& server) noexcept;
 
-// Why an operation is refused before a byte is written, if it is.
+// Why an operation must be refused before a byte is written, if so.
 std::optional<LocalError> refusal_of(const Operation& operation, const ServerFacts& server,
                                      std::uint64_t value_limit);
 

@@ -13,9 +13,9 @@ namespace {
 constexpr std::string_view digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr unsigned bits_of_digit = 6;
-constexpr unsigned digits_of_low = 10;  // the other five are of the high half
+constexpr unsigned digits_of_low = 10;  // the other five hold the high half
 
-// The low bits first.
+// Writes the low bits first.
 void write(char* to, const char* end, std::uint64_t half) noexcept {
   for (; to != end; half >>= bits_of_digit) *to++ = digits[half & 63];
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// ValueVersion: the version of a value on servers that keep none. It is made of the value alone, 90
-// bits of its XXH3 digest, so every connection and every process finds the same one. A value that
-// was replaced and has come back has its old version again: what compares versions compares values.
+// ValueVersion: the version of a value on servers that have no versions. It is 90 bits of the
+// value's XXH3 digest, so every connection and every process computes the same one. A value that
+// was replaced and then restored has its old version again: comparing versions means comparing
+// values.
 //
 // Thread rule: plain values and functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -15,13 +16,13 @@ namespace sheaf::protocol::resp {
 
 class ValueVersion {
  public:
-  // As long as a short string may be without memory of its own.
+  // The longest text that std::string stores without an allocation.
   static constexpr std::size_t size = 15;
 
-  // Of no value: an empty text.
+  // The version of no value: an empty text.
   constexpr ValueVersion() noexcept = default;
   static ValueVersion of(std::string_view value) noexcept;
-  // A text that is no version becomes that of no value.
+  // A text that is not a version becomes the version of no value.
   static ValueVersion parse(std::string_view text) noexcept;
 
   // Letters, digits, "-" and "_".

@@ -21,7 +21,7 @@ constexpr AskedWords ask_slots{"CLUSTER", "SLOTS"};
 
 NodeConfig config_of(const TopologyNode& node) { return {node.host, node.port, 1}; }
 
-// Then redirects by address are those that need a translation.
+// Afterwards redirects by address are those that need a translation.
 void call_by_name(TopologyView& view) {
   for (TopologyNode& node : view.nodes) {
     if (!node.hostname.empty()) std::swap(node.host, node.hostname);
@@ -115,7 +115,7 @@ std::expected<void, std::string> ClusterMap::on_refusal(const protocol::Reply& r
     if (!sole_seed_) {
       return std::unexpected("the server is not in cluster mode; routing=ring is for such servers");
     }
-    // It was part of a cluster before: others may know more.
+    // It was part of a cluster before: other servers may know more.
     if (known_ && !slots_.nodes().empty()) return std::unexpected("the server left cluster mode");
     known_ = true;
     servers_ = {*sole_seed_};
@@ -150,8 +150,8 @@ std::optional<NodeConfig> ClusterMap::importer(std::uint16_t slot) const {
   return found->second;
 }
 
-// A server that the map does not know yet may have the name of one that it knows, on the same
-// machine: then the address, too.
+// A server that the map does not know yet may have the same name as a known one on the same
+// machine, and then the same address.
 std::string ClusterMap::host_called(std::string_view name, std::uint16_t port) const {
   const auto nodes = slots_.nodes();
   if (std::ranges::find(nodes, name, &TopologyNode::host) != nodes.end()) return {};
@@ -171,8 +171,8 @@ std::string ClusterMap::host_called(std::string_view name, std::uint16_t port) c
   return several ? std::string() : std::string(anywhere);
 }
 
-// Only the two servers concerned know of a migration, so it is in the view of one of them or in
-// none. What an earlier view said may be over.
+// Only the two servers involved know of a migration, so it is in the view of one of them or in
+// none. Migrations of earlier views may be over.
 void ClusterMap::note_importers(const TopologyView& view) {
   importers_.clear();
   for (const SlotMigration& migration : view.migrations) {
@@ -184,7 +184,7 @@ void ClusterMap::note_importers(const TopologyView& view) {
   }
 }
 
-// Two nodes may have one address: a server that was made anew, and what it was before.
+// Two nodes may have one address: a server that was recreated, and its former self.
 void ClusterMap::write_down() {
   servers_.clear();
   others_.clear();

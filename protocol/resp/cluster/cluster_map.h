@@ -1,26 +1,26 @@
 #pragma once
 
-// ClusterMap: the map of a Redis protocol cluster (server_map.h): asks for views in the form that
-// its servers have, and merges each with what was known (topology_merge.h).
+// ClusterMap: the map of a Redis protocol cluster (server_map.h). It asks for views in a form that
+// the servers support, and merges each view with what was known (topology_merge.h).
 //
-// | form | command        | next form, if the answer is of no use |
+// | form | command        | next form, if the answer is useless   |
 // |------|----------------|---------------------------------------|
 // | 1    | CLUSTER NODES  | 2; only this one has epochs           |
 // | 2    | CLUSTER SHARDS | 3; Redis 7 and Valkey                 |
 // | 3    | CLUSTER SLOTS  | 1                                     |
 //
-// Of no use, too, are SHARDS with two primaries in one shard. Redis 8 and Valkey send that after a
-// failover whose old primary does not answer: it stands beside the new one, in any order, both
-// healthy, and the slots are there (Valkey 8.1, 9.1) or missing (Redis 8.0).
+// SHARDS is also useless with two primaries in one shard. Redis 8 and Valkey send that after a
+// failover whose old primary does not answer: they list it next to the new one, in any order, both
+// healthy, with the slots present (Valkey 8.1, 9.1) or missing (Redis 8.0).
 //
-// An answer by which the server asks for patience (it is loading, ...) changes no form.
+// An answer that asks for patience (the server is loading, ...) does not change the form.
 //
-// A server that stands alone knows no slots. If it is the only one of the configuration, it owns
-// all of them. Several of that sort are no cluster: `routing=ring` spreads keys over them.
+// A server outside a cluster knows no slots. If it is the only one of the configuration, it owns
+// all of them. Several such servers are not a cluster: `routing=ring` spreads keys over them.
 //
-// CLUSTER NODES has the addresses of servers, and beside them the names that they announce. The
-// configuration says which of both to connect to. Redirects have the names with
-// `cluster-preferred-endpoint-type hostname`, else the addresses.
+// CLUSTER NODES lists the addresses of servers, and the names that they announce. The configuration
+// says which of the two to connect to. Redirects contain names with
+// `cluster-preferred-endpoint-type hostname`, else addresses.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -33,15 +33,15 @@
 
 namespace sheaf::protocol::resp {
 
-// By what the servers of a map are reached, beyond those of the configuration.
+// How to reach the servers of a map that are not in the configuration.
 struct MapRules {
   HostKind hosts = HostKind::addresses;
-  bool tls = false;  // at their ports for TLS
+  bool tls = false;  // use their TLS ports
 };
 
 class ClusterMap final : public ServerMap {
  public:
-  // Of a configuration with these servers.
+  // A map for a configuration with these servers.
   explicit ClusterMap(std::span<const NodeConfig> seeds, const MapRules& rules = {});
 
   std::span<const std::string_view> question() const override;
@@ -57,7 +57,7 @@ class ClusterMap final : public ServerMap {
   SlotOf slot_of() const override;
   std::vector<ClusterServer> listing() const override;
 
-  // What servers say of each other, replicas included.
+  // What servers say about each other, replicas included.
   const SlotMap& slots() const noexcept { return slots_; }
 
  private:
@@ -78,7 +78,7 @@ class ClusterMap final : public ServerMap {
   std::vector<NodeConfig> others_;
   std::vector<Replica> replicas_;
   std::vector<std::uint16_t> owners_;
-  std::map<std::uint16_t, NodeConfig> importers_;  // of the latest view; by slot
+  std::map<std::uint16_t, NodeConfig> importers_;  // from the latest view; by slot
 };
 
 }  // namespace sheaf::protocol::resp

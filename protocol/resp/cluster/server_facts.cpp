@@ -36,7 +36,7 @@ ServerFacts ServerFacts::of_hello(const Value& reply) {
   return facts;
 }
 
-// Lines of NAME:VALUE; others begin with "#".
+// Parses lines of NAME:VALUE; other lines begin with "#".
 void ServerFacts::add_info(std::string_view text) {
   while (!text.empty()) {
     const std::size_t size = std::min(text.find('\n'), text.size());

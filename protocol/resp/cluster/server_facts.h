@@ -1,7 +1,7 @@
 #pragma once
 
-// What a server of the Redis protocol says about itself: in its reply to HELLO, or to INFO where
-// there is no HELLO.
+// What a server of the Redis protocol says about itself: in its reply to HELLO, or to INFO if it
+// does not know HELLO.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,11 +19,11 @@ enum class Software : std::uint8_t { unknown, redis, valkey, garnet };
 
 struct ServerFacts {
   Software software = Software::unknown;
-  // Its own. Garnet and Valkey also name the version of Redis that they stand for.
+  // Its own. Garnet and Valkey also report a version of Redis that they are compatible with.
   std::optional<ServerVersion> version{};
   std::optional<Role> role{};
   bool cluster = false;
-  std::uint8_t protocol = 2;  // of RESP, as of now
+  std::uint8_t protocol = 2;  // current version of RESP
 
   bool is(Software which) const noexcept { return software == which; }
   bool at_least(Software which, const ServerVersion& wanted) const noexcept {
@@ -31,9 +31,9 @@ struct ServerFacts {
   }
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
 
-  // A map or an array of pairs; what is missing or malformed stays unknown.
+  // Reads a map or an array of pairs; missing or malformed facts stay unknown.
   static ServerFacts of_hello(const Value& reply);
-  // Adds what the reply to INFO, any part of it, says.
+  // Adds the facts in a reply to INFO, or in a part of one.
   void add_info(std::string_view text);
 };
 

@@ -12,10 +12,10 @@
 namespace sheaf::protocol::resp {
 namespace {
 
-// Room is left for nodes that only a MOVED names.
+// Leaves room for nodes that only a MOVED names.
 constexpr std::size_t max_merged_nodes = 32 * 1024;
 
-// How much a statement about a node counts; larger is more.
+// The weight of a statement about a node; larger counts more.
 struct Rank {
   std::uint64_t epoch = 0;
   bool answering = false;
@@ -35,17 +35,17 @@ struct Statement {
   }
 };
 
-// All that is said about one node.
+// All statements about one node.
 struct Subject {
   std::vector<Statement> said;
   const Statement* best = nullptr;
   bool spoke = false;       // for itself, in a view
   std::uint16_t index = 0;  // in the new map
 
-  // Whether what this statement lists with the node is claimed.
+  // True if the slots that this statement lists are claims of the node.
   bool counts(const Statement& statement) const noexcept {
     if (best->node->role != Role::primary || statement.node->role != Role::primary) return false;
-    // A node that was asked twice has said the later.
+    // If a node was asked twice, its later statement counts.
     const bool replaced = best->rank.answering && statement.asked < best->asked;
     return statement.rank == best->rank && !replaced;
   }
@@ -76,7 +76,7 @@ class SlotMap::Merge {
  private:
   using Subjects = std::map<std::string_view, Subject>;
 
-  // Who has a slot so far, and by what.
+  // The current owner of a slot, and its claim.
   struct Taken {
     std::uint64_t epoch = 0;
     std::uint64_t asked = 0;
@@ -102,7 +102,7 @@ class SlotMap::Merge {
     }
   }
 
-  // The best statement about each node makes its entry.
+  // The best statement about each node becomes its entry.
   void choose() {
     for (auto& [id, subject] : subjects_) {
       const auto order = [](const Statement& statement) { return statement.order(); };
@@ -119,8 +119,8 @@ class SlotMap::Merge {
     }
   }
 
-  // The best one with an address; of the previous map only if no view has one, because a server
-  // that moves keeps its epoch.
+  // The best statement with an address. One of the previous map counts only if no view has an
+  // address, because a server that moves keeps its epoch.
   static const Statement* find_address(const Subject& subject) noexcept {
     const Statement* found = nullptr;
     for (const Statement& statement : subject.said) {
@@ -130,7 +130,8 @@ class SlotMap::Merge {
     return found;
   }
 
-  // All claims of a node have its rank, so each node has one strength; equal ranks are equal.
+  // All claims of a node have its rank, so each node has one strength; equal ranks get equal
+  // strength.
   void rank_claims() {
     std::vector<const Subject*> order;
     for (const auto& [id, subject] : subjects_) {
@@ -206,7 +207,7 @@ class SlotMap::Merge {
   std::vector<const TopologyView*> views_;
   const SlotMap& previous_;
   Subjects subjects_;
-  std::vector<std::uint32_t> strength_of_;  // of each node of the map
+  std::vector<std::uint32_t> strength_of_;  // by the node's index in the map
   std::vector<Taken> taken_ = std::vector<Taken>(slot_count);
   bool with_epochs_ = false;
   SlotMap map_;

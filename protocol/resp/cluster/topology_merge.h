@@ -1,26 +1,27 @@
 #pragma once
 
-// SlotMap: which node serves each slot, made of what several servers say. Their views differ by
-// seconds as a rule, and after a change most of them are the old ones, so a vote would choose
-// those. The map goes by who claims a slot, and with which configuration epoch:
+// SlotMap: which node serves each slot, computed from what several servers say. Their views usually
+// differ by seconds, and after a change most of them are outdated, so a majority vote would choose
+// the outdated ones. The map goes by who claims a slot, and with which configuration epoch:
 //
-// 1. Of each node the statement with the highest epoch counts; among equal ones that of the node
-//    itself. Equal statements of others are put together.
-// 2. Of several nodes that are listed with a slot, the one with the highest epoch gets it; then one
-//    that says so itself; then the later view; then the smaller id, because it is the one that
+// 1. For each node the statement with the highest epoch counts; among equal ones that of the node
+//    itself. Equal statements of others are combined.
+// 2. If several nodes are listed with a slot, the one with the highest epoch gets it; then one that
+//    says so itself; then the one in the later view; then the smaller id, which is the one that
 //    servers give a higher epoch to end such a tie.
 // 3. A replica claims nothing, whatever is listed with it. Its epoch says nothing about slots.
 // 4. No slot goes back in epoch: a claim below the epoch of its previous owner is out of date.
 //    Neither does a node; but its address is the one in the views, because a server that moves
-//    keeps its epoch. A node that speaks for itself is always believed, and one that no view knows
-//    any more is forgotten.
-// 5. What nobody claims stays with its previous owner while that is known: it will say where to go.
+//    keeps its epoch. A node that speaks for itself is always believed, and a node that no view
+//    contains any more is forgotten.
+// 5. A slot that no node claims stays with its previous owner while that is known: it will say
+//    where to go.
 // 6. A MOVED that came after the views were asked for overrides its one slot, until views that were
 //    asked for later.
 //
-// A view without any slot is that of a server outside the cluster, and takes nothing away from a
+// A view without any slot comes from a server outside the cluster, and takes nothing away from a
 // map. A view without epochs (CLUSTER SHARDS, SLOTS) counts as epoch 0; if no view has any, rule 4
-// does not hold.
+// does not apply.
 //
 // Thread rule: a plain value.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -35,12 +36,12 @@
 
 namespace sheaf::protocol::resp {
 
-// What a MOVED says. `host` is one to connect to, never empty or "?".
+// The content of a MOVED. `host` is one to connect to, never empty or "?".
 struct SlotMove {
   std::uint16_t slot = 0;
   std::string host;
   std::uint16_t port = 0;
-  std::uint64_t learned = 0;  // the caller's number of the moment, as TopologyView::asked
+  std::uint64_t learned = 0;  // a number that grows with time, as TopologyView::asked
 };
 
 class SlotMap {
@@ -49,28 +50,28 @@ class SlotMap {
 
   // No node, no owner.
   SlotMap() : owners_(slot_count, nobody) {}
-  // What the views say, and the previous map where they say less. Their order does not matter.
+  // Combines the views, and the previous map where they say less. Their order does not matter.
   static SlotMap merge(std::span<const TopologyView> views, const SlotMap& previous);
 
-  // By id; nodes that only a MOVED has named come last and have none. `answering` says that the
-  // node has spoken for itself.
+  // Sorted by id; nodes that only a MOVED has named come last and have none. `answering` means that
+  // the node has spoken for itself.
   std::span<const TopologyNode> nodes() const noexcept { return nodes_; }
-  // An index of nodes(), or nobody.
+  // The owner's index in nodes(), if the slot has one.
   std::uint16_t owner(std::uint16_t slot) const noexcept { return owners_[slot]; }
   std::span<const std::uint16_t> owners() const noexcept { return owners_; }
   // When the oldest of its views was asked for.
   std::uint64_t asked() const noexcept { return asked_; }
 
-  // The epoch of the claim by which the views give the slot to its owner; 0 if there is none.
+  // The epoch of the claim by which the views give the slot to its owner; 0 if there is no claim.
   std::uint64_t claim_epoch(std::uint16_t slot) const noexcept;
 
-  // Rule 6. False if that is how it was, or if the map is newer.
+  // Applies rule 6. False if nothing changed, or if the map is newer.
   bool move(const SlotMove& move);
 
  private:
   class Merge;
 
-  // What the views give.
+  // A range of slots that the views assign.
   struct Claim {
     std::uint64_t epoch = 0;
     std::uint16_t first = 0;
@@ -79,9 +80,9 @@ class SlotMap {
   };
 
   std::vector<TopologyNode> nodes_;
-  std::vector<std::uint16_t> owners_;  // by the claims and what has moved
-  std::vector<Claim> claims_;          // by slot
-  std::vector<SlotMove> moved_;        // by slot
+  std::vector<std::uint16_t> owners_;  // from the claims and the moves
+  std::vector<Claim> claims_;          // sorted by slot
+  std::vector<SlotMove> moved_;        // sorted by slot
   std::uint64_t asked_ = 0;
 };
 

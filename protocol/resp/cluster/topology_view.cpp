@@ -16,10 +16,10 @@ namespace sheaf::protocol::resp {
 namespace {
 
 constexpr std::size_t max_nodes = 16 * 1024;
-constexpr std::size_t max_id = 64;     // 40 on every server so far
-constexpr std::size_t max_host = 255;  // of a name in DNS
+constexpr std::size_t max_id = 64;     // every known server uses 40
+constexpr std::size_t max_host = 255;  // the limit of a DNS name
 
-// Nothing if it went well, else what is wrong.
+// What is wrong; nothing if all is well.
 using Problem = std::optional<std::string>;
 
 Problem wrong(std::string_view what, std::string_view text) {
@@ -38,7 +38,7 @@ std::optional<Number> to_number(std::optional<std::int64_t> number,
   return static_cast<Number>(*number);
 }
 
-// The texts that stand for "no host": the host that answered is meant.
+// True for the texts that mean "no host", that is, the host that answered.
 bool is_no_host(std::string_view host) noexcept { return host.empty() || host == "?"; }
 
 std::string_view take_until(std::string_view& text, char separator) noexcept {
@@ -71,7 +71,7 @@ class Builder {
   }
   bool has(std::string_view id) const { return by_id_.contains(std::string(id)); }
 
-  // Slots that are listed already stay with whom they were.
+  // Slots that are already listed stay with their node.
   Problem claim(std::uint32_t node, std::optional<std::uint16_t> first,
                 std::optional<std::uint16_t> last) {
     if (!first || !last || *first > *last || *last >= slot_count) return "an odd range of slots";
@@ -101,7 +101,7 @@ class Builder {
 
 // ---- CLUSTER NODES
 
-// IP:PORT[@BUSPORT][,HOSTNAME[,NAME=VALUE...]]. The last colon counts: IPv6 has no brackets.
+// IP:PORT[@BUSPORT][,HOSTNAME[,NAME=VALUE...]]. The last colon separates, as IPv6 has no brackets.
 Problem read_address(std::string_view text, const AnsweringNode& from, TopologyNode& node) {
   const std::string_view all = text;
   std::string_view address = take_until(text, ',');
@@ -113,7 +113,7 @@ Problem read_address(std::string_view text, const AnsweringNode& from, TopologyN
   if (!port) return wrong("an odd port", all);
   const std::string_view ip = address.substr(0, colon);
   node.port = *port;
-  // A server that has met no other yet does not know its own address.
+  // A server that has not met another one yet does not know its own address.
   node.host = is_no_host(ip) && node.answering ? from.host : is_no_host(ip) ? "" : ip;
   if (!is_no_host(hostname) && !hostname.contains('=')) node.hostname = hostname;
   return std::nullopt;
@@ -137,7 +137,7 @@ Flags read_flags(std::string_view text) noexcept {
   return flags;
 }
 
-// [SLOT->-ID] on its way to another node, [SLOT-<-ID] from one.
+// [SLOT->-ID] for a slot moving to another node, [SLOT-<-ID] for one moving from it.
 Problem read_migration(std::string_view text, std::uint32_t node, TopologyView& view) {
   constexpr std::size_t arrow = 3;
   const std::string_view all = text;
@@ -203,15 +203,15 @@ Problem read_node_line(std::string_view line, Builder& builder) {
   return read_slots(line, index, builder);
 }
 
-// ---- what SHARDS and SLOTS share
+// ---- shared by SHARDS and SLOTS
 
-// A text; nothing if it is null or missing.
+// The text of a value; empty if it is null or missing.
 std::string_view text_of(const std::optional<Value>& value) noexcept {
   return value && value->is_text() ? value->text() : std::string_view{};
 }
 
-// Where to connect to. No endpoint means the host that answered. "?" means that the server knows no
-// name, so its address comes first.
+// The host to connect to. No endpoint means the host that answered. "?" means that the server has
+// no name, so its address takes precedence.
 std::string_view host_of(std::string_view endpoint, std::string_view ip,
                          const AnsweringNode& from) noexcept {
   if (endpoint == "unassigned") return {};
@@ -239,7 +239,7 @@ Problem read_shard_node(const Value& fields, Builder& builder, TopologyNode& nod
   if (const auto tls_port = fields.find("tls-port"); tls_port && builder.from().tls) {
     port = tls_port;
   }
-  if (!port) return std::nullopt;  // it has none of the kind that we want
+  if (!port) return std::nullopt;  // it has no port of the kind that we want
   const auto number = to_number<std::uint16_t>(port->number());
   if (!number) return wrong("an odd port of node", node.id);
   node.port = *number;
@@ -258,7 +258,7 @@ Problem read_shard(const Value& shard, Builder& builder) {
     if (read.size() == max_nodes) return "more nodes than slots";
     if (auto problem = read_shard_node(fields, builder, read.emplace_back())) return problem;
   }
-  // Nothing says which of two is gone and which has the slots.
+  // Nothing shows which of the two is gone and which has the slots.
   if (std::ranges::count(read, Role::primary, &TopologyNode::role) > 1) {
     return "two primaries in one shard";
   }

@@ -2,11 +2,12 @@
 
 // TopologyView: what one server of a Redis protocol cluster says about all of them. It is read from
 // the reply to CLUSTER NODES, which alone has configuration epochs, or to CLUSTER SHARDS or CLUSTER
-// SLOTS. Garnet, Valkey and Redis differ in each of them; the view has no such differences. Views
-// of several servers become a map in topology_merge.h.
+// SLOTS. Garnet, Valkey and Redis differ in each of them; the view hides the differences. Views of
+// several servers become a map in topology_merge.h.
 //
-// What servers say about the health of others is left out: a server lists what it has lost touch
-// with, and Garnet lists itself, as offline. Only a connection shows whether a server is there.
+// What servers say about the health of others is left out: a server lists servers that it has lost
+// contact with, and Garnet lists itself, as offline. Only a connection shows whether a server
+// works.
 //
 // Thread rule: plain values; parsers are pure functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -25,17 +26,17 @@ enum class Role : std::uint8_t { primary, replica };
 
 struct TopologyNode {
   std::string id;
-  std::string host;        // to connect to; empty if nobody knows one
-  std::string hostname;    // announced beside the address; empty if none. What certificates name
+  std::string host;        // to connect to; empty if unknown
+  std::string hostname;    // announced next to the address; empty if none. Certificates contain it
   std::uint16_t port = 0;  // 0: it cannot be reached
   Role role = Role::primary;
-  std::string primary;      // of a replica: the id of its primary, empty if unknown
-  std::uint64_t epoch = 0;  // 0 where the reply has none
-  bool answering = false;   // it is the server that gave the view
+  std::string primary;      // a replica's primary, by id; empty if unknown
+  std::uint64_t epoch = 0;  // 0 if the reply has none
+  bool answering = false;   // true for the server that gave the view
   friend bool operator==(const TopologyNode&, const TopologyNode&) = default;
 };
 
-// The slots first .. last are listed with a node. A replica's mean nothing.
+// The slots first .. last are listed with a node. Those of a replica mean nothing.
 struct SlotClaim {
   std::uint32_t node = 0;  // index in the view
   std::uint16_t first = 0;
@@ -43,11 +44,11 @@ struct SlotClaim {
   friend bool operator==(const SlotClaim&, const SlotClaim&) = default;
 };
 
-// A slot that is on its way. Only the two nodes concerned know, each its own half.
+// A slot that is moving. Only the two nodes involved know, each its own half.
 struct SlotMigration {
-  std::uint32_t node = 0;  // who says so
+  std::uint32_t node = 0;  // the node that says so
   std::uint16_t slot = 0;
-  bool importing = false;  // from `peer`, else to it
+  bool importing = false;  // true: from `peer`; false: to it
   std::string peer;        // an id
   friend bool operator==(const SlotMigration&, const SlotMigration&) = default;
 };
@@ -57,18 +58,17 @@ struct TopologyView {
   std::vector<SlotClaim> claims;    // no slot twice
   std::vector<SlotMigration> migrations;
   bool has_epochs = false;
-  std::uint64_t asked =
-      0;  // the caller's number of the moment when it asked; later ones are larger
+  std::uint64_t asked = 0;  // a number that grows with the caller's time of asking
 };
 
-// Whose reply it is.
+// The server that sent the reply.
 struct AnsweringNode {
-  std::string_view host;  // that we connected to: stands in where the reply has no host
+  std::string_view host;  // that we connected to: replaces a missing host in the reply
   std::string_view id{};  // if known (CLUSTER MYID); CLUSTER NODES says it itself
-  bool tls = false;       // which of two ports is meant
+  bool tls = false;       // which of two ports to use
 };
 
-// A sentence about what is wrong with the reply: no part of it can be relied on then.
+// The error is a sentence about what is wrong with the reply: then no part of it is reliable.
 using ParsedView = std::expected<TopologyView, std::string>;
 
 ParsedView parse_cluster_nodes(const Value& reply, const AnsweringNode& from);

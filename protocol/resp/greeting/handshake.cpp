@@ -13,7 +13,7 @@ namespace {
 
 Reason reason_of(const ServerError& error) noexcept {
   switch (error.kind) {
-    case ErrorKind::wrong_arguments:  // of AUTH with a user, on a server before ACLs
+    case ErrorKind::wrong_arguments:  // from AUTH with a user, on a server before ACLs
     case ErrorKind::denied:
       return Reason::authentication;
     default:

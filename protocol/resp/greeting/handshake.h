@@ -11,16 +11,16 @@
 // |          |                               | not known or not allowed: RESP2       | asking   |
 // |          |                               | another error                         | failed   |
 // | asking   | INFO server, INFO replication | texts, or errors: facts stay unknown  | last     |
-// |          |                               | a login is wanted                     | failed   |
+// |          |                               | a login is required                   | failed   |
 // | last     | CLIENT SETINFO name, version  | any: older servers do not know it     |          |
-// |          | READONLY, if wished for       | OK, or no cluster; else failed        |          |
+// |          | READONLY, if requested        | OK, or no cluster; else failed        |          |
 // |          | PING                          | PONG, or an ACL that forbids it       | ready    |
 // |          |                               | another error                         | failed   |
 //
-// Without a login the connection begins with greeting. AUTH goes alone, so that nothing runs as
-// somebody else: a failed one leaves the connection with the rights it had, or logs it out. HELLO
-// proves no login, because Garnet answers it before one; PING does, and also shows that the server
-// is not loading its data.
+// Without a login the connection begins with greeting. AUTH is sent alone, so that nothing runs
+// under another user: a failed AUTH leaves the connection with its previous rights, or logs it out.
+// HELLO proves no login, because Garnet answers it before one; PING does, and also shows that the
+// server is not loading its data.
 //
 // A reply of another type than these breaks the protocol: failed.
 //
@@ -39,40 +39,41 @@
 namespace sheaf::protocol::resp {
 
 struct HandshakeOptions {
-  SharedLoginSlot login{};  // of one with a password and without a user: the default user
-  bool readonly = false;    // reads on a replica, and no redirects of them
+  SharedLoginSlot login{};  // with a password but no user: the default user
+  bool readonly = false;    // reads on a replica, without redirects
 };
 
-// AUTH with this login. May throw std::bad_alloc; then nothing has changed.
+// Writes AUTH with this login. If it throws std::bad_alloc, nothing has changed.
 OutputQueue::FrameId write_auth(CommandWriter& writer, const Login& login);
 
-// Why a connection ends whose login, or what comes with it, was refused by this error. The login's
-// secrets are not in the text, even if the server repeats them.
+// Why a connection must end after this error refused its login, or a command sent with it. The text
+// never contains the login's secrets, even if the server repeats them.
 CloseReason refusal_of(std::string_view command, const ServerError& error, const Login* login);
 
 class Handshake {
  public:
   enum class State : std::uint8_t { login, greeting, asking, last, ready, failed };
 
-  // `options` outlive it.
+  // `options` outlive this object.
   explicit Handshake(const HandshakeOptions& options) noexcept;
 
-  // Takes the present login. Once, before write().
+  // Takes the current login. Call once, before write().
   void begin() noexcept;
 
-  // Writes what is to be sent now, if anything. To be called at the start and after each reply. May
-  // throw std::bad_alloc; then the connection is of no use.
+  // Writes what must be sent now, if anything. Call it at the start and after each reply. If it
+  // throws std::bad_alloc, the connection is useless.
   void write(CommandWriter& writer);
-  // The next reply in order; pushes are not for it. Only while replies are owed.
+  // Handles the next reply in order, but no pushes. Call only while replies are owed.
   void on_reply(const Value& reply);
 
   State state() const noexcept { return state_; }
   std::uint32_t owed() const noexcept { return owed_; }
-  // That of the command whose reply is next. Commands have frames of their own, one after another.
+  // The frame of the command whose reply is next. Each command has a frame; their ids are
+  // consecutive.
   OutputQueue::FrameId due_frame() const noexcept { return last_frame_ + 1 - owed_; }
   const ServerFacts& server() const noexcept { return server_; }
   UsedLogin& login() noexcept { return login_; }
-  // Of `failed`.
+  // Only after `failed`.
   const CloseReason& failure() const noexcept { return failure_; }
 
  private:
@@ -89,9 +90,9 @@ class Handshake {
   const HandshakeOptions& options_;
   UsedLogin login_;
   State state_ = State::greeting;
-  bool written_ = false;                 // what the state sends
-  std::uint32_t owed_ = 0;               // replies to it
-  OutputQueue::FrameId last_frame_ = 0;  // of it
+  bool written_ = false;                 // the commands of this state
+  std::uint32_t owed_ = 0;               // replies to them
+  OutputQueue::FrameId last_frame_ = 0;  // the last of these commands
   ServerFacts server_;
   CloseReason failure_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a session of the Redis protocol may be configured to.
+// The options of a session of the Redis protocol.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,9 +17,9 @@ struct SessionOptions {
   std::chrono::milliseconds keep_alive{10'000};      // longest silence before a PING
   std::chrono::milliseconds answer_limit{5'000};     // for its answer
   std::chrono::milliseconds handshake_limit{5'000};  // from start() to ready
-  std::uint64_t value_limit = 16u << 20;             // our own, both ways
+  std::uint64_t value_limit = 16u << 20;             // our own limit, in both directions
   std::uint32_t max_in_flight = 512;                 // requests whose replies have not passed
-  std::uint64_t output_limit = 4u << 20;             // no more requests while so many bytes wait
+  std::uint64_t output_limit = 4u << 20;             // no more requests while this many bytes wait
 };
 
 }  // namespace sheaf::protocol::resp

@@ -11,7 +11,7 @@
 namespace sheaf {
 inline namespace v0 {
 
-// The whole reply; its values share it.
+// The whole reply, shared by its values.
 struct CommandReply::Tree {
   protocol::resp::KeptReply reply;
 
@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 12> kind_names{"null",       "number", "r
 CommandReply::Kind CommandReply::kind() const noexcept {
   switch (Tree::at(*this).type()) {
     case Type::null:
-    case Type::too_large:  // not in a reply that was kept
+    case Type::too_large:  // never in a reply that was kept
       return Kind::null;
     case Type::status:
       return Kind::status;
@@ -139,7 +139,7 @@ std::string_view to_string(CommandReply::Kind kind) noexcept {
 
 namespace sheaf::protocol::resp {
 
-// The session has checked its own limits.
+// The session has already checked its own limits.
 std::optional<CommandReply> read_command_reply(std::string_view bytes) {
   constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();
   ReplyReader reader({.text = any, .line = any, .bytes = any, .elements = any});

@@ -1,6 +1,6 @@
 #pragma once
 
-// From the bytes of a reply to the value that users get.
+// Turns the bytes of a reply into the value that users get.
 //
 // Thread rule: a pure function.
 // Pure: no socket, clock, entropy, thread or callback.

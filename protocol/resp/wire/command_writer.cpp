@@ -30,8 +30,8 @@ void put_header(ByteWriter& out, char type, std::size_t number) {
 }
 
 struct Sizes {
-  std::size_t owned = 0;              // all bytes but those of `largest`
-  const Argument* largest = nullptr;  // of the texts
+  std::size_t owned = 0;              // all bytes except those of `largest`
+  const Argument* largest = nullptr;  // the largest text
 };
 
 Sizes sizes_of(std::span<const Command> commands) noexcept {

@@ -1,7 +1,7 @@
 #pragma once
 
-// CommandWriter: writes commands of the Redis protocol, which are arrays of texts, into a queue of
-// output. The same bytes in RESP2 and RESP3.
+// CommandWriter: writes commands of the Redis protocol, which are arrays of texts, into an output
+// queue. The bytes are the same in RESP2 and RESP3.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -18,7 +18,7 @@
 
 namespace sheaf::protocol::resp {
 
-// One word of a command: a text (borrowed), or a number that is written in decimal.
+// One word of a command: a text (borrowed), or a number, which is written in decimal.
 class Argument {
  public:
   constexpr Argument() noexcept = default;
@@ -32,7 +32,7 @@ class Argument {
 
   bool is_number() const noexcept { return is_number_; }
   std::string_view text() const noexcept { return text_; }
-  // Of the number: its absolute value and its sign.
+  // The number's absolute value; its sign is negative().
   std::uint64_t magnitude() const noexcept { return negative_ ? 0 - number_ : number_; }
   bool negative() const noexcept { return negative_; }
 
@@ -50,22 +50,22 @@ inline constexpr std::array<Argument, 1> ping_command{"PING"};
 
 class CommandWriter {
  public:
-  // `output` outlives it.
+  // `output` outlives this object.
   explicit CommandWriter(OutputQueue& output) noexcept : output_(output) {}
 
-  // A command as one frame. Its largest text is referenced, not copied, if it is above
-  // OutputQueue::copy_limit, and must live until the frame has left. May throw std::bad_alloc;
-  // then nothing has changed.
+  // Writes a command as one frame. If its largest text is above OutputQueue::copy_limit it is
+  // referenced, not copied, and must live until the frame has left. If it throws std::bad_alloc,
+  // nothing has changed.
   OutputQueue::FrameId write(Command command) { return write_together({&command, 1}); }
   OutputQueue::FrameId write(std::initializer_list<Argument> command) {
     return write(Command(command.begin(), command.size()));
   }
-  // The same, with a secret among its words: nothing is referenced, and the frame is wiped.
+  // The same, with a secret among its words: everything is copied, and the frame is wiped.
   OutputQueue::FrameId write_secret(std::initializer_list<std::string_view> command);
-  // Several commands as one frame, so that nothing comes between them and none leaves without the
-  // others: ASKING and what it is for.
+  // Writes several commands as one frame, so that nothing comes between them and all of them leave
+  // or none: ASKING and the command it applies to.
   OutputQueue::FrameId write_together(std::span<const Command> commands);
-  // A command of two words for each of `texts`, as one frame; nothing is referenced.
+  // Writes a command of two words for each of `texts`, as one frame; everything is copied.
   OutputQueue::FrameId write_each(std::string_view name, std::span<const std::string_view> texts);
 
  private:

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint16_t polynomial = 0x1021;
 constexpr std::size_t stride = 8;  // bytes of one step
 
-// tables[n][b]: what the byte b does to the CRC when n more bytes follow it.
+// tables[n][b]: what the byte b contributes to the CRC when n more bytes follow it.
 using Tables = std::array<std::array<std::uint16_t, 256>, stride>;
 
 consteval Tables make_tables() {
@@ -38,7 +38,7 @@ constexpr Tables tables = make_tables();
 
 }  // namespace
 
-// Eight bytes in one step (slicing): their look-ups do not wait for each other.
+// Eight bytes in one step (slicing): the look-ups are independent of each other.
 std::uint16_t crc16(std::string_view bytes) noexcept {
   unsigned crc = 0;
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };

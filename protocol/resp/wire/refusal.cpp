@@ -18,7 +18,7 @@ Reply refusal(Reason reason, std::string_view text) noexcept {
 
 namespace {
 
-// Where an error leads, in the words of all protocols.
+// The redirect in an error, in the terms of all protocols.
 std::optional<protocol::Redirect> redirect_of(const ServerError& error) noexcept {
   using Kind = protocol::Redirect::Kind;
   using enum ErrorKind;

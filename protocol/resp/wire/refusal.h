@@ -1,6 +1,6 @@
 #pragma once
 
-// Replies that say that a request was refused, by the server or because of what it has sent.
+// Replies that report a refusal, by the server or because of what it sent.
 //
 // Thread rule: plain functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -12,9 +12,9 @@
 
 namespace sheaf::protocol::resp {
 
-// The text is borrowed, in both.
+// Both borrow the text.
 protocol::Reply refusal(Reason reason, std::string_view text) noexcept;
-// With a Redirect, if the server says that it has not executed the request.
+// Has a Redirect if the server says that it has not executed the request.
 protocol::Reply refusal(const ServerError& error) noexcept;
 
 }  // namespace sheaf::protocol::resp

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view line_end = "\r\n";
 constexpr std::size_t longest_number = 64;     // digits of a number, a real or a length
 constexpr std::uint64_t shortest_value = 3;    // bytes: a null
-constexpr std::size_t kept_when_idle = 4'096;  // elements that an idle connection may hold
+constexpr std::size_t kept_when_idle = 4'096;  // elements that an idle connection may keep
 
 constexpr std::string_view sentence(ReplyFault::Kind kind) noexcept {
   using enum ReplyFault::Kind;
@@ -48,12 +48,12 @@ constexpr std::string_view sentence(ReplyFault::Kind kind) noexcept {
   return {};
 }
 
-// Of lines: what is no number, no length and nothing of a fixed form.
+// True for lines that are no number, no length and of no fixed form.
 constexpr bool may_be_long(Type type) noexcept {
   return type == Type::status || type == Type::error || type == Type::big_number;
 }
 
-// RESP3 allows a sign before positive numbers, too.
+// RESP3 also allows a sign before positive numbers.
 constexpr std::string_view without_plus(std::string_view text) noexcept {
   const bool has_one = text.size() > 1 && text[0] == '+' && text[1] >= '0' && text[1] <= '9';
   return text.substr(has_one ? 1 : 0);
@@ -150,7 +150,7 @@ ReplyReader::Step ReplyReader::read_element(std::string_view data) {
   }
 }
 
-// The line after the type, without its end; else `step` says what to do.
+// The line after the type, without its end; if it is missing, `step` says why.
 std::optional<std::string_view> ReplyReader::line(std::string_view data, Type type, bool is_long,
                                                   Step& step) {
   const std::size_t begin = at_ + 1;
@@ -178,7 +178,7 @@ std::optional<std::string_view> ReplyReader::line(std::string_view data, Type ty
   return data.substr(begin, end - 1 - begin);
 }
 
-// What is one line: its type says what the line must be.
+// Reads a value of one line; its type determines the format.
 ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type) {
   if (passes_over_ && may_be_long(type)) return pass_line(data);
   Step step = Step::need_input;
@@ -215,7 +215,7 @@ ReplyReader::Step ReplyReader::read_line(std::string_view data, Type type) {
   }
 }
 
-// What has a length before it.
+// Reads a value that begins with its length.
 ReplyReader::Step ReplyReader::read_text(std::string_view data, Type type) {
   Step step = Step::need_input;
   const auto length = line(data, type, false, step);
@@ -244,7 +244,7 @@ ReplyReader::Step ReplyReader::read_text(std::string_view data, Type type) {
 }
 
 ReplyReader::Step ReplyReader::read_aggregate(std::string_view data, Type type, bool attribute) {
-  // What an attribute of the whole reply belongs to is not known yet.
+  // The value that an attribute of the whole reply belongs to is not known yet.
   const Type of = attribute && open_.empty() ? Type::too_large : type;
   Step step = Step::need_input;
   const auto length = line(data, of, false, step);
@@ -280,7 +280,7 @@ ReplyReader::Step ReplyReader::open(std::uint32_t count, Type type, bool attribu
   return count > 0 ? Step::opened : Step::value;
 }
 
-// A value has ended, and perhaps the aggregates it was the last of. True if that was the reply.
+// Ends a value, and any aggregates that it was the last element of. True if that ended the reply.
 bool ReplyReader::close_element() noexcept {
   if (passes_over_) {
     if (--left_ > 0) return false;
@@ -295,7 +295,7 @@ bool ReplyReader::close_element() noexcept {
     open_.pop_back();
     if (attribute) {
       elements_.resize(element);
-      return false;  // what it belongs to comes now
+      return false;  // the value it belongs to comes now
     }
     elements_[element].span = static_cast<std::uint32_t>(elements_.size() - element);
   }
@@ -315,10 +315,10 @@ ReplyReader::Step ReplyReader::fail(Fault kind, std::string_view data, std::size
   return Step::broken;
 }
 
-// ---- what is passed over
+// ---- skipping
 
-// The value that begins here takes the reply above a limit. `type`: of that value; `too_large` if
-// it is an attribute of the reply.
+// The value that begins here makes the reply exceed a limit. `type` is its type; `too_large` if it
+// is an attribute of the reply.
 ReplyReader::Step ReplyReader::exceed(Fault kind, std::string_view data, Type type) noexcept {
   const bool in_attribute = !open_.empty() && open_.front().attribute;
   passed_type_ = type;
@@ -329,7 +329,7 @@ ReplyReader::Step ReplyReader::exceed(Fault kind, std::string_view data, Type ty
   left_ = 1;
   for (const Open& aggregate : open_) {
     left_ += aggregate.left;
-    if (!aggregate.attribute) --left_;  // it is itself one of those that were still to come
+    if (!aggregate.attribute) --left_;  // the aggregate itself was counted, too
   }
   passes_over_ = true;
   open_.clear();
@@ -356,12 +356,12 @@ std::uint64_t ReplyReader::room() const noexcept {
   return limits_.passed_over - std::min(limits_.passed_over, passed_bytes_);
 }
 
-// The caller has skipped what is before it.
+// The caller has skipped the bytes before `data`.
 ReplyReader::Step ReplyReader::pass_rest(std::string_view data) {
   return rest_ == Rest::of_line ? pass_line(data) : pass_text_end(data, 0);
 }
 
-// A line of any length.
+// Skips a line of any length.
 ReplyReader::Step ReplyReader::pass_line(std::string_view data) {
   const std::size_t begin = rest_ == Rest::of_line ? 0 : at_ + 1;
   const std::string_view searchable = data.substr(0, room());
@@ -378,7 +378,7 @@ ReplyReader::Step ReplyReader::pass_line(std::string_view data) {
   return add(Type::too_large, 0, 0, end + line_end.size());
 }
 
-// From `begin` on; perhaps not all of it is here.
+// Skips a text that begins at `begin`; it may not be complete yet.
 ReplyReader::Step ReplyReader::pass_text(std::string_view data, std::size_t begin,
                                          std::uint64_t size) {
   const std::uint64_t end = begin + size;
@@ -403,7 +403,7 @@ ReplyReader::Step ReplyReader::pass_aggregate(std::string_view data, std::uint64
   left_ += count;
   if (left_ > most_passed_over()) return fail(Fault::too_many_elements, data, at_);
   add(Type::too_large, 0, 0, end);
-  return attribute ? Step::opened : Step::value;  // an attribute is none of those to come
+  return attribute ? Step::opened : Step::value;  // an attribute is not one of the values to come
 }
 
 }  // namespace sheaf::protocol::resp

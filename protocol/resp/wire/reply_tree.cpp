@@ -10,7 +10,7 @@ namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// Passes over digits; false if there are none.
+// Takes the digits at the front; false if there are none.
 bool take_digits(std::string_view& text) noexcept {
   std::size_t count = 0;
   while (count < text.size() && is_digit(text[count])) ++count;

@@ -1,12 +1,12 @@
 #pragma once
 
-// What a reply of the Redis protocol (RESP2 or RESP3) says, as a flat tree: one element for each
-// value, an aggregate before what it contains. An element knows how many elements it covers, so a
-// walk needs no pointers, and a vector of elements is used again for the next reply.
+// The content of a reply of the Redis protocol (RESP2 or RESP3), as a flat tree: one element for
+// each value, an aggregate before its contents. An element knows how many elements it covers, so a
+// walk needs no pointers, and the vector of elements is reused for the next reply.
 //
-// Texts lie where they were received. The two protocols differ less here than on the wire: every
-// form of null is `null`, both forms of errors are `error`, and a map is walked as the flat array
-// that RESP2 has in its place.
+// Texts stay where they were received. The two protocols differ less here than on the wire: every
+// form of null is `null`, both forms of errors are `error`, and a map is walked like the flat array
+// that RESP2 sends instead.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -36,17 +36,17 @@ enum class Type : std::uint8_t {
   map,         // %: a key, its value, the next key, ...
   set,         // ~
   push,        // >: belongs to no command
-  too_large    // a reply above our limits that was passed over; its value: how many bytes it had
+  too_large    // a skipped reply that exceeds our limits; its value: its size in bytes
 };
 
 struct Element {
   Type type = Type::null;
-  std::uint32_t size = 0;   // of a text: bytes; of an aggregate: elements right below it
-  std::uint32_t span = 1;   // elements up to the next one beside it, itself included
+  std::uint32_t size = 0;   // text: number of bytes; aggregate: number of direct elements
+  std::uint32_t span = 1;   // elements up to the next sibling, itself included
   std::uint64_t value = 0;  // the number, the bits of the real, or where the text begins
 };
 
-// One value of a reply: an element and the bytes that its texts lie in. Lives as long as both.
+// One value of a reply: an element, and the bytes that contain its texts. Lives as long as both.
 class Value {
  public:
   class Iterator;
@@ -58,33 +58,33 @@ class Value {
   bool is(Type type) const noexcept { return element_->type == type; }
   bool is_null() const noexcept { return is(Type::null); }
   bool is_error() const noexcept { return is(Type::error); }
-  // A status, a text or a verbatim text: what a server may use in each other's place.
+  // True for a status, a text or a verbatim text, which servers use interchangeably.
   bool is_text() const noexcept { return is(Type::text) || is(Type::status) || is(Type::verbatim); }
   bool is_status(std::string_view wanted) const noexcept {
     return is(Type::status) && text() == wanted;
   }
   bool is_aggregate() const noexcept { return type() >= Type::array && type() <= Type::push; }
 
-  // Empty for what has no text.
+  // Empty for a value without text.
   std::string_view text() const noexcept {
     const bool has_text = is_text() || is_error() || is(Type::big_number);
     return has_text ? std::string_view(bytes_ + element_->value, element_->size)
                     : std::string_view{};
   }
-  // Of a number, and of a text that is one: some servers send texts where others send numbers.
+  // Reads a number, or a text that is one: some servers send texts where others send numbers.
   std::optional<std::int64_t> number() const noexcept;
-  // Of a real, and of a number or a text that is one.
+  // Reads a real, or a number or a text that is one.
   std::optional<double> real() const noexcept;
-  // Of a boolean, and of the numbers 0 and 1, which RESP2 has in its place.
+  // Reads a boolean, or the numbers 0 and 1, which RESP2 sends instead.
   std::optional<bool> boolean() const noexcept;
 
-  // ---- aggregates; of anything else they are empty
+  // ---- aggregates; all other values count as empty
   std::uint32_t size() const noexcept { return is_aggregate() ? element_->size : 0; }
   Iterator begin() const noexcept;
   Iterator end() const noexcept;
-  // The element after `index` others; nothing if there are fewer. Walks from the front.
+  // The element at `index`; nothing if there are fewer. Walks from the front.
   std::optional<Value> at(std::uint32_t index) const noexcept;
-  // What follows the text `key` in a map, or in an array of pairs.
+  // The value after the text `key` in a map, or in an array of pairs.
   std::optional<Value> find(std::string_view key) const noexcept;
 
   const Element& element() const noexcept { return *element_; }
@@ -138,7 +138,7 @@ class KeptReply {
       : bytes_(bytes), elements_(elements) {}
 
   Value root() const noexcept { return at(0); }
-  // The value that an element of the tree begins.
+  // The value that begins with an element of the tree.
   Value at(std::size_t element) const noexcept { return {&elements_[element], bytes_.data()}; }
 
  private:
@@ -146,10 +146,10 @@ class KeptReply {
   std::vector<Element> elements_;
 };
 
-// A number as the protocol writes it: digits without leading zeros, "-" before negative ones.
-// Nothing for "+1", "-0", "", or what does not fit.
+// Parses a number as the protocol writes it: digits without leading zeros, "-" before negative
+// ones. Nothing for "+1", "-0", "", or a number that does not fit.
 std::optional<std::int64_t> parse_number(std::string_view text) noexcept;
-// A real number: 3, -0.5, 1e-7, inf, -inf, nan. Nothing for anything else or out of range.
+// Parses a real number: 3, -0.5, 1e-7, inf, -inf, nan. Nothing for anything else or out of range.
 std::optional<double> parse_real(std::string_view text) noexcept;
 
 }  // namespace sheaf::protocol::resp

@@ -16,7 +16,7 @@ struct Row {
   ErrorKind kind;
 };
 
-// By the first word.
+// Kinds by the first word.
 constexpr Row words[] = {
     {"ASK", ErrorKind::ask},
     {"BUSY", ErrorKind::busy},
@@ -47,7 +47,7 @@ constexpr Row words[] = {
 };
 static_assert(std::ranges::is_sorted(words, {}, &Row::text));
 
-// By how the text goes on after "ERR ".
+// Kinds by the text after "ERR ".
 constexpr Row plain_texts[] = {
     {"unknown command", ErrorKind::unknown_command},
     {"unknown subcommand", ErrorKind::unknown_subcommand},
@@ -70,7 +70,7 @@ constexpr Row plain_texts[] = {
     {"Protocol Error", ErrorKind::protocol_error},
 };
 
-// Up to the next blank; the blank goes, too.
+// Takes the text up to the next blank, and the blank.
 std::string_view take_word(std::string_view& text) noexcept {
   const std::size_t size = std::min(text.find(' '), text.size());
   const std::string_view word = text.substr(0, size);
@@ -90,7 +90,7 @@ bool may_be_host(std::string_view host) noexcept {
          std::ranges::all_of(host, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// "SLOT HOST:PORT". An IPv6 address has colons of its own and no brackets, so the last one counts.
+// "SLOT HOST:PORT". An IPv6 address contains colons and no brackets, so the last colon separates.
 std::optional<Redirect> parse_redirect(std::string_view text) noexcept {
   constexpr std::int64_t ports = std::int64_t{std::numeric_limits<std::uint16_t>::max()} + 1;
   const auto slot = number_below(take_word(text), slot_count);
@@ -108,10 +108,10 @@ std::optional<Redirect> parse_redirect(std::string_view text) noexcept {
   return Redirect{*slot, Redirect::Target::named, host, *port};
 }
 
-// Of Redis and Valkey, when they do not know a command. A password or a value may follow.
+// From Redis and Valkey, when they do not know a command. A password or a value may follow.
 constexpr std::string_view repeated_words = ", with args beginning with: ";
 
-// Of an error inside of a script: " script: SHA, on @user_script:LINE."
+// Removes the place of an error inside a script: " script: SHA, on @user_script:LINE."
 std::string_view without_script(std::string_view text) noexcept {
   const std::size_t place = text.rfind(", on @user_script:");
   return place == text.npos ? text : text.substr(0, text.rfind(" script: ", place));

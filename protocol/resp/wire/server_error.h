@@ -15,16 +15,16 @@
 namespace sheaf::protocol::resp {
 
 enum class ErrorKind : std::uint8_t {
-  // The slot is served elsewhere: ServerError::redirect.
+  // The slot is served by another server: see ServerError::redirect.
   moved,
   ask,
   // Not now; the cluster or the server is changing.
   try_again,     // TRYAGAIN: some keys of the command have moved already
-  cluster_down,  // CLUSTERDOWN, and MOVED to port 0: nobody serves the slot
+  cluster_down,  // CLUSTERDOWN, and MOVED to port 0: no server has the slot
   migrating,     // MIGRATING, from Garnet before June 2024
   loading,
   read_only,    // a write sent to a replica
-  master_down,  // a replica without its primary, which may not serve old values
+  master_down,  // a replica without its primary, which must not serve old values
   busy,         // a script is running
   unblocked,    // the server became a replica while the command waited
   no_replicas,
@@ -41,7 +41,7 @@ enum class ErrorKind : std::uint8_t {
   // The command itself.
   cross_slot,
   wrong_type,
-  unknown_command,  // on Garnet also a known one with an unknown option
+  unknown_command,  // on Garnet also a known command with an unknown option
   unknown_subcommand,
   wrong_arguments,
   syntax,
@@ -59,23 +59,23 @@ enum class ErrorKind : std::uint8_t {
   io_error,        // a migration failed half-way
   bad_redirect,    // MOVED or ASK that cannot be followed: cut short or out of range
   plain,           // ERR with any other text
-  other            // no word that we know
+  other            // no known word
 };
 
-// What an error says about the command that it answers. A script may have run up to its error
-// whatever the error is, unless that is one of `not_executed`.
+// What an error says about the command that it answers. After any error except those of
+// `not_executed` a script may have run up to the error.
 enum class Execution : std::uint8_t {
   not_executed,  // for certain; it may be sent again, there or elsewhere
-  refused,       // the server did not carry it out, and would not if it were sent again
-  unknown        // perhaps carried out, or in part
+  refused,       // the server did not execute it, and would not if it were sent again
+  unknown        // perhaps executed, or in part
 };
 
-// Where MOVED or ASK leads.
+// The target of MOVED or ASK.
 struct Redirect {
   enum class Target : std::uint8_t {
     named,           // to `host`
     answering_host,  // to the host that answered, at `port`
-    unknown_host     // "?": the server knows no name. Never to be resolved: look the node up
+    unknown_host     // "?": the server knows no name. Never resolve it: look the node up
   };
   std::uint16_t slot = 0;
   Target target = Target::named;
@@ -86,17 +86,17 @@ struct Redirect {
 
 struct ServerError {
   ErrorKind kind = ErrorKind::other;
-  std::optional<Redirect> redirect{};  // of moved and ask, always
-  std::string_view text{};  // all of it but what it repeats of the request or says of a script
+  std::optional<Redirect> redirect{};  // always set for moved and ask
+  std::string_view text{};  // without what it repeats of the request or says about a script
 
   // The text of the reply, without "-" and line end.
   static ServerError parse(std::string_view text) noexcept;
 
   Execution execution() const noexcept;
   Reason reason() const noexcept;
-  // The connection is of no use any more: it has no login, or the server closes it.
+  // The connection is useless: it has no login, or the server closes it.
   bool ends_connection() const noexcept;
-  // Trying again soon is useless: somebody has to change a configuration first.
+  // True if trying again soon is useless, because a configuration must be changed first.
   bool permanent() const noexcept;
 };
 
