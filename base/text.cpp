@@ -33,8 +33,8 @@ bool ascii_block(const char* at) noexcept {
   return (block & 0x8080'8080'8080'8080u) == 0;
 }
 
-// The size of the well-formed sequence at the front; 0 if there is none. RFC 3629 §4 has the table
-// of permitted second bytes.
+// The size of the well-formed sequence at the front; 0 if it is not well-formed. RFC 3629 §4 has
+// the table of permitted second bytes.
 std::size_t utf8_sequence(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const auto in = [&](std::size_t i, unsigned low, unsigned high) {
