@@ -9,7 +9,7 @@
 namespace sheaf::cluster {
 namespace {
 
-// More than these do not wait for the end of what is in flight.
+// If more nodes than this are leaving, the others do not wait until what is in flight has ended.
 constexpr std::size_t most_leaving = 1'024;
 
 node::NodeOptions model_of(const ClusterConfig& config) {
@@ -130,7 +130,7 @@ void ClusterNodes::tidy(NodeUser* user, Now now) {
   }
 }
 
-// What the sessions know of the server goes with its last node.
+// The sessions forget the server together with its last node.
 void ClusterNodes::destroy(Leaver leaver) {
   const std::uint32_t index = leaver.entry->index;
   if (leaver.replaced == nullptr) {
