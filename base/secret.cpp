@@ -1,6 +1,6 @@
 #include "base/secret.h"
 
-#include <string.h>  // explicit_bzero is no function of <cstring>
+#include <string.h>  // <cstring> does not declare explicit_bzero
 #include <sys/mman.h>
 #include <unistd.h>
 

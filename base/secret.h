@@ -16,8 +16,8 @@ void wipe(std::span<char> bytes) noexcept;
 void wipe(std::string& text) noexcept;
 
 // A password or a token. It owns its bytes and can be moved but not copied; code that shares a
-// secret shares the object. It cannot be printed. It shares its pages with no other memory,
-// and the kernel leaves them out of core dumps.
+// secret shares the object. It cannot be printed. It shares its pages with no other memory, and the
+// kernel leaves them out of core dumps.
 class Secret {
  public:
   Secret() = default;

@@ -95,7 +95,7 @@ std::string three_digits(std::uint64_t value, std::uint64_t unit) {
   return std::to_string(scaled(1));
 }
 
-// The general case: any number of digits, and numbers that do not fit 64 bits.
+// A number with any count of digits; nothing if it does not fit 64 bits.
 std::optional<std::uint64_t> parse_long_decimal(std::string_view text) noexcept {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();

@@ -11,9 +11,9 @@
 // has another node by then goes there. A request that may only go to the node it was started for
 // (at_owner, only_on, start_on) is then not sent. Requests in flight end where they are.
 //
-// With reads=replicas a request that may lag goes to the owner or to one of its replicas, to the
-// connected one that is expected to answer first. If a replica does not have the value, the owner
-// is asked next. For a request with many keys, its submitter does that.
+// With reads=replicas a request that may lag goes to whichever of the owner and its replicas is
+// connected and expected to answer first. If a replica does not have the value, the owner is asked
+// next. For a request with many keys, its submitter does that.
 //
 // A request that a server redirects is followed after follow_redirects() (redirects.h).
 //

@@ -135,7 +135,7 @@ void CommandRouter::settle(Now now) {
   for (CommandRequest* const request : ready) route(*request, now);
 }
 
-// ---- where it goes
+// ---- routing
 
 void CommandRouter::route(CommandRequest& request, Now now) {
   if (request.only_node.empty()) return route_by_keys(request, now);

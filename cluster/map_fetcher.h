@@ -5,8 +5,8 @@
 //
 // | state  | input                              | then                                  | next   |
 // |--------|------------------------------------|---------------------------------------|--------|
-// | idle   | fetch_map()                        | asks the member that is to be asked   | asking |
-// |        |                                    | first, then others in random order    |        |
+// | idle   | fetch_map()                        | asks the member `first`, then others  | asking |
+// |        |                                    | in random order                       |        |
 // | asking | an answer that the map can use     | applies the topology, reports success | idle   |
 // | asking | an answer after which the map has  | asks the same member that             | asking |
 // |        | another question                   |                                       |        |

@@ -33,8 +33,8 @@ std::string print_left(milliseconds left) {
   return std::to_string(count) + (hours < 48 ? " hour" : " day") + (count == 1 ? "" : "s");
 }
 
-// When 14 days are left, but within a day, because the wall clock may be set. Certificates may
-// expire thousands of years from now, which nanoseconds cannot count.
+// The next check: when 14 days are left, but within a day, because the wall clock may be set.
+// Certificates may expire thousands of years from now, which nanoseconds cannot count.
 Deadline next_look(milliseconds end, Now now) {
   const milliseconds left = end - now.wall;
   return now.mono + std::min<milliseconds>(day, std::max<milliseconds>(left - near_end, 1ms));

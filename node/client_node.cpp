@@ -389,7 +389,7 @@ void ClientNode::on_probe_result(bool good, const CloseReason* why, Now now) {
   act(now);
 }
 
-// ---- its place in the cluster
+// ---- role, login and topology
 
 void ClientNode::set_role(Role role, Now now) {
   if (std::exchange(options_.role, role) == role) return;

@@ -3,9 +3,9 @@
 // ClientNode: one server. It puts requests on connections, ends them, and lets a pure state machine
 // (node/health.h) decide if the node takes traffic. Its parts:
 //
-//   RequestQueue   who waits for room, and how much of the window is taken
+//   RequestQueue   the requests that wait for room, and the use of the window
 //   SocketPool     the connections that requests share
-//   Prober         the connection that asks a node that is down whether it is back
+//   Prober         the connection that probes a node that is down
 //   Health         up, down, recovering
 //
 // A request is in one of three places: waiting (in the queue), submitted (on a socket), or done.

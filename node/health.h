@@ -44,7 +44,7 @@ struct HealthOptions {
   std::chrono::nanoseconds silence = std::chrono::milliseconds(250);
   std::chrono::nanoseconds first_probe = std::chrono::milliseconds(250);
   std::chrono::nanoseconds probe_interval = std::chrono::milliseconds(500);
-  // While the node refuses our login (wrong password): frequent attempts only fill its log.
+  // While the node refuses us permanently (wrong password): frequent attempts only fill its log.
   std::chrono::nanoseconds refused_interval = std::chrono::seconds(5);
   std::chrono::nanoseconds confirm_interval = std::chrono::milliseconds(100);
   std::chrono::nanoseconds ramp = std::chrono::seconds(2);

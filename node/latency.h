@@ -32,7 +32,7 @@ class Latency {
     since_ = now.mono;
   }
   std::chrono::nanoseconds mean() const noexcept { return mean_; }
-  // With this many operations in flight before it.
+  // What a request should expect with this many operations in flight before it.
   std::chrono::nanoseconds expected(std::uint64_t in_flight, Now now) const noexcept {
     const auto silence = std::chrono::floor<std::chrono::seconds>(now.mono - since_).count();
     const auto halvings = std::clamp<std::int64_t>(silence, 0, most_halvings);

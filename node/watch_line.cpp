@@ -172,9 +172,9 @@ void WatchLine::on_socket_closed(ClientSocket& socket, const CloseReason& why, N
   }
 }
 
-// ---- the pulse
+// ---- heartbeat
 
-// When something must be done about a connection that is up.
+// When a connection that is up next needs attention.
 Deadline WatchLine::next_beat() const {
   if (!up()) return never;
   const auto since = [&](Deadline start) { return std::max(start, excused_); };

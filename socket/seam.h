@@ -7,7 +7,7 @@
 //  1 Every object belongs to one Loop and is touched only under that loop's baton.
 //  2 Results arrive only as sink calls from Loop::turn(), never from inside a call on the object.
 //  3 unique_ptr owns; after a destructor no sink is called.
-//  4 A sink outlives the object it was given to; on_closed and on_done come last, at most once.
+//  4 A sink must outlive the object it was given to; on_closed and on_done come last, at most once.
 //  5 Nothing throws.
 //  6 A sink may destroy the object that calls it, as the last thing it does in that call.
 

@@ -48,7 +48,7 @@ Redirects::Redirects(const Parts& parts, RedirectRules rules, const Seed& seed)
 
 Redirects::~Redirects() { parts_.loop.forget(*this); }
 
-// ---- what servers say
+// ---- redirects from servers
 
 // Only a request for one key that may go to any owner of that key is redirected.
 bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
@@ -221,7 +221,7 @@ bool Redirects::may_join(const std::string& identity) const {
   return learns() && (members < AssignedSlots::slot_count || joins_.contains(identity));
 }
 
-// Where the server sends the request; without a host if nowhere. If a redirect names no host, it
+// Where a redirect sends the request; without a host if nowhere. If a redirect names no host, it
 // means the server that the map names, provided that it has the redirect's port: for MOVED the
 // present owner, for ASK the server that the slot is moving to, which only the maps of these two
 // servers say. Otherwise it means the only other member with that port. If that is the wrong
@@ -279,7 +279,7 @@ void Redirects::learn(std::string_view key, std::uint32_t from, const protocol::
   parts_.loop.defer(*this);
 }
 
-// ---- requests that wait
+// ---- waiting requests
 
 bool Redirects::holds(const Request& request) const noexcept {
   return request.redirected_ != nullptr && waiting_.contains(*request.redirected_);
@@ -371,7 +371,7 @@ void Redirects::shut_down(Now now) {
   }
 }
 
-// ---- what is learned
+// ---- changes of the topology
 
 // Skips what the map already says.
 void Redirects::mend(Now now) {

@@ -62,10 +62,10 @@ class ClusterNodes {
   void renew_logins(Now now);
   void shut_down(Now now);
   bool empty() const;
-  // For the members.
+  // Statistics of the members.
   std::vector<NodeStats> stats() const;
   std::vector<NodeMetrics> metrics() const;
-  // All nodes.
+  // The number of all nodes, members or not.
   std::size_t size() const;
 
   // The topology of a moment ago. Any thread.

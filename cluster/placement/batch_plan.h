@@ -70,7 +70,7 @@ class BatchPlan {
 
   // The epoch of the topology that the nodes come from.
   std::uint64_t epoch() const noexcept { return epoch_; }
-  // For the carrier's other data.
+  // The carrier may use it for its own data.
   Memory* memory() const noexcept { return items_.get_allocator().resource(); }
 
   std::size_t size() const noexcept { return items_.size(); }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What all rings of points have in common.
+// Shared by all rings of points.
 //
 // Thread rule: plain values and functions.
 // Pure: no socket, clock, entropy, thread or callback.

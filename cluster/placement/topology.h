@@ -46,12 +46,12 @@ using Primaries = std::span<const std::uint32_t>;
 
 class Topology {
  public:
-  // From a checked configuration. The epochs of one table's snapshots ascend.
+  // Makes one from a checked configuration. The epochs of one table's snapshots must ascend.
   static std::shared_ptr<const Topology> make(const ClusterConfig& config, NodeEntries& table,
                                               std::uint64_t epoch);
   // Without a table: the node of each server is its position in the configuration.
   static std::shared_ptr<const Topology> make(const ClusterConfig& config, std::uint64_t epoch = 1);
-  // From servers with distinct identities, at least one, and a locator of their positions.
+  // Makes one from at least one server, with distinct identities, and a locator of their positions.
   static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
                                               std::unique_ptr<const ClientNodeLocator> locator,
                                               NodeEntries& table, std::uint64_t epoch,

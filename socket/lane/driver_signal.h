@@ -1,8 +1,8 @@
 #pragma once
 
-// DriverSignal: a descriptor that is readable while a LaneDriver has something to do. It signals a
-// program with a loop of its own of bytes on a connection, of a deadline and of work from another
-// thread.
+// DriverSignal: a descriptor that is readable while a LaneDriver has something to do. A program
+// with a loop of its own waits on it for bytes on a connection, deadlines and work from other
+// threads.
 //
 // Its functions are alone in their file: the simulator has others (docs/design/0019-link-seams.md).
 //

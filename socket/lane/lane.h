@@ -79,9 +79,8 @@ class Lane final : private Deferred, private IdleHook {
   class Waiter : public ListHook<Waiter> {
    public:
     // `yields`: how often the caller yields the processor before it sleeps. It pays where the
-    // answer may arrive in the time of a sleep and a wake-up.
-    // `wait`: how the loop waits while this caller drives. Wait::read is for lanes that other
-    // threads seldom give work to.
+    // answer may arrive in the time of a sleep and a wake-up. `wait`: how the loop waits while this
+    // caller drives. Wait::read is for lanes that other threads seldom give work to.
     explicit Waiter(unsigned yields = 0, Wait wait = Wait::spin) noexcept
         : yields_(yields), wait_(wait) {}
 

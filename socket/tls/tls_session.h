@@ -36,7 +36,7 @@ class TlsSession {
     failed  // failure() says why
   };
 
-  // `host` is what was dialed; its name is verified unless the options have another. `server` names
+  // `host` is what was dialed. It is verified unless the options have another name. `server` names
   // the tickets that may resume a session; empty: none.
   TlsSession(std::shared_ptr<const TlsContext> context, const std::string& host,
              std::string server = {});

@@ -35,7 +35,7 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   // The connection is established: begins the handshake on it.
   void start(std::unique_ptr<Stream> inner, Now now);
 
-  // To the session's sink.
+  // The Stream of the session's sink.
   std::size_t write(std::span<const Bytes> parts) override;
   std::string_view failure() const override {
     return error_ != 0 ? std::string_view() : session_.failure();
@@ -49,7 +49,7 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   bool silent() const noexcept { return silent_; }
 
  private:
-  // From the inner stream.
+  // The StreamSink of the inner stream.
   std::span<std::byte> read_space() override;
   void on_read(std::size_t size, Now now) override;
   void on_writable(Now now) override;

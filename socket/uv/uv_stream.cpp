@@ -63,8 +63,7 @@ class UvStream final : public Stream, private Deferred, private Readable {
   int fd_;
   StreamSink& sink_;
   PollHandle poll_;
-  bool* guard_ = nullptr;  // set while a callback runs: becomes true if the sink destroys this
-                           // stream
+  bool* guard_ = nullptr;  // set in callbacks: becomes true if the sink destroys this stream
   bool writing_ = false;   // waits for writability
   bool blocks_ = false;    // calls without MSG_DONTWAIT wait for `longest_read`
   bool wrote_ = false;     // since the last read: the write carried the ACK
@@ -115,7 +114,7 @@ std::size_t UvStream::send_some(std::span<const Bytes> parts) {
     taken = send_parts(parts);
   } while (taken < 0 && errno == EINTR);
   if (taken < 0) {
-    // What the peer sent before it hung up must still be read: see on_ready.
+    // Bytes that the peer sent before it hung up must still be read: see on_ready.
     if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) write_error_ = errno;
     return 0;
   }

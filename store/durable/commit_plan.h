@@ -9,8 +9,8 @@
 //
 // durability=acknowledged: the result of a request is sent once the file has it. A commit includes
 // everything executed so far. While more requests wait to be executed, it is delayed, at most as
-// long as the last commit took and at most 10 ms. So a request waits for two commits at worst, and a slow disk gets
-// larger groups.
+// long as the last commit took and at most 10 ms. So a request waits for two commits at worst, and
+// a slow disk gets larger groups.
 //
 // durability=INTERVAL: results are sent at once and are in the file an interval later. Versions
 // must grow over a restart even so. Therefore the file promises in advance that no version beyond a

@@ -328,7 +328,7 @@ SqliteFile::Done SqliteFile::begin() {
   return {};
 }
 
-// The next start would not find a file that was removed.
+// Fails if the file was removed or replaced: the next start would not find it.
 SqliteFile::Done SqliteFile::check_not_moved() {
   int moved = 0;
   const int code = sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);

@@ -42,7 +42,8 @@ class StoreFile {
   // Adds to the current transaction, or starts one.
   virtual Done write(const Change& change) = 0;
   // Commits everything written, and the header, or nothing. After a return without an error both
-  // survive a power failure. After an error the state is unknown until discard() and another commit.
+  // survive a power failure. After an error the state is unknown until discard() and the next
+  // commit.
   virtual Done commit(const FileHeader& header) = 0;
   virtual void discard() = 0;
 };

@@ -154,7 +154,7 @@ class Engine {
   // Takes the oldest queued notification. The strings in `out` are reused.
   bool poll_notification(Notification& out);
 
-  // For a store with a file (journal.h).
+  // Used by a store with a file (journal.h).
   Journal& journal();
 
   // Includes keys that have expired but are not removed yet.

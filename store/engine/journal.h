@@ -60,7 +60,7 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // For a host with accounts; call it before anything is restored. They must outlive the journal.
+  // A host with accounts calls it before anything is restored. They must outlive the journal.
   void set_accounts(AccountNames& accounts) noexcept { accounts_ = &accounts; }
 
   // `saved` is of kind put or keep_fence. Fences must come in the order of `until`. Quotas do not

@@ -187,7 +187,7 @@ wire::TimestampText Engine::State::print(const Timestamp& timestamp) const noexc
                                             : wire::TimestampForm::unpadded);
 }
 
-// Writes: SET, DEL, VDEL and expiry -------------------------------------------------------------
+// Writes: SET, DEL, VDEL and expiry --------------------------------------------------------------
 
 Engine::State::Timestamp Engine::State::Stamps::latest() const noexcept {
   return std::max(timestamp.value_or(Timestamp{}), token.value_or(Timestamp{}));

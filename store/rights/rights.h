@@ -1,7 +1,7 @@
 #pragma once
 
 // Who may do what with which keys, and how much: the rights file of the Mosquitto plugin.
-// docs/rights.md describes the file. What no entry allows is refused.
+// docs/rights.md describes the file. A request that no entry allows is refused.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.

@@ -215,7 +215,7 @@ std::optional<std::uint8_t> ServerSession::subscription(std::string_view topic) 
   return best;
 }
 
-// Packets of the client -------------------------------------------------------------------------
+// Packets of the client --------------------------------------------------------------------------
 
 bool ServerSession::poll_event(ServerEvent& event) {
   input_.consumed(std::exchange(parsed_, 0));
