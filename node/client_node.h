@@ -79,7 +79,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   void expire(Request& request, bool late, Now now);
   // Its submitter no longer wants an answer. This says nothing about the node.
   void cancel(Request& request, Now now);
-  // Opens a connection if there is none, as for a waiting request, unless the node is down. The
+  // Opens a connection if the node has none, as for a waiting request, unless the node is down. The
   // owner is notified when one is ready, even if one is ready already. Connections made until
   // `stale` do not count: they take no more requests, and close when nothing is in flight on them.
   void connect(Now now, Deadline stale = Deadline{0});

@@ -60,7 +60,7 @@ class SocketPool {
   // Closes what has been idle or busy for too long and opens what is needed. Returns when to call
   // it again at the latest.
   Deadline maintain(const PoolNeeds& needs, Now now);
-  // Opens a connection if there is none and the backoff allows one now.
+  // Opens a connection if the pool has none and the backoff allows one now.
   void open_first(const PoolNeeds& needs, Now now);
   // Retires ready sockets made until `stale`: they carry nothing more except requests that are
   // bound to them, and close when nothing is lent any more.

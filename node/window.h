@@ -23,7 +23,7 @@ class Window {
   bool fits(std::size_t bytes, std::uint32_t count = 1) const noexcept;
   // Gives back what admit() took.
   void release(std::size_t bytes, std::uint32_t count = 1) noexcept;
-  // Sets new bounds. What is in flight stays, and nothing is admitted until it fits again.
+  // Sets new bounds. Requests in flight stay, and nothing is admitted until it fits again.
   void set_bounds(std::uint64_t max_count, std::uint64_t max_bytes) noexcept;
 
   std::uint64_t count() const noexcept { return count_; }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Who owns what at one moment: an immutable snapshot with an epoch. An operation uses one snapshot
-// from start to end; a change makes a new one.
+// Topology: who owns what at one moment. It is an immutable snapshot with an epoch. An operation
+// uses one snapshot from start to end; a change makes a new one.
 //
 // A snapshot names nodes by the indices of a table (NodeTable), which stay the same from one
 // snapshot to the next. Its locator names servers by their positions in the configuration.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who may do what with which keys, and how much: the rights file of the Mosquitto plugin.
+// The rights file of the Mosquitto plugin: who may do what with which keys, and how much.
 // docs/rights.md describes the file. A request that no entry allows is refused.
 //
 // Thread rule: plain values.

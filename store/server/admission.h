@@ -1,8 +1,8 @@
 #pragma once
 
-// Who may connect to a host: every client, one that knows user and password, or one that has a
-// token of an authentication method (MQTT 5, section 4.12, with one step: the token is in CONNECT,
-// and in the AUTH that begins a re-authentication).
+// Admission: decides who may connect to a host: every client, one that knows user and password, or
+// one that has a token of an authentication method (MQTT 5, section 4.12, with one step: the token
+// is in CONNECT, and in the AUTH that begins a re-authentication).
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
