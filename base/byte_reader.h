@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads big-endian numbers and views out of a buffer. Never reads past the end: a short read sets
-// failed() and returns zero or an empty view, so a parser may check once at its end.
+// Reads big-endian numbers and views from a buffer. It never reads past the end: a short read sets
+// failed() and returns zero or an empty view, so a parser needs to check only once, at its end.
 
 #include <cstdint>
 #include <cstring>

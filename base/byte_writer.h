@@ -1,7 +1,7 @@
 #pragma once
 
-// Appends big-endian numbers and bytes to a string that the caller owns (and reuses: its capacity
-// stays, so a warm buffer costs no allocation).
+// Appends big-endian numbers and bytes to a string that the caller owns. A reused string keeps its
+// capacity, so writing to it does not allocate.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// An invariant that stays checked in release builds. Ends the process with the broken condition:
-// a client that has lost track of itself must not hand out values.
+// An invariant that release builds check, too. If it is broken, it prints the condition and ends
+// the process: a client that has lost track of itself must not return values.
 
 namespace sheaf {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// DeadlineHeap: items in the order of their deadlines. A binary heap in which each item knows its
-// own position, so that one that is answered in time leaves in O(log n). It allocates only to grow;
-// the storage stays.
+// DeadlineHeap: items ordered by deadline. It is a binary heap in which each item knows its own
+// position, so an item that is answered in time leaves in O(log n). It allocates only to grow, and
+// keeps its storage.
 //
 // The heap does not own its items. An item derives from DeadlineHook, is in at most one heap, and
 // must leave it before it dies.
@@ -32,7 +32,7 @@ class DeadlineHook {
  private:
   friend class DeadlineHeap<T>;
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-  std::size_t index_ = nowhere;  // in the heap
+  std::size_t index_ = nowhere;  // the item's place in the heap
 };
 
 template <class T>
@@ -59,7 +59,7 @@ class DeadlineHeap {
     heap_.push_back({at, &item});
     rise(heap_.size() - 1);
   }
-  // Does nothing if the item is in no heap.
+  // Does nothing if the item is not in a heap.
   void remove(T& item) noexcept {
     const std::size_t index = hook(item).index_;
     if (index == DeadlineHook<T>::nowhere) return;
@@ -72,7 +72,7 @@ class DeadlineHeap {
     rise(index);
     sink(hook(*last.item).index_);
   }
-  // Takes the earliest item if its deadline has come; else null.
+  // Removes and returns the earliest item if its deadline has come; null otherwise.
   T* pop_due(Deadline now) noexcept {
     if (heap_.empty() || heap_.front().at > now) return nullptr;
     T* item = heap_.front().item;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Descriptors and files that close themselves.
+// File descriptors and files that close themselves.
 //
 // Thread rule: one thread at a time.
 
@@ -13,7 +13,7 @@
 
 namespace sheaf {
 
-// Owns a descriptor; a number below 0 is none.
+// Owns a file descriptor. A negative number means that it owns none.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -29,8 +29,8 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Reads until `space` is full or the file ends, interruptions or not. How many bytes; nothing on an
-// error, which errno has.
+// Reads until `space` is full or the file ends, and continues after interruptions. Returns the
+// number of bytes, or nothing on an error, which is in errno.
 std::optional<std::size_t> read_up_to(int descriptor, std::span<char> space) noexcept;
 
 struct CloseFile {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a function of the program threw, for the text of an error.
+// Names the exception that a function of the program threw, for an error's text.
 //
 // Thread rule: any thread.
 
@@ -8,7 +8,8 @@
 
 namespace sheaf {
 
-// The type of the exception that is being handled. Not its text, which may hold anything.
+// The type of the exception that is being handled. Its text is left out because it may hold
+// anything.
 std::string exception_name();
 
 }  // namespace sheaf

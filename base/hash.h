@@ -1,6 +1,6 @@
 #pragma once
 
-// The only door to xxHash. The values are a wire contract: they place keys on nodes.
+// The only file that uses xxHash. The values are a wire contract: they place keys on nodes.
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace sheaf {
 
 // XXH3, 64 bits.
 std::uint64_t hash64(std::string_view data, std::uint64_t seed = 0) noexcept;
-// XXH3, 128 bits: the low half, the high half.
+// XXH3, 128 bits: the low half, then the high half.
 std::array<std::uint64_t, 2> hash128(std::string_view data) noexcept;
 // XXH32.
 std::uint32_t hash32(std::string_view data, std::uint32_t seed = 0) noexcept;

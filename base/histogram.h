@@ -1,7 +1,7 @@
 #pragma once
 
-// Histogram: durations counted in ranges that grow with them. 64 ranges for each doubling, so that
-// the middle of a range is within 0.8 % of whatever it counted.
+// Histogram: counts durations in ranges whose width grows with the duration. Each doubling has 64
+// ranges, so the middle of a range is within 0.8 % of every duration counted in it.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,7 +19,7 @@ namespace sheaf {
 
 class Histogram {
  public:
-  // The first one makes room for all; no other allocates.
+  // The first call allocates all counters; later calls do not allocate.
   void record(std::chrono::nanoseconds duration) {
     if (counts_.empty()) counts_.resize(ranges);
     const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
@@ -30,7 +30,7 @@ class Histogram {
   std::uint64_t count() const noexcept { return count_; }
   LatencyHistogram snapshot() const;
 
-  // For tests: which range counts a value, and where a range begins.
+  // For tests: the range that counts a value, and where a range begins.
   static constexpr std::size_t index_of(std::uint64_t value) noexcept {
     if (value < per_octave) return value;
     const auto shift = static_cast<unsigned>(std::bit_width(value)) - octave_bits - 1;
@@ -48,7 +48,7 @@ class Histogram {
   static constexpr std::uint64_t largest = (std::uint64_t{1} << 42) - 1;  // ns: 73 minutes
   static constexpr std::size_t ranges = (42 - octave_bits) * per_octave + per_octave;
 
-  std::vector<std::uint64_t> counts_;  // empty: nothing was recorded
+  std::vector<std::uint64_t> counts_;  // empty until something is recorded
   std::uint64_t count_ = 0;
   std::chrono::nanoseconds sum_{0};
 };

@@ -1,7 +1,8 @@
 #pragma once
 
-// A doubly linked list through hooks in its elements: no allocation, removal from the middle in
-// O(1). The list does not own; an element is in at most one list and must leave it before it dies.
+// A doubly linked list through hooks in its elements: it does not allocate, and removes from the
+// middle in O(1). The list does not own its elements. An element is in at most one list and must
+// leave it before it dies.
 
 namespace sheaf {
 

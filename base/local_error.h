@@ -1,6 +1,6 @@
 #pragma once
 
-// An error of our own: nothing was sent, and no node took part.
+// An error that sheaf raises itself: nothing was sent, and no node took part.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest = 2'000;
 
-// Quoted where a reader could take it for several words.
+// Quotes a text that a reader could take for several words.
 std::string value_of(std::string_view text) {
   const std::string shown = printable(text, longest);
   const bool plain = !shown.empty() && shown.find_first_of(" =\"\\") == shown.npos;

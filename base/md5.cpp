@@ -7,7 +7,7 @@
 namespace sheaf {
 namespace {
 
-// Four texts at once: most processors do the same to four numbers as fast as to one.
+// Hashes four texts at once: most processors compute on four numbers as fast as on one.
 using Four = std::uint32_t __attribute__((vector_size(16)));
 template <class Number>
 using StateOf = std::array<Number, 4>;
@@ -40,15 +40,15 @@ Number mix(Number x, Number y, Number z) noexcept {
   return y ^ (x | ~z);
 }
 
-// Which of the sixteen words step i takes.
+// The index of the message word that step i uses.
 constexpr unsigned word_of(unsigned i) noexcept {
   constexpr std::array<unsigned, 4> factor{1, 5, 3, 7};
   constexpr std::array<unsigned, 4> start{0, 1, 5, 0};
   return (factor[i / 16] * i + start[i / 16]) % 16;
 }
 
-// The four numbers change their roles from step to step instead of moving. Spelled out by the
-// compiler: every key of a shared ring goes through here.
+// The four numbers change roles from step to step instead of moving. The steps are unrolled by
+// templates because every key of a shared ring is hashed here.
 template <unsigned I, class Number>
 void step(StateOf<Number>& state, const WordsOf<Number>& words) noexcept {
   constexpr int turn = rotations[I / 16][I % 4];
@@ -80,7 +80,7 @@ void add_block(State& state, const char* block) noexcept {
   for (unsigned i = 0; i < 4; ++i) state[i] += mixed[i];
 }
 
-// The longest text that one block has room for, with its padding.
+// The longest text that fits in one block with its padding.
 constexpr std::size_t longest_short = 55;
 
 // The first number of each of four short texts.

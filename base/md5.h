@@ -1,6 +1,6 @@
 #pragma once
 
-// MD5 (RFC 1321). Broken as a cryptographic hash; rings of memcached clients are built with it.
+// MD5 (RFC 1321). It is broken as a cryptographic hash, but the rings of memcached clients use it.
 
 #include <array>
 #include <cstdint>
@@ -17,8 +17,8 @@ constexpr std::uint32_t md5_word(const Md5& digest, unsigned n) noexcept {
   for (unsigned i = 4; i-- > 0;) word = word << 8 | digest[4 * n + i];
   return word;
 }
-// The first of them, of each text; many short texts at once are
-// three times as fast as one by one.
+// Writes the first number of each text's digest. Hashing many short texts in one call is three
+// times as fast as one by one.
 void md5_first_words(std::span<const std::string_view> texts, std::span<std::uint32_t> words);
 
 }  // namespace sheaf

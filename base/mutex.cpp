@@ -16,7 +16,7 @@ void CondVar::wait(Mutex& mutex) noexcept {
 }
 
 bool CondVar::wait_until(Mutex& mutex, Deadline until) noexcept {
-  // Not for ever at once: the sum of a clock and a very long time would overflow.
+  // Waits a day at most, because a clock plus a very long time would overflow.
   constexpr std::chrono::hours longest{24};
   const Deadline now = read_monotonic();
   if (now >= until) return false;

@@ -1,15 +1,15 @@
 #pragma once
 
-// Mutex, lock and condition variable: the standard ones with the attributes by which clang proves
-// that whoever touches a guarded member holds its mutex (-Wthread-safety). tests/structure compiles
-// the product with that check.
+// Mutex, lock and condition variable: the standard ones, with the attributes that let clang prove
+// that code holds the mutex of every guarded member it uses (-Wthread-safety). tests/structure
+// compiles the product with that check.
 //
 //   sync::Mutex mutex_;
 //   int count_ SHEAF_GUARDED_BY(mutex_) = 0;
 //   void add() SHEAF_REQUIRES(mutex_) { ++count_; }  // the caller holds the mutex
 //
 // The functions are not inline, although that costs a call: a program can link its own definitions
-// in place of mutex.cpp. The simulator does, and so decides which thread runs after each of them.
+// in place of mutex.cpp. The simulator does so, and decides which thread runs after each of them.
 //
 // Thread rule: any thread.
 
@@ -30,7 +30,7 @@
 #define SHEAF_ACQUIRE(...) SHEAF_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define SHEAF_RELEASE(...) SHEAF_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define SHEAF_ASSERT_HELD SHEAF_ATTRIBUTE(assert_capability(this))
-// For what clang cannot follow: the function is not checked.
+// For code that clang cannot follow: the function is not checked.
 #define SHEAF_UNCHECKED SHEAF_ATTRIBUTE(no_thread_safety_analysis)
 
 namespace sheaf::sync {
@@ -43,8 +43,8 @@ class SHEAF_CAPABILITY("mutex") Mutex {
 
   void lock() noexcept SHEAF_ACQUIRE();
   void unlock() noexcept SHEAF_RELEASE();
-  // Does nothing. Says that the mutex is held where clang cannot know: it is a caller's, under
-  // another name.
+  // Does nothing at run time. It asserts that the mutex is held where clang cannot see it: the
+  // caller holds it under another name.
   void assert_held() const noexcept SHEAF_ASSERT_HELD {}
 
  private:
@@ -64,11 +64,11 @@ class SHEAF_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// What it waits for is looked at in a loop around the wait, for a wait may end without a reason.
+// Callers check their condition in a loop around the wait, because a wait may end spuriously.
 class CondVar {
  public:
   void wait(Mutex& mutex) noexcept SHEAF_REQUIRES(mutex);
-  // False once `until` has come, on the clock of read_monotonic().
+  // Returns false once `until`, on the clock of read_monotonic(), has come.
   bool wait_until(Mutex& mutex, Deadline until) noexcept SHEAF_REQUIRES(mutex);
   void notify_one() noexcept;
   void notify_all() noexcept;

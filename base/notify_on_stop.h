@@ -1,7 +1,7 @@
 #pragma once
 
-// NotifyOnStop: while it lives, whoever waits with a condition variable is woken when a token is
-// asked to stop.
+// NotifyOnStop: while it lives, a stop request on a token wakes the threads that wait on a
+// condition variable.
 //
 // Thread rule: belongs to one thread; made and destroyed without the mutex, which it takes.
 
@@ -15,7 +15,7 @@ namespace sheaf {
 
 class NotifyOnStop final : private StopHandler {
  public:
-  // `token`: none if null. It is read until the destructor.
+  // `token` may be null. It is read until the destructor ends.
   NotifyOnStop(const std::stop_token* token, sync::Mutex& mutex, sync::CondVar& condition)
       : token_(token), mutex_(mutex), condition_(condition) {
     if (token_ != nullptr && token_->stop_possible()) callback_.emplace(*token_, handler());

@@ -40,7 +40,7 @@ bool Parker::wait(const std::chrono::nanoseconds* time) noexcept {
   return state_.exchange(empty, std::memory_order_acquire) == permit;
 }
 
-// The waiter may be gone as soon as the permit is set, so only its address is used afterwards.
+// The waiting thread may be gone as soon as the permit is set; after that only the address is used.
 void Parker::unpark() noexcept {
   if (state_.exchange(permit, std::memory_order_release) == asleep) {
     futex(state_, FUTEX_WAKE, 1, nullptr);

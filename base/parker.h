@@ -1,6 +1,6 @@
 #pragma once
 
-// A place where one thread sleeps until another wakes it. No wake-up is lost and none is spurious.
+// A place where one thread sleeps until another wakes it. No wake-up is lost, and none is spurious.
 //
 // Thread rule: one thread parks; any thread unparks.
 
@@ -12,12 +12,12 @@ namespace sheaf {
 
 class Parker {
  public:
-  // Gives the processor away up to `times` times, until unpark() has been called since the last
+  // Yields the processor up to `times` times, or until unpark() has been called since the last
   // park(). Never sleeps.
   void yield(unsigned times) noexcept;
   // Sleeps until unpark() has been called since the last park().
   void park() noexcept { wait(nullptr); }
-  // The same, at most for `time`. True if it was unparked.
+  // As park(), but sleeps for at most `time`. Returns true if it was unparked.
   bool park_for(std::chrono::nanoseconds time) noexcept { return wait(&time); }
   void unpark() noexcept;
 

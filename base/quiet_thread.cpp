@@ -7,7 +7,7 @@
 namespace sheaf {
 namespace {
 
-// New threads begin with the signal mask of the thread that starts them.
+// A new thread inherits the signal mask of the thread that starts it.
 class AllBlocked {
  public:
   AllBlocked() noexcept {

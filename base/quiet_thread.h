@@ -1,7 +1,7 @@
 #pragma once
 
-// A thread of the library. It takes no signal, for handlers belong to the application's threads,
-// and it has a name that debuggers show.
+// A thread of the library. It blocks all signals, because handlers belong to the application's
+// threads, and it has a name that debuggers show.
 //
 // Thread rule: as std::thread.
 
@@ -14,7 +14,7 @@ namespace sheaf {
 class QuietThread {
  public:
   QuietThread() = default;
-  // `name`: up to 15 characters. May throw std::system_error when no thread can be had.
+  // `name` has up to 15 characters. Throws std::system_error if the system cannot create a thread.
   QuietThread(const char* name, std::function<void()> main);
   QuietThread(QuietThread&&) = default;
   QuietThread& operator=(QuietThread&&) = default;
@@ -27,7 +27,7 @@ class QuietThread {
   std::thread thread_;
 };
 
-// Lets another thread run, if one waits for this processor.
+// Lets another thread run if one waits for this processor.
 void yield_processor() noexcept;
 
 }  // namespace sheaf

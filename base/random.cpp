@@ -5,12 +5,12 @@
 namespace sheaf {
 namespace {
 
-// A row of the four by four words of the state.
+// A row of the state, which has four by four words.
 using Row [[gnu::vector_size(16)]] = std::uint32_t;
 
 Row rotate(Row row, int bits) noexcept { return row << bits | row >> (32 - bits); }
 
-// Four quarter rounds side by side, one in each column.
+// Four quarter rounds in parallel, one in each column.
 void quarter(Row& a, Row& b, Row& c, Row& d) noexcept {
   a += b, d = rotate(d ^ a, 16);
   c += d, b = rotate(b ^ c, 12);
@@ -35,7 +35,7 @@ void Random::refill() noexcept {
   Row a = first, b = second, c = third, d = fourth;
   for (int round = 0; round < 10; ++round) {
     quarter(a, b, c, d);
-    // The diagonals become columns, and columns again.
+    // Turns diagonals into columns; the shuffles below turn them back.
     b = __builtin_shufflevector(b, b, 1, 2, 3, 0);
     c = __builtin_shufflevector(c, c, 2, 3, 0, 1);
     d = __builtin_shufflevector(d, d, 3, 0, 1, 2);

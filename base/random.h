@@ -1,7 +1,7 @@
 #pragma once
 
-// A random stream from a seed: ChaCha20 key stream, so that tokens drawn from it (correlation data,
-// client IDs) cannot be predicted from others, and a simulation replays from its seed.
+// A random stream from a seed. It is a ChaCha20 key stream, so one token drawn from it (correlation
+// data, client IDs) does not predict others, and a simulation replays from its seed.
 
 #include <array>
 #include <cstddef>
@@ -16,7 +16,7 @@ using Seed = std::array<std::uint32_t, 8>;
 class Random {
  public:
   explicit Random(const Seed& seed) noexcept : key_(seed) {}
-  // For tests and simulation: expands one number.
+  // For tests and simulation: expands one number to a seed.
   explicit Random(std::uint64_t seed) noexcept;
 
   std::uint32_t u32() noexcept;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The clocks of this machine, read now. Only shells call it; pure code takes `now` as an argument.
+// Reads the clocks of this machine. Only shells call it; pure code takes `now` as an argument.
 //
 // Thread rule: any thread.
 
@@ -9,8 +9,8 @@
 namespace sheaf {
 
 Now read_clocks() noexcept;
-// The monotonic one alone. It counts the time during which the machine was suspended: a lease must
-// not outlive a closed lid.
+// Reads only the monotonic clock. It counts the time during which the machine was suspended: a
+// lease must not outlive a closed lid.
 Deadline read_monotonic() noexcept;
 
 }  // namespace sheaf

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t longest_text = 512;
 
-// The words between the outcome and the text. The text of a local refusal is enough; elsewhere the
-// reason comes first, unless the text has the same words in it.
+// The words between the outcome and the text. A local refusal needs only its text; other errors
+// begin with the reason, unless the text already contains its words.
 std::string_view reason_words(const Error& error) noexcept {
   const std::string_view words = to_string(error.reason);
   if (error.text.empty()) return words;
@@ -38,7 +38,7 @@ struct Advice {
   std::string_view remedy;
 };
 
-// Sentences; what is not in the table has only its own words.
+// Whole sentences. A reason that is not in the table has only its own words.
 constexpr Advice advice[] = {
     {Reason::timed_out, "The deadline passed.",
      "If this is rare, give `timeout` more room; if not, compare it with the node's round trips "

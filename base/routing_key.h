@@ -1,8 +1,8 @@
 #pragma once
 
-// What of a key decides its place, here and in the clusters of the Redis protocol: the text between
-// the first "{" and the next "}" if there is a byte between them, else all of it. Keys with one tag
-// share a node.
+// The part of a key that decides its place, in sheaf and in Redis clusters: the text between the
+// first "{" and the next "}" if there is a byte between them, otherwise the whole key. Keys with
+// the same tag share a node.
 
 #include <string_view>
 

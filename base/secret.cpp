@@ -1,6 +1,6 @@
 #include "base/secret.h"
 
-#include <string.h>  // explicit_bzero is no function of <cstring>
+#include <string.h>  // <cstring> does not declare explicit_bzero
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ void wipe(std::span<char> bytes) noexcept {
 }
 
 void wipe(std::string& text) noexcept {
-  text.resize(text.capacity());  // no allocation: it has the room
+  text.resize(text.capacity());  // does not allocate: the capacity is there
   wipe(std::span(text.data(), text.size()));
   text.clear();
 }
@@ -32,7 +32,7 @@ Secret::Secret(std::size_t size) : size_(size), mapped_(whole_pages(size)) {
   if (size == 0) return;
   void* pages = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
-  madvise(pages, mapped_, MADV_DONTDUMP);  // a kernel that cannot: it is wiped all the same
+  madvise(pages, mapped_, MADV_DONTDUMP);  // best effort: the bytes are wiped in any case
   bytes_ = static_cast<char*>(pages);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Bytes that nobody is to find: wiped when they end, and in pages that no core dump has.
+// Bytes that must not leak: they are wiped when they end, and their pages are left out of core
+// dumps.
 
 #include <cstddef>
 #include <span>
@@ -9,21 +10,21 @@
 
 namespace sheaf {
 
-// Every byte of it becomes zero, and the compiler may not leave that out.
+// Sets every byte to zero. The compiler may not optimise this away.
 void wipe(std::span<char> bytes) noexcept;
-// As above, with what the text has room for; then it is empty.
+// Wipes all of the string's capacity, then empties it.
 void wipe(std::string& text) noexcept;
 
-// A password, a token. It owns its bytes and moves, but is not copied: whoever shares it shares the
-// object. There is no way to print it. Its pages are its own, so that no freed memory of others
-// lies beside it, and the kernel leaves them out of core dumps.
+// A password or a token. It owns its bytes and can be moved but not copied; code that shares a
+// secret shares the object. It cannot be printed. It shares its pages with no other memory, and the
+// kernel leaves them out of core dumps.
 class Secret {
  public:
   Secret() = default;
   explicit Secret(std::string_view bytes);
-  // Room for bytes that are read straight into it, zero until then.
+  // Room for bytes that are read straight into it. They are zero until then.
   explicit Secret(std::size_t size);
-  // What the text holds; the text is wiped.
+  // Takes the text's bytes and wipes the text.
   static Secret take(std::string& text);
 
   Secret(Secret&& other) noexcept;
@@ -39,7 +40,7 @@ class Secret {
   void shrink(std::size_t size) noexcept;
   void clear() noexcept;
 
-  // Takes as long wherever the two differ. Their sizes are no secret.
+  // Takes the same time wherever the two differ. Their sizes are not secret.
   friend bool operator==(const Secret& left, const Secret& right) noexcept;
 
  private:

@@ -1,13 +1,13 @@
 #pragma once
 
-// StopCallback: calls a handler when somebody asks a stop token to stop. It is std::stop_callback
-// with its functions alone in a file, so that the simulator can replace them
+// StopCallback: calls a handler when a stop token is asked to stop. It is std::stop_callback with
+// its functions in a file of their own, so that the simulator can replace them
 // (docs/design/0019-link-seams.md): its destructor waits for a handler that another thread runs,
 // and the simulator must see every wait.
 //
-// Thread rule: the handler runs on the thread that asks to stop, or in the constructor if the token
-// was asked before. It does not run after the destructor, which must not be called with a mutex
-// that the handler takes.
+// Thread rule: the handler runs on the thread that requests the stop, or in the constructor if the
+// stop was requested before. It does not run after the destructor, which must not be called with a
+// mutex that the handler takes.
 
 #include <stop_token>
 
@@ -23,7 +23,7 @@ class StopHandler {
 
 class StopCallback {
  public:
-  // The handler outlives the callback.
+  // The handler must outlive the callback.
   StopCallback(const std::stop_token& token, StopHandler& handler);
   ~StopCallback();
   StopCallback(const StopCallback&) = delete;

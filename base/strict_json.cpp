@@ -25,8 +25,8 @@ bool is_word(std::string_view name) noexcept {
   return !name.empty() && name.size() <= longest_word && std::ranges::all_of(name, fits);
 }
 
-// Follows the parser, keeps what it reads and stops it at the first fault. Texts of the JSON
-// library are not shown: they quote the document.
+// Receives the parser's events, builds the document and stops at the first fault. It never shows
+// the JSON library's error texts, because they quote the document.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -68,11 +68,11 @@ class Reader {
  private:
   struct Level {
     JsonValue value;
-    std::string place;  // objects: of the current field
+    std::string place;  // for an object: the place of its current field
     std::unordered_set<std::string> names;
   };
 
-  // The place of the value that is being read at a level.
+  // The place of the value that is being read at this level.
   std::string place(std::size_t depth) const {
     const Level& level = levels_[depth];
     if (level.value.is_object()) return level.place;

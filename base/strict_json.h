@@ -1,8 +1,7 @@
 #pragma once
 
-// JSON as configurations are written in: a document is refused, with the place, where one field is
-// given twice or values are nested deeply. The texts name places and never quote values, which may
-// be secrets.
+// Strict JSON for configurations: it refuses a document that gives a field twice or nests values
+// too deeply, and says where. Error texts name places and never quote values, which may be secrets.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -23,8 +22,8 @@ struct JsonValue {
 
   Kind kind = Kind::null;
   bool boolean = false;
-  std::optional<std::uint64_t> whole{};  // of a number that is one, and not negative
-  std::string text{};                    // the text; of a number, how JSON writes it
+  std::optional<std::uint64_t> whole{};  // set if the number is a non-negative integer
+  std::string text{};                    // the text; for a number, how JSON writes it
   std::vector<JsonValue> elements{};
   std::vector<std::pair<std::string, JsonValue>> members{};  // in the order of the document
 
@@ -40,7 +39,8 @@ inline constexpr std::size_t max_json_depth = 8;
 // The error is one sentence: "line 1, column 5: this is not JSON", "a.b is given twice".
 std::expected<JsonValue, std::string> parse_strict_json(std::string_view text);
 
-// A field's place: "clusters.main" + "servers". A name that is no plain word is quoted and escaped.
+// A field's place: "clusters.main" + "servers". A name that is not a plain word is quoted and
+// escaped.
 std::string json_field(const std::string& path, std::string_view name);
 std::string json_element(const std::string& path, std::size_t index);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// TaskList: tasks that wait until somebody runs them, oldest first. Whoever tells others that there
-// are some does so under the list's mutex, so that what is told and the list agree.
+// TaskList: tasks that wait to be run, oldest first. `changed` is called under the list's mutex, so
+// that the number it reports agrees with the list.
 //
 // Thread rule: any thread. Tasks run without the mutex.
 
@@ -23,7 +23,7 @@ class TaskList {
   TaskList(const TaskList&) = delete;
   TaskList& operator=(const TaskList&) = delete;
 
-  // `changed(n)`: so many wait now. Dropped once the list is closed.
+  // Calls `changed(n)` with the number of waiting tasks. Drops the task if the list is closed.
   template <class Changed>
   void add(Task task, const Changed& changed) {
     const sync::MutexLock lock(mutex_);
@@ -31,8 +31,8 @@ class TaskList {
     tasks_.push_back(std::move(task));
     changed(tasks_.size());
   }
-  // Runs the oldest; false: none waits. `changed(n)`: so many wait without it, told before it runs,
-  // for it may throw.
+  // Runs the oldest task; returns false if none waits. Calls `changed(n)` with the number that
+  // remain before it runs the task, because the task may throw.
   template <class Changed>
   bool run_one(const Changed& changed) {
     Task task;
@@ -46,15 +46,15 @@ class TaskList {
     task();
     return true;
   }
-  // Runs those that wait now, not those that they add, and returns how many. What one throws leaves
-  // this call; those after it wait for the next.
+  // Runs the tasks that wait now, but not those that they add, and returns how many. An exception
+  // that a task throws leaves this call; the tasks after it wait for the next call.
   template <class Changed>
   std::size_t run(const Changed& changed) {
     std::size_t done = 0;
     for (std::size_t left = size(); left > 0 && run_one(changed); --left) ++done;
     return done;
   }
-  // Drops what waits and what comes.
+  // Drops the waiting tasks and all later ones.
   void close() {
     std::deque<Task> dropped;  // outlives the lock: destructors may add
     const sync::MutexLock lock(mutex_);

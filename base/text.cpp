@@ -26,15 +26,15 @@ struct Size {
 };
 constexpr std::array size_units{Size{"KiB", 10}, Size{"MiB", 20}, Size{"GiB", 30}};
 
-// Eight bytes at a time: true if none has its top bit set.
+// Tests eight bytes at a time: true if no byte has its top bit set.
 bool ascii_block(const char* at) noexcept {
   std::uint64_t block = 0;
   std::memcpy(&block, at, sizeof block);
   return (block & 0x8080'8080'8080'8080u) == 0;
 }
 
-// The size of the well-formed sequence at the front, 0 if there is none. RFC 3629 §4, table of
-// permitted second bytes.
+// The size of the well-formed sequence at the front; 0 if it is not well-formed. RFC 3629 §4 has
+// the table of permitted second bytes.
 std::size_t utf8_sequence(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const auto in = [&](std::size_t i, unsigned low, unsigned high) {
@@ -95,7 +95,7 @@ std::string three_digits(std::uint64_t value, std::uint64_t unit) {
   return std::to_string(scaled(1));
 }
 
-// Of any size: what may be too big for 64 bits.
+// A number with any count of digits; nothing if it does not fit 64 bits.
 std::optional<std::uint64_t> parse_long_decimal(std::string_view text) noexcept {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -114,7 +114,7 @@ std::string format_positive(std::uint64_t ns) {
 
 }  // namespace
 
-// Two digits for each division.
+// Writes two digits per division.
 DecimalText::DecimalText(std::uint64_t number, std::size_t width) noexcept {
   char* at = digits_.data() + digits_.size();
   for (; number >= 10; number /= 100) {
@@ -241,7 +241,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
       bits = bits << 6 | static_cast<std::uint32_t>(value);
     }
     bits <<= 6 * (4 - group.size());
-    // Bits that no byte uses must be zero (RFC 4648 §3.5), so that each text has one spelling.
+    // Unused bits must be zero (RFC 4648 §3.5), so that each text has one spelling.
     if ((bits & (0xFFFFFFu >> (8 * (group.size() - 1)))) != 0) return std::nullopt;
     for (std::size_t k = 1; k < group.size(); ++k) {
       out.push_back(static_cast<char>(static_cast<std::uint8_t>(bits >> (24 - 8 * k))));

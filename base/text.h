@@ -12,7 +12,7 @@
 
 namespace sheaf {
 
-// A number as decimal digits, in place: at least `width` of them, with zeros in front; at most 20.
+// A number as decimal digits, in place: padded with zeros to at least `width` digits, at most 20.
 class DecimalText {
  public:
   DecimalText() = default;
@@ -26,17 +26,18 @@ class DecimalText {
   std::size_t first_ = digits_.size();
 };
 
-// All of `text` as decimal digits, no sign, no blanks; nothing if it is empty, not a number or too
-// big.
+// Parses all of `text` as decimal digits, without sign or blanks. Returns nothing if it is empty,
+// not a number or too big.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
 
-// A number of bytes: an integer, which KiB, MiB or GiB may follow; nothing otherwise or on
-// overflow.
+// Parses a number of bytes: an integer, optionally followed by KiB, MiB or GiB. Returns nothing
+// otherwise or on overflow.
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 
-// An integer followed by ms, s, m or h ("250ms", "3s"); nothing otherwise or on overflow.
+// Parses an integer followed by ms, s, m or h ("250ms", "3s"). Returns nothing otherwise or on
+// overflow.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
-// The shortest such text: "1500ms", "3s", "2m".
+// The shortest text that parse_duration() reads: "1500ms", "3s", "2m".
 std::string format_duration(std::chrono::milliseconds duration);
 // For people: "12.3 ms", "1.20 s", "85 us".
 std::string format_elapsed(std::chrono::nanoseconds elapsed);
@@ -44,7 +45,7 @@ std::string format_elapsed(std::chrono::nanoseconds elapsed);
 // RFC 4648 base16, upper case.
 std::string hex_encode(std::string_view bytes);
 void hex_append(std::string& out, std::string_view bytes);
-// Either case; nothing if the length is odd or a digit is wrong.
+// Accepts either case. Returns nothing if the length is odd or a digit is wrong.
 std::optional<std::string> hex_decode(std::string_view text);
 
 // RFC 4648 base64 with padding; the decoder is strict.
@@ -54,22 +55,21 @@ std::optional<std::string> base64_decode(std::string_view text);
 // A moment since 1970 as RFC 3339, UTC: "2026-01-31T09:05:00.007Z".
 std::string format_utc(std::chrono::milliseconds wall);
 
-// An ASCII letter in its small form; any other byte as it is.
+// Lower-cases an ASCII letter; returns any other byte unchanged.
 constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Well-formed UTF-8 as RFC 3629 (no surrogates, no overlong forms).
+// True if the text is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
 bool is_utf8(std::string_view text) noexcept;
 
 // At most `limit` bytes; everything but printable ASCII as \xNN; "..." if cut.
 std::string printable(std::string_view bytes, std::size_t limit = 64);
 
-// The text with "..." in place of a secret, wherever that is in it; as it is if the secret is
-// empty.
+// Replaces every occurrence of a secret with "...". An empty secret changes nothing.
 std::string without(std::string_view text, std::string_view secret);
 
-// Whether what stands for a server's host is the path of a Unix socket.
+// True if the host is the path of a Unix socket.
 inline bool is_path(std::string_view host) noexcept { return host.starts_with('/'); }
 // "host:port", with an IPv6 address in brackets.
 std::string join_host_port(std::string_view host, std::uint16_t port);

@@ -7,18 +7,18 @@
 namespace sheaf::cluster {
 namespace {
 
-// A time-out that our own process slept through says nothing about the node.
+// If our own process was paused longer than this, a time-out says nothing about the node.
 constexpr std::chrono::milliseconds own_pause{50};
-// How often nodes that have left are looked at.
+// How often nodes that have left are checked.
 constexpr std::chrono::milliseconds tidy_interval{20};
 
-// Nodes know of a part of what they were given to start.
+// Nodes know only a part of the requests that they are given.
 Request& ours(node::Request& request) noexcept { return static_cast<Request&>(request); }
 const Request& ours(const node::Request& request) noexcept {
   return static_cast<const Request&>(request);
 }
 
-// Of the owner and its replicas that are connected, the one that is expected to answer first.
+// Returns the connected node that is expected to answer first, among the owner and its replicas.
 unsigned reader_of(const ClusterNodes& nodes, unsigned owner, Now now) noexcept {
   unsigned best = owner;
   auto least = nodes[owner].expected_latency(now);
@@ -63,7 +63,8 @@ void ClientCluster::follow_redirects(RedirectRules rules, const Seed& seed) {
   redirects_ = std::make_unique<Redirects>(parts, std::move(rules), seed);
 }
 
-// What a replica says of other servers may be long out of date: nothing is learned from it.
+// A replica's statements about other servers may be long out of date, so nothing is learned from
+// them.
 bool ClientCluster::redirect(node::Request& sent, const protocol::Reply& reply, Now now) {
   Request& request = ours(sent);
   if (request.from_replica()) {
@@ -82,7 +83,7 @@ bool ClientCluster::scatters(std::uint64_t epoch, unsigned owner) const noexcept
   return !knows(epoch) || owner == nobody || (rehash_ && !takes(owner));
 }
 
-// The owner, or while it is down who stands in for it.
+// The owner, or its stand-in while it is down.
 unsigned ClientCluster::home_of(unsigned owner, const Request& request) const noexcept {
   if (!rehash_ || request.at_owner || owner == nobody) return owner;
   if (takes(owner) || !may_rehash()) return owner;
@@ -96,7 +97,7 @@ bool ClientCluster::may_rehash() const noexcept {
   return static_cast<std::size_t>(down) <= std::max<std::size_t>(1, members.size() / 3);
 }
 
-// A replica has no value for the request, or is gone. True: the owner of the key is asked.
+// A replica has no value for the request, or is gone. Returns true if the key's owner is asked.
 bool ClientCluster::ask_owner(Request& request, Now now) {
   if (shut_down_ || request.operation.key.empty()) return false;
   if (request.operation.deadline <= now.mono) return false;
@@ -109,13 +110,13 @@ bool ClientCluster::ask_owner(Request& request, Now now) {
   return true;
 }
 
-// Requests that waited for a node when it was found to be down need not fail with it, nor those
-// that wait for one when their key gets another.
+// Requests that waited for a node need not fail when it goes down, or when their key gets another
+// node.
 bool ClientCluster::reroute(node::Request& lost, Now now) {
   Request& request = ours(lost);
   if (request.from_replica() && ask_owner(request, now)) return true;
   if (request.on_node_ || request.at_owner || request.only_on != 0) return false;
-  if (request.operation.key.empty()) return false;  // of many keys
+  if (request.operation.key.empty()) return false;  // it has many keys
   const unsigned home = home_of(topology().owner(request.route_or_key()), request);
   if (home == nobody) return redirects_ != nullptr && redirects_->await_owner(request, now);
   if (home == request.node_ && !takes(home)) {

@@ -1,24 +1,23 @@
 #pragma once
 
-// ClientCluster: many servers as one. Finds the node that owns a key, starts the request there, and
-// ends by its deadline whatever has not ended before.
+// ClientCluster: many servers as one. It finds the node that owns a key, starts the request there,
+// and ends every request by its deadline.
 //
-// Failover mode `owner`: a key's owner stays its owner; requests to a node that is down fail at
-// once. `rehash`: while a node is down, its keys go to the next nodes in each key's order, unless
-// more than a third of all nodes is down: then it is likely us who are cut off, and nothing moves.
+// Failover mode `owner`: a key's owner stays its owner, and requests to a node that is down fail at
+// once. `rehash`: while a node is down, its keys go to the next nodes in each key's order. If more
+// than a third of all nodes is down, the client itself is probably cut off, and no key moves.
 //
-// Another topology may take the place of the present one at any time, all at once. A request that
-// waits and whose key has another node by then goes there; one that may go to no other node than
-// the one that it was started for (at_owner, only_on, start_on) is not sent. What is in flight ends
-// where it is.
+// A new topology may replace the present one at any time, all at once. A waiting request whose key
+// has another node by then goes there. A request that may only go to the node it was started for
+// (at_owner, only_on, start_on) is then not sent. Requests in flight end where they are.
 //
-// With reads=replicas a request that may lag goes to the owner or one of its replicas, whichever is
-// connected and expected to answer first. Unless a replica has the value, the owner is asked next;
-// of a request of many keys, by who made it.
+// With reads=replicas a request that may lag goes to whichever of the owner and its replicas is
+// connected and expected to answer first. If a replica does not have the value, the owner is asked
+// next. For a request with many keys, its submitter does that.
 //
-// A request that a server sends elsewhere is followed if the cluster was asked to (redirects.h).
+// A request that a server redirects is followed after follow_redirects() (redirects.h).
 //
-// Thread rule: belongs to one lane, except for nodes(), of which see there.
+// Thread rule: belongs to one lane; nodes() says which of its functions any thread may call.
 
 #include <memory>
 #include <vector>
@@ -37,10 +36,10 @@ namespace sheaf::cluster {
 
 class ConnectionListener {
  public:
-  // A connection of a node's pool is ready. Must only take note.
+  // A connection of a node's pool is ready. The listener must only take note.
   virtual void on_connection_ready(unsigned /*node*/, Now) {}
-  // A connection that had been ready is gone (Completion::connection). It counts as gone when its
-  // node leaves the cluster; when it closes after that, this comes again. May start requests.
+  // A connection that was ready is gone (Completion::connection). It counts as gone when its node
+  // leaves the cluster; when it closes later, this is called again. May start requests.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
  protected:
@@ -49,9 +48,9 @@ class ConnectionListener {
 
 class TopologyListener : public NodeUser {
  public:
-  // Another topology holds. May start requests.
+  // A new topology applies. May start requests.
   virtual void on_topology(Now now) = 0;
-  // The sessions have another login: connections of its own are to be told.
+  // The sessions have another login: pass it on to connections of your own.
   virtual void on_login(Now /*now*/) {}
 
  protected:
@@ -70,40 +69,41 @@ class ClientCluster final : private socket::TimerSink,
   ClientCluster(const ClientCluster&) = delete;
   ClientCluster& operator=(const ClientCluster&) = delete;
 
-  // A newer topology of the same table holds from now on. Not from within a completion or another
-  // call of this cluster: put it off (Loop::defer).
+  // Applies a newer topology of the same table. Must not be called within a completion or another
+  // call of this cluster: defer it (Loop::defer).
   void apply(std::shared_ptr<const Topology> topology, Now now) override;
-  // From now on redirects are followed. Once, before the first request.
+  // Follows redirects from now on. Call it once, before the first request.
   void follow_redirects(RedirectRules rules, const Seed& seed);
-  // Null: they are not followed.
+  // Null if redirects are not followed.
   Redirects* redirects() noexcept { return redirects_.get(); }
 
   // Routes by the operation's key. The request may end before start() returns.
   void start(Request& request, Now now);
-  // The same, for who has found the owner in the topology of an epoch. The owner of one that no
-  // longer holds does not count.
+  // The same for a caller that found the owner in the topology of an epoch. If that topology is no
+  // longer the present one, the owner is looked up again.
   void start_at(std::uint64_t epoch, unsigned owner, Request& request, Now now);
-  // True while requests for this owner's keys may go to other nodes, each key to its own: requests
-  // of many keys must not be started then.
+  // True while requests for this owner's keys may go to other nodes, each key to its own. Requests
+  // with many keys must not be started then.
   bool scatters(std::uint64_t epoch, unsigned owner) const noexcept;
-  // To a given member, whatever the key.
+  // Sends the request to a given member, whatever the key.
   void start_on(unsigned node, Request& request, Now now);
-  // Its submitter wants no answer any more: ends the request as its deadline would, but as
-  // cancelled, and before it returns. Does nothing if it is not in progress.
+  // Its submitter no longer wants an answer: ends the request as its deadline would, but as
+  // cancelled, and before it returns. Does nothing if the request is not in progress.
   void cancel(Request& request, Now now);
 
   // The owner of a key.
   node::ClientNode& acquire_node(std::string_view key);
 
-  // One of each, which outlives the cluster or is taken back with null.
+  // One of each. It must outlive the cluster or be removed by setting null.
   void set_listener(ConnectionListener* listener) noexcept { listener_ = listener; }
   void set_topology_listener(TopologyListener* listener) noexcept { user_ = listener; }
 
-  // The sessions have another login (SessionFactory::set_login): connections go on with it or are
-  // replaced, and who waits after a failure tries at once. No request fails by it.
+  // The sessions have another login (SessionFactory::set_login). Connections continue with it or
+  // are replaced, and nodes that wait after a failure are tried at once. No request fails because
+  // of it.
   void renew_logins(Now now);
 
-  // Ends every request and closes every connection; turn the loop until empty().
+  // Ends every request and closes every connection. Turn the loop until empty().
   void shut_down(Now now);
   bool empty() const { return nodes_.empty(); }
 
@@ -138,7 +138,7 @@ class ClientCluster final : private socket::TimerSink,
   node::EarliestTimer timer_;
   ClusterNodes nodes_;
   DeadlineHeap<Request> deadlines_;
-  std::unique_ptr<Redirects> redirects_;  // null: they are not followed
+  std::unique_ptr<Redirects> redirects_;  // null: redirects are not followed
   ConnectionListener* listener_ = nullptr;
   TopologyListener* user_ = nullptr;
 };

@@ -10,7 +10,7 @@
 namespace sheaf::cluster {
 namespace {
 
-// The first asks the owner of some slot, which waits until the members are known.
+// The first attempt asks the owner of some slot, and so waits until the members are known.
 constexpr unsigned most_attempts = 3;
 constexpr std::size_t longest_quote = 60;  // of a key, in an error
 
@@ -124,7 +124,8 @@ void CommandRouter::on_done(socket::Request&, const socket::Completion& completi
   settle(now);
 }
 
-// What waits goes on with what is known by now. Those that start again meanwhile are not of them.
+// Routes the waiting commands with what is known by now. Commands that start again meanwhile are
+// not among them.
 void CommandRouter::settle(Now now) {
   std::vector<CommandRequest*> ready;
   while (CommandRequest* const next = waiting_.front()) {
@@ -134,7 +135,7 @@ void CommandRouter::settle(Now now) {
   for (CommandRequest* const request : ready) route(*request, now);
 }
 
-// ---- where it goes
+// ---- routing
 
 void CommandRouter::route(CommandRequest& request, Now now) {
   if (request.only_node.empty()) return route_by_keys(request, now);
@@ -165,12 +166,12 @@ void CommandRouter::route_by_keys(CommandRequest& request, Now now) {
   if (use.keys.empty()) return parts_.cluster.start_on(any_node(), request, now);
   if (const auto error = scattered(use.keys)) return end(request, *error, now);
   request.operation.key = use.keys.front();
-  // Where there are no slots, two keys may have two stand-ins.
+  // If there are no slots, two keys may have two stand-ins.
   request.at_owner = use.keys.size() > 1 && !parts_.cluster.topology().assigned();
   parts_.cluster.start(request, now);
 }
 
-// Why the keys are not for one node. Where the owner is not known yet, its server decides.
+// Why the keys do not belong to one node. If the owner is not known yet, its server decides.
 std::optional<protocol::LocalError> CommandRouter::scattered(
     std::span<const std::string_view> keys) const {
   const Topology& topology = parts_.cluster.topology();
@@ -196,7 +197,7 @@ std::optional<protocol::LocalError> CommandRouter::scattered(
   return std::nullopt;
 }
 
-// The first that answers; else the first that may, or the first of all.
+// The first member that is up; otherwise the first usable one, or the first of all.
 unsigned CommandRouter::any_node() const {
   const auto members = parts_.cluster.topology().members();
   unsigned best = members.front().index();

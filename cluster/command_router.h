@@ -1,23 +1,23 @@
 #pragma once
 
-// CommandRouter: sends commands of the user's own (Verb::command) to the nodes that they belong to.
-// The servers say which words of a command are keys (protocol/server_commands.h); they are asked
-// once, when the first command comes, by one request for all commands that wait (single flight).
+// CommandRouter: sends the user's own commands (Verb::command) to the nodes that they belong to.
+// The servers say which words of a command are keys (protocol/server_commands.h). They are asked
+// once, when the first command arrives, by one request for all waiting commands (single flight).
 //
 // | command | input                              | then                                | next     |
 // |---------|------------------------------------|-------------------------------------|----------|
-// | new     | it is one that is not passed on    | ends as invalid or unsupported      | ended    |
+// | new     | it must not be passed on           | ends as invalid or unsupported      | ended    |
 // | new     | the members or the table are not   | the table is asked for              | waits    |
 // |         | known yet, and it needs them       |                                     |          |
-// | new     | else                               | is routed: see below                | started  |
-// | waits   | the table is there, or cannot be   | is routed with what is known        | started  |
-// |         | had                                |                                     |          |
+// | new     | anything else                      | is routed: see below                | started  |
+// | waits   | the table has arrived, or the last | is routed with what is known        | started  |
+// |         | attempt has failed                 |                                     |          |
 // | waits   | the deadline, cancel, the end      | ends as not_sent, or as shutdown    | ended    |
 // | started | anything                           | as any request                      |          |
 //
 // A command with keys goes to the owner of the first, as a request for that key, so redirects are
-// followed. All its keys must be in one slot, or on one node where there are no slots. A command
-// without keys goes to the first node that is up. One for a certain node goes there.
+// followed. All its keys must be in one slot, or on one node if there are no slots. A command
+// without keys goes to the first node that is up. A command for a certain node goes to that node.
 //
 // Thread rule: belongs to one lane.
 
@@ -33,13 +33,13 @@
 
 namespace sheaf::cluster {
 
-// The operation has the words and the deadline; the router adds the rest.
+// The submitter sets the operation's words and deadline; the router adds the rest.
 class CommandRequest : public Request, public DeadlineHook<CommandRequest> {
  public:
   std::optional<std::span<const std::string_view>> keys;  // as the caller named them
   std::string_view only_node;                             // an identity; empty: the keys decide
 
-  // It was routed, and its server says that it changes nothing.
+  // True if it was routed, and its server says that it changes nothing.
   bool only_reads() const noexcept { return only_reads_; }
 
  private:
@@ -49,15 +49,15 @@ class CommandRequest : public Request, public DeadlineHook<CommandRequest> {
 
 class CommandRouter final : private socket::RequestSink, private socket::TimerSink {
  public:
-  // All outlive it.
+  // All of them must outlive the router.
   struct Parts {
     ClientCluster& cluster;
     socket::Loop& loop;
     node::EventLog& events;
-    const MapFetcher* map = nullptr;  // null: the configuration says who the members are
+    const MapFetcher* map = nullptr;  // null: the configuration names the members
   };
 
-  // `patience`: for one answer about the commands.
+  // `patience`: the time for one answer about the commands.
   CommandRouter(const Parts& parts, std::unique_ptr<protocol::ServerCommands> commands,
                 std::chrono::nanoseconds patience);
   CommandRouter(const CommandRouter&) = delete;
@@ -91,10 +91,10 @@ class CommandRouter final : private socket::RequestSink, private socket::TimerSi
   DeadlineHeap<CommandRequest> waiting_;
   Request question_;
   std::string route_;              // of the question
-  unsigned attempts_ = 0;          // to have it answered; 0: nobody asks
-  bool unwilling_ = false;         // a server has answered, but not with a table
+  unsigned attempts_ = 0;          // to get an answer; 0: no question is in progress
+  bool unwilling_ = false;         // a server has answered, but without a table
   Reason reason_ = Reason::other;  // of the problem
-  std::string problem_;  // why there is no table; empty: nobody has asked, or there is one
+  std::string problem_;  // why there is no table; empty if there is one or it was not asked for yet
 };
 
 }  // namespace sheaf::cluster

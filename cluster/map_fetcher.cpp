@@ -12,15 +12,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For one answer while nothing is known, when every call waits for the map: then the next server is
-// asked. That may be less than it takes to connect and log in, so who is passed over has a second
-// turn.
+// The time for one answer while no map is known, when every call waits for the map; then the next
+// server is asked. It may be too short to connect and log in, so a server that is passed over gets
+// a second turn.
 constexpr std::chrono::milliseconds first_patience = 300ms;
 
 constexpr std::string_view needs_plain_password =
     "the password would reach it unencrypted, which needs allow_plain_password=1";
 
-// It will refuse the next question, too: a password is wrong, or a right is missing.
+// True if the server will refuse the next question, too: a password is wrong, or a right is
+// missing.
 bool is_lasting(Reason reason) noexcept {
   return reason == Reason::authentication || reason == Reason::not_authorized;
 }
@@ -30,7 +31,7 @@ std::unique_ptr<const ClientNodeLocator> slots_of(std::span<const std::uint16_t>
   return std::make_unique<AssignedSlots>(owners, map.slot_of());
 }
 
-// Adds servers that are not there yet, and own nothing.
+// Adds servers that are not in the list yet. They own nothing.
 void add(std::vector<NodeConfig>& servers, std::span<const NodeConfig> others) {
   for (const NodeConfig& other : others) {
     const bool there =
@@ -176,7 +177,7 @@ void MapFetcher::end_round(bool good, Now now) {
   if (Redirects* const redirects = parts_.cluster.redirects()) redirects->on_map(good, now);
 }
 
-// Those of servers that own slots are members' hosts.
+// The hosts of servers that own slots are those of members, so they are not searched here.
 bool MapFetcher::names(std::string_view host) const {
   const std::vector<NodeConfig> others = map_->others();
   return trusts(host) && std::ranges::find(others, host, &NodeConfig::host) != others.end();
@@ -209,7 +210,8 @@ void MapFetcher::apply_map(Now now) {
       Topology::make(servers, slots_of(owners, *map_), parts_.table, epoch, primaries), now);
 }
 
-// Those of these servers that may have what this client sends. Who copies whom, by position.
+// Adds the replicas that may receive this client's requests. Returns the position of each server's
+// primary.
 std::vector<std::uint32_t> MapFetcher::add_replicas(std::vector<NodeConfig>& servers) const {
   std::vector<std::uint32_t> primaries(servers.size(), nobody);
   if (!terms_.replicas) return primaries;
@@ -243,7 +245,8 @@ bool MapFetcher::trusts(std::string_view host) const noexcept {
   return !terms_.loopback_only || is_loopback(host);
 }
 
-// Those that may have what this client sends. The slots of others have no owner.
+// Keeps the servers that may receive this client's requests. The slots of the others lose their
+// owner.
 std::vector<NodeConfig> MapFetcher::trusted(std::vector<NodeConfig> servers,
                                             std::vector<std::uint16_t>& owners) {
   if (!terms_.loopback_only) return servers;

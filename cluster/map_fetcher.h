@@ -1,12 +1,12 @@
 #pragma once
 
-// MapFetcher: the topology of a cluster whose servers say themselves who owns which slot. Asks one
-// of them for the map whenever it is wanted (map_calm.h), and applies what is new.
+// MapFetcher: maintains the topology of a cluster whose servers say who owns which slot. It asks
+// one of them for the map whenever it is wanted (map_calm.h), and applies what is new.
 //
 // | state  | input                              | then                                  | next   |
 // |--------|------------------------------------|---------------------------------------|--------|
-// | idle   | fetch_map()                        | asks the member that is to be asked   | asking |
-// |        |                                    | first, then others in random order    |        |
+// | idle   | fetch_map()                        | asks the member `first`, then others  | asking |
+// |        |                                    | in random order                       |        |
 // | asking | an answer that the map can use     | applies the topology, reports success | idle   |
 // | asking | an answer after which the map has  | asks the same member that             | asking |
 // |        | another question                   |                                       |        |
@@ -15,19 +15,19 @@
 // | asking | any other end                      | asks the next member                  | asking |
 // | asking | the same, and no member is left    | reports failure                       | idle   |
 //
-// A map has several questions where servers may refuse one; each member is asked each of them once,
-// or in its second turn again.
+// A map has several questions where servers may refuse one. Each member is asked each question
+// once, and again in its second turn.
 //
-// Once a whole round has failed, the servers of the configuration and those that the last map named
-// beside the owners become members, too, without slots, until a map is there. So a client finds a
-// cluster of which all that it knew has gone.
+// Once a whole round has failed, more servers become members, without slots, until there is a map:
+// those of the configuration, and those that the last map named in addition to the owners. So a
+// client finds a cluster again even if every server it knew is gone.
 //
-// If every server of a round has refused the log-in, or the question, for good, or was reached and
-// spoke no TLS to its end, whoever waits for the map is told so and waits no longer; rounds go on.
+// If every server of a round permanently refused the login or the question, or was reached but did
+// not complete the TLS handshake, requests that wait for the map fail at once. Rounds continue.
 //
-// Replicas are members if reads may go to them; else only in that case.
+// Replicas are members if reads may go to them; otherwise only after a failed round.
 //
-// At the beginning the members are the servers of the configuration, and nobody owns a slot.
+// At first the members are the servers of the configuration, and no slot has an owner.
 //
 // Thread rule: belongs to one lane.
 
@@ -44,15 +44,15 @@ namespace sheaf::cluster {
 
 struct MapTerms {
   std::vector<NodeConfig> seeds;  // the servers of the configuration
-  // A password must not leave this machine unencrypted: servers elsewhere own nothing.
+  // A password must not leave this machine unencrypted: remote servers own nothing.
   bool loopback_only = false;
   std::chrono::milliseconds patience{1'000};  // for one answer
-  bool replicas = false;                      // are members, too
+  bool replicas = false;                      // replicas are members, too
 };
 
 class MapFetcher final : public MapSource, private socket::RequestSink, private socket::Deferred {
  public:
-  // Of `cluster`, which outlives it, and begins with first_topology().
+  // The parts of `cluster`, which must outlive the fetcher and start with first_topology().
   struct Parts {
     ClientCluster& cluster;
     socket::Loop& loop;
@@ -80,7 +80,7 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   std::optional<NodeConfig> importer(std::uint16_t slot) const override {
     return map_->importer(slot);
   }
-  // There was a map once.
+  // True if there ever was a map.
   bool known() const noexcept { return map_->known(); }
   const protocol::ServerMap& map() const noexcept { return *map_; }
 
@@ -109,20 +109,20 @@ class MapFetcher final : public MapSource, private socket::RequestSink, private 
   Random random_;
   Request request_;
   bool in_flight_ = false;
-  bool answered_ = false;  // usefully
-  bool again_ = false;     // the same member, another question
+  bool answered_ = false;  // with an answer that the map can use
+  bool again_ = false;     // the same member gets another question
   std::uint64_t asked_ = 0;
   std::vector<std::string> to_ask_;       // identities
-  std::vector<std::string> passed_over_;  // likewise: they have a second turn
+  std::vector<std::string> passed_over_;  // identities that get a second turn
   bool second_turn_ = false;
   bool hurries_ = false;        // the next member is asked soon
-  std::string member_;          // that was asked last: its identity
-  std::string first_question_;  // to that member
+  std::string member_;          // the identity of the member that was asked last
+  std::string first_question_;  // the first one put to that member
   std::string problem_;
-  Reason reason_ = Reason::timed_out;  // of the problem
-  bool all_refuse_ = false;            // for good: all that were asked in this round
-  bool latest_refuses_ = false;        // likewise: the latest that was asked
-  bool lasting_ = false;               // that was so in the latest round
+  Reason reason_ = Reason::timed_out;  // the reason of problem_
+  bool all_refuse_ = false;            // all servers asked in this round refused permanently
+  bool latest_refuses_ = false;        // the same for the latest server that was asked
+  bool lasting_ = false;               // all_refuse_ held in the latest round
 };
 
 }  // namespace sheaf::cluster

@@ -1,9 +1,9 @@
-# What a build is made of, as SPDX 2.3: sheaf.spdx.json. The same build gives the same bytes: the
-# time in it is that of SOURCE_DATE_EPOCH, or 2026-01-01.
+# Lists the components of a build as SPDX 2.3: sheaf.spdx.json. The same build gives the same bytes:
+# the time in it is SOURCE_DATE_EPOCH, or 2026-01-01.
 set(sheaf_spdx_packages "")
 set(sheaf_spdx_relationships "")
 
-# sheaf_uses(NAME VERSION LICENCE KIND): KIND is a relationship of SPDX.
+# sheaf_uses(NAME VERSION LICENCE KIND): KIND is an SPDX relationship.
 function(sheaf_uses name version licence kind)
   string(APPEND sheaf_spdx_packages ",
     {

@@ -1,5 +1,5 @@
-# sheaf_find_clang(VARIABLE NAME): the program clang or clang++ of version 19, or where that is not,
-# the newest one that is later.
+# sheaf_find_clang(VARIABLE NAME): the program clang or clang++ of version 19; without it, the
+# newest later one.
 function(sheaf_find_clang variable name)
   set(names ${name}-19)
   foreach(version RANGE 40 20)

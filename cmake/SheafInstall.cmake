@@ -1,10 +1,10 @@
-# cmake --install: what is built, in components.
+# cmake --install: installs what is built, in components.
 #
 #   library        the shared library that programs load
 #   development    headers, what links against the library, packages for CMake, pkg-config and CPS
 #   program        `sheaf`
 #   plugin         the state store inside Mosquitto
-#   documentation  pages, samples, licence, and what it is made of (SPDX)
+#   documentation  pages, samples, licence, and the bill of materials (SPDX)
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/sheaf")
 
@@ -19,7 +19,7 @@ install(EXPORT sheafTargets NAMESPACE sheaf:: DESTINATION "${package_dir}" COMPO
 install(EXPORT sheafJsonTargets NAMESPACE sheaf:: DESTINATION "${package_dir}"
         COMPONENT development)
 
-# What a program that links a static sheaf has to link as well.
+# The libraries that a program with a static sheaf must link as well.
 set(requirements "libuv >= 1.40")
 if(SHEAF_TLS)
   string(APPEND requirements ", openssl >= 3")
@@ -45,16 +45,16 @@ install(FILES "${PROJECT_BINARY_DIR}/sheafConfig.cmake"
               "${PROJECT_BINARY_DIR}/sheafConfigVersion.cmake" DESTINATION "${package_dir}"
         COMPONENT development)
 
-# Both name the prefix by the way from themselves to it, so that an install can be moved.
+# Both find the prefix by a path relative to themselves, so that an install can be moved.
 file(RELATIVE_PATH SHEAF_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.pc.in" "${PROJECT_BINARY_DIR}/sheaf.pc" @ONLY)
 configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf-json.pc.in" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
                @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/sheaf.pc" "${PROJECT_BINARY_DIR}/sheaf-json.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
-# CMake 4.3 and later look for CPS first and, where a component or what it requires is missing
-# there, do not read sheafConfig.cmake either. So JSON is a component here, too, and a static
-# library has no CPS: nobody installs CPS for what that requires.
+# CMake 4.3 and later look for CPS first. If a component or one of its requirements is missing
+# there, they do not read sheafConfig.cmake either. So JSON is a component here, too, and a static
+# library has no CPS, because its requirements have none.
 if(BUILD_SHARED_LIBS)
   set(SHEAF_CPS_PREFIX "@prefix@")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/sheaf.cps.in" "${PROJECT_BINARY_DIR}/sheaf.cps.file"
@@ -67,7 +67,7 @@ if(BUILD_SHARED_LIBS)
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/cps/sheaf" COMPONENT development)
 endif()
 
-# `sheaf dev` looks for the plugin there.
+# `sheaf dev` looks for the plugin here.
 if(TARGET sheaf_statestore)
   install(TARGETS sheaf_statestore LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/sheaf"
           COMPONENT plugin)
@@ -76,7 +76,7 @@ if(TARGET sheaf_cli)
   file(RELATIVE_PATH lib_from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
   set_target_properties(sheaf_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
   install(TARGETS sheaf_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
-  # What the program says of itself: sheaf_says(FILE FOLDER NAME WORD...)
+  # Generates the program's own texts: sheaf_says(FILE FOLDER NAME WORD...)
   function(sheaf_says file folder name)
     set(output "${PROJECT_BINARY_DIR}/says/${file}")
     add_custom_command(OUTPUT "${output}" COMMAND sheaf_cli ${ARGN} > "${output}"

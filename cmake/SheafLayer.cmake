@@ -1,7 +1,7 @@
 # sheaf_layer(NAME [DIR folder] DEPS layer...)
-# Compiles a folder once (object library) and offers it to tests and programs as the static library
-# sheaf_NAME, which links exactly the layers its arrows allow. Tests link layers, never the shared
-# library, so that hidden symbols are theirs to test.
+# Compiles a folder once (as an object library) and offers it to tests and programs as the static
+# library sheaf_NAME, which links exactly the layers in DEPS. Tests link layers, never the shared
+# library, so that they can test hidden symbols.
 function(sheaf_layer name)
   cmake_parse_arguments(ARG "" "DIR" "DEPS" ${ARGN})
   if(NOT ARG_DIR)
@@ -24,7 +24,7 @@ function(sheaf_layer name)
 
   add_library(sheaf_${name} STATIC $<TARGET_OBJECTS:sheaf_${name}_objects>)
   set_target_properties(sheaf_${name} PROPERTIES LINKER_LANGUAGE CXX)
-  if(NOT SHEAF_IS_TOP)  # nobody needs it: the library is made of the objects
+  if(NOT SHEAF_IS_TOP)  # not needed: the library is made of the objects
     set_target_properties(sheaf_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   target_include_directories(sheaf_${name} PUBLIC ${includes})
@@ -33,8 +33,8 @@ function(sheaf_layer name)
   endforeach()
   target_link_libraries(sheaf_${name} PUBLIC Threads::Threads)
 
-  # Third parties, each in the one layer that may name it. xxHash and nlohmann/json are compiled in
-  # from their headers; only libuv is left to link, and OpenSSL where there is TLS.
+  # Third parties, each in the one layer that may use it. xxHash and nlohmann/json are compiled in
+  # from their headers; only libuv must be linked, and OpenSSL for TLS.
   if(name STREQUAL "base")
     target_link_libraries(sheaf_base_objects PRIVATE PkgConfig::SHEAF_XXHASH
                           nlohmann_json::nlohmann_json)

@@ -11,7 +11,7 @@ foreach(layer IN LISTS layers)
 endforeach()
 add_library(sheaf ${objects})
 add_library(sheaf::sheaf ALIAS sheaf)
-# Until 1.0 a minor version may change the interface, so the minor is part of the SONAME.
+# Until 1.0 a minor version may change the interface, so the minor version is part of the SONAME.
 set_target_properties(sheaf PROPERTIES
   LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION}
@@ -28,7 +28,7 @@ target_sources(sheaf PUBLIC FILE_SET HEADERS
   BASE_DIRS "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include"
   FILES ${public_headers} "${PROJECT_BINARY_DIR}/include/sheaf/version.h")
 
-# sheaf/json.h names nlohmann/json in public, so it is a target of its own.
+# sheaf/json.h uses nlohmann/json in its interface, so it has a target of its own.
 add_library(sheaf_json INTERFACE)
 add_library(sheaf::json ALIAS sheaf_json)
 set_target_properties(sheaf_json PROPERTIES EXPORT_NAME json)

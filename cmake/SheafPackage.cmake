@@ -23,7 +23,7 @@ macro(sheaf_deb component package section depends summary)
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}")
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}")
-  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")  # where Debian wants each to have one
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")  # Debian requires one per package
     install(FILES LICENSE DESTINATION "share/doc/${package}" RENAME copyright
             COMPONENT ${component})
   endif()
@@ -31,7 +31,7 @@ endmacro()
 
 set(exactly "(= ${PROJECT_VERSION})")
 set(library "libsheaf0 ${exactly}")
-# A static library is for those who compile programs, and nobody else.
+# A static library only serves those who compile programs.
 if(BUILD_SHARED_LIBS)
   sheaf_deb(library libsheaf0 libs "" "Client for key-value endpoints: the library")
   # A minor version may change the interface, so programs need the one they were linked with.

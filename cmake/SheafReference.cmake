@@ -1,5 +1,5 @@
-# The target sheaf_reference: the API reference in reference/html of the build, where Doxygen and
-# Python 3 are installed. Not part of ALL.
+# The target sheaf_reference: the API reference in the build's reference/html, if Doxygen and Python
+# 3 are installed. Not part of ALL.
 find_program(SHEAF_DOXYGEN doxygen)
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 set(SHEAF_DOXYFILE "${PROJECT_BINARY_DIR}/Doxyfile")

@@ -1,10 +1,10 @@
-# How sources are compiled together: several of a folder as one (a batch), with the headers of the
-# standard library compiled once. Names in unnamed namespaces are therefore unique in a folder.
-# SHEAF_UNITY=OFF compiles each source alone, as tests/consumer does.
+# Compiles several sources of a folder as one (a batch), with the headers of the standard library
+# precompiled. Names in unnamed namespaces must therefore be unique in a folder. SHEAF_UNITY=OFF
+# compiles each source alone, as tests/consumer does.
 option(SHEAF_UNITY "Compile sources in batches, with precompiled headers" ON)
-set(SHEAF_BATCH 12)  # sources at most: a change of one compiles all of its batch
+set(SHEAF_BATCH 12)  # most sources of a batch: a change of one compiles the whole batch
 
-# Tests have doubles of these (tests/sim/kit, tests/toy): a program that has one does without the
+# Tests replace these (tests/sim/kit, tests/toy). A program with a replacement does not link the
 # source, so nothing else may be compiled with it.
 set(SHEAF_ALONE base/entropy.cpp base/mutex.cpp base/parker.cpp base/quiet_thread.cpp
     base/read_clocks.cpp base/stop_callback.cpp client/runtime/transport.cpp
@@ -12,7 +12,7 @@ set(SHEAF_ALONE base/entropy.cpp base/mutex.cpp base/parker.cpp base/quiet_threa
 list(TRANSFORM SHEAF_ALONE PREPEND "${PROJECT_SOURCE_DIR}/")
 
 # sheaf_batches(OUT NAME source...): OUT is what to compile instead of the sources. A batch includes
-# its sources by their path in the tree, so that ccache takes those of any checkout for the same.
+# its sources by their path in the tree, so that ccache shares them between checkouts.
 function(sheaf_batches out name)
   if(NOT SHEAF_UNITY)
     set(${out} ${ARGN} PARENT_SCOPE)
@@ -58,8 +58,9 @@ function(sheaf_batches out name)
   set(${out} ${batches} PARENT_SCOPE)
 endfunction()
 
-# sheaf_precompile(TARGET): what the target compiles begins with the headers of the standard library
-# that most of the tree includes. All such targets share them, and so their options.
+# sheaf_precompile(TARGET): everything that the target compiles begins with the headers of the
+# standard library that most of the tree includes. All such targets share them, and so must have the
+# same options.
 function(sheaf_precompile target)
   if(NOT SHEAF_UNITY)
     return()
@@ -71,7 +72,7 @@ function(sheaf_precompile target)
     target_precompile_headers(sheaf_precompiled PRIVATE ${SHEAF_STANDARD_HEADERS})
   endif()
   target_precompile_headers(${target} REUSE_FROM sheaf_precompiled)
-  # In a batch g++ takes every unnamed namespace for one of a header.
+  # In a batch g++ treats every unnamed namespace as one in a header.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 set(SHEAF_STANDARD_HEADERS <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <cstring>

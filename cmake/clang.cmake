@@ -1,4 +1,4 @@
-# A toolchain: clang 19, or where that is not, the newest clang. For builds that need clang.
+# A toolchain for builds that need clang: clang 19; without it, the newest clang.
 include("${CMAKE_CURRENT_LIST_DIR}/SheafClang.cmake")
 sheaf_find_clang(SHEAF_CLANG_C clang)
 sheaf_find_clang(SHEAF_CLANG_CXX clang++)

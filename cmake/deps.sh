@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# Installs Debian packages that are missing. To be sourced; works from any folder, with no terminal.
+# Installs missing Debian packages. It must be sourced, and works from any folder without a
+# terminal.
 
-# What every build needs, and what its parts add.
+# The packages that every build needs, and those of its parts.
 SHEAF_CORE_PACKAGES=(g++ cmake ninja-build pkg-config libuv1-dev libxxhash-dev nlohmann-json3-dev)
 SHEAF_BROKER_PACKAGES=(mosquitto mosquitto-dev libmosquitto-dev)
 SHEAF_DURABLE_PACKAGES=(libsqlite3-dev)
@@ -12,15 +13,15 @@ SHEAF_TEST_PACKAGES=(libgtest-dev libgmock-dev mosquitto-clients python3 clang-1
                      memcached sasl2-bin libsasl2-modules redis-server libhiredis-dev openssl
                      dpkg-dev file python3-prometheus-client doxygen python3-yaml)
 
-# What differs between releases. Debian 12 and Ubuntu 22.04 have no Valkey.
+# Differences between releases. Debian 12 and Ubuntu 22.04 have no Valkey.
 sheaf_release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
 case $sheaf_release in
   bookworm | jammy) ;;
   *) SHEAF_TEST_PACKAGES+=(valkey-server) ;;
 esac
 
-# sheaf_name PACKAGE: the release's name for it. Where there is no clang 19 that is the newest clang
-# that apt knows. Other versions format and lint differently, so those two are then left out.
+# sheaf_name PACKAGE: the release's name for it. Without clang 19 that is the newest clang that apt
+# knows. Other versions format and lint differently, so those two are then left out.
 sheaf_name() {
   local package=$1 like newest
   case $package in
@@ -70,8 +71,8 @@ sheaf_apt() {
     </dev/null
 }
 
-# Packages of servers start them at once; policy-rc.d (invoke-rc.d(8)) forbids it for this one call.
-# A policy that is already there is left as it is.
+# Server packages start their servers at once; policy-rc.d (invoke-rc.d(8)) forbids it for this one
+# call. An existing policy is left unchanged.
 sheaf_apt_install() (
   policy=/usr/sbin/policy-rc.d
   if [ ! -e "$policy" ]; then
@@ -83,8 +84,8 @@ sheaf_apt_install() (
   sheaf_apt install -y --no-install-recommends "$@"
 )
 
-# sheaf_install PACKAGE...: installs those that are missing; fails with one sentence. Where there is
-# no apt, what is installed has to do.
+# sheaf_install PACKAGE...: installs those that are missing; fails with one sentence. Without apt
+# the installed packages must suffice.
 sheaf_install() {
   local missing output
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -112,12 +113,12 @@ sheaf_install() {
   return 1
 }
 
-# The Garnet that the tests were written for.
+# The Garnet version that the tests were written for.
 SHEAF_GARNET_VERSION=2.2.8
 
-# sheaf_install_garnet FOLDER: puts garnet-server there with the .NET SDK, unless one is in PATH or
-# named by GARNET_SERVER, and names it there. Where that cannot be done one sentence says so; its
-# tests are skipped then.
+# sheaf_install_garnet FOLDER: installs garnet-server there with the .NET SDK, unless one is in PATH
+# or named by GARNET_SERVER, and sets GARNET_SERVER. If that is impossible, it says so in one
+# sentence, and the tests of Garnet are skipped.
 sheaf_install_garnet() {
   local folder=$1
   [ -z "${GARNET_SERVER:-}" ] && ! command -v garnet-server >/dev/null || return 0

@@ -25,7 +25,7 @@ std::string print_minute(milliseconds wall) {
   return text;
 }
 
-// "1 day", "5 hours": what is full of it.
+// "1 day", "5 hours": rounded down.
 std::string print_left(milliseconds left) {
   const auto hours = std::chrono::duration_cast<std::chrono::hours>(left).count();
   if (hours < 1) return "less than an hour";
@@ -33,8 +33,8 @@ std::string print_left(milliseconds left) {
   return std::to_string(count) + (hours < 48 ? " hour" : " day") + (count == 1 ? "" : "s");
 }
 
-// When 14 days are left, but not later than in a day: the wall clock may be set. Ends may be
-// thousands of years away, which nanoseconds cannot count.
+// The next check: when 14 days are left, but within a day, because the wall clock may be set.
+// Certificates may expire thousands of years from now, which nanoseconds cannot count.
 Deadline next_look(milliseconds end, Now now) {
   const milliseconds left = end - now.wall;
   return now.mono + std::min<milliseconds>(day, std::max<milliseconds>(left - near_end, 1ms));

@@ -1,8 +1,8 @@
 #pragma once
 
-// CertificateWarnings: when a node's log says that a certificate ends soon. Once a day for each
-// certificate, while 14 days or fewer are left. Until then it looks again when 14 days are left,
-// but at least once a day: the wall clock may be set.
+// CertificateWarnings: when a node's log warns that a certificate expires soon. It warns once a day
+// for each certificate while 14 days or fewer are left. Before that it checks when 14 days are
+// left, but at least once a day, because the wall clock may be set.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -17,7 +17,7 @@
 
 namespace sheaf::node {
 
-// On the wall clock; nothing: there is no certificate.
+// By the wall clock; nothing if there is no certificate.
 struct CertificateEnds {
   std::optional<std::chrono::milliseconds> server;
   std::optional<std::chrono::milliseconds> own;
@@ -34,15 +34,15 @@ std::optional<std::string> certificate_warning(std::string_view which,
 
 class CertificateWarnings {
  public:
-  // What is to be said now, in sentences without their end.
+  // The warnings that are due now, as sentences without their full stop.
   std::vector<std::string> due(const CertificateEnds& ends, Now now);
-  // A connection is ready, and may have shown another certificate: due() is to be asked now.
+  // A connection is ready and may have shown another certificate, so call due() now.
   void on_connection(Now now) noexcept { deadline_ = now.mono; }
-  // When due() is to be asked again.
+  // When to call due() again.
   Deadline deadline() const noexcept { return deadline_; }
 
  private:
-  std::array<std::optional<Deadline>, 2> warned_;  // when; of the server's and our own
+  std::array<std::optional<Deadline>, 2> warned_;  // when; for the server's and our own
   Deadline deadline_ = never;
 };
 

@@ -17,21 +17,21 @@ using socket::Completion;
 
 namespace {
 
-// How often requests that wait for a returning node's growing window look again.
+// How often requests that wait for the growing window of a returning node are tried again.
 constexpr std::chrono::milliseconds ramp_step{20};
 
 // All requests on the pool's sockets have come through start().
 Request& ours(socket::Request& request) noexcept { return static_cast<Request&>(request); }
 
-// How many requests may be in flight. A node that has come back gets a part of its window that
-// grows; what does not fit waits.
+// The number of requests that may be in flight. A node that has come back gets a growing part of
+// its window; requests that do not fit wait.
 std::uint64_t window_of(const Health& health, std::uint64_t full, Now now) {
   const bool ramp = health.state() == NodeHealth::recovering;
   return ramp ? ramp_limit(full, health.since(), health.ramp(), now) : full;
 }
 
-// Takes a request off its connection, where it keeps its place until its reply has passed. What is
-// known of it then.
+// Takes a request off its connection, where its place is kept until its reply has passed. Returns
+// what is known about its effect.
 Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, Now now) {
   ClientSocket& socket = *request.socket;
   const Sent sent = socket.cancel(request, now);
@@ -43,7 +43,7 @@ Outcome take_back(Request& request, RequestQueue& queue, SocketPool& pool, Now n
 std::optional<std::chrono::system_clock::time_point> time_point_of(
     std::optional<std::chrono::milliseconds> wall) {
   if (!wall) return std::nullopt;
-  // Far ends are cut to what the clock can say.
+  // Far ends are cut to the latest time that the clock can express.
   using Time = std::chrono::system_clock::time_point;
   const auto latest = std::chrono::floor<std::chrono::milliseconds>(Time::max().time_since_epoch());
   return Time(std::min(*wall, latest));
@@ -102,8 +102,8 @@ void ClientNode::start(Request& request, Now now) {
   if (first || pool_.size() < options_.pool.max) maintain(now);
 }
 
-// False: no room yet. True: the request is on a socket, or has ended because the session refused
-// it.
+// Returns false if there is no room yet. True: the request is on a socket, or has ended because the
+// session refused it.
 bool ClientNode::try_submit(Request& request, Now now) {
   if (pool_.has_lost(request)) {
     fail(request, Outcome::not_sent, Reason::connection_lost,
@@ -120,7 +120,7 @@ bool ClientNode::try_submit(Request& request, Now now) {
     fail(request, error.outcome, error.reason, error.text, now);
     return true;
   }
-  pool_.lend(*socket);  // to the request; it is given back when the request ends
+  pool_.lend(*socket);  // the request gives it back when it ends
   queue_.admit(request);
   timer_.need(now.mono + options_.pool.busy_timeout);
   return true;
@@ -131,7 +131,8 @@ void ClientNode::pump(Now now) {
   pumping_ = true;
   queue_.narrow(window_of(health_, options_.max_in_flight, now));
   while (Request* request = queue_.front()) {
-    // Submitting may end the request, whose owner may then start others: it leaves the queue first.
+    // Submitting may end the request, and its owner may then start others, so it leaves the queue
+    // first.
     const bool room = queue_.has_room_for(*request) && pool_.socket_for(*request) != nullptr;
     if (!room && !pool_.has_lost(*request)) break;
     queue_.remove(*request);
@@ -190,7 +191,7 @@ void ClientNode::answer(const ClientSocket& socket, Request& request, const Repl
   request.sink->on_done(request, completion);
 }
 
-// What its submitter has cancelled goes nowhere else, and is no event for the log.
+// A cancelled request is neither sent elsewhere nor logged.
 void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::string_view text,
                       Now now, bool paused) {
   const bool cancelled = reason == Reason::cancelled;
@@ -233,7 +234,7 @@ void ClientNode::fail(Request& request, Outcome outcome, Reason reason, std::str
 }
 
 void ClientNode::fail_waiting(Outcome outcome, Reason reason, const std::string& text, Now now) {
-  // Only those that wait now: a completion may start new ones.
+  // Only requests that wait now: a completion may start new ones.
   for (unsigned left = queue_.size(); left > 0; --left) {
     Request* request = queue_.pop();
     if (request == nullptr) break;
@@ -357,7 +358,7 @@ void ClientNode::act(Now now) {
   for (;;) {
     switch (health_.next_action(now)) {
       case HealthAction::none:
-        timer_.need(now.mono);  // the next turn plans anew
+        timer_.need(now.mono);  // the next turn plans again
         if (health_.state() == reported_) return;
         reported_ = health_.state();
         history_.note(reported_, failure_.text(), now);
@@ -374,7 +375,7 @@ void ClientNode::act(Now now) {
         pool_.skip_backoff(now);
         maintain(now);
         break;
-      case HealthAction::drop_pool:  // its connections are worth nothing, and nobody waits for it
+      case HealthAction::drop_pool:  // its connections are worthless, and its waiting requests fail
         pool_.abort_all(Reason::node_down, failure_.text(), now);
         fail_waiting(Outcome::not_sent, failure_.reason(), failure_.text(), now);
         break;
@@ -388,7 +389,7 @@ void ClientNode::on_probe_result(bool good, const CloseReason* why, Now now) {
   act(now);
 }
 
-// ---- its place in the cluster
+// ---- role, login and topology
 
 void ClientNode::set_role(Role role, Now now) {
   if (std::exchange(options_.role, role) == role) return;
@@ -407,8 +408,8 @@ void ClientNode::renew_login(Now now) {
   maintain(now);
 }
 
-// Those that go come first then, and stay in the queue until each has its turn: a completion may
-// cancel others. Nothing else is taken from the queue meanwhile.
+// The requests that must leave are moved to the front, and each stays in the queue until its turn,
+// because a completion may cancel others. Nothing else is taken from the queue meanwhile.
 void ClientNode::on_topology(Now now) {
   queue_.bring_forward([this](const Request& request) { return !owner_.belongs(request); });
   const bool pumping = std::exchange(pumping_, true);

@@ -1,11 +1,11 @@
 #pragma once
 
-// ClientNode: one server. It puts requests on connections, ends them, and decides by a pure machine
-// (node/health.h) whether the node takes traffic. It is made of
+// ClientNode: one server. It puts requests on connections, ends them, and lets a pure state machine
+// (node/health.h) decide if the node takes traffic. Its parts:
 //
-//   RequestQueue   who waits for room, and how much of the window is taken
+//   RequestQueue   the requests that wait for room, and the use of the window
 //   SocketPool     the connections that requests share
-//   Prober         the connection that asks a node that is down whether it is back
+//   Prober         the connection that probes a node that is down
 //   Health         up, down, recovering
 //
 // A request is in one of three places: waiting (in the queue), submitted (on a socket), or done.
@@ -36,27 +36,27 @@ namespace sheaf::node {
 
 struct NodeSigns {
   NodeHealth health = NodeHealth::down;
-  unsigned outages = 0;  // how often the node went down
+  unsigned outages = 0;  // how often the node has gone down
 };
 
 class NodeOwner {
  public:
-  // Comes before the request's sink is notified.
+  // Called before the request's sink is notified.
   virtual void on_request_done(Request& request) = 0;
-  // A request was not sent, or a provisional one ended with its connection: true if the owner
-  // starts it elsewhere, else it fails.
+  // A request was not sent, or the connection of a provisional request ended. Returns true if the
+  // owner starts the request elsewhere; otherwise it fails.
   virtual bool reroute(Request& request, Now now) = 0;
-  // The server has not carried out a request, which has left its connection: the reply has a
-  // Redirect, and its views live during the call. Or the request is provisional, and this is not
-  // the value that it wants. True if the owner ends it, or starts it later, else it ends as
-  // refused. Not started from within the call.
+  // The server did not carry out a request, which has left its connection. The reply has a
+  // Redirect, and its views live during the call. Or the request is provisional, and this reply is
+  // not the value that it wants. Returns true if the owner ends the request or starts it later, but
+  // not within this call; otherwise it ends as refused.
   virtual bool redirect(Request&, const protocol::Reply&, Now) { return false; }
-  // Whether a request that waits on a node is still to go there.
+  // True if a request that waits on a node should still go there.
   virtual bool belongs(const Request&) const { return true; }
   // A connection of the pool is ready.
   virtual void on_connection_ready(unsigned /*node*/, Now) {}
-  // A connection of the pool that was ready is gone, and all that was on it has ended. Or it was
-  // disowned: then this comes once more when it is gone.
+  // A connection of the pool that was ready is gone, and all its requests have ended. For a
+  // connection that was disowned before, this is called once more when it is gone.
   virtual void on_connection_ended(std::uint64_t connection, Now now) = 0;
 
  protected:
@@ -72,48 +72,49 @@ class ClientNode final : private socket::ClientSocketOwner,
   ClientNode(const ClientNode&) = delete;
   ClientNode& operator=(const ClientNode&) = delete;
 
-  // Takes the request; may end it before it returns.
+  // Takes the request, and may end it before it returns.
   void start(Request& request, Now now);
-  // Its deadline has come. `late`: our own process was not running, the node is not to blame.
+  // The request's deadline has come. `late`: our own process was not running, so the node is not to
+  // blame.
   void expire(Request& request, bool late, Now now);
-  // Its submitter wants no answer any more; says nothing about the node.
+  // Its submitter no longer wants an answer. This says nothing about the node.
   void cancel(Request& request, Now now);
-  // Opens a connection if there is none, as if a request waited; not to a node that is down. The
-  // owner hears when one is ready, also if one is ready already. Those that were made until `stale`
-  // do not count: they take nothing more, and close when nothing is in flight on them.
+  // Opens a connection if the node has none, as for a waiting request, unless the node is down. The
+  // owner is notified when one is ready, even if one is ready already. Connections made until
+  // `stale` do not count: they take no more requests, and close when nothing is in flight on them.
   void connect(Now now, Deadline stale = Deadline{0});
-  // A ready socket with room, the least loaded one; empty if there is none now.
+  // The least loaded ready socket that has room; empty if no socket has room now.
   SocketLease acquire();
-  // A socket outside the pool; the caller owns it and receives its events. It does not count in the
-  // pool's bounds.
+  // Makes a socket outside the pool, which does not count in the pool's bounds. The caller owns it
+  // and receives its events.
   std::unique_ptr<socket::ClientSocket> create_unpooled(socket::ClientSocketOwner& owner, Now now);
-  // If it is no member, nothing is started on it, and it opens no connection; what is in flight
-  // goes on. If it is read from now on, or no longer, its connections take nothing more, and others
-  // are made in their place.
+  // Role::none: no request is started on the node, and it opens no connection; requests in flight
+  // continue. If the node becomes a replica or stops being one, its connections take no more
+  // requests and are replaced.
   void set_role(Role role, Now now);
-  // The sessions have another login. Connections that cannot go on with it are replaced, and finish
-  // what is in flight; what has waited after a failure is tried at once.
+  // The sessions have another login. Connections that cannot continue with it finish what is in
+  // flight and are replaced. Attempts that were waiting after a failure are made at once.
   void renew_login(Now now);
-  // The topology has changed. Waiting requests that no longer belong here are started elsewhere by
-  // the owner, or fail. If the node is not a member, its connections count as ended.
+  // The topology has changed. The owner starts waiting requests that no longer belong here
+  // elsewhere, or they fail. If the node is not a member, its connections count as ended.
   void on_topology(Now now);
-  // Nothing waits or is in flight.
+  // True if nothing waits or is in flight.
   bool idle() const noexcept { return queue_.empty() && pool_.idle(); }
 
-  // Ends every request and closes every socket; nothing may be started any more.
+  // Ends every request and closes every socket. Nothing may be started afterwards.
   void shut_down(Now now);
   // True once a node that was shut down has no socket left.
   bool empty() const noexcept { return pool_.empty() && prober_.empty(); }
 
   const NodeOptions& options() const noexcept { return options_; }
-  // Whether requests are taken; else they fail at once.
+  // True if requests are taken; otherwise they fail at once.
   bool usable() const noexcept { return health_.usable(); }
-  // What a request is to expect here; none if there is no connection to carry it.
+  // The latency that a request should expect here; nothing if no connection can carry it.
   std::optional<std::chrono::nanoseconds> expected_latency(Now now) const noexcept {
     if (!usable() || !pool_.any_ready()) return std::nullopt;
     return latency_.expected(queue_.in_flight() + queue_.size(), now);
   }
-  // What it was like a moment ago. Any thread.
+  // The state of a moment ago. Any thread.
   NodeSigns last_signs() const noexcept { return {reported_, outages_}; }
   NodeStats stats() const;
   std::vector<OperationMetrics> operations() const { return tallies_.snapshot(); }
@@ -166,7 +167,7 @@ class ClientNode final : private socket::ClientSocketOwner,
   std::atomic<NodeHealth> reported_ = NodeHealth::connecting;
   std::atomic<unsigned> outages_ = 0;
   EarliestTimer timer_;
-  NodeStats stats_;  // of requests
+  NodeStats stats_;  // about requests
   Tallies tallies_;
 };
 

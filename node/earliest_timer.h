@@ -1,8 +1,8 @@
 #pragma once
 
-// EarliestTimer: a timer for many deadlines, of which few come: most requests are answered long
-// before theirs. So it is only ever set to an earlier moment, and when it fires its user looks what
-// is due and sets it anew.
+// EarliestTimer: one timer for many deadlines that seldom come, because most requests are answered
+// long before theirs. So it is only moved to earlier times. When it fires, its user checks what is
+// due and sets it again.
 //
 // Thread rule: belongs to one lane.
 
@@ -16,7 +16,7 @@ class EarliestTimer {
  public:
   EarliestTimer(socket::Loop& loop, socket::TimerSink& sink) : timer_(loop.timer(sink)) {}
 
-  // It fires by then.
+  // Makes it fire at `at` or earlier.
   void need(Deadline at) {
     if (at < at_) set(at);
   }
@@ -24,7 +24,7 @@ class EarliestTimer {
     at_ = at;
     timer_->set(at);
   }
-  // It has fired: nothing is set.
+  // It has fired, so no time is set.
   void clear() noexcept { at_ = never; }
   void cancel() { timer_->cancel(); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // What the client believes about one node, and what to do about it: a state machine. Inputs and
-// time come in, actions are pulled.
+// time go in; the caller pulls actions.
 //
 //   state        input                                        next
 //   connecting   ready, answer                                up
@@ -19,13 +19,13 @@
 //                probe failed                                 down
 //   recovering   as up; after the ramp of 2 s                 up
 //
-// A time-out counts only if nothing at all came over that connection since the request was sent,
-// the silence has lasted 250 ms, and we were not paused ourselves. A failed connect does not count
-// if the node has answered somebody since that attempt began (it may have a limit on connections).
-// A node that goes down again within 10 s of its return needs one good answer more each time (2 to
-// 5), so that one that flaps is held back, yet every return is served within 1.2 s. A probe
-// interval measured from start to start, with probes that give up by then, means that a request
-// swallowed by a dead link delays the next probe no longer than an answer would.
+// A time-out counts only if nothing at all arrived over that connection after the request was sent,
+// the silence has lasted 250 ms, and our own process was not paused. A failed connect does not
+// count if the node has answered any connection since the attempt began (the node may limit
+// connections). A node that goes down again within 10 s of its return needs one more good answer
+// each time (2 to 5). This holds back a node that flaps, yet every return is served within 1.2 s.
+// Probe intervals run from start to start, and a probe gives up within its interval, so a request
+// that a dead link swallows delays the next probe no longer than an answer would.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 // Thread rule: belongs to one lane.
@@ -44,21 +44,21 @@ struct HealthOptions {
   std::chrono::nanoseconds silence = std::chrono::milliseconds(250);
   std::chrono::nanoseconds first_probe = std::chrono::milliseconds(250);
   std::chrono::nanoseconds probe_interval = std::chrono::milliseconds(500);
-  // While the node refuses us for good (wrong password): asking often only fills its log.
+  // While the node refuses us permanently (wrong password): frequent attempts only fill its log.
   std::chrono::nanoseconds refused_interval = std::chrono::seconds(5);
   std::chrono::nanoseconds confirm_interval = std::chrono::milliseconds(100);
   std::chrono::nanoseconds ramp = std::chrono::seconds(2);
   std::chrono::nanoseconds stable = std::chrono::seconds(10);
   unsigned answers = 2;       // good answers in a row before the node is used again
-  unsigned most_answers = 5;  // the same for a node that flaps
+  unsigned most_answers = 5;  // the limit for a node that flaps
 };
 
 enum class HealthAction : std::uint8_t {
   none,
-  start_probe,   // ask once outside the pool: over the open probe connection or a new one; report
+  start_probe,   // ask once outside the pool, over the open probe connection or a new one; report
                  // through on_probe_result within probe_timeout()
   connect_pool,  // the node answers: connect now, without backoff
-  drop_pool      // the node is down: nothing of the pool is worth keeping
+  drop_pool      // the node is down: no connection of the pool is worth keeping
 };
 
 class Health {
@@ -69,17 +69,17 @@ class Health {
   // Inputs.
   void on_ready(Now now) noexcept;   // the handshake of a pooled connection is done
   void on_answer(Now now) noexcept;  // any definite reply over the pool, errors included
-  // A request over the pool ended by its deadline. `sent`: when it was submitted to the connection;
-  // `last_received`: when anything last came over that connection; `late`: our own process did not
-  // run.
+  // A request over the pool reached its deadline. `sent`: when it was submitted to the connection;
+  // `last_received`: when anything last arrived over that connection; `late`: our own process did
+  // not run.
   void on_timeout(Deadline sent, Deadline last_received, bool late, Now now) noexcept;
-  // An attempt of the pool, begun at `started`, failed. `permanent`: soon trying again is useless.
+  // An attempt of the pool, begun at `started`, failed. `permanent`: a retry soon is useless.
   void on_connect_failed(Deadline started, bool permanent, Now now) noexcept;
-  // There is another login: a node that is down is asked at once.
+  // The login has changed: a node that is down is probed at once.
   void on_new_login(Now now) noexcept;
   void on_probe_result(bool good, bool permanent, Now now) noexcept;
 
-  // Outputs. Call next_action() after each input and at poll_deadline(), until it says none.
+  // Outputs. After each input and at poll_deadline(), call next_action() until it returns none.
   HealthAction next_action(Now now) noexcept;
   Deadline poll_deadline() const noexcept;
 
@@ -105,14 +105,14 @@ class Health {
   State state_ = State::connecting;
   Deadline since_{0};
   Deadline last_answer_{-1};
-  // Time-outs in a row that count, and since when nothing has come.
+  // The consecutive time-outs that count, and the start of the silence.
   unsigned timeouts_ = 0;
   Deadline silent_since_ = never;
   // Recovery.
   Deadline next_probe_ = never;
   Deadline probe_started_{0};
   bool probing_ = false;
-  bool asks_again_ = false;  // at once, if the probe that is out fails
+  bool asks_again_ = false;  // probe again at once if the current probe fails
   unsigned answers_ = 0;
   unsigned needed_;
   Deadline returned_ = never;  // when the node last came back; never: it has not been down

@@ -1,7 +1,7 @@
 #pragma once
 
-// HealthHistory: the latest changes of a node's health, as a clause for whoever asks why a request
-// has failed: "is down since 1.20 s (Connection refused), before that up for 35 s".
+// HealthHistory: the latest changes of a node's health, as a clause that explains why a request
+// failed: "is down since 1.20 s (Connection refused), before that up for 35 s".
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -18,9 +18,9 @@ namespace sheaf::node {
 
 class HealthHistory {
  public:
-  // The node has another health; `text`: why, empty if nobody knows.
+  // The node's health has changed; `text` is the cause, empty if unknown.
   void note(NodeHealth health, std::string_view text, Now now);
-  // Lives until the next call. Made once for each turn.
+  // Valid until the next call. Made once per turn.
   std::string_view text(Now now);
 
  private:
@@ -33,7 +33,7 @@ class HealthHistory {
 
   std::array<Change, most> changes_;  // the latest first
   std::size_t count_ = 0;
-  std::string text_;  // for all that fail in one turn; empty: to be made
+  std::string text_;  // for all requests that fail in one turn; empty: not made yet
   Deadline text_at_{0};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// LastFailure: why the last connection of a node failed or ended. Users read it in the `not_sent`
+// LastFailure: why the last connection of a node failed or ended. Users see it in the `not_sent`
 // errors of requests while the node is down.
 //
 // Pure: no socket, clock, entropy, thread or callback.

@@ -1,12 +1,12 @@
 #pragma once
 
-// Latency: how long a node takes to answer, and what a request to it is to expect. For the choice
-// among nodes that can all answer.
+// Latency: how long a node takes to answer, and how long a new request should expect to take. It
+// serves the choice among nodes that can all answer.
 //
-// The mean follows each answer by an eighth of the difference. A request that was given up counts
-// until the next answer, if it took longer. For a choice either is halved for every second since: a
-// node that was slow is asked again after a while, for nobody else would notice that it no longer
-// is. One that has never answered is expected to be fast.
+// Each answer moves the mean by an eighth of the difference. A request that was given up counts
+// until the next answer if it took longer. The expectation is halved for every second since the
+// latest sample, so that a node that was slow gets requests again; otherwise nothing would show
+// that it has recovered. A node that has never answered is expected to be fast.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -26,13 +26,13 @@ class Latency {
     given_up_ = {};
     since_ = now.mono;
   }
-  // Nobody waits any longer for the answer to a request that was sent so long ago.
+  // A request was given up after it had waited this long.
   void on_timeout(std::chrono::nanoseconds waited, Now now) noexcept {
     given_up_ = std::max(given_up_, waited);
     since_ = now.mono;
   }
   std::chrono::nanoseconds mean() const noexcept { return mean_; }
-  // With so many operations in flight before it.
+  // What a request should expect with this many operations in flight before it.
   std::chrono::nanoseconds expected(std::uint64_t in_flight, Now now) const noexcept {
     const auto silence = std::chrono::floor<std::chrono::seconds>(now.mono - since_).count();
     const auto halvings = std::clamp<std::int64_t>(silence, 0, most_halvings);
@@ -43,11 +43,11 @@ class Latency {
 
  private:
   static constexpr std::int64_t most_halvings = 40;
-  static constexpr std::uint64_t most_in_flight = 65'535;  // of an option: no overflow
+  static constexpr std::uint64_t most_in_flight = 65'535;  // an upper bound: no overflow
 
   std::chrono::nanoseconds mean_{0};
   std::chrono::nanoseconds given_up_{0};  // since the last answer
-  Deadline since_{0};                     // when the latest of both came
+  Deadline since_{0};                     // when the latest of both was recorded
 };
 
 }  // namespace sheaf::node

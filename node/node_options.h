@@ -1,6 +1,6 @@
 #pragma once
 
-// What a node is made from: its options and the parts that it shares with the other nodes of its
+// What a node is made from: its options, and the parts that it shares with the other nodes of its
 // lane.
 
 #include <memory>
@@ -13,11 +13,11 @@
 
 namespace sheaf::node {
 
-// What a node is in its cluster.
+// The role of a node in its cluster.
 enum class Role : std::uint8_t {
   primary,  // takes every request
-  replica,  // copies another and is only read (SessionFactory::make_reader)
-  none      // no member
+  replica,  // copies another node and is only read (SessionFactory::make_reader)
+  none      // not a member
 };
 
 struct NodeOptions {
@@ -26,22 +26,22 @@ struct NodeOptions {
   unsigned index = 0;  // in the topology
   std::uint32_t weight = 1;
   std::chrono::milliseconds connect_timeout{500};
-  // The first attempt may take as long as an operation may: to fail the requests that wait for it
-  // any sooner would help nobody.
+  // The first attempt may take as long as an operation, because failing the waiting requests
+  // earlier would help no caller.
   std::chrono::milliseconds first_connect_timeout{1'000};
   PoolBounds pool;
   Role role = Role::primary;
-  // Answers name their connection: what they say may mean nothing on another one.
+  // Answers name their connection, because their meaning may be limited to it.
   bool names_connections = true;
   std::uint32_t max_in_flight = 1'024;
   std::uint64_t max_bytes_in_flight = 8u << 20;
   std::uint32_t max_waiting = 65'536;
-  // Counts the connections of all nodes that are made from copies of these options. So no number is
+  // Counts the connections of all nodes made from copies of these options, so that no number is
   // used again when an index is.
   std::shared_ptr<std::uint64_t> connections = std::make_shared<std::uint64_t>(0);
 };
 
-// All of them outlive the node.
+// All of them must outlive the node.
 struct NodeParts {
   socket::Loop& loop;
   socket::Dialer& dialer;

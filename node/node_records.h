@@ -14,18 +14,18 @@
 
 namespace sheaf::node {
 
-// A request that did not get the answer it asked for.
+// The record of a request that did not get the answer it asked for.
 LogRecord record_of(const Request& request, const socket::Completion& completion,
                     const EventLog& log);
 
-// What the observer hears of a request that has ended.
+// The event that the observer gets for a request that has ended.
 RequestEvent event_of(const Request& request, const socket::Completion& completion,
                       const socket::Endpoint& server);
 
-// The node's health has changed. `failure`: why it is down, if anything is known.
+// The record of a change of the node's health. `failure`: why it is down, if known.
 LogRecord record_of(std::string_view node, NodeHealth health, std::string_view failure);
 
-// A certificate ends soon, as `text` says.
+// The record of a certificate that expires soon, as `text` says.
 LogRecord record_of_certificate(std::string_view node, std::string text);
 
 }  // namespace sheaf::node

@@ -11,7 +11,7 @@ bool is_idle(const SocketFacts& socket) noexcept {
   return socket.ready && !socket.retired && socket.in_flight == 0 && socket.leases == 0;
 }
 
-// Ends stuck sockets; returns how many stay.
+// Ends stuck sockets and returns how many remain.
 unsigned end_busy(std::span<const SocketFacts> sockets, const PoolBounds& bounds, Now now,
                   PoolPlan& plan) {
   unsigned live = 0;
@@ -27,7 +27,7 @@ unsigned end_busy(std::span<const SocketFacts> sockets, const PoolBounds& bounds
   return live;
 }
 
-// Closes idle sockets beyond the lower bound; returns how many.
+// Closes idle sockets beyond the lower bound and returns how many.
 unsigned close_idle(std::span<const SocketFacts> sockets, const PoolBounds& bounds, Now now,
                     PoolPlan& plan) {
   unsigned ready = 0;

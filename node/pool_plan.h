@@ -1,7 +1,8 @@
 #pragma once
 
-// What to do with the sockets of a node's pool: which have been idle too long, which are stuck, how
-// many to open. A function of what is known about each socket; ClientNode carries it out.
+// Decides what to do with the sockets of a node's pool: which have been idle too long, which are
+// stuck, and how many to open. It is a function of the facts about each socket; ClientNode carries
+// the plan out.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 
@@ -20,8 +21,8 @@ struct SocketFacts {
   Deadline busy_since = never;  // when its oldest request was submitted; never: none
   unsigned in_flight = 0;
   unsigned leases = 0;
-  std::size_t room = 0;  // requests it takes now
-  bool retired = false;  // it takes none, and another is wanted in its place
+  std::size_t room = 0;  // requests that it takes now
+  bool retired = false;  // takes no requests, and needs a replacement
 };
 
 struct PoolBounds {
@@ -40,13 +41,13 @@ enum class Verdict : std::uint8_t {
 struct PoolPlan {
   std::vector<Verdict> verdicts;  // one for each socket, in the order given
   unsigned create = 0;            // sockets to open now, backoff permitting
-  Deadline next = never;          // when time alone may change the plan
+  Deadline next = never;          // when the plan may change without an event
 };
 
-// `waiting`: requests that found no room. They call for one more socket at a time, up to the upper
-// bound, and none while another is still connecting. `plan` is reused, so that planning costs no
-// allocation. Idle sockets beyond the lower bound go, the longest idle first; sockets that are
-// still connecting do not count for that bound.
+// `waiting`: requests that found no room. They open one more socket at a time, up to the upper
+// bound, and none while another is connecting. `plan` is reused, so that planning does not
+// allocate. Idle sockets beyond the lower bound are closed, the longest idle first; sockets that
+// are still connecting do not count for that bound.
 void plan_pool(std::span<const SocketFacts> sockets, const PoolBounds& bounds, std::size_t waiting,
                Now now, PoolPlan& plan);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Prober: asks a node that is down, over a connection of its own, whether it is back. No request of
-// a user is ever spent on that.
+// Prober: asks a node that is down if it is back, over a connection of its own. It never uses a
+// user's request for that.
 //
 // | state           | input                  | then                                    | next    |
 // |-----------------|------------------------|-----------------------------------------|---------|
@@ -12,7 +12,8 @@
 // | dialing, asking | all else, or deadline  | closes, reports a bad result            | idle    |
 // | any             | close()                | closes, reports nothing                 | idle    |
 //
-// A connection is kept between good answers only: after a failure a reply may still be on its way.
+// A connection is kept only between good answers, because after a failure a reply may still be on
+// its way.
 //
 // Thread rule: belongs to one lane.
 
@@ -27,8 +28,9 @@ namespace sheaf::node {
 
 class ProberOwner {
  public:
-  // `good`: the node has answered. Else `why` says how the connection ended; it is null if it has
-  // not ended: the answer was bad or did not come in time. The owner may ask() again at once.
+  // `good`: the node has answered. Otherwise `why` says how the connection ended. It is null if the
+  // connection has not ended: the answer was bad or did not come in time. The owner may ask() again
+  // at once.
   virtual void on_probe_result(bool good, const protocol::CloseReason* why, Now now) = 0;
 
  protected:
@@ -42,15 +44,15 @@ class Prober final : private socket::ClientSocketOwner, private socket::RequestS
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // Nothing is being asked now. The report comes by `deadline`, if on_deadline() is called then.
+  // No probe may be in progress. The result comes by `deadline`, if on_deadline() is called then.
   void ask(Deadline deadline, Now now);
-  // When the question under way has failed; `never` if there is none.
+  // When the current probe fails; `never` if there is no probe.
   Deadline deadline() const noexcept { return deadline_; }
   void on_deadline(Now now);
-  // Another login holds: a connection that cannot go on with it is not kept.
+  // The login has changed: a connection that cannot continue with it is not kept.
   void renew_login(Now now);
   void close(Now now);
-  // No connection is left.
+  // True if no connection is left.
   bool empty() const noexcept { return socket_ == nullptr && closing_.empty(); }
   void add_to(NodeStats& stats) const;
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// RequestQueue: the requests of a node that wait for room, in the order of their start, and how
-// much of the node's window the requests on its connections take.
+// RequestQueue: the requests of a node that wait for room, in the order of their start, and the
+// part of the node's window that its requests in flight take.
 //
 //   waiting --next()--> admitted (counted in the window) --release()--> gone
 //
-// It asks nothing of a connection and keeps no time. Thread rule: one thread at a time. Lifetime:
-// it borrows the requests.
+// It uses no connection and no clock. Thread rule: one thread at a time. Lifetime: it borrows the
+// requests.
 
 #include <cstdint>
 
@@ -27,17 +27,17 @@ class RequestQueue {
   explicit RequestQueue(const QueueBounds& bounds) noexcept
       : bounds_(bounds), window_(bounds.max_in_flight, bounds.max_bytes) {}
 
-  // Those that wait.
+  // The waiting requests.
   bool empty() const noexcept { return waiting_.empty(); }
   unsigned size() const noexcept { return waiting_.size(); }
   bool contains(const Request& request) const noexcept { return waiting_.contains(request); }
   Request* front() const noexcept { return static_cast<Request*>(waiting_.front()); }
-  // False: as many wait as may.
+  // Returns false if the queue is full.
   bool push(Request& request) noexcept;
   void remove(Request& request) noexcept { waiting_.remove(request); }
   Request* pop() noexcept { return static_cast<Request*>(waiting_.pop_front()); }
 
-  // Those for which `goes_first` holds come before the others; else the order stays.
+  // Moves the requests for which `goes_first` is true to the front; otherwise the order is kept.
   template <class Condition>
   void bring_forward(const Condition& goes_first) {
     IntrusiveList<socket::Request> first;
@@ -48,7 +48,7 @@ class RequestQueue {
     while (socket::Request* const request = others.pop_front()) waiting_.push_back(*request);
   }
 
-  // The window. Those that are in it stay when it is narrowed.
+  // The window. Requests that are in it stay when it is narrowed.
   bool has_room_for(const Request& request) const noexcept {
     return window_.fits(request.cost(), request.width());
   }
@@ -56,7 +56,7 @@ class RequestQueue {
   void release(const Request& request) noexcept {
     window_.release(request.cost(), request.width());
   }
-  // Opens it for at most so many operations; bytes as ever.
+  // Limits the window to this many operations; its limit in bytes stays.
   void narrow(std::uint64_t operations) noexcept {
     window_.set_bounds(operations, bounds_.max_bytes);
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// SocketLease: a pooled socket on loan. Move-only; its end gives the socket back.
+// SocketLease: a pooled socket on loan. It is move-only, and its destructor gives the socket back.
 //
 // Lifetime: ends before the pool that lent it. Thread rule: under the lane's baton.
 

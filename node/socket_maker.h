@@ -1,9 +1,9 @@
 #pragma once
 
-// SocketMaker: makes all connections to one node, those of its pool, of its prober and of watch
-// lines, and gives each a number that is never used again.
+// SocketMaker: makes all connections to one node (for its pool, its prober and watch lines) and
+// gives each a number that is never used again.
 //
-// Lifetime: outlived by the options and parts it is made from. Thread rule: belongs to one lane.
+// Lifetime: the options and parts must outlive it. Thread rule: belongs to one lane.
 
 #include <memory>
 
@@ -17,10 +17,10 @@ class SocketMaker {
   SocketMaker(const NodeOptions& options, const NodeParts& parts) noexcept
       : options_(options), parts_(parts) {}
 
-  // Begins to dial. The session must be ready within `timeout`.
+  // Starts to dial. The session must be ready within `timeout`.
   std::unique_ptr<socket::ClientSocket> make(socket::ClientSocketOwner& owner,
                                              std::chrono::nanoseconds timeout, Now now);
-  // The same for the node's pool: of a node that is only read, to be read.
+  // The same for the node's pool; on a replica the session is made for reading.
   std::unique_ptr<socket::ClientSocket> make_pooled(socket::ClientSocketOwner& owner,
                                                     std::chrono::nanoseconds timeout, Now now);
   // The node to which a connection leads.

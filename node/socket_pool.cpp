@@ -12,8 +12,8 @@ using socket::ClientSocket;
 
 namespace {
 
-// A connection that goes another way than the one before need not wait. But who is given a new
-// login for each attempt, and all of them wrong, finds a new way for ever.
+// An attempt that negotiates differently from the last one need not wait. But a client that gets a
+// new login for each attempt, all of them wrong, would do so forever.
 constexpr unsigned most_ways = 4;
 
 }  // namespace

@@ -1,11 +1,10 @@
 #pragma once
 
-// SocketPool: the connections of a node that its requests share. It opens and closes them as the
-// pool plan says, waits between attempts as the backoff says, and picks the one that carries a
-// request.
+// SocketPool: the connections of a node that its requests share. It opens and closes them by the
+// pool plan, waits between attempts by the backoff, and picks the connection for each request.
 //
-// A socket may be lent many times at once. When the last loan ends and the socket is not as good as
-// new, it is closed, never kept.
+// A socket may be lent many times at once. If it is not as good as new when the last loan ends, it
+// is closed, never kept.
 //
 // Thread rule: belongs to one lane.
 
@@ -22,7 +21,7 @@
 
 namespace sheaf::node {
 
-// What the node asks of its pool now.
+// What the node needs from its pool now.
 struct PoolNeeds {
   std::size_t waiting = 0;  // requests that found no room
   bool usable = true;       // false: no connection is opened
@@ -31,47 +30,50 @@ struct PoolNeeds {
 
 class SocketPool {
  public:
-  // `owner` hears of every socket of the pool and passes the ends on to on_closed().
+  // `owner` receives the events of every socket of the pool, and must pass each end on to
+  // on_closed().
   SocketPool(const PoolBounds& bounds, SocketMaker& maker, socket::Loop& loop,
              socket::ClientSocketOwner& owner, const Seed& seed)
       : bounds_(bounds), maker_(maker), loop_(loop), owner_(owner), random_(seed) {}
   SocketPool(const SocketPool&) = delete;
   SocketPool& operator=(const SocketPool&) = delete;
 
-  // The ready socket with room that carries the fewest requests; null if there is none.
+  // The ready socket with room that carries the fewest requests; null if no socket has room.
   socket::ClientSocket* least_loaded() const;
-  // The socket that shall carry a request; null if it has no room now. While the pool stays as it
-  // is, each key has one connection, so that operations on a key leave in the order of their start.
+  // The socket that should carry a request; null if it has no room now. While the pool does not
+  // change, each key has one connection, so that operations on a key are sent in the order of their
+  // start.
   socket::ClientSocket* socket_for(const Request& request) const;
-  // Whether the request is bound to a connection that is no longer there.
+  // True if the request is bound to a connection that has ended.
   bool has_lost(const Request& request) const;
   bool any_ready() const noexcept;
   std::vector<std::uint64_t> ready_connections() const;
-  // Of the server, as the latest connection that is ready was shown it; on the wall clock.
+  // When the server's certificate expires, by the wall clock, as the latest ready connection was
+  // shown it.
   std::optional<std::chrono::milliseconds> certificate_end() const;
-  // Nothing is in flight, and nothing is lent.
+  // True if nothing is in flight and nothing is lent.
   bool idle() const noexcept;
 
   void lend(socket::ClientSocket& socket) noexcept { ++socket.leases; }
   void give_back(socket::ClientSocket& socket) noexcept;
 
-  // Closes what has been idle or busy for too long and opens what is needed. The pool is to be
-  // looked at again at the moment that is returned, or earlier.
+  // Closes what has been idle or busy for too long and opens what is needed. Returns when to call
+  // it again at the latest.
   Deadline maintain(const PoolNeeds& needs, Now now);
-  // Opens a connection if there is none and the backoff allows one now.
+  // Opens a connection if the pool has none and the backoff allows one now.
   void open_first(const PoolNeeds& needs, Now now);
-  // Ready sockets that were made until `stale` carry nothing more, but for requests that are bound
-  // to them, and close when nothing is lent any more.
+  // Retires ready sockets made until `stale`: they carry nothing more except requests that are
+  // bound to them, and close when nothing is lent any more.
   void retire_ready(Deadline stale, Now now);
-  // The same of all that there are; those that are not ready yet close at once.
+  // Retires all sockets; those that are not ready yet close at once.
   void retire_all(Now now);
-  // Another login holds: what cannot go on with it retires.
+  // The login has changed: retires connections that cannot continue with it.
   void renew_login(Now now);
-  // The next attempt to connect need not wait: something has shown that the node answers.
+  // The next attempt to connect need not wait, because something has shown that the node answers.
   void skip_backoff(Now now) noexcept;
   // A socket of the pool has become ready.
   void on_ready(Now now) noexcept;
-  // A socket of the pool has ended: it is the caller's now.
+  // A socket of the pool has ended: returns it to the caller, who now owns it.
   std::unique_ptr<socket::ClientSocket> on_closed(const socket::ClientSocket& socket,
                                                   const protocol::CloseReason& why, Now now);
   void close_all(Now now);
@@ -92,15 +94,15 @@ class SocketPool {
   socket::ClientSocketOwner& owner_;
   Random random_;
   Backoff backoff_;
-  Deadline reconnect_at_{0};  // no attempt to connect before
-  unsigned other_ways_ = 0;   // that were gone since a connection was ready
+  Deadline reconnect_at_{0};  // no attempt to connect before this
+  unsigned other_ways_ = 0;   // new ways tried since a connection was last ready
   std::vector<std::unique_ptr<socket::ClientSocket>> sockets_;
   std::vector<SocketFacts> facts_;
   PoolPlan plan_;
   SocketTotals totals_;
 };
 
-// Whether a connection ended by the fault of the node or of the way to it.
+// True if a connection ended because of the node or the network.
 inline bool is_failure(const protocol::CloseReason& why) noexcept {
   return !why.renegotiates && why.reason != Reason::closed && why.reason != Reason::node_down;
 }

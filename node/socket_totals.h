@@ -1,6 +1,6 @@
 #pragma once
 
-// SocketTotals: what the connections of one kind have counted, those that have ended included.
+// SocketTotals: the counters of one kind of connections, including those that have ended.
 //
 // Thread rule: a plain value.
 
@@ -13,7 +13,7 @@ namespace sheaf::node {
 struct SocketTotals {
   std::uint64_t connects = 0;          // became ready
   std::uint64_t connect_failures = 0;  // ended before they were ready
-  std::uint64_t lost = 0;              // were ready and ended other than by us
+  std::uint64_t lost = 0;              // were ready, and were not ended by us
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t late_replies = 0;

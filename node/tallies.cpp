@@ -41,7 +41,7 @@ void Tallies::on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcep
       break;
     case Outcome::unsupported:
     case Outcome::invalid:
-      break;  // the caller's own mistakes say nothing about the node
+      break;  // the caller's mistakes say nothing about the node
   }
 }
 

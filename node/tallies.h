@@ -1,6 +1,6 @@
 #pragma once
 
-// Tallies: how the requests of a node ended, by operation, and how long their answers took.
+// Tallies: counts how a node's requests ended, by operation, and how long the answers took.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,8 +22,8 @@ class Tallies {
  public:
   using Verb = protocol::Verb;
 
-  // A request was answered, for so many keys that had no answer of their own; those of a get_many
-  // are absent.
+  // A request was answered. `keys` counts those without an answer of their own; for a get_many
+  // these are absent.
   void on_answer(Verb verb, protocol::Status status, std::uint32_t keys,
                  std::chrono::nanoseconds trip) {
     Tally& tally = of(verb);
@@ -34,11 +34,11 @@ class Tallies {
     }
     tally.round_trip.record(trip);
   }
-  // A key of a batch was answered by itself.
+  // One key of a batch was answered.
   void on_item(Verb verb, protocol::Status status) { count(of(verb), status, 1); }
   void on_failure(Verb verb, Outcome outcome, std::uint32_t keys) noexcept;
 
-  // Those that there were.
+  // Only the operations that were used.
   std::vector<OperationMetrics> snapshot() const;
 
  private:
@@ -60,10 +60,10 @@ class Tallies {
   std::array<Tally, verbs> tallies_;
 };
 
-// What metrics and traces call it: "get_many".
+// The name in metrics and traces: "get_many".
 std::string operation_name(protocol::Verb verb);
 
-// Adds what other connections to the same node have counted.
+// Adds the counts of other connections to the same node.
 void add(std::vector<OperationMetrics>& to, const std::vector<OperationMetrics>& from);
 
 }  // namespace sheaf::node

@@ -13,7 +13,7 @@ using socket::Completion;
 
 namespace {
 
-// Time that our own process slept through says nothing about the server.
+// If our own process was paused longer than this, silence says nothing about the server.
 constexpr std::chrono::milliseconds own_pause{50};
 
 BackoffOptions backoff_options(const WatchLineOptions& options) {
@@ -172,9 +172,9 @@ void WatchLine::on_socket_closed(ClientSocket& socket, const CloseReason& why, N
   }
 }
 
-// ---- the pulse
+// ---- heartbeat
 
-// When something is to be done about a connection that is up.
+// When a connection that is up next needs attention.
 Deadline WatchLine::next_beat() const {
   if (!up()) return never;
   const auto since = [&](Deadline start) { return std::max(start, excused_); };

@@ -1,8 +1,8 @@
 #pragma once
 
-// WatchLine: the one connection of a node on which keys are watched. It is not of the pool, so that
-// neither requests nor the pool's rules end it; it is there while somebody needs it, comes back by
-// itself, and notices by itself when the server has gone silent.
+// WatchLine: the one connection of a node on which keys are watched. It is outside the pool, so
+// that neither requests nor the pool's rules end it. It exists while it is needed, reconnects by
+// itself, and detects by itself that the server has gone silent.
 //
 // | state   | what happens                        | then                            | next    |
 // |---------|-------------------------------------|---------------------------------|---------|
@@ -14,10 +14,10 @@
 // | waiting | renew_login()                       | dials                           | dialing |
 // | any     | leave(), and `linger` later         | closes                          | closed  |
 //
-// A connection says nothing when it dies in silence (a cable, a stopped server). So after `quiet`
-// without an answered request the protocol's no-op is asked; without a byte for `silence` after
-// that, or with any request unanswered for `answer`, the connection is ended: a silent cut is
-// noticed `quiet + silence` after it at the latest.
+// A connection can die without a sign (a cut cable, a stopped server). Therefore the line sends the
+// protocol's no-op after `quiet` without an answered request. It ends the connection if no byte
+// arrives for `silence` after that, or if any request stays unanswered for `answer`. So a silent
+// cut is detected within `quiet + silence`.
 //
 // Thread rule: belongs to one lane.
 
@@ -33,8 +33,8 @@ struct WatchLineOptions {
   std::chrono::nanoseconds silence = std::chrono::seconds(1);
   std::chrono::nanoseconds answer = std::chrono::seconds(5);
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
-  // The longest wait between attempts to connect; after a refusal for good (a wrong password) every
-  // wait is `refused`.
+  // The longest wait between attempts to connect. After a permanent refusal (a wrong password)
+  // every wait is `refused`.
   std::chrono::nanoseconds most_wait = std::chrono::seconds(1);
   std::chrono::nanoseconds refused = std::chrono::seconds(30);
 };
@@ -43,10 +43,11 @@ class WatchLineOwner {
  public:
   // A new connection, on which nothing is watched yet.
   virtual void on_line_up(Now now) = 0;
-  // A request was answered: there is room again.
+  // A request was answered, so there is room again.
   virtual void on_line_room(Now now) = 0;
   virtual void on_line_notification(const protocol::Notification& notification, Now now) = 0;
-  // What was on the connection has ended. `proof`: all that the server sent before was received.
+  // Everything on the connection has ended. `proof`: everything that the server sent before was
+  // received.
   virtual void on_line_down(Now proof, Now now) = 0;
   virtual void on_line_failed(const protocol::CloseReason& why, Now now) = 0;
 
@@ -58,30 +59,30 @@ class WatchLine final : private socket::ClientSocketOwner,
                         private socket::TimerSink,
                         private socket::RequestSink {
  public:
-  // The node outlives it.
+  // The node must outlive it.
   WatchLine(ClientNode& node, socket::Loop& loop, WatchLineOwner& owner, Seed seed,
             const WatchLineOptions& options = {});
   ~WatchLine();
   WatchLine(const WatchLine&) = delete;
   WatchLine& operator=(const WatchLine&) = delete;
 
-  void open(Now now);   // it is needed
-  void leave(Now now);  // not any more; nothing is in flight
-  // The sessions have another login: a connection that cannot go on with it is made anew, and an
+  void open(Now now);   // the line is needed
+  void leave(Now now);  // it is not needed any more; nothing is in flight
+  // The sessions have another login. A connection that cannot continue with it is replaced, and an
   // attempt that waits is made at once.
   void renew_login(Now now);
-  // Ends what is in flight, closes; nothing follows but empty().
+  // Ends what is in flight and closes. Only empty() may be called afterwards.
   void shut_down(Now now);
   bool empty() const noexcept { return socket_ == nullptr && retiring_.empty(); }
 
-  // How many requests it takes now.
+  // The number of requests that it takes now.
   std::size_t room() const;
-  // On success the request ends through its sink; until then it stays where it is. Its deadline is
-  // set here.
+  // On success the request ends through its sink; until then it must not move. The line sets the
+  // request's deadline.
   std::expected<void, protocol::LocalError> submit(socket::Request& request, Now now);
 
   bool up() const noexcept { return state_ == State::up; }
-  // While it is up: all that the server sent before was received.
+  // While it is up: everything that the server sent before this was received.
   Now proof() const noexcept { return proof_; }
   const std::string& identity() const noexcept { return node_.options().identity; }
 
@@ -98,7 +99,7 @@ class WatchLine final : private socket::ClientSocketOwner,
   void on_socket_closed(socket::ClientSocket& socket, const protocol::CloseReason& reason,
                         Now now) override;
   void on_timer(Now now) override;
-  void on_done(socket::Request&, const socket::Completion&) override {}  // of the probe
+  void on_done(socket::Request&, const socket::Completion&) override {}  // for the probe
 
   void dial(Now now);
   void close(Now now);
@@ -116,9 +117,9 @@ class WatchLine final : private socket::ClientSocketOwner,
   bool shut_down_ = false;
   Deadline redial_at_ = never;
   Deadline leave_at_ = never;
-  Now proof_;                    // when the latest request that was answered had been sent
-  Deadline excused_{0};          // our own process was not running before
-  Deadline probe_sent_ = never;  // never: none is out
+  Now proof_;                    // when the latest answered request had been sent
+  Deadline excused_{0};          // until then our own process was not running
+  Deadline probe_sent_ = never;  // never: no probe is in flight
   socket::Request probe_;
   std::unique_ptr<socket::ClientSocket> socket_;
   std::vector<std::unique_ptr<socket::ClientSocket>> retiring_;

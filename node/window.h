@@ -1,7 +1,7 @@
 #pragma once
 
-// Bounds what is in flight to a node, in requests and in bytes. What is larger than a bound is
-// admitted when it is alone, so that a big value, or a request of many keys, can always be sent.
+// Bounds what is in flight to a node, in requests and in bytes. A request larger than a bound is
+// admitted when it is alone, so that a big value or a request with many keys can always be sent.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 // Thread rule: one thread at a time.
@@ -16,13 +16,14 @@ class Window {
   Window(std::uint64_t max_count, std::uint64_t max_bytes) noexcept
       : max_count_(max_count), max_bytes_(max_bytes) {}
 
-  // Takes room for `count` requests of `bytes` together; false and no change if there is none.
+  // Takes room for `count` requests of `bytes` together. Returns false, and takes nothing, if they
+  // do not fit.
   bool admit(std::size_t bytes, std::uint32_t count = 1) noexcept;
   // True if admit() would succeed.
   bool fits(std::size_t bytes, std::uint32_t count = 1) const noexcept;
   // Gives back what admit() took.
   void release(std::size_t bytes, std::uint32_t count = 1) noexcept;
-  // New bounds; what is in flight stays, and nothing is admitted until it fits again.
+  // Sets new bounds. Requests in flight stay, and nothing is admitted until it fits again.
   void set_bounds(std::uint64_t max_count, std::uint64_t max_bytes) noexcept;
 
   std::uint64_t count() const noexcept { return count_; }

@@ -9,8 +9,8 @@
 namespace sheaf::socket {
 namespace {
 
-// So many operations are written before the turn is over: the server works on the first of a large
-// batch while we spell the rest.
+// After this many operations a burst is written before the turn ends, so that the server works on
+// the first part of a large batch while the rest is encoded.
 constexpr unsigned burst_size = 128;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::expected<void, protocol::LocalError> ClientSocket::submit(Request& request,
   if (by_slot_.size() <= ticket->slot) by_slot_.resize(ticket->slot + 1);
   by_slot_[ticket->slot] = &request;
   requests_.push_back(request);
-  if (unwritten_ == 0) loop_.defer(*this);  // else it is deferred already
+  if (unwritten_ == 0) loop_.defer(*this);  // otherwise it is deferred already
   unwritten_ += request.width();
   if (unwritten_ >= burst_size) flush(now);
   return {};
@@ -147,7 +147,7 @@ void ClientSocket::on_timer(Now now) {
   loop_.defer(*this);
 }
 
-// The end of a turn, or of a burst of submits: one write carries all that was queued.
+// The end of a turn, or of a burst of submits: one write carries everything that was queued.
 void ClientSocket::run_deferred(Now now) {
   if (state_ == State::closed) return;
   if (stream_ != nullptr) {
@@ -225,13 +225,13 @@ void ClientSocket::arm_timer() {
   timer_->set(next);
 }
 
-// The request of a ticket; null when it was cancelled.
+// The request of a ticket; null if it was cancelled.
 Request* ClientSocket::find(protocol::Ticket ticket) const {
   Request* request = ticket.slot < by_slot_.size() ? by_slot_[ticket.slot] : nullptr;
   return request != nullptr && request->ticket == ticket ? request : nullptr;
 }
 
-// The same, taken off the books.
+// As find(), and also forgets the request.
 Request* ClientSocket::take(protocol::Ticket ticket, Now now) {
   Request* const request = find(ticket);
   if (request == nullptr) return nullptr;

@@ -1,10 +1,11 @@
 #pragma once
 
-// ClientSocket: one connection. Dials, runs a protocol session over the stream, pairs its events
-// with requests, and knows its age, its idle time and how long its oldest request has been waiting.
+// ClientSocket: one connection. It dials, runs a protocol session over the stream and pairs the
+// session's events with requests. It knows its age, its idle time and how long its oldest request
+// has been waiting.
 //
-// States: dialing -> handshaking -> ready -> closed. Whatever ends it, every request on it ends
-// through on_socket_failed first, then on_socket_closed comes, once, out of Loop::turn().
+// States: dialing -> handshaking -> ready -> closed. However it ends, each of its requests ends
+// first, through on_socket_failed; then on_socket_closed is called once, from Loop::turn().
 //
 // Thread rule: belongs to one lane.
 
@@ -24,13 +25,13 @@ class ClientSocketOwner {
   // The reply's views live until the socket is used again.
   virtual void on_socket_reply(ClientSocket& socket, Request& request, const protocol::Reply& reply,
                                Now now) = 0;
-  // Of a key of get_many; the request goes on. Views as above.
+  // Reports one key of a get_many; the request continues. Views live as above.
   virtual void on_socket_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
   virtual void on_socket_failed(ClientSocket& socket, Request& request, protocol::Sent sent,
                                 Now now) = 0;
   // A watched key changed. Views live until the socket is used again.
   virtual void on_socket_notification(ClientSocket&, const protocol::Notification&, Now) {}
-  // Last call; the owner may destroy the socket in it.
+  // The last call. The owner may destroy the socket in it.
   virtual void on_socket_closed(ClientSocket& socket, const protocol::CloseReason& reason,
                                 Now now) = 0;
 
@@ -38,7 +39,7 @@ class ClientSocketOwner {
   ~ClientSocketOwner() = default;
 };
 
-// Bytes of a connection.
+// Bytes that a connection has carried.
 struct Traffic {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -46,7 +47,7 @@ struct Traffic {
 
 struct SocketTimes {
   Deadline created;
-  Deadline idle_since;  // when the last request left it; says nothing while one is in flight
+  Deadline idle_since;  // when its last request ended; meaningless while one is in flight
   Deadline last_received{0};
 };
 
@@ -57,7 +58,7 @@ class ClientSocket final : private StreamSink,
  public:
   enum class State : std::uint8_t { dialing, handshaking, ready, closed };
 
-  // Begins to dial at once. The session must be ready by `ready_deadline`.
+  // Starts to dial at once. The session must be ready by `ready_deadline`.
   ClientSocket(Loop& loop, Dialer& dialer, Endpoint endpoint,
                std::unique_ptr<protocol::Session> session, ClientSocketOwner& owner,
                Deadline ready_deadline);
@@ -65,10 +66,11 @@ class ClientSocket final : private StreamSink,
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;
 
-  // Commands. submit: on success the request ends through the owner, unless cancel() comes first.
+  // Commands. After a successful submit() the request ends through the owner, unless cancel() is
+  // called first.
   std::expected<void, protocol::LocalError> submit(Request& request, Now now);
   protocol::Sent cancel(Request& request, Now now);
-  // As Session::renew_login; true while it dials, and once it ends.
+  // As Session::renew_login; true while it dials and once it is ending.
   bool renew_login(Now now);
   void close(Now now);                                   // orderly
   void abort(Reason reason, std::string text, Now now);  // at once, with our own reason
@@ -80,15 +82,15 @@ class ClientSocket final : private StreamSink,
   bool ready() const noexcept { return state_ == State::ready; }
   std::size_t room() const { return ready() ? session_->room() : 0; }
   unsigned in_flight() const noexcept { return requests_.size(); }
-  // Whether the handshake ever succeeded.
+  // True if the handshake ever succeeded.
   bool was_ready() const noexcept { return was_ready_; }
-  // Why it ends or ended.
+  // Why it is ending or has ended.
   const protocol::CloseReason& close_reason() const {
     return own_reason_set_ ? own_reason_ : session_->close_reason();
   }
   const Endpoint& endpoint() const noexcept { return endpoint_; }
   const SocketTimes& times() const noexcept { return times_; }
-  // When the oldest request in flight was submitted; `never` if there is none.
+  // When the oldest request in flight was submitted; `never` if nothing is.
   Deadline busy_since() const noexcept;
   Traffic traffic() const noexcept { return traffic_; }
   const protocol::Counters& counters() const { return session_->counters(); }
@@ -96,11 +98,11 @@ class ClientSocket final : private StreamSink,
     return stream_ != nullptr ? stream_->encryption() : Encryption();
   }
 
-  // Names the connection for as long as the process lives; given by the node.
+  // Names the connection for the life of the process; set by the node.
   std::uint64_t id = 0;
-  // How many leases are out; kept by SocketLease.
+  // The number of leases that are out; kept by SocketLease.
   unsigned leases = 0;
-  // It is to carry nothing more; kept by the node's pool.
+  // It carries no more requests; set by the node's pool.
   bool retired = false;
 
  private:
@@ -127,12 +129,12 @@ class ClientSocket final : private StreamSink,
   ClientSocketOwner& owner_;
   State state_ = State::dialing;
   bool was_ready_ = false;
-  bool blocked_ = false;  // the stream took less than all; on_writable will come
+  bool blocked_ = false;  // the stream took only a part; on_writable will follow
   Deadline ready_deadline_;
   SocketTimes times_;
   unsigned unwritten_ = 0;  // operations since the last flush
   Traffic traffic_;
-  protocol::CloseReason own_reason_;  // set when we end it before the session could
+  protocol::CloseReason own_reason_;  // set if we end it before the session could
   bool own_reason_set_ = false;
   std::vector<Request*> by_slot_;
   IntrusiveList<Request> requests_;  // in flight, oldest first

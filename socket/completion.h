@@ -14,19 +14,19 @@
 
 namespace sheaf::socket {
 
-// Views live while RequestSink::on_done runs.
+// The views live while RequestSink::on_done runs.
 struct Completion {
-  bool answered = false;  // `reply` holds; its status is not `refused`
+  bool answered = false;  // `reply` is valid; its status is not `refused`
   protocol::Reply reply;
-  Outcome outcome = Outcome::unknown;  // not answered
+  Outcome outcome = Outcome::unknown;  // if not answered
   Reason reason = Reason::other;
   std::string_view text;
   std::string_view node;
-  std::string_view history;  // not answered: the node's latest changes of health
-  bool paused = false;       // not answered: our own process did not run
-  bool no_tls = false;  // not answered: no connection to the node got through its TLS handshake
-  // answered: which connection carried it, a number that is never used again. 0: a request that
-  // follows from this one may go over any.
+  std::string_view history;  // if not answered: the node's latest changes of health
+  bool paused = false;       // if not answered: our own process did not run
+  bool no_tls = false;  // if not answered: no connection to the node completed its TLS handshake
+  // If answered: the number of the connection that carried it, which is never used again. 0: a
+  // request that follows from this one may use any connection.
   std::uint64_t connection = 0;
   Now now;
 };

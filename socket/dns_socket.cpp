@@ -25,7 +25,7 @@ class StopEvent::Writer final : private StopHandler {
   StopHandler& handler() noexcept { return *this; }
   void on_stop_requested() noexcept override {
     const std::uint64_t one = 1;
-    static_cast<void>(!::write(fd_, &one, sizeof one));  // a new counter has room for it
+    static_cast<void>(!::write(fd_, &one, sizeof one));  // a new counter always has room for it
   }
 
   int fd_;
@@ -51,7 +51,7 @@ DnsSocket::Ended DnsSocket::open(const protocol::dns::NameServer& server, Over o
                                  Deadline until) {
   over_ = over;
   addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // asks nobody
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // resolves no name
   hints.ai_socktype = over == Over::udp ? SOCK_DGRAM : SOCK_STREAM;
   addrinfo* found = nullptr;
   if (::getaddrinfo(server.address.c_str(), std::to_string(server.port).c_str(), &hints, &found) !=
@@ -59,7 +59,7 @@ DnsSocket::Ended DnsSocket::open(const protocol::dns::NameServer& server, Over o
     return EINVAL;
   }
   fd_ = ::socket(found->ai_family, hints.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  // The kernel draws the port, and takes messages of this peer alone.
+  // The kernel picks a random port and accepts messages only from this peer.
   int error = fd_ < 0 || ::connect(fd_, found->ai_addr, found->ai_addrlen) != 0 ? errno : 0;
   ::freeaddrinfo(found);
   if (error != EINPROGRESS) return error;
@@ -108,7 +108,8 @@ DnsSocket::Ended DnsSocket::wait(short events, Deadline until) const {
     if (stop_.stopped()) return ECANCELED;
     const auto left = until - read_monotonic();
     if (left.count() <= 0) return ETIMEDOUT;
-    // Rounded up, and looked at again when it is over, or after a while if there is no event.
+    // Rounded up. Time and stop are checked again afterwards, and once a second while nothing
+    // happens.
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
     const int ready = ::poll(all.data(), all.size(), static_cast<int>(std::min<long>(ms, 1'000)));
     if (ready < 0 && errno != EINTR) return errno;
@@ -118,7 +119,7 @@ DnsSocket::Ended DnsSocket::wait(short events, Deadline until) const {
 
 DnsSocket::Ended DnsSocket::read(char* to, std::size_t size, std::size_t& got,
                                  Deadline until) const {
-  // Whoever sends without a pause does not put off the end.
+  // A peer that sends without a pause must not postpone the deadline.
   while (read_monotonic() < until) {
     const auto read = ::recv(fd_, to, size, 0);
     if (read > 0 || (read == 0 && over_ == Over::udp)) {

@@ -1,8 +1,9 @@
 #pragma once
 
-// DnsSocket: one question to one name server, over UDP or TCP, by a thread that waits for the
-// answer. It is not on a loop: whoever asks has nothing else to do, and the C library's own way
-// (res_nquery) has neither an exact end nor one over TCP (docs/design/0038-sources-of-servers.md).
+// DnsSocket: sends one question to one name server, over UDP or TCP, on a thread that waits for the
+// answer. It does not use a loop, because that thread has nothing else to do. The C library's
+// function (res_nquery) has no exact deadline, and none at all over TCP
+// (docs/design/0038-sources-of-servers.md).
 //
 // Thread rule: one thread at a time.
 
@@ -17,10 +18,10 @@
 
 namespace sheaf::socket {
 
-// A descriptor that is readable once a token is asked to stop.
+// A file descriptor that becomes readable when a token is asked to stop.
 class StopEvent {
  public:
-  // Null, and one that nobody can ask: it is never readable.
+  // A null token, or one that cannot be stopped, never makes it readable.
   explicit StopEvent(const std::stop_token* token);
   ~StopEvent();
   StopEvent(const StopEvent&) = delete;
@@ -40,7 +41,7 @@ class StopEvent {
 class DnsSocket {
  public:
   enum class Over : unsigned char { udp, tcp };
-  // 0, or an errno value: ETIMEDOUT when `until` has come, ECANCELED when it was asked to stop.
+  // 0 or an errno value: ETIMEDOUT when `until` has come, ECANCELED after a stop request.
   using Ended = int;
 
   explicit DnsSocket(const StopEvent& stop) noexcept : stop_(stop) {}
@@ -48,12 +49,12 @@ class DnsSocket {
   DnsSocket(const DnsSocket&) = delete;
   DnsSocket& operator=(const DnsSocket&) = delete;
 
-  // First, once. EINVAL for what is no numeric address.
+  // Called first, once. EINVAL if the address is not numeric.
   Ended open(const protocol::dns::NameServer& server, Over over, Deadline until);
-  // Then the question, whole.
+  // Then sends the whole question.
   Ended send(std::string_view query, Deadline until);
-  // Then what the server sends, message by message: over UDP anybody may have sent it who knows
-  // both ports.
+  // Then receives what the server sends, message by message. Over UDP any host that knows both
+  // ports may have sent it.
   Ended receive(std::string& message, Deadline until);
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 
 // Request: one operation on its way through cluster, node and socket. Each layer adds its part by
-// deriving from the one below (node::Request, cluster::Request). The submitter owns the whole; the
-// layers borrow it until RequestSink::on_done, which comes exactly once, at the latest by the
-// deadline.
+// deriving from the layer below (node::Request, cluster::Request). The submitter owns the request;
+// the layers borrow it until RequestSink::on_done, which is called exactly once, at the latest at
+// the deadline.
 //
 // Thread rule: touched only under the lane's baton, from start to on_done.
 
@@ -23,10 +23,11 @@ class Request;
 
 class RequestSink {
  public:
-  // get_many only: what there is to say of one of its keys (protocol::Event::Kind::item). Views
-  // live during the call, which starts and ends nothing.
+  // For get_many only: the result of one of its keys (protocol::Event::Kind::item). Views live
+  // during the call, which must not start or end a request.
   virtual void on_item(Request&, std::uint32_t /*index*/, const protocol::Reply&, Now) {}
-  // The request is the submitter's again. May start other requests; must not destroy the node.
+  // The request belongs to the submitter again. May start other requests; must not destroy the
+  // node.
   virtual void on_done(Request& request, const Completion& completion) = 0;
 
  protected:
@@ -40,17 +41,17 @@ class Request : public ListHook<Request> {
   protocol::Operation operation;
   RequestSink* sink = nullptr;
 
-  // Bookkeeping of the socket that carries it.
+  // Bookkeeping of the socket that carries the request.
   ClientSocket* socket = nullptr;
   protocol::Ticket ticket;
   Deadline submitted_at{0};
 
-  // How many operations on keys it stands for.
+  // The number of operations on keys that the request represents.
   std::uint32_t width() const noexcept {
     const auto keys = static_cast<std::uint32_t>(operation.keys.size());
     return keys == 0 ? 1 : keys;
   }
-  // What a window counts beside the width: bytes that wait for an answer. Of a command the key is
+  // What a window counts besides the width: bytes that wait for an answer. The key of a command is
   // one of its words.
   std::size_t cost() const noexcept {
     std::size_t bytes = std::size_t{256} * width();

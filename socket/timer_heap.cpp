@@ -23,7 +23,7 @@ class TimerHeap::Entry final : public Timer, public DeadlineHook<Entry> {
   TimerHeap& timers_;
   TimerSink& sink_;
   Deadline deadline_ = never;
-  std::uint64_t round_ = 0;  // of the fire() during which it was set
+  std::uint64_t round_ = 0;  // the fire() during which it was set
 };
 
 std::unique_ptr<Timer> TimerHeap::make(TimerSink& sink) {

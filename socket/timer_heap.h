@@ -1,7 +1,7 @@
 #pragma once
 
-// Timers of a loop: a heap of our own, because libuv fires its timers before it reads, and after a
-// pause of the process every peer would look dead (ARCHITECTURE.md, T9).
+// The timers of a loop. It is our own heap because libuv fires its timers before it reads, so that
+// after a pause of the process every peer would look dead (ARCHITECTURE.md, T9).
 //
 // Thread rule: belongs to one loop.
 
@@ -22,18 +22,18 @@ class TimerHeap {
   // The heap must outlive the timer.
   std::unique_ptr<Timer> make(TimerSink& sink);
 
-  // `never` when no timer is set.
+  // `never` if no timer is set.
   Deadline earliest() const noexcept { return heap_.next(); }
 
   // Fires every timer that was due when the call began, oldest first. A sink may set, cancel and
-  // destroy any timer; one set again during the call waits for the next.
+  // destroy any timer; a timer set during the call waits for the next call.
   void fire(Now now);
 
  private:
   class Entry;
 
   DeadlineHeap<Entry> heap_;
-  std::uint64_t round_ = 0;  // of fire()
+  std::uint64_t round_ = 0;  // counts calls of fire()
 };
 
 }  // namespace sheaf::socket

@@ -93,15 +93,15 @@ run=$(mktemp -d "$roots/run.XXXXXX") || exit
 root=$run/root
 child=
 
-# Whatever runs in a namespace of this run has file 9 open, with its lock. All of it ends with the
-# namespace's first process, and the mounts, which nobody else sees, with the last.
+# Every process in a namespace of this run has file 9 open, with its lock. They all end with the
+# namespace's first process. The mounts, which are visible only there, disappear with the last one.
 exec 9>"$run/lock"
 flock 9
 
 clean_up() {
   trap '' HUP INT TERM
   [ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null
-  exec 7>&- 9>&-  # tee, too, ends with the last who writes to it
+  exec 7>&- 9>&-  # tee, too, ends when its last writer ends
   flock "$run/lock" true
   rm -rf --one-file-system "$run"
 }
@@ -110,8 +110,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# isolated COMMAND...: runs it with mounts, processes and a name of its own. In the background, for
-# bash handles no signal while it waits for what runs in front.
+# isolated COMMAND...: runs it with its own mounts, processes and host name. It runs in the
+# background because bash handles no signal while it waits for a foreground command.
 isolated() {
   setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --uts --ipc \
     env --default-signal=INT,QUIT "$@" </dev/null 7>&- 8>&- &
@@ -122,8 +122,8 @@ isolated() {
   return "$code"
 }
 
-# The first process of a namespace: in_root ROOT CCACHE COMMAND runs a line of shell in ROOT, in the
-# clone where there is one.
+# The first process of a namespace: in_root ROOT CCACHE COMMAND runs a shell command in ROOT, inside
+# the clone if there is one.
 in_root() {
   local root=$1 ccache=$2 command=$3 node
   hostname -F "$root/etc/hostname" || return
@@ -152,7 +152,7 @@ in_new_root() {
   isolated bash -c "$(declare -f in_root); in_root \"\$@\"; exit \$?" bash "$root" "$@"
 }
 
-# What the mirror needs: its address, and a proxy where this machine has one.
+# Writes what the mirror needs: its address, and this machine's proxy if it has one.
 write_sources() {
   local proxy security=$mirror-security
   [ "$mirror" != "$debian/debian" ] || security=http://security.debian.org/debian-security
@@ -169,8 +169,8 @@ write_sources() {
   [ -z "$proxy" ] || echo "Acquire::http::Proxy \"$proxy\";" >"$root/etc/apt/apt.conf.d/90proxy"
 }
 
-# The root that each run is a copy of: minimal as those of containers, so that a package which this
-# tree needs and does not install is missed; with today's updates.
+# The root that each run copies. It is as minimal as those of containers, so that a package that
+# this tree needs but does not install is detected, and it has today's updates.
 make_base() {
   local log=$run/log
   echo "Making a root of $release ..." >&2
@@ -214,7 +214,7 @@ make_root() {
   fi
 }
 
-# The sums of the lines that tests/run.sh ends with.
+# The sums of the last lines of tests/run.sh.
 counts() {
   awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; seen = 1 }
@@ -223,7 +223,7 @@ counts() {
   ' "$1"
 }
 
-# What the commands of the root ran with.
+# The versions that the root's commands used.
 versions() {
   local mosquitto
   mosquitto=$(chroot "$root" dpkg-query -W -f='${Version}' mosquitto 2>/dev/null)
@@ -231,7 +231,7 @@ versions() {
     "Mosquitto ${mosquitto%%-*}"
 }
 
-for left in "$roots"/run.??????; do  # of runs that were killed
+for left in "$roots"/run.??????; do  # left by runs that were killed
   if [ "$left" != "$run" ] && [ -e "$left/lock" ]; then
     flock -n "$left/lock" rm -rf --one-file-system "$left"
   fi

@@ -42,7 +42,7 @@ failed=0
 summary=$(mktemp)
 trap 'rm -f "$summary"' EXIT
 
-# Adds what a part has shown to the sums, and what failed and was skipped to the summary.
+# Adds a part's results to the sums, and its failed and skipped tests to the summary.
 add_report() {
   local part=$1 build=$2 report
   report=$(python3 tests/report.py "$part" "build/$build/tests.xml" "build/$build/results")
@@ -52,8 +52,8 @@ add_report() {
   failed=$((failed + bad))
 }
 
-# Passwords and tokens that tests give to servers, clients and programs. What the tests of a run
-# have put out, with the errors and logs in it, may not have one.
+# Passwords and tokens that tests give to servers, clients and programs. The output of the tests of
+# a run, including errors and logs, must not contain one.
 passwords='s3cret|hunter2|canary-'
 look_for_passwords() {
   local log=build/$2/Testing/Temporary/LastTest.log found
@@ -70,7 +70,7 @@ run_part() {
   rm -rf "build/$build/tests.xml" "build/$build/results"
   if cmake --preset "$build" && cmake --build --preset "${part/lint/dev}" -j "$jobs"; then
     echo "== $part built in $((SECONDS - started)) s"
-    # Most tests wait for servers half of the time.
+    # Most tests spend half of their time waiting for servers.
     ctest --preset "$part" -j $((2 * jobs)) --no-tests=error --output-junit tests.xml
   else
     echo "== $part does not build" >&2
@@ -80,7 +80,7 @@ run_part() {
   echo "== $part took $((SECONDS - started)) s"
 }
 
-# What quick did not run, by the tests that the same build has.
+# Lists the tests that quick did not run, from those that the same build has.
 left_out() {
   echo "Left out, and run by \`tests/run.sh all\`:"
   ctest --test-dir build/dev -N -LE '^(quick|lint)$' 2>/dev/null |
@@ -90,7 +90,7 @@ left_out() {
   echo "  the suite under AddressSanitizer with UBSan, and under ThreadSanitizer; fuzzing"
 }
 
-# What only builds and tests of `all` need.
+# Packages that only builds and tests of `all` need.
 only_all=' clang-19 clang-tidy-19 libclang-rt-19-dev doxygen libhiredis-dev '
 packages=()
 for package in "${SHEAF_CORE_PACKAGES[@]}" "${SHEAF_BROKER_PACKAGES[@]}" \

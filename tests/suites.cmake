@@ -1,20 +1,21 @@
-# Which tests run where, and how: the one place that says so.
+# The one table that says which tests run where, and how.
 #
-#   what     a program of tests, test_WHAT, or a part of one, WHAT.PART
-#   tests    GoogleTest's filter; `kind`: those of the contract on the kind of endpoint PART;
-#            `cluster`: those on a cluster of the software that PART ends with; `rest`: what no
-#            other part of the program has; `-`: no program of ours, WHAT is a regular expression
-#            for names of tests
+#   what     a test program, test_WHAT, or a part of one, WHAT.PART
+#   tests    GoogleTest's filter; `kind`: the contract on the kind of endpoint PART; `cluster`:
+#            the contract on a cluster of the software that PART ends with; `rest`: the tests
+#            that no other part of the program has; `-`: not a test program, WHAT is a regular
+#            expression for names of tests
 #   runs in  quick: `tests/run.sh`, and the whole optimised suite; all: only the latter; asan; tsan
-#   shards   so many processes share the tests of a program
-#   seconds  that one of them takes, about: what takes long begins first
-#   with     an environment
+#   shards   the number of processes that share the tests of a program
+#   seconds  the approximate time of one of them: long ones start first
+#   with     environment variables
 #
-# A test without a line runs in all. A program of which nothing runs in a build is not built there.
+# A test without a line runs in all. A program that has no test in a build is not built there.
 #
-# A sanitizer sees each kind of session, and the streams once; what differs from that by a spelling
-# or by what is below a stream is for the optimised suite. ThreadSanitizer sees what crosses
-# threads, and no broker: glibc resolves a bridge's address in a thread that it has not seen start.
+# A sanitizer runs each kind of session and each kind of stream once. Variants that differ only in
+# spelling, or below a stream, run only in the optimised suite. ThreadSanitizer runs everything that
+# crosses threads, but no broker: glibc resolves a bridge's address in a thread whose start it has
+# not seen.
 set(SHEAF_SUITES
 # what                                tests          runs in         shards, seconds, with
   "base                                *              quick,asan,tsan 1 3"
@@ -101,7 +102,7 @@ set(SHEAF_SUITES
   "packages                            -              all             1 60"
 )
 
-# The fields of a line, as `suite_NAME`.
+# Reads the fields of a line into `suite_NAME`.
 macro(sheaf_read_suite line)
   separate_arguments(suite_fields UNIX_COMMAND "${line}")
   list(POP_FRONT suite_fields suite_what suite_tests suite_runs_in suite_shards suite_seconds
@@ -138,11 +139,11 @@ macro(sheaf_read_suite line)
   endif()
 endmacro()
 
-# Targets that build what `tests/run.sh` runs, and what runs in this build.
+# Targets that build what `tests/run.sh` runs, and what this build runs.
 add_custom_target(sheaf_quick)
 add_custom_target(sheaf_suites)
 
-# sheaf_add_suites(PROGRAM): the tests of test_PROGRAM, as the lines say.
+# sheaf_add_suites(PROGRAM): adds the tests of test_PROGRAM by its lines.
 function(sheaf_add_suites program)
   set(others)
   set(found)
@@ -150,7 +151,7 @@ function(sheaf_add_suites program)
     sheaf_read_suite("${line}")
     if(suite_program STREQUAL program)
       list(APPEND found "${line}")
-      # On another software the same tests run again.
+      # On other software the same tests run again.
       if(NOT suite_tests STREQUAL "rest" AND NOT suite_with MATCHES "SHEAF_TEST_SOFTWARE")
         string(APPEND others ":${suite_tests}")
       endif()
@@ -189,7 +190,7 @@ GTEST_TOTAL_SHARDS=${suite_shards};GTEST_SHARD_INDEX=${shard};${suite_with}")
   endforeach()
 endfunction()
 
-# sheaf_label_tests(): labels the tests of this folder that are no programs of ours.
+# sheaf_label_tests(): labels the tests of this folder that are not test programs.
 function(sheaf_label_tests)
   get_property(tests DIRECTORY PROPERTY TESTS)
   foreach(test IN LISTS tests)

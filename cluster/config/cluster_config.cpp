@@ -1,4 +1,4 @@
-// The public ways to a ClusterConfig: a URI, a JSON document, a file with one.
+// The public functions that make a ClusterConfig from a URI, a JSON document or a file.
 
 #include <cerrno>
 #include <cstdio>

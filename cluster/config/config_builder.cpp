@@ -63,7 +63,7 @@ Checked ConfigBuilder::set_user(std::string_view user) {
 Checked ConfigBuilder::set_password(std::string_view password) {
   if (!given_.insert("password").second) return refusal("is given twice");
   if (auto bad = check_password(password)) return std::unexpected(std::move(*bad));
-  // Never inside the object: whoever moves the configuration would leave a copy behind.
+  // Keeps the password out of the object itself: moving the configuration would leave a copy there.
   config_.password.reserve(std::max<std::size_t>(password.size(), 32));
   config_.password.append(password);
   return {};

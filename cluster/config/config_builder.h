@@ -1,7 +1,7 @@
 #pragma once
 
-// Collects a ClusterConfig from its parts, however they are spelled, and checks each part where its
-// place is known, then the whole. No sentence contains a piece of a mistyped password.
+// Collects a ClusterConfig from its parts, in whatever notation they come. It checks each part
+// where its place is known, then the whole. No error text contains a part of a mistyped password.
 //
 // Thread rule: one thread at a time.
 
@@ -20,7 +20,7 @@ namespace sheaf::cluster {
 
 using Checked = std::expected<void, Problem>;
 
-// A part of a server's description that may be absent.
+// The parts of a server's description. All but the host may be absent.
 struct ServerParts {
   std::string_view host;   // without brackets; or the path of a Unix socket
   bool bracketed = false;  // as in [::1]
@@ -30,21 +30,21 @@ struct ServerParts {
 
 class ConfigBuilder {
  public:
-  // "mqtt", "embedded", ...; upper case is accepted. First of all calls.
+  // "mqtt", "embedded", ...; upper case is accepted. Must be called first.
   Checked set_scheme(std::string_view scheme);
-  // The row of the scheme.
+  // The table row of the scheme.
   const protocol::EndpointTraits& traits() const noexcept { return *traits_; }
 
-  // `where` names the server in sentences: "server 2", "servers[1]".
+  // `where` names the server in error texts: "server 2", "servers[1]".
   Checked add_server(const ServerParts& server, const std::string& where);
   // The N of embedded://N.
   Checked set_engines(std::string_view count);
-  // The texts of these lack their subject, the place: "is given twice".
+  // The error texts of these lack their subject, the place: "is given twice".
   Checked set_user(std::string_view user);
   Checked set_password(std::string_view password);
   Checked set_option(std::string_view name, std::string_view value, Written written);
 
-  // Checks what concerns the whole; then returns the configuration.
+  // Checks the configuration as a whole, then returns it.
   std::expected<ClusterConfig, Problem> finish();
 
  private:

@@ -19,7 +19,7 @@ bool same(const ClusterConfig& left, const ClusterConfig& right) {
   return left.*Member == right.*Member;
 }
 
-// What is no option, or one that only the engine reads.
+// The choices that are not options, or that only the engine reads.
 constexpr std::pair<std::string_view, Same> other_choices[] = {
     {"the kind of servers", same<&ClusterConfig::kind>},
     {"TLS", same<&ClusterConfig::tls>},

@@ -1,6 +1,6 @@
 #pragma once
 
-// What may change of a configuration while its client works: the servers, and nothing else.
+// What may change in a configuration while its client works: only the servers.
 //
 // Thread rule: pure functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -13,11 +13,11 @@
 
 namespace sheaf::cluster {
 
-// What else differs, one sentence that begins with the option; none: only servers do. Passwords are
-// not looked at: a client keeps its own to itself.
+// Names what else differs, in one sentence that begins with the option; nothing if only servers
+// differ. Passwords are not compared, because a client does not reveal its own.
 std::optional<std::string> fixed_difference(const ClusterConfig& now, const ClusterConfig& wanted);
 
-// Identities, each in the order of the configuration that has it.
+// Identities, each in the order of the configuration that contains it.
 struct ServerChanges {
   std::vector<std::string> added;
   std::vector<std::string> removed;

@@ -25,7 +25,7 @@ constexpr std::size_t max_credential = 65'535;  // MQTT 5 §1.5.4 and §1.5.6
 
 Problem problem(std::string text) { return {std::move(text), Outcome::invalid}; }
 
-// The 16 bytes of an IPv6 address or the 4 of an IPv4 address in `out`.
+// Writes the 16 bytes of an IPv6 address or the 4 of an IPv4 address to `out`.
 bool is_address(int family, std::string_view text, void* out) noexcept {
   std::array<char, INET6_ADDRSTRLEN + 1> buffer{};
   if (text.size() >= buffer.size() || text.find('\0') != text.npos) return false;
@@ -44,7 +44,7 @@ bool is_host_name(std::string_view host) noexcept {
            c == '.' || c == '_';
   };
   if (host.size() > max_host || !std::ranges::all_of(host, fits)) return false;
-  // Digits and dots alone are an address, and a wrong one must not be asked of the DNS.
+  // Only digits and dots make an address, and a wrong one must not be looked up in the DNS.
   if (host.find_first_not_of("0123456789.") != host.npos) return true;
   in_addr address{};
   return is_address(AF_INET, host, &address);
@@ -105,7 +105,7 @@ Found check_nodes(const ClusterConfig& config) {
   return std::nullopt;
 }
 
-// Whether an address is meant as numbers, so that its text is the same for every client.
+// True if an address is numeric, so that its text is the same for every client.
 bool is_numeric(std::string_view host) noexcept {
   in_addr v4{};
   return is_address(AF_INET, host, &v4) || is_ipv6(host);
@@ -132,7 +132,7 @@ bool servers_decide(const ClusterConfig& config) {
          config.routing == RoutingKind::cluster;
 }
 
-// What has a rule for hosts and ports only.
+// Options that work only with hosts and ports.
 Found check_paths(const ClusterConfig& config) {
   const auto path =
       std::ranges::find_if(config.nodes, [](const NodeConfig& node) { return is_path(node.host); });
@@ -154,7 +154,7 @@ Found check_hosts(const ClusterConfig& config) {
   return problem("option hosts needs routing=cluster: servers that stand alone name no others");
 }
 
-// Only a cluster says who copies whom.
+// Only a cluster says which servers are replicas.
 Found check_reads(const ClusterConfig& config) {
   const ClusterConfig defaults;
   const std::string_view option = config.reads != defaults.reads ? "reads" : "replica_misses";
@@ -191,7 +191,7 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
                  " is a name");
 }
 
-// Options that servers of this kind do not have.
+// Finds options that servers of this kind do not have.
 Found check_groups(const ClusterConfig& config, const EndpointTraits& traits) {
   for (const Option& option : option_table()) {
     if (has_group(traits, config.tls, option.group) || !is_given(config, option)) continue;
@@ -233,7 +233,7 @@ Found check_options(const ClusterConfig& config) {
   return check_kind_options(config, traits);
 }
 
-// A login comes from one place.
+// A login must come from one source only.
 Found check_login_source(const ClusterConfig& config, LoginFrom from) {
   const bool named = !config.user.empty() || !config.password.empty();
   const bool password_file = !config.password_file.empty();

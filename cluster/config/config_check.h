@@ -1,6 +1,6 @@
 #pragma once
 
-// What a configuration must keep to, whoever made it: a URI, a JSON document or a program.
+// The rules for every configuration, from a URI, a JSON document or a program.
 //
 // Thread rule: pure functions and plain values.
 
@@ -14,7 +14,7 @@
 
 namespace sheaf::cluster {
 
-// Why a configuration is refused, in one sentence without a password.
+// Why a configuration is refused: one sentence without a password.
 struct Problem {
   std::string text;
   Outcome outcome = Outcome::invalid;
@@ -24,28 +24,28 @@ inline std::unexpected<Problem> refusal(std::string text, Outcome outcome = Outc
   return std::unexpected(Problem{std::move(text), outcome});
 }
 
-// Who says as whom a client logs in.
+// Where a client's login comes from.
 enum class LoginFrom : std::uint8_t {
   config,   // the configuration: user and password, or files
-  callback  // the program, at every connection
+  callback  // the program, for every connection
 };
-// The first thing wrong with a whole configuration.
+// The first error in a whole configuration.
 std::optional<Problem> check_config(const ClusterConfig& config,
                                     LoginFrom from = LoginFrom::config);
-// What of a login is to be kept from others: "password", "token"; empty: nothing.
+// The part of a login that must be kept secret: "password", "token"; empty if there is no secret.
 std::string_view secret_of(const ClusterConfig& config, LoginFrom from) noexcept;
 
-// The parts, for those who can name the place better. A host is without its brackets.
+// Checks of parts, for callers that can name the place better. A host has no brackets.
 std::optional<Problem> check_host(std::string_view host, bool bracketed);
 std::optional<Problem> check_path(std::string_view path);
 // Texts without their subject: "is not UTF-8 text without NUL".
 std::optional<Problem> check_user(std::string_view user);
 std::optional<Problem> check_password(std::string_view password);
 
-// An address of this machine, its name "localhost", or a path.
+// True for an address of this machine, its name "localhost", or a path.
 bool is_loopback(std::string_view host) noexcept;
-// An identity for comparison: names that differ only in case are one server (RFC 4343), paths are
-// not.
+// An identity for comparison: host names that differ only in case are one server (RFC 4343); paths
+// are compared exactly.
 std::string folded(std::string_view identity);
 
 inline constexpr std::size_t max_nodes = 1'024;

@@ -14,7 +14,7 @@ constexpr std::size_t max_clusters = 256;
 std::unexpected<Problem> at(const std::string& path, const std::string& predicate) {
   return refusal(path + " " + predicate);
 }
-// A sentence about something within the field.
+// A sentence about something inside the field.
 std::unexpected<Problem> within(const std::string& path, Problem bad) {
   bad.text = path + ": " + bad.text;
   return std::unexpected(std::move(bad));

@@ -16,7 +16,7 @@
 
 namespace sheaf::cluster {
 
-// The clusters by their names, in the order of the document.
+// The clusters with their names, in the order of the document.
 using Clusters = std::vector<std::pair<std::string, ClusterConfig>>;
 
 std::expected<Clusters, Problem> read_json(std::string_view text);

@@ -64,14 +64,14 @@ constexpr Access choice() {
             return OptionValue{static_cast<std::uint64_t>(config.*Member), {}};
           }};
 }
-// No ring of another client is no choice: the first of them is 1.
+// RingProfile::none is not among the choices, so the first choice has the value 1.
 constexpr Access ring{
     [](Config& config, const OptionValue& value) {
       config.locator = LocatorKind::ring;
       config.ring = static_cast<RingProfile>(1 + value.number);
     },
     [](const Config& config) { return OptionValue{static_cast<std::uint64_t>(config.ring), {}}; }};
-// No time to live is as good as the longest.
+// Without a time to live the longest is returned.
 constexpr Access default_ttl{
     [](Config& config, const OptionValue& value) {
       config.default_ttl = Ttl(milliseconds(static_cast<std::int64_t>(value.number)));
@@ -221,7 +221,7 @@ constexpr std::array all_options{
 };
 // clang-format on
 
-// Its place among the choices.
+// The index of a value among the choices.
 std::optional<std::uint64_t> find_choice(std::string_view choices,
                                          std::string_view value) noexcept {
   for (std::uint64_t place = 0; !choices.empty(); ++place) {
@@ -262,7 +262,7 @@ bool in_range(const Option& option, std::uint64_t number) {
   return option.type != Type::power_of_two || std::has_single_bit(number);
 }
 
-// What hosts are made of; config_check.h knows the rest.
+// Checks the characters of a host; config_check.h checks the rest.
 bool is_host(std::string_view text) noexcept {
   constexpr auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -275,14 +275,14 @@ bool is_text_option(OptionType type) noexcept {
   return type == Type::name || type == Type::path || type == Type::host;
 }
 
-// Whether a text may be the value of an option of such a type.
+// True if a text may be the value of an option of this type.
 bool fits(OptionType type, std::string_view text) {
   if (type == Type::name) return is_name(text);
   if (type == Type::host) return is_host(text);
   return !text.empty() && text.size() <= longest_path && text.find('\0') == text.npos;
 }
 
-// The number that stands for `text`, nothing if it is not allowed.
+// The number that represents `text`; nothing if it is not allowed.
 std::optional<std::uint64_t> read_value(const Option& option, std::string_view text) {
   switch (option.type) {
     case Type::boolean:

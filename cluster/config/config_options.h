@@ -26,13 +26,13 @@ enum class OptionType : std::uint8_t {
   duration,  // "250ms"; a bare integer has no unit and is refused
   choice,    // one of `choices`
   name,      // 1 .. 64 of [A-Za-z0-9_.-]
-  path,      // of a file; in a URI %XX stands for any byte
+  path,      // of a file; in a URI %XX represents any byte
   host       // a name or an address, IPv6 without brackets
 };
 
-// A value that has passed its type and range.
+// A value of the right type and within its range.
 struct OptionValue {
-  std::uint64_t number = 0;  // boolean 0 or 1, integers, bytes, milliseconds, place of a choice
+  std::uint64_t number = 0;  // boolean 0 or 1, integer, bytes, milliseconds, index of a choice
   std::string_view text;     // as given
 
   friend bool operator==(const OptionValue&, const OptionValue&) = default;
@@ -47,38 +47,38 @@ struct OptionAccess {
 struct Option {
   std::string_view name;
   OptionType type;
-  protocol::OptionGroup group;  // whose kinds of endpoint have it
+  protocol::OptionGroup group;  // the kinds of endpoint that have it
   std::uint64_t low;            // of the number; engines have their own limits
   std::uint64_t high;
   std::string_view choices;   // "a|b"
-  std::string_view fallback;  // the default, as it would be written in a URI; empty = none
+  std::string_view fallback;  // the default, as a URI would spell it; empty = none
   OptionAccess access;
   std::string_view help;
-  std::string_view hint = {};  // ends the refusal of a value
+  std::string_view hint = {};  // ends the error text when a value is refused
 
-  // Its value is handed to the engine as it is.
+  // True if its value is passed to the engine unchanged.
   constexpr bool judged_by_engine() const noexcept { return access.set == nullptr; }
 };
 
 // Every option, in the order of the documentation.
 std::span<const Option> option_table() noexcept;
-// Null if there is none of this name.
+// Null if no option has this name.
 const Option* find_option(std::string_view name) noexcept;
-// True if it differs from its default. Engine options are not looked at.
+// True if it differs from its default. Engine options are not compared.
 bool is_given(const ClusterConfig& config, const Option& option);
-// Why others have no options of this group: "for memcached:// only".
+// Why other schemes lack the options of this group: "for memcached:// only".
 std::string only_for(protocol::OptionGroup group);
 // What a value must be: "an integer from 1 to 64".
 std::string allowed(const Option& option);
 
-// How a value was written. JSON distinguishes text, numbers and booleans, a URI does not.
+// How a value was written. JSON distinguishes text, numbers and booleans; a URI does not.
 enum class Written : std::uint8_t { uri, json_text, json_number, json_boolean };
 
-// Checks a value and stores it. The error is a sentence without its subject, the option.
+// Checks a value and stores it. The error is a sentence that lacks its subject, the option.
 std::expected<void, std::string> set_option(ClusterConfig& config, const Option& option,
                                             std::string_view value, Written written);
 
-// What is wrong with an option as it stands, a sentence without its subject.
+// What is wrong with an option's present value: a sentence without its subject.
 std::optional<std::string> check_option(const ClusterConfig& config, const Option& option);
 
 // 1 .. 64 characters of [A-Za-z0-9_.-].

@@ -10,7 +10,8 @@
 namespace sheaf::cluster {
 namespace {
 
-// Takes the part of `text` before `separator` off its front; all of it if there is none.
+// Removes the part of `text` before `separator`, and the separator, from its front and returns the
+// part; all of `text` if there is no separator.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t at = text.find(separator);
   const std::string_view part = text.substr(0, at);
@@ -18,11 +19,10 @@ std::string_view take_until(std::string_view& text, char separator) {
   return part;
 }
 
-// A text with so much room is not inside its object, and so leaves nothing where it has been moved
-// from.
+// A string with this capacity is not stored inside its object, so moving it leaves no copy.
 constexpr std::size_t secret_room = 32;
 
-// RFC 3986 §2.1; nothing if a % is not followed by two hexadecimal digits.
+// RFC 3986 §2.1. Returns nothing if a % is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size() + secret_room);
@@ -58,13 +58,13 @@ Checked read_login(std::string_view login, ConfigBuilder& builder) {
   return {};
 }
 
-// A whole number of one of the two rules above, 0 if it is none.
+// Reads a whole number that obeys one of the two rules above; 0 if the text is not one.
 std::uint16_t read_small(std::string_view text) {
   const auto number = parse_decimal(text);
   return number && *number <= 65'535 ? static_cast<std::uint16_t>(*number) : std::uint16_t{0};
 }
 
-// The path of a Unix socket, as a host.
+// Reads the path of a Unix socket as a host.
 Checked read_path(std::string_view text, ServerParts server, const std::string& where,
                   ConfigBuilder& builder) {
   const auto path = percent_decode(text);
@@ -118,7 +118,7 @@ Checked read_servers(std::string_view text, ConfigBuilder& builder) {
   return {};
 }
 
-// A path may have any byte in it.
+// A path may contain any byte.
 Checked read_option(std::string_view name, std::string_view value, ConfigBuilder& builder) {
   const Option* const option = find_option(name);
   if (option == nullptr || option->type != OptionType::path) {
@@ -138,7 +138,7 @@ Checked read_options(std::string_view text, ConfigBuilder& builder) {
       return refusal("option " + std::to_string(number) + " is not name=value");
     }
     const std::string_view name = take_until(option, '=');
-    // An unknown name is repeated only if it cannot be a piece of something else.
+    // An unknown name is quoted only if it cannot be a part of something else, such as a password.
     if (!is_name(name)) return refusal("the name of an option is not " + std::string(name_rule));
     if (auto set = read_option(name, option, builder); !set) {
       return refusal("option " + std::string(name) + " " + set.error().text);
@@ -147,7 +147,7 @@ Checked read_options(std::string_view text, ConfigBuilder& builder) {
   return {};
 }
 
-// A "/" begins the path of a Unix socket, and stands nowhere else. A "#" stands nowhere.
+// A "/" may only begin the path of a Unix socket. A "#" is allowed nowhere.
 bool check_slashes(std::string_view authority) {
   if (authority.find('#') != authority.npos) return false;
   if (const std::size_t at = authority.find('@'); at != authority.npos) {
@@ -161,8 +161,8 @@ bool check_slashes(std::string_view authority) {
   return true;
 }
 
-// What may not stand anywhere. A reserved character inside a password must not cut it in two, so
-// these are looked for before the URI is taken apart.
+// Finds characters that are allowed nowhere. This is done before the URI is split, because a
+// reserved character inside a password must not cut it in two.
 Checked check_characters(std::string_view authority, std::string_view options) {
   const auto bare = [](char c) { return (c >= '\0' && c <= ' ') || c == '\x7f'; };
   if (std::ranges::any_of(authority, bare) || std::ranges::any_of(options, bare)) {

@@ -10,7 +10,7 @@
 namespace sheaf::cluster {
 namespace {
 
-// In order, each once; the larger weights first, so that these stay.
+// Sorts the servers and keeps each once. The larger weights come first, so they are kept.
 FoundServers in_order(std::vector<NodeConfig> servers) {
   for (const NodeConfig& server : servers) {
     const std::string name = printable(join_host_port(server.host, server.port), 300);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a source of servers lists, as servers of a configuration: in one order whatever the order of
-// the list, each once, and each one that a configuration may have.
+// Turns the list of a source of servers into servers of a configuration: sorted whatever the order
+// of the list, each server once, and only servers that a configuration may contain.
 //
 // Thread rule: pure functions.
 
@@ -16,15 +16,15 @@
 
 namespace sheaf::cluster {
 
-// Servers, or one sentence that says what is wrong with the list.
+// The servers, or one sentence that says what is wrong with the list.
 using FoundServers = std::expected<std::vector<NodeConfig>, std::string>;
 
-// The records of the lowest priority, RFC 2782. The weight 0 becomes 1. Of two for one server the
-// larger weight counts.
+// The records of the lowest priority (RFC 2782). Weight 0 becomes 1. If a server has two records,
+// the larger weight counts.
 FoundServers servers_of_records(const std::vector<protocol::dns::SrvRecord>& records);
 FoundServers servers_of_fleet(const protocol::memcached::Fleet& fleet);
 
-// Whether two lists in that order are the same.
+// True if two such lists are equal.
 bool same_servers(const std::vector<NodeConfig>& left, const std::vector<NodeConfig>& right);
 
 }  // namespace sheaf::cluster

@@ -1,5 +1,5 @@
-// URIs of sources of servers: what differs from a URI of servers is taken out, and the rest is read
-// as one.
+// URIs of sources of servers: the parts that a URI of servers does not have are removed, and the
+// rest is read as such a URI.
 
 #include <optional>
 #include <utility>
@@ -23,7 +23,7 @@ Failure failure(std::string text) {
   return Failure({Outcome::invalid, Reason::bad_configuration, "", {}, std::move(text)});
 }
 
-// The scheme's part from the + on, in lower case.
+// The kind that a scheme's suffix, such as "+srv", names; in either case.
 std::optional<SourceKind> kind_of(std::string_view suffix) {
   const std::string name = cluster::folded(suffix);
   if (name == srv_suffix) return SourceKind::srv;
@@ -31,7 +31,7 @@ std::optional<SourceKind> kind_of(std::string_view suffix) {
   return std::nullopt;
 }
 
-// What may stand before the options: one name, and a port only where it means something.
+// Checks what precedes the options: one name, and a port only where it has a meaning.
 std::optional<std::string> check_place(std::string_view rest, SourceKind kind) {
   std::string_view place = rest.substr(0, rest.find('?'));
   if (const std::size_t at = place.rfind('@'); at != place.npos) place.remove_prefix(at + 1);

@@ -1,9 +1,9 @@
 #pragma once
 
-// AllowedHosts: the hosts to which a redirect may lead. A server names any address it likes, and
-// whoever is there gets the password and the values. So only hosts of which the configuration or
-// the map has said that they belong to the cluster are trusted, whatever the port. Those that the
-// map names beside the owners of slots are known to its source (MapSource::names).
+// AllowedHosts: the hosts to which a redirect may lead. A server can name any address, and the host
+// at that address would get the password and the values. So only hosts that the configuration or
+// the map names as part of the cluster are trusted, whatever the port. Hosts that the map names in
+// addition to the owners of slots are known to its source (MapSource::names).
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -22,8 +22,8 @@ namespace sheaf::cluster {
 
 class AllowedHosts {
  public:
-  AllowedHosts() = default;  // those of the members
-  // Those of these servers, too.
+  AllowedHosts() = default;  // only the members' hosts
+  // The hosts of these servers, too.
   explicit AllowedHosts(std::span<const NodeConfig> servers) {
     for (const NodeConfig& server : servers) hosts_.push_back(server.host);
   }

@@ -1,13 +1,13 @@
 #pragma once
 
-// RedirectPlan: where a request goes that a server has sent elsewhere. One for each request that
-// was redirected; most requests never have one.
+// RedirectPlan: where a request goes after a server has redirected it. Each redirected request has
+// one; most requests never do.
 //
 // | answer                          | then                                                      |
 // |---------------------------------|-----------------------------------------------------------|
 // | moved                           | goes there at once; the slot is mended, the map wanted    |
-// | moved, to one that was asked    | the same after 2 ms, doubling: two servers disagree       |
-// | moved, to the one that says so  | the same, over a new connection                           |
+// | moved, to a server asked before | the same after 2 ms, doubling: two servers disagree       |
+// | moved, to the answering server  | the same, over a new connection                           |
 // | ask                             | goes there once, after ASKING; nothing is learned         |
 // | moved or ask, without a server  | as later                                                  |
 // | moved or ask, for another slot  | fails: the caller has not named the key of a command      |
@@ -23,11 +23,10 @@
 //
 // A server that redirects has not carried out the request, so any request may be repeated.
 //
-// A slot that is on its way may need both: its old owner says ASK, the new one "later" until the
-// last of the keys has come, and so on until then. Such a cycle is one wait: a hop back to a server
-// that was asked before does not begin the back-off or the 10 s anew, a wait begins the count of
-// hops anew, and the hop after it goes at once. Only a server that was not asked before has 10 s of
-// its own.
+// While a slot moves, a request may need both: the old owner says ASK, and the new one says "later"
+// until the last of the keys has arrived. Such a cycle is one wait: a hop back to a server that was
+// asked before restarts neither the back-off nor the 10 s. A wait resets the count of hops, and the
+// hop after it is immediate. Only a server that was not asked before gets 10 s of its own.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -50,13 +49,13 @@ struct RedirectAnswer {
   enum class Kind : std::uint8_t { moved, ask, later };
   Kind kind = Kind::later;
   std::string_view from;      // identity of the server that says so
-  std::string_view target;    // identity; empty: none that can be connected to. Not of `later`
+  std::string_view target;    // identity; empty: no known server. Not for `later`
   bool allowed = false;       // the target is a member of the cluster, or its host is allowed
-  std::string_view text;      // the server's own
+  std::string_view text;      // the server's text
   bool may_be_named = false;  // it is not allowed, but the map that is fetched next may name it
   std::string_view obstacle = "redirects to this server are not allowed";  // if it does not
-  bool other_slot = false;        // it is not about the slot of the request's key
-  std::optional<Reason> cause{};  // with what it ends if it has waited in vain
+  bool other_slot = false;        // it names another slot than that of the request's key
+  std::optional<Reason> cause{};  // how it ends if it waits in vain
 };
 
 struct RedirectTerms {
@@ -72,11 +71,11 @@ struct RedirectStep {
   };
   Kind kind = Kind::fail;
   std::string target;      // identity
-  Deadline at{0};          // not earlier
+  Deadline at{0};          // not before
   bool mend = false;       // `target` owns the slot from now on
-  bool want_map = false;   // the whole map is to be asked for (map_calm.h)
-  bool need_map = false;   // and the request cannot go on without it
-  bool reconnect = false;  // not over the connections that there are
+  bool want_map = false;   // ask for the whole map (map_calm.h)
+  bool need_map = false;   // and the request cannot continue without it
+  bool reconnect = false;  // over a new connection
   Outcome outcome = Outcome::refused;
   Reason reason = Reason::other;
   std::string text;
@@ -102,12 +101,12 @@ class RedirectPlan {
   bool has_asked(std::string_view server) const;
 
   RedirectOptions options_;
-  std::vector<std::string> asked_;  // servers that have answered, or that it was sent to
+  std::vector<std::string> asked_;  // servers that answered or that it was sent to
   // Since the latest wait.
   unsigned hops_ = 0;
   unsigned bounces_ = 0;
   bool waited_ = false;  // and no hop since
-  // Since the latest hop to a server that had not been asked.
+  // Since the latest hop to a server that had not been asked before.
   unsigned waits_ = 0;
   Deadline waits_since_ = never;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Redirected: what a cluster keeps of a request that a server has sent elsewhere. See redirects.h.
+// Redirected: what a cluster keeps about a request that a server has redirected. See redirects.h.
 //
 // Thread rule: touched only under the lane's baton.
 
@@ -19,10 +19,10 @@ struct Redirected : DeadlineHook<Redirected> {
 
   Request& request;
   RedirectPlan plan;
-  RedirectStep step;  // the next one, or the one under way
+  RedirectStep step;  // the next one, or the one in progress
   std::string from;   // identity of the server that answered last
-  std::string text;   // what it said
-  // With what it ends if it has waited in vain for an owner of its slot.
+  std::string text;   // that server's text
+  // How it ends if it waits in vain for its slot to get an owner.
   std::optional<Reason> cause;
 };
 

@@ -10,8 +10,8 @@
 namespace sheaf::cluster {
 namespace {
 
-// For one request that asks a server about the slots of another that is down, and for how long all
-// do once it has heard of another owner.
+// How often one request may ask another server about the slots of a server that is down, and how
+// long all may do so after one has learned of another owner.
 constexpr std::chrono::seconds ask_around_interval{1};
 constexpr std::size_t longest_host = 255;  // in an error
 
@@ -27,7 +27,7 @@ RedirectAnswer::Kind kind_of(protocol::Redirect::Kind kind) noexcept {
   return RedirectAnswer::Kind::later;
 }
 
-// The only other member with this port; null if there is none, or more than one.
+// The only other member with this port; null if there is not exactly one.
 const Member* other_at_port(std::span<const Member> members, std::uint16_t port,
                             const std::string& identity) {
   const Member* found = nullptr;
@@ -48,9 +48,9 @@ Redirects::Redirects(const Parts& parts, RedirectRules rules, const Seed& seed)
 
 Redirects::~Redirects() { parts_.loop.forget(*this); }
 
-// ---- what servers say
+// ---- redirects from servers
 
-// Only a request for one key, which may go to whichever node owns that, is sent elsewhere.
+// Only a request for one key that may go to any owner of that key is redirected.
 bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
   const protocol::Operation& operation = request.operation;
   if (shut_down_ || request.on_node_ || !operation.keys.empty() || operation.key.empty()) {
@@ -70,8 +70,8 @@ bool Redirects::take(Request& request, const protocol::Reply& reply, Now now) {
   return true;
 }
 
-// Until then it is as if its server had said "later". Where every server refuses the client for
-// good, waiting is in vain.
+// Until then the request waits as if its server had said "later". If every server permanently
+// refuses the client, it does not wait.
 bool Redirects::await_owner(Request& request, Now now) {
   if (shut_down_ || rules_.source == nullptr || !request.operation.keys.empty()) return false;
   if (request.redirected_ == nullptr) request.redirected_ = std::make_unique<Redirected>(request);
@@ -147,7 +147,7 @@ void Redirects::follow(Redirected& redirected, const RedirectStep& step, Now now
   if (step.at <= now.mono || !moves_.empty() || !joins_.empty()) parts_.loop.defer(*this);
 }
 
-// The next step, and what it teaches.
+// Plans the next step, and learns from the reply.
 RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& reply, Now now) {
   const Request& request = redirected.request;
   const Topology& topology = parts_.nodes.topology();
@@ -188,8 +188,8 @@ RedirectStep Redirects::plan(Redirected& redirected, const protocol::Reply& repl
   return step;
 }
 
-// Whether the target has a slot of an owner that is down. Then it likely has all of them, and
-// requests for the others would not hear of that.
+// True if the target has a slot of an owner that is down. It then probably has all of them, and
+// requests for the others would not learn of that.
 bool Redirects::has_taken_over(const std::string& target, const Request& request) const {
   const Topology& topology = parts_.nodes.topology();
   const Member* const owner = topology.member(topology.owner(request.route_or_key()));
@@ -201,7 +201,8 @@ bool Redirects::is_allowed(std::string_view host) const {
          (rules_.source != nullptr && rules_.source->names(host));
 }
 
-// Of a host that is not allowed. Why it is not, in one clause, if that is to stay.
+// For a host that is not allowed: true if the next map may allow it. `obstacle` says why it is not
+// allowed.
 bool Redirects::may_be_named(const std::string& host, std::string& obstacle) {
   const MapSource* const source = rules_.source;
   obstacle = source != nullptr ? source->ban(host) : std::string_view();
@@ -220,11 +221,11 @@ bool Redirects::may_join(const std::string& identity) const {
   return learns() && (members < AssignedSlots::slot_count || joins_.contains(identity));
 }
 
-// Where the server sends the request; without a host if that is nowhere. One that knows no host
-// means whom the map names, if that has the port: of MOVED the owner that it has by now, of ASK to
-// whom the slot is on its way, which only the maps of the two servers say. Else it means the only
-// other member with the port. Should that be the wrong one, it names the port again, and is not
-// meant then.
+// Where a redirect sends the request; without a host if nowhere. If a redirect names no host, it
+// means the server that the map names, provided that it has the redirect's port: for MOVED the
+// present owner, for ASK the server that the slot is moving to, which only the maps of these two
+// servers say. Otherwise it means the only other member with that port. If that is the wrong
+// server, it redirects to the same port in turn, and then is not meant itself.
 NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node,
                                 std::string_view key) const {
   NodeConfig server;
@@ -243,14 +244,14 @@ NodeConfig Redirects::target_of(const protocol::Redirect& to, std::uint32_t node
   return server;
 }
 
-// By the name that the map has for it: a server is one member, whatever it is called.
+// Uses the map's name for the host, so that a server is one member under all its names.
 std::string Redirects::host_of(const protocol::Redirect& to) const {
   std::string known;
   if (rules_.source != nullptr) known = rules_.source->host_called(to.host, to.port);
   return known.empty() ? std::string(to.host) : known;
 }
 
-// The host that the map has for a redirect without one; empty: none with its port.
+// The map's host for a redirect without a host; empty if none has its port.
 std::string Redirects::named_by_map(const protocol::Redirect& to, std::string_view key) const {
   if (to.kind == protocol::Redirect::Kind::ask) {
     if (rules_.source == nullptr) return {};
@@ -278,7 +279,7 @@ void Redirects::learn(std::string_view key, std::uint32_t from, const protocol::
   parts_.loop.defer(*this);
 }
 
-// ---- requests that wait
+// ---- waiting requests
 
 bool Redirects::holds(const Request& request) const noexcept {
   return request.redirected_ != nullptr && waiting_.contains(*request.redirected_);
@@ -299,8 +300,7 @@ void Redirects::forget(Request& request) noexcept {
   request.redirected_.reset();
 }
 
-// The request forgets what it had, and then it is its submitter's again. What that has cancelled is
-// no event for the log.
+// The request drops its redirect and returns to its submitter. A cancelled request is not logged.
 void Redirects::end(Request& request, Outcome outcome, Reason reason, std::string text, Now now) {
   const std::string node = std::move(request.redirected_->from);
   const std::string words = std::move(text);
@@ -318,7 +318,7 @@ void Redirects::end(Request& request, Outcome outcome, Reason reason, std::strin
   request.sink->on_done(request, completion);
 }
 
-// The node to which it goes.
+// The node that the request goes to.
 std::uint32_t Redirects::place_of(const Redirected& redirected) const {
   const Topology& topology = parts_.nodes.topology();
   const std::uint32_t owner = topology.owner(redirected.request.route_or_key());
@@ -371,9 +371,9 @@ void Redirects::shut_down(Now now) {
   }
 }
 
-// ---- what is learned
+// ---- changes of the topology
 
-// What the map says already needs no change.
+// Skips what the map already says.
 void Redirects::mend(Now now) {
   if (moves_.empty() && joins_.empty()) return;
   const Topology& topology = parts_.nodes.topology();
@@ -395,7 +395,7 @@ void Redirects::mend(Now now) {
   if (rules_.source != nullptr) rules_.source->on_mended(mended, now);
 }
 
-// A map that was asked for before a slot moved may not know of that.
+// A map that was requested before a slot moved may not know of the move.
 void Redirects::on_topology() {
   if (since_asked_.empty()) return;
   for (const auto& [slot, server] : since_asked_) moves_.try_emplace(slot, server);

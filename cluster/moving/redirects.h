@@ -1,29 +1,29 @@
 #pragma once
 
-// Redirects: the requests of a cluster that servers have sent elsewhere, and what the cluster
-// learns from that (docs/design/0023-redirects.md).
+// Redirects: a cluster's redirected requests, and what the cluster learns from them
+// (docs/design/0023-redirects.md).
 //
 // | request   | input                           | then                             | next      |
 // |-----------|---------------------------------|----------------------------------|-----------|
 // | in flight | an answer with a redirect       | its plan (redirect_plan.h) says  | waits, or |
 // |           |                                 | where next and when, or fails    | has ended |
-// | waits     | its moment has come             | starts there; if that server has | in flight |
+// | waits     | its time has come               | starts there; if that server has | in flight |
 // |           |                                 | left, or is the one that said    |           |
 // |           |                                 | "later", at the key's owner      |           |
 // | waits     | the same, and the slot has no   | as if a server had said "later"  | waits, or |
 // |           | owner                           |                                  | has ended |
 // | waits     | the deadline, cancel, shut_down | ends                             | has ended |
 // | in flight | its target was not reached, and | as if a server had said "later"  | waits, or |
-// |           | who redirected it owns the slot |                                  | has ended |
+// |           | the redirecting server owns it  |                                  | has ended |
 // | in flight | any other end                   | as if it had not been redirected | has ended |
 //
-// "In flight" includes the queue of a node. A request whose slot has no owner waits in the same
-// way, before it is sent for the first time. A request that ends while it waits was not carried
-// out: it ends as `refused`, with the last words of a server, or as `not_sent` if no server had it.
+// "In flight" includes the queue of a node. A request whose slot has no owner waits in the same way
+// before it is first sent. A request that ends while it waits was not carried out: it ends as
+// `refused`, with the last text of a server, or as `not_sent` if no server ever had it.
 //
-// A moved slot gets its new owner at once: from the loop's deferred work another topology is
-// applied, one for all redirects of a turn, before the requests that wait start. A target that is
-// no member becomes one by the same change.
+// A moved slot gets its new owner at once: the loop's deferred work applies another topology, one
+// for all redirects of a turn, before the waiting requests start. The same change makes the target
+// a member if it is not one yet.
 //
 // Thread rule: belongs to one lane.
 
@@ -40,29 +40,29 @@
 
 namespace sheaf::cluster {
 
-// Who fetches the whole map of slots.
+// Fetches the whole map of slots.
 class MapSource {
  public:
-  // It is to be fetched now, from the member `first`, an identity, if that answers; if it is empty,
-  // from any. Redirects::on_map() must follow; nothing more is asked before that. May start
+  // Fetches the map now, first from the member with the identity `first` if that answers; if it is
+  // empty, from any member. Redirects::on_map() must follow; until then no more is asked. May start
   // requests.
   virtual void fetch_map(std::string_view first, Now now) = 0;
-  // Whether the map has a server on this host, even one that owns nothing, to which what this
-  // client sends may go.
+  // True if the map has a server on this host, even one that owns nothing, and this client may send
+  // its requests and login there.
   virtual bool names(std::string_view /*host*/) const { return false; }
-  // Why nothing may go to this host whatever the map says, in one clause; empty: it may.
+  // Why nothing may go to this host, whatever the map says, in one clause; empty if it may.
   virtual std::string_view ban(std::string_view /*host*/) const { return {}; }
-  // The host that the map has for one that servers call by another name; empty: it knows none.
+  // The map's host for a server that others call by another name; empty if unknown.
   virtual std::string host_called(std::string_view /*name*/, std::uint16_t /*port*/) const {
     return {};
   }
-  // To whom a slot is on its way, if the latest map says so.
+  // The server that a slot is moving to, if the latest map says so.
   virtual std::optional<NodeConfig> importer(std::uint16_t /*slot*/) const { return std::nullopt; }
   // Why there is no map.
   struct Problem {
-    std::string_view text{};            // one clause; empty: there is one
-    Reason reason = Reason::timed_out;  // of the latest server that did not give it
-    bool lasting = false;               // all servers have refused it for good, in the latest round
+    std::string_view text{};            // one clause; empty: there is a map
+    Reason reason = Reason::timed_out;  // from the latest server that did not return it
+    bool lasting = false;               // in the latest round all servers refused it permanently
   };
   virtual Problem problem() const noexcept { return {}; }
   // Redirects have changed the topology.
@@ -73,17 +73,17 @@ class MapSource {
 };
 
 struct RedirectRules {
-  // Of the topologies. Null: learns nothing, and goes to members only.
+  // The table of the topologies. Null: learns nothing, and goes only to members.
   NodeEntries* table = nullptr;
   AllowedHosts allowed{};
-  MapSource* source = nullptr;  // null: nobody fetches maps
-  // Why no request is sent elsewhere, in one clause: then it only waits where a server says
+  MapSource* source = nullptr;  // null: maps are not fetched
+  // Why requests are never redirected, in one clause: then a request only waits if a server says
   // "later".
   std::string_view stays{};
   MapCalmOptions calm{};
 };
 
-// Whose topology it is.
+// The owner of the topology.
 class TopologyHolder {
  public:
   virtual void apply(std::shared_ptr<const Topology> topology, Now now) = 0;
@@ -94,7 +94,7 @@ class TopologyHolder {
 
 class Redirects final : private socket::Deferred {
  public:
-  // What it has of its cluster, which outlives it.
+  // The parts of its cluster, which must outlive it.
   struct Parts {
     ClusterNodes& nodes;
     node::NodeOwner& owner;
@@ -109,42 +109,43 @@ class Redirects final : private socket::Deferred {
   Redirects(const Redirects&) = delete;
   Redirects& operator=(const Redirects&) = delete;
 
-  // A node has this answer, with a redirect, to a request that has left its connection. True: the
-  // request is taken, and has ended or will start elsewhere. False: it ends as it is.
+  // A node has received this redirect for a request that has left its connection. True: the request
+  // is taken, and has ended or will start elsewhere. False: it ends with this reply.
   bool take(Request& request, const protocol::Reply& reply, Now now);
-  // Nobody owns the slot of a request. True: it waits until somebody does, or has ended. False: it
-  // cannot be waited for.
+  // The slot of a request has no owner. True: the request waits until it has one, or has ended.
+  // False: this request cannot wait.
   bool await_owner(Request& request, Now now);
-  // A request did not reach the server that it was redirected to, and its key is at `owner`. If
-  // that has redirected it, it would do so again at once. True: it goes there later, or has ended.
+  // A request did not reach the server that it was redirected to, and `owner` owns its key. If
+  // `owner` redirected it, it would do so again at once, so the request goes there later. Returns
+  // true if it does, or has ended.
   bool return_later(Request& request, std::uint32_t owner, Now now);
-  // The node of a request, the owner of its key, is down: then nobody sends requests elsewhere, and
-  // the slot may have another owner. True: the request goes to another server, to hear that; at
-  // most one does in a second, until one hears of another owner: then as many as come in the next
-  // second. The map is wanted, too.
+  // The owner of a request's key is down, so it sends no redirects, and the slot may have another
+  // owner. Returns true if the request goes to another server to find out. At most one request per
+  // second does, until one learns of another owner; then every request of the next second does.
+  // Also wants the map.
   bool ask_around(Request& request, Now now);
-  // A node says where a key belongs, to a request outside the cluster (node/watch_line.h): the slot
-  // is mended. Who asked asks again later, wherever the key has its owner then.
+  // A node redirected a request outside the cluster (node/watch_line.h): mends the slot. The
+  // submitter asks again later, at the key's owner of that time.
   void learn(std::string_view key, std::uint32_t from, const protocol::Redirect& to, Now now);
-  // Whether a request waits here.
+  // True if a request waits here.
   bool holds(const Request& request) const noexcept;
-  // Of one that waits: its deadline has come, or its submitter wants no answer any more.
+  // For a waiting request: its deadline has come, or its submitter no longer wants an answer.
   void expire(Request& request, Now now);
   void cancel(Request& request, Now now);
   // A request has ended, here or elsewhere.
   void forget(Request& request) noexcept;
 
-  // Does what is due. Not from within a completion.
+  // Does what is due. Must not be called within a completion.
   void advance(Now now);
   Deadline poll_deadline() const noexcept;
-  // Another topology holds.
+  // A new topology applies.
   void on_topology();
 
-  // The whole map is wanted: nobody serves a slot.
+  // The whole map is wanted, because a slot has no owner.
   void want_map(Now now);
-  // A request cannot go on without it.
+  // A request cannot continue without the map.
   void need_map(Now now);
-  // The map that was asked for is there, and applied; or it could not be had.
+  // The requested map is there and applied, or could not be fetched.
   void on_map(bool good, Now now);
 
   void shut_down(Now now);
@@ -179,12 +180,12 @@ class Redirects final : private socket::Deferred {
   Moves moves_;  // to be carried out
   Joins joins_;  // to become members
   Strangers strangers_;
-  std::string ask_first_;         // for the map: who knows what is missing in it
+  std::string ask_first_;         // the server to ask first for the next map
   bool asking_ = false;           // for a map
-  Moves since_asked_;             // carried out since then: later than that map
-  Deadline ask_around_at_{0};     // not earlier, but
-  Deadline all_ask_until_{0};     // at any time before
-  std::size_t asked_around_ = 0;  // requests
+  Moves since_asked_;             // carried out since then, so newer than that map
+  Deadline ask_around_at_{0};     // not earlier, except
+  Deadline all_ask_until_{0};     // at any time before this
+  std::size_t asked_around_ = 0;  // number of requests
   bool shut_down_ = false;
 };
 

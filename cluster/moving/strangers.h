@@ -1,14 +1,14 @@
 #pragma once
 
-// Strangers: the hosts to which servers redirect although nobody has said that they belong to the
-// cluster. The map that is asked for next may name such a host, so its requests wait for that map.
-// If it does not, they are refused, and so are later ones, until a map does.
+// Strangers: hosts that servers redirect to although neither configuration nor map names them. The
+// next map may name such a host, so its requests wait for that map. If it does not, they and later
+// ones are refused until a map does.
 //
 // | a redirect to a host that is not allowed                | then            |
 // |---------------------------------------------------------|-----------------|
-// | no map that was asked for after the first such has come | waits for one   |
-// | one has come                                            | is refused      |
-// | none for the time of two maps, then another             | is a first such |
+// | no map requested after the first such one has arrived   | waits for one   |
+// | such a map has arrived                                  | is refused      |
+// | no redirect for the time of two maps, then another      | counts as first |
 //
 // Pure: no socket, clock, entropy, thread or callback.
 //
@@ -24,10 +24,10 @@ namespace sheaf::cluster {
 
 class Strangers {
  public:
-  // More than these are not remembered: requests for them wait until their deadlines.
+  // More hosts than this are not remembered: their requests wait until their deadlines.
   static constexpr std::size_t most = 64;
 
-  // A redirect leads to this host. Whether the map may name it yet.
+  // A redirect leads to this host. Returns true if the map may still name it.
   bool may_be_named(std::string_view host) {
     auto found = hosts_.find(host);
     if (found == hosts_.end()) {
@@ -39,7 +39,7 @@ class Strangers {
   }
   // The map is asked for.
   void on_asked() noexcept { ++asked_; }
-  // It has come, and the hosts it names are no strangers any more.
+  // It has arrived, and the hosts that it names are no longer strangers.
   void on_map() {
     good_ = asked_;
     std::erase_if(hosts_, [&](const auto& host) { return host.second.last + 2 <= asked_; });
@@ -53,7 +53,7 @@ class Strangers {
   };
   std::map<std::string, Times, std::less<>> hosts_;
   std::uint64_t asked_ = 0;
-  std::uint64_t good_ = 0;  // the latest that has come
+  std::uint64_t good_ = 0;  // the latest that has arrived
 };
 
 }  // namespace sheaf::cluster

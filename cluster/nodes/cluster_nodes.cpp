@@ -9,7 +9,7 @@
 namespace sheaf::cluster {
 namespace {
 
-// More than these do not wait for the end of what is in flight.
+// If more nodes than this are leaving, the others do not wait until what is in flight has ended.
 constexpr std::size_t most_leaving = 1'024;
 
 node::NodeOptions model_of(const ClusterConfig& config) {
@@ -45,7 +45,7 @@ ClusterNodes::ClusterNodes(const ClusterConfig& config, std::shared_ptr<const To
 
 ClusterNodes::~ClusterNodes() = default;
 
-// ---- another topology
+// ---- following the topology
 
 void ClusterNodes::follow(std::shared_ptr<const Topology> topology, Now now) {
   for (const Member& member : topology->members()) add(member, now);
@@ -104,7 +104,7 @@ void ClusterNodes::make(const Member& member) {
   nodes_[member.index()] = std::move(made);
 }
 
-// ---- those that have left
+// ---- nodes that have left
 
 void ClusterNodes::close(Leaver& leaver, Now now) {
   if (!std::exchange(leaver.closing, true)) node_of(leaver).shut_down(now);
@@ -130,7 +130,7 @@ void ClusterNodes::tidy(NodeUser* user, Now now) {
   }
 }
 
-// What the sessions know of the server goes with its last node.
+// The sessions forget the server together with its last node.
 void ClusterNodes::destroy(Leaver leaver) {
   const std::uint32_t index = leaver.entry->index;
   if (leaver.replaced == nullptr) {
@@ -153,7 +153,7 @@ void ClusterNodes::record(std::string_view node, std::string_view text) const {
   parts_.events.record(std::move(record));
 }
 
-// ---- all of them
+// ---- all nodes
 
 void ClusterNodes::renew_logins(Now now) {
   for (const auto& node : nodes_) {

@@ -9,10 +9,10 @@
 // | leaving | a topology names it again                | takes requests                | member  |
 // | leaving | nothing waits or is in flight on it, or  | closes its connections        | closing |
 // |         | too many are leaving                     |                               |         |
-// | closing | a topology names it again                | another is made in its place  | member  |
-// | member  | copies another from now on, or no longer | makes its connections anew    | member  |
-// | closing | no connection is left, and nobody uses   | is destroyed; once the last   | none    |
-// |         | it                                       | has gone, the index is free   |         |
+// | closing | a topology names it again                | is replaced by a new node     | member  |
+// | member  | becomes a replica, or stops being one    | replaces its connections      | member  |
+// | closing | no connection is left, and no NodeUser   | is destroyed; once the last   | none    |
+// |         | uses it                                  | has gone, the index is free   |         |
 //
 // Thread rule: belongs to one lane, except for snapshot() and last_signs().
 
@@ -29,10 +29,10 @@
 
 namespace sheaf::cluster {
 
-// Who else uses nodes.
+// Another user of nodes.
 class NodeUser {
  public:
-  // Whether it no longer uses a node that has left; asked again and again until it does not.
+  // Returns true if it no longer uses a node that has left. Asked repeatedly until it does.
   virtual bool lets_go(const node::ClientNode& node) = 0;
 
  protected:
@@ -53,24 +53,24 @@ class ClusterNodes {
   node::ClientNode& operator[](unsigned index) const noexcept { return *nodes_[index]; }
   const Topology& topology() const noexcept { return *topology_; }
 
-  // Another topology holds. First all nodes are as it wants them; then requests may end and start.
+  // A new topology applies. First all nodes are adapted to it; then requests may end and start.
   void follow(std::shared_ptr<const Topology> topology, Now now);
-  // Closes and destroys what can go. Not from within a call of a node.
+  // Closes and destroys what can go. Must not be called within a call of a node.
   void tidy(NodeUser* user, Now now);
   bool all_gone() const noexcept { return leavers_.empty(); }
 
   void renew_logins(Now now);
   void shut_down(Now now);
   bool empty() const;
-  // Of the members.
+  // Statistics of the members.
   std::vector<NodeStats> stats() const;
   std::vector<NodeMetrics> metrics() const;
-  // All there are.
+  // The number of all nodes, members or not.
   std::size_t size() const;
 
   // The topology of a moment ago. Any thread.
   std::shared_ptr<const Topology> snapshot() const;
-  // What a node was like a moment ago; down if there is none. Any thread.
+  // The state of a node a moment ago; down if there is no such node. Any thread.
   node::NodeSigns last_signs(unsigned index) const;
 
  private:
@@ -92,7 +92,7 @@ class ClusterNodes {
   void destroy(Leaver leaver);
   void record(std::string_view node, std::string_view text) const;
 
-  const node::NodeOptions model_;  // of every node, but for what is its own
+  const node::NodeOptions model_;  // for every node, apart from its own values
   const node::NodeParts parts_;
   node::NodeOwner& owner_;
   const ClusterControls controls_;
@@ -100,8 +100,8 @@ class ClusterNodes {
   // Both are changed under the baton and the mutex, and read under one of them.
   mutable sync::Mutex mutex_;
   std::shared_ptr<const Topology> topology_;
-  std::vector<std::unique_ptr<node::ClientNode>> nodes_;  // by index; null: none
-  std::vector<Leaver> leavers_;                           // who left first comes first
+  std::vector<std::unique_ptr<node::ClientNode>> nodes_;  // by index; null: no node
+  std::vector<Leaver> leavers_;                           // the first to leave comes first
 };
 
 }  // namespace sheaf::cluster

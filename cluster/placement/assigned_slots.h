@@ -1,7 +1,7 @@
 #pragma once
 
-// AssignedSlots: the locator of a cluster whose servers say which of them owns each of its 16,384
-// slots. A slot may have no owner; then its keys have none.
+// AssignedSlots: the locator of a cluster whose servers say who owns each of its 16,384 slots. A
+// slot may have no owner; its keys then have none, either.
 //
 // Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,18 +17,18 @@ namespace sheaf::cluster {
 class AssignedSlots final : public ClientNodeLocator {
  public:
   static constexpr std::uint32_t slot_count = 16'384;
-  static constexpr std::uint16_t unassigned = 0xffff;  // in place of an owner
-  // The slot of a key, below slot_count. A pure function, which knows what {tag} means.
+  static constexpr std::uint16_t unassigned = 0xffff;  // means that a slot has no owner
+  // The slot of a key, below slot_count. A pure function that understands {tag}.
   using SlotOf = std::uint16_t (*)(std::string_view key) noexcept;
 
-  // `owners`: the position of each slot's server, or `unassigned`; slot_count of them.
+  // `owners`: for each of the slot_count slots the position of its server, or `unassigned`.
   AssignedSlots(std::span<const std::uint16_t> owners, SlotOf slot_of);
 
   Location locate(std::string_view key) const noexcept override {
     const std::uint32_t slot = slot_of_(key);
     return {workers_[slot] - 1u, slot};  // 0 - 1 is `nobody`
   }
-  // A slot has one home.
+  // A slot has only one home.
   std::uint32_t stand_in(std::string_view key, const NodeFilter&) const noexcept override {
     return locate(key).node;
   }
@@ -39,7 +39,7 @@ class AssignedSlots final : public ClientNodeLocator {
   bool assigned() const noexcept override { return true; }
 
  private:
-  std::vector<std::uint16_t> workers_;  // 0 for nobody, else the position + 1
+  std::vector<std::uint16_t> workers_;  // the position + 1; 0: no owner
   SlotOf slot_of_;
 };
 

@@ -13,13 +13,13 @@
 namespace sheaf::cluster {
 namespace {
 
-// The indices of items by their key: open addressing in one vector, at most half full.
+// Finds the index of an item by its key: open addressing in one vector, at most half full.
 class KeyIndex {
  public:
   KeyIndex(std::size_t keys, std::uint64_t seed, std::pmr::memory_resource* memory)
       : places_(std::bit_ceil(2 * keys + 1), none, memory), seed_(seed) {}
 
-  // The index of an equal key of `items`; if there is none, items.size(), which it then stands for.
+  // The index of an equal key in `items`. Without one, adds the key with the index items.size().
   std::uint32_t find_or_add(std::string_view key, std::span<const BatchPlan::Item> items) {
     const std::size_t mask = places_.size() - 1;
     std::size_t at = hash64(key, seed_) & mask;

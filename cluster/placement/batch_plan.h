@@ -1,12 +1,12 @@
 #pragma once
 
-// The plan of an operation on many keys: which distinct keys there are, which node owns each, and
-// which may start now. The caller starts what next() gives and reports done().
-// The keys that nobody owns are planned as if `nobody` were a node.
+// The plan of an operation on many keys: its distinct keys, the node that owns each, and which
+// requests may start now. The caller starts what next() returns and reports done(). Keys without an
+// owner are planned as if `nobody` were a node.
 //
-// An index names a distinct key, 0 .. size() - 1, in the order in which each first appears; the
-// carrier keeps one outcome for each index. The views of keys and values are borrowed, and so is
-// the memory that a plan is made of.
+// An index names a distinct key, 0 .. size() - 1, in the order of first appearance; the carrier
+// keeps one outcome for each index. The plan borrows the views of keys and values, and its memory
+// resource.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -25,11 +25,11 @@
 
 namespace sheaf::cluster {
 
-// What may be in flight to one node at once. A request above `bytes` goes alone.
+// The most that may be in flight to one node. A request above `bytes` goes alone.
 struct BatchLimits {
   std::uint32_t window = 1;
   std::uint64_t bytes = 1;
-  std::uint64_t seed = 0;  // of the hash that finds repeated keys; random where keys are hostile
+  std::uint64_t seed = 0;  // for the hash of keys; random where keys may be hostile
 };
 
 class BatchPlan {
@@ -45,7 +45,7 @@ class BatchPlan {
   // Gets and removes: a repeated key counts once.
   BatchPlan(const Topology& topology, std::span<const std::string_view> keys, BatchLimits limits,
             Memory& memory = *std::pmr::new_delete_resource());
-  // Sets: of a repeated key the last value counts, at the place of the first.
+  // Sets: the last value of a repeated key counts, at the place of the first.
   BatchPlan(const Topology& topology, std::span<const SetItem> items, BatchLimits limits,
             Memory& memory = *std::pmr::new_delete_resource());
 
@@ -55,22 +55,22 @@ class BatchPlan {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
-  // The next requests to start on a node, at most `most`; none while its window is full and when
-  // all of its requests have started. Each of them needs its done().
+  // The next requests to start on a node, at most `most`; none while its window is full or when all
+  // its requests have started. Each of them needs its done().
   Run next_run(std::uint32_t node, std::uint32_t most) noexcept;
   // The index at a place.
   std::uint32_t at(std::uint32_t place) const noexcept { return order_[place]; }
-  // The same for one request: its index.
+  // The same for a single request: its index.
   std::optional<std::uint32_t> next(std::uint32_t node) noexcept;
   // A started request has ended: its node has room again.
   void done(std::uint32_t index) noexcept;
-  // A request of the node that shall not start any more (deadline, shutdown), until there is none.
-  // It needs no done().
+  // Returns a request of the node that should no longer start (deadline, shutdown), until none is
+  // left. It needs no done().
   std::optional<std::uint32_t> give_up(std::uint32_t node) noexcept;
 
-  // Of the topology that the nodes are those of.
+  // The epoch of the topology that the nodes come from.
   std::uint64_t epoch() const noexcept { return epoch_; }
-  // For what a carrier needs besides.
+  // The carrier may use it for its own data.
   Memory* memory() const noexcept { return items_.get_allocator().resource(); }
 
   std::size_t size() const noexcept { return items_.size(); }
@@ -96,7 +96,7 @@ class BatchPlan {
   void collect(std::span<const std::string_view> keys);
   void locate(const Topology& topology);
   void group(const Topology& topology);
-  // The last feed is that of `nobody`.
+  // The last feed belongs to `nobody`.
   std::size_t place_of(std::uint32_t node) const noexcept {
     return std::min<std::size_t>(node, feeds_.size() - 1);
   }

@@ -1,7 +1,8 @@
 #pragma once
 
 // ClientNodeLocator: which node owns a key. docs/wire/locators.md is the contract of both kinds:
-// every process, machine and version must give the same answers, or writers and readers part.
+// every process, machine and version must give the same answers, or readers look where no writer
+// wrote.
 //
 // Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -21,18 +22,18 @@ namespace sheaf::cluster {
 inline constexpr std::uint32_t nobody = 0xffff'ffff;
 
 struct Location {
-  std::uint32_t node = 0;   // position among the servers; of a topology, the node's index
+  std::uint32_t node = 0;   // position among the servers; in a topology, the node's index
   std::uint32_t point = 0;  // the slot, or the ring point that owns the key
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-// A slot gets another owner: the position of a server.
+// Gives a slot another owner: the position of a server.
 struct SlotChange {
   std::uint32_t slot = 0;
   std::uint32_t node = 0;
 };
 
-// Which nodes take requests now; they are named as in a Location.
+// Which nodes take requests now. They are named as in a Location.
 class NodeFilter {
  public:
   virtual bool takes(std::uint32_t node) const noexcept = 0;
@@ -46,7 +47,7 @@ class ClientNodeLocator {
   virtual ~ClientNodeLocator() = default;
 
   virtual Location locate(std::string_view key) const noexcept = 0;
-  // The same for many keys, the nodes alone: `nodes` is as long as `keys`.
+  // As locate() for many keys, but returns only the nodes. `nodes` is as long as `keys`.
   virtual void owners(std::span<const std::string_view> keys,
                       std::span<std::uint32_t> nodes) const noexcept {
     for (std::size_t i = 0; i < keys.size(); ++i) nodes[i] = locate(keys[i]).node;
@@ -55,20 +56,20 @@ class ClientNodeLocator {
   virtual std::uint32_t stand_in(std::string_view key, const NodeFilter& filter) const noexcept = 0;
   // The part of all possible keys that a node owns, 0 .. 1.
   virtual double share(std::uint32_t node) const noexcept = 0;
-  // The owner of each slot: 0 for nobody, else node + 1; empty where there are no slots.
+  // The owner of each slot: node + 1, or 0 without an owner. Empty if there are no slots.
   virtual std::span<const std::uint16_t> slots() const noexcept = 0;
-  // A copy in which slots have other owners; null where owners are computed.
+  // A copy in which slots have other owners; null if owners are computed.
   virtual std::unique_ptr<const ClientNodeLocator> changed(std::span<const SlotChange>) const {
     return nullptr;
   }
-  // Whether slots have the owners that somebody gave them.
+  // True if the owners of slots are assigned, not computed.
   virtual bool assigned() const noexcept { return false; }
 };
 
-// The locator that a configuration asks for. Its nodes are checked already: at least one, distinct
+// The locator that a configuration asks for. Its nodes are already checked: at least one, distinct
 // identities, weights from 1.
 std::unique_ptr<const ClientNodeLocator> make_locator(const ClusterConfig& config);
 
-using sheaf::routing_key;  // what of a key decides its place
+using sheaf::routing_key;  // the part of a key that decides its place
 
 }  // namespace sheaf::cluster

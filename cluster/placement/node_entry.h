@@ -1,8 +1,8 @@
 #pragma once
 
-// NodeEntry: a server's index among those of a client. See node_table.h.
+// NodeEntry: the index of a server among all servers of a client. See node_table.h.
 //
-// Thread rule: a plain value; entries() as its implementation says.
+// Thread rule: a plain value; entry() as its implementation says.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct NodeEntry {
 
 class NodeEntries {
  public:
-  // The entry of a server, which has its index while somebody holds it.
+  // Returns the entry of a server. The server keeps its index while the entry is held.
   virtual std::shared_ptr<const NodeEntry> entry(const std::string& identity) = 0;
 
  protected:

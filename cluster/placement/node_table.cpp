@@ -10,7 +10,7 @@ namespace sheaf::cluster {
 
 class NodeTable::Indices {
  public:
-  // `self` is this, for the entry to share.
+  // `self` is this object; the entry shares it.
   std::shared_ptr<const NodeEntry> entry(const std::shared_ptr<Indices>& self,
                                          const std::string& identity) {
     const sync::MutexLock lock(mutex_);
@@ -27,7 +27,7 @@ class NodeTable::Indices {
   }
 
  private:
-  // The server may have a new entry already.
+  // The server may already have a new entry.
   void free(const NodeEntry& entry) {
     const sync::MutexLock lock(mutex_);
     free_.insert(entry.index);
@@ -37,7 +37,7 @@ class NodeTable::Indices {
 
   sync::Mutex mutex_;
   std::map<std::string, std::weak_ptr<const NodeEntry>> entries_ SHEAF_GUARDED_BY(mutex_);
-  std::set<std::uint32_t> free_ SHEAF_GUARDED_BY(mutex_);  // of those below used_
+  std::set<std::uint32_t> free_ SHEAF_GUARDED_BY(mutex_);  // below used_
   std::uint32_t used_ SHEAF_GUARDED_BY(mutex_) = 0;
 };
 

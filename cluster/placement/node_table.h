@@ -3,8 +3,8 @@
 // NodeTable: gives every server of a client an index, by its identity (host:port). The topologies
 // of the client and the clusters of its paths name nodes by these indices.
 //
-// A server has its index while a topology or a cluster holds its entry. Who holds none of them
-// must not trust an index: it may belong to another server by now.
+// A server keeps its index while a topology or a cluster holds its entry. Code that holds neither
+// must not trust an index: it may already belong to another server.
 //
 // Thread rule: any thread. Entries may outlive the table.
 
@@ -16,7 +16,7 @@ class NodeTable final : public NodeEntries {
  public:
   NodeTable();
 
-  // If nobody holds an entry of the server, it gets the lowest index that is free.
+  // A server whose entry is not held gets the lowest free index.
   std::shared_ptr<const NodeEntry> entry(const std::string& identity) override;
 
  private:

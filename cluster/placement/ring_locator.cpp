@@ -17,7 +17,7 @@ RingLocator::RingLocator(std::span<const NodeConfig> nodes) {
   fill_buckets();
 }
 
-// Two nodes may draw the same position: the lesser identity keeps it, whatever the order of the
+// If two nodes draw the same position, the lesser identity keeps it, whatever the order of the
 // configuration.
 void RingLocator::place(std::span<const NodeConfig> nodes) {
   std::vector<std::string> identities;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The other locator: every node has weight x 160 points on a ring of 2^32; a key belongs to the
-// first point after its hash. A table of buckets finds that point without a search.
-// Formula: docs/wire/locators.md, "Ring".
+// The other locator: every node has weight x 160 points on a ring of 2^32, and a key belongs to the
+// first point after its hash. A table of buckets finds that point without a search. Formula:
+// docs/wire/locators.md, "Ring".
 //
 // Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -16,7 +16,7 @@
 namespace sheaf::cluster {
 
 inline constexpr std::uint32_t ring_points_per_weight = 160;
-// Bounds the memory of a ring; the sum of all weights.
+// The limit for the sum of all weights. It bounds the memory of a ring.
 inline constexpr std::uint32_t max_ring_weight = 16'384;
 
 class RingLocator final : public ClientNodeLocator {
@@ -28,9 +28,9 @@ class RingLocator final : public ClientNodeLocator {
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
-  // By position, each position once.
+  // Sorted by position, each position once.
   std::span<const RingPoint> points() const noexcept { return points_; }
-  // The first point after a position, across the end of the ring.
+  // The first point after a position; wraps at the end of the ring.
   const RingPoint& next_point(std::uint32_t position) const noexcept;
 
  private:
@@ -38,7 +38,7 @@ class RingLocator final : public ClientNodeLocator {
   void fill_buckets();
 
   std::vector<RingPoint> points_;
-  std::vector<std::uint32_t> buckets_;  // per leading bits: the first point not before the bucket
+  std::vector<std::uint32_t> buckets_;  // by leading bits: the first point not before the bucket
   unsigned shift_ = 31;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What rings of points have in common, whoever placed the points.
+// Shared by all rings of points.
 //
 // Thread rule: plain values and functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,8 +17,8 @@ struct RingPoint {
   std::uint32_t node;
 };
 
-// The node of the first point from `at` on, across the end, that takes requests; that of `at` if
-// none does.
+// The node of the first point from `at` on, with wrap-around, that takes requests; the node of `at`
+// if none does.
 inline std::uint32_t stand_in_from(std::span<const RingPoint> points, std::size_t at,
                                    const NodeFilter& filter) noexcept {
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -28,8 +28,8 @@ inline std::uint32_t stand_in_from(std::span<const RingPoint> points, std::size_
   return points[at].node;
 }
 
-// A point owns the positions from the point before it up to itself; the later of two on one
-// position owns none. `points` are by position.
+// A point owns the positions from the point before it up to itself; the later of two points at one
+// position owns none. `points` are sorted by position.
 inline double share_of(std::span<const RingPoint> points, std::uint32_t node) noexcept {
   std::uint64_t own = 0;
   std::uint32_t before = points.back().position;

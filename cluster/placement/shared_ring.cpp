@@ -15,8 +15,8 @@ constexpr std::uint16_t default_port = 11'211;
 
 std::uint32_t md5_hash(std::string_view text) noexcept { return md5_word(md5(text), 0); }
 
-// Bob Jenkins's one-at-a-time. Bytes count as signed: so do libmemcached's on the machines where
-// rings of it exist.
+// Bob Jenkins's one-at-a-time hash. It takes bytes as signed, as libmemcached does on the machines
+// where its rings exist.
 std::uint32_t one_at_a_time(std::string_view text) noexcept {
   std::uint32_t value = 0;
   for (const char c : text) {
@@ -29,7 +29,7 @@ std::uint32_t one_at_a_time(std::string_view text) noexcept {
   return value + (value << 15);
 }
 
-// "host-k", or "host:port-k" where the port is not memcached's own.
+// "host-k", or "host:port-k" if the port is not memcached's default.
 std::string libmemcached_label(const NodeConfig& node, std::uint32_t k) {
   std::string label = node.host;
   if (node.port != default_port) label += ":" + std::to_string(node.port);
@@ -45,14 +45,14 @@ struct Profile {
   std::uint32_t (*key_hash)(std::string_view) noexcept;
   bool
       md5_points;  // four points of each label's MD5, by weight; else 100, one of each label's hash
-  bool last_wins;  // of two servers on one point
+  bool last_wins;  // if two servers have one point
 };
 
 Profile profile_of(RingProfile profile, std::span<const NodeConfig> nodes) {
   const bool weights = std::ranges::any_of(nodes, [](const auto& node) { return node.weight > 1; });
   switch (profile) {
     case RingProfile::libmemcached:
-      // The library goes over to weighted points by itself, and keeps its hash for keys.
+      // The library switches to weighted points automatically, and keeps its hash for keys.
       return {libmemcached_label, one_at_a_time, weights, false};
     case RingProfile::libmemcached_weighted:
       return {libmemcached_label, md5_hash, true, false};
@@ -65,8 +65,8 @@ Profile profile_of(RingProfile profile, std::span<const NodeConfig> nodes) {
   return {};
 }
 
-// How many labels of four points a server has. In single precision, as the others reckon: at some
-// numbers of servers even equal weights lose a label by it.
+// The number of labels, with four points each, of a server. It is computed in single precision, as
+// the other clients do: at some numbers of servers this costs even equal weights a label.
 std::uint32_t weighted_labels(std::uint32_t weight, std::uint64_t total, std::size_t servers) {
   const float part = static_cast<float>(weight) / static_cast<float>(total);
   const volatile float scaled = part * 160.0f / 4.0f * static_cast<float>(servers);  // not fused
@@ -115,7 +115,7 @@ Location SharedRing::locate(std::string_view key) const noexcept {
 void SharedRing::owners(std::span<const std::string_view> keys,
                         std::span<std::uint32_t> nodes) const noexcept {
   if (key_hash_ == md5_hash) {
-    md5_first_words(keys, nodes);  // hashes, which become nodes
+    md5_first_words(keys, nodes);  // hashes, which are replaced by nodes below
   } else {
     std::ranges::transform(keys, nodes.begin(), key_hash_);
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// Rings that other memcached clients use, so that they and sheaf find each other's keys. A profile
-// is a row of a table and the two functions it names; docs/wire/locators.md has the rules and their
-// sources. `{tag}` means nothing to the others, so it is not read here either.
+// The rings of other memcached clients, so that those clients and sheaf find each other's keys. A
+// profile is a row of a table and the two functions it names; docs/wire/locators.md has the rules
+// and their sources. `{tag}` has no meaning for the others, so it is not read here either.
 //
 // Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -28,7 +28,7 @@ class SharedRing final : public ClientNodeLocator {
   double share(std::uint32_t node) const noexcept override;
   std::span<const std::uint16_t> slots() const noexcept override { return {}; }
 
-  // By position; of equal ones the first counts.
+  // Sorted by position; of equal positions the first counts.
   std::span<const RingPoint> points() const noexcept { return points_; }
 
  private:

@@ -35,8 +35,8 @@ bool SlotLocator::wins(const Draw& a, const Draw& b) noexcept {
                  {b.value, b.race, b.candidate->weight, b.candidate->identity});
 }
 
-// Among nodes of one weight the greatest draw wins, because race() never grows with the draw: only
-// the best of each weight needs a logarithm.
+// Among nodes of equal weight the greatest draw wins, because race() never grows with the draw. So
+// only the best node of each weight needs a logarithm.
 std::uint32_t SlotLocator::winner(std::uint32_t slot) const noexcept {
   Draw best{};
   for (std::size_t i = 0; i < candidates_.size();) {
@@ -61,7 +61,7 @@ Location SlotLocator::locate(std::string_view key) const noexcept {
   return {workers_[slot] - 1u, slot};
 }
 
-// As owner_order(), without writing the order down.
+// As owner_order(), but without building the order.
 std::uint32_t SlotLocator::stand_in(std::string_view key, const NodeFilter& filter) const noexcept {
   const std::uint32_t slot = slot_of(key);
   Draw best{};

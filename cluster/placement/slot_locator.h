@@ -1,8 +1,8 @@
 #pragma once
 
-// The default locator: a key's hash picks one of 2^n slots, a table has the slot's node. Each
-// slot belongs to the node that wins a weighted random draw for it (weighted rendezvous), so that a
-// node that joins or leaves moves its own slots only. Formula: docs/wire/locators.md, "Slots".
+// The default locator: a key's hash picks one of 2^n slots, and a table has the slot's node. Each
+// slot belongs to the node that wins a weighted random draw for it (weighted rendezvous), so a node
+// that joins or leaves moves only its own slots. Formula: docs/wire/locators.md, "Slots".
 //
 // Thread rule: immutable once built; any thread.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -26,7 +26,7 @@ class SlotLocator final : public ClientNodeLocator {
   std::span<const std::uint16_t> slots() const noexcept override { return workers_; }
 
   std::uint32_t slot_of(std::string_view key) const noexcept;
-  // Every node in the order in which it would own the slot if those before it were gone.
+  // All nodes, in the order in which they would own the slot if those before them were gone.
   std::vector<std::uint32_t> owner_order(std::uint32_t slot) const;
 
  private:
@@ -45,7 +45,7 @@ class SlotLocator final : public ClientNodeLocator {
   std::uint32_t winner(std::uint32_t slot) const noexcept;
 
   std::vector<Candidate> candidates_;   // by weight, then identity
-  std::vector<std::uint16_t> workers_;  // node + 1 of each slot
+  std::vector<std::uint16_t> workers_;  // node + 1 for each slot
   unsigned shift_;
 };
 

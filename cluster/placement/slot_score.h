@@ -1,7 +1,7 @@
 #pragma once
 
-// Scores of weighted rendezvous in integers: bit-identical on every machine and compiler, because
-// they place keys. docs/wire/locators.md, "Slots".
+// Scores of weighted rendezvous in integers. They are bit-identical on every machine and compiler,
+// because they place keys. docs/wire/locators.md, "Slots".
 //
 // Thread rule: pure functions and constants.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -13,7 +13,7 @@
 
 namespace sheaf::cluster {
 
-// The upper 64 bits of a product of two 64-bit numbers.
+// The upper 64 bits of the product of two 64-bit numbers.
 constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept {
   constexpr std::uint64_t low_half = 0xFFFF'FFFF;
   const std::uint64_t low = (a & low_half) * (b & low_half);
@@ -25,8 +25,8 @@ constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept
 inline constexpr unsigned log_bits = 42;        // fraction bits of a logarithm
 inline constexpr unsigned log_table_bits = 10;  // the table has 2^10 + 1 entries
 
-// floor(2^42 * log2(1 + i / 1024)), one bit after the other: squaring doubles the logarithm, and
-// its whole part is the next bit.
+// floor(2^42 * log2(1 + i / 1024)), computed bit by bit: squaring doubles the logarithm, and its
+// integer part is the next bit.
 constexpr std::uint64_t log_table_entry(std::uint64_t i) noexcept {
   std::uint64_t x = (std::uint64_t{1} << 63) + (i << (63 - log_table_bits));  // 1 <= x < 2, Q63
   std::uint64_t result = 0;
@@ -46,7 +46,7 @@ inline constexpr auto log_table = [] {
   return table;
 }();
 
-// 2^42 * log2(draw), linear between the entries of the table; never falls when the draw grows.
+// 2^42 * log2(draw), linear between the entries of the table. It never falls as the draw grows.
 constexpr std::uint64_t fixed_log2(std::uint64_t draw) noexcept {
   if (draw == 0) draw = 1;
   const auto zeros = static_cast<unsigned>(std::countl_zero(draw));
@@ -57,9 +57,9 @@ constexpr std::uint64_t fixed_log2(std::uint64_t draw) noexcept {
   return (std::uint64_t{63 - zeros} << log_bits) + log_table[i] + (step * rest >> 31);
 }
 
-// 2^42 * -log2(draw / 2^64), from 1 to 2^48. The node with the least race / weight wins a slot:
-// race / weight is exponentially distributed with a rate that is the weight, so that each node wins
-// with the probability weight / sum of weights.
+// 2^42 * -log2(draw / 2^64), from 1 to 2^48. The node with the least race / weight wins a slot.
+// race / weight is exponentially distributed with the weight as its rate, so each node wins with
+// the probability weight / sum of weights.
 constexpr std::uint64_t race(std::uint64_t draw) noexcept {
   return (std::uint64_t{1} << 48) - fixed_log2(draw);
 }
@@ -73,16 +73,16 @@ constexpr std::uint64_t slot_draw(std::uint64_t node_hash, std::uint32_t slot) n
   return z ^ z >> 31;
 }
 
-// What a node bids for a slot.
+// A node's bid for a slot.
 struct SlotBid {
   std::uint64_t draw = 0;
-  std::uint64_t race = 0;  // of the draw
+  std::uint64_t race = 0;  // race(draw)
   std::uint64_t weight = 1;
   std::string_view identity;
 };
 
-// The least race / weight wins, compared as fractions; of equal ones the greater draw; of equal
-// draws the lesser identity.
+// The least race / weight wins, compared as fractions. A tie goes to the greater draw, then to the
+// lesser identity.
 constexpr bool outbids(const SlotBid& a, const SlotBid& b) noexcept {
   const std::uint64_t left = a.race * b.weight;
   const std::uint64_t right = b.race * a.weight;

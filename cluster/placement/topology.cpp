@@ -7,7 +7,7 @@
 namespace sheaf::cluster {
 namespace {
 
-// A filter of nodes, asked with positions.
+// Adapts a filter of nodes to positions.
 class FilterOfPositions final : public NodeFilter {
  public:
   FilterOfPositions(const NodeFilter& filter, std::span<const Member> members) noexcept
@@ -21,7 +21,7 @@ class FilterOfPositions final : public NodeFilter {
   std::span<const Member> members_;
 };
 
-// Counts the servers.
+// Numbers the servers.
 class Positions final : public NodeEntries {
  public:
   std::shared_ptr<const NodeEntry> entry(const std::string& identity) override {

@@ -1,12 +1,12 @@
 #pragma once
 
-// Who owns what, at one moment: an immutable snapshot with an epoch. An operation looks at one
-// snapshot from its start to its end; a change makes a new one.
+// Topology: who owns what at one moment. It is an immutable snapshot with an epoch. An operation
+// uses one snapshot from start to end; a change makes a new one.
 //
-// A snapshot names nodes by the indices of a table (NodeTable), which stay what they are from one
-// snapshot to the next. Its locator knows the servers by their positions in the configuration.
+// A snapshot names nodes by the indices of a table (NodeTable), which stay the same from one
+// snapshot to the next. Its locator names servers by their positions in the configuration.
 //
-// Thread rule: immutable once made; any thread. Hand snapshots over under a mutex.
+// Thread rule: immutable once made; any thread. Pass snapshots to other threads under a mutex.
 // Pure: no socket, clock, entropy, thread or callback.
 
 #include <algorithm>
@@ -34,30 +34,31 @@ struct Member {
   const std::string& identity() const noexcept { return entry->identity; }
 };
 
-// A slot gets another owner.
+// Gives a slot another owner.
 struct SlotMove {
   std::uint32_t slot = 0;
   std::string owner;  // identity
 };
 
-// Of each server the position of the one that it copies, or `nobody`; empty: none copies another.
+// For each server the position of the server that it copies, or `nobody`; empty: there are no
+// replicas.
 using Primaries = std::span<const std::uint32_t>;
 
 class Topology {
  public:
-  // From a checked configuration. Epochs of one table's snapshots ascend.
+  // Makes one from a checked configuration. The epochs of one table's snapshots must ascend.
   static std::shared_ptr<const Topology> make(const ClusterConfig& config, NodeEntries& table,
                                               std::uint64_t epoch);
   // Without a table: the node of each server is its position in the configuration.
   static std::shared_ptr<const Topology> make(const ClusterConfig& config, std::uint64_t epoch = 1);
-  // From servers with distinct identities, at least one, and a locator of their positions.
+  // Makes one from at least one server, with distinct identities, and a locator of their positions.
   static std::shared_ptr<const Topology> make(std::span<const NodeConfig> servers,
                                               std::unique_ptr<const ClientNodeLocator> locator,
                                               NodeEntries& table, std::uint64_t epoch,
                                               Primaries primaries = {});
 
-  // A copy with these members more, in which slots have other owners among all its members. Only of
-  // one whose slots are assigned. A replica that gets a slot is one no more.
+  // A copy with additional members, in which slots have other owners among all its members. Only
+  // for a topology whose slots are assigned. A replica that gets a slot is no longer a replica.
   std::shared_ptr<const Topology> changed(std::span<const NodeConfig> joining,
                                           std::span<const SlotMove> moving, NodeEntries& table,
                                           std::uint64_t epoch) const;
@@ -67,11 +68,11 @@ class Topology {
     const Location found = locator_->locate(key);
     return {index_at(found.node), found.point};
   }
-  // The node alone, or `nobody`; where one node owns all nothing need be hashed.
+  // Only the node, or `nobody`. If one node owns all keys, nothing is hashed.
   std::uint32_t owner(std::string_view key) const noexcept {
     return sole_ != nobody ? sole_ : index_at(locator_->locate(key).node);
   }
-  // The node that owns every key; `nobody` if there is more than one, or none.
+  // The node that owns every key; `nobody` if no single node does.
   std::uint32_t sole() const noexcept { return sole_; }
   void owners(std::span<const std::string_view> keys,
               std::span<std::uint32_t> nodes) const noexcept;
@@ -80,39 +81,39 @@ class Topology {
 
   // In the order of the configuration.
   std::span<const Member> members() const noexcept { return members_; }
-  // Null: the node is none of the members.
+  // Null if the node is not a member.
   const Member* member(std::uint32_t node) const noexcept {
     const bool known = node < positions_.size() && positions_[node] != nobody;
     return known ? &members_[positions_[node]] : nullptr;
   }
-  // Null: no member has this identity.
+  // Null if no member has this identity.
   const Member* find(std::string_view identity) const noexcept;
-  // Of a member.
+  // The identity of a member.
   const std::string& identity(std::uint32_t node) const noexcept {
     return members_[positions_[node]].identity();
   }
-  // The nodes that copy a member, of which reads of its keys may be asked.
+  // The nodes that copy a member. Reads of its keys may go to them.
   std::span<const std::uint32_t> replicas(std::uint32_t node) const noexcept {
     if (node >= replicas_.size()) return {};
     return replicas_[node];
   }
-  // Whether a node has a member's keys: it is that member, or copies it.
+  // True if a node has a member's keys: it is that member or copies it.
   bool has_keys_of(std::uint32_t node, std::uint32_t owner) const noexcept {
     return node == owner || std::ranges::find(replicas(owner), node) != replicas(owner).end();
   }
-  // Every member's index is below.
+  // Every member's index is below this.
   std::uint32_t index_limit() const noexcept {
     return static_cast<std::uint32_t>(positions_.size());
   }
-  // The owner of every slot: 0 for nobody, else its position among the members + 1; empty where
+  // The owner of every slot: its position among the members + 1, or 0 without an owner. Empty if
   // there are no slots (`ring`).
   std::span<const std::uint16_t> slots() const noexcept { return locator_->slots(); }
-  // The identity of a slot's owner; empty: there is none.
+  // The identity of a slot's owner; empty if it has no owner.
   std::string_view owner_of_slot(std::uint32_t slot) const noexcept {
     const std::uint32_t worker = slots()[slot];
     return worker == 0 ? std::string_view() : members_[worker - 1].identity();
   }
-  // Whether slots have the owners that somebody gave them, so that they may get others.
+  // True if the owners of slots are assigned, not computed, so that they may change.
   bool assigned() const noexcept { return locator_->assigned(); }
 
  private:
@@ -124,10 +125,10 @@ class Topology {
   std::uint64_t epoch_;
   std::vector<Member> members_;
   std::vector<std::uint32_t> indices_;                // by position + 1; the first is `nobody`
-  std::vector<std::uint32_t> positions_;              // by index; `nobody`: none
-  std::vector<std::vector<std::uint32_t>> replicas_;  // by index; empty: nobody has any
+  std::vector<std::uint32_t> positions_;              // by index; `nobody`: not a member
+  std::vector<std::vector<std::uint32_t>> replicas_;  // by index; empty: there are no replicas
   std::unique_ptr<const ClientNodeLocator> locator_;
-  std::uint32_t sole_ = nobody;  // the node that owns every key, if there is one
+  std::uint32_t sole_ = nobody;  // the node that owns every key, if one does
 };
 
 }  // namespace sheaf::cluster

@@ -39,7 +39,7 @@ class SheafRecipe(ConanFile):
     def requirements(self):
         self.requires("libuv/[>=1.44 <2]")
         self.requires("xxhash/[>=0.8 <1]")
-        # sheaf/json.h names it.
+        # sheaf/json.h includes it.
         self.requires("nlohmann_json/[>=3.11 <4]", transitive_headers=True)
         if self.options.tls:
             self.requires("openssl/[>=3 <4]")

@@ -48,7 +48,7 @@ WaitEnd::~WaitEnd() = default;
 
 void WaitEnd::end() noexcept { static_cast<void>(eventfd_write(event_.get(), 1)); }
 
-// The clock is that of read_clocks(), which goes on while the machine is suspended.
+// Uses the clock of read_clocks(), which keeps running while the machine is suspended.
 DriverSignal::DriverSignal()
     : descriptor_(epoll_create1(EPOLL_CLOEXEC)),
       event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -77,7 +77,8 @@ void DriverSignal::notify() noexcept {
   if (!notified_.exchange(true)) static_cast<void>(eventfd_write(event_, 1));
 }
 
-// What is notified from here on is seen by whoever clears it, or makes it readable again.
+// A notify() before notified_ is reset is seen by the thread that clears; a later one makes the
+// descriptor readable again.
 void DriverSignal::clear() noexcept {
   eventfd_t count = 0;
   static_cast<void>(eventfd_read(event_, &count));
@@ -88,7 +89,7 @@ void DriverSignal::clear() noexcept {
 
 void DriverSignal::ring_at(Deadline due) noexcept {
   itimerspec at{};
-  if (due != never) at.it_value = timespec_of(std::max(due, Deadline{1}));  // 0 would be none
+  if (due != never) at.it_value = timespec_of(std::max(due, Deadline{1}));  // 0 would disarm it
   timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
 }
 

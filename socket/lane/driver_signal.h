@@ -1,13 +1,13 @@
 #pragma once
 
-// DriverSignal: tells a program with a loop of its own that a LaneDriver has something to do: a
-// descriptor that is readable then. It is so for bytes on a connection, for a deadline, and for
-// work of another thread.
+// DriverSignal: a descriptor that is readable while a LaneDriver has something to do. A program
+// with a loop of its own waits on it for bytes on a connection, deadlines and work from other
+// threads.
 //
 // Its functions are alone in their file: the simulator has others (docs/design/0019-link-seams.md).
 //
-// Thread rule: notify(), wait_until() and the questions from any thread; the rest by one thread at
-// a time. WaitEnd::end() from any thread.
+// Thread rule: notify(), wait_until() and the queries from any thread; the rest by one thread at a
+// time. WaitEnd::end() from any thread.
 
 #include <atomic>
 
@@ -16,11 +16,11 @@
 
 namespace sheaf::socket {
 
-// Ends the wait of one thread, and every later one. It has a descriptor of its own: the signal's is
-// cleared by whichever thread wakes first.
+// Ends the current wait of one thread, and every later one. It has a descriptor of its own, because
+// the thread that wakes first clears the signal's.
 class WaitEnd {
  public:
-  // Throws std::system_error when no descriptor can be had.
+  // Throws std::system_error if the system has no descriptor left.
   WaitEnd();
   ~WaitEnd();
   WaitEnd(const WaitEnd&) = delete;
@@ -35,24 +35,26 @@ class WaitEnd {
 
 class DriverSignal {
  public:
-  // Throws std::system_error when no descriptor can be had.
+  // Throws std::system_error if the system has no descriptor left.
   DriverSignal();
   ~DriverSignal();
   DriverSignal(const DriverSignal&) = delete;
   DriverSignal& operator=(const DriverSignal&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }
-  // The loop has something to do: it is readable. Throws std::system_error.
+  // Watches a loop: the signal is readable while the loop has something to do. Throws
+  // std::system_error.
   void watch(const DrivenLoop& loop);
   void forget(const DrivenLoop& loop) noexcept;
-  // Readable until it is cleared.
+  // Makes it readable until it is cleared.
   void notify() noexcept;
   void clear() noexcept;
-  // Readable from then on, in the place of an earlier deadline; `never`: not by itself.
+  // Makes it readable at a deadline, which replaces an earlier one. `never` sets none.
   void ring_at(Deadline due) noexcept;
-  // Sleeps until it is readable; false: not until then, or not when the wait was ended.
+  // Sleeps until it is readable. Returns false if it was not readable in time, or if the wait was
+  // ended first.
   bool wait_until(Deadline until, const WaitEnd* end = nullptr) noexcept;
-  // In a forked child the loops are somebody else's.
+  // True in a forked child, where the loops belong to the parent.
   bool forked() const noexcept;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 thread_local bool driving_thread = false;
 
-// A thread cancelled inside the library would take the baton with it.
+// A thread that is cancelled inside the library would never return the baton.
 class NoCancel {
  public:
   NoCancel() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old_); }
@@ -65,14 +65,14 @@ void Lane::stop() noexcept {
   keeper_.join();
 }
 
-// True if the driver must be woken.
+// Returns true if the driver must be woken.
 bool Lane::enqueue(Task& task) noexcept {
   queue_.push_back(task);
   queued_.store(true, std::memory_order_relaxed);
   return set_awake() && controls_.wake;
 }
 
-// The driver is awake, or is being woken. True if it was asleep.
+// Marks the driver as awake. Returns true if it was asleep, so that it must be woken.
 bool Lane::set_awake() noexcept {
   switch (baton_) {
     case Baton::caller_asleep:
@@ -86,7 +86,7 @@ bool Lane::set_awake() noexcept {
   }
 }
 
-// Its waiter is to be unparked when the lock is released.
+// The waiter must be unparked after the lock is released.
 Lane::Waiter* Lane::promote_oldest() noexcept {
   Waiter* const next = sleepers_.pop_front();
   next->state_ = Waiter::State::promoted;
@@ -136,7 +136,7 @@ void Lane::post(Task& task) {
   if (wake) loop_.wake();
 }
 
-// Once its poster has returned, only the thread that holds the baton changes where a task is.
+// After its poster has returned, only the thread that holds the baton moves a task.
 void Lane::cancel(Task& task) noexcept {
   if (!task.linked()) return;
   const sync::MutexLock lock(mutex_);
@@ -155,7 +155,7 @@ void Lane::finish(Waiter& waiter) noexcept {
   answered_end_ = &waiter.next_answered_;
 }
 
-// The sleepers whose answers came in this turn. Each may be gone as soon as it is unparked.
+// Wakes the sleepers whose answers arrived in this turn. Each may be gone once it is unparked.
 void Lane::wake_answered() noexcept {
   if (answered_ == nullptr) return;
   {
@@ -181,14 +181,15 @@ void Lane::drive(Waiter& waiter) {
   if (controls_.promote_last) pass_on();
 }
 
-// Tasks run inside the turn, so that one write carries what all of them queued.
+// Tasks run inside the turn, so that one write carries everything they queued.
 void Lane::turn(Deadline until) {
   loop_.defer(*this);
   loop_.turn(until);
   wake_answered();
 }
 
-// Under the lock of enqueue(): either the work is seen here, or whoever queues it sees a sleeper.
+// Takes the lock of enqueue(): either the work is seen here, or the thread that queues it sees a
+// sleeper.
 bool Lane::may_sleep() noexcept {
   if (answered_ != nullptr) return false;
   const sync::MutexLock lock(mutex_);
@@ -216,14 +217,14 @@ void Lane::run_deferred(Now now) {
     }
     if (task == nullptr) return;
     task->run(now);
-    // What is queued from here on, the next turn looks for, as it does after a look under the lock.
+    // Work that is queued from here on is left to the next turn, as after a look under the lock.
     if (!queued_.load(std::memory_order_relaxed)) return;
   }
 }
 
-// A caller gives the baton on, to the keeper or to the oldest sleeper, or lets it go free. So does
-// a driver (`tell_driver` is false), which needs no call for asynchronous work that it waits for:
-// if it called itself without being notified, a post() would not notify it either.
+// A caller passes the baton on to the keeper or to the oldest sleeper, or releases it. A driver
+// does the same (with `tell_driver` false), but does not call itself for asynchronous work that it
+// waits for: it would then be `called` without a notification, and a post() would not notify it.
 void Lane::pass_on(bool tell_driver) {
   Waiter* next = nullptr;
   bool keeper = false;
@@ -243,8 +244,8 @@ void Lane::pass_on(bool tell_driver) {
     }
   }
   if (next != nullptr) return next->parker_.unpark();
-  // A driver must look even if the baton is free: the kernel has not been asked for what is waited
-  // for.
+  // A driver must look even if the baton is free, because the kernel has not been asked for
+  // everything that is awaited.
   if (driver_of_lane_ == nullptr) {
     if (keeper) keeper_parker_.unpark();
   } else if (tell_driver && (keeper || controls_.tell_driver)) {
@@ -282,7 +283,7 @@ void Lane::keeper_main() {
   }
 }
 
-// If the baton was given to the keeper, or has been free for the grace time.
+// Drives if the baton was given to the keeper, or has been free for the grace time.
 void Lane::keeper_drive() {
   const Deadline now = read_monotonic();
   {
@@ -296,14 +297,14 @@ void Lane::keeper_drive() {
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
     loop_.wait_by(crowd ? Wait::spin : Wait::sleep);
-    if (crowd && loop_.spins()) yield_processor();  // those who were woken may ask again first
+    if (crowd && loop_.spins()) yield_processor();  // the woken callers may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
   driving_thread = false;
 }
 
-// True if the keeper no longer has the baton. Right after all of a crowd were answered nobody
-// sleeps, but most of them will be back soon; hence the time for which a crowd is remembered.
+// Returns true if the keeper no longer has the baton. Right after a whole crowd was answered no
+// caller sleeps, but most will soon be back; therefore a crowd is remembered for a while.
 bool Lane::step_down(Now now, Deadline& until) {
   Waiter* next = nullptr;
   {

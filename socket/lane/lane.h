@@ -1,18 +1,18 @@
 #pragma once
 
 // Lane: the Leader/Followers pattern over one loop. The thread that holds the baton turns the loop
-// for everybody. A blocking caller that finds the baton free takes it and turns the loop until its
-// own answer is there, so a lone caller pays no hop to another thread. Callers that come meanwhile
-// queue their task and sleep. A keeper thread turns the loop when nobody has called for a while and
-// when a crowd waits: then many answers become one wake-up of many, and many requests one write.
+// for all threads. A blocking caller that finds the baton free takes it and turns the loop until
+// its own answer arrives, so a lone caller needs no switch to another thread. Callers that arrive
+// meanwhile queue their task and sleep. A keeper thread turns the loop when no call has come for a
+// while and when a crowd waits: then many answers become one wake-up, and many requests one write.
 //
 //   state of the baton   meaning
-//   free                 nobody drives
+//   free                 no thread drives
 //   caller               a caller drives, or was promoted and is about to
 //   called               the keeper was given the baton and is about to drive
 //   keeper               the keeper drives
 //   caller_asleep,       as caller and keeper, but the driver sleeps in the loop or is about to:
-//   keeper_asleep        whoever has new work must wake the loop
+//   keeper_asleep        new work must wake the loop
 //   stopped              the lane has ended
 //
 //   from                 event                                                    to
@@ -21,33 +21,33 @@
 //   free                 the keeper looks, and the grace time is over             keeper
 //   called               the keeper looks                                         keeper
 //   caller, keeper       the loop is about to sleep and no task is queued         ..._asleep
-//   ..._asleep           call(), post(): they wake the loop; or the next turn     caller, keeper
-//   caller               its answer is there, and
-//                          a crowd sleeps, or nobody does but asynchronous
+//   ..._asleep           call() or post() wakes the loop, or the next turn begins caller, keeper
+//   caller               its answer has arrived, and
+//                          a crowd sleeps, or no caller does but asynchronous
 //                          work is in flight or a task is queued                  called
-//                          somebody sleeps: the oldest sleeper is promoted        caller
-//                          nobody sleeps                                          free
-//   keeper               after a turn somebody sleeps, but no crowd: the oldest
+//                          a caller sleeps: the oldest sleeper is promoted        caller
+//                          no caller sleeps                                       free
+//   keeper               after a turn callers sleep, but no crowd: the oldest
 //                        sleeper is promoted                                      caller
 //   any                  stop()                                                   stopped
 //
-// A lane may have a LaneDriver (lane_driver.h) in the place of its keeper, for programs that want
-// no threads of ours. Then `called` means that the driver was notified: a caller may take the baton
-// all the same, and the keeper's part is played by poll(), which holds the baton for turns that do
-// not wait and lets it go free, or promotes the oldest sleeper, at its end. No crowd is handed to
-// it: whoever sleeps must not depend on a program that polls late.
+// A lane may have a LaneDriver (lane_driver.h) instead of its keeper, for programs that want no
+// threads of the library. Then `called` means that the driver was notified, and a caller may still
+// take the baton. poll() does the keeper's work: it holds the baton for turns that do not wait, and
+// at its end releases the baton or promotes the oldest sleeper. A crowd is not handed to it,
+// because sleepers must not depend on a program that polls late.
 //
-// Thread rule: call(), post(), post_async() and the questions from any thread. Everything below the
+// Thread rule: call(), post(), post_async() and the queries from any thread. Everything below the
 // client is touched only by the thread that holds the baton. The baton is handed over under
 // `mutex_`, which also guards the queue of tasks and the list of sleepers.
 //
-// Waking is what costs, so it is done as seldom as possible:
-//  - A driver that polls without sleeping is not woken for new work; it looks for it.
-//  - A driver that sleeps is woken once for all that is queued before it looks.
-//  - Sleepers whose answers came in one turn are woken together at its end. The keeper lets them
-//    run before it continues, so that what they ask next is one write.
-//  - A caller whose answer cannot be far gives the processor away a few times before it sleeps. On
-//    a busy machine the answer is often there then.
+// Wake-ups are the main cost, so the lane makes as few as possible:
+// - A driver that polls without sleeping is not woken for new work: it looks for it.
+// - A driver that sleeps is woken once for all work that is queued before it looks.
+// - Sleepers whose answers arrive in one turn are woken together at its end. The keeper lets them
+//   run before it continues, so that their next requests become one write.
+// - A caller whose answer should arrive soon yields the processor a few times before it sleeps. On
+//   a busy machine the answer has often arrived by then.
 
 #include <atomic>
 
@@ -66,7 +66,7 @@ class Lane final : private Deferred, private IdleHook {
  public:
   static constexpr std::chrono::milliseconds usual_grace{5};
 
-  // Work to be run once under the baton. Its poster keeps it alive until run() has begun.
+  // Work to run once under the baton. Its poster keeps it alive until run() has begun.
   class Task : public ListHook<Task> {
    public:
     virtual void run(Now now) = 0;
@@ -75,20 +75,19 @@ class Lane final : private Deferred, private IdleHook {
     ~Task() = default;
   };
 
-  // A blocking caller, on its own stack.
+  // A blocking caller. The object is on its stack.
   class Waiter : public ListHook<Waiter> {
    public:
-    // `yields`: how often the caller gives the processor away before it sleeps. Pays where the
-    // answer may come in the time that a sleep and a wake take.
-    // `wait`: how the loop waits while this caller drives; Wait::read on lanes for which other
-    // threads seldom have work.
+    // `yields`: how often the caller yields the processor before it sleeps. It pays where the
+    // answer may arrive in the time of a sleep and a wake-up. `wait`: how the loop waits while this
+    // caller drives. Wait::read is for lanes that other threads seldom give work to.
     explicit Waiter(unsigned yields = 0, Wait wait = Wait::spin) noexcept
         : yields_(yields), wait_(wait) {}
 
    private:
     friend class Lane;
     enum class State : std::uint8_t {
-      waiting,   // sleeps; woken in this state, it has its answer
+      waiting,   // sleeps; if it is woken in this state, it has its answer
       promoted,  // was woken to drive, and drives
       done,      // drives and has its answer
     };
@@ -99,8 +98,9 @@ class Lane final : private Deferred, private IdleHook {
     Parker parker_;
   };
 
-  // The loop must outlive the lane. `grace`: the keeper drives when nobody has called for this
-  // long; it also looks this often. start() may throw std::system_error when no thread can be had.
+  // The loop must outlive the lane. `grace`: the keeper drives after no call has come for this
+  // long; it also looks this often. start() throws std::system_error if the system cannot create a
+  // thread.
   explicit Lane(DrivenLoop& loop, std::chrono::milliseconds grace = usual_grace,
                 const LaneControls& controls = {})
       : loop_(loop), grace_(grace), controls_(controls) {
@@ -110,38 +110,38 @@ class Lane final : private Deferred, private IdleHook {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
   void start();
-  // Without a keeper: the driver, which outlives the lane, calls poll(). May throw
+  // Starts without a keeper: the driver, which must outlive the lane, calls poll(). May throw
   // std::system_error.
   void start(LaneDriver& driver);
 
-  // Any thread. Runs the task and returns once finish(waiter) was called, by whoever drives.
+  // Any thread. Runs the task and returns after the driving thread has called finish(waiter).
   void call(Task& task, Waiter& waiter);
-  // Any thread. Runs the task soon, on whichever thread drives.
+  // Any thread. Runs the task soon, on the thread that drives then.
   void post(Task& task);
-  // Asynchronous work: posts its task, and until async_end() the baton is never free.
+  // Asynchronous work: posts its task, and keeps the baton from becoming free until async_end().
   void post_async(Task& task) {
     ++async_;
     post(task);
   }
   void async_end() noexcept { --async_; }
   bool has_async() const noexcept { return async_ > 0; }
-  // Whether somebody is in call(), so that one more would wait.
+  // True if a thread is in call(), so that another call would wait.
   bool has_callers() noexcept;
-  // True on a thread that drives some lane: it must not block in call().
+  // True on a thread that drives a lane: it must not block in call().
   static bool drives_here() noexcept;
 
   // Under the baton.
   void finish(Waiter& waiter) noexcept;
-  // Takes back a task that was posted and has not begun, if there is one.
+  // Takes back a posted task that has not begun, if there is one.
   void cancel(Task& task) noexcept;
-  // Whether the thread that holds the baton is this very caller.
+  // True if the thread that holds the baton is this caller.
   bool drives(const Waiter& waiter) const noexcept { return driver_ == &waiter; }
 
-  // Ends the keeper, or leaves the driver. No call may be in progress and none may follow.
+  // Ends the keeper, or leaves the driver. No call may be in progress, and none may follow.
   void stop() noexcept;
 
-  // By the driver: turns the loop without waiting until there is nothing more to do, unless a
-  // caller drives. When the lane is to be polled again without an occasion, 0 for at once; `never`
+  // Called by the driver: turns the loop without waiting until there is nothing more to do, unless
+  // a caller drives. Returns when to poll again if nothing else happens (0 for at once), or `never`
   // if a caller drives.
   Deadline poll();
 
@@ -156,7 +156,7 @@ class Lane final : private Deferred, private IdleHook {
     stopped,
   };
   static constexpr std::chrono::milliseconds crowd_time{5};  // a crowd is remembered for this long
-  static constexpr unsigned crowd_size = 2;                  // sleepers beside the driver
+  static constexpr unsigned crowd_size = 2;                  // sleepers, not counting the driver
 
   void drive(Waiter& waiter);
   void turn(Deadline until);
@@ -177,13 +177,13 @@ class Lane final : private Deferred, private IdleHook {
   DrivenLoop& loop_;
   const std::chrono::milliseconds grace_;
   const LaneControls controls_;
-  LaneDriver* driver_of_lane_ = nullptr;  // in the place of a keeper
+  LaneDriver* driver_of_lane_ = nullptr;  // instead of a keeper
   QuietThread keeper_;
   Parker keeper_parker_;
   std::atomic<unsigned> async_ = 0;
   // Under the baton:
-  Waiter* driver_ = nullptr;    // the caller who drives; null: the keeper
-  Waiter* answered_ = nullptr;  // sleepers to be woken at the end of the turn, oldest first
+  Waiter* driver_ = nullptr;    // the caller that drives; null: the keeper
+  Waiter* answered_ = nullptr;  // sleepers to wake at the end of the turn, oldest first
   Waiter** answered_end_ = &answered_;
   Deadline crowd_until_{0};
 

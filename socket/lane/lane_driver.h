@@ -1,10 +1,10 @@
 #pragma once
 
-// LaneDriver: turns lanes that have no keeper, when its user says so, and runs the callbacks of
-// their clients. It is what a keeper and a dispatcher are with threads of their own.
+// LaneDriver: does without threads what a keeper and a dispatcher do with them. When its user calls
+// poll(), it turns the lanes and runs the callbacks of their clients.
 //
-// A lane whose baton is free is turned by poll(). A caller that waits drives as ever, and notifies
-// the driver when it is done: what it leaves behind is the driver's.
+// poll() turns a lane whose baton is free. A caller that waits drives as usual, and notifies the
+// driver when it is done: the driver takes over the work that remains.
 //
 // Thread rule: add() and remove() by the lanes; the rest from any thread. poll() runs tasks without
 // a lock: they may do anything but destroy the driver.
@@ -30,29 +30,31 @@ class LaneDriver {
   LaneDriver(const LaneDriver&) = delete;
   LaneDriver& operator=(const LaneDriver&) = delete;
 
-  // When remove() returns the lane is not being turned, and will not be. May throw
+  // After remove() has returned, the lane is not turned any more. add() may throw
   // std::system_error.
   void add(Lane& lane, const DrivenLoop& loop);
   void remove(Lane& lane, const DrivenLoop& loop) noexcept;
-  // A lane has something to do, whether or not its loop knows it.
+  // A lane has something to do, even if its loop does not know it.
   void notify() noexcept { signal_.notify(); }
 
-  // To be run by poll(). Dropped once it is closed.
+  // Gives poll() a task to run. Drops it if the driver is closed.
   void post(Task task) {
     tasks_.add(std::move(task), [this](std::size_t) { notify(); });
   }
-  // Its user has gone. Drops the tasks that wait: they may hold clients, and those this driver.
+  // Its user has gone. Drops the waiting tasks: they may hold clients, which hold this driver.
   void close() { tasks_.close(); }
-  // Turns all lanes without waiting, then runs the tasks that wait now; how many. A task that
-  // throws leaves this call; those after it wait for the next. In a forked child it does nothing.
+  // Turns all lanes without waiting, then runs the tasks that wait now, and returns how many. An
+  // exception that a task throws leaves this call; the tasks after it wait for the next call. Does
+  // nothing in a forked child.
   std::size_t poll();
-  // Sleeps until poll() has something to do; false: not until then, or not when the wait was ended.
+  // Sleeps until poll() has something to do. Returns false if nothing came in time, or if the wait
+  // was ended first.
   bool wait_until(Deadline until, const WaitEnd* end = nullptr) noexcept {
     return signal_.wait_until(until, end);
   }
   bool forked() const noexcept { return signal_.forked(); }
   int descriptor() const noexcept { return signal_.descriptor(); }
-  // When it has something to do by itself; `never`: it waits for others.
+  // When it next has something to do by itself; `never`: not before an event.
   Deadline due() const noexcept { return due_; }
 
  private:

@@ -20,7 +20,7 @@ using Fault = std::optional<std::string>;
 constexpr int security_level = 2;          // 112 bits, SSL_CTX_set_security_level(3)
 constexpr std::size_t longest_name = 255;  // RFC 7301 §3.1
 
-// The cause of OpenSSL's latest error, and an empty queue.
+// Returns the cause of OpenSSL's latest error and empties the queue.
 std::string take_cause() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -29,7 +29,7 @@ std::string take_cause() {
 }
 
 Fault unreadable(std::string_view option, const std::string& path) {
-  // A folder can be opened, but not read.
+  // A folder can be opened but not read.
   const OwnedFile file(std::fopen(path.c_str(), "re"));
   bool failed = file == nullptr;
   if (file != nullptr) {
@@ -66,7 +66,7 @@ Fault load_authorities(SSL_CTX* context, const std::string& path) {
   return no_pem("tls_ca", path, "certificate");
 }
 
-// OpenSSL would ask the terminal for a passphrase.
+// Without this callback OpenSSL would ask the terminal for a passphrase.
 int no_passphrase(char*, int, int, void* asked) {
   *static_cast<bool*>(asked) = true;
   return -1;
@@ -111,7 +111,7 @@ Fault offer(SSL_CTX* context, const std::string& protocol) {
   std::string list(1, static_cast<char>(protocol.size()));
   list += protocol;
   const auto* bytes = reinterpret_cast<const unsigned char*>(list.data());
-  // Unlike the others, this function returns 0 when all is well.
+  // Unlike the others, this function returns 0 on success.
   if (SSL_CTX_set_alpn_protos(context, bytes, static_cast<unsigned>(list.size())) == 0) {
     return std::nullopt;
   }

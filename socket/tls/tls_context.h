@@ -1,12 +1,13 @@
 #pragma once
 
-// TlsContext: options checked and files read, once for all connections that share them.
+// TlsContext: the checked options and the contents of their files, for all connections that share
+// them.
 //
-// The rules of every connection: TLS 1.2 or later, keys and signatures of 112 bits or more (so no
-// SHA-1 and no RSA below 2,048 bits), no compression, no renegotiation, a peer that proves its
+// The rules for every connection: TLS 1.2 or later, keys and signatures of 112 bits or more (so no
+// SHA-1 and no RSA below 2,048 bits), no compression, no renegotiation, and a peer that proves its
 // name.
 //
-// Thread rule: open() from any thread; afterwards constant, but for the tickets, which belong to
+// Thread rule: open() from any thread; constant afterwards, except for the tickets, which belong to
 // the lane of the connections.
 
 #include <chrono>
@@ -33,9 +34,9 @@ class TlsContext {
 
   const TlsOptions& options() const noexcept { return options_; }
   ssl_ctx_st* raw() const noexcept { return raw_; }
-  // Of our own certificate, on the wall clock; nothing if there is none.
+  // When our own certificate expires, by the wall clock; nothing without one.
   std::optional<std::chrono::milliseconds> certificate_end() const;
-  // Of sessions under these options.
+  // The tickets of sessions under these options.
   TlsTickets& tickets() const noexcept { return tickets_; }
 
  private:

@@ -8,10 +8,10 @@
 namespace sheaf::socket::tls {
 namespace {
 
-// Whoever dialed may give up at the same moment, and knows less about the reason.
+// The code that dialed may give up at its deadline, and knows less about the reason.
 constexpr std::chrono::milliseconds before_deadline{1};
 
-// What all dials of a dialer have in common.
+// What all dials of a dialer share.
 struct Ways {
   Loop& loop;
   Dialer& inner;
@@ -42,7 +42,7 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
   void on_connected(std::unique_ptr<Stream> stream, Now now) override {
     timer_->set(deadline_ - before_deadline);
     stream_->start(std::move(stream), now);
-    inner_.reset();  // it calls us: the last thing here
+    inner_.reset();  // it is our caller, so this comes last
   }
   void on_dial_failed(DialFailure why, Now now) override {
     dial_sink_.on_dial_failed(std::move(why), now);
@@ -54,7 +54,7 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
   void on_handshake_failed(DialFailure why, Now now) override {
     timer_->cancel();
     if (stream_->resumes()) {
-      // Some servers give tickets that they do not take.
+      // Some servers issue tickets that they do not accept.
       context_->tickets().distrust(server_);
       dial();
       return;
@@ -81,10 +81,10 @@ class TlsDial final : public Dial, private DialSink, private HandshakeSink, priv
   DialSink& dial_sink_;
   StreamSink& stream_sink_;
   const std::shared_ptr<const TlsContext> context_;
-  const std::string server_;  // as tickets know it
+  const std::string server_;  // the name under which tickets are kept
   std::unique_ptr<Timer> timer_;
   std::unique_ptr<TlsStream> stream_;  // until it is handed out
-  std::unique_ptr<Dial> inner_;        // null: connected
+  std::unique_ptr<Dial> inner_;        // null once connected
 };
 
 class TlsDialer final : public Dialer {

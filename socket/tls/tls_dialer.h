@@ -1,8 +1,8 @@
 #pragma once
 
-// TLS over the connections of any dialer. A stream is handed out when the peer has proved who it
-// is, within the dial's deadline; until then its user has nothing to write to, so nothing can leave
-// unencrypted.
+// TLS over the connections of any dialer. A stream is handed out only after the peer has proved its
+// identity, within the dial's deadline. Until then its user has nothing to write to, so nothing can
+// leave unencrypted.
 //
 // Thread rule: belongs to one lane.
 
@@ -13,7 +13,7 @@
 
 namespace sheaf::socket::tls {
 
-// `inner` and everything that is dialed belong to `loop`.
+// `inner` and everything that it dials belong to `loop`.
 std::unique_ptr<Dialer> make_tls_dialer(Loop& loop, std::unique_ptr<Dialer> inner,
                                         std::unique_ptr<TlsFiles> files);
 

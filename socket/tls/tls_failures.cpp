@@ -9,8 +9,8 @@
 namespace sheaf::socket::tls {
 namespace {
 
-// The error that says what went wrong: the latest. Since OpenSSL 3.2 a failure of the record layer
-// is followed by one that says only that there was one; what it was is then the first.
+// The error that explains the failure. Normally it is the latest. Since OpenSSL 3.2 a failure of
+// the record layer is followed by an error that says only that there was one; then it is the first.
 unsigned long cause() {
   const unsigned long latest = ERR_peek_last_error();
 #ifdef SSL_R_RECORD_LAYER_FAILURE

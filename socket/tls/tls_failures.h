@@ -1,6 +1,6 @@
 #pragma once
 
-// What went wrong in a TLS connection, in the words of somebody who has to mend it.
+// Describes what went wrong in a TLS connection, for the person who has to fix it.
 
 #include <string>
 
@@ -8,11 +8,11 @@ struct ssl_st;  // OpenSSL's SSL
 
 namespace sheaf::socket::tls {
 
-// Whether the error that OpenSSL queued on this thread says that one side does not accept the
-// other: it would say the same of the next connection.
+// True if the error that OpenSSL queued on this thread says that one side does not accept the
+// other, so that the next connection would fail in the same way.
 bool is_refusal(bool in_handshake);
 
-// Of the error that OpenSSL queued on this thread; the queue is empty afterwards. `name`: what the
+// Describes the error that OpenSSL queued on this thread, and empties the queue. `name`: what the
 // peer had to prove.
 std::string describe_failure(ssl_st* ssl, const std::string& name, bool in_handshake);
 

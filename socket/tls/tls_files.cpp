@@ -17,7 +17,8 @@ TlsFiles::Stamps TlsFiles::look(const TlsOptions& options) {
   return {look(options.ca_file), look(options.certificate_file), look(options.key_file)};
 }
 
-// Looked at before they are read: what changes meanwhile is read by the next connection.
+// The stamps are taken before the files are read: the next connection reads files that change in
+// between.
 std::expected<std::unique_ptr<TlsFiles>, std::string> TlsFiles::open(TlsOptions options) {
   const Stamps stamps = look(options);
   auto context = TlsContext::open(std::move(options));

@@ -1,10 +1,10 @@
 #pragma once
 
-// TlsFiles: the context of the files of some options as they are now. Certificates and keys are
-// replaced while programs run, in place or by swapping a folder that a symbolic link leads to. So
-// each connection looks at the files, and those that have changed are read again.
+// TlsFiles: the context made from the current files of some options. Certificates and keys are
+// replaced while programs run, in place or by changing a symbolic link to their folder. Therefore
+// each new connection checks the files, and changed ones are read again.
 //
-// Files that cannot be used, such as a key that is there before its certificate, change nothing.
+// Files that cannot be used, such as a key that arrives before its certificate, change nothing.
 //
 // Thread rule: open() from any thread; afterwards it belongs to one lane.
 
@@ -23,13 +23,13 @@ class TlsFiles {
   // The error is one sentence that names the option, the file and the cause.
   static std::expected<std::unique_ptr<TlsFiles>, std::string> open(TlsOptions options);
 
-  // For a connection that begins now.
+  // The context for a connection that begins now.
   std::shared_ptr<const TlsContext> context();
-  // Why the context is not that of the files as they were then; empty: it is.
+  // Why the files of that moment could not be used; empty if they were.
   const std::string& fault() const noexcept { return fault_; }
 
  private:
-  // Differs whenever a path leads to another file, or to one that was written again.
+  // Changes whenever a path leads to another file or to one that was written again.
   struct Stamp {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;

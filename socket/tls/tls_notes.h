@@ -1,7 +1,7 @@
 #pragma once
 
-// TlsNotes: what OpenSSL says of a connection while it works on it. They are the app data of the
-// connection's SSL, and OpenSSL calls the functions.
+// TlsNotes: what OpenSSL reports about a connection while it works on it. They are the app data of
+// the connection's SSL, and OpenSSL calls the functions.
 //
 // Thread rule: that of the connection.
 
@@ -18,17 +18,17 @@ struct x509_store_ctx_st;  // and X509_STORE_CTX
 namespace sheaf::socket::tls {
 
 struct TlsNotes {
-  std::string verdict;            // on the peer's certificate, if it is a bad one
-  std::string server;             // whose tickets come
+  std::string verdict;            // what is wrong with the peer's certificate, if anything
+  std::string server;             // the server that issues the tickets
   TlsTickets* tickets = nullptr;  // where they go
 };
 
 TlsNotes& notes_of(const ssl_st* ssl);
 
-// On the wall clock; nothing if there is no certificate.
+// When a certificate expires, by the wall clock; nothing if there is no certificate.
 std::optional<std::chrono::milliseconds> end_of(const x509_st* certificate);
 
-// Notes what is wrong with a certificate; changes no verdict.
+// Notes what is wrong with a certificate. Does not change the verdict.
 int note_verdict(int accepted, x509_store_ctx_st* verdict);
 // Keeps a ticket of the server.
 int note_ticket(ssl_st* ssl, ssl_session_st* ticket);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a cluster's connections over TLS need to know.
+// The settings of a cluster's TLS connections.
 
 #include <string>
 
@@ -11,7 +11,7 @@ struct TlsOptions {
   std::string certificate_file;  // PEM, our own with its chain; empty: none. Goes with key_file.
   std::string key_file;          // PEM, not encrypted
   std::string name;              // name or address to verify; empty: the host that is dialed
-  std::string protocol;          // offered by ALPN, "mqtt"; empty: none is offered
+  std::string protocol;          // offered by ALPN, such as "mqtt"; empty: none
 };
 
 }  // namespace sheaf::socket::tls

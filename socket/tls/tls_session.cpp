@@ -15,7 +15,7 @@ namespace sheaf::socket::tls {
 namespace {
 
 constexpr std::size_t largest_record = SSL3_RT_MAX_PLAIN_LENGTH;  // bytes of plaintext
-// What a record adds (header, IV, padding, MAC), and an answer to a key update before it.
+// What a record adds (header, IV, padding, MAC), plus the answer to a key update before it.
 constexpr std::size_t overhead = 512;
 constexpr std::size_t output_size = 2 * (largest_record + overhead);
 constexpr std::size_t input_size = largest_record + overhead;  // holds any record
@@ -63,7 +63,7 @@ void TlsSession::expect(const std::string& name) {
     set = !name.empty() && X509_VERIFY_PARAM_set1_host(rules, name.data(), name.size()) == 1 &&
           SSL_set_tlsext_host_name(ssl_, name.c_str()) == 1;
   }
-  // Without a name to verify any certificate would do.
+  // Without a name to verify, any certificate would be accepted.
   if (!set) fail("TLS: \"" + name + "\" is no name that a certificate can prove");
 }
 
@@ -111,7 +111,7 @@ void TlsSession::on_output(std::size_t size) {
   char* bytes = nullptr;
   const int taken = BIO_nread(network_, &bytes, static_cast<int>(size));
   SHEAF_CHECK(taken >= 0 && static_cast<std::size_t>(taken) == size);
-  // A handshake may have waited for room.
+  // The handshake may have waited for room.
   if (state_ == State::handshaking) advance();
 }
 
@@ -121,7 +121,7 @@ void TlsSession::advance() {
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) {
     state_ = State::open;
-    // Unlike TLS 1.3 the servers of TLS 1.2 give no new ticket for one that was used.
+    // Unlike those of TLS 1.3, servers of TLS 1.2 issue no new ticket when one is used.
     if (resumes_ && SSL_version(ssl_) < TLS1_3_VERSION) {
       context_->tickets().keep(notes_.server, Ticket(SSL_get1_session(ssl_)));
     }
@@ -132,7 +132,7 @@ void TlsSession::advance() {
   }
 }
 
-// After a call that returned no bytes.
+// Called after a call that returned no bytes.
 void TlsSession::judge(int result) {
   switch (SSL_get_error(ssl_, result)) {
     case SSL_ERROR_WANT_READ:
@@ -162,7 +162,7 @@ std::size_t TlsSession::write(std::span<const Bytes> parts) {
   std::size_t taken = 0;
   std::size_t offset = 0;  // into the first part
   while (state_ == State::open && !parts.empty()) {
-    // Small parts share a record; a large one needs no copy.
+    // Small parts share a record; a large part needs no copy.
     Bytes next = parts.front().subspan(offset);
     std::size_t filled = 0;
     if (next.size() < largest_record && parts.size() > 1) {
@@ -188,7 +188,7 @@ std::size_t TlsSession::write(std::span<const Bytes> parts) {
   return taken;
 }
 
-// All of it or nothing.
+// Takes all of the bytes or none.
 std::size_t TlsSession::write_record(Bytes bytes) {
   const std::size_t room = BIO_ctrl_get_write_guarantee(SSL_get_wbio(ssl_));
   if (bytes.empty() || room < bytes.size() + overhead) return 0;
@@ -197,7 +197,7 @@ std::size_t TlsSession::write_record(Bytes bytes) {
   const int result = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &written);
   if (result == 1) return written;
   judge(result);
-  // OpenSSL keeps a record that did not fit, and the caller would not know of it.
+  // OpenSSL keeps a record that did not fit, without the caller's knowledge.
   if (state_ == State::open) fail("TLS: a record did not fit into the buffer");
   return 0;
 }

@@ -1,11 +1,12 @@
 #pragma once
 
-// TlsSession: one connection of a client as a machine between bytes of the network and plaintext.
-// It touches no socket, clock or thread, and calls nobody; what is random OpenSSL draws itself.
+// TlsSession: the client's side of one connection, as a machine between network bytes and
+// plaintext. It touches no socket, clock or thread and makes no callbacks. OpenSSL draws its own
+// random numbers.
 //
 // Both directions have buffers of a fixed size. write() takes only what fits as whole records, so
-// nothing that it did not take has left a trace. read() decrypts straight into the reader's space:
-// when nobody reads, input_space() becomes empty, and the peer has to wait.
+// bytes that it did not take leave no trace. read() decrypts straight into the reader's space. If
+// no one reads, input_space() becomes empty, and the peer has to wait.
 //
 // Thread rule: belongs to one lane.
 
@@ -30,47 +31,49 @@ class TlsSession {
  public:
   enum class State : std::uint8_t {
     handshaking,
-    open,   // the peer is who it should be
+    open,   // the peer has proved its identity
     ended,  // the peer has said that it sends nothing more
     failed  // failure() says why
   };
 
-  // `host`: what was dialed; verified unless the options have a name. `server` is whose tickets
-  // resume a session; empty: none does.
+  // `host` is what was dialed. It is verified unless the options have another name. `server` names
+  // the tickets that may resume a session; empty: none.
   TlsSession(std::shared_ptr<const TlsContext> context, const std::string& host,
              std::string server = {});
   ~TlsSession();
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // Begins the handshake. Certificates are judged by `now.wall`.
+  // Begins the handshake. Certificates are checked against `now.wall`.
   void start(Now now);
 
-  // From the network. What is put into the space is announced by on_input().
+  // From the network: write into input_space(), then report the bytes with on_input().
   std::span<std::byte> input_space();
   void on_input(std::size_t size);
   void on_eof();
-  // To the network: bytes to send, and how many of them went.
+  // To the network: the bytes to send; on_output() reports how many were sent.
   Bytes output();
   void on_output(std::size_t size);
 
-  // Takes what fits: while not open, nothing.
+  // Takes what fits; nothing before the session is open.
   std::size_t write(std::span<const Bytes> parts);
-  // Gives what there is, at most the space; 0: nothing now, or the end (see state()).
+  // Returns what is there, at most the space. 0: nothing now, or the end (see state()).
   std::size_t read(std::span<std::byte> space);
-  // Whether bytes have come that nobody has read.
+  // True if bytes have arrived that have not been read.
   bool unread() const;
-  // Tells the peer that nothing more is written.
+  // Says to the peer that nothing more is written.
   void close();
 
   State state() const noexcept { return state_; }
-  // The failure is a judgement of one side about the other, and no break of the connection.
+  // True if the failure means that one side does not accept the other, not that the connection
+  // broke.
   bool refused() const noexcept { return refused_; }
-  // Whether the handshake was begun with a ticket of an earlier session.
+  // True if the handshake began with a ticket of an earlier session.
   bool resumes() const noexcept { return resumes_; }
   // Once open: "TLSv1.3 TLS_AES_256_GCM_SHA384".
   const std::string& encryption() const noexcept { return encryption_; }
-  // Once open: of the server. A session that was resumed has the one that was shown first.
+  // Once open: when the server's certificate expires. A resumed session has that of the first
+  // handshake.
   std::optional<std::chrono::milliseconds> certificate_end() const noexcept {
     return certificate_end_;
   }
@@ -85,9 +88,9 @@ class TlsSession {
   std::size_t write_record(Bytes bytes);
 
   std::shared_ptr<const TlsContext> context_;
-  std::string name_;  // that the peer has to prove
+  std::string name_;  // what the peer has to prove
   ssl_st* ssl_ = nullptr;
-  bio_st* network_ = nullptr;  // our end of the pair whose other end ssl_ has
+  bio_st* network_ = nullptr;  // our end of the pair; ssl_ has the other
   State state_ = State::handshaking;
   TlsNotes notes_;
   bool resumes_ = false;

@@ -7,7 +7,7 @@
 namespace sheaf::socket::tls {
 namespace {
 
-// A sink without space is asked again on a later turn, and not in one that never ends.
+// A sink without space is asked again in a later turn, because this turn would never end.
 constexpr std::chrono::milliseconds retry_after{1};
 
 }  // namespace
@@ -23,7 +23,7 @@ TlsStream::TlsStream(Loop& loop, std::shared_ptr<const TlsContext> context, cons
 TlsStream::~TlsStream() {
   if (guard_ != nullptr) *guard_ = true;
   loop_.forget(*this);
-  // As good as it can: what the kernel does not take at once is not said.
+  // Best effort: what the kernel does not take at once is lost.
   if (inner_ == nullptr || cut_) return;
   session_.close();
   flush();
@@ -42,7 +42,7 @@ std::size_t TlsStream::write(std::span<const Bytes> parts) {
   for (const Bytes part : parts) total += part.size();
   std::size_t taken = 0;
   std::size_t offset = 0;
-  // As many buffers full as the inner stream takes.
+  // Fills the buffer as often as the inner stream takes it.
   while (taken < total) {
     std::size_t some = 0;
     if (offset > 0) {
@@ -98,7 +98,7 @@ void TlsStream::on_closed(int error, Now now) {
   proceed(now);
 }
 
-// Whatever has happened: tells the sinks all of it. Called out of the loop only.
+// Reports to the sinks everything that has happened. Called only from the loop.
 void TlsStream::proceed(Now now) {
   if (ended_ || inner_ == nullptr) return;
   bool gone = false;
@@ -115,7 +115,7 @@ void TlsStream::proceed(Now now) {
   guard_ = nullptr;
 }
 
-// False: this stream is gone, or will be.
+// Returns false if this stream is gone or is about to be.
 bool TlsStream::end_handshake(Now now, const bool& gone) {
   switch (session_.state()) {
     case TlsSession::State::handshaking:
@@ -135,7 +135,7 @@ bool TlsStream::end_handshake(Now now, const bool& gone) {
   return false;
 }
 
-// Decrypts straight into the sink's space. False: the sink destroyed this stream.
+// Decrypts straight into the sink's space. Returns false if the sink destroyed this stream.
 bool TlsStream::deliver(Now now, const bool& gone) {
   while (session_.state() == TlsSession::State::open) {
     const std::span<std::byte> space = sink_.read_space();
@@ -163,7 +163,7 @@ void TlsStream::report_end(Now now) {
   if (state == TlsSession::State::open || state == TlsSession::State::handshaking) return;
   ended_ = true;
   retry_->cancel();
-  // What the network said of the end is nearer to the cause than what is missing without it.
+  // The network's error is closer to the cause than the missing end of the TLS session.
   const int ours = state == TlsSession::State::ended ? 0 : EPROTO;
   sink_.on_closed(error_ != 0 && ours != 0 ? error_ : ours, now);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// TlsStream: stands between a stream of bytes and the sink of a session. To the one it is the sink,
-// to the other the stream.
+// TlsStream: a layer between a byte stream and a session's sink. It is the sink of the stream and
+// the stream of the sink.
 //
 // Thread rule: belongs to one lane.
 
@@ -13,7 +13,7 @@
 
 namespace sheaf::socket::tls {
 
-// Who waits for the handshake. Gets one call, and may destroy the stream in it.
+// Waits for the handshake. It gets one call, in which it may destroy the stream.
 class HandshakeSink {
  public:
   virtual void on_secured(Now now) = 0;
@@ -32,10 +32,10 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // The connection stands: begins the handshake on it.
+  // The connection is established: begins the handshake on it.
   void start(std::unique_ptr<Stream> inner, Now now);
 
-  // To the session's sink.
+  // The Stream of the session's sink.
   std::size_t write(std::span<const Bytes> parts) override;
   std::string_view failure() const override {
     return error_ != 0 ? std::string_view() : session_.failure();
@@ -45,11 +45,11 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
     return {session_.encryption(), session_.certificate_end()};
   }
   bool resumes() const noexcept { return session_.resumes(); }
-  // Nothing has come from the peer.
+  // True if nothing has come from the peer.
   bool silent() const noexcept { return silent_; }
 
  private:
-  // From the inner stream.
+  // The StreamSink of the inner stream.
   std::span<std::byte> read_space() override;
   void on_read(std::size_t size, Now now) override;
   void on_writable(Now now) override;
@@ -67,14 +67,14 @@ class TlsStream final : public Stream, public StreamSink, private Deferred, priv
 
   Loop& loop_;
   TlsSession session_;
-  HandshakeSink* handshake_sink_;  // null: the handshake has ended
+  HandshakeSink* handshake_sink_;  // null after the handshake
   StreamSink& sink_;
   std::unique_ptr<Timer> retry_;  // offers plaintext again to a sink that had no space for it
   std::unique_ptr<Stream> inner_;
   bool silent_ = true;
-  bool* guard_ = nullptr;  // while a sink is called: becomes true if it destroys this stream
-  bool blocked_ = false;   // the inner stream took less than all
-  bool owed_ = false;      // we took less than all: the sink hears when there is room
+  bool* guard_ = nullptr;  // set while a sink is called: becomes true if it destroys this stream
+  bool blocked_ = false;   // the inner stream took only a part
+  bool owed_ = false;      // we took only a part: the sink must be notified of room
   bool cut_ = false;       // the inner stream has ended
   bool ended_ = false;     // the sink has had its last call
   int error_ = 0;          // of the inner stream

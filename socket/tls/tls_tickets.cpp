@@ -23,7 +23,7 @@ Ticket TlsTickets::take(const std::string& server, std::int64_t seconds) {
   tickets_.erase(found);
   const X509* const certificate = SSL_SESSION_get0_peer(ticket.get());
   std::time_t now = seconds;
-  // X509_cmp_time() says 1 if the certificate ends later.
+  // X509_cmp_time() returns 1 if the certificate expires later.
   if (certificate == nullptr) return nullptr;
   if (X509_cmp_time(X509_get0_notAfter(certificate), &now) != 1) return nullptr;
   return ticket;

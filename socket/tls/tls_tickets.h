@@ -1,8 +1,8 @@
 #pragma once
 
-// TlsTickets: what servers have given to resume their sessions with, which saves both sides the
-// certificates. The latest of each server, each used once. A ticket is no longer used when the
-// certificate that it stands for has ended.
+// TlsTickets: the tickets with which servers let sessions be resumed, which saves both sides the
+// exchange of certificates. Only the latest of each server is kept, and it is used once. A ticket
+// is dropped when its server certificate has expired.
 //
 // Thread rule: one thread at a time.
 
@@ -25,9 +25,9 @@ using Ticket = std::unique_ptr<ssl_session_st, FreeTicket>;
 class TlsTickets {
  public:
   void keep(const std::string& server, Ticket ticket);
-  // Null if there is none. `seconds`: since the Unix epoch.
+  // Null without a ticket. `seconds`: the time since the Unix epoch.
   Ticket take(const std::string& server, std::int64_t seconds);
-  // A handshake with a ticket of this server failed: none is kept any more.
+  // A handshake with a ticket of this server failed: no more of its tickets are kept.
   void distrust(const std::string& server);
 
  private:

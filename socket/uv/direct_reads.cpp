@@ -14,7 +14,7 @@ void DirectReads::remove(Readable& connection) noexcept {
 }
 
 bool DirectReads::wait(std::chrono::nanoseconds left) const {
-  // The kernel counts in its ticks and may be late, so a wait that ends soon is left to libuv.
+  // The kernel counts in ticks and may be late, so a wait that ends soon is left to libuv.
   if (left < 2 * longest_read) return false;
   Readable* const connection = only();
   return connection != nullptr && connection->try_read(true);

@@ -1,15 +1,15 @@
 #pragma once
 
-// Direct reads: a loop with a single connection need not ask the kernel whether there is something
-// to read, it reads.
+// Direct reads: a loop with a single connection reads at once, without asking the kernel first if
+// there is something to read.
 //
-//  - A loop that polls without sleeping (Wait::spin) saves one of two system calls per look.
-//  - With Wait::read the thread waits inside recv() instead of epoll_wait(). The kernel then wakes
-//    it with the bytes in hand, and libuv need not watch the connection meanwhile. recv() notices
-//    nothing but its own connection, so it waits for `longest_read` at most.
+// - A loop that polls without sleeping (Wait::spin) saves one of two system calls per poll.
+// - With Wait::read the thread waits inside recv() instead of epoll_wait(). The kernel then wakes
+//   it with the bytes at hand, and libuv need not watch the connection meanwhile. recv() notices
+//   only its own connection, so it waits for `longest_read` at most.
 //
-// A loop with more connections, or with a dial in progress, does neither: the others must not wait
-// for this one.
+// A loop with more connections, or with a dial in progress, does neither, because the others must
+// not wait for this one.
 //
 // Thread rule: belongs to one loop.
 
@@ -22,13 +22,13 @@ namespace sheaf::socket {
 
 inline constexpr std::chrono::milliseconds longest_read{20};
 
-// A connection that can be read without a report from libuv that there is something to read.
+// A connection that can be read without a report from libuv.
 class Readable {
  public:
-  // Reads what there is. `wait`: waits up to `longest_read` for something. False: the connection
-  // cannot be read now, for something else is wanted of it.
+  // Reads what there is. `wait`: waits up to `longest_read` for something. Returns false if the
+  // connection cannot be read now because it waits for something else.
   virtual bool try_read(bool wait) = 0;
-  // libuv is to watch it from now on.
+  // Makes libuv watch it from now on.
   virtual void watch() = 0;
 
  protected:
@@ -46,33 +46,34 @@ class DirectReads {
   void dial_begins() noexcept { ++dials_; }
   void dial_ends() noexcept { --dials_; }
 
-  // Reads the only connection if there is one; true if it was read.
+  // Reads the only connection, if there is just one; returns true if it was read.
   bool try_read() const {
     Readable* const connection = only();
     return connection != nullptr && connection->try_read(false);
   }
-  // Waits in the read of the only connection; true if it did. `left`: until something is due.
+  // Waits in the read of the only connection; returns true if it did. `left`: the time until
+  // something is due.
   bool wait(std::chrono::nanoseconds left) const;
 
   bool is_watched(const Readable& connection) const noexcept { return unwatched_ != &connection; }
-  // libuv does not watch it until watch_all().
+  // libuv does not watch the connection until watch_all().
   void leave_unwatched(Readable& connection) noexcept { unwatched_ = &connection; }
-  // Before libuv looks at all connections.
+  // Called before libuv polls all connections.
   void watch_all();
 
  private:
-  // Null if there are others, or one is being dialed.
+  // Null if there are several, or if one is being dialed.
   Readable* only() const noexcept {
     return connections_.size() == 1 && dials_ == 0 ? connections_.front() : nullptr;
   }
 
   std::vector<Readable*> connections_;
-  Readable* unwatched_ = nullptr;  // one of them
-  unsigned dials_ = 0;             // in progress
+  Readable* unwatched_ = nullptr;  // one of connections_
+  unsigned dials_ = 0;             // dials in progress
 };
 
 // Lets recv() on a non-blocking socket wait for up to `longest_read` unless it is given
-// MSG_DONTWAIT. False if the kernel refuses.
+// MSG_DONTWAIT. Returns false if the kernel refuses.
 bool let_reads_wait(int fd) noexcept;
 
 }  // namespace sheaf::socket

@@ -18,7 +18,7 @@ void set_option(int fd, int level, int name, int value) noexcept {
   setsockopt(fd, level, name, &value, sizeof value);
 }
 
-// Half-open connections: the kernel's own defaults take 2 h (keep-alive) or 15 min
+// Detects half-open connections early: the kernel's defaults take 2 h (keep-alive) or 15 min
 // (retransmission).
 void prepare(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -29,7 +29,7 @@ void prepare(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 25'000);
 }
 
-// Resolve, then try each address in turn until one accepts or the deadline comes.
+// Resolves the name, then tries each address in turn until one accepts or the deadline comes.
 class UvDial final : public Dial, private ResolveSink, private TimerSink, private Deferred {
  public:
   UvDial(UvLoop& loop, UvResolver& resolver, const Endpoint& endpoint, Deadline deadline,
@@ -121,7 +121,7 @@ void UvDial::on_writable() {
     connect_next();
     return;
   }
-  // One descriptor has one handle: this one is closed before the stream makes its own.
+  // A descriptor has one handle at a time, so this one is closed before the stream makes its own.
   const int fd = fd_;
   fd_ = -1;
   loop_.untrack(fd);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Owners of libuv's handles. libuv frees a handle when it lets go of it, in a later turn of its
-// loop. The types are only declared, so that libuv's header stays in the files that call it.
+// Owners of libuv's handles. libuv frees a handle in a later turn of its loop, after closing it.
+// The types are only declared, so that libuv's header stays in the files that call it.
 
 #include <memory>
 
@@ -18,7 +18,7 @@ struct CloseHandle {
 using PollHandle = std::unique_ptr<uv_poll_s, CloseHandle>;
 using TimerHandle = std::unique_ptr<uv_timer_s, CloseHandle>;
 
-// A handle that reports when the descriptor is ready, once it is started. One descriptor has one
+// Makes a handle that, once started, reports when the descriptor is ready. A descriptor has one
 // handle at a time.
 PollHandle make_poll(uv_loop_s* loop, int fd, void* data);
 

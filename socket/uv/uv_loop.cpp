@@ -14,11 +14,12 @@
 namespace sheaf::socket {
 namespace {
 
-// After this many waits in a row that outlasted the spin budget, spin only every 64th wait.
+// After more than this many waits in a row that outlasted the spin budget, only every 64th wait
+// spins.
 constexpr unsigned spin_patience = 4;
 
-// A name is still being looked up by a thread of libuv's pool, which will touch the loop. It can
-// neither be cancelled nor waited for in bounded time, so the loop is kept for ever.
+// Keeps a loop permanently because a thread of libuv's pool still resolves a name and will touch
+// it. The look-up can neither be cancelled nor waited for in bounded time.
 void abandon(std::unique_ptr<uv_loop_t> loop) {
   struct Abandoned {
     sync::Mutex mutex;
@@ -93,12 +94,12 @@ void UvLoop::turn(Deadline until) {
   const bool due = timers_.earliest() <= now_.mono;
   timers_.fire(now_);
   take_posted();
-  // What is done from here on asks the kernel in the next turn.
+  // Only the next turn asks the kernel about what is done from here on.
   quiet_ = !events_ && !due && deferred_.empty();
   run_deferred();
 }
 
-// Lets libuv report whatever has happened.
+// Lets libuv report what has happened.
 void UvLoop::poll(bool sleep) {
   direct_reads_.watch_all();
   uv_run(loop_.get(), sleep ? UV_RUN_ONCE : UV_RUN_NOWAIT);
@@ -134,8 +135,9 @@ void UvLoop::sleep(Deadline until) {
   uv_timer_stop(alarm_.get());
 }
 
-// Polls without sleeping, giving the processor away between tries: a reply that comes within the
-// budget is had without a wake, which costs more than the request (docs/design/0010-spinning.md).
+// Polls without sleeping, and yields the processor between tries. A reply that arrives within the
+// budget then needs no wake-up, which would cost more than the request
+// (docs/design/0010-spinning.md).
 bool UvLoop::spin(Deadline until) {
   if (!spin_.enabled || wait_by_ != Wait::spin) return false;
   if (spin_misses_ > spin_patience && ++spin_misses_ % 64 != 0) return false;
@@ -198,7 +200,8 @@ void UvLoop::forget(Deferred& work) noexcept {
   std::replace(deferred_.begin(), deferred_.end(), &work, static_cast<Deferred*>(nullptr));
 }
 
-// Work put off by the work itself is done in the same call; a bound keeps a bug from spinning here.
+// Work that defers itself again runs in the same call; a bound keeps a bug from looping here
+// forever.
 void UvLoop::run_deferred() {
   for (std::size_t i = 0; i < deferred_.size() && i < 1'000'000; ++i) {
     Deferred* work = deferred_[i];

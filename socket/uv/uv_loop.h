@@ -1,9 +1,9 @@
 #pragma once
 
-// The production loop and dialer: libuv's uv_poll on sockets of the library's own. libuv's stream
-// writes raise SIGPIPE and its timers fire before reads, so neither is used.
+// The production loop and dialer: libuv's uv_poll on sockets that the library owns. It does not use
+// libuv's stream writes, which raise SIGPIPE, nor its timers, which fire before reads.
 //
-// Thread rule: as DrivenLoop; only wake() and post() may come from any thread.
+// Thread rule: as DrivenLoop; only wake() and post() may be called from any thread.
 
 #include <atomic>
 #include <expected>
@@ -21,10 +21,10 @@
 
 namespace sheaf::socket {
 
-// How a turn waits before it sleeps in the kernel.
+// How a turn polls before it sleeps in the kernel.
 struct SpinPolicy {
   bool enabled = true;
-  std::chrono::nanoseconds budget{50'000};  // at most this long, only while it pays
+  std::chrono::nanoseconds budget{50'000};  // the longest time to poll, as long as it pays
 };
 
 class UvLoop final : public DrivenLoop {
@@ -56,11 +56,11 @@ class UvLoop final : public DrivenLoop {
 
   // ---- for the other files of this folder
 
-  // The first thing in every libuv callback: the clock of the turn is read once, after the wait.
+  // The first call in every libuv callback: the clock of the turn is read once, after the wait.
   Now now_in_turn();
   uv_loop_s* raw() noexcept { return loop_.get(); }
   DirectReads& direct_reads() noexcept { return direct_reads_; }
-  // Descriptors that a forked child must close.
+  // The descriptors that a forked child must close.
   void track(int fd) { fds_.insert(fd); }
   void untrack(int fd) { fds_.erase(fd); }
 
@@ -78,12 +78,12 @@ class UvLoop final : public DrivenLoop {
   IdleHook* hook_ = nullptr;
   Wait wait_by_ = Wait::sleep;
   bool events_ = false;       // something happened in this turn
-  bool quiet_ = false;        // nothing did, and nothing was done after the wait
-  bool clock_read_ = false;   // now_ is of this turn
+  bool quiet_ = false;        // nothing happened, and nothing was done after the wait
+  bool clock_read_ = false;   // now_ belongs to this turn
   bool do_not_wait_ = false;  // in this turn
   unsigned spin_misses_ = 0;  // waits in a row that outlasted the budget
   std::unique_ptr<uv_loop_s> loop_;
-  TimerHandle alarm_;  // ends the wait; fires nothing itself
+  TimerHandle alarm_;  // ends the wait; fires no timer itself
   PollHandle waker_;
   int wake_fd_ = -1;
   Now now_;
@@ -97,8 +97,8 @@ class UvLoop final : public DrivenLoop {
   DirectReads direct_reads_;
 };
 
-// Resolves names (libuv's pool threads, only for names), connects, TCP_NODELAY, keep-alive. The
-// loop outlives it.
+// Resolves names (on libuv's pool threads, which do nothing else) and connects, with TCP_NODELAY
+// and keep-alive. The loop must outlive the dialer.
 std::unique_ptr<Dialer> make_tcp_dialer(UvLoop& loop);
 
 }  // namespace sheaf::socket

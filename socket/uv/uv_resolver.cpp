@@ -14,7 +14,7 @@
 namespace sheaf::socket {
 namespace {
 
-// A path that is too long is cut, and not found: configurations have none.
+// A path that is too long is cut and then not found; configurations refuse such paths.
 void set_path(const std::string& path, Address& out) noexcept {
   auto* local = reinterpret_cast<sockaddr_un*>(&out.storage);
   local->sun_family = AF_UNIX;
@@ -22,7 +22,7 @@ void set_path(const std::string& path, Address& out) noexcept {
   out.size = sizeof *local;
 }
 
-// What needs no look-up: a numeric address, the path of a Unix socket.
+// Parses what needs no look-up: a numeric address or the path of a Unix socket.
 bool parse_numeric(const Endpoint& endpoint, Address& out) noexcept {
   if (is_path(endpoint.host)) return set_path(endpoint.host, out), true;
   auto* v4 = reinterpret_cast<sockaddr_in*>(&out.storage);

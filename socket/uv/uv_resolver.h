@@ -1,8 +1,9 @@
 #pragma once
 
-// Names to addresses, by libuv's pool. One look-up in flight for a name, however many ask; when a
-// look-up fails, the addresses of the last good one serve (an outage of the name server is not the
-// library's). A numeric address and the path of a Unix socket need no look-up.
+// Resolves names to addresses on libuv's thread pool. Callers that ask for the same name share one
+// look-up. If a look-up fails, the addresses of the last good one are used, so that an outage of
+// the name server does not become the library's. Numeric addresses and paths of Unix sockets need
+// no look-up.
 //
 // Thread rule: belongs to one loop.
 
@@ -25,14 +26,14 @@ struct Address {
 
 class ResolveSink {
  public:
-  // Out of Loop::turn(); `error` says why `addresses` is empty.
+  // Called from Loop::turn(). `error` says why `addresses` is empty.
   virtual void on_resolved(std::vector<Address> addresses, std::string error) = 0;
 
  protected:
   ~ResolveSink() = default;
 };
 
-// A look-up that somebody waits for; destroying it cancels.
+// A look-up that a caller waits for. Destroying it cancels.
 class Lookup {
  public:
   virtual ~Lookup() = default;

@@ -15,7 +15,7 @@ namespace sheaf::socket {
 namespace {
 
 constexpr std::size_t max_parts = 64;
-// One turn reads at most this often from one connection, so that a flood starves nobody.
+// The most reads from one connection in a turn, so that a flood does not starve the others.
 constexpr int max_reads_per_turn = 16;
 
 class UvStream final : public Stream, private Deferred, private Readable {
@@ -63,10 +63,10 @@ class UvStream final : public Stream, private Deferred, private Readable {
   int fd_;
   StreamSink& sink_;
   PollHandle poll_;
-  bool* guard_ = nullptr;  // while a callback runs: becomes true if the sink destroys this stream
+  bool* guard_ = nullptr;  // set in callbacks: becomes true if the sink destroys this stream
   bool writing_ = false;   // waits for writability
   bool blocks_ = false;    // calls without MSG_DONTWAIT wait for `longest_read`
-  bool wrote_ = false;     // since the last read: the ACK rode along
+  bool wrote_ = false;     // since the last read: the write carried the ACK
   bool ended_ = false;
   int error_ = 0;
   int write_error_ = 0;
@@ -92,7 +92,7 @@ std::size_t UvStream::write(std::span<const Bytes> parts) {
   return taken;
 }
 
-// For a single part the kernel has less to look at.
+// A single part is sent with send(), which costs the kernel less.
 ssize_t UvStream::send_parts(std::span<const Bytes> parts) const {
   constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
   if (parts.size() == 1) return send(fd_, parts[0].data(), parts[0].size(), flags);
@@ -107,14 +107,14 @@ ssize_t UvStream::send_parts(std::span<const Bytes> parts) const {
   return sendmsg(fd_, &message, flags);
 }
 
-// One system call; what the kernel took.
+// Makes one system call and returns how much the kernel took.
 std::size_t UvStream::send_some(std::span<const Bytes> parts) {
   ssize_t taken = 0;
   do {
     taken = send_parts(parts);
   } while (taken < 0 && errno == EINTR);
   if (taken < 0) {
-    // What the peer said before it hung up is still to be read: see on_ready.
+    // Bytes that the peer sent before it hung up must still be read: see on_ready.
     if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOBUFS) write_error_ = errno;
     return 0;
   }
@@ -160,7 +160,8 @@ bool UvStream::try_read(bool wait) {
   return true;
 }
 
-// `waiting`: for bytes, until a signal or its limit ends it, with an error as if there were none.
+// `waiting`: waits for bytes until a signal or the time limit ends it, with an error as if there
+// were none.
 ssize_t UvStream::receive(std::span<std::byte> space, bool waiting) const {
   ssize_t size = 0;
   do {
@@ -169,7 +170,7 @@ ssize_t UvStream::receive(std::span<std::byte> space, bool waiting) const {
   return size;
 }
 
-// False when the sink destroyed this stream.
+// Returns false if the sink destroyed this stream.
 bool UvStream::read_all(const bool& gone, bool waiting) {
   for (int i = 0; i < max_reads_per_turn; ++i) {
     const std::span<std::byte> space = sink_.read_space();
@@ -191,7 +192,7 @@ bool UvStream::read_all(const bool& gone, bool waiting) {
   return true;
 }
 
-// libuv says EBADF for whatever error a socket has; the socket itself knows better.
+// libuv reports EBADF for every socket error, so the socket itself is asked.
 int UvStream::pending_error(int otherwise) const noexcept {
   int error = 0;
   socklen_t size = sizeof error;
@@ -206,9 +207,9 @@ void UvStream::end(int error) {
   loop_.defer(*this);
 }
 
-// After the turn's reads and writes: reports the end, or acknowledges at once what no write has
-// acknowledged, while an answer is due. Otherwise a broker with Nagle's algorithm on would hold the
-// reply that follows its PUBACK for 40 ms.
+// Runs after the turn's reads and writes. Reports the end, or acknowledges received bytes at once
+// if no write has done so while an answer is due. Otherwise a broker with Nagle's algorithm on
+// would hold the reply that follows its PUBACK for 40 ms.
 void UvStream::run_deferred(Now now) {
   if (ended_) {
     sink_.on_closed(error_, now);

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds longest_hold{10};
 constexpr milliseconds retry_after{1'000};
-constexpr milliseconds least_lead{1'000};  // of the ceiling, beside two intervals
+constexpr milliseconds least_lead{1'000};  // of the ceiling, added to two intervals
 
 }  // namespace
 
@@ -25,7 +25,7 @@ bool CommitPlan::beyond_ceiling(const Timestamp& clock) const noexcept {
 }
 
 bool CommitPlan::may_tell(const Timestamp& clock) const noexcept {
-  if (broken()) return true;  // a frozen store tells nothing that is unsaved
+  if (broken()) return true;  // a frozen store reveals nothing that is unsaved
   return acknowledged() ? !unsaved_since_ : !beyond_ceiling(clock);
 }
 

@@ -1,20 +1,20 @@
 #pragma once
 
-// When a store's file is written, and what may be told before that.
+// When a store's file is written, and what may be answered before that.
 //
-//   state    what holds                                    next
+//   state    meaning                                       next
 //   saved    the file has everything                       unsaved: note(true)
 //   unsaved  changes wait for a commit                     saved: committed(); broken: failed()
 //   broken   the last commit failed; the store is frozen   saved: committed()
 //
-// durability=acknowledged: what was executed is told when the file has it. A commit takes in all
-// that has been executed; while more requests wait to be executed it waits for them, at most as
-// long as the last commit took. So it is as slow as two commits at worst, and a slow disk gets
-// larger groups.
+// durability=acknowledged: the result of a request is sent once the file has it. A commit includes
+// everything executed so far. While more requests wait to be executed, it is delayed, at most as
+// long as the last commit took and at most 10 ms. So a request waits for two commits at worst, and
+// a slow disk gets larger groups.
 //
-// durability=INTERVAL: what was executed is told at once, and is in the file an interval later.
-// Versions must grow over a restart all the same, so the file promises ahead that none beyond a
-// ceiling was told; a version beyond it needs a commit first.
+// durability=INTERVAL: results are sent at once and are in the file an interval later. Versions
+// must grow over a restart even so. Therefore the file promises in advance that no version beyond a
+// ceiling was sent; a version beyond it needs a commit first.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -32,20 +32,21 @@ class CommitPlan {
  public:
   using Timestamp = protocol::statestore::Timestamp;
 
-  // 0: acknowledged. `clock` is the engine's after the file was loaded; the file promises no more.
+  // 0: acknowledged. `clock` is the engine's after loading the file, which promises nothing beyond
+  // it.
   CommitPlan(std::chrono::milliseconds interval, const Timestamp& clock) noexcept
       : interval_(interval), ceiling_{clock.wall, clock.counter, {}} {}
 
-  // After whatever may have changed the store.
+  // Call it after anything that may have changed the store.
   void note(bool unsaved, Deadline now) noexcept;
-  // Whether answers and notifications may go out, `clock` being the newest version.
+  // True if answers and notifications may be sent; `clock` is the newest version.
   bool may_tell(const Timestamp& clock) const noexcept;
-  // `more`: further requests are there and will be executed in a moment.
+  // `more`: further requests are ready and will be executed in a moment.
   bool due(const Timestamp& clock, Deadline now, bool more) const noexcept;
-  // When due() is true at the latest; none if everything is saved.
+  // When due() becomes true at the latest; nothing if everything is saved.
   std::optional<Deadline> next() const noexcept;
 
-  // What the header of a commit promises.
+  // The ceiling that the header of a commit promises.
   Timestamp promise(const Timestamp& clock, std::chrono::milliseconds wall) const noexcept;
   void committed(const Timestamp& promised, std::chrono::nanoseconds took) noexcept;
   void failed(Deadline now) noexcept;

@@ -23,7 +23,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A name in a folder is on the disk when the folder is.
+// A name in a folder is on the disk only after the folder is.
 Done sync_folder(const std::string& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return failed(folder, "cannot be opened");
@@ -36,7 +36,7 @@ Done sync_folder(const std::string& folder) {
 }  // namespace
 
 std::expected<bool, std::string> check_file(const std::string& path) {
-  // Never opened here: closing it would end the locks of whoever has it open in this process.
+  // The file is not opened here: closing it would release the locks of other code in this process.
   struct stat found{};
   if (stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT) return false;
@@ -58,7 +58,7 @@ std::expected<bool, std::string> check_file(const std::string& path) {
 
 Done create_file(const std::string& path, Done (*fill)(const std::string& path)) {
   const std::string fresh = path + ".new";
-  unlink(fresh.c_str());  // of a start that was cut short
+  unlink(fresh.c_str());  // left by a start that was cut short
   const int descriptor = open(fresh.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return failed(fresh, "cannot be made");
   close(descriptor);
@@ -66,7 +66,7 @@ Done create_file(const std::string& path, Done (*fill)(const std::string& path))
     unlink(fresh.c_str());
     return filled;
   }
-  // Unlike a rename, a link never takes the place of a file that somebody else has just made.
+  // Unlike a rename, a link never replaces a file that another process has just made.
   const bool linked = link(fresh.c_str(), path.c_str()) == 0 || errno == EEXIST;
   const Done done = linked ? sync_folder(folder_of(path)) : failed(path, "cannot be made");
   unlink(fresh.c_str());

@@ -1,6 +1,6 @@
 #pragma once
 
-// The place of a store's file: who owns it, who may write it, and how it comes to be.
+// The place of a store's file: who owns it, who may write it, and how it is created.
 //
 // Thread rule: free functions.
 
@@ -9,16 +9,16 @@
 
 namespace sheaf::store {
 
-// Whether there is a file at `path` that a store may use: a regular one of this user, which nobody
-// else may write, and not empty. False: there is none. The error is one sentence.
+// True if a store may use the file at `path`: a regular file of this user that no other user may
+// write, and not empty. False if there is no file. The error is one sentence.
 std::expected<bool, std::string> check_file(const std::string& path);
 
-// Makes the file at `path` so that it is there as a whole or not at all, for this user alone.
-// `fill` gets the path of an empty file. No error if somebody else was faster.
+// Creates the file at `path` atomically, for this user only. `fill` gets the path of an empty file.
+// It is not an error if the file appears meanwhile.
 std::expected<void, std::string> create_file(
     const std::string& path, std::expected<void, std::string> (*fill)(const std::string& path));
 
-// Names this start of the machine; empty where the system does not tell.
+// Names this boot of the machine; empty if the system does not report it.
 std::string boot_name();
 
 }  // namespace sheaf::store

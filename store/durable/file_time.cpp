@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// A wall clock that was never set, then set, jumps by decades.
+// A wall clock that was never set jumps by decades when it is set.
 constexpr milliseconds longest_pause = std::chrono::hours(24 * 365 * 100);
 
 nanoseconds passed_since(const FileTime::Mark& saved, Now now, std::string_view boot) noexcept {

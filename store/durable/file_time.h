@@ -1,12 +1,11 @@
 #pragma once
 
-// The time line of a store's file. The monotonic clock begins anew with each start of the machine,
-// so what is to happen at a moment of it is saved as a moment of this line, which goes on.
+// The time line of a store's file. The monotonic clock starts again with each boot, so points in
+// time are saved on this time line, which continues.
 //
-// Between two starts in the life of one machine the monotonic clock tells how much time has passed,
-// whatever happened to the wall clock. Otherwise the wall clock must do; if it has stepped back,
-// then no time counts as passed, so that a lease may end too late but never becomes longer than it
-// was.
+// Within one boot the monotonic clock says how much time has passed, whatever happened to the wall
+// clock. Otherwise the wall clock is used. If it has stepped back, no time counts as passed: a
+// lease may then end too late, but never becomes longer than it was.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -22,9 +21,9 @@ class FileTime {
  public:
   // One moment on three clocks.
   struct Mark {
-    Deadline time{0};  // of this line
+    Deadline time{0};  // on this time line
     Now now;
-    std::string boot;  // names the start of the machine that `now.mono` counts from; may be empty
+    std::string boot;  // names the boot that `now.mono` counts from; may be empty
 
     friend bool operator==(const Mark& a, const Mark& b) noexcept {
       return a.time == b.time && a.now.mono == b.now.mono && a.now.wall == b.now.wall &&
@@ -32,7 +31,7 @@ class FileTime {
     }
   };
 
-  // Goes on after `saved`, the last mark in the file; a new file has an empty one.
+  // Continues after `saved`, the last mark in the file; in a new file that is empty.
   FileTime(const Mark& saved, Now now, std::string_view boot);
 
   Deadline to_file(Deadline mono) const noexcept { return mono == never ? never : mono + offset_; }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Checksums of what a file holds: SQLite checks the structure of its pages, not the bytes in them.
+// Checksums of a file's contents: SQLite checks the structure of its pages, but not the bytes in
+// them.
 //
 // Thread rule: free functions.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -11,7 +12,7 @@
 
 namespace sheaf::store {
 
-// Of kind put or keep_fence.
+// `row` is of kind put or keep_fence.
 std::uint64_t sum_of(const Change& row) noexcept;
 std::uint64_t sum_of(const FileHeader& header) noexcept;
 

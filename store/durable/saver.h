@@ -1,8 +1,8 @@
 #pragma once
 
-// Keeps an engine and its file together: loads the one from the other, commits what has changed
-// when the plan says so, and freezes the engine while the file cannot be written. Its host asks
-// whether what was executed may be told.
+// Keeps an engine and its file consistent: loads the engine from the file, commits changes when the
+// plan says so, and freezes the engine while the file cannot be written. Its host asks it if
+// results may be sent.
 //
 // Thread rule: that of the engine.
 
@@ -26,9 +26,8 @@ class Saver {
  public:
   using Done = StoreFile::Done;
 
-  // Loads the file into the engine, which has executed nothing yet and outlives the saver.
-  // `interval` 0: durability=acknowledged. `boot` is the start of the machine that `now.mono`
-  // counts from.
+  // Loads the file into the engine, which has executed nothing yet and must outlive the saver.
+  // `interval` 0: durability=acknowledged. `boot` names the boot that `now.mono` counts from.
   static std::expected<std::unique_ptr<Saver>, std::string> start(
       std::unique_ptr<StoreFile> file, Engine& engine, std::chrono::milliseconds interval, Now now,
       std::string_view boot);
@@ -37,17 +36,17 @@ class Saver {
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
-  // After requests and ticks: commits if that is due. `more`: further requests are there and will
-  // be executed in a moment. Whether what was executed since the last call may be told now; what
-  // was held back before may be told when this is true and the store is not frozen.
+  // Call it after requests and ticks: commits if that is due. `more`: further requests are ready
+  // and will be executed in a moment. Returns true if the results since the last call may be sent
+  // now. Results held back before that may then be sent too, unless the store is frozen.
   bool settle(Now now, bool more);
-  // When settle() has to be called at the latest; none if everything is in the file.
+  // When to call settle() at the latest; nothing if everything is in the file.
   std::optional<Deadline> next() const { return plan_.next(); }
-  // The file cannot be written. What was executed stays to be committed.
+  // The file cannot be written. Executed changes wait for a later commit.
   bool frozen() const { return journal_.frozen(); }
 
   std::uint64_t commits() const { return commits_; }
-  // Why the store is read-only, one sentence; empty if it is not.
+  // Why the store is read-only, in one sentence; empty if it is not.
   const std::string& trouble() const { return trouble_; }
 
  private:
@@ -65,8 +64,8 @@ class Saver {
   std::string trouble_;
 };
 
-// The saver of engine `index` with these options; null if they name no file. The first engine has
-// the file `data`, the others have it with their number: data.1, data.2, ...
+// The saver of engine `index` with these options; null if they name no file. The first engine uses
+// the file `data`, the others append their number: data.1, data.2, ...
 std::expected<std::unique_ptr<Saver>, std::string> open_saver(const EngineOptions& options,
                                                               unsigned index, Engine& engine,
                                                               Now now);

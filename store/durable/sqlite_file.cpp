@@ -12,8 +12,8 @@ namespace {
 
 using protocol::statestore::Timestamp;
 
-// `until` in nanoseconds of the file's time line, null for never. Numbers above 2^63 are stored as
-// their two's complement. `sum` is a checksum of the row (row_sum.h).
+// `until` is in nanoseconds of the file's time line, null for never. Numbers from 2^63 on are
+// stored as their two's complement. `sum` is a checksum of the row (row_sum.h).
 constexpr const char* tables =
     "CREATE TABLE header (id INTEGER PRIMARY KEY CHECK (id = 1), wall INTEGER NOT NULL,"
     " counter INTEGER NOT NULL, time INTEGER NOT NULL, at_mono INTEGER NOT NULL,"
@@ -25,7 +25,7 @@ constexpr const char* tables =
     " fence_counter INTEGER NOT NULL, fence_node BLOB NOT NULL, until INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) WITHOUT ROWID;";
 
-// Version 2 added the owner. A file of version 1 is made one of version 2 when it is opened.
+// Version 2 added the owner. A file of version 1 is upgraded when it is opened.
 constexpr const char* from_version_1 =
     "BEGIN IMMEDIATE; ALTER TABLE records ADD COLUMN owner BLOB; PRAGMA user_version=2; COMMIT;";
 
@@ -79,7 +79,7 @@ Timestamp timestamp_at(sqlite3_stmt* statement, int column) noexcept {
 SqliteFile::SqliteFile(std::string path, Database database)
     : path_(std::move(path)), owner_(getpid()), database_(std::move(database)) {}
 
-// In a forked child nothing is closed: SQLite would tidy up the parent's log.
+// In a forked child nothing is closed, because SQLite would clean up the parent's log.
 SqliteFile::~SqliteFile() {
   if (getpid() == owner_) return;
   for (Statement* statement :
@@ -107,7 +107,7 @@ SqliteFile::Done SqliteFile::fill(const std::string& path, const char* vfs) {
   SqliteFile file(path, std::move(*database));
   const std::string numbers = "PRAGMA application_id=" + std::to_string(application_id) +
                               ";PRAGMA user_version=" + std::to_string(newest_schema) + ";";
-  // EXTRA, not FULL: the removal of the rollback journal, too, is synchronised.
+  // EXTRA, not FULL: the removal of the rollback journal is synchronised, too.
   Done done = file.run("PRAGMA locking_mode=EXCLUSIVE; PRAGMA synchronous=EXTRA; BEGIN IMMEDIATE;");
   if (done) done = file.run(numbers.c_str());
   if (done) done = file.run(tables);
@@ -118,7 +118,8 @@ SqliteFile::Done SqliteFile::fill(const std::string& path, const char* vfs) {
   file.writing_ = true;
   done = file.commit({});
   file.set_header_.reset();
-  // Now, not when it is opened: no rollback journal ever lies beside the file in its place.
+  // Configured now, not on opening, so that there is never a rollback journal next to the final
+  // file.
   return done ? file.configure() : done;
 }
 
@@ -313,7 +314,7 @@ SqliteFile::Done SqliteFile::commit(const FileHeader& header) {
 void SqliteFile::discard() {
   if (getpid() != owner_) return;
   writing_ = false;
-  // Some errors have ended the transaction already.
+  // Some errors have already ended the transaction.
   if (sqlite3_get_autocommit(database_.get()) == 0) {
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   }
@@ -327,7 +328,7 @@ SqliteFile::Done SqliteFile::begin() {
   return {};
 }
 
-// Whoever removes the file takes it away from the next start.
+// Fails if the file was removed or replaced: the next start would not find it.
 SqliteFile::Done SqliteFile::check_not_moved() {
   int moved = 0;
   const int code = sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);

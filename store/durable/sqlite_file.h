@@ -1,10 +1,10 @@
 #pragma once
 
-// A store's file in SQLite 3: a write-ahead log, each commit synchronised with the disk
-// (synchronous=FULL), locked for this process alone. docs/durability.md describes it.
+// A store's file in SQLite 3, with a write-ahead log. Each commit is synchronised with the disk
+// (synchronous=FULL), and the file is locked for this process. docs/durability.md describes it.
 //
-// After a fork the child must leave the file alone: it has the memory of the lock, but not the
-// lock.
+// After a fork the child must not touch the file: its memory says that it holds the lock, but it
+// does not.
 //
 // Thread rule: one thread at a time.
 
@@ -25,10 +25,10 @@ class SqliteFile final : public StoreFile {
   static constexpr std::int32_t application_id = 0x53686566;  // "Shef"
   static constexpr std::int32_t newest_schema = 2;
 
-  // Writes the tables into an empty file.
+  // Creates the tables in an empty file.
   static Done fill(const std::string& path, const char* vfs = nullptr);
   ~SqliteFile() override;
-  // `vfs` is SQLite's name of a file system; null: the usual one.
+  // `vfs` is SQLite's name of a file system; null: the default.
   static std::expected<std::unique_ptr<SqliteFile>, std::string> open(const std::string& path,
                                                                       const char* vfs = nullptr);
 
@@ -57,11 +57,11 @@ class SqliteFile final : public StoreFile {
   std::expected<Statement, std::string> prepare(const char* sql);
   std::expected<std::int64_t, std::string> number(const char* sql);
   Done run(const char* sql);
-  // Carries out a statement that returns no row, and leaves it ready for the next time.
+  // Executes a statement that returns no row, and resets it for the next use.
   Done finish(sqlite3_stmt* statement);
   Done begin();
   Done check_not_moved();
-  // One sentence of what the database says is wrong.
+  // One sentence with the error that the database reports.
   std::unexpected<std::string> failure(const char* doing) const;
   std::unexpected<std::string> damaged(std::string_view what) const;
   std::expected<bool, std::string> read_record(Change& out);

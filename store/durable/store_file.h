@@ -1,9 +1,9 @@
 #pragma once
 
-// What keeps a store over restarts: its rows and a header, changed in transactions. The seam
-// between the store and SQLite; tests have one in memory that fails when they want.
+// The file of a store: rows and a header, changed in transactions. It is the seam between the store
+// and SQLite; tests have one in memory that fails on demand.
 //
-// Moments (`Change::until`) are those of the file's time line (file_time.h).
+// Times (`Change::until`) are on the file's time line (file_time.h).
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -18,7 +18,7 @@
 namespace sheaf::store {
 
 struct FileHeader {
-  // No version was told that is later than this one.
+  // No version later than this one was sent.
   std::uint64_t wall = 0;
   std::uint64_t counter = 0;
   FileTime::Mark mark;
@@ -35,14 +35,15 @@ class StoreFile {
   StoreFile& operator=(const StoreFile&) = delete;
 
   virtual std::expected<FileHeader, std::string> read_header() = 0;
-  // The next row, of kind put or keep_fence, the latter in the order of `until`; false after the
+  // The next row, of kind put or keep_fence (the latter in the order of `until`); false after the
   // last. The views live until the next call.
   virtual std::expected<bool, std::string> read(Change& out) = 0;
 
-  // Adds to the transaction, and begins one if there is none.
+  // Adds to the current transaction, or starts one.
   virtual Done write(const Change& change) = 0;
-  // All that was written, and the header, or nothing: once it returns without an error, both
-  // survive the loss of power. After an error nobody knows until discard() and another commit.
+  // Commits everything written, and the header, or nothing. After a return without an error both
+  // survive a power failure. After an error the state is unknown until discard() and the next
+  // commit.
   virtual Done commit(const FileHeader& header) = 0;
   virtual void discard() = 0;
 };

@@ -25,7 +25,7 @@ void ChangedKeys::saved() {
 
 void ChangedKeys::lost() {
   waiting_.merge(taken_);
-  taken_.clear();  // keys that have changed again meanwhile
+  taken_.clear();  // keys that have changed again in the meantime
 }
 
 }  // namespace sheaf::store

@@ -1,7 +1,6 @@
 #pragma once
 
-// The keys whose state a file does not have yet. Nothing is noted, and nothing is allocated, before
-// begin().
+// The keys whose state is not in the file yet. Before begin() nothing is noted or allocated.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -30,11 +29,11 @@ class ChangedKeys {
     if (noting_ && !waiting_.contains(key)) waiting_.emplace(key);
   }
 
-  // The next key to save; null if none is left. Lives until saved() or lost().
+  // The next key to save; null if none is left. Valid until saved() or lost().
   const std::string* take();
-  // All that was taken is in the file.
+  // Everything that was taken is in the file.
   void saved();
-  // Nothing of what was taken is in the file: it waits again.
+  // Nothing that was taken is in the file: it waits again.
   void lost();
 
   bool empty() const noexcept { return waiting_.empty() && taken_.empty(); }
@@ -44,7 +43,7 @@ class ChangedKeys {
 
  private:
   using Keys = std::unordered_set<std::string, KeyHash, KeyEqual>;
-  // Clearing costs a table its buckets, so one that a burst has grown is not kept.
+  // Clearing a table walks its buckets, so a table that a burst has grown is replaced.
   static constexpr std::size_t kept_buckets = 4096;
 
   std::uint64_t seed_;

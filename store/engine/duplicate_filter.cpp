@@ -11,7 +11,7 @@ namespace sheaf::store {
 namespace {
 
 constexpr std::uint64_t second_seed = 0x9e3779b97f4a7c15;
-constexpr std::uint64_t node_overhead = 64;  // of the list and the index, roughly
+constexpr std::uint64_t node_overhead = 64;  // in the list and the index, roughly
 
 std::string join_texts(const DuplicateKey& key) {
   std::string out;
@@ -22,7 +22,7 @@ std::string join_texts(const DuplicateKey& key) {
   return out;
 }
 
-// The same key as a view of its joined texts.
+// The same key, as a view of its joined texts.
 DuplicateKey viewing(std::string_view texts, DuplicateKey key) {
   const auto take = [&](std::string_view& text) {
     const std::size_t size = text.size();

@@ -1,12 +1,12 @@
 #pragma once
 
-// The answers to recent writes. A request that arrives twice is executed once: QoS 1 and clients
-// that reconnect deliver a request again.
+// The answers to recent writes. QoS 1 and clients that reconnect may deliver a request twice; it is
+// executed once.
 //
 // Two requests are the same if client ID, correlation data, timestamp (`__ts`) and fencing token
 // (`__ft`) are equal byte for byte, and the payloads have the same size and the same two 64-bit
-// hashes under secret seeds. Only a client that repeats all the rest itself can produce a
-// collision.
+// hashes under secret seeds. Only a client that repeats all the rest can produce a collision, and
+// only with itself.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -44,7 +44,8 @@ class DuplicateFilter {
     std::string timestamp;
   };
 
-  // At most `max_entries` answers that take at most `max_bytes`; the oldest go first.
+  // Keeps at most `max_entries` answers of at most `max_bytes` together; the oldest are dropped
+  // first.
   DuplicateFilter(std::uint64_t max_entries, std::uint64_t max_bytes, std::uint64_t seed)
       : max_entries_(max_entries),
         max_bytes_(max_bytes),
@@ -53,9 +54,9 @@ class DuplicateFilter {
   DuplicateFilter(const DuplicateFilter&) = delete;
   DuplicateFilter& operator=(const DuplicateFilter&) = delete;
 
-  // Views into the request, which has correlation data.
+  // Returns views into the request, which must have correlation data.
   DuplicateKey key_of(const Request& request) const noexcept;
-  // Null if the request is new. Forgets what is too old first. Lives until the next call.
+  // Null if the request is new. Old answers are forgotten first. Valid until the next call.
   const Remembered* find(const DuplicateKey& key, Deadline mono);
   // `key` must be new.
   void remember(const DuplicateKey& key, std::string_view payload, std::string_view timestamp,

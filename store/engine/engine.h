@@ -1,22 +1,22 @@
 #pragma once
 
-// The state store engine: pure. Keys, values, versions, expiry, fences, watches, quota, duplicates.
-// Rules and their sources: docs/wire/statestore.md. `now` is an argument; nothing here reads a
-// clock.
+// The state store engine, which is pure: keys, values, versions, expiry, fences, watches, quota,
+// duplicates. docs/wire/statestore.md has the rules and their sources. `now` is an argument;
+// nothing here reads a clock.
 //
-// Decisions where the protocol is silent:
+// Decisions where the protocol says nothing:
 // - A repeated SET, DEL or VDEL (same client ID, correlation data, timestamp, fencing token and
-//   payload within a minute) gets the first answer again, byte for byte, errors too; it is not
-//   executed.
+//   payload within a minute) gets the first answer again, byte for byte, even if it was an error.
+//   It is not executed.
 // - GET and KEYNOTIFY ignore a fencing token. A token that is not applied raises no fence.
-// - Accepted fencing tokens move the store's clock as timestamps do, so that a later version is
+// - Accepted fencing tokens advance the store's clock as timestamps do, so a later version is
 //   greater than every token accepted before it.
 // - The wall clock may step back so far that the next version would be over a minute ahead of it.
 //   Until the wall clock has caught up, every SET is refused with the time error. GET, DEL and VDEL
-//   go on and leave out a stored version that is over a minute ahead. A DELETE notification then
-//   carries the latest legal timestamp, exactly a minute ahead, in place of a new version: clients
-//   lose notifications without a timestamp, and must never see one further ahead.
-// - A watch whose notification topic would not fit into a topic name is a syntax error; too many
+//   still work, and leave out a stored version that is over a minute ahead. A DELETE notification
+//   then carries the latest legal timestamp, exactly a minute ahead, instead of a new version:
+//   clients lose notifications without a timestamp, and must never see one further ahead.
+// - A watch whose notification topic does not fit into a topic name is a syntax error; too many
 //   watches are a quota error.
 //
 // Thread rule: one thread at a time.
@@ -42,47 +42,46 @@ using protocol::statestore::Spelling;
 enum class NotifyMode : std::uint8_t { push, subscribed };
 enum class ReplyTopics : std::uint8_t { any, own };
 
-// The same names in mosquitto.conf (plugin_opt_NAME) and at embedded:// (?NAME=).
+// The same names are used in mosquitto.conf (plugin_opt_NAME) and for embedded:// (?NAME=).
 struct EngineOptions {
   Spelling spelling = Spelling::sdk;       // spelling=sdk|page
   std::uint64_t max_keys = 1'000'000;      // max_keys
   std::uint64_t max_bytes = 1ull << 30;    // max_bytes: keys + values
   std::uint64_t max_watches = 100'000;     // max_watches: (client, key) pairs
   std::uint64_t max_duplicates = 100'000;  // max_duplicates: remembered answers of writes
-  // fence_retention: 0s = the fence goes with the key. Otherwise a removed key's fence is
-  // remembered for this time, and only requests with a lower token are refused. An extension of the
+  // fence_retention: with 0s a fence is removed with its key. Otherwise a removed key's fence is
+  // remembered for this time, and only requests with a lower token are refused. This extends the
   // protocol.
   std::chrono::milliseconds fence_retention{0};
-  std::string data;  // data=FILE: what the store keeps over restarts is there; empty: nothing
-  // durability=acknowledged: an answer leaves when what it tells is in the file; here 0. Otherwise
-  // the file is written this long after a change at the latest.
+  std::string data;  // data=FILE: keeps the store over restarts; empty: in memory only
+  // durability=acknowledged (0 here): an answer is sent once the file has what it says. Otherwise
+  // the file is written within this time after a change.
   std::chrono::milliseconds durability{0};
   NotifyMode notify = NotifyMode::push;         // notify=push|subscribed (read by the host)
   ReplyTopics reply_topics = ReplyTopics::any;  // reply_topics=any|own
 
-  // Sets one option by name. Sizes may end in KiB, MiB or GiB, durations end in ms, s, m or h. The
-  // error is one sentence naming the option and what is allowed.
+  // Sets one option by name. Sizes may end in KiB, MiB or GiB; durations end in ms, s, m or h. The
+  // error is one sentence that names the option and what is allowed.
   std::expected<void, std::string> set(std::string_view name, std::string_view value);
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
 };
 
 inline constexpr std::size_t max_expiries_per_tick = 10'000;
 inline constexpr std::chrono::seconds duplicate_lifetime{60};
-inline constexpr std::uint64_t max_duplicate_bytes = 64ull
-                                                     << 20;  // what remembered answers may take
+inline constexpr std::uint64_t max_duplicate_bytes = 64ull << 20;  // for remembered answers
 
-// Identifies a connected client: chosen by the host, unique among the clients of one engine.
+// Identifies a connected client. The host chooses it, unique among the clients of one engine.
 using ClientHandle = std::uint64_t;
 
-// What the host knows of a request before it is executed. It is looked at after the checks of the
-// envelope and the grammar.
+// What the host knows about a request in advance. It counts after the checks of the envelope and
+// the grammar.
 enum class Gate : std::uint8_t {
   open,
   not_authorized,  // no right to this key
-  too_fast         // more requests a second than the quota has
+  too_fast         // more requests per second than the quota allows
 };
 
-// What the store needs of a PUBLISH to the request topic. Views live during execute().
+// What the store needs from a PUBLISH to the request topic. Views live during execute().
 struct Request {
   ClientHandle client = 0;
   std::string_view client_id;
@@ -94,23 +93,23 @@ struct Request {
   std::string_view payload;
   Gate gate = Gate::open;
   Account account = nobody;
-  Quota quota{};  // of the account
+  Quota quota{};  // the account's
 };
 
-// What the host has to do with a request.
+// What the host must do with a request.
 enum class Verdict : std::uint8_t {
-  answer,     // publish `payload` to the response topic, to this client alone, QoS 1
+  answer,     // publish `payload` to the response topic, to this client only, QoS 1
   drop,       // nothing (no response topic); counted
   disconnect  // forbidden response topic: end the connection with 0x82; nothing was executed
 };
 
 struct Answer {
   Verdict verdict = Verdict::answer;
-  std::string_view payload;    // lives until the next call on the engine
+  std::string_view payload;    // valid until the next call on the engine
   std::string_view timestamp;  // __ts, empty = none
 };
 
-// A change of a watched key, for one client. The host publishes it, QoS 1, to that client alone.
+// A change of a watched key, for one client. The host publishes it with QoS 1, to that client only.
 struct Notification {
   ClientHandle client = 0;
   std::string topic;
@@ -120,7 +119,7 @@ struct Notification {
 
 struct EngineCounters {
   std::uint64_t requests = 0;
-  std::uint64_t executed_writes = 0;  // SET, DEL, VDEL carried out: neither refused nor duplicates
+  std::uint64_t executed_writes = 0;  // SET, DEL, VDEL executed: neither refused nor duplicates
   std::uint64_t duplicates = 0;       // writes answered from memory
   std::uint64_t dropped = 0;          // no response topic
   std::uint64_t forbidden = 0;        // response topic that ends the connection
@@ -135,8 +134,8 @@ class Journal;
 
 class Engine {
  public:
-  // `seed` is of the hash tables, so that clients cannot choose colliding keys: random in a server,
-  // fixed in tests.
+  // `seed` is for the hash tables, so that clients cannot choose colliding keys: random in a
+  // server, fixed in tests.
   explicit Engine(const EngineOptions& options, std::uint64_t seed = 0);
   ~Engine();
   Engine(Engine&&) noexcept;
@@ -145,20 +144,20 @@ class Engine {
   // Executes one request; it never sees an expired key. Poll the notifications afterwards: they
   // wait in memory until then.
   Answer execute(const Request& request, Now now);
-  // Forgets every watch of a client, and what is queued for it.
+  // Forgets every watch of a client, and the notifications queued for it.
   void disconnect(ClientHandle client);
-  // Removes what has expired and queues the notifications, at most max_expiries_per_tick of them so
-  // that one call stays short; call at next_expiry() or every 100 ms.
+  // Removes expired keys and queues their notifications, at most max_expiries_per_tick per call so
+  // that a call stays short. Call it at next_expiry() or every 100 ms.
   void tick(Now now);
-  // The next moment (monotonic) at which tick() has work; a past one if it has work now.
+  // When tick() next has work, on the monotonic clock; in the past if it has work now.
   std::optional<Deadline> next_expiry() const;
-  // Takes the oldest queued notification. The strings of `out` are reused.
+  // Takes the oldest queued notification. The strings in `out` are reused.
   bool poll_notification(Notification& out);
 
-  // For a store with a file (journal.h).
+  // Used by a store with a file (journal.h).
   Journal& journal();
 
-  // Keys that have expired but were not yet removed count.
+  // Includes keys that have expired but are not removed yet.
   std::size_t keys() const;
   std::uint64_t bytes() const;
   std::size_t watches() const;

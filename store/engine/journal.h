@@ -1,19 +1,19 @@
 #pragma once
 
-// What the engine has changed since its file was written, and the way back: what a file holds is
-// restored with the same values.
+// The engine's changes since its file was written, and the way back: what a file holds is restored
+// with the same values.
 //
-//   start    restore() for each saved change, resume() with the saved clock, begin()
-//   running  poll() until it returns false; write all that as one transaction; then saved(), or
-//            lost() if it failed
+//   start    call restore() for each saved change, resume() with the saved clock, then begin()
+//   running  call poll() until it returns false; write all of it as one transaction; then call
+//            saved(), or lost() if that failed
 //
-// A key that changes twice before it is polled is one change: the last state counts. Answers that
-// were remembered, and watches, are not in it: they belong to connections, which end with the
+// A key that changes twice before it is polled is one change: the last state counts. Remembered
+// answers and watches are not included, because they belong to connections, which end with the
 // process.
 //
-// While the journal is frozen, because the file cannot be written, the engine changes nothing:
-// writes are refused, and so are reads of a key whose state is not in the file; nothing expires.
-// A key whose time is up is absent all the same.
+// The journal is frozen while the file cannot be written. Then the engine changes nothing: it
+// refuses writes, and reads of keys whose state is not in the file, and nothing expires. A key
+// whose time has passed is absent all the same.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -31,10 +31,10 @@
 
 namespace sheaf::store {
 
-// The state of one key, or of the fence of a removed one.
+// The state of one key, or the fence of a removed key.
 struct Change {
   enum class Kind : std::uint8_t {
-    put,          // key, value, owner, version, fence if it has one, until = its expiry
+    put,          // key, value, owner, version, fence if any, until = its expiry
     remove,       // key
     keep_fence,   // key, fence, until
     forget_fence  // key
@@ -42,7 +42,7 @@ struct Change {
   Kind kind = Kind::put;
   std::string_view key;
   std::string_view value{};
-  std::string_view owner{};  // the account it counts for, by name; empty: nobody
+  std::string_view owner{};  // name of the account that it counts for; empty: none
   Version version{};
   std::optional<protocol::statestore::Timestamp> fence{};
   Deadline until = never;
@@ -60,12 +60,13 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Of a host with accounts, before anything is restored. They outlive the journal.
+  // A host with accounts calls it before anything is restored. They must outlive the journal.
   void set_accounts(AccountNames& accounts) noexcept { accounts_ = &accounts; }
 
-  // Of kind put or keep_fence. Fences come in the order of `until`. Quotas are not looked at.
+  // `saved` is of kind put or keep_fence. Fences must come in the order of `until`. Quotas do not
+  // apply.
   void restore(const Change& saved);
-  // Later versions are greater than `clock`.
+  // Later versions will be greater than `clock`.
   void resume(const protocol::statestore::Timestamp& clock) noexcept { clock_.resume(clock); }
   void begin() noexcept;
 
@@ -73,7 +74,7 @@ class Journal {
   void note_fence(std::string_view key) { changed_fences_.note(key); }
 
   bool empty() const noexcept { return changed_records_.empty() && changed_fences_.empty(); }
-  // Its views live until the engine is used again.
+  // The views live until the engine is used again.
   bool poll(Change& out);
   void saved();
   void lost();
@@ -82,14 +83,14 @@ class Journal {
 
   void freeze(bool frozen) noexcept { frozen_ = frozen; }
   bool frozen() const noexcept { return frozen_; }
-  // Nobody may be told the state of this key.
+  // True if the state of this key must not be revealed.
   bool withholds(std::string_view key) const { return frozen_ && changed_records_.contains(key); }
 
  private:
   RecordTable& records_;
   RetainedFences& fences_;
   protocol::statestore::HybridClock& clock_;
-  AccountNames* accounts_ = nullptr;  // null: everything counts for nobody
+  AccountNames* accounts_ = nullptr;  // null: keys count for no account
   ChangedKeys changed_records_;
   ChangedKeys changed_fences_;
   bool frozen_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Hash tables of keys: seeded, so that clients cannot choose colliding keys, and looked up by view.
+// Hash tables by key. They are seeded, so that clients cannot choose colliding keys, and searched
+// by view.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,7 +18,7 @@ namespace sheaf::store {
 
 struct KeyHash {
   using is_transparent = void;
-  // Not noexcept: libstdc++ then keeps the hash in the node, and growing the table hashes no key.
+  // Not noexcept: libstdc++ then stores the hash in the node, so growing the table hashes no key.
   std::size_t operator()(std::string_view key) const { return hash64(key, seed); }
   std::uint64_t seed = 0;
 };

@@ -9,12 +9,12 @@
 namespace sheaf::store {
 namespace {
 
-// A short value must not keep the memory of a long one: the quota counts bytes in use.
+// A short value must not keep the memory of a long one, because the quota counts bytes in use.
 constexpr std::size_t spare_capacity = 64;
 
 void assign(std::string& to, std::string_view value) {
   if (to.capacity() > 2 * value.size() + spare_capacity) {
-    std::string(value).swap(to);  // an assignment of a short string would keep the buffer
+    std::string(value).swap(to);  // assigning a short string would keep the buffer
   } else {
     to.assign(value);
   }
@@ -112,7 +112,7 @@ void RecordTable::put_into_heap(Entry* entry, std::size_t at) noexcept {
   entry->second.heap_index_ = at;
 }
 
-// Moves `entry` from the free index `at` to where its expiry belongs.
+// Moves `entry` from the free index `at` to the place of its expiry.
 void RecordTable::sift(Entry* entry, std::size_t at) noexcept {
   const auto earlier = [](const Entry* a, const Entry* b) {
     return std::pair(a->second.expiry_, a->second.turn_) <

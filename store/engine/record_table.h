@@ -21,7 +21,7 @@
 
 namespace sheaf::store {
 
-// A version; its node is always that of the store.
+// A version. Its node is always the store's.
 struct Version {
   std::uint64_t wall = 0;
   std::uint64_t counter = 0;
@@ -47,19 +47,19 @@ struct Record {
  private:
   friend class RecordTable;
   Deadline expiry_ = never;
-  std::uint64_t turn_ = 0;      // orders keys of the same expiry: the first one set expires first
+  std::uint64_t turn_ = 0;      // orders keys with the same expiry: the first one set expires first
   std::size_t heap_index_ = 0;  // if it expires
   Account account_ = nobody;
 };
 
 class RecordTable {
  public:
-  using Entry = std::pair<const std::string, Record>;  // its address holds until it is erased
+  using Entry = std::pair<const std::string, Record>;  // its address is valid until it is erased
 
   explicit RecordTable(std::uint64_t seed) : records_(initial_buckets, KeyHash{seed}) {}
 
   Entry* find(std::string_view key);
-  // Makes the key or replaces its value and expiry. The caller sets version and fence.
+  // Creates the key or replaces its value and expiry. The caller sets version and fence.
   Entry& put(Entry* existing, std::string_view key, std::string_view value, Deadline expiry,
              Account account = nobody);
   void erase(Entry& entry);
@@ -69,12 +69,12 @@ class RecordTable {
   }
   static Deadline expiry(const Entry& entry) noexcept { return entry.second.expiry_; }
   static Account account(const Entry& entry) noexcept { return entry.second.account_; }
-  // The one that expires first; null if none expires.
+  // The entry that expires first; null if none expires.
   Entry* next_to_expire() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
   std::optional<Deadline> next_expiry() const noexcept;
 
   std::size_t size() const noexcept { return records_.size(); }
-  std::uint64_t bytes() const noexcept { return bytes_; }  // of keys and values
+  std::uint64_t bytes() const noexcept { return bytes_; }  // keys and values
   Usage usage(Account account) const noexcept;             // without watches
 
  private:
@@ -89,7 +89,7 @@ class RecordTable {
   KeyMap<Record> records_;
   std::vector<Entry*> heap_;  // binary, earliest expiry at the front
   std::uint64_t bytes_ = 0;
-  std::vector<Usage> usage_;  // by account; that of nobody stays 0
+  std::vector<Usage> usage_;  // by account; `nobody` stays 0
   std::uint64_t turns_ = 0;
 };
 

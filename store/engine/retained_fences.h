@@ -1,7 +1,7 @@
 #pragma once
 
-// Fences of removed keys, for the option fence_retention. Without them a holder that has lost its
-// lock could write again after the key was deleted.
+// The fences of removed keys, for the option fence_retention. Without them a holder that has lost
+// its lock could write again after the key was deleted.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -31,8 +31,8 @@ class RetainedFences {
     std::uint64_t bytes() const noexcept { return key.size() + fence.node.size(); }
   };
 
-  // Remembers nothing if `retention` is 0. At most `max_entries` fences, whose keys and nodes take
-  // at most `max_bytes`; the oldest go first.
+  // Remembers nothing if `retention` is 0. Keeps at most `max_entries` fences, whose keys and nodes
+  // take at most `max_bytes`; the oldest are dropped first.
   RetainedFences(std::chrono::milliseconds retention, std::uint64_t max_entries,
                  std::uint64_t max_bytes, std::uint64_t seed)
       : retention_(retention),
@@ -42,18 +42,18 @@ class RetainedFences {
   RetainedFences(const RetainedFences&) = delete;
   RetainedFences& operator=(const RetainedFences&) = delete;
 
-  // The fence of a removed key; null if it had none or the fence is forgotten.
+  // The fence of a removed key; null if it had none or if the fence is forgotten.
   const Fence* find(std::string_view key, Deadline mono) const;
-  // Replaces an older one of the same key.
+  // Replaces an older fence of the same key.
   void keep(std::string_view key, const Fence& fence, Deadline mono);
-  // As it was before a restart; nothing if `retention` is 0.
+  // Restores a fence from before a restart; does nothing if `retention` is 0.
   void restore(std::string_view key, const Fence& fence, Deadline until);
-  // Of whatever age; null if there is none.
+  // The entry of a key, whatever its age; null without one.
   const Entry* entry(std::string_view key) const;
   // Forgets at most `limit` fences that are too old.
   void forget_old(Deadline mono, std::size_t limit);
 
-  // Whatever is kept or forgotten from now on is noted there.
+  // From now on every kept or forgotten fence is noted there.
   void note_in(Journal& journal) noexcept { journal_ = &journal; }
 
   std::size_t size() const noexcept { return entries_.size(); }

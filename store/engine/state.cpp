@@ -15,7 +15,7 @@ namespace wire = protocol::statestore;
 
 namespace {
 
-// How many expired keys one request removes, besides its own key.
+// The most expired keys that one request removes, in addition to its own key.
 constexpr std::size_t expiries_per_request = 16;
 constexpr std::uint64_t max_watch_key_bytes = 64 << 20;
 constexpr std::uint64_t max_retained_fence_bytes = 64 << 20;
@@ -28,7 +28,7 @@ Deadline expiry_at(std::chrono::milliseconds life, Deadline mono) noexcept {
   return mono + life;
 }
 
-// What the quota of an account allows, for the text of its refusal.
+// What an account's quota allows, for the error text.
 std::string at_most(std::uint64_t limit, std::string_view what) {
   return "at most " + std::to_string(limit) + " " + std::string(what);
 }
@@ -60,7 +60,7 @@ Answer Engine::State::execute(const Request& request, Now now) {
   const auto parsed = wire::parse_request(request.payload);
   const bool to_keynotify = parsed ? std::holds_alternative<wire::KeyNotifyRequest>(*parsed)
                                    : parsed.error().to_keynotify;
-  // The protocol page asks for QoS 1 and correlation data, and has no error text for their absence.
+  // The protocol page requires QoS 1 and correlation data, but has no error text for their absence.
   if (request.qos != 1 || !request.correlation) return refuse(StoreError::syntax, to_keynotify);
   if (!parsed) return refuse(parsed.error().error, to_keynotify);
   if (options_.reply_topics == ReplyTopics::own &&
@@ -90,7 +90,7 @@ Answer Engine::State::execute_checked(const wire::Request& parsed, const Request
 
 template <class Write>
 Answer Engine::State::write_once(const Write& packet, const Request& request, Now now) {
-  // These refusals need not be remembered: every repeat gets them again.
+  // These refusals need not be remembered, because every repeat gets them again.
   if (journal_.frozen()) return refuse(StoreError::read_only);
   const auto stamps = read_timestamp(request, std::is_same_v<Write, wire::SetRequest>);
   if (!stamps) return refuse(stamps.error());
@@ -165,7 +165,7 @@ bool Engine::State::expire(std::size_t limit, Now now) {
   return any;
 }
 
-// Clients must never see a timestamp over a minute ahead: such an answer goes without a version.
+// Clients must never see a timestamp over a minute ahead: such an answer has no version.
 Answer Engine::State::with_version(Answer answer, const Version& version, Now now) {
   const Timestamp timestamp{version.wall, version.counter, wire::store_node};
   if (wire::too_far_ahead(timestamp, now.wall)) return answer;
@@ -187,7 +187,7 @@ wire::TimestampText Engine::State::print(const Timestamp& timestamp) const noexc
                                             : wire::TimestampForm::unpadded);
 }
 
-// What changes the store: SET, DEL, VDEL and expiry ----------------------------------------------
+// Writes: SET, DEL, VDEL and expiry --------------------------------------------------------------
 
 Engine::State::Timestamp Engine::State::Stamps::latest() const noexcept {
   return std::max(timestamp.value_or(Timestamp{}), token.value_or(Timestamp{}));
@@ -213,8 +213,8 @@ std::optional<wire::StoreError> Engine::State::check_read(const Request& request
 
 std::optional<wire::StoreError> Engine::State::check_stamps(Stamps& stamps, const Request& request,
                                                             bool versioned, Now now) const {
-  // can_tick_after() also fails when the store's own clock is ahead: the wall clock has stepped
-  // back.
+  // can_tick_after() also fails when the store's own clock is ahead because the wall clock has
+  // stepped back.
   const auto skewed = [&](const Timestamp& timestamp) {
     return wire::too_far_ahead(timestamp, now.wall) ||
            (versioned && !clock_.can_tick_after(timestamp, now.wall));
@@ -242,7 +242,7 @@ std::optional<wire::StoreError> Engine::State::check_fence(const Entry* entry, s
                                                            Now now) const {
   const Fence* fence = entry == nullptr ? nullptr : entry->second.fence.get();
   if (fence != nullptr && !token) return StoreError::fencing_required;
-  // The fence of a removed key refuses lower tokens only, not requests without a token.
+  // The fence of a removed key refuses only lower tokens, not requests without a token.
   if (fence == nullptr && token) fence = retained_.find(key, now.mono);
   if (fence != nullptr && *token < fence->token()) return StoreError::fencing_stale;
   return std::nullopt;
@@ -302,8 +302,8 @@ std::optional<Answer> Engine::State::find_room(const Entry* entry, const wire::S
   const auto full = [&] {
     if (entry == nullptr && records_.size() >= options_.max_keys) return Full::store;
     if (records_.bytes() - freed + size > options_.max_bytes) return Full::store;
-    // What makes an account no larger is allowed also where its quota was lowered: a lock that is
-    // renewed must not be lost by that.
+    // A write that does not make an account larger is allowed even after its quota was lowered: a
+    // lock must not be lost while it is renewed.
     if (request.account == nobody || (owned && size <= freed)) return Full::no;
     const Usage usage = records_.usage(request.account);
     if (!owned && usage.keys >= quota.keys) return Full::keys;
@@ -328,7 +328,7 @@ std::optional<Answer> Engine::State::find_room(const Entry* entry, const wire::S
 Answer Engine::State::apply(const wire::SetRequest& set, const Target& target, Account account,
                             Now now) {
   auto fence = target.stamps.token ? std::make_unique<Fence>(*target.stamps.token) : nullptr;
-  // find_room() may have removed expired keys, which moves the clock.
+  // find_room() may have removed expired keys, which advances the clock.
   const auto version = clock_.tick_after(target.stamps.latest(), now.wall);
   if (!version) return refuse(StoreError::timestamp_skew);
   Entry& entry =

@@ -1,6 +1,6 @@
 #pragma once
 
-// The inside of the Engine: the order of all checks, and what each request does.
+// The implementation of the Engine: the order of all checks, and what each request does.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -46,26 +46,26 @@ class Engine::State {
   using StoreError = protocol::statestore::StoreError;
   using Entry = RecordTable::Entry;
 
-  // The timestamps of a request, read and not too far ahead.
+  // The timestamps of a request, parsed and not too far ahead.
   struct Stamps {
     std::optional<Timestamp> timestamp;
     std::optional<Timestamp> token;
 
-    // What the next version must exceed.
+    // The timestamp that the next version must exceed.
     Timestamp latest() const noexcept;
   };
-  // The key of a write after the checks of timestamps and fence; null entry: absent.
+  // The key of a write, after the checks of timestamps and fence. A null entry: the key is absent.
   struct Target {
     Entry* entry = nullptr;
     Stamps stamps;
   };
 
-  // After the checks of the envelope.
+  // Called after the checks of the envelope.
   Answer execute_checked(const protocol::statestore::Request& parsed, const Request& request,
                          Now now);
   template <class Write>
   Answer write_once(const Write& write, const Request& request, Now now);
-  // `stamps` holds the timestamp, readable but not yet compared with the clock.
+  // `stamps` holds the timestamp, parsed but not yet compared with the clock.
   Answer write(const protocol::statestore::SetRequest& set, const Request& request, Stamps stamps,
                Now now);
   Answer write(const protocol::statestore::DelRequest& del, const Request& request, Stamps stamps,
@@ -81,12 +81,12 @@ class Engine::State {
   std::optional<StoreError> check_read(const Request& request, Now now) const;
   std::optional<StoreError> check_stamps(Stamps& stamps, const Request& request, bool versioned,
                                          Now now) const;
-  // SET is `versioned`: it needs a clock that can go on.
+  // SET is `versioned`: the clock must be able to advance for it.
   std::expected<Target, StoreError> find_target(std::string_view key, const Request& request,
                                                 Stamps stamps, bool versioned, Now now);
   std::optional<StoreError> check_fence(const Entry* entry, std::string_view key,
                                         const std::optional<Timestamp>& token, Now now) const;
-  // Nothing if there is room, else the refusal.
+  // Returns nothing if there is room, otherwise the refusal.
   std::optional<Answer> find_room(const Entry* entry, const protocol::statestore::SetRequest& set,
                                   const Request& request, Now now);
 
@@ -95,7 +95,7 @@ class Engine::State {
                Now now);
   void remove(Entry& entry, const Timestamp& after, Now now);
   Entry* find_live(std::string_view key, Now now);
-  // Removes what has expired, at most `limit` keys. False if nothing was due.
+  // Removes expired keys, at most `limit`. Returns false if none was due.
   bool expire(std::size_t limit, Now now);
   void notify(std::string_view key, const protocol::statestore::Notification& change,
               const Timestamp& version);
@@ -121,7 +121,7 @@ class Engine::State {
 
 template <class Reply, class... Form>
 Answer Engine::State::reply(const Reply& packet, Form... form) {
-  // A large value must not stay in the buffer for ever.
+  // A large value must not keep the buffer large.
   constexpr std::size_t largest_kept = 1 << 20;
   if (answer_.capacity() > largest_kept) std::string().swap(answer_);
   answer_.clear();

@@ -72,7 +72,8 @@ void WatchTable::remove_client(ClientHandle client) {
   clients_.erase(known);
 }
 
-// Takes one watcher out of a key; the last one takes its index. The key goes with its last.
+// Removes one watcher from a key; the last watcher takes its index. A key without watchers is
+// removed.
 void WatchTable::detach(KeyEntry& key, std::size_t index) {
   std::vector<Client*>& watchers = key.second.watchers;
   SHEAF_CHECK(index < watchers.size());

@@ -31,17 +31,18 @@ class WatchTable {
   WatchTable& operator=(const WatchTable&) = delete;
 
   enum class Added : std::uint8_t { yes, no_room, account_full };
-  // Watching twice is watching once. The watches of a client count for the account of its latest.
+  // A second watch of the same key has no effect. All watches of a client count for its latest
+  // account.
   Added add(ClientHandle client, std::string_view client_id, std::string_view key,
             Account account = nobody, std::uint64_t account_limit = unlimited);
-  // False if the client did not watch the key.
+  // Returns false if the client did not watch the key.
   bool remove(ClientHandle client, std::string_view key);
-  // Forgets the client's watches and what is queued for it.
+  // Forgets the client's watches and the notifications queued for it.
   void remove_client(ClientHandle client);
 
   bool watched(std::string_view key) const { return keys_.find(key) != keys_.end(); }
-  // Queues one notification for each watcher of the key and returns how many. Each call begins with
-  // another watcher, so that none is always the first.
+  // Queues one notification for each watcher of the key and returns how many. Each call starts with
+  // another watcher, so that none is always first.
   std::size_t notify(std::string_view key, std::string payload, std::string_view timestamp);
   bool poll(Notification& out);
 
@@ -58,7 +59,7 @@ class WatchTable {
     std::size_t turn = 0;  // index of the first watcher in the next round
   };
   using Keys = KeyMap<Watched>;
-  using KeyEntry = Keys::value_type;  // its address holds
+  using KeyEntry = Keys::value_type;  // its address is stable
   struct Client {
     ClientHandle handle;
     std::string id;
@@ -87,10 +88,10 @@ class WatchTable {
   std::uint64_t max_key_bytes_;
   std::size_t watches_ = 0;
   std::uint64_t key_bytes_ = 0;
-  std::vector<std::uint64_t> counts_;  // watches by account; those of nobody are not counted
+  std::vector<std::uint64_t> counts_;  // watches by account; not counted for `nobody`
   Keys keys_;
   std::unordered_map<ClientHandle, Client>
-      clients_;  // also clients without watches: notifications may wait for them
+      clients_;  // includes clients without watches: notifications may wait for them
   std::deque<Queued> queue_;
 };
 

@@ -7,7 +7,7 @@
 namespace sheaf::store::pipe {
 namespace {
 
-// Needs no time, but results come only out of a turn.
+// Takes no time, but results may only come from a turn.
 class PipeDial final : public socket::Dial, private socket::Deferred {
  public:
   PipeDial(std::shared_ptr<PipeLane> lane, std::size_t index, socket::DialSink& dial_sink,

@@ -23,7 +23,7 @@ class PipeDialer final : public socket::Dialer {
                                      socket::StreamSink& stream_sink) override;
 
  private:
-  std::shared_ptr<PipeLane> lane_;  // streams outlive the dialer
+  std::shared_ptr<PipeLane> lane_;  // streams may outlive the dialer
 };
 
 }  // namespace sheaf::store::pipe

@@ -2,7 +2,7 @@
 
 // One client's side of all engines that it uses: the client's loop, a mailbox and a timer. The
 // threads of other clients put streams that have something to read into the mailbox. The timer
-// lets the engines expire keys.
+// expires keys in the engines.
 //
 // Thread rule: under the loop's baton. take_over() and announce() may be called by any thread that
 // holds an engine's Guard.
@@ -29,11 +29,11 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   void touch(std::size_t index);
   // Any thread. The lane that ticked an engine has left: asks every engine for its next tick.
   void take_over() noexcept;
-  // A stream could not hand over everything in this turn: it goes on in the next one.
+  // A stream could not pass everything on in this turn: it continues in the next one.
   void postpone(PipeStream& stream);
   void forget(PipeStream& stream) noexcept;
 
-  // The stream has something to read; `driver` is the lane on whose thread this was found.
+  // The stream has something to read. `driver` is the lane whose thread found that.
   static void announce(PipeStream& stream, PipeLane& driver);
 
  private:
@@ -42,7 +42,7 @@ class PipeLane final : private socket::Deferred, private socket::TimerSink {
   struct UsedEngine {
     std::shared_ptr<SharedEngine> engine;
     Deadline next_tick = never;
-    bool touched = true;  // next_tick has to be asked for again
+    bool touched = true;  // next_tick must be read again
   };
 
   void collect_mail();

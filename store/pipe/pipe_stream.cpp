@@ -49,7 +49,7 @@ std::size_t PipeStream::write(std::span<const Bytes> parts) {
   return taken;
 }
 
-// Moves output of the engine into `space` without a copy between.
+// Moves the engine's output into `space` without an intermediate copy.
 PipeStream::Step PipeStream::take_output(std::span<std::byte> space, Now now) {
   SharedEngine::Guard guard(engine_, *lane_, now);
   Step step;

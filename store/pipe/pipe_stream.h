@@ -1,7 +1,7 @@
 #pragma once
 
-// A connection to an engine in this process. write() runs the engine on the caller's own thread.
-// The sink gets the answer as deferred work of the same turn.
+// A connection to an engine in this process. write() runs the engine on the caller's thread. The
+// sink gets the answer as deferred work of the same turn.
 //
 // Thread rule: belongs to one loop. Other threads only put its address into the lane's mailbox.
 
@@ -30,7 +30,7 @@ class PipeStream final : public socket::Stream, public socket::Deferred {
     std::size_t taken = 0;  // bytes moved into the space
     bool more = false;      // output is left
     bool over = false;      // the engine has ended the connection
-    bool room = false;      // for input
+    bool room = false;      // there is room for input
   };
   Step take_output(std::span<std::byte> space, Now now);
   void end(Now now);
@@ -40,7 +40,7 @@ class PipeStream final : public socket::Stream, public socket::Deferred {
   SharedEngine& engine_;
   server::Host::Connection* connection_;  // null once the engine has ended it
   socket::StreamSink& sink_;
-  bool blocked_ = false;  // the last write took less than all
+  bool blocked_ = false;  // the last write took only a part
   bool* gone_ = nullptr;  // set during calls of the sink, which may destroy this stream
 };
 

@@ -15,7 +15,7 @@ struct Registry {
   std::map<Key, std::weak_ptr<SharedEngine>> engines SHEAF_GUARDED_BY(mutex);
 };
 
-// Never destroyed: clients may outlive every static object.
+// Never destroyed, because clients may outlive every static object.
 Registry& registry() {
   static auto* const only = new Registry;
   return *only;

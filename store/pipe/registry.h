@@ -15,8 +15,8 @@ namespace sheaf::store::pipe {
 
 using Engines = std::vector<std::shared_ptr<SharedEngine>>;
 
-// Any thread. Engines 0 to count - 1 of `name`; those that do not exist yet are made with
-// `options`. An engine that exists with other options is an error; the error is one sentence.
+// Any thread. Returns engines 0 to count - 1 of `name`; those that do not exist yet are made with
+// `options`. An engine that exists with other options is an error. The error is one sentence.
 std::expected<Engines, std::string> open_engines(std::string_view name, unsigned count,
                                                  const EngineOptions& options);
 

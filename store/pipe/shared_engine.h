@@ -1,13 +1,14 @@
 #pragma once
 
-// One engine with the server sessions of its clients, shared by the clients of this process. The
-// client that has something to do runs it on its own thread, under the engine's mutex. Streams of
-// other clients that then have something to read are announced to their lanes.
+// One engine with the server sessions of its clients, shared by the clients of this process. A
+// client that has work for it runs it on its own thread, under the engine's mutex. Streams of other
+// clients that then have something to read are announced to their lanes.
 //
-// What a store with a file must not tell before it is saved stays behind the mutex: whoever gives
-// it back commits first. If that fails, the connections end without what they were not given yet.
+// A store with a file must not reveal anything unsaved, so the mutex protects it: releasing the
+// mutex commits first. If that fails, the connections end without the output that they have not
+// been given yet.
 //
-// Order of locks: the engine's mutex, a lane's mailbox, the lane's loop.
+// Lock order: the engine's mutex, a lane's mailbox, the lane's loop.
 //
 // Thread rule: any thread, through Guard.
 
@@ -32,8 +33,8 @@ class SharedEngine {
   SharedEngine(const SharedEngine&) = delete;
   SharedEngine& operator=(const SharedEngine&) = delete;
 
-  // Engine `index` of its options, with what its file holds if they name one. The error is one
-  // sentence.
+  // Opens the engine with this index, with the contents of its file if the options name one. The
+  // error is one sentence.
   static std::expected<std::shared_ptr<SharedEngine>, std::string> open(
       const EngineOptions& options, unsigned index);
 
@@ -51,7 +52,7 @@ class SharedEngine {
     // The engine's time. The times of two lanes differ by up to a turn; the engine's never goes
     // back.
     Now now() const { return now_; }
-    // When the engine or its file has something to do.
+    // When the engine or its file next has work.
     Deadline next_deadline() const;
 
     void add(server::Host::Connection& connection, PipeStream& stream);

@@ -1,18 +1,18 @@
 #pragma once
 
-// Mosquitto's interface for plugins, from the headers of 2.0 or of 2.1, and the list of the
-// functions that the plugin takes from the broker.
+// Mosquitto's plugin interface, from the headers of 2.0 or of 2.1, and the list of the functions
+// that the plugin imports from the broker.
 //
-// Each of them is a weak reference: a broker that lacks one still loads the module, which then says
-// what is missing and refuses (broker_check.h). tests/live/plugin/broker_symbols has what each
-// supported broker exports. 2.0.15 to 2.0.21 export neither the functions that read properties nor
-// mosquitto_strerror.
+// Each of them is a weak reference: a broker that lacks one still loads the module, which then
+// reports what is missing and refuses to start (broker_check.h). tests/live/plugin/broker_symbols
+// lists what each supported broker exports. 2.0.15 to 2.0.21 export neither the functions that read
+// properties nor mosquitto_strerror.
 //
 // Thread rule: the broker's one thread.
 
 #include <cstdint>
 
-#if __has_include(<mosquitto/broker_plugin.h>)  // 2.1: its old names warn that they are old
+#if __has_include(<mosquitto/broker_plugin.h>)  // 2.1: its old names cause warnings
 #include <mosquitto.h>
 #else
 #include <mosquitto.h>
@@ -23,12 +23,12 @@
 
 namespace sheaf::store::plugin {
 
-// How a sentence ends that refuses a broker.
+// The end of a sentence that refuses a broker.
 inline constexpr char needed_broker[] = "; the state store needs Mosquitto 2.0.11 to 2.1";
 
-// MOSQ_EVT_CLIENT_OFFLINE of 2.1: the connection of a client ends and its session lives on. 2.0,
-// whose headers lack the name, reports the end of every connection as MOSQ_EVT_DISCONNECT. Its data
-// begins as mosquitto_evt_disconnect does.
+// MOSQ_EVT_CLIENT_OFFLINE of 2.1: a client's connection ends, but its session continues. 2.0, whose
+// headers lack the name, reports every end of a connection as MOSQ_EVT_DISCONNECT. The event's data
+// begins like mosquitto_evt_disconnect.
 inline constexpr int event_client_offline = 28;
 
 // mosquitto_subscription of 2.1, which the headers of 2.0 lack.
@@ -44,7 +44,8 @@ struct BrokerSubscription {
 
 }  // namespace sheaf::store::plugin
 
-// Of 2.1: null in a broker of 2.0. Declared here under a name of ours, for either headers.
+// From 2.1; null in a broker of 2.0. Declared under our own name so that it works with both
+// headers.
 extern "C" int sheaf_subscription_add(const sheaf::store::plugin::BrokerSubscription*
                                           subscription) __asm__("mosquitto_subscription_add")
     __attribute__((weak));

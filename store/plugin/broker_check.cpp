@@ -8,7 +8,7 @@
 namespace sheaf::store::plugin {
 namespace {
 
-// Empty if the broker exports all of them.
+// The name of a missing function; empty if the broker exports all of them.
 std::string_view missing_function() {
 #define SHEAF_LOOK(name) \
   if (name == nullptr) return #name;

@@ -25,8 +25,7 @@ ClientHandle handle_of(const mosquitto* client) {
   return static_cast<ClientHandle>(reinterpret_cast<std::uintptr_t>(client));
 }
 
-// `client_id` null: to all subscribers of the topic. The broker owns payload and properties
-// afterwards.
+// `client_id` null: to all subscribers of the topic. The broker then owns payload and properties.
 void publish(const char* client_id, const char* topic, std::string_view payload,
              PropertyList& properties) {
   char* copy = nullptr;
@@ -46,10 +45,10 @@ void publish(const char* client_id, const char* topic, std::string_view payload,
 
 static_assert(sink_topic.size() <= statestore::request_topic.size());
 
-// Routes an executed request to the sink, without its content: a subscriber of the sink learns
-// nothing, and no retained request hands its value to later subscribers. Topic and properties are
-// changed where they are, because releases of the broker differ in who frees what a callback
-// replaces; all of them free a payload that is replaced.
+// Routes an executed request to the sink, without its content. So a subscriber of the sink learns
+// nothing, and no retained request reveals its value to later subscribers. Topic and properties are
+// changed in place, because releases of the broker differ in who frees what a callback replaces;
+// all of them free a replaced payload.
 void send_to_sink(mosquitto_evt_message& event) {
   sink_topic.copy(event.topic, sink_topic.size());
   event.topic[sink_topic.size()] = '\0';
@@ -111,7 +110,7 @@ int BrokerHost::on_request(mosquitto_evt_message& event, Now now) {
 }
 
 int BrokerHost::on_disconnect(const mosquitto_evt_disconnect& event) {
-  forget(handle_of(event.client));  // by pointer: the client ID may be null by now
+  forget(handle_of(event.client));  // by pointer: the client ID may already be null
   return MOSQ_ERR_SUCCESS;
 }
 
@@ -140,7 +139,7 @@ int BrokerHost::on_reload() {
   return MOSQ_ERR_SUCCESS;
 }
 
-// A watch that just fell silent would be taken for a key that does not change.
+// If such a watch just fell silent, its client would believe that the key does not change.
 void BrokerHost::end_forbidden_watches() {
   std::vector<std::pair<ClientHandle, std::string>> ended;
   for (const auto& [handle, client_id] : clients_) {
@@ -165,10 +164,10 @@ ClientHandle BrokerHost::identify(const mosquitto* client, const char* client_id
   const auto known = clients_.find(handle);
   if (known != clients_.end()) {
     if (known->second == client_id) return handle;
-    forget(handle);  // the end of the client that had this address was not announced
+    forget(handle);  // the client that had this address ended without an event
   }
   const auto old = handles_.find(client_id);
-  if (old != handles_.end()) forget(old->second);  // a takeover that was not announced
+  if (old != handles_.end()) forget(old->second);  // a takeover without an event
   clients_.emplace(handle, client_id);
   handles_.emplace(client_id, handle);
   return handle;
@@ -183,10 +182,10 @@ void BrokerHost::forget(ClientHandle client) {
   clients_.erase(found);
 }
 
-// Mosquitto 2.0 ticks at the end of a turn and then sends what was published. 2.1 ticks at its
-// beginning and then waits for packets, up to 1 ms if something was published. So the last request
-// that is there commits, and not the tick. 2.1 also reads ahead, which the kernel cannot show: a
-// second request after a commit in the same turn waits for the tick with all that follow it.
+// Mosquitto 2.0 ticks at the end of a turn and then sends what was published. 2.1 ticks at the
+// start of a turn and then waits for packets, up to 1 ms if something was published. So the last
+// available request commits, not the tick. 2.1 also reads ahead, which the kernel cannot show.
+// Therefore after a commit the later requests of the same turn wait for the tick.
 bool BrokerHost::settle_request(Now now) {
   if (saver_ == nullptr) return true;
   const std::uint64_t commits = saver_->commits();
@@ -196,7 +195,7 @@ bool BrokerHost::settle_request(Now now) {
 }
 
 void BrokerHost::tell(const Request& request, const Answer& answer, Now now) {
-  const char* const client_id = request.client_id.data();  // ends with a NUL, as do topics
+  const char* const client_id = request.client_id.data();  // ends with a NUL, as topics do
   const char* const topic = request.response_topic->data();
   if (settle_request(now)) {
     log_trouble();
@@ -218,7 +217,8 @@ void BrokerHost::settle(Now now, bool more) {
   send_notifications();
 }
 
-// While the file cannot be written, neither these nor notifications may be told: it lacks them.
+// While the file cannot be written, neither these nor notifications may be sent: the file lacks
+// them.
 void BrokerHost::publish_held() {
   if (saver_ != nullptr && saver_->frozen()) return;
   while (!held_.empty()) {
@@ -228,7 +228,7 @@ void BrokerHost::publish_held() {
   }
 }
 
-// Once when the store becomes read-only, and once when it is over.
+// Logs once when the store becomes read-only, and once when that is over.
 void BrokerHost::log_trouble() {
   if (saver_ == nullptr || saver_->trouble().empty() == trouble_.empty()) return;
   trouble_ = saver_->trouble();
@@ -286,8 +286,8 @@ void BrokerHost::warn_once_without_sink() {
       known, std::string(sink_topic).c_str());
 }
 
-// 2.1 replaces its bridges after a reload, and one that never connects does not subscribe again by
-// itself. The tick comes between that and the next request.
+// 2.1 replaces its bridges after a reload, and a bridge that never connects does not subscribe
+// again by itself. This tick comes between that and the next request.
 void BrokerHost::subscribe_sink_again() {
   if (sheaf_subscription_add == nullptr || sink_.state != SinkState::declared) return;
   char host[HOST_NAME_MAX + 1] = {};

@@ -1,11 +1,11 @@
 #pragma once
 
-// The store inside the broker: turns mosquitto's events into engine calls and the engine's answers
-// and notifications into publishes to one client. docs/wire/mosquitto.md says
-// what the broker can do.
+// The store inside the broker: turns mosquitto's events into engine calls, and the engine's answers
+// and notifications into publishes to one client. docs/wire/mosquitto.md describes what the broker
+// can do.
 //
 // Thread rule: the broker's one thread. Members may throw (std::bad_alloc and the like); plugin.cpp
-// keeps that on this side of the C boundary.
+// keeps exceptions on this side of the C boundary.
 
 #include <expected>
 #include <functional>
@@ -28,35 +28,35 @@ namespace sheaf::store::plugin {
 
 class BrokerHost {
  public:
-  // `rights`: the path of the file of rights, or empty. `find_sink` looks at the broker's
-  // configuration, now and after each reload.
+  // `rights`: the path of the rights file, or empty. `find_sink` reads the broker's configuration,
+  // now and after each reload.
   BrokerHost(const EngineOptions& options, std::string rights, std::uint64_t seed,
              std::function<Sink()> find_sink);
-  // Before the first event: the files that the options name, if they do. The error is one sentence.
+  // Loads the files that the options name. Call it before the first event. The error is one
+  // sentence.
   std::expected<void, std::string> load(Now now);
 
   // Each returns a MOSQ_ERR_* code for the broker.
   int on_message(mosquitto_evt_message& event, Now now);
   int on_disconnect(const mosquitto_evt_disconnect& event);
   int on_tick(Now now);
-  // The broker reads its configuration again: so is the file of rights.
+  // The broker reloads its configuration, so the rights file is read again.
   int on_reload();
 
-  // What this store has done.
-  // "ends with", "has".
+  // Logs what this store has done. `verb`: "ends with", "has".
   void log_counters(const char* verb) const;
 
  private:
   int on_request(mosquitto_evt_message& event, Now now);
   ClientHandle identify(const mosquitto* client, const char* client_id);
   void forget(ClientHandle client);
-  // Ends the connections of clients that watch what they may no longer watch.
+  // Ends the connections of clients that watch keys they may no longer watch.
   void end_forbidden_watches();
-  // After a request: whether its answer may leave now, and what was held back before it.
+  // After a request: true if its answer, and what was held back before it, may be sent now.
   bool settle_request(Now now);
   // Publishes an answer, or holds it back until the file has what it says.
   void tell(const Request& request, const Answer& answer, Now now);
-  // What may be told now is: held answers, then notifications.
+  // Sends what may be sent now: held answers, then notifications.
   void settle(Now now, bool more);
   void publish_held();
   void log_trouble();

@@ -10,7 +10,7 @@
 namespace sheaf::store::plugin {
 namespace {
 
-// The only epoll of this process; -1 if there is none or more than one.
+// The only epoll of this process; -1 if there is not exactly one.
 int find_poll_descriptor() {
   namespace fs = std::filesystem;
   int found = -1;
@@ -32,7 +32,7 @@ int find_poll_descriptor() {
 
 bool BrokerLoop::busy() {
   if (!sought_) {
-    sought_ = true;  // at the first use: the broker makes it after it has loaded its plugins
+    sought_ = true;  // on first use, because the broker creates it after loading its plugins
     poll_descriptor_ = find_poll_descriptor();
   }
   if (poll_descriptor_ < 0) return false;

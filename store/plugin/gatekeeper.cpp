@@ -15,7 +15,7 @@ std::expected<void, std::string> Gatekeeper::load() {
   auto read = read_rights_file(path_);
   if (!read) return std::unexpected(std::move(read.error()));
   auto rights = std::make_unique<const rights::Rights>(std::move(*read));
-  std::vector<Client> renewed;  // what may fail comes before the first change
+  std::vector<Client> renewed;  // everything that may fail comes before the first change
   renewed.reserve(clients_.size());
   for (const auto& [handle, client] : clients_) {
     renewed.push_back({client.subject, rights->grant(client.subject), nobody});
@@ -30,7 +30,7 @@ std::expected<void, std::string> Gatekeeper::load() {
   return {};
 }
 
-// The broker may give a client the address of one whose end was not announced.
+// The broker may give a client the address of a client whose end it did not report.
 Gatekeeper::Client& Gatekeeper::identify(const Request& request, const char* user) {
   Client& client = clients_[request.client];
   const bool same = client.subject.client_id == request.client_id &&
@@ -55,7 +55,7 @@ void Gatekeeper::decide(Request& request, const char* user, Now now) {
   if (!accounts_.take_request(client.account, client.grant.quota, now.mono)) {
     return refuse(request, Gate::too_fast, client, parsed ? &*parsed : nullptr, now);
   }
-  if (!parsed) return;  // the engine says why
+  if (!parsed) return;  // the engine reports the error
   if (client.grant.allows(rights::needed(*parsed, request.fencing_token.has_value()),
                           rights::key_of(*parsed))) {
     return;

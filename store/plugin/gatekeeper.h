@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides about each request by the file of rights, and for whom it counts. Without a file every
-// request may be executed and nothing is counted.
+// Decides on each request by the rights file, and which account it counts for. Without a file every
+// request may be executed, and nothing is counted.
 //
 // Thread rule: the broker's one thread.
 
@@ -27,16 +27,16 @@ class Gatekeeper {
 
   bool has_file() const noexcept { return !path_.empty(); }
   const std::string& path() const noexcept { return path_; }
-  // Reads the file, at the start and again. A file that is refused changes nothing.
+  // Reads the file, at the start and again later. A file that is refused changes nothing.
   std::expected<void, std::string> load();
 
   // Sets the request's gate, account and quota. `user` null: anonymous.
   void decide(Request& request, const char* user, Now now);
   void forget(ClientHandle client);
-  // Whether the client may watch the key, as far as it is known.
+  // True if the client may watch the key, as far as the client is known.
   bool may_watch(ClientHandle client, std::string_view key) const;
   void tick(const Engine& engine, Now now);
-  // Null without a file of rights.
+  // Null without a rights file.
   AccountNames* accounts() noexcept { return has_file() ? &accounts_ : nullptr; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Answers that wait until the file of the store has what they tell.
+// Answers that wait until the store's file has what they say.
 //
 // Thread rule: the broker's one thread.
 
@@ -32,7 +32,7 @@ class HeldAnswers {
     answers_.push_back(std::move(answer));
   }
   bool empty() const noexcept { return answers_.empty(); }
-  // So many that the next turn of the broker is too far away.
+  // True if there are so many that they must not wait for the broker's next turn.
   bool full() const noexcept { return answers_.size() >= most || bytes_ >= most_bytes; }
   HeldAnswer take() {
     HeldAnswer first = std::move(answers_.front());

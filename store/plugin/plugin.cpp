@@ -1,5 +1,5 @@
-// The C interface of the plugin: version, init, cleanup, event callbacks. No exception leaves
-// this file. mosquitto calls everything on its one thread.
+// The C interface of the plugin: version, init, cleanup, event callbacks. No exception leaves this
+// file. Mosquitto makes all calls on its one thread.
 
 #include <exception>
 #include <expected>
@@ -29,7 +29,7 @@ namespace {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
 
-// One store for the process: with per_listener_settings mosquitto runs init once for each listener.
+// One store per process: with per_listener_settings mosquitto runs init once for each listener.
 struct Process {
   std::unique_ptr<BrokerHost> host;
   Options options;
@@ -37,7 +37,7 @@ struct Process {
 };
 Process process;
 
-// Runs `body` and turns exceptions into a MOSQ_ERR_* code.
+// Runs `body` and converts exceptions to a MOSQ_ERR_* code.
 template <class Body>
 int guarded(const char* where, Body body) noexcept {
   try {
@@ -115,7 +115,7 @@ int start_host(const Options& options) {
     return MOSQ_ERR_NOT_SUPPORTED;
   }
   EngineOptions parsed;
-  std::string rights;  // an option of the plugin alone: an engine in a process has one user
+  std::string rights;  // an option of the plugin only: an engine in a process has one user
   for (const auto& [name, value] : options) {
     const auto result = name == "rights" ? set_rights(rights, value) : parsed.set(name, value);
     if (!result) {
@@ -160,14 +160,14 @@ int init(mosquitto_plugin_id_t* identifier, void** user_data, const mosquitto_op
   int code = process.users == 0 ? start_host(given) : join_host(given);
   for (const Subscription& subscription : subscriptions) {
     if (code != MOSQ_ERR_SUCCESS) return code;
-    // The broker tells every listener of a reload, and the file is to be read once.
+    // The broker reports a reload to every listener, but the file must be read only once.
     if (subscription.event == MOSQ_EVT_RELOAD && process.users > 0) continue;
     code = mosquitto_callback_register(identifier, subscription.event, subscription.callback,
                                        nullptr, nullptr);
     if (code == MOSQ_ERR_NOT_SUPPORTED && subscription.optional) code = MOSQ_ERR_SUCCESS;
   }
   if (code != MOSQ_ERR_SUCCESS) return code;
-  *user_data = identifier;  // cleanup needs it and gets only this
+  *user_data = identifier;  // the only thing that cleanup gets
   ++process.users;
   return MOSQ_ERR_SUCCESS;
 }

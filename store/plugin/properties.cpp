@@ -12,7 +12,7 @@ namespace {
 
 namespace property = protocol::statestore::property;
 
-// struct mqtt5__property of Mosquitto, up to its identifier.
+// Mosquitto's struct mqtt5__property, up to its identifier.
 struct Text {
   char* data;
   std::uint16_t size;
@@ -23,7 +23,7 @@ struct Node {
     std::uint32_t number;
     Text text;
   } value;
-  Text name;  // of a user property
+  Text name;  // for a user property
   std::int32_t identifier;
 };
 
@@ -54,8 +54,8 @@ void empty(Text& text) {
   text.size = 0;
 }
 
-// Whether a node is what a list was given. Looks at a pointer's target only after the size that
-// lies beside it was right.
+// True if a node has the contents that the list was given. It follows a pointer only after the size
+// next to the pointer was right.
 bool is(const Node* node, int identifier, std::string_view value, std::string_view name = {}) {
   return node != nullptr && node->identifier == identifier &&
          node->value.text.size == value.size() && node->name.size == name.size() &&
@@ -80,8 +80,8 @@ std::optional<std::string> property_form_fault() {
   list.add_response_topic("a/topic");
   list.add_user("name", "its value");
   const Node* const first = node_of(list.get());
-  // The last condition is read only when the ones before it have shown that `next` is where it is
-  // thought to be.
+  // The last condition is read only after the others have shown that `next` is where this file
+  // assumes it.
   if (is(first, MQTT_PROP_CORRELATION_DATA, "\0\xFF binary"sv) &&
       is(first->next, MQTT_PROP_RESPONSE_TOPIC, "a/topic") &&
       is(first->next->next, MQTT_PROP_USER_PROPERTY, "its value", "name") &&

@@ -1,12 +1,12 @@
 #pragma once
 
-// MQTT 5 properties as the broker passes them to a plugin and takes them from it.
+// MQTT 5 properties as the broker passes them to a plugin and receives them from it.
 //
 // Brokers of 2.0.15 to 2.0.21 export no function that reads properties, and brokers differ in who
-// frees a list that a callback replaces. So the plugin reads a list where it lies and empties it
-// where it lies: nothing is copied, and nothing changes its owner. The form of a list's nodes is
-// internal to the broker. It has been the same in all releases from 2.0.0 to 2.1.2, and is checked
-// against the running broker before the first request (docs/design/0042).
+// frees a list that a callback replaces. So the plugin reads a list and empties it in place:
+// nothing is copied, and nothing changes its owner. The layout of a list's nodes is internal to the
+// broker. It has been the same in all releases from 2.0.0 to 2.1.2, and is checked against the
+// running broker before the first request (docs/design/0042).
 //
 // Thread rule: the broker's one thread.
 
@@ -18,13 +18,13 @@
 
 namespace sheaf::store::plugin {
 
-// Builds a list with the broker's own functions and compares each node with the form that this file
-// knows. One sentence if they differ; the plugin must not start then.
+// Builds a list with the broker's own functions and compares each node with the layout that this
+// file assumes. Returns one sentence if they differ; the plugin must not start then.
 std::optional<std::string> property_form_fault();
 
-// What the store reads of a request. A property that is absent is nothing, an empty one is "". The
-// texts lie in the event's list, end with a NUL unless they are the correlation data, and are gone
-// after empty_properties().
+// What the store reads from a request. An absent property is nothing, an empty one is "". The texts
+// are in the event's list. They end with a NUL, except for the correlation data, and are gone after
+// empty_properties().
 struct RequestProperties {
   explicit RequestProperties(const mosquitto_property* properties);
 
@@ -34,11 +34,11 @@ struct RequestProperties {
   std::optional<std::string_view> fencing_token;  // user property __ft, the first
 };
 
-// Takes all content out of an event's list, in place. Its first node stays, without content: the
+// Removes all content from an event's list, in place. The first node stays, without content: the
 // broker compares the pointer to it, and frees it with the message.
 void empty_properties(mosquitto_property* properties);
 
-// A property list under construction. A successful publish hands it over to the broker.
+// A property list under construction. A successful publish passes its ownership to the broker.
 class PropertyList {
  public:
   PropertyList() = default;
@@ -46,7 +46,7 @@ class PropertyList {
   PropertyList(const PropertyList&) = delete;
   PropertyList& operator=(const PropertyList&) = delete;
 
-  // Each throws std::bad_alloc when the broker has no memory.
+  // Each throws std::bad_alloc if the broker has no memory.
   void add_content_type(std::string_view type);
   void add_response_topic(std::string_view topic);
   void add_correlation(std::string_view data);
@@ -59,7 +59,7 @@ class PropertyList {
   void add_text(int identifier, std::string_view text);
 
   mosquitto_property* head_ = nullptr;
-  std::string name_;  // the broker wants texts with a NUL at the end
+  std::string name_;  // the broker expects texts that end with a NUL
   std::string value_;
 };
 

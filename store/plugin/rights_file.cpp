@@ -16,7 +16,7 @@ std::unexpected<std::string> refuse(const std::string& path, std::string_view pr
   return std::unexpected(path + " " + std::string(predicate));
 }
 
-// Up to one byte more than a document may have, so that a longer one is seen to be.
+// Reads one byte more than a document may have, so that a longer document is detected.
 std::expected<std::string, std::string> read_all(int descriptor, const std::string& path) {
   std::string text(rights::max_rights_bytes + 1, '\0');
   const auto size = read_up_to(descriptor, text);
@@ -28,7 +28,7 @@ std::expected<std::string, std::string> read_all(int descriptor, const std::stri
 }  // namespace
 
 std::expected<rights::Rights, std::string> read_rights_file(const std::string& path) {
-  // A pipe without a writer would stop the broker.
+  // O_NONBLOCK, because a pipe without a writer would block the broker.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat state{};
   if (!file.valid() || fstat(file.get(), &state) != 0) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The file of rights (plugin_opt_rights) as it lies on the disk.
+// Reads the rights file (plugin_opt_rights) from the disk.
 //
 // Thread rule: free function.
 

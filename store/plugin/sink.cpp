@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-// Cuts the next word off `line`.
+// Removes the next word from `line` and returns it.
 std::string_view next_word(std::string_view& line) {
   const std::size_t begin = line.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return line = {};
@@ -68,7 +68,7 @@ std::string SinkBridge::client_id(std::string_view host) const {
 std::optional<SinkBridge> declared_sink(std::string_view configuration,
                                         std::vector<std::string>& include_dirs) {
   std::optional<SinkBridge> found;
-  SinkBridge bridge;  // of the section that is being read
+  SinkBridge bridge;  // the section that is being read
   bool is_it = false;
   const auto end_section = [&] {
     if (is_it && !found) found = bridge;
@@ -88,7 +88,7 @@ std::optional<SinkBridge> declared_sink(std::string_view configuration,
     } else if (name == "remote_clientid" || name == "clientid") {
       bridge.remote_id = value;
     } else if (name == "topic" && value == sink_topic) {
-      const std::string_view direction = next_word(line);  // none = out
+      const std::string_view direction = next_word(line);  // empty means out
       is_it = is_it || direction != "in";
     } else if (name == "include_dir" && !value.empty()) {
       include_dirs.emplace_back(value);
@@ -100,7 +100,7 @@ std::optional<SinkBridge> declared_sink(std::string_view configuration,
 
 Sink find_sink(std::string_view command_line) {
   const std::string_view file = configuration_file(command_line);
-  if (file.empty()) return {SinkState::missing, {}};  // mosquitto without a file has no bridges
+  if (file.empty()) return {SinkState::missing, {}};  // without a file mosquitto has no bridges
   const std::optional<std::string> text = read_file(std::filesystem::path(file));
   if (!text) return {SinkState::unknown, {}};
   std::vector<std::string> folders;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The topic to which requests are sent after they were answered, so that the broker routes them to
+// The topic that requests are sent to after they were answered, so that the broker delivers them to
 // no client. Its only subscriber is a bridge that never connects; without a subscriber mosquitto
 // acknowledges requests with 0x10 "no matching subscribers". docs/wire/mosquitto.md has the
 // reasons.
@@ -31,31 +31,31 @@ inline constexpr std::string_view sink_bridge =
 
 enum class SinkState : std::uint8_t {
   declared,  // the configuration has a bridge topic line for the sink
-  missing,   // it has none
+  missing,   // it has no such line
   unknown    // the configuration cannot be read from here
 };
 
-// The bridge of the sink, as the configuration has it.
+// The sink's bridge, as the configuration describes it.
 struct SinkBridge {
   std::string name;
-  std::string remote_id;  // empty: the broker makes it of the host's name
-  std::string local_id;   // empty: the broker makes it of the remote one
+  std::string remote_id;  // empty: the broker derives it from the host's name
+  std::string local_id;   // empty: the broker derives it from the remote ID
 
-  // What the broker calls this client.
+  // The client ID that the broker uses for this bridge.
   std::string client_id(std::string_view host) const;
 };
 
 struct Sink {
   SinkState state = SinkState::missing;
-  SinkBridge bridge;  // if it is declared
+  SinkBridge bridge;  // valid if it is declared
 };
 
-// What one configuration file says; folders of include_dir lines are added to `include_dirs`.
+// Reads one configuration file; folders of include_dir lines are added to `include_dirs`.
 std::optional<SinkBridge> declared_sink(std::string_view configuration,
                                         std::vector<std::string>& include_dirs);
 
-// Reads the configuration file named in a broker's command line (arguments separated by NUL).
-// A plugin cannot ask the broker for subscribers; the configuration is the best evidence.
+// Reads the configuration file that a broker's command line names (arguments separated by NUL). A
+// plugin cannot ask the broker for subscribers, so the configuration is the best evidence.
 Sink find_sink(std::string_view command_line);
 
 }  // namespace sheaf::store::plugin

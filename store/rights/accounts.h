@@ -1,8 +1,8 @@
 #pragma once
 
-// Those for whom quotas are counted: gives each a number for the engine, and keeps its rate of
-// requests (GCRA, a token bucket as one moment). An account is forgotten when nothing depends on
-// its number any more.
+// The accounts that quotas are counted for. It gives each a number for the engine, and limits its
+// rate of requests (GCRA, a token bucket stored as one time). An account is forgotten when nothing
+// depends on its number any more.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -19,11 +19,11 @@
 
 namespace sheaf::store::rights {
 
-// At most `rate` requests in a second, at once or one after the other.
+// At most `rate` requests per second, in a burst or one after another.
 class RateLimiter {
  public:
   bool take(std::uint64_t rate, Deadline now) noexcept;
-  // As if nothing had ever been taken.
+  // True if its state is as if nothing had ever been taken.
   bool rested(Deadline now) const noexcept { return next_ <= now; }
 
  private:
@@ -34,7 +34,7 @@ class Accounts final : public AccountNames {
  public:
   explicit Accounts(std::uint64_t seed) : numbers_(initial_buckets, KeyHash{seed}) {}
 
-  // For each client that is connected: join, and leave when it goes. No name: nobody.
+  // Call join() for each client that connects, and leave() when it goes. An empty name is `nobody`.
   Account join(std::string_view name);
   void leave(Account account) noexcept;
   bool take_request(Account account, const Quota& quota, Deadline now) noexcept;
@@ -42,8 +42,8 @@ class Accounts final : public AccountNames {
   std::string_view name_of(Account account) const override;
   Account number_of(std::string_view name) override;
 
-  // Looks at a hundred accounts, the next ones in turn, and forgets those of whom nobody is
-  // connected, who have nothing in the engine and whose rate has rested.
+  // Checks the next hundred accounts in turn, and forgets those that have no connected client,
+  // nothing in the engine, and a rested rate.
   void forget_idle(const Engine& engine, Deadline now);
 
   std::size_t size() const noexcept { return numbers_.size(); }
@@ -58,8 +58,8 @@ class Accounts final : public AccountNames {
   void forget(Known& known) noexcept;
 
   KeyMap<Account> numbers_;
-  std::vector<Known> accounts_{1};  // by number; the first is nobody
-  std::vector<Account> free_;       // has room for all of them
+  std::vector<Known> accounts_{1};  // by number; the first is `nobody`
+  std::vector<Account> free_;       // has capacity for all of them
   std::size_t looked_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The file of rights: reads the document and refuses what is not in its schema.
+// The rights file: reads the document and refuses everything that is not in its schema.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Refused requests as lines of a log: a few at once, then one a second, and how many are left out.
-// A line never has a value in it.
+// Logs refused requests: a few at once, then one line per second with the number of omitted lines.
+// A line never contains a value.
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -18,7 +18,7 @@ namespace sheaf::store::rights {
 
 class RefusalLog {
  public:
-  // Nothing: this one is left out.
+  // Returns nothing if this line is omitted.
   std::optional<std::string> line(const Subject& subject, std::string_view verb,
                                   std::string_view key, std::string_view why, Deadline now);
 
@@ -27,7 +27,7 @@ class RefusalLog {
 
   std::uint64_t left_ = most;
   std::uint64_t omitted_ = 0;
-  Deadline counted_{0};  // when left_ was last added to
+  Deadline counted_{0};  // when left_ was last increased
 };
 
 }  // namespace sheaf::store::rights

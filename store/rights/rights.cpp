@@ -17,7 +17,7 @@ bool Grant::allows(RightSet any_of, std::string_view key) const {
   return found;
 }
 
-// Limits come from the entry that is narrowest: of the client, then of the user, then of everybody.
+// Limits come from the most specific entry: the client's, then the user's, then everybody's.
 Grant Rights::grant(const Subject& subject) const {
   Grant grant;
   const auto take = [&](const Entry& entry, const std::string& account) {
@@ -47,7 +47,7 @@ RightSet needed(const wire::Request& request, bool fenced) noexcept {
   struct Needs {
     bool fenced;
     RightSet operator()(const wire::GetRequest&) const noexcept { return Right::read; }
-    // A token would raise a fence, which keeps out those who lock without one.
+    // A token would raise a fence, which excludes clients that lock without one.
     RightSet operator()(const wire::SetRequest& set) const noexcept {
       const bool locks = set.condition == wire::SetCondition::if_absent_or_equal &&
                          set.expiry.count() > 0 && !fenced;
@@ -57,7 +57,7 @@ RightSet needed(const wire::Request& request, bool fenced) noexcept {
     RightSet operator()(const wire::VdelRequest&) const noexcept {
       return RightSet(Right::write) | Right::lock;
     }
-    // To stop is to give up what one has.
+    // Stopping a watch only gives up what the client has.
     RightSet operator()(const wire::KeyNotifyRequest& watch) const noexcept {
       return watch.stop ? RightSet() : Right::watch;
     }

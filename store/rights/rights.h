@@ -1,7 +1,7 @@
 #pragma once
 
-// Who may do what with which keys, and how much of it: the file of rights of the Mosquitto plugin.
-// docs/rights.md describes the file. What no entry allows is refused.
+// The rights file of the Mosquitto plugin: who may do what with which keys, and how much.
+// docs/rights.md describes the file. A request that no entry allows is refused.
 //
 // Thread rule: plain values.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -26,7 +26,7 @@ enum class Right : std::uint8_t {
   read = 1,   // GET
   write = 2,  // SET, DEL, VDEL
   watch = 4,  // KEYNOTIFY
-  lock = 8    // what takes, keeps and releases a lock: SET with NEX and PX, and VDEL
+  lock = 8    // takes, keeps and releases a lock: SET with NEX and PX, and VDEL
 };
 
 class RightSet {
@@ -43,12 +43,12 @@ class RightSet {
   std::uint8_t bits_ = 0;
 };
 
-// Texts that are matched whole, or by their beginning where the pattern ends with `*`. Bytes count,
-// not characters.
+// Patterns that match whole texts, or prefixes if the pattern ends with `*`. They match bytes, not
+// characters.
 template <class T>
 class PatternMap {
  public:
-  // False if the pattern is there already.
+  // Returns false if the pattern is already there.
   bool add(std::string_view pattern, T value) {
     const bool open = pattern.ends_with('*');
     if (open) pattern.remove_suffix(1);
@@ -59,7 +59,7 @@ class PatternMap {
     }
     return added;
   }
-  // All that match, the longest first; an exact one before them.
+  // Visits all matches, the longest first; an exact match comes before them.
   template <class Visitor>
   void visit(std::string_view text, Visitor visitor) const {
     if (const auto found = exact_.find(text); found != exact_.end()) visitor(found->second);
@@ -73,10 +73,10 @@ class PatternMap {
  private:
   std::map<std::string, T, std::less<>> exact_;
   std::map<std::string, T, std::less<>> prefixes_;
-  std::vector<std::size_t> sizes_;  // of prefixes, falling
+  std::vector<std::size_t> sizes_;  // of prefixes, descending
 };
 
-// What the file says of one user, client or of everybody.
+// What the file says about one user, one client or everybody.
 struct Entry {
   PatternMap<RightSet> keys;
   std::optional<Quota> limits;
@@ -84,16 +84,16 @@ struct Entry {
 
 // One client as the broker knows it.
 struct Subject {
-  std::optional<std::string> user;  // none: anonymous
+  std::optional<std::string> user;  // nothing: anonymous
   std::string client_id;
   friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-// What one client may do. Holds as long as the Rights it comes from.
+// What one client may do. Valid as long as the Rights that it comes from.
 struct Grant {
   std::vector<const Entry*> entries;
   Quota quota;
-  // For whom its keys, watches and requests count; empty: they are not counted.
+  // The account for its keys, watches and requests; empty: they are not counted.
   std::string account_name;
 
   bool allows(RightSet any_of, std::string_view key) const;
@@ -114,10 +114,10 @@ struct Rights {
 // The error is one sentence that names the place in the document.
 std::expected<Rights, std::string> parse_rights(std::string_view document);
 
-// Every client may probe, and as often as it does: a probe tells nothing, and a refusal would cost
-// the store as much.
+// Every client may probe, as often as it likes: a probe reveals nothing, and refusing it would cost
+// the store as much as answering.
 bool is_probe(const protocol::statestore::Request& request) noexcept;
-// One of these is needed for the request; empty if every client may make it. `fenced`: it carries a
+// The request needs one of these rights; empty if every client may make it. `fenced`: it carries a
 // fencing token.
 RightSet needed(const protocol::statestore::Request& request, bool fenced) noexcept;
 std::string_view key_of(const protocol::statestore::Request& request) noexcept;

@@ -9,7 +9,7 @@ using mqtt5::ReasonCode;
 
 namespace {
 
-// The time it takes does not depend on where the texts differ.
+// The time that it takes does not depend on where the texts differ.
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   unsigned difference = given.size() == secret.size() ? 0u : 1u;
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Who may connect to a host: anybody, who knows a user and a password, or who has one of the tokens
-// of an authentication method (MQTT 5, section 4.12, with one step: the token goes with CONNECT,
-// and with the AUTH that begins a re-authentication).
+// Admission: decides who may connect to a host: every client, one that knows user and password, or
+// one that has a token of an authentication method (MQTT 5, section 4.12, with one step: the token
+// is in CONNECT, and in the AUTH that begins a re-authentication).
 //
 // Thread rule: one thread at a time.
 // Pure: no socket, clock, entropy, thread or callback.
@@ -17,7 +17,7 @@
 namespace sheaf::store::server {
 
 struct Logins {
-  std::optional<std::string> user;  // none: no user and password are asked for
+  std::optional<std::string> user;  // nothing: no user and password are needed
   std::string password;
   std::string method;  // of tokens; empty: enhanced authentication is not offered
 };
@@ -25,13 +25,14 @@ struct Logins {
 class Admission {
  public:
   struct Refusal {
-    protocol::mqtt5::ReasonCode code = protocol::mqtt5::ReasonCode::success;  // success: let in
+    protocol::mqtt5::ReasonCode code = protocol::mqtt5::ReasonCode::success;  // success: admitted
     std::string_view text;
   };
 
   explicit Admission(Logins logins) : logins_(std::move(logins)) {}
 
-  // Tokens of the method. Who has connected with a token that is forbidden now is the caller's.
+  // Tokens of the method. The caller handles clients that have connected with a token that is now
+  // forbidden.
   void allow(std::string token) { tokens_.insert(std::move(token)); }
   void forbid(const std::string& token) { tokens_.erase(token); }
 

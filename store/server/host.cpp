@@ -192,7 +192,7 @@ void Host::on_request(Connection& connection, const mqtt5::Publish& publish, Now
     return connection.session_.disconnect(ReasonCode::protocol_error,
                                           "the response topic is not allowed");
   }
-  // 0x00, not "no matching subscribers": the official .NET client fails a call on any other reason.
+  // 0x00, not "no matching subscribers": the official .NET client fails a call on any other code.
   if (publish.qos == 1) connection.session_.acknowledge(publish.packet_id, ReasonCode::success);
   if (answer.verdict == Verdict::answer) {
     properties_.clear();

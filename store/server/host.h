@@ -1,7 +1,7 @@
 #pragma once
 
-// The state store as a whole server, pure: one engine and the sessions of its clients. Its driver
-// (store/pipe in a process, the simulator in tests) moves the bytes and passes the time in.
+// The state store as a complete server, pure: one engine and the sessions of its clients. Its
+// driver (store/pipe in a process, the simulator in tests) moves the bytes and supplies the time.
 //
 //   Host::Connection* c = host.connect(now);
 //   c->input_space() / c->on_input(...)       bytes of the client
@@ -36,7 +36,7 @@ namespace sheaf::store::server {
 
 struct HostOptions {
   EngineOptions engine;
-  std::uint64_t seed = 0;  // of tables whose keys clients choose: random in production
+  std::uint64_t seed = 0;  // for tables whose keys clients choose: random in production
   SessionLimits session;
   Logins logins;  // none: any client may connect
   std::size_t max_connections = 10'000;
@@ -51,30 +51,31 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // A new connection; null if there are too many. It lives until release().
+  // A new connection; null if there are too many. It exists until release().
   Connection* connect(Now now);
   // The stream has ended, in any state of the session. Destroys the connection.
   void release(Connection& connection);
 
-  // The next connection that has output or has closed since it was last returned here.
+  // The next connection that has output, or has closed, since it was last returned here.
   Connection* poll_ready();
 
-  // Expires keys, pushes the notifications, ends clients whose time is up.
+  // Expires keys, sends the notifications, and disconnects clients whose time has passed.
   void tick(Now now);
   std::optional<Deadline> next_deadline() const;
 
-  // Tokens of the method in `logins`. Clients that are in with a token that is forbidden are
-  // disconnected; how many that were is returned.
+  // Tokens of the method in `logins`. forbid() disconnects the clients that were admitted with the
+  // token, and returns how many.
   void allow(std::string token) { admission_.allow(std::move(token)); }
   unsigned forbid(const std::string& token);
 
-  // Ends all open connections without what they were not given yet: it must not be told.
+  // Ends all open connections, and drops the output that they have not been given yet, because it
+  // must not be revealed.
   void abandon(std::string_view text);
 
   std::size_t connections() const { return connections_.size(); }
   const Engine& engine() const { return engine_; }
   Engine& engine() { return engine_; }
-  // Answers and notifications that were above the limits of their client.
+  // Answers and notifications that exceeded the limits of their client.
   std::uint64_t discarded() const { return discarded_; }
 
  private:
@@ -94,11 +95,11 @@ class Host {
   Engine engine_;
   ClientHandle next_handle_ = 1;
   std::unordered_map<ClientHandle, std::unique_ptr<Connection>> connections_;
-  std::unordered_map<std::string, Connection*> clients_;  // those that are open, by client ID
+  std::unordered_map<std::string, Connection*> clients_;  // the open ones, by client ID
   std::deque<Connection*> ready_;
   std::uint64_t discarded_ = 0;
   std::string properties_;  // of the message under construction
-  ServerEvent event_;       // of the connection being served; too large to make one for each packet
+  ServerEvent event_;       // of the connection being served; too large to make one per packet
 };
 
 // One client's end of the host. The members are those of ServerSession.
@@ -121,7 +122,7 @@ class Host::Connection {
   Host& host_;
   ClientHandle handle_;
   ServerSession session_;
-  std::string token_;  // with which the client is in
+  std::string token_;  // that the client was admitted with
   bool ready_ = false;
 };
 

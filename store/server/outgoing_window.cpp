@@ -10,7 +10,7 @@ std::optional<std::uint16_t> OutgoingWindow::acquire() {
   if (in_flight_ >= receive_maximum_) return std::nullopt;
   if (used_.empty()) used_.resize(65536);
   do {
-    ++last_id_;  // wraps; fewer than 65,535 are in flight, or the check above had returned
+    ++last_id_;  // wraps; at least one is free, because of the check above
   } while (last_id_ == 0 || used_[last_id_]);
   used_[last_id_] = true;
   ++in_flight_;

@@ -18,7 +18,7 @@ namespace sheaf::store::server {
 
 class OutgoingWindow {
  public:
-  // An encoded PUBLISH whose packet identifier, two bytes at `id_at`, is not written yet.
+  // An encoded PUBLISH. Its packet identifier, two bytes at `id_at`, is not written yet.
   struct Waiting {
     std::string packet;
     std::size_t id_at = 0;
@@ -29,14 +29,14 @@ class OutgoingWindow {
 
   void set_receive_maximum(std::uint16_t maximum) { receive_maximum_ = maximum; }
 
-  // The next free identifier, never 0; none while the client's Receive Maximum is reached.
+  // The next free identifier, never 0; nothing while the client's Receive Maximum is reached.
   std::optional<std::uint16_t> acquire();
-  // PUBACK came. False if the identifier was not in flight.
+  // A PUBACK has arrived. Returns false if the identifier was not in flight.
   bool release(std::uint16_t id);
 
-  // False: the bound is reached, and the packet is dropped.
+  // Returns false if the bound is reached, and drops the packet.
   bool push(Waiting waiting);
-  // The oldest waiting packet, its identifier written, if there is room for it.
+  // The oldest waiting packet, with its identifier written, if there is room for it.
   std::optional<std::string> pop();
 
   std::size_t in_flight() const { return in_flight_; }

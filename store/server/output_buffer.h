@@ -17,7 +17,7 @@ namespace sheaf::store::server {
 
 class OutputBuffer {
  public:
-  // Packets are appended to this string. Invalidates what poll() returned.
+  // Packets are appended to this string. It invalidates what poll() returned.
   std::string& sink() {
     if (taken_ > compact_above && taken_ > bytes_.size() / 2) {
       bytes_.erase(0, taken_);
@@ -34,7 +34,7 @@ class OutputBuffer {
     return piece_;
   }
 
-  // Some of what waits may be a part of a packet whose beginning was taken.
+  // True if the remaining bytes may begin inside a packet whose start was taken.
   bool cut() const noexcept { return taken_ > 0; }
   void drop() { take(size()); }
 
@@ -49,7 +49,7 @@ class OutputBuffer {
  private:
   static constexpr std::size_t compact_above = 64 * 1024;
   static constexpr std::size_t kept_capacity =
-      256 * 1024;  // what an idle connection may hold on to
+      256 * 1024;  // the most that an idle connection keeps
 
   std::string bytes_;
   std::size_t taken_ = 0;

@@ -43,13 +43,13 @@ std::span<std::byte> ServerSession::input_space() {
 void ServerSession::on_input(std::size_t size, Now now) {
   now_ = now;
   input_.added(size);
-  // Any packet is a sign of life (section 3.1.2.10), and so are some bytes of one.
+  // Any packet is a sign of life (section 3.1.2.10), and so is a part of one.
   if (state_ == State::open && keep_alive_.count() > 0) deadline_ = now.mono + keep_alive_;
 }
 
 void ServerSession::on_output(std::size_t size, Now now) {
   now_ = now;
-  // A paused session takes no input; that the client reads is its sign of life.
+  // A paused session takes no input; the client shows life by reading.
   if (paused() && state_ == State::open && keep_alive_.count() > 0) {
     deadline_ = now.mono + keep_alive_;
   }
@@ -215,7 +215,7 @@ std::optional<std::uint8_t> ServerSession::subscription(std::string_view topic) 
   return best;
 }
 
-// What the client's packets do -------------------------------------------------------------------
+// Packets of the client --------------------------------------------------------------------------
 
 bool ServerSession::poll_event(ServerEvent& event) {
   input_.consumed(std::exchange(parsed_, 0));
@@ -243,7 +243,7 @@ bool ServerSession::poll_event(ServerEvent& event) {
   return false;
 }
 
-// True: `event` is to be returned.
+// Returns true if `event` must be returned.
 bool ServerSession::on_packet(const Frame& frame, std::string_view packet, ServerEvent& event) {
   if (state_ == State::greeting) {
     if (frame.type == PacketType::connect) return on_connect(frame, packet, event);
@@ -308,7 +308,7 @@ bool ServerSession::on_connect(const Frame& frame, std::string_view packet, Serv
   return true;
 }
 
-// Methods here have one step, so a client only ever begins one (section 4.12.1).
+// Methods have only one step here, so a client only ever begins one (section 4.12.1).
 bool ServerSession::on_auth(const Frame& frame, std::string_view packet, ServerEvent& event) {
   const auto parsed = mqtt5::Auth::parse(frame, packet);
   if (!parsed) return fail(parsed.error()), false;
@@ -335,7 +335,7 @@ bool ServerSession::on_publish(const Frame& frame, std::string_view packet, Serv
   if (parsed->retain) {
     return fail({ReasonCode::retain_not_supported, "retained messages are not supported"}), false;
   }
-  if (parsed->properties.topic_alias) {  // none were offered: section 3.3.2.3.4
+  if (parsed->properties.topic_alias) {  // none are offered: section 3.3.2.3.4
     return fail({ReasonCode::topic_alias_invalid, "topic aliases are not supported"}), false;
   }
   event.kind = ServerEvent::Kind::publish;
@@ -346,7 +346,7 @@ bool ServerSession::on_publish(const Frame& frame, std::string_view packet, Serv
 void ServerSession::on_puback(const Frame& frame, std::string_view packet) {
   const auto parsed = mqtt5::Puback::parse(frame, packet);
   if (!parsed) return fail(parsed.error());
-  if (!window_.release(parsed->packet_id)) return;  // doubled on its way; brokers ignore it too
+  if (!window_.release(parsed->packet_id)) return;  // delivered twice; brokers ignore it, too
   while (const auto next = window_.pop()) output_.sink() += *next;
 }
 
@@ -399,7 +399,7 @@ void ServerSession::on_unsubscribe(const Frame& frame, std::string_view packet) 
   if (!send(unsuback)) end(ReasonCode::packet_too_large, "UNSUBACK is above the client's limit");
 }
 
-// The client broke a rule: names the rule (section 4.13), then closes.
+// The client broke a rule: sends the reason (section 4.13), then closes.
 void ServerSession::fail(const mqtt5::ParseError& error) {
   if (state_ == State::greeting) {
     refuse(error.code, error.text);

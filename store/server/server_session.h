@@ -3,20 +3,21 @@
 // The server's side of one MQTT 5 connection: bytes in, bytes out. It knows packets, limits and
 // subscriptions; its host (store/server/host.h) knows what a publish means.
 //
-// The caller repeats: inputs; then poll_event until it returns false, with an answer to each event;
-// then poll_output (write, on_output). The timer is set to poll_deadline. No member calls back.
+// The caller repeats: call inputs; call poll_event until it returns false, and answer each event;
+// call poll_output, write the bytes and call on_output. It sets its timer to poll_deadline. The
+// session makes no callbacks.
 //
 //   state       ends by                                          next
 //   greeting    CONNECT                                          deciding
 //               anything else, end of stream, connect_timeout    ended
-//   deciding     accept()                                         open
+//   deciding    accept()                                         open
 //               refuse()                                         leaving
 //   open        DISCONNECT of the client, end of stream          ended
 //               disconnect(), a broken rule, keep-alive timeout  leaving
 //   leaving     all output taken, end of stream, linger_timeout  ended
 //
-// Bounded are: buffered input, output not taken yet, deliveries that wait for the client's Receive
-// Maximum, and subscriptions. While more than `pause_above` bytes of output wait, the session takes
+// Buffered input, output not taken yet, deliveries that wait for the client's Receive Maximum, and
+// subscriptions are bounded. While more than `pause_above` bytes of output wait, the session takes
 // no input and returns no event: a client that does not read is not served.
 //
 // Thread rule: one thread at a time.
@@ -43,9 +44,9 @@ namespace sheaf::store::server {
 struct SessionLimits {
   std::uint32_t max_packet = 64u << 20;  // announced as Maximum Packet Size
   std::uint32_t max_connect = 512u
-                              << 10;   // of a CONNECT, which comes before the password is checked
+                              << 10;   // for a CONNECT, which comes before the password is checked
   std::size_t pause_above = 1u << 20;  // bytes of output
-  std::size_t max_output = 64u << 20;  // bytes of output; above it the client is cut off
+  std::size_t max_output = 64u << 20;  // bytes of output; a client that exceeds it is cut off
   std::size_t max_waiting = 10'000;    // deliveries above the client's Receive Maximum
   std::size_t max_waiting_bytes = 64u << 20;  // of those
   std::size_t max_subscriptions = 1'000;
@@ -58,10 +59,10 @@ struct ServerEvent {
     connect,       // answer with accept() or refuse()
     authenticate,  // with another token: answer with authenticated() or disconnect()
     publish,       // answer with acknowledge(), if QoS 1
-    ended          // once, the last event; output may still have to be sent
+    ended          // the last event, once; output may still have to be sent
   };
   Kind kind = Kind::ended;
-  // Views that live until the next call of an input or of poll_event.
+  // The views live until the next call of an input or of poll_event.
   protocol::mqtt5::Connect connect;
   protocol::mqtt5::Auth authenticate;
   protocol::mqtt5::Publish publish;
@@ -73,7 +74,7 @@ class ServerSession {
 
   ServerSession(const SessionLimits& limits, Now now);
 
-  // Inputs. An empty space means: read again after output has been taken.
+  // Inputs. An empty space means: read again after output was taken.
   std::span<std::byte> input_space();
   void on_input(std::size_t size, Now now);
   void on_output(std::size_t size, Now now);
@@ -81,20 +82,20 @@ class ServerSession {
   void on_deadline(Now now);
 
   // Answers to events.
-  void accept(std::string_view assigned_client_id);  // empty: the client brought its own
+  void accept(std::string_view assigned_client_id);  // empty: the client chose its own
   void refuse(ReasonCode code, std::string_view text);
   void authenticated();
   void acknowledge(std::uint16_t packet_id, ReasonCode code);
 
   enum class Delivery : std::uint8_t {
     queued,     // sent now, or when the client has acknowledged others
-    discarded,  // above the client's Maximum Packet Size (section 3.1.2.11.4), or not connected
-    cut_off     // above the limits of the session, which ends
+    discarded,  // exceeds the client's Maximum Packet Size (section 3.1.2.11.4), or not connected
+    cut_off     // exceeds the limits of the session, which ends
   };
-  // A message for this client, QoS 0 or 1; its packet identifier is chosen here.
+  // A message for this client, QoS 0 or 1. The session chooses its packet identifier.
   Delivery publish(protocol::mqtt5::Publish& message);
   void disconnect(ReasonCode code, std::string_view text);
-  // Ends the connection without the output that was not taken yet.
+  // Ends the connection, and drops the output that was not taken yet.
   void abandon(std::string_view text);
 
   // Outputs.
@@ -108,7 +109,7 @@ class ServerSession {
   const std::string& client_id() const { return client_id_; }
   ReasonCode end_code() const { return end_code_; }
   const std::string& end_text() const { return end_text_; }  // one sentence; empty = orderly
-  // The granted QoS of the best subscription that matches.
+  // The granted QoS of the best matching subscription.
   std::optional<std::uint8_t> subscription(std::string_view topic) const;
 
  private:
@@ -132,7 +133,7 @@ class ServerSession {
   void fail(const protocol::mqtt5::ParseError& error);
   void end(ReasonCode code, std::string_view text);
   void leave();
-  // False: above the client's Maximum Packet Size, not sent.
+  // Returns false, and sends nothing, if the packet exceeds the client's Maximum Packet Size.
   template <class Packet>
   bool send(const Packet& packet) {
     std::string& out = output_.sink();
@@ -147,7 +148,7 @@ class ServerSession {
   SessionLimits limits_;
   State state_ = State::greeting;
   Now now_;
-  Deadline deadline_ = never;               // of the state, keep-alive included
+  Deadline deadline_ = never;               // of the state, including keep-alive
   std::chrono::nanoseconds keep_alive_{0};  // one and a half times the client's; 0 = none
   std::uint32_t client_max_packet_ = largest_packet;
   bool lower_expiry_ = false;  // the client asked for a session that outlives its connection
@@ -155,9 +156,9 @@ class ServerSession {
   ReasonCode end_code_ = ReasonCode::success;
   std::string end_text_;
   std::string client_id_;
-  std::string method_;  // of the client's authentication; empty: it named none
+  std::string method_;  // the client's authentication method; empty: it named none
   protocol::InputBuffer input_;
-  std::size_t parsed_ = 0;  // bytes of the packet that the last event has views of
+  std::size_t parsed_ = 0;  // the size of the packet that the last event has views of
   OutputBuffer output_;
   OutgoingWindow window_;
   std::vector<Granted> subscriptions_;

@@ -7,7 +7,7 @@
 namespace sheaf::store::server {
 namespace {
 
-// The levels of a topic, one by one. "" has one empty level, "a/" has "a" and "".
+// The levels of a topic, one by one. "" has one empty level; "a/" has "a" and "".
 class Levels {
  public:
   explicit Levels(std::string_view text) noexcept : rest_(text) {}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows that fuzzing finds what it is there for: takes one bound out of a copy of each of three
-# parsers and runs its target, which has to find that within 60 seconds. The tree stays as it is.
+# Shows that fuzzing finds planted bugs: removes one bound from a copy of each of three parsers and
+# runs its target, which must find that within 60 seconds. The tree is not changed.
 #
 #   tests/fuzz/planted.sh                    after cmake --build --preset fuzz, with its compiler
 set -u
@@ -11,7 +11,7 @@ clang=$(sed -n 's/^SHEAF_CLANG_CXX:[A-Z]*=//p' "$build/CMakeCache.txt")
 failures=0
 said='not true: .*|runtime error: .*|AddressSanitizer: [a-z-]*' # how a finding is reported
 
-# planted TARGET FILE EDIT: EDIT is what sed does to a copy of FILE.
+# planted TARGET FILE EDIT: EDIT is a sed script that is applied to a copy of FILE.
 planted() {
   local target=$1 file=$2 edit=$3 started
   sed -E "$edit" "$root/$file" >"$work/$target.cpp"
@@ -20,8 +20,8 @@ planted() {
     failures=$((failures + 1))
     return
   fi
-  # The changed file is linked before the library that has the original, in a batch with others. Of
-  # two definitions the linker takes the first.
+  # The changed file is linked before the library, which has the original in a batch with others.
+  # The linker uses the first of two definitions.
   if ! "$clang" -std=c++23 -O1 -g1 -I"$root" -I"$root/include" -I"$build/include" \
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wl,-z,muldefs \
     "$root/tests/fuzz/targets/$target.cpp" "$work/$target.cpp" \

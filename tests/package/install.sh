@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Debian packages as users meet them: builds and installs them with the commands of README.md,
-# uses what is then there, and removes them. It changes the machine; tests/on.sh runs it in a root
-# of its own.
+# Tests the Debian packages as users get them: builds and installs them with the commands of
+# README.md, uses the result, and removes them. It changes the machine; tests/on.sh runs it in a
+# root of its own.
 set -eu
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$tree"
@@ -29,12 +29,12 @@ is() {
   echo "ok: $3"
 }
 
-# A part of README.md that is fenced as LANGUAGE, below a heading.
+# Prints a part of README.md that is fenced as LANGUAGE, below a heading.
 fenced() {
   sed -n "/^## $1\$/,/^## /{/^\`\`\`$2\$/,/^\`\`\`\$/{/^\`\`\`/d;p}}" README.md
 }
 
-# As README.md says, with yes to what apt asks.
+# As README.md says, but answers yes to apt's questions.
 echo 'APT::Get::Assume-Yes "true";' >"$work/apt.conf"
 export APT_CONFIG=$work/apt.conf DEBIAN_FRONTEND=noninteractive
 needed=$(fenced 'Build it' sh | sed -n '/^apt install/,/[^\\]$/p')
@@ -56,13 +56,13 @@ is 'line4/speed = 21.5 line4/torque = 21.5 line4/heat = absent' \
   "$(sheaf dev --brokers 3 -- sh -c './program "$SHEAF_SERVERS"' | paste -sd' ')" \
   'the program of README.md runs on three brokers'
 
-# Debian's own broker, with the configuration of the package.
+# Debian's own broker, with the package's configuration.
 port=$(perl -MIO::Socket::INET -e \
   'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport')
 sed "s/^listener 1883 /listener $port /" \
   /usr/share/doc/mosquitto-sheaf/examples/sheaf-store.conf >/etc/mosquitto/conf.d/sheaf-store.conf
 echo 'log_dest stderr' >/etc/mosquitto/conf.d/log.conf
-install -d -o mosquitto -g mosquitto /run/mosquitto  # the unit's work
+install -d -o mosquitto -g mosquitto /run/mosquitto  # normally done by the unit
 uri=mqtt://127.0.0.1:$port
 
 start_broker() {
