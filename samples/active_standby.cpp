@@ -1,8 +1,8 @@
 // Active and standby: two programs want the same role. Both ask for the lock `LockName`; the one
 // that holds it writes `ProtectedKey` with the lock's fencing token. When the active one falls
-// silent its lease ends, the standby takes over, and a late write of the old one is refused. Where
-// no tokens are compared (memcached) the role changes hands all the same, and the sample says what
-// is missing.
+// silent its lease ends, the standby takes over, and a late write of the old one is refused.
+// Servers that compare no tokens (memcached) let the role change hands too, and the sample says
+// what is missing.
 //
 // Here both are clients of one process, so that the sample runs alone.
 //
@@ -59,7 +59,7 @@ sheaf::LockGuard become_active(sheaf::Client& client, const std::string& name) {
   return guard;
 }
 
-// What A had sent before it fell silent arrives now.
+// A request that A sent before it fell silent arrives now.
 void late_write_is_refused(sheaf::Client& client, const sheaf::FencingToken& old_token) {
   const auto late = client.set(protected_key(client), "pump A, late", {.fence = old_token});
   require(!late && late.error().reason == sheaf::Reason::fencing_stale,
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
 
   std::optional<sheaf::LockGuard> standby;
   std::thread waiting([&] { standby = become_active(second, "pump B"); });
-  first.reset();  // A is gone without a word; its lock lives on until its lease ends
+  first.reset();  // A is gone without a word; its lock lasts until its lease ends
   require(!active.held(), "A knows that it is not active any more");
   waiting.join();
   require(standby->held(), "B is active");

@@ -1,5 +1,5 @@
-// Error handling: what each outcome means, and a policy of one's own on top of it. The library
-// repeats nothing by itself; its errors say when repeating is safe.
+// Error handling: what each outcome means, and a policy of the program on top of it. The library
+// repeats nothing on its own; its errors say when repeating is safe.
 //
 // error_handling [URI]   default embedded://3
 
@@ -48,7 +48,7 @@ T or_throw(sheaf::Result<T> result) {
   return std::move(*result);
 }
 
-// Repeats what is safe to repeat, within a deadline of its own.
+// Repeats what is safe to repeat, within its own deadline.
 template <class Call>
 auto with_retries(Call call, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   const auto dead = client->set("error_handling/a", "v", no_life);
   as_promised &= !dead && print_error("No time to live:", dead.error(), Advice::fix_the_call);
 
-  // Nothing listens on the discard port: not sent, so repeating is safe and here in vain.
+  // Nothing listens on the discard port: not sent, so repeating is safe, though useless here.
   auto nobody = sheaf::Client::open("mqtt://127.0.0.1:9?timeout=200ms");
   if (!nobody) return std::fprintf(stderr, "%s\n", nobody.error().message().c_str()), 2;
   const auto lost = with_retries([&] { return nobody->get("k"); }, 300ms);

@@ -2,9 +2,9 @@
 // what its successor wrote, because the store compares fencing tokens.
 //
 // The token of a tenure is the version of the SET that took the lock. It counts only at the node
-// that issued it, so lock and protected key share a {tag}, which alone decides where they live.
+// that issued it, so lock and protected key share a {tag}, which alone decides where they are.
 //
-// fenced_writes [URI]   default embedded://3; ends with 2 where no tokens are compared (memcached)
+// fenced_writes [URI]   default embedded://3; ends with 2 if servers compare no tokens (memcached)
 
 #include <chrono>
 #include <cstdio>
@@ -24,7 +24,7 @@ void require(bool holds, const std::string& what) {
   std::exit(1);
 }
 
-// Takes the lock if nobody holds it; the token of the tenure.
+// Takes the lock if it is free; returns the token of the tenure.
 sheaf::FencingToken take_lock(sheaf::Client& client, const std::string& holder) {
   sheaf::SetOptions options;
   options.condition = sheaf::SetCondition::if_absent;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   const auto first = take_lock(*client, "writer 1");
   require(write(*client, "recipe of writer 1", first).has_value(), "a write under the lock");
 
-  // Writer 1 is paused for so long that its lock runs out (here: is removed) and writer 2 takes it.
+  // Writer 1 is paused until its lock expires (here: is removed) and writer 2 takes it.
   sheaf::RemoveOptions if_mine;
   if_mine.if_value = "writer 1";
   const auto released = client->remove(lock_name, if_mine);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   const auto second = take_lock(*client, "writer 2");
   require(write(*client, "recipe of writer 2", second).has_value(), "a write under the lock");
 
-  // Writer 1 wakes up and writes what it had in mind; somebody else writes without any token.
+  // Writer 1 wakes up and writes its value; another program writes without any token.
   expect_refused(write(*client, "stale recipe", first), sheaf::Reason::fencing_stale,
                  "writer 1's old token");
   expect_refused(client->set(recipe_key, "unprotected"), sheaf::Reason::fencing_required,

@@ -1,4 +1,4 @@
-// A cache in one call: a key that is absent is computed once, however many ask for it at the same
+// A cache in one call: an absent key is computed once, however many callers ask for it at the same
 // time, in this process and in others.
 //
 // usage: get_or_compute [URI]    embedded://3 if none is given

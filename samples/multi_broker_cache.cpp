@@ -1,6 +1,6 @@
-// A read-through cache over several brokers or memcached servers: a slow source is asked once for
-// each key, everybody else gets the cached value until its time to live is over. When a node is
-// down the cache steps aside.
+// A read-through cache over several brokers or memcached servers: a slow source is read once for
+// each key, and all other readers get the cached value until its time to live is over. When a node
+// is down the program reads the source.
 //
 // multi_broker_cache [URI]   default embedded://3
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What is slow: a database, a PLC, a web service.
+// The slow source: a database, a PLC, a web service.
 struct Source {
   int asked = 0;
   std::string load(const std::string& key) {
@@ -42,8 +42,8 @@ class Cache {
   void store(const std::string& key, const std::string& value) {
     sheaf::SetOptions options;
     options.ttl = 10min;
-    // Two programs may load the same key at once; both then store the same value. Where values are
-    // not compared, the second finds the first one's value there, which is as good.
+    // Two programs may load the same key at once; both then store the same value. If the endpoint
+    // does not compare values, the second finds the first one's value, which is just as good.
     options.condition = client_.supports(sheaf::Feature::if_absent_or_equal)
                             ? sheaf::SetCondition::if_absent_or_equal
                             : sheaf::SetCondition::if_absent;

@@ -1,6 +1,6 @@
 // The main job in one program: a cache over several brokers, hundreds of keys in one parallel
 // batch, a conditional write, a lock with a fencing token, a shared list, a watch, and a broker
-// that stops answering while the others go on.
+// that stops answering while the others continue.
 //
 // quickstart [URI] [--pids P1,P2,...]
 //   URI     the brokers, default embedded://3 (three stores inside this process)
@@ -36,7 +36,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A promise of the library that does not hold ends the program.
+// Ends the program if the library breaks a promise.
 void require(bool holds, const std::string& promise) {
   if (holds) return;
   std::fprintf(stderr, "quickstart: not as promised: %s\n", promise.c_str());
@@ -113,8 +113,8 @@ void read_in_one_batch(sheaf::Client& client, const std::vector<std::string>& ke
       key_count, batch, single, single * 1000 / static_cast<double>(key_count));
 }
 
-// 3. Of two writers with if_absent one wins, and the other's result says so; a value with a short
-// time to live ends by itself.
+// 3. If two writers use if_absent, one wins, and the other's result says so. A value with a short
+// time to live expires.
 void write_conditionally(sheaf::Client& client) {
   require(client.remove("shift/leader").has_value(), "a remove");
   sheaf::SetOptions once;
@@ -137,7 +137,7 @@ void write_conditionally(sheaf::Client& client) {
   std::printf("   Its 50 ms are over: absent again.\n");
 }
 
-// 4. One counter, four writers: the lock lets one in, and its token keeps out whoever is too late.
+// 4. One counter, four writers: the lock admits one, and its token keeps out a late writer.
 void count_under_a_lock(sheaf::Client& client) {
   constexpr int writer_count = 4;
   constexpr int round_count = 10;
@@ -204,7 +204,7 @@ void share_a_list(sheaf::Client& client) {
   std::printf(".\n");
 }
 
-// 6. A watcher hears of every change, and first of what is there.
+// 6. A watch reports the current value first, then every change.
 void watch_a_key(sheaf::Client& client) {
   require(client.set("shift/state", "early").has_value(), "a set");
   auto watch = client.watch("shift/state");
@@ -236,7 +236,7 @@ class Paused {
   pid_t pid_;
 };
 
-// 7. A broker that stops answering fails its own keys, and nobody else's.
+// 7. A broker that stops answering fails its own keys, and no others.
 void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, pid_t pid) {
   const std::string node = client.config().nodes.front().identity();
   const auto lives_there = [&](const auto& key) { return client.locate(key).value().node == node; };

@@ -1,6 +1,6 @@
-// What a stale value looks like with failover=rehash, and what helps. A node leaves with what it
-// remembers, its keys are written elsewhere meanwhile, and when it is back it answers with what it
-// had: the old values. Here a server is stopped for that; a network that is cut does the same.
+// What a stale value looks like with failover=rehash, and what helps. A node goes away with its
+// memory, its keys are written elsewhere in the meantime, and when it is back it answers with its
+// old values. Here a server is stopped for that; a network that is cut does the same.
 //
 // stale_after_return [SHEAF]   the program that starts the servers; default `sheaf`, on the PATH
 //
@@ -31,7 +31,7 @@ T must(sheaf::Result<T> result) {
   std::exit(1);
 }
 
-// Three memcached servers of our own, as a child process that ends with us.
+// Three memcached servers in a child process, which ends with this one.
 class Servers {
  public:
   explicit Servers(const char* program) {
@@ -93,7 +93,7 @@ std::string print_value(sheaf::Client& client, const std::string& key, const cha
   return value;
 }
 
-// The text in braces places a key: these four live on one node.
+// The text in braces places a key: these four are on one node.
 constexpr const char* plain_key = "{line4}/plain";
 constexpr const char* brief_key = "{line4}/brief";
 constexpr const char* removed_key = "{line4}/removed";
@@ -135,11 +135,11 @@ int main(int argc, char** argv) {
   std::printf("what helps:\n");
   const bool expired =
       print_value(client, brief_key, "a time to live bounds the age of what is read") == "-";
-  // Whoever wrote during the outage removes those keys at the return; until then they are stale.
+  // A program that wrote them during the outage removes them now; until then they are stale.
   must(client.remove(removed_key));
   const bool gone =
       print_value(client, removed_key, "removed at the return: will be computed anew") == "-";
-  // The source says which version is wanted; a reader takes no older one.
+  // The source says which version is wanted; a reader accepts no older one.
   const bool outdated =
       print_value(client, checked_key, "version 1, and the source is at 2: not used") == "1 old";
   return stale && expired && gone && outdated ? 0 : 1;

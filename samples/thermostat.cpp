@@ -4,7 +4,7 @@
 // thermostat follow URI        prints every change until it is ended
 // thermostat [URI]             both in one process, a few changes; default embedded://3
 //
-// Ends with 2 where servers do not report changes (memcached): only `set` works there.
+// Ends with 2 if the servers do not report changes (memcached): only `set` works there.
 
 #include <chrono>
 #include <cstdio>
@@ -57,7 +57,7 @@ bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
   return false;
 }
 
-// Ends the program where a key cannot be watched.
+// Ends the program if keys cannot be watched.
 void require_watches(const std::string& uri) {
   if (must(sheaf::Client::open(uri)).supports(sheaf::Feature::watch)) return;
   std::fprintf(stderr,

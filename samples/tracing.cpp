@@ -1,6 +1,6 @@
 // A bridge to OpenTelemetry: every request becomes a span below the span that was current where the
 // call was made. The spans are written as lines of OTLP in JSON, which a collector reads from a
-// file (its receiver `otlpjsonfile`); with an SDK, start and end a span of its own in their place.
+// file (its receiver `otlpjsonfile`). With an SDK, start and end one of its spans instead.
 //
 // usage: tracing [URI]    embedded://3 if none is given
 
@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::system_clock;
 
-// Hexadecimal digits of an identifier that nobody else has.
+// The hexadecimal digits of a unique identifier.
 std::string make_id(int words) {
   static std::random_device random;
   std::string id;
@@ -35,7 +35,7 @@ std::string nanoseconds(Clock::time_point time) {
   return std::to_string(std::chrono::duration_cast<nanoseconds>(time.time_since_epoch()).count());
 }
 
-// What is current on a thread: the trace, and the span in it.
+// The current trace of a thread, and the span in it.
 struct Span {
   std::string trace = make_id(4);
   std::string id = make_id(2);

@@ -1,8 +1,8 @@
 // A work list that several processes share (here: several clients): planners push jobs, workers
-// take them, and every job is done once, whoever is slow.
+// take them, and every job is done once, however slow a worker is.
 //
-// List::remove gives an item to exactly one of all that ask for it, and in what order the jobs were
-// pushed they are taken.
+// List::remove gives an item to exactly one caller, and jobs are taken in the order in which they
+// were pushed.
 //
 // work_list [URI]   default embedded://3?name=work
 
