@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "client/lock/fenced_plan.h"
 #include "tests/client/lock/lock_fixtures.h"
 
@@ -265,7 +267,7 @@ TEST_F(PatientPlanTest, PollsWatchesAndEndsWithTheWait) {
   it.wants();
   it.answer(Status::not_stored);
   EXPECT_EQ(plan.watched_key(), "lock");
-  EXPECT_EQ(it.wait(), 1000s + LockPlan::first_poll);
+  EXPECT_EQ(it.wait(), 1000s + test::latency + LockPlan::first_poll);
   int polls = 0;
   while (!plan.settled()) {
     it.wants();
@@ -383,7 +385,7 @@ TEST_F(FencedTest, AReadEndsByItsDeadlineHoweverOftenTheValueChanges) {
   read.start(start);
   while (!read.done()) {
     it.wants();
-    it.at(it.now().mono + 100ms);
+    it.at(std::min(it.now().mono + 100ms, wanted.deadline));
     it.answer(Status::done, "1", "v");
     if (read.done()) break;
     it.wants();
