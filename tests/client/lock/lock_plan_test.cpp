@@ -159,6 +159,23 @@ TEST_F(LockPlanTest, AGrantWithoutAUsableVersionIsNoLock) {
   EXPECT_EQ(it.wants().operation.verb, Verb::remove);
 }
 
+// The store counts its lease from no moment before the request; from which one nobody knows.
+TEST_F(LockPlanTest, ALeaseCountsFromTheRequestHoweverLateTheAnswerComes) {
+  it.wants();
+  it.at(1000s + 400ms);
+  it.answer(Status::done, "1:0:s");
+  ASSERT_TRUE(plan.acquired());
+  EXPECT_EQ(plan.tenure()->until, 1000s + 10s - 150ms);
+  for (int renewals = 0; renewals < 3; ++renewals) {
+    const Deadline sent = it.wait();
+    it.wants();
+    it.at(sent + 400ms);
+    it.answer(Status::done, "2:0:s");
+    EXPECT_EQ(plan.tenure()->until, sent + 10s - 150ms);
+    EXPECT_EQ(plan.poll_deadline(), sent + std::chrono::nanoseconds(10s) / 3) << "the next renewal";
+  }
+}
+
 TEST_F(LockPlanTest, ARenewalThatIsAnsweredLateIsALoss) {
   hold();
   it.wait();
