@@ -335,6 +335,22 @@ TEST_F(KeyTest, AnAuditFindsWhatNobodyAnnounced) {
   EXPECT_EQ(take(), (Lines{gap(sure, time), "set b @6:0:s"}));
 }
 
+// The node looked at the key when the read came, and the answer was on its way for long.
+TEST_F(KeyTest, AChangeThatWasLostWhileAnAnswerWasOnItsWayIsInTheGap) {
+  settle();
+  time = key.poll_deadline();
+  const Deadline asked = time;
+  ASSERT_EQ(send(), Request::read);
+  const Deadline changed = time + test::latency;
+  time += 400ms;
+  found("a", "5:0:s");
+  EXPECT_EQ(key.sure_at().mono, asked);
+  EXPECT_LT(key.sure_at().mono, changed);
+  time = key.poll_deadline();
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), (Lines{gap(asked, time), "set b @6:0:s"}));
+}
+
 TEST_F(KeyTest, ARefusalIsReportedAndTriedAgainUnlessItIsPermanent) {
   key.on_line_up();
   key.join(calls::WatchStart::current);
