@@ -73,6 +73,28 @@ TEST(Histogram, QuantilesAreThoseOfTheSortedDurationsWithinOnePercent) {
   }
 }
 
+// Of few durations a rank that is one too low is another duration.
+TEST(Histogram, QuantilesOfFewDurationsHaveTheirRank) {
+  const auto quantile = [](int durations, double q) {
+    Histogram histogram;
+    for (int i = 1; i <= durations; ++i) histogram.record(std::chrono::nanoseconds(i));
+    return histogram.snapshot().quantile(q);  // below 64 ns each range is one nanosecond
+  };
+  EXPECT_EQ(quantile(1, 0.0), 1ns);
+  EXPECT_EQ(quantile(1, 0.5), 1ns);
+  EXPECT_EQ(quantile(1, 1.0), 1ns);
+  EXPECT_EQ(quantile(2, 0.5), 1ns) << "half of them take no longer";
+  EXPECT_EQ(quantile(2, 0.51), 2ns);
+  EXPECT_EQ(quantile(2, 0.99), 2ns);
+  EXPECT_EQ(quantile(3, 0.5), 2ns);
+  EXPECT_EQ(quantile(3, 0.9), 3ns);
+  EXPECT_EQ(quantile(4, 0.5), 2ns);
+  EXPECT_EQ(quantile(4, 0.75), 3ns);
+  EXPECT_EQ(quantile(10, 0.0), 1ns);
+  EXPECT_EQ(quantile(10, 0.9), 9ns);
+  EXPECT_EQ(quantile(10, 0.99), 10ns);
+}
+
 TEST(Histogram, TwoAddUpToOneThatCountedAll) {
   Random random(3);
   Histogram one;

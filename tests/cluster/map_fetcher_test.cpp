@@ -486,7 +486,7 @@ TEST_F(MapFetcherTest, AServerThatLeadsToAStrangerIsAskedFirst) {
     const std::string server = i % 2 == 0 ? "a:1" : "b:1";
     if (next_question() != "") give_map();
     loop.pass(2s);
-    start(i % 2 == 0 ? "7" : "107", 4ms);  // too little for another attempt
+    start(i % 2 == 0 ? "7" : "107", test::latency + 4ms);  // too little for another attempt
     moved(server, i % 2 == 0 ? 7 : 107, hosts[i]);
     loop.pass(20ms);
     EXPECT_EQ(questioned(), server) << i;

@@ -159,12 +159,16 @@ class RedirectsTest : public testing::Test {
     network.deliver(*session(server));
   }
   // A reply that is not delivered yet.
-  void write(const std::string& server, const protocol::Redirect& redirect, std::string_view text) {
+  static void write(node::FakeSession& session, const protocol::Redirect& redirect,
+                    std::string_view text) {
     protocol::Reply reply;
     reply.status = protocol::Status::refused;
     reply.text = text;
     reply.redirect = redirect;
-    session(server)->answer(reply);
+    session.answer(reply);
+  }
+  void write(const std::string& server, const protocol::Redirect& redirect, std::string_view text) {
+    write(*session(server), redirect, text);
   }
   void say(const std::string& server, const protocol::Redirect& redirect, std::string_view text) {
     write(server, redirect, text);

@@ -1,7 +1,8 @@
 #pragma once
 
 // Connections whose every step a test decides: a loop that turns when it says so, dials that
-// succeed or fail, and sessions that answer or end.
+// succeed or fail, and sessions that answer or end. A dial and an answer take test::latency where
+// the test does not let time pass itself.
 //
 // Thread rule: one thread.
 
@@ -17,6 +18,7 @@
 #include "protocol/session_factory.h"
 #include "socket/seam.h"
 #include "socket/timer_heap.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::node {
 
@@ -107,6 +109,7 @@ struct FakeSession final : protocol::Session {
     reason_.renegotiates = true;
   }
   socket::StreamSink* stream = nullptr;
+  test::AnswerTime time;
 
   std::span<std::byte> input_space() override { return {}; }
   void on_input(std::size_t, Now) override {}
@@ -117,11 +120,12 @@ struct FakeSession final : protocol::Session {
   void on_deadline(Now) override {}
   void start(Now) override {}
   std::expected<protocol::Ticket, protocol::LocalError> submit(const protocol::Operation& operation,
-                                                               Now) override {
+                                                               Now now) override {
     if (refuses) {
       return std::unexpected(
           protocol::LocalError{Outcome::unsupported, Reason::bad_argument, "no such thing"});
     }
+    time.on_request(now.mono);
     verbs.push_back(operation.verb);
     keys.emplace_back(operation.key);
     asking.push_back(operation.asking);
@@ -209,6 +213,7 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   void cut_handshake() { fail({.text = "TLS: the server ended the connection", .no_tls = true}); }
   // After the test has changed a session.
   void deliver(FakeSession& session) {
+    pass(session.time);
     session.stream->on_writable(loop_.now());
     loop_.settle();
   }
@@ -229,7 +234,12 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
 
  private:
+  void pass(const test::AnswerTime& time) {
+    const Deadline now = loop_.now().mono;
+    if (time.of_answer(now) > now) loop_.pass(time.of_answer(now) - now);
+  }
   void fail(socket::DialFailure why) {
+    pass(dials_.front()->time);
     FakeDial& dial = *dials_.front();
     dials_.erase(dials_.begin());
     dial.dial_sink.on_dial_failed(std::move(why), loop_.now());
@@ -237,6 +247,7 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
   }
   template <class Then>
   void connect(const Then& then) {
+    pass(dials_.front()->time);
     FakeDial& dial = *dials_.front();
     FakeSession& session = *std::ranges::find_if(
         sessions_, [](const FakeSession* s) { return s->stream == nullptr; })[0];
@@ -257,11 +268,13 @@ class FakeNetwork final : public socket::Dialer, public protocol::SessionFactory
              socket::StreamSink& its_stream_sink)
         : network(its_network), dial_sink(its_dial_sink), stream_sink(its_stream_sink) {
       network.dials_.push_back(this);
+      time.on_request(network.loop_.now().mono);
     }
     ~FakeDial() override { std::erase(network.dials_, this); }
     FakeNetwork& network;
     socket::DialSink& dial_sink;
     socket::StreamSink& stream_sink;
+    test::AnswerTime time;
   };
 
   FakeLoop& loop_;

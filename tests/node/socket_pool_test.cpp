@@ -126,13 +126,14 @@ TEST_F(SocketPoolTest, AKeyWaitsForItsConnectionThoughAnotherHasRoom) {
 }
 
 TEST_F(SocketPoolTest, RetiredConnectionsFinishWhatIsOnThemAndClose) {
+  const Deadline made = loop.now().mono;
   ready(2);
   ClientSocket* const busy = pool->socket_for(request());
   const std::uint64_t id = busy->id;
   submit(*busy, request());
-  pool->retire_ready(loop.now().mono - 1ms, loop.now());
+  pool->retire_ready(made - 1ms, loop.now());
   EXPECT_NE(pool->socket_for(request()), nullptr) << "they were made after that";
-  pool->retire_ready(loop.now().mono, loop.now());
+  pool->retire_ready(made, loop.now());
   loop.settle();
   EXPECT_EQ(pool->size(), 1u) << "the idle one has closed";
   EXPECT_EQ(pool->socket_for(request()), nullptr);

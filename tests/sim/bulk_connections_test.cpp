@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
+#include <vector>
 
 #include <sheaf/client.h>
 
@@ -59,18 +61,21 @@ class BulkWorld {
     std::chrono::nanoseconds took{0};
   };
   // Reads the keys of the first server while another thread waits for the second.
-  Batch batch() {
-    QuietThread other("other", [this] { static_cast<void>(client_->get(slow_key_)); });
+  Batch batch() { return batches(1).front(); }
+  // The same several times, one at once after the other.
+  std::vector<Batch> batches(int times) {
+    std::atomic<bool> over = false;
+    QuietThread other("other", [&] {
+      do {
+        static_cast<void>(client_->get(slow_key_));
+      } while (!over);
+    });
     pass(5ms);
-    const std::vector<std::string_view> names(keys_.begin(), keys_.end());
-    Batch batch;
-    const Deadline before = stack_.world.now().mono;
-    for (const auto& [key, got] : client_->get_many(names)) {
-      if (got && got->has_value() && (*got)->data == key) ++batch.found;
-    }
-    batch.took = stack_.world.now().mono - before;
+    std::vector<Batch> all;
+    for (int i = 0; i < times; ++i) all.push_back(read());
+    over = true;
     other.join();
-    return batch;
+    return all;
   }
   void until(NodeHealth health) {
     while (client_->stats()[0].health != health) {
@@ -82,6 +87,17 @@ class BulkWorld {
   SimWorld& world() { return stack_.world; }
 
  private:
+  Batch read() {
+    const std::vector<std::string_view> names(keys_.begin(), keys_.end());
+    Batch batch;
+    const Deadline before = stack_.world.now().mono;
+    for (const auto& [key, got] : client_->get_many(names)) {
+      if (got && got->has_value() && (*got)->data == key) ++batch.found;
+    }
+    batch.took = stack_.world.now().mono - before;
+    return batch;
+  }
+
   Stack stack_;
   std::vector<std::string> keys_;
   std::string slow_key_;
@@ -105,6 +121,18 @@ TEST(BulkConnections, ABatchAfterAnIdleCloseGoesOnTheClientsOwnConnection) {
     check(world.server().connections() == 1, "the bulk connection was not closed");
     world.server().full = true;
     check(world.batch().found == 8, "the batch went on a connection that is closed");
+  });
+}
+
+// Whether the node is down is for the client's own connection to find out. The one that gave no
+// answer may be used no more before anybody has noticed that it ended.
+TEST(BulkConnections, TheBatchAfterOneThatWasNotAnsweredGoesOnTheClientsOwnConnection) {
+  run(60s, [](BulkWorld& world) {
+    world.server().stop();
+    const std::uint64_t before = world.server().packets_on(0);
+    const auto batches = world.batches(2);
+    check(batches[0].found + batches[1].found == 0, "a server that stands still answered");
+    check(world.server().packets_on(0) > before, "the client's own connection was not used");
   });
 }
 

@@ -134,6 +134,25 @@ TEST_F(GetAnswersTest, WhatFitsIntoEntriesOfOldNeedsNoMemory) {
   }
 }
 
+TEST_F(GetAnswersTest, AnEmptyValueIsAValueAndNotAbsent) {
+  for (const std::string_view version : {"", "7"}) {
+    for (const bool made : {false, true}) {
+      GetAnswers answers(*plan);
+      if (made) answers.make_entries();
+      for (std::uint32_t place = 0; place < names.size(); ++place) {
+        protocol::Reply reply;
+        reply.version = version;
+        answers.answer(place, reply);
+      }
+      for (const auto& [key, got] : answers.take()) {
+        ASSERT_TRUE(got && got->has_value()) << key;
+        EXPECT_EQ((*got)->data, "");
+        EXPECT_EQ((*got)->version.text, version);
+      }
+    }
+  }
+}
+
 TEST_F(GetAnswersTest, AKeyInDoubtIsNotKnownUntilItsOwnAnswer) {
   GetAnswers answers(*plan);
   for (std::uint32_t place = 0; place < names.size(); ++place) {

@@ -1,4 +1,5 @@
-// Transcripts of ClaimPlan and SettlePlan: their commands, the answers and the results.
+// Transcripts of ClaimPlan and SettlePlan: their commands, the answers and the results. Answers
+// take test::latency where the test does not let time pass itself.
 
 #include "client/compute/compute_plan.h"
 
@@ -7,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+
+#include "tests/support/latency.h"
 
 namespace sheaf::client::compute {
 namespace {
@@ -28,11 +31,10 @@ Terms terms(bool leases) {
   return all;
 }
 
-socket::Completion answer(Status status, Deadline at = 0ms) {
+socket::Completion answer(Status status) {
   socket::Completion completion;
   completion.answered = true;
   completion.reply.status = status;
-  completion.now.mono = at;
   return completion;
 }
 
@@ -44,8 +46,8 @@ socket::Completion value(std::string_view data) {
   return completion;
 }
 
-socket::Completion lease(Lease lease, Deadline at = 0ms) {
-  socket::Completion completion = answer(Status::absent, at);
+socket::Completion lease(Lease lease) {
+  socket::Completion completion = answer(Status::absent);
   completion.reply.lease = lease;
   completion.reply.version = "9";
   return completion;
@@ -73,9 +75,14 @@ class Claims : public testing::Test {
     EXPECT_FALSE(command.at_owner);   // a stand-in keeps value and guard together
     calls::Command more;
     EXPECT_FALSE(plan->poll_command(more));
+    time.on_request(now);
     return command.operation;
   }
-  void complete(const socket::Completion& completion) { plan->on_answer(0, completion); }
+  void complete(socket::Completion completion) {
+    now = time.of_answer(now);
+    completion.now.mono = now;
+    plan->on_answer(0, completion);
+  }
   void expect_value(std::string_view data) {
     ASSERT_TRUE(plan->done());
     const Claim claim = plan->take_out().value();
@@ -86,6 +93,8 @@ class Claims : public testing::Test {
     EXPECT_EQ(claim.value->flags, 3u);
   }
   std::optional<ClaimPlan> plan;
+  Deadline now{0};
+  test::AnswerTime time;
 };
 
 TEST_F(Claims, WhoWinsTheLeaseComputes) {
@@ -132,11 +141,10 @@ TEST_F(Claims, AStaleValueIsComputedAnewByWhoWins) {
 
 TEST_F(Claims, WhileAnotherComputesItIsAskedAgainAfterPausesThatGrow) {
   begin(true);
-  Deadline now = 0ms;
   Deadline last{0};
   for (int i = 0; i < 12; ++i) {
     EXPECT_EQ(command().verb, Verb::lease);
-    complete(lease(Lease::taken, now));
+    complete(lease(Lease::taken));
     ASSERT_FALSE(plan->done());
     const Deadline wake = plan->poll_deadline();
     last = wake - now;
@@ -157,7 +165,8 @@ TEST_F(Claims, WhileAnotherComputesItIsAskedAgainAfterPausesThatGrow) {
 TEST_F(Claims, WaitingEndsAtTheDeadline) {
   begin(true);
   command();
-  complete(lease(Lease::taken, 2999ms));
+  now = 2999ms;
+  complete(lease(Lease::taken));
   EXPECT_EQ(plan->poll_deadline(), 3s);
   plan->on_deadline({3s, {}});
   ASSERT_TRUE(plan->done());

@@ -42,6 +42,7 @@ class Model {
     EXPECT_EQ(plan.head.revision, head.revision + 1);
     sweep();
     head = plan.head;
+    expect_no_leftovers();
     EXPECT_EQ(parse_head(encode_head(head)).value(), head);
     return plan.results;
   }
@@ -55,6 +56,19 @@ class Model {
         EXPECT_EQ(segments.erase(each.id), 1u);
       }
     }
+  }
+
+  // Whatever the store holds, the list has or its garbage names.
+  void expect_no_leftovers() const {
+    std::size_t segments_named = head.segments.size();
+    std::size_t items_named = head.length();
+    for (const Garbage& each : head.garbage) {
+      if (each.kind == Garbage::Kind::item) ++items_named;
+      if (each.kind == Garbage::Kind::tree) items_named += segments.at(each.id).size();
+      if (each.kind != Garbage::Kind::item) ++segments_named;
+    }
+    EXPECT_EQ(segments.size(), segments_named);
+    EXPECT_EQ(items.size(), items_named);
   }
 
   std::vector<std::string> read() const {
@@ -281,15 +295,21 @@ TEST(ListEdit, WhatIsMissingIsTakenOutByItsId) {
   ASSERT_EQ(model.head.tail.size(), 2u);
   const Id first = model.head.segments[0].id;
   const Id item = model.segments.at(first)[1];
+  model.items.erase(item);
   const EditResult one = model.apply({drop(first, {item, 999})})[0];
   EXPECT_TRUE(one.found);
   EXPECT_EQ(one.dropped, 1u);
   EXPECT_EQ(one.length, 7u);
   EXPECT_EQ(model.read(), (Vector{"a", "c", "d", "e", "f", "g", "h"}));
   EXPECT_FALSE(model.apply({drop(first, {item})})[0].found) << "the segment has another id now";
-  EXPECT_EQ(model.apply({drop(0, {model.head.tail[0]})})[0].dropped, 1u);
+  const Id in_tail = model.head.tail[0];
+  model.items.erase(in_tail);
+  EXPECT_EQ(model.apply({drop(0, {in_tail})})[0].dropped, 1u);
   EXPECT_EQ(model.read(), (Vector{"a", "c", "d", "e", "f", "h"}));
-  EXPECT_EQ(model.apply({drop(model.head.segments[0].id, {})})[0].dropped, 3u);
+  const Id whole = model.head.segments[0].id;
+  for (const Id id : model.segments.at(whole)) model.items.erase(id);
+  model.segments.erase(whole);
+  EXPECT_EQ(model.apply({drop(whole, {})})[0].dropped, 3u);
   EXPECT_EQ(model.read(), (Vector{"e", "f", "h"}));
   EXPECT_FALSE(model.apply({drop(0, {12'345})})[0].found);
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 // Wire: the store at the other end of a list's register, writer or reader, played by a test: it
-// takes the commands and answers each as the test says.
+// takes the commands and answers each as the test says, after test::latency if the test does not
+// let time pass itself.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "client/calls/procedure.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::client::list {
 
@@ -26,6 +28,7 @@ class Wire {
     EXPECT_EQ(command.operation.key, key);
     EXPECT_EQ(command.route, "jobs");
     EXPECT_TRUE(command.at_owner);
+    time_.on_request(now.mono);
     return command;
   }
   void wants_nothing() {
@@ -41,15 +44,13 @@ class Wire {
     completion.reply.version = version;
     completion.reply.value = value;
     completion.connection = other.value_or(connection);
-    completion.now = now;
-    subject_.on_answer(command.id, completion);
+    end(command, completion);
   }
   void fail(const calls::Command& command, Outcome outcome, Reason reason) {
     socket::Completion completion;
     completion.outcome = outcome;
     completion.reason = reason;
-    completion.now = now;
-    subject_.on_answer(command.id, completion);
+    end(command, completion);
   }
   // Time goes on to what the subject waits for.
   void wait() {
@@ -61,8 +62,15 @@ class Wire {
   Now now{std::chrono::seconds(1'000), std::chrono::milliseconds(0)};
 
  private:
+  void end(const calls::Command& command, socket::Completion& completion) {
+    now.mono = time_.of_answer(now.mono);
+    completion.now = now;
+    subject_.on_answer(command.id, completion);
+  }
+
   Subject& subject_;
   std::deque<calls::Command> commands_;
+  test::AnswerTime time_;
 };
 
 }  // namespace sheaf::client::list

@@ -1,10 +1,12 @@
 #pragma once
 
-// Carries out a procedure by hand, answer by answer, for tests of pure plans.
+// Carries out a procedure by hand, answer by answer, for tests of pure plans. Answers take
+// test::latency where the test does not say when they come.
 
 #include <gtest/gtest.h>
 
 #include "client/calls/procedure.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::test {
 
@@ -17,6 +19,7 @@ class Transcript {
   // The next command; fails the test if there is none.
   const client::calls::Command& wants() {
     EXPECT_TRUE(plan_.poll_command(command_)) << "wants nothing";
+    time_.on_request(now_.mono);
     return command_;
   }
   bool wants_nothing() { return !plan_.poll_command(command_); }
@@ -31,15 +34,13 @@ class Transcript {
     done.reply.value = value;
     done.connection = connection;
     done.node = "n1:1";
-    done.now = now_;
-    plan_.on_answer(command_.id, done);
+    end(done);
   }
   void fail(Outcome outcome, Reason reason = Reason::timed_out) {
     socket::Completion done;
     done.outcome = outcome;
     done.reason = reason;
-    done.now = now_;
-    plan_.on_answer(command_.id, done);
+    end(done);
   }
   // Time goes on to what the plan waits for.
   Deadline wait() {
@@ -51,9 +52,16 @@ class Transcript {
   std::uint64_t connection = 7;  // that carries the answers
 
  private:
+  void end(socket::Completion& done) {
+    at(time_.of_answer(now_.mono));
+    done.now = now_;
+    plan_.on_answer(command_.id, done);
+  }
+
   Plan& plan_;
   client::calls::Command command_;
   Now now_{std::chrono::seconds(1000), std::chrono::milliseconds(0)};
+  AnswerTime time_;
 };
 
 }  // namespace sheaf::test

@@ -1,10 +1,12 @@
-// WatchKey by transcript: what it sends and reports, answer by answer.
+// WatchKey by transcript: what it sends and reports, answer by answer. Answers take test::latency
+// where the test does not let time pass itself.
 
 #include "client/watch/watch_key.h"
 
 #include <gtest/gtest.h>
 
 #include "protocol/statestore/clock.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::client::watch {
 namespace {
@@ -22,8 +24,7 @@ class KeyTest : public testing::Test {
       if (update.value) line += " " + std::string(*update.value);
       if (!update.version.empty()) line += " @" + std::string(update.version);
       if (update.kind == WatchEvent::Kind::gap) {
-        line += " " + std::to_string(update.from.mono.count()) + "-" +
-                std::to_string(update.until.mono.count());
+        line = gap(update.from.mono, update.until.mono);
       }
       if (audience == WatchKey::Audience::waiting && update.kind != WatchEvent::Kind::current) {
         line += " (waiting)";
@@ -31,18 +32,31 @@ class KeyTest : public testing::Test {
       reported.push_back(line);
     }
   }
-  Now now() const { return {Deadline(time), {}}; }
+  static std::string gap(Deadline from, Deadline until) {
+    return "gap " + std::to_string(from / 1ms) + "-" + std::to_string(until / 1ms);
+  }
+  Now now() const { return {time, {}}; }
   Request send() {
     const Request next = key.next_request(now());
     key.sent(now());
+    answers.on_request(time);
     return next;
+  }
+  // The moment of the answer to what was sent.
+  Now answered() {
+    time = answers.of_answer(time);
+    return now();
   }
   void watching() {
     ASSERT_EQ(send(), Request::watch);
-    report(key.on_watching(now()));
+    report(key.on_watching(answered()));
+  }
+  void watching_at(Deadline answer) {
+    time = answer - test::latency;
+    watching();
   }
   void found(std::optional<std::string_view> value, std::string_view version = {}) {
-    report(key.on_read(value, version, now()));
+    report(key.on_read(value, version, answered()));
   }
   void reads(std::optional<std::string_view> value, std::string_view version = {}) {
     ASSERT_EQ(send(), Request::read);
@@ -64,17 +78,17 @@ class KeyTest : public testing::Test {
     reported.clear();
   }
   // The line goes at `from`, comes back and is registered again at `until`.
-  void blind(int from, int until) {
+  void blind(Deadline from, Deadline until) {
     time = from;
     key.on_line_down(now());
     key.on_line_up();
-    time = until;
-    watching();
+    watching_at(until);
   }
   std::vector<std::string> take() { return std::exchange(reported, {}); }
   using Lines = std::vector<std::string>;
 
-  int time = 1;
+  Deadline time = 1ms;
+  test::AnswerTime answers;
   WatchKey key{{.compare = protocol::statestore::compare_versions}};
   std::vector<std::string> reported;
 };
@@ -152,13 +166,14 @@ TEST_F(KeyTest, ANotificationThatOvertakesAReadIsNotUndoneByIt) {
 
 TEST_F(KeyTest, AbsentWhileASetWasHeardIsReadAgain) {
   settle();
+  const Deadline sure = time - test::latency;  // when the read of what is known was sent
   key.join(calls::WatchStart::current);
   ASSERT_EQ(send(), Request::read);
   set("b", "6:0:s");
   found(std::nullopt);
   EXPECT_EQ(take(), Lines{"set b @6:0:s"});
   reads(std::nullopt);  // nothing was heard meanwhile: that is the truth, and nobody said so
-  EXPECT_EQ(take(), (Lines{"gap 1-1", "deleted", "current"}));
+  EXPECT_EQ(take(), (Lines{gap(sure, time), "deleted", "current"}));
 }
 
 TEST_F(KeyTest, AValueWhileADeletionWasHeardIsOfThePast) {
@@ -183,40 +198,39 @@ TEST_F(KeyTest, WhoJoinsDuringAReadWaitsForTheNext) {
 
 TEST_F(KeyTest, AfterAGapWhatWasMissedFollows) {
   settle();
-  blind(10, 20);
+  blind(10ms, 20ms);
   EXPECT_EQ(take(), Lines{"gap 10-20"});
   reads("c", "9:0:s");
   EXPECT_EQ(take(), Lines{"set c @9:0:s"});
-  blind(30, 40);
+  blind(30ms, 40ms);
   reads("c", "9:0:s");
   EXPECT_EQ(take(), Lines{"gap 30-40"});
-  blind(50, 60);
+  blind(50ms, 60ms);
   reads(std::nullopt);
   EXPECT_EQ(take(), (Lines{"gap 50-60", "deleted"}));
 }
 
 TEST_F(KeyTest, AGapLastsUntilARegistrationSucceeds) {
   settle();
-  time = 10;
+  time = 10ms;
   key.on_line_down(now());
   key.on_line_up();
   ASSERT_EQ(send(), Request::watch);
   key.on_lost();
-  time = 30;
+  time = 30ms;
   key.on_line_down(now());  // a proof that does not matter: nothing was registered
   key.on_line_up();
-  time = 50;
-  watching();
+  watching_at(50ms);
   EXPECT_EQ(take(), Lines{"gap 10-50"});
 }
 
 TEST_F(KeyTest, ANotificationEndsTheGapBeforeTheAnswerDoes) {
   settle();
-  time = 10;
+  time = 10ms;
   key.on_line_down(now());
   key.on_line_up();
   ASSERT_EQ(send(), Request::watch);
-  time = 12;
+  time = 12ms;
   set("c", "9:0:s");
   report(key.on_watching(now()));
   reads("c", "9:0:s");
@@ -226,18 +240,17 @@ TEST_F(KeyTest, ANotificationEndsTheGapBeforeTheAnswerDoes) {
 // The notification shows that the node has registered the key, though its answer never comes.
 TEST_F(KeyTest, ARegistrationThatWasCutOffAfterItsFirstNotificationLeavesAGap) {
   settle();
-  time = 10;
+  time = 10ms;
   key.on_line_down(now());
   key.on_line_up();
   ASSERT_EQ(send(), Request::watch);
-  time = 12;
+  time = 12ms;
   set("c", "9:0:s");
-  time = 13;
+  time = 13ms;
   key.on_lost();
   key.on_line_down(now());
   key.on_line_up();
-  time = 20;
-  watching();
+  watching_at(20ms);
   reads("d", "11:0:s");
   EXPECT_EQ(take(), (Lines{"gap 10-12", "set c @9:0:s", "gap 13-20", "set d @11:0:s"}));
 }
@@ -245,7 +258,7 @@ TEST_F(KeyTest, ARegistrationThatWasCutOffAfterItsFirstNotificationLeavesAGap) {
 // The store lost its memory and its clock went back: what it says now holds.
 TEST_F(KeyTest, AfterAGapAnOlderVersionIsBelieved) {
   settle();
-  blind(10, 20);
+  blind(10ms, 20ms);
   set("b", "2:0:s");  // older than all that is known, before the first read
   reads("b", "2:0:s");
   set("c", "3:0:s");
@@ -254,7 +267,7 @@ TEST_F(KeyTest, AfterAGapAnOlderVersionIsBelieved) {
 
 TEST_F(KeyTest, AnOlderNotificationDuringTheFirstReadAfterAGapIsLookedInto) {
   settle();
-  blind(10, 20);
+  blind(10ms, 20ms);
   ASSERT_EQ(send(), Request::read);
   set("c", "3:0:s");  // its place is not known yet
   found("b", "2:0:s");
@@ -315,14 +328,27 @@ TEST_F(KeyTest, ValuesWithoutVersionsAreComparedAsBytes) {
 
 TEST_F(KeyTest, AnAuditFindsWhatNobodyAnnounced) {
   settle();
-  const Deadline due = key.poll_deadline();
-  EXPECT_EQ(due, Deadline(1) + 60s);
-  time = static_cast<int>(1);
-  const Now later{due, {}};
-  ASSERT_EQ(key.next_request(later), Request::read);
-  key.sent(later);
-  report(key.on_read("b", "6:0:s", later));
-  EXPECT_EQ(take(), (Lines{"gap 1-60000000001", "set b @6:0:s"}));
+  const Deadline sure = time - test::latency;  // when the read of what is known was sent
+  EXPECT_EQ(key.poll_deadline(), time + 60s);
+  time = key.poll_deadline();
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), (Lines{gap(sure, time), "set b @6:0:s"}));
+}
+
+// The node looked at the key when the read came, and the answer was on its way for long.
+TEST_F(KeyTest, AChangeThatWasLostWhileAnAnswerWasOnItsWayIsInTheGap) {
+  settle();
+  time = key.poll_deadline();
+  const Deadline asked = time;
+  ASSERT_EQ(send(), Request::read);
+  const Deadline changed = time + test::latency;
+  time += 400ms;
+  found("a", "5:0:s");
+  EXPECT_EQ(key.sure_at().mono, asked);
+  EXPECT_LT(key.sure_at().mono, changed);
+  time = key.poll_deadline();
+  reads("b", "6:0:s");
+  EXPECT_EQ(take(), (Lines{gap(asked, time), "set b @6:0:s"}));
 }
 
 TEST_F(KeyTest, ARefusalIsReportedAndTriedAgainUnlessItIsPermanent) {
@@ -331,10 +357,10 @@ TEST_F(KeyTest, ARefusalIsReportedAndTriedAgainUnlessItIsPermanent) {
   Error error;
   error.outcome = Outcome::refused;
   ASSERT_EQ(send(), Request::watch);
-  report(key.on_refused(error, false, now()));
+  report(key.on_refused(error, false, answered()));
   EXPECT_EQ(take(), Lines{"failed"});
   EXPECT_EQ(send(), Request::none);
-  EXPECT_EQ(key.poll_deadline(), Deadline(1) + 10s);
+  EXPECT_EQ(key.poll_deadline(), time + 10s);
   const Now later{key.poll_deadline(), {}};
   ASSERT_EQ(key.next_request(later), Request::watch);
   key.sent(later);
@@ -352,17 +378,17 @@ TEST_F(KeyTest, AReadThatIsRefusedIsReportedToThoseWhoWait) {
   key.join(calls::WatchStart::current);
   notified(Notified::set, std::nullopt, "6:0:s");
   ASSERT_EQ(send(), Request::read);
-  report(key.on_refused(error, false, now()));
+  report(key.on_refused(error, false, answered()));
   EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
   EXPECT_EQ(send(), Request::none);
-  EXPECT_EQ(key.poll_deadline(), Deadline(1) + 10s);
+  EXPECT_EQ(key.poll_deadline(), time + 10s);
 }
 
 TEST_F(KeyTest, WhatARefusedReadWasToFindIsNoGapWhenALaterReadFindsIt) {
   settle();
   notified(Notified::set, std::nullopt, "6:0:s");
   ASSERT_EQ(send(), Request::read);
-  report(key.on_refused(Error(), false, now()));
+  report(key.on_refused(Error(), false, answered()));
   EXPECT_EQ(take(), (Lines{"failed (waiting)", "changed"}));
   const Now later{key.poll_deadline(), {}};
   key.sent(later);
@@ -405,7 +431,7 @@ TEST_F(KeyTest, TheLastToLeaveEndsTheRegistration) {
 
 TEST_F(KeyTest, WhoeverComesAfterTheLastHasLeftHearsOfNoGap) {
   settle();
-  time = 10;
+  time = 10ms;
   key.on_line_down(now());
   key.leave();
   key.join(calls::WatchStart::current);
@@ -447,15 +473,15 @@ class PolledKeyTest : public KeyTest {
   void registered() {
     key.on_line_up();
     ASSERT_EQ(send(), Request::watch);
-    report(key.on_watching(now(), true));
+    report(key.on_watching(answered(), true));
   }
   // The next poll, and when it was due.
   Deadline polls(std::optional<std::string_view> value) {
     const Deadline due = key.poll_deadline();
     EXPECT_EQ(key.next_request({due - 1ns, {}}), Request::none);
-    EXPECT_EQ(key.next_request({due, {}}), Request::read);
-    key.sent({due, {}});
-    report(key.on_read(value, {}, {due, {}}));
+    time = due;
+    EXPECT_EQ(send(), Request::read);
+    found(value);
     return due;
   }
 };
@@ -465,9 +491,11 @@ TEST_F(PolledKeyTest, IsReadEachSecondAndADifferenceIsAChangeWithoutAGap) {
   registered();
   reads("a");
   EXPECT_EQ(take(), Lines{"current a"});
-  EXPECT_EQ(polls("a"), Deadline(1) + 1s);
+  Deadline last = time;
+  EXPECT_EQ(polls("a"), last + 1s);
   EXPECT_EQ(take(), Lines{});
-  EXPECT_EQ(polls("b"), Deadline(1) + 2s);
+  last = time;
+  EXPECT_EQ(polls("b"), last + 1s);
   polls(std::nullopt);
   EXPECT_EQ(take(), (Lines{"set b", "deleted"}));
 }
@@ -486,8 +514,9 @@ TEST_F(PolledKeyTest, ManyKeysAndLargeValuesArePolledLessOften) {
   registered();
   key.set_pace(5s);
   reads("a");
-  EXPECT_EQ(polls(std::string(200'000, 'v')), Deadline(1) + 5s);
-  EXPECT_EQ(key.poll_deadline(), Deadline(1) + 5s + 4 * 5s);
+  const Deadline last = time;
+  EXPECT_EQ(polls(std::string(200'000, 'v')), last + 5s);
+  EXPECT_EQ(key.poll_deadline(), time + 4 * 5s);
 }
 
 TEST_F(PolledKeyTest, AGapIsReportedWhenTheLineWasDown) {
@@ -495,9 +524,9 @@ TEST_F(PolledKeyTest, AGapIsReportedWhenTheLineWasDown) {
   registered();
   reads("a");
   take();
-  time = 10;
+  time = 10ms;
   key.on_line_down(now());
-  time = 20;
+  time = 20ms - test::latency;
   registered();
   reads("b");
   EXPECT_EQ(take(), (Lines{"gap 10-20", "set b"}));

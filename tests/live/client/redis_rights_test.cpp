@@ -74,6 +74,33 @@ TEST_F(RedisRights, WithoutMultiNothingIsWritten) {
   EXPECT_EQ(then->value(), 8u);
 }
 
+// By script and by transaction.
+TEST_F(RedisRights, WithAndWithoutScriptsAChangeOfAValueKeepsItsTimeToLive) {
+  for (const std::string scripts : {"+eval", "-eval"}) {
+    SCOPED_TRACE(scripts);
+    allow(scripts);
+    Client client = open();
+    const EditOptions edit{.timeout = rights_limit};
+    const auto expect_life = [&](std::string_view key, const std::string& value) {
+      EXPECT_EQ(admin.text({"GET", key}), "\"" + value + "\"");
+      const std::int64_t left = admin.ask({"PTTL", key}).root().number().value_or(0);
+      EXPECT_GT(left, 1'000'000) << key << " lives for ever, or not at all";
+    };
+    for (const char* key : {"text", "number", "low"}) {
+      const SetOptions hours{.ttl = 2h, .timeout = rights_limit};
+      ASSERT_TRUE(client.set(key, "7", hours));
+    }
+    EXPECT_TRUE(client.prepend("text", "<", edit).value());
+    expect_life("text", "<7");
+    EXPECT_TRUE(client.append("text", ">", edit).value());
+    expect_life("text", "<7>");
+    EXPECT_TRUE(client.increment("number", 3, {.timeout = rights_limit}));
+    expect_life("number", "10");
+    EXPECT_TRUE(client.decrement("low", 9, {.timeout = rights_limit}));
+    expect_life("low", "0");
+  }
+}
+
 TEST_F(RedisRights, WithoutOneRightOfATransactionNothingIsWrittenAndOthersGoOn) {
   for (const std::string right : {"watch", "multi", "exec", "set"}) {
     SCOPED_TRACE(right);

@@ -79,6 +79,15 @@ TEST_F(BinaryMany, WhatMakesNoSenseIsRefusedAndNothingIsWritten) {
 
 // ---- hits and misses
 
+TEST_F(BinaryMany, AnEmptyValueIsAHit) {
+  ask();
+  wire.take();
+  wire.feed(quiet_hit(3, "") + quiet_hit(5, "") + binary_no_op(6), 1);
+  expect_item(0, "");
+  expect_item(2, "");
+  expect_whole();
+}
+
 TEST_F(BinaryMany, HitsAreReportedAtOnceAndMissesByTheWhole) {
   ask();
   wire.take();

@@ -12,6 +12,7 @@
 #include "protocol/memcached/binary_session.h"
 #include "protocol/memcached/meta_session.h"
 #include "tests/protocol/take_output.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::protocol::memcached {
 
@@ -111,10 +112,14 @@ class Wire {
 
   // What the session wants to write, taken by the kernel.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
-    return take_output(session, now(), most);
+    std::string bytes = take_output(session, now(), most);
+    if (!bytes.empty()) time_.on_request(elapsed);
+    return bytes;
   }
-  // Gives bytes in reads of at most `step`; events are polled after each.
+  // Gives bytes in reads of at most `step`; events are polled after each. They come test::latency
+  // after what was written, if the test has not let time pass itself.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
+    elapsed = time_.of_answer(elapsed);
     while (!bytes.empty() && !session.closed()) {
       const std::span<std::byte> space = session.input_space();
       const std::size_t size = std::min({bytes.size(), space.size(), step});
@@ -157,12 +162,16 @@ class Wire {
   SessionType session;
   std::deque<Seen> events;
   std::string written;  // by the last ask()
+
+ private:
+  test::AnswerTime time_;
 };
 
-// A binary session that is ready; its next opaque is 3.
+// A binary session that is ready when the clock shows an hour; its next opaque is 3.
 struct BinaryWire : Wire<BinarySession> {
   explicit BinaryWire(SessionOptions options = test_options(), std::string_view version = "1.6.18")
       : Wire(std::move(options)) {
+    elapsed -= 2 * test::latency;
     session.start(now());
     take();
     feed(binary_version(1, version));
@@ -172,10 +181,11 @@ struct BinaryWire : Wire<BinarySession> {
   }
 };
 
-// A meta session that is ready; its next opaque is 2.
+// A meta session that is ready when the clock shows an hour; its next opaque is 2.
 struct MetaWire : Wire<MetaSession> {
   explicit MetaWire(SessionOptions options = test_options(), std::string_view version = "1.6.18")
       : Wire(std::move(options)) {
+    elapsed -= test::latency;
     session.start(now());
     take();
     feed("VERSION " + std::string(version) + "\r\n");

@@ -190,6 +190,30 @@ TEST_F(RespChanges, WhatNamesItsValueIsOneScript) {
   EXPECT_EQ(wire.ask(operation(Verb::prepend, "k", "v"), ":-1\r\n").status, Status::not_stored);
 }
 
+// The calls of SET in the script of a change, with what they are given.
+std::vector<std::string> sets_in_script(const Operation& change) {
+  ReadyWire redis{Server::redis};
+  redis.submit(change);
+  std::string script = redis.sent();
+  std::vector<std::string> sets;
+  constexpr std::string_view call = "redis.call('SET', KEYS[1], ";
+  for (std::size_t at = script.find(call); at != script.npos; at = script.find(call, at)) {
+    at += call.size();
+    sets.push_back(script.substr(at, script.find(") ", at) - at));
+  }
+  return sets;
+}
+
+// A SET that does not say KEEPTTL makes the key live for ever.
+TEST_F(RespChanges, AScriptThatChangesAValueInItsPlaceKeepsTheTimeToLive) {
+  using Calls = std::vector<std::string>;
+  EXPECT_EQ(sets_in_script(operation(Verb::prepend, "k", "v")), Calls{"ARGV[1] .. v, 'KEEPTTL'"});
+  EXPECT_EQ(sets_in_script(operation(Verb::append, "k", "v")), Calls{}) << "APPEND keeps it";
+  const Calls counting{"unpack(ARGV, 3)", "'0', 'KEEPTTL'"};  // a new key, and no less than 0
+  EXPECT_EQ(sets_in_script(operation(Verb::increment, "k")), counting);
+  EXPECT_EQ(sets_in_script(operation(Verb::decrement, "k")), counting);
+}
+
 TEST_F(RespChanges, CountersAreOneScript) {
   Operation more = operation(Verb::increment, "k");
   more.delta = 5;

@@ -16,6 +16,7 @@
 #include "protocol/resp/wire/reply_reader.h"
 #include "tests/protocol/resp/live_replies.h"
 #include "tests/protocol/take_output.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::protocol::resp {
 
@@ -111,11 +112,15 @@ class Wire {
 
   // What the session wants to write, taken by the kernel.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
-    return take_output(session, now(), most);
+    std::string bytes = take_output(session, now(), most);
+    if (!bytes.empty()) time_.on_request(elapsed);
+    return bytes;
   }
   std::string sent() { return commands_of(take()); }
-  // Gives bytes in reads of at most `step`; events are polled after each.
+  // Gives bytes in reads of at most `step`; events are polled after each. They come test::latency
+  // after what was written, if the test has not let time pass itself.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
+    elapsed = time_.of_answer(elapsed);
     while (!bytes.empty() && !session.closed()) {
       const std::span<std::byte> space = session.input_space();
       const std::size_t size = std::min({bytes.size(), space.size(), step});
@@ -173,6 +178,7 @@ class Wire {
   std::string written;  // by the last ask()
 
  private:
+  test::AnswerTime time_;
   const CloseReason no_end_{Reason::other, "no end, or more than that"};
 };
 

@@ -35,6 +35,22 @@ TEST_F(RespMany, AreGetsInOneFrameAndAnItemForEachKeyThatIsThere) {
   EXPECT_TRUE(wire.session.clean());
 }
 
+TEST_F(RespMany, AnEmptyValueIsThere) {
+  const Ticket ticket = wire.submit(many(keys));
+  wire.take();
+  wire.feed("$0\r\n\r\n_\r\n$-1\r\n$0\r\n\r\n");
+  for (const std::uint32_t index : {0u, 3u}) {
+    const Seen item = wire.next();
+    EXPECT_EQ(item.kind, Event::Kind::item);
+    EXPECT_EQ(item.ticket, ticket);
+    EXPECT_EQ(item.index, index);
+    EXPECT_EQ(item.status, Status::done);
+    EXPECT_EQ(item.value, "");
+  }
+  EXPECT_EQ(wire.next().kind, Event::Kind::reply);
+  EXPECT_TRUE(wire.events.empty());
+}
+
 TEST_F(RespMany, TheLastKeyMayBeThere) {
   const std::vector<std::string_view> one{"a"};
   wire.submit(many(one));

@@ -12,6 +12,7 @@
 #include "protocol/statestore/session.h"
 #include "protocol/statestore/topics.h"
 #include "tests/protocol/take_output.h"
+#include "tests/support/latency.h"
 
 namespace sheaf::protocol::statestore {
 
@@ -129,13 +130,17 @@ class Wire {
 
   // Everything the session wants to write, taken by the kernel.
   std::string take(std::size_t most = static_cast<std::size_t>(-1)) {
-    return take_output(session, now(), most);
+    std::string bytes = take_output(session, now(), most);
+    if (!bytes.empty()) time_.on_request(elapsed);
+    return bytes;
   }
   // The same as requests; other packets are looked over.
   std::vector<SeenRequest> take_requests() { return requests_in(take()); }
 
-  // Gives bytes in reads of at most `step`; events are polled after each.
+  // Gives bytes in reads of at most `step`; events are polled after each. They come test::latency
+  // after what was written, if the test has not let time pass itself.
   void feed(std::string_view bytes, std::size_t step = static_cast<std::size_t>(-1)) {
+    elapsed = time_.of_answer(elapsed);
     while (!bytes.empty() && !session.closed()) {
       const std::span<std::byte> space = session.input_space();
       const std::size_t size = std::min({bytes.size(), space.size(), step});
@@ -170,7 +175,9 @@ class Wire {
     return seen;
   }
 
+  // It is over when the clock shows what it does now.
   void handshake(const Fill& limits = {}) {
+    elapsed -= 2 * test::latency;  // of CONNACK and SUBACK
     session.start(now());
     take();
     feed(connack(mqtt5::ReasonCode::success, limits));
@@ -206,6 +213,7 @@ class Wire {
   std::deque<Seen> events;
 
  private:
+  test::AnswerTime time_;
   std::chrono::milliseconds elapsed_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(elapsed - 1h);
   }

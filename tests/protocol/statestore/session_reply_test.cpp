@@ -5,6 +5,10 @@
 namespace sheaf::protocol::statestore {
 namespace {
 
+std::string stamp(std::chrono::milliseconds wall, std::string_view node) {
+  return std::string(TimestampText({static_cast<std::uint64_t>(wall.count()), 0, node}).view());
+}
+
 using mqtt5::PropertyId;
 using mqtt5::PropertyWriter;
 using mqtt5::ReasonCode;
@@ -111,7 +115,7 @@ TEST(StoreSessionReply, ClockSkewRefusedByTheStoreResetsOurClock) {
                             "client and broker system clocks are synchronized\r\n"});
   EXPECT_EQ(seen.reason, Reason::clock_skew);
   wire.submit(get("k"));
-  EXPECT_EQ(wire.take_requests().at(0).timestamp, "001696374425000:00000:client-node");
+  EXPECT_EQ(wire.take_requests().at(0).timestamp, stamp(wire.now().wall, "client-node"));
 }
 
 TEST(StoreSessionReply, StatusDecidesWhetherThePayloadIsRead) {
@@ -141,16 +145,21 @@ TEST(StoreSessionReply, UnusableTimestampCostsTheVersionOnly) {
     EXPECT_EQ(seen.value, "x");
     return seen.version;
   };
-  const std::string good = "001696374485000:00000:StateStore";  // exactly a minute ahead
+  // Of a clock that is so far ahead when the answer comes.
+  const auto ahead_by = [&wire](std::chrono::milliseconds time) {
+    return stamp(wire.now().wall + test::latency + time, "StateStore");
+  };
   EXPECT_EQ(version("yesterday"), "");
-  EXPECT_EQ(version("001696374485001:00000:StateStore"), "");
+  EXPECT_EQ(version(ahead_by(60s + 1ms)), "");
   EXPECT_EQ(wire.session.counters().bad_timestamps, 2U);
   EXPECT_LT(wire.clock.last().wall, 1'696'374'426'000U);  // not dragged
   EXPECT_EQ(version(""), "");
   EXPECT_EQ(version("1696374425000:0:StateStore"), "1696374425000:0:StateStore");  // as received
   EXPECT_EQ(wire.session.counters().bad_timestamps, 2U);
-  EXPECT_EQ(version("001696374484000:00000:StateStore"), "001696374484000:00000:StateStore");
-  EXPECT_GE(wire.clock.last().wall, 1'696'374'484'000U);  // dragged, as it should be
+  const std::string nearly = ahead_by(59s);
+  EXPECT_EQ(version(nearly), nearly);
+  EXPECT_GE(wire.clock.last().wall, parse_timestamp(nearly)->wall);  // dragged, as it should be
+  const std::string good = ahead_by(60s);
   EXPECT_EQ(version(good), good);
 }
 

@@ -180,6 +180,18 @@ TEST(StoreSessionWatch, AVersionThatCannotBeUsedIsLeftOut) {
   EXPECT_EQ(notified(payload, "1:2:x").version, "1:2:x");  // old is fine
 }
 
+TEST(StoreSessionWatch, ARequestAfterANotificationFromAClockThatIsAheadIsLaterThanIt) {
+  constexpr std::string_view ahead = "001696374455000:00007:StateStore";  // by 30 s
+  Wire wire;
+  wire.handshake();
+  wire.feed(notification("key", "*2\r\n$6\r\nNOTIFY\r\n$6\r\nDELETE\r\n", ahead));
+  ASSERT_EQ(wire.next().version, ahead);
+  wire.submit(set("key", "value"));
+  const auto requests = wire.take_requests();
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests[0].timestamp, "001696374455000:00009:client-node") << "observed, then ticked";
+}
+
 TEST(StoreSessionWatch, NotificationsForOthersAreDroppedAndCounted) {
   Wire wire;
   wire.handshake();

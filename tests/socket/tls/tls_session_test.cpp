@@ -250,6 +250,22 @@ TEST_F(TlsSessionTest, AWildcardForAWholeTopLevelProvesNothing) {
   EXPECT_EQ(failure_of(terms), "TLS: the server's certificate is not for broker.example");
 }
 
+TEST_F(TlsSessionTest, AWildcardStandsForAWholeLabelAndNotForAPartOfOne) {
+  const std::string host = "broker.factory.example";
+  for (const std::string names : {"DNS:b*.factory.example", "DNS:*r.factory.example",
+                                  "DNS:b*r.factory.example", "DNS:broker.f*.example"}) {
+    const test::Identity shown = test::make_identity({.names = names}, &ca);
+    EXPECT_EQ(failure({.identity = &shown}, host),
+              "TLS: the server's certificate is not for " + host)
+        << names;
+  }
+  const test::Identity whole = test::make_identity({.names = "DNS:*.factory.example"}, &ca);
+  MemoryServer peer({.identity = &whole});
+  const auto session = start(trusting(ca), host);
+  talk(*session, peer);
+  EXPECT_EQ(session->state(), State::open) << session->failure();
+}
+
 TEST_F(TlsSessionTest, ACertificateThatIsMeantForClientsIsNoServers) {
   test::CertificateTerms terms;
   terms.usage = "clientAuth";

@@ -39,6 +39,15 @@ TEST(FileTime, AfterAnotherStartOfTheMachineTheWallClockTells) {
   EXPECT_EQ(again.from_file(saved), Deadline(25s));
 }
 
+TEST(FileTime, AfterAnotherStartThatIsOlderThanTheMarkTheWallClockTells) {
+  const FileTime first({}, {100s, now_of_test}, "one");
+  const Deadline saved = first.to_file(200s);                        // 50 s after the mark
+  const FileTime again(marked(), {900s, now_of_test + 80s}, "two");  // 30 s after the mark
+  EXPECT_EQ(again.from_file(saved), Deadline(920s));
+  const FileTime::Mark next = again.mark({900s, now_of_test + 80s});
+  EXPECT_EQ(next.boot, "two") << "what comes after this mark is of this start";
+}
+
 TEST(FileTime, AWallClockThatSteppedBackMakesNoLeaseLonger) {
   const FileTime first({}, {100s, now_of_test}, "one");
   const Deadline saved = first.to_file(200s);

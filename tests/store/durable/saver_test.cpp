@@ -27,10 +27,12 @@ const std::string read_only =
 // A store with a saver; it crashes when it is destroyed by crash().
 class SavedStore {
  public:
-  SavedStore(FakeDisk& disk, milliseconds interval, Now now, EngineOptions options = {})
+  SavedStore(FakeDisk& disk, milliseconds interval, Now now, EngineOptions options = {},
+             std::string_view boot = "b")
       : disk_(disk), store(options) {
     store.now = now;
-    auto started = Saver::start(std::make_unique<FakeFile>(disk), store.engine, interval, now, "b");
+    auto started =
+        Saver::start(std::make_unique<FakeFile>(disk), store.engine, interval, now, boot);
     EXPECT_TRUE(started.has_value());
     saver = std::move(*started);
   }
@@ -139,6 +141,22 @@ TEST(Saver, ALeaseGoesOnAfterTheRestartAndEndsWhenItWouldHave) {
   EXPECT_EQ(again.ask({"GET", "lock"})->payload, "$1\r\na\r\n");
   again.store.pass(1ms);
   EXPECT_EQ(again.ask({"GET", "lock"})->payload, "$-1\r\n");
+}
+
+// The machine has started anew, and its uptime is above the one in the file by now or below it.
+TEST(Saver, ALeaseGoesOnByTheWallClockAfterTheMachineWasStartedAnew) {
+  for (const Deadline uptime : {Deadline(20s), begin_of_test.mono + std::chrono::hours(3)}) {
+    FakeDisk disk;
+    {
+      SavedStore saved(disk, 0ms, begin_of_test);
+      saved.ask({"SET", "lock", "a", "NX", "PX", "60000"});
+    }
+    SavedStore again(disk, 0ms, {uptime, begin_of_test.wall + 50s}, {}, "another start");
+    again.store.pass(9'999ms);
+    EXPECT_EQ(again.ask({"GET", "lock"})->payload, "$1\r\na\r\n") << uptime.count();
+    again.store.pass(1ms);
+    EXPECT_EQ(again.ask({"GET", "lock"})->payload, "$-1\r\n") << uptime.count();
+  }
 }
 
 // Clients of a store that crashes: what they were told, in order.
