@@ -11,7 +11,8 @@
 
 #include "base/histogram.h"
 #include "base/random.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/line/load_words.h"
 #include "cli/show/bench_report.h"
 #include "cli/show/json_lines.h"
 #include "cli/system/progress.h"
@@ -40,9 +41,9 @@ nanoseconds processor_time() {
 // What all callers share.
 class Load {
  public:
-  Load(Context& context, std::string prefix)
-      : context_(context),
-        shape_(context.arguments.bench),
+  Load(Client& client, const BenchWords& shape, std::string prefix)
+      : client_(client),
+        shape_(shape),
         prefix_(std::move(prefix)),
         value_(static_cast<std::size_t>(shape_.value_size), 'x') {}
 
@@ -52,8 +53,8 @@ class Load {
     end_ = shape_.operations > 0 ? Clock::time_point::max() : start_ + shape_.time;
   }
 
-  const BenchArguments& shape() const noexcept { return shape_; }
-  Client& client() const noexcept { return context_.client; }
+  const BenchWords& shape() const noexcept { return shape_; }
+  Client& client() const noexcept { return client_; }
   const std::string& value() const noexcept { return value_; }
   std::string key(std::uint64_t number) const { return prefix_ + std::to_string(number); }
 
@@ -76,8 +77,8 @@ class Load {
   nanoseconds until(Clock::time_point end) const { return end - start_; }
 
  private:
-  Context& context_;
-  const BenchArguments& shape_;
+  Client& client_;
+  const BenchWords& shape_;
   const std::string prefix_;
   const std::string value_;
   Clock::time_point start_;
@@ -260,13 +261,11 @@ BenchResult run_load(Load& load) {
   return result;
 }
 
-}  // namespace
-
-ExitCode run_bench(Context& context) {
+ExitCode run_bench(Context& context, const BenchWords& shape) {
   Random random(entropy());
   const std::string prefix = "sheaf-bench-" + random.hex(8) + ":";
   const Interrupts interrupts;
-  Load load(context, prefix);
+  Load load(context.client, shape, prefix);
   if (const auto error = fill(load)) return complain_about(context, *error);
   const BenchResult result = run_load(load);
   clean_up(load);
@@ -281,6 +280,33 @@ ExitCode run_bench(Context& context) {
   complain("of " + with_commas(result.keys()) + " keys " + with_commas(result.failed()) +
            " failed; the first: " + result.first_error);
   return ExitCode::failed;
+}
+
+constexpr OptionRow bench_options[] = {
+    {"--callers", "N", "threads that call, 1 to 256 (default 4)"},
+    {"--time", "DURATION", "how long (default 10s)"},
+    {"--count", "N", "ends after this many operations, whatever the time"},
+    {"--reads", "PERCENT", "of the operations; the others write (default 90)"},
+    {"--keys", "N", "how many keys there are (default 10000)"},
+    {"--value-size", "BYTES", "of each value (default 100)"},
+    {"--batch", "N", "keys of each operation (default 1)"},
+    {"--rate", "N", "operations a second (default: as many as go)"}};
+
+}  // namespace
+
+CommandRow bench_command() {
+  return command<read_bench_words, run_bench>(
+      {.name = "bench",
+       .group = group::servers,
+       .purpose = "put a load on the servers and measure it",
+       .text = "It writes --keys keys of its own, whose names begin with sheaf-bench-, reads and "
+               "writes them at random, and removes them at the end. What it cannot remove expires "
+               "after 10 minutes. With --rate a latency counts from when the operation was to "
+               "begin, so one that was held up counts as slow. Ctrl-C ends it early.",
+       .examples = {"sheaf bench --time 3s --callers 8",
+                    "sheaf bench --rate 1000 --reads 50 --json"},
+       .options = bench_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

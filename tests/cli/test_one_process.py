@@ -21,9 +21,18 @@ class Usage(Case):
             self.assertEqual((done.returncode, done.stderr), (DONE, b""))
             self.assertIn(b"sheaf", done.stdout)
 
+    def test_what_all_commands_share_has_a_help_of_its_own(self):
+        shared = sheaf("help", "options")
+        self.assertEqual((shared.returncode, shared.stderr), (DONE, b""))
+        for word in (b"--password-file", b"SHEAF_SERVERS", b"Exit codes"):
+            self.assertIn(word, shared.stdout)
+            self.assertNotIn(word, sheaf("help", "get").stdout)
+        self.assertEqual(sheaf("help", "get").stdout, sheaf("get", "--help").stdout)
+
     def test_wrong_words_are_one_sentence(self):
         for words, says in ((["fetch", "k"], "fetch"), ([], "command"), (["get"], "KEY"),
                             (["get", "a", "b"], "b"), (["get", "k", "--nonsense"], "--nonsense"),
+                            (["top", "--interv", "1s"], "Did you mean --interval?"),
                             (["mset", "file"], "-"), (["set", "k", "v", "--ttl", "0ms"], "--ttl"),
                             (["set", "k", "v", "--ttl", "0s"], "--ttl"),
                             (["get", "k", "--timeout", "0s"], "--timeout")):
