@@ -185,41 +185,40 @@ class Caller {
   std::vector<std::string> keys_;
 };
 
-// Writes every key once, or removes it. The first error ends it.
-template <class Step>
-std::optional<Error> each_part(const Load& load, const Step& step) {
+// The keys of the load from this one on, as many as go at once.
+std::vector<std::string> part_of(const Load& load, std::uint64_t first, std::uint64_t end) {
   std::vector<std::string> names;
-  for (std::uint64_t first = 0; first < load.shape().keys; first += part) {
-    names.clear();
-    const std::uint64_t end = std::min<std::uint64_t>(load.shape().keys, first + part);
-    for (std::uint64_t number = first; number < end; ++number) names.push_back(load.key(number));
-    if (auto error = step(names)) return error;
-    if (Interrupts::signal() != 0) return std::nullopt;
-  }
-  return std::nullopt;
+  for (std::uint64_t number = first; number < std::min(end, first + part); ++number)
+    names.push_back(load.key(number));
+  return names;
 }
 
-std::optional<Error> fill(const Load& load) {
-  return each_part(load, [&](const std::vector<std::string>& names) -> std::optional<Error> {
+// Writes every key once, until a signal comes. The first error ends it. Counts in `filled` how many
+// keys there may be.
+std::optional<Error> fill(const Load& load, std::uint64_t& filled) {
+  const std::uint64_t keys = load.shape().keys;
+  while (filled < keys && Interrupts::signal() == 0) {
+    const std::vector<std::string> names = part_of(load, filled, keys);
+    filled += names.size();
     std::vector<SetItem> items;
     for (const std::string& name : names) items.push_back({name, load.value()});
     for (const auto& [key, set] : load.client().set_many(items, {.ttl = kept})) {
       if (!set) return set.error();
     }
-    return std::nullopt;
-  });
+  }
+  return std::nullopt;
 }
 
-// What cannot be removed ends by its time to live.
-void clean_up(const Load& load) {
-  static_cast<void>(
-      each_part(load, [&](const std::vector<std::string>& names) -> std::optional<Error> {
-        const std::vector<std::string_view> views(names.begin(), names.end());
-        for (const auto& [key, removed] : load.client().remove_many(views)) {
-          if (!removed) return removed.error();
-        }
-        return std::nullopt;
-      }));
+// Also after a signal; a second one ends the program. What cannot be removed ends by its time to
+// live.
+void clean_up(const Load& load, std::uint64_t filled) {
+  for (std::uint64_t first = 0; first < filled; first += part) {
+    const std::vector<std::string> names = part_of(load, first, filled);
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    for (const auto& [key, removed] : load.client().remove_many(views)) {
+      if (!removed) return;
+    }
+  }
 }
 
 // Shows how far it is while the callers work.
@@ -266,9 +265,13 @@ ExitCode run_bench(Context& context, const BenchWords& shape) {
   const std::string prefix = "sheaf-bench-" + random.hex(8) + ":";
   const Interrupts interrupts;
   Load load(context.client, shape, prefix);
-  if (const auto error = fill(load)) return complain_about(context, *error);
+  std::uint64_t filled = 0;
+  if (const auto error = fill(load, filled)) {
+    clean_up(load, filled);
+    return complain_about(context, *error);
+  }
   const BenchResult result = run_load(load);
-  clean_up(load);
+  clean_up(load, filled);
   if (context.json()) {
     for (const BenchOperation& one : result.operations)
       context.out.line(json_bench(one, result.elapsed));
