@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <expected>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -17,6 +19,7 @@
 #include "cli/commands/keys.h"
 #include "cli/line/key_words.h"
 #include "cli/show/json_lines.h"
+#include "cli/show/tab_lines.h"
 #include "cli/system/input.h"
 #include "cli/system/progress.h"
 
@@ -155,8 +158,8 @@ std::string objection(const Client& client, const KeyValue& item) {
   return "has a key that is not allowed: " + location.error().text;
 }
 
-// Lines of JSON, checked one by one. Input that is not too long is checked before the first line is
-// given out.
+// Lines of items, checked one by one. Input that is not too long is checked before the first line
+// is given out. --json or the first line decides in which form they are.
 class ItemReader {
  public:
   explicit ItemReader(Context& context)
@@ -196,17 +199,28 @@ class ItemReader {
       error_ = lines_.error();
       return std::nullopt;
     }
-    auto item = parse_json_line(*line);
+    auto item = parse(*line);
     std::string why = item ? objection(context_.client, *item) : item.error();
     if (why.empty()) return std::move(*item);
     error_ = "line " + std::to_string(lines_.lines()) + " " + std::move(why);
     return std::nullopt;
   }
 
+  std::expected<KeyValue, std::string> parse(std::string_view line) {
+    if (!form_ && context_.json()) form_ = LineForm::json;
+    if (!form_) {
+      const auto form = form_of_line(line);
+      if (!form) return std::unexpected(form.error());
+      form_ = *form;
+    }
+    return *form_ == LineForm::json ? parse_json_line(line) : parse_tab_line(line);
+  }
+
   static constexpr std::size_t most_ahead = 4u << 20;
 
   Context& context_;
   LineReader lines_;
+  std::optional<LineForm> form_;
   std::deque<KeyValue> ahead_;
   std::string error_;
 };
@@ -385,12 +399,14 @@ CommandRow mset_command() {
       {.name = "mset",
        .group = group::keys,
        .arguments = "-",
-       .purpose = "write many keys, given as lines of JSON",
-       .text = "Each line is {\"key\":K,\"value\":V}, as mget --json prints it. A file, or a "
-               "pipe of up to 4 MiB, is checked as a whole before the first key is written. A "
-               "longer pipe is checked and written in parts; if a line is not allowed the sentence "
-               "says how many keys before it are written.",
-       .examples = {"sheaf mset - <pairs.json --ttl 1h",
+       .purpose = "write many keys, given as KEY<TAB>VALUE or as lines of JSON",
+       .text =
+           "It reads what mget prints. If the first line has a tab, every line is KEY<TAB>VALUE. "
+           "If not, or with --json, every line is {\"key\":K,\"value\":V}.\n"
+           "A file, or a pipe of up to 4 MiB, is checked as a whole before the first key is "
+           "written. A longer pipe is checked and written in parts; if a line is not allowed, the "
+           "sentence says how many keys before it are written.",
+       .examples = {"sheaf mset - <pairs.txt --ttl 1h",
                     "sheaf mget --json - <keys.txt | sheaf mset -"},
        .options = mset_options,
        .completion = completes_nothing});

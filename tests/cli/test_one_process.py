@@ -267,6 +267,16 @@ class Embedded(Case):
             self.refused("--servers", self.uri, "mset", "-", stdin=good + bad + b"\n" + good,
                          says="line 2")
 
+    def test_mset_reads_tabs_where_the_first_line_has_one(self):
+        self.assertEqual(self.ends(DONE, "mset", "-", stdin=b"a\t1\n{b}\t\nc\t2\t3\n\xff\t\0\n"),
+                         b"4 of 4 keys written\n")
+        self.refused("--servers", self.uri, "mset", "-", stdin=b"a\t1\nb 2\n",
+                     says="line 2 has no tab between key and value; nothing was written.")
+        self.refused("--servers", self.uri, "mset", "-", stdin=b"a\t1\n\t2\n", says="line 2")
+        spaced = b'{"key":"a",\t"value":"1"}\n'
+        self.refused("--servers", self.uri, "mset", "-", stdin=spaced, says="--json")
+        self.assertIn(b'"stored":true', self.ends(DONE, "mset", "-", "--json", stdin=spaced))
+
     def test_nodes_reports_every_store(self):
         lines = self.ends(DONE, "nodes").decode().splitlines()
         self.assertEqual(lines[0].split()[:2], ["NODE", "HEALTH"])
