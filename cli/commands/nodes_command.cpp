@@ -14,6 +14,7 @@
 #include "cli/show/json_lines.h"
 #include "cli/show/nodes_table.h"
 #include "cli/system/replaced_file.h"
+#include "cli/system/terminal_screen.h"
 
 namespace sheaf::cli {
 
@@ -58,9 +59,9 @@ ExitCode check_nodes(Context& context, const NodesWords& words) {
   } else if (context.json()) {
     write_json(context, reports, servers);
   } else {
-    const bool colours = context.out.colours();
-    context.out.write(servers.empty() ? nodes_table(reports, colours)
-                                      : nodes_table(reports, servers, colours));
+    const TableLook look{context.out.colours(), TerminalScreen::size().columns};
+    context.out.write(servers.empty() ? nodes_table(reports, look)
+                                      : nodes_table(reports, servers, look));
   }
   for (const std::string& warning :
        certificate_warnings(reports, std::chrono::system_clock::now())) {
@@ -93,7 +94,9 @@ CommandRow nodes_command() {
       {.name = "nodes",
        .group = group::servers,
        .purpose = "ask every node: health, round trip, pool, clock; roles and slots",
-       .text = "A file of --textfile is replaced as a whole, as the textfile collector wants it.",
+       .text = "In a Redis cluster each primary has its replicas below it. They are not asked: the "
+               "client has no connection to them, so their health is unknown.\n"
+               "A file of --textfile is replaced as a whole, as the textfile collector wants it.",
        .examples = {"sheaf nodes", "sheaf nodes --textfile /var/lib/node_exporter/sheaf.prom"},
        .options = nodes_options,
        .completion = completes_nothing});
