@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole program behind main(): reads the command line, opens the client, runs the command.
+// The whole program behind main(): reads the command line and runs the command.
 //
 // Thread rule: one thread.
 

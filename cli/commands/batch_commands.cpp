@@ -5,16 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <expected>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/commands/common_options.h"
 #include "cli/commands/keys.h"
+#include "cli/line/key_words.h"
 #include "cli/show/json_lines.h"
+#include "cli/show/tab_lines.h"
 #include "cli/system/input.h"
 #include "cli/system/progress.h"
 
@@ -79,10 +84,10 @@ class Report {
 };
 
 // Gives the keys of the command line, or of standard input, in parts.
-void for_each_part(Context& context, Report& report,
+void for_each_part(Context& context, const KeysWords& words, Report& report,
                    const std::function<void(std::span<const std::string_view>)>& ask) {
-  if (!context.arguments.from_stdin) {
-    const auto list = read_keys(context);
+  if (!words.from_stdin) {
+    const auto list = read_keys(context, words);
     if (!list) return report.stop(ExitCode::usage, "");
     std::span<const std::string_view> rest = list->keys;
     while (!rest.empty() && !context.out.failed()) {
@@ -131,13 +136,13 @@ void for_each_given(std::span<const std::string_view> keys,
   for (const std::string_view key : keys) take(key, *by_key.at(key));
 }
 
-void print_value(Context& context, std::string_view key, const GetResult& value) {
+void print_value(Context& context, std::string_view key, const GetResult& value, bool raw) {
   if (context.json()) {
     context.out.line(json_value(key, value));
   } else if (value) {
     context.out.value(key, true);
     context.out.write("\t");
-    context.out.value_line(value->data, context.arguments.raw);
+    context.out.value_line(value->data, raw);
   }
 }
 
@@ -153,8 +158,8 @@ std::string objection(const Client& client, const KeyValue& item) {
   return "has a key that is not allowed: " + location.error().text;
 }
 
-// Lines of JSON, checked one by one. Input that is not too long is checked before the first line is
-// given out.
+// Lines of items, checked one by one. Input that is not too long is checked before the first line
+// is given out. --json or the first line decides in which form they are.
 class ItemReader {
  public:
   explicit ItemReader(Context& context)
@@ -194,27 +199,38 @@ class ItemReader {
       error_ = lines_.error();
       return std::nullopt;
     }
-    auto item = parse_json_line(*line);
+    auto item = parse(*line);
     std::string why = item ? objection(context_.client, *item) : item.error();
     if (why.empty()) return std::move(*item);
     error_ = "line " + std::to_string(lines_.lines()) + " " + std::move(why);
     return std::nullopt;
   }
 
+  std::expected<KeyValue, std::string> parse(std::string_view line) {
+    if (!form_ && context_.json()) form_ = LineForm::json;
+    if (!form_) {
+      const auto form = form_of_line(line);
+      if (!form) return std::unexpected(form.error());
+      form_ = *form;
+    }
+    return *form_ == LineForm::json ? parse_json_line(line) : parse_tab_line(line);
+  }
+
   static constexpr std::size_t most_ahead = 4u << 20;
 
   Context& context_;
   LineReader lines_;
+  std::optional<LineForm> form_;
   std::deque<KeyValue> ahead_;
   std::string error_;
 };
 
-void write_part(Context& context, std::span<const KeyValue> items, Report& report) {
+void write_part(Context& context, std::span<const KeyValue> items, const std::optional<Ttl>& ttl,
+                Report& report) {
   std::vector<SetItem> views;
   views.reserve(items.size());
   for (const KeyValue& item : items) views.push_back({item.key, item.value});
-  const BatchSetOptions options{.ttl = context.arguments.ttl,
-                                .timeout = context.arguments.global.timeout};
+  const BatchSetOptions options{.ttl = ttl, .timeout = context.global.timeout};
   for (const auto& [key, result] : context.client.set_many(views, options)) {
     if (!result) {
       report.failure(key, result.error());
@@ -225,7 +241,8 @@ void write_part(Context& context, std::span<const KeyValue> items, Report& repor
   }
 }
 
-void write_all_parts(Context& context, ItemReader& reader, Report& report) {
+void write_all_parts(Context& context, ItemReader& reader, const std::optional<Ttl>& ttl,
+                     Report& report) {
   Progress progress("keys", reader.lines().total());
   std::vector<KeyValue> part;
   for (bool more = true; more && Interrupts::signal() == 0;) {
@@ -238,19 +255,17 @@ void write_all_parts(Context& context, ItemReader& reader, Report& report) {
       bytes += item->key.size() + item->value.size();
       part.push_back(std::move(*item));
     }
-    if (!part.empty() && Interrupts::signal() == 0) write_part(context, part, report);
+    if (!part.empty() && Interrupts::signal() == 0) write_part(context, part, ttl, report);
     progress.show(report.tally().total(), reader.lines().bytes());
   }
 }
 
-}  // namespace
-
-ExitCode run_mget(Context& context) {
+ExitCode run_mget(Context& context, const KeysWords& words) {
   const Interrupts interrupts;
   Report report(context);
   std::vector<KeyResult<GetResult>> results;
-  for_each_part(context, report, [&](std::span<const std::string_view> part) {
-    const BatchOptions options{.timeout = context.arguments.global.timeout};
+  for_each_part(context, words, report, [&](std::span<const std::string_view> part) {
+    const BatchOptions options{.timeout = context.global.timeout};
     results = context.client.get_many(part, options, std::move(results));
     for_each_given(part, results, [&](std::string_view key, const Result<GetResult>& result) {
       if (!result) return report.failure(key, result.error());
@@ -259,17 +274,64 @@ ExitCode run_mget(Context& context) {
       } else {
         report.absent();
       }
-      print_value(context, key, *result);
+      print_value(context, key, *result, words.raw);
     });
   });
   return report.finish("read");
 }
 
-ExitCode run_del_many(Context& context) {
+constexpr OptionRow mget_options[] = {options::raw};
+
+}  // namespace
+
+CommandRow mget_command() {
+  return command<read_keys_words, run_mget>(
+      {.name = "mget",
+       .group = group::keys,
+       .arguments = "KEY...|-",
+       .purpose = "read many keys, all nodes in parallel; prints KEY<TAB>VALUE",
+       .text = "There is one line for each key that exists; standard error counts the others. "
+               "With - there is one key on each line of standard input, which is read and "
+               "answered in parts, so any number fits. Use --json where keys may hold tabs, or "
+               "keys or values line feeds. mset reads what mget prints.",
+       .examples = {"sheaf mget press7/speed press7/mode", "sheaf mget - <keys.txt --json"},
+       .options = mget_options,
+       .completion = completes_nothing});
+}
+
+namespace {
+
+ExitCode del_one(Context& context, const DelWords& words) {
+  const std::string& key = words.keys.front();
+  RemoveOptions options;
+  if (words.if_value) options.if_value = *words.if_value;
+  options.if_version = words.if_version;
+  options.fence = words.fence;
+  options.timeout = context.global.timeout;
+  const auto done = context.client.remove(key, options);
+  if (!done) return complain_about_key(context, key, done.error());
+  if (context.json()) context.out.line(json_removed(key, *done));
+  switch (done->found) {
+    case RemoveResult::removed:
+      return ExitCode::done;
+    case RemoveResult::absent:
+      return negative(context, key, "the key is absent");
+    case RemoveResult::value_differs:
+      return negative(context, key,
+                      words.if_version ? "not removed, the key is not at this version"
+                                       : "not removed, the key holds another value");
+  }
+  return ExitCode::failed;
+}
+
+ExitCode run_del(Context& context, const DelWords& words) {
+  if (const auto wrong = check_fence(context.client, words.fence))
+    return complain_about(context, *wrong);
+  if (words.keys.size() == 1) return del_one(context, words);
   const Interrupts interrupts;
   Report report(context);
-  for_each_part(context, report, [&](std::span<const std::string_view> part) {
-    const BatchOptions options{.timeout = context.arguments.global.timeout};
+  for_each_part(context, words, report, [&](std::span<const std::string_view> part) {
+    const BatchOptions options{.timeout = context.global.timeout};
     for (const auto& [key, result] : context.client.remove_many(part, options)) {
       if (!result) {
         report.failure(key, result.error());
@@ -286,14 +348,36 @@ ExitCode run_del_many(Context& context) {
   return report.finish("removed or absent");
 }
 
-ExitCode run_mset(Context& context) {
+constexpr OptionRow del_options[] = {
+    {"--if-value", "VALUE", "only if the key holds exactly this value (not memcached)"},
+    options::if_version,
+    options::fence};
+
+}  // namespace
+
+CommandRow del_command() {
+  return command<read_del_words, run_del>(
+      {.name = "del",
+       .group = group::keys,
+       .arguments = "KEY...|-",
+       .purpose = "remove keys",
+       .text = "With - there is one key on each line of standard input. Conditions and --fence are "
+               "for one key.",
+       .examples = {"sheaf del press7/speed press7/mode", "sheaf del press7/mode --if-value auto"},
+       .options = del_options,
+       .completion = completes_nothing});
+}
+
+namespace {
+
+ExitCode run_mset(Context& context, const MsetWords& words) {
   const Interrupts interrupts;
   Report report(context);
   ItemReader reader(context);
   if (!reader.check_first()) {
     return refuse(context, reader.error() + "; nothing was written.");
   }
-  write_all_parts(context, reader, report);
+  write_all_parts(context, reader, words.ttl, report);
   const std::string written = with_commas(report.tally().answered());
   if (!reader.error().empty()) {
     report.stop(ExitCode::failed,
@@ -304,6 +388,28 @@ ExitCode run_mset(Context& context) {
                      std::to_string(report.tally().total()) + " keys written");
   }
   return report.finish("written");
+}
+
+constexpr OptionRow mset_options[] = {options::ttl};
+
+}  // namespace
+
+CommandRow mset_command() {
+  return command<read_mset_words, run_mset>(
+      {.name = "mset",
+       .group = group::keys,
+       .arguments = "-",
+       .purpose = "write many keys, given as KEY<TAB>VALUE or as lines of JSON",
+       .text =
+           "It reads what mget prints. If the first line has a tab, every line is KEY<TAB>VALUE. "
+           "If not, or with --json, every line is {\"key\":K,\"value\":V}.\n"
+           "A file, or a pipe of up to 4 MiB, is checked as a whole before the first key is "
+           "written. A longer pipe is checked and written in parts; if a line is not allowed, the "
+           "sentence says how many keys before it are written.",
+       .examples = {"sheaf mset - <pairs.txt --ttl 1h",
+                    "sheaf mget --json - <keys.txt | sheaf mset -"},
+       .options = mset_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

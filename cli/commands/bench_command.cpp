@@ -11,7 +11,8 @@
 
 #include "base/histogram.h"
 #include "base/random.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/line/load_words.h"
 #include "cli/show/bench_report.h"
 #include "cli/show/json_lines.h"
 #include "cli/system/progress.h"
@@ -40,9 +41,9 @@ nanoseconds processor_time() {
 // What all callers share.
 class Load {
  public:
-  Load(Context& context, std::string prefix)
-      : context_(context),
-        shape_(context.arguments.bench),
+  Load(Client& client, const BenchWords& shape, std::string prefix)
+      : client_(client),
+        shape_(shape),
         prefix_(std::move(prefix)),
         value_(static_cast<std::size_t>(shape_.value_size), 'x') {}
 
@@ -52,8 +53,8 @@ class Load {
     end_ = shape_.operations > 0 ? Clock::time_point::max() : start_ + shape_.time;
   }
 
-  const BenchArguments& shape() const noexcept { return shape_; }
-  Client& client() const noexcept { return context_.client; }
+  const BenchWords& shape() const noexcept { return shape_; }
+  Client& client() const noexcept { return client_; }
   const std::string& value() const noexcept { return value_; }
   std::string key(std::uint64_t number) const { return prefix_ + std::to_string(number); }
 
@@ -76,8 +77,8 @@ class Load {
   nanoseconds until(Clock::time_point end) const { return end - start_; }
 
  private:
-  Context& context_;
-  const BenchArguments& shape_;
+  Client& client_;
+  const BenchWords& shape_;
   const std::string prefix_;
   const std::string value_;
   Clock::time_point start_;
@@ -184,41 +185,40 @@ class Caller {
   std::vector<std::string> keys_;
 };
 
-// Writes every key once, or removes it. The first error ends it.
-template <class Step>
-std::optional<Error> each_part(const Load& load, const Step& step) {
+// The keys of the load from this one on, as many as go at once.
+std::vector<std::string> part_of(const Load& load, std::uint64_t first, std::uint64_t end) {
   std::vector<std::string> names;
-  for (std::uint64_t first = 0; first < load.shape().keys; first += part) {
-    names.clear();
-    const std::uint64_t end = std::min<std::uint64_t>(load.shape().keys, first + part);
-    for (std::uint64_t number = first; number < end; ++number) names.push_back(load.key(number));
-    if (auto error = step(names)) return error;
-    if (Interrupts::signal() != 0) return std::nullopt;
-  }
-  return std::nullopt;
+  for (std::uint64_t number = first; number < std::min(end, first + part); ++number)
+    names.push_back(load.key(number));
+  return names;
 }
 
-std::optional<Error> fill(const Load& load) {
-  return each_part(load, [&](const std::vector<std::string>& names) -> std::optional<Error> {
+// Writes every key once, until a signal comes. The first error ends it. Counts in `filled` how many
+// keys there may be.
+std::optional<Error> fill(const Load& load, std::uint64_t& filled) {
+  const std::uint64_t keys = load.shape().keys;
+  while (filled < keys && Interrupts::signal() == 0) {
+    const std::vector<std::string> names = part_of(load, filled, keys);
+    filled += names.size();
     std::vector<SetItem> items;
     for (const std::string& name : names) items.push_back({name, load.value()});
     for (const auto& [key, set] : load.client().set_many(items, {.ttl = kept})) {
       if (!set) return set.error();
     }
-    return std::nullopt;
-  });
+  }
+  return std::nullopt;
 }
 
-// What cannot be removed ends by its time to live.
-void clean_up(const Load& load) {
-  static_cast<void>(
-      each_part(load, [&](const std::vector<std::string>& names) -> std::optional<Error> {
-        const std::vector<std::string_view> views(names.begin(), names.end());
-        for (const auto& [key, removed] : load.client().remove_many(views)) {
-          if (!removed) return removed.error();
-        }
-        return std::nullopt;
-      }));
+// Also after a signal; a second one ends the program. What cannot be removed ends by its time to
+// live.
+void clean_up(const Load& load, std::uint64_t filled) {
+  for (std::uint64_t first = 0; first < filled; first += part) {
+    const std::vector<std::string> names = part_of(load, first, filled);
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    for (const auto& [key, removed] : load.client().remove_many(views)) {
+      if (!removed) return;
+    }
+  }
 }
 
 // Shows how far it is while the callers work.
@@ -260,16 +260,18 @@ BenchResult run_load(Load& load) {
   return result;
 }
 
-}  // namespace
-
-ExitCode run_bench(Context& context) {
+ExitCode run_bench(Context& context, const BenchWords& shape) {
   Random random(entropy());
   const std::string prefix = "sheaf-bench-" + random.hex(8) + ":";
   const Interrupts interrupts;
-  Load load(context, prefix);
-  if (const auto error = fill(load)) return complain_about(context, *error);
+  Load load(context.client, shape, prefix);
+  std::uint64_t filled = 0;
+  if (const auto error = fill(load, filled)) {
+    clean_up(load, filled);
+    return complain_about(context, *error);
+  }
   const BenchResult result = run_load(load);
-  clean_up(load);
+  clean_up(load, filled);
   if (context.json()) {
     for (const BenchOperation& one : result.operations)
       context.out.line(json_bench(one, result.elapsed));
@@ -281,6 +283,33 @@ ExitCode run_bench(Context& context) {
   complain("of " + with_commas(result.keys()) + " keys " + with_commas(result.failed()) +
            " failed; the first: " + result.first_error);
   return ExitCode::failed;
+}
+
+constexpr OptionRow bench_options[] = {
+    {"--callers", "N", "threads that call, 1 to 256 (default 4)"},
+    {"--time", "DURATION", "how long (default 10s)"},
+    {"--count", "N", "ends after this many operations, whatever the time"},
+    {"--reads", "PERCENT", "of the operations; the others write (default 90)"},
+    {"--keys", "N", "how many keys there are (default 10000)"},
+    {"--value-size", "BYTES", "of each value (default 100)"},
+    {"--batch", "N", "keys of each operation (default 1)"},
+    {"--rate", "N", "operations a second (default: as many as go)"}};
+
+}  // namespace
+
+CommandRow bench_command() {
+  return command<read_bench_words, run_bench>(
+      {.name = "bench",
+       .group = group::servers,
+       .purpose = "put a load on the servers and measure it",
+       .text = "It writes --keys keys of its own, whose names begin with sheaf-bench-, reads and "
+               "writes them at random, and removes them at the end. What it cannot remove expires "
+               "after 10 minutes. With --rate a latency counts from when the operation was to "
+               "begin, so one that was held up counts as slow. Ctrl-C ends it early.",
+       .examples = {"sheaf bench --time 3s --callers 8",
+                    "sheaf bench --rate 1000 --reads 50 --json"},
+       .options = bench_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

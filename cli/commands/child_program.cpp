@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include "base/text.h"
-#include "cli/commands/commands.h"
 
 namespace sheaf::cli {
 
@@ -58,10 +57,9 @@ std::optional<int> ChildProgram::take_end() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-ExitCode ChildProgram::not_started(std::string_view program, int error, bool json, Output& out) {
-  fail(
-      printable(program) + " could not be started: " + std::generic_category().message(error) + ".",
-      json, out);
+ExitCode ChildProgram::not_started(const Call& call, std::string_view program, int error) {
+  fail(call, printable(program) +
+                 " could not be started: " + std::generic_category().message(error) + ".");
   return static_cast<ExitCode>(error == ENOENT ? 127 : 126);
 }
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/commands/command.h"
 #include "cli/system/blocked_signals.h"
 #include "cli/system/exit_code.h"
-#include "cli/system/output.h"
 
 namespace sheaf::cli {
 
@@ -46,9 +46,9 @@ class ChildProgram {
   // Its exit code, once it has ended: 128 + n if signal n ended it.
   std::optional<int> take_end();
 
-  // Says why start() gave this error, in `--json` mode to `out`, too. The exit code that shells
-  // have for it.
-  static ExitCode not_started(std::string_view program, int error, bool json, Output& out);
+  // Says why start() gave this error, in `--json` mode to standard output, too. Returns the exit
+  // code that shells have for it.
+  static ExitCode not_started(const Call& call, std::string_view program, int error);
 
  private:
   pid_t pid_ = -1;

@@ -1,50 +1,38 @@
-// locate, ring, nodes: where keys live and how the nodes are.
+// locate, ring: where keys live.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <sheaf/prometheus.h>
-
-#include "base/local_error.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/commands/deciding_servers.h"
 #include "cli/commands/keys.h"
+#include "cli/line/key_words.h"
+#include "cli/line/server_words.h"
 #include "cli/show/json_lines.h"
-#include "cli/show/nodes_table.h"
 #include "cli/show/ring_diff.h"
 #include "cli/show/ring_picture.h"
 #include "cli/show/slot_picture.h"
-#include "cli/system/replaced_file.h"
 #include "cluster/placement/locator.h"
-#include "protocol/endpoint_kinds.h"
 
 namespace sheaf::cli {
 
 namespace {
 
-bool servers_decide(const ClusterConfig& config) {
-  const protocol::EndpointTraits& traits = protocol::traits_of(config.kind);
-  return traits.make_map != nullptr && traits.make_map(config) != nullptr;
-}
-
 // Where the servers decide, they say who owns what when they are asked first.
 Result<Location> find_owner(Context& context, std::string_view key) {
   auto location = context.client.locate(key);
   if (location || location.error().outcome != Outcome::not_sent) return location;
-  const auto servers =
-      context.client.cluster_servers({.timeout = context.arguments.global.timeout});
+  const auto servers = context.client.cluster_servers({.timeout = context.global.timeout});
   if (!servers) return Failure(servers.error());
   return context.client.locate(key);
 }
 
-}  // namespace
-
-ExitCode run_locate(Context& context) {
-  const auto list = read_keys(context);
+ExitCode run_locate(Context& context, const KeysWords& words) {
+  const auto list = read_keys(context, words);
   if (!list) return ExitCode::usage;
   for (const std::string_view key : list->keys) {
     const auto location = find_owner(context, key);
@@ -59,6 +47,20 @@ ExitCode run_locate(Context& context) {
     if (context.out.failed()) break;
   }
   return ExitCode::done;
+}
+
+}  // namespace
+
+CommandRow locate_command() {
+  return command<read_keys_words, run_locate>(
+      {.name = "locate",
+       .group = group::servers,
+       .arguments = "KEY...|-",
+       .purpose = "print KEY<TAB>HOST:PORT, the node that owns a key",
+       .text = "With - there is one key on each line of standard input. Only a cluster whose "
+               "servers decide is asked; nothing else is connected to.",
+       .examples = {"sheaf locate press7/speed press7/mode", "sheaf locate - <keys.txt --json"},
+       .completion = completes_nothing});
 }
 
 namespace {
@@ -95,8 +97,8 @@ void place_keys(std::uint64_t count, const Client& client, std::vector<NodeShare
   }
 }
 
-ExitCode run_slots(Context& context) {
-  auto servers = context.client.cluster_servers({.timeout = context.arguments.global.timeout});
+ExitCode run_slots(Context& context, const RingWords& words) {
+  auto servers = context.client.cluster_servers({.timeout = context.global.timeout});
   if (!servers) return complain_about(context, servers.error());
   std::erase_if(*servers, [](const ClusterServer& server) { return server.slots.empty(); });
   std::vector<NodeShare> shares;
@@ -105,7 +107,7 @@ ExitCode run_slots(Context& context) {
     share.node = server.node;
     share.share = static_cast<double>(count_slots(server.slots)) / slots_of_a_cluster;
   }
-  if (const auto& count = context.arguments.ring_keys) place_keys(*count, context.client, shares);
+  if (words.keys) place_keys(*words.keys, context.client, shares);
   if (!context.json()) context.out.write(slot_picture(*servers, shares));
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (context.json()) context.out.line(json_slots((*servers)[i], shares[i]));
@@ -113,14 +115,12 @@ ExitCode run_slots(Context& context) {
   return ExitCode::done;
 }
 
-}  // namespace
-
-ExitCode run_ring(Context& context) {
+ExitCode draw_ring(Context& context, const RingWords& words) {
   const ClusterConfig& config = context.client.config();
-  if (servers_decide(config)) return run_slots(context);
+  if (servers_decide(config)) return run_slots(context, words);
   const auto locator = cluster::make_locator(config);
   std::vector<NodeShare> shares = exact_shares(config, *locator);
-  if (const auto& count = context.arguments.ring_keys) place_keys(*count, *locator, shares);
+  if (words.keys) place_keys(*words.keys, *locator, shares);
   if (!context.json()) context.out.write(ring_picture(shares));
   for (const NodeShare& share : shares) {
     if (context.json()) context.out.line(json_share(share));
@@ -128,95 +128,59 @@ ExitCode run_ring(Context& context) {
   return ExitCode::done;
 }
 
-ExitCode run_ring_diff(const Arguments& arguments, Output& out) {
+// Connects to nothing.
+ExitCode draw_diff(const Call& call, const RingWords& words) {
   constexpr std::uint64_t simulated = 1'000'000;
   std::vector<ClusterConfig> configs;
-  for (const std::string& uri : arguments.ring_diff) {
+  for (const std::string& uri : words.diff) {
     auto config = ClusterConfig::parse_uri(uri);
-    if (!config) return complain_about(config.error(), arguments.global.json, out);
+    if (!config) return complain_about(call, config.error());
     if (servers_decide(*config)) {
-      return complain_about(
-          local_error(Outcome::invalid, Reason::bad_argument,
-                      "the servers of a cluster decide themselves who owns what: " + uri),
-          arguments.global.json, out);
+      return refuse(call, "the servers of a cluster decide themselves who owns what: " + uri);
     }
     configs.push_back(std::move(*config));
   }
-  const RingDiff diff = diff_rings(configs[0], configs[1], arguments.ring_keys.value_or(simulated));
-  if (arguments.global.json) {
-    for (const KeyFlow& flow : diff.flows) out.line(json_flow(flow));
-    out.line(json_moved(diff));
+  const RingDiff diff = diff_rings(configs[0], configs[1], words.keys.value_or(simulated));
+  if (call.json()) {
+    for (const KeyFlow& flow : diff.flows) call.out.line(json_flow(flow));
+    call.out.line(json_moved(diff));
   } else {
-    out.write(diff_picture(diff));
+    call.out.write(diff_picture(diff));
   }
-  if (arguments.svg.empty()) return ExitCode::done;
-  std::ofstream file(arguments.svg, std::ios::binary);
+  if (words.svg.empty()) return ExitCode::done;
+  std::ofstream file(words.svg, std::ios::binary);
   file << diff_svg(diff);
   file.close();
   if (file) return ExitCode::done;
-  return fail("cannot write " + arguments.svg + ".", arguments.global.json, out);
+  return fail(call, "cannot write " + words.svg + ".");
 }
 
-namespace {
-
-// Nothing where the configuration decides, or if no server has said anything.
-std::vector<ClusterServer> servers_of(Context& context) {
-  if (!servers_decide(context.client.config())) return {};
-  auto servers = context.client.cluster_servers({.timeout = context.arguments.global.timeout});
-  return servers ? std::move(*servers) : std::vector<ClusterServer>();
+ExitCode run_ring(const Call& call, const RingWords& words) {
+  if (!words.diff.empty()) return draw_diff(call, words);
+  return on_servers(call, [&](Context& context) { return draw_ring(context, words); });
 }
 
-void write_json(Context& context, const std::vector<NodeReport>& reports,
-                const std::vector<ClusterServer>& servers) {
-  for (const NodeReport& report : reports) {
-    const auto server = std::ranges::find(servers, report.stats.node, &ClusterServer::node);
-    context.out.line(server != servers.end() ? json_primary(report, *server, servers)
-                                             : json_report(report));
-  }
-  for (const ClusterServer& server : servers) {
-    if (report_of(reports, server.node) == nullptr) context.out.line(json_server(server));
-  }
-}
-
-ExitCode write_metrics(Context& context) {
-  const std::string text = prometheus_text(context.client.metrics());
-  const std::string& path = context.arguments.textfile;
-  if (path.empty()) {
-    context.out.write(text);
-  } else if (const auto failure = replace_file(path, text)) {
-    return failure->allowed ? fail(failure->sentence, context.json(), context.out)
-                            : refuse(context, failure->sentence);
-  }
-  return ExitCode::done;
-}
+constexpr OptionRow ring_options[] = {
+    {"--keys", "N", "place this many simulated keys and count them"},
+    {"--diff", "", "print which share of the keys moves where from OLD to NEW"},
+    {"--svg", "FILE", "with --diff: draw it into this file", completes_files}};
 
 }  // namespace
 
-ExitCode run_nodes(Context& context) {
-  const auto reports = context.client.check_nodes({.timeout = context.arguments.global.timeout});
-  const std::vector<ClusterServer> servers = servers_of(context);
-  bool all_answered = true;
-  if (context.arguments.metrics) {
-    if (const ExitCode code = write_metrics(context); code != ExitCode::done) return code;
-  } else if (context.json()) {
-    write_json(context, reports, servers);
-  } else {
-    const bool colours = context.out.colours();
-    context.out.write(servers.empty() ? nodes_table(reports, colours)
-                                      : nodes_table(reports, servers, colours));
-  }
-  for (const std::string& warning :
-       certificate_warnings(reports, std::chrono::system_clock::now())) {
-    complain(warning);
-  }
-  for (const NodeReport& report : reports) {
-    if (const auto warning = clock_warning(report)) complain(*warning);
-    if (report.error) {
-      complain(report.error->message());
-      all_answered = false;
-    }
-  }
-  return all_answered ? ExitCode::done : ExitCode::failed;
+CommandRow ring_command() {
+  return command<read_ring_words, run_ring>(
+      {.name = "ring",
+       .group = group::servers,
+       .arguments = "[--diff OLD NEW]",
+       .purpose = "draw how the keys are shared out",
+       .text =
+           "With --diff OLD and NEW are URIs, and nothing is connected to: it prints the shares "
+           "of all nodes before and after, and what moves from which to which. Slots give exact "
+           "shares; rings give those of --keys simulated keys (default 1000000).",
+       .examples = {"sheaf ring --keys 100000",
+                    "sheaf ring --diff memcached://c1,c2 memcached://c1,c2,c3"},
+       .options = ring_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

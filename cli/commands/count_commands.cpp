@@ -1,45 +1,83 @@
-// incr, touch, stats: what memcached has beside values.
+// incr, touch, stats: what memcached and Redis have besides values.
 
 #include <string>
 
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/commands/common_options.h"
+#include "cli/line/key_words.h"
+#include "cli/line/server_words.h"
 #include "cli/show/json_lines.h"
 #include "cli/show/stats_lines.h"
 
 namespace sheaf::cli {
 
-ExitCode run_incr(Context& context) {
-  const Arguments& arguments = context.arguments;
-  const std::string& key = arguments.keys.front();
-  const CountOptions options{.initial = arguments.count.initial,
-                             .ttl = arguments.ttl,
-                             .timeout = arguments.global.timeout};
-  const auto number = arguments.count.down
-                          ? context.client.decrement(key, arguments.count.delta, options)
-                          : context.client.increment(key, arguments.count.delta, options);
-  if (!number) return complain_about_key(context, key, number.error());
-  if (context.json()) context.out.line(json_number(key, *number));
-  if (!*number) return negative(context, key, "the key is absent");
+namespace {
+
+ExitCode run_incr(Context& context, const IncrWords& words) {
+  const CountOptions options{
+      .initial = words.initial, .ttl = words.ttl, .timeout = context.global.timeout};
+  const auto number = words.down ? context.client.decrement(words.key, words.delta, options)
+                                 : context.client.increment(words.key, words.delta, options);
+  if (!number) return complain_about_key(context, words.key, number.error());
+  if (context.json()) context.out.line(json_number(words.key, *number));
+  if (!*number) return negative(context, words.key, "the key is absent");
   if (!context.json()) context.out.line(std::to_string(**number));
   return ExitCode::done;
 }
 
-ExitCode run_touch(Context& context) {
-  const Arguments& arguments = context.arguments;
-  const std::string& key = arguments.keys.front();
-  const auto touched =
-      context.client.touch(key, {.ttl = arguments.ttl, .timeout = arguments.global.timeout});
-  if (!touched) return complain_about_key(context, key, touched.error());
-  if (context.json()) context.out.line(json_done(key, "touched", *touched));
-  return *touched ? ExitCode::done : negative(context, key, "the key is absent");
+constexpr OptionRow incr_options[] = {
+    {"--initial", "N", "what an absent key is set to"},
+    {"--ttl", "DURATION", "time to live of a key that --initial makes"}};
+
+}  // namespace
+
+CommandRow incr_command() {
+  return command<read_incr_words, run_incr>(
+      {.name = "incr",
+       .group = group::keys,
+       .arguments = "KEY [DELTA]",
+       .purpose = "add to a number; prints the new one (memcached, redis)",
+       .text =
+           "DELTA is 1 if left out. A negative one takes away, down to 0. An absent key without "
+           "--initial stays absent, and the exit code is 1.",
+       .examples = {"sheaf incr visits", "sheaf incr stock:17 -3 --initial 100"},
+       .options = incr_options,
+       .completion = completes_nothing});
 }
 
-ExitCode run_stats(Context& context) {
-  const Arguments& arguments = context.arguments;
+namespace {
+
+ExitCode run_touch(Context& context, const TouchWords& words) {
+  const auto touched =
+      context.client.touch(words.key, {.ttl = words.ttl, .timeout = context.global.timeout});
+  if (!touched) return complain_about_key(context, words.key, touched.error());
+  if (context.json()) context.out.line(json_done(words.key, "touched", *touched));
+  return *touched ? ExitCode::done : negative(context, words.key, "the key is absent");
+}
+
+constexpr OptionRow touch_options[] = {options::ttl};
+
+}  // namespace
+
+CommandRow touch_command() {
+  return command<read_touch_words, run_touch>(
+      {.name = "touch",
+       .group = group::keys,
+       .arguments = "KEY",
+       .purpose = "give a key a new time to live (memcached, redis)",
+       .text = "--ttl must be given. An absent key stays absent, and the exit code is 1.",
+       .examples = {"sheaf touch session:17 --ttl 30m", "sheaf touch lease --ttl 500ms || ./renew"},
+       .options = touch_options,
+       .completion = completes_nothing});
+}
+
+namespace {
+
+ExitCode run_stats(Context& context, const StatsWords& words) {
   ExitCode code = ExitCode::done;
   for (const NodeText& server :
-       context.client.server_stats(arguments.stats_group, {.timeout = arguments.global.timeout})) {
+       context.client.server_stats(words.group, {.timeout = context.global.timeout})) {
     if (!server.text) {
       const std::string sentence = sentence_of(server.text.error());
       if (context.json()) context.out.line(json_node_error(server.node, server.text.error()));
@@ -59,6 +97,21 @@ ExitCode run_stats(Context& context) {
     });
   }
   return code;
+}
+
+}  // namespace
+
+CommandRow stats_command() {
+  return command<read_stats_words, run_stats>(
+      {.name = "stats",
+       .group = group::servers,
+       .arguments = "[GROUP]",
+       .purpose = "print what every server says of itself (memcached, redis)",
+       .text = "GROUP is settings, items, slabs, sizes, conns or extstore on memcached, and a "
+               "section of INFO on redis.",
+       .examples = {"sheaf stats", "sheaf stats memory --json"},
+       .completion = completes_words("settings items slabs sizes conns extstore server clients "
+                                     "memory persistence stats replication cpu cluster keyspace")});
 }
 
 }  // namespace sheaf::cli

@@ -1,4 +1,4 @@
-// Commands of one key.
+// get, set, exists, append, prepend, getset: commands of one key.
 
 #include <algorithm>
 #include <chrono>
@@ -9,96 +9,35 @@
 
 #include "base/local_error.h"
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/commands/common_options.h"
+#include "cli/line/key_words.h"
 #include "cli/show/json_lines.h"
 #include "cli/system/input.h"
 
 namespace sheaf::cli {
 
-ExitCode complain_about(const Error& error) {
-  complain(sentence_of(error));
-  return exit_code(error);
-}
-
-ExitCode complain_about(const Error& error, bool json, Output& out) {
-  if (json) out.line(json_failure(error));
-  return complain_about(error);
-}
-
-ExitCode complain_about(Context& context, const Error& error) {
-  return complain_about(error, context.json(), context.out);
-}
-
-namespace {
-
-Error not_allowed(std::string sentence) {
-  return local_error(Outcome::invalid, Reason::bad_argument, std::move(sentence));
-}
-
-}  // namespace
-
-ExitCode refuse(Context& context, std::string sentence) {
-  return complain_about(context, not_allowed(std::move(sentence)));
-}
-
-ExitCode fail(const std::string& sentence, bool json, Output& out) {
-  if (json) out.line(json_failure(local_error(Outcome::not_sent, Reason::other, ""), sentence));
-  complain(sentence);
-  return ExitCode::failed;
-}
-
-ExitCode complain_about_key(Context& context, std::string_view key, const Error& error) {
-  if (context.json()) context.out.line(json_error(key, error));
-  complain(about_key(key, sentence_of(error)));
-  return exit_code(error);
-}
-
-std::string about_key(std::string_view key, std::string_view sentence) {
-  std::string about = printable(key);
-  if (!about.empty()) about.append(": ");
-  return about.append(sentence);
-}
-
-namespace {
-
-// The owner for sentences about a key that exists on no node: pure, connects to nothing.
-std::string owner_of(const Client& client, std::string_view key) {
-  const auto location = client.locate(key);
-  return location ? location->node : std::string();
-}
-
-}  // namespace
-
-ExitCode negative(Context& context, std::string_view key, std::string_view what) {
-  if (!context.json()) {
-    complain(printable(key) + ": " + std::string(what) + " on " + owner_of(context.client, key) +
-             ".");
-  }
-  return ExitCode::negative;
-}
-
 namespace {
 
 // A fenced read, as LockGuard::read: writes back what it has read, with the token, if the key still
 // holds that; from then on the store refuses older tokens.
-Result<GetResult> claim(Client& client, const Arguments& arguments) {
+Result<GetResult> claim(Client& client, const GetWords& words, std::chrono::nanoseconds timeout) {
   if (!client.supports(Feature::fencing)) {
     Error error;
     error.outcome = Outcome::unsupported;
     error.text = "servers of this kind know no fencing tokens";
     return Failure(std::move(error));
   }
-  const std::string& key = arguments.keys.front();
-  const auto end = std::chrono::steady_clock::now() + arguments.global.timeout;
+  const auto end = std::chrono::steady_clock::now() + timeout;
   for (;;) {
     const auto left = std::max<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now(),
                                                          std::chrono::milliseconds(1));
-    auto got = client.get(key, {.timeout = left});
+    auto got = client.get(words.key, {.timeout = left});
     if (!got || !*got) return got;
-    const auto claimed = client.set(key, (*got)->data,
-                                    {.ttl = arguments.ttl,
+    const auto claimed = client.set(words.key, (*got)->data,
+                                    {.ttl = words.ttl,
                                      .condition = SetCondition::if_absent_or_equal,
-                                     .fence = arguments.fence,
+                                     .fence = words.fence,
                                      .timeout = left});
     if (!claimed) return Failure(claimed.error());
     if (claimed->stored) {
@@ -114,42 +53,77 @@ Result<GetResult> claim(Client& client, const Arguments& arguments) {
   }
 }
 
-}  // namespace
-
-ExitCode run_get(Context& context) {
-  const Arguments& arguments = context.arguments;
-  const std::string& key = arguments.keys.front();
+ExitCode run_get(Context& context, const GetWords& words) {
+  if (const auto wrong = check_fence(context.client, words.fence))
+    return complain_about(context, *wrong);
+  const std::chrono::nanoseconds timeout = context.global.timeout;
   const auto read = [&]() -> Result<GetResult> {
-    if (!arguments.fence.empty()) return claim(context.client, arguments);
-    const Timeout timeout = arguments.global.timeout;
-    if (!arguments.touch) return context.client.get(key, {.timeout = timeout});
-    return context.client.get_and_touch(key, {.ttl = arguments.touch, .timeout = timeout});
+    if (!words.fence.empty()) return claim(context.client, words, timeout);
+    if (!words.touch) return context.client.get(words.key, {.timeout = timeout});
+    return context.client.get_and_touch(words.key, {.ttl = words.touch, .timeout = timeout});
   };
   const auto got = read();
-  if (!got) return complain_about_key(context, key, got.error());
-  if (context.json()) context.out.line(json_value_and_version(key, *got));
-  if (!got->has_value()) return negative(context, key, "the key is absent");
-  if (!context.json()) context.out.value((*got)->data, arguments.raw);
+  if (!got) return complain_about_key(context, words.key, got.error());
+  if (context.json()) context.out.line(json_value_and_version(words.key, *got));
+  if (!got->has_value()) return negative(context, words.key, "the key is absent");
+  if (!context.json()) context.out.value((*got)->data, words.raw);
   return ExitCode::done;
 }
 
-ExitCode run_exists(Context& context) {
-  const std::string& key = context.arguments.keys.front();
-  const auto got = context.client.get(key, {.timeout = context.arguments.global.timeout});
-  if (!got) return complain_about_key(context, key, got.error());
-  if (context.json()) context.out.line(json_done(key, "exists", got->has_value()));
+constexpr OptionRow get_options[] = {
+    options::fence,
+    {"--ttl", "DURATION", "with --fence: time to live of the value that is written back"},
+    {"--touch", "DURATION", "also give the key this time to live (memcached, redis)"},
+    options::raw};
+
+}  // namespace
+
+CommandRow get_command() {
+  return command<read_get_words, run_get>(
+      {.name = "get",
+       .group = group::keys,
+       .arguments = "KEY",
+       .purpose = "write a key's value to standard output",
+       .text = "A file or a pipe gets the exact value. On a terminal, bytes that could control it "
+               "are shown as \\xNN and a line end follows; --raw writes them as they are.\n"
+               "With --fence the same value is written back with the token if the key still holds "
+               "it. From then on the store refuses older tokens.",
+       .examples = {"sheaf get press7/speed", "sheaf get session:17 --touch 30m"},
+       .options = get_options,
+       .completion = completes_nothing});
+}
+
+namespace {
+
+ExitCode run_exists(Context& context, const KeyWords& words) {
+  const auto got = context.client.get(words.key, {.timeout = context.global.timeout});
+  if (!got) return complain_about_key(context, words.key, got.error());
+  if (context.json()) context.out.line(json_done(words.key, "exists", got->has_value()));
   return got->has_value() ? ExitCode::done : ExitCode::negative;
+}
+
+}  // namespace
+
+CommandRow exists_command() {
+  return command<read_key_words, run_exists>(
+      {.name = "exists",
+       .group = group::keys,
+       .arguments = "KEY",
+       .purpose = "say by the exit code whether a key is there",
+       .text = "The exit code is 0 if it is there and 1 if not. Without --json nothing is printed.",
+       .examples = {"sheaf exists press7/ready && ./start", "sheaf exists press7/ready --json"},
+       .completion = completes_nothing});
 }
 
 namespace {
 
 // The value of the command line, or all of standard input. Nothing: a sentence was printed.
-std::optional<std::string> value_of(Context& context) {
-  const Arguments& arguments = context.arguments;
-  if (!arguments.from_stdin) return arguments.value;
+std::optional<std::string> value_of(Context& context, const ValueWords& words) {
+  if (!words.from_stdin) return words.value;
   auto piped = read_all(context.in, context.client.config().value_limit);
   if (piped) return std::move(*piped);
-  (void)complain_about_key(context, arguments.keys.front(), not_allowed(piped.error() + "."));
+  (void)complain_about_key(
+      context, words.key, local_error(Outcome::invalid, Reason::bad_argument, piped.error() + "."));
   return std::nullopt;
 }
 
@@ -168,88 +142,141 @@ std::string_view unmet(SetCondition condition) {
   return "not stored, the key is there already";
 }
 
-// A condition of getset, for which the value before tells whether the key was there.
+ExitCode run_set(Context& context, const SetWords& words) {
+  if (const auto wrong = check_fence(context.client, words.fence))
+    return complain_about(context, *wrong);
+  const auto value = value_of(context, words);
+  if (!value) return ExitCode::usage;
+  const auto done = context.client.set(words.key, *value,
+                                       {.ttl = words.ttl,
+                                        .condition = words.condition,
+                                        .fence = words.fence,
+                                        .version = words.version,
+                                        .flags = words.flags,
+                                        .timeout = context.global.timeout});
+  if (!done) return complain_about_key(context, words.key, done.error());
+  if (context.json()) context.out.line(json_stored(words.key, *done));
+  if (!done->stored) return negative(context, words.key, unmet(words.condition));
+  if (!context.json()) context.out.line(done->version.text);
+  return ExitCode::done;
+}
+
+constexpr OptionRow set_options[] = {
+    options::ttl,
+    {"--if-absent", "", "only if the key is absent"},
+    {"--if-absent-or-equal", "",
+     "only if the key is absent or holds this very value (not memcached)"},
+    {"--if-present", "", "only if the key is there (memcached, redis)"},
+    options::if_version,
+    options::fence,
+    {"--flags", "N", "a number of 32 bits stored with the value (memcached)"}};
+
+}  // namespace
+
+CommandRow set_command() {
+  return command<read_set_words, run_set>(
+      {.name = "set",
+       .group = group::keys,
+       .arguments = "KEY VALUE|-",
+       .purpose = "write a key; prints the new version",
+       .text = "A value of - is all of standard input; after -- it is the value -. Without --ttl "
+               "the value never expires, unless the cluster has a default_ttl.",
+       .examples = {"sheaf set press7/speed 120 --ttl 5m", "sheaf set logo - <logo.png"},
+       .options = set_options,
+       .completion = completes_nothing});
+}
+
+namespace {
+
+// The answer to append and prepend; `what` has happened to the value.
+ExitCode edited(Context& context, const ValueWords& words, const Result<bool>& done,
+                const char* what) {
+  if (!done) return complain_about_key(context, words.key, done.error());
+  if (context.json()) context.out.line(json_done(words.key, what, *done));
+  return *done ? ExitCode::done : negative(context, words.key, "the key is absent");
+}
+
+ExitCode run_append(Context& context, const ValueWords& words) {
+  const auto value = value_of(context, words);
+  if (!value) return ExitCode::usage;
+  const EditOptions options{.timeout = context.global.timeout};
+  return edited(context, words, context.client.append(words.key, *value, options), "appended");
+}
+
+ExitCode run_prepend(Context& context, const ValueWords& words) {
+  const auto value = value_of(context, words);
+  if (!value) return ExitCode::usage;
+  const EditOptions options{.timeout = context.global.timeout};
+  return edited(context, words, context.client.prepend(words.key, *value, options), "prepended");
+}
+
+}  // namespace
+
+CommandRow append_command() {
+  return command<read_value_words, run_append>(
+      {.name = "append",
+       .group = group::keys,
+       .arguments = "KEY VALUE|-",
+       .purpose = "put bytes after a value (memcached, redis)",
+       .text = "An absent key stays absent, and the exit code is 1.",
+       .examples = {"sheaf append log:17 'started '", "date | sheaf append log:17 -"},
+       .completion = completes_nothing});
+}
+
+CommandRow prepend_command() {
+  return command<read_value_words, run_prepend>(
+      {.name = "prepend",
+       .group = group::keys,
+       .arguments = "KEY VALUE|-",
+       .purpose = "put bytes before a value (memcached, redis)",
+       .text = "An absent key stays absent, and the exit code is 1.",
+       .examples = {"sheaf prepend log:17 'v2 '", "date | sheaf prepend log:17 -"},
+       .completion = completes_nothing});
+}
+
+namespace {
+
+// A condition of getset, for which the value before says whether the key was there.
 bool holds(SetCondition condition, bool was_there) {
   return condition == SetCondition::if_absent    ? !was_there
          : condition == SetCondition::if_present ? was_there
                                                  : true;
 }
 
+ExitCode run_getset(Context& context, const SetWords& words) {
+  const auto value = value_of(context, words);
+  if (!value) return ExitCode::usage;
+  const auto before = context.client.get_and_set(
+      words.key, *value,
+      {.ttl = words.ttl, .condition = words.condition, .timeout = context.global.timeout});
+  if (!before) return complain_about_key(context, words.key, before.error());
+  if (context.json()) context.out.line(json_value(words.key, *before));
+  if (!context.json() && *before) context.out.value((*before)->data, words.raw);
+  return holds(words.condition, before->has_value())
+             ? ExitCode::done
+             : negative(context, words.key, unmet(words.condition));
+}
+
+constexpr OptionRow getset_options[] = {options::ttl,
+                                        {"--if-absent", "", "only if the key is absent (Redis 7)"},
+                                        {"--if-present", "", "only if the key is there"},
+                                        options::raw};
+
 }  // namespace
 
-ExitCode run_set(Context& context) {
-  const Arguments& arguments = context.arguments;
-  const std::string& key = arguments.keys.front();
-  const auto value = value_of(context);
-  if (!value) return ExitCode::usage;
-  const auto done = context.client.set(key, *value,
-                                       {.ttl = arguments.ttl,
-                                        .condition = arguments.condition,
-                                        .fence = arguments.fence,
-                                        .version = arguments.version,
-                                        .flags = arguments.flags,
-                                        .timeout = arguments.global.timeout});
-  if (!done) return complain_about_key(context, key, done.error());
-  if (context.json()) context.out.line(json_stored(key, *done));
-  if (!done->stored) return negative(context, key, unmet(arguments.condition));
-  if (!context.json()) context.out.line(done->version.text);
-  return ExitCode::done;
-}
-
-ExitCode run_edit(Context& context) {
-  const Arguments& arguments = context.arguments;
-  const std::string& key = arguments.keys.front();
-  const auto value = value_of(context);
-  if (!value) return ExitCode::usage;
-  const EditOptions options{.timeout = arguments.global.timeout};
-  const bool behind = arguments.command == Command::append;
-  const auto done = behind ? context.client.append(key, *value, options)
-                           : context.client.prepend(key, *value, options);
-  if (!done) return complain_about_key(context, key, done.error());
-  if (context.json()) context.out.line(json_done(key, behind ? "appended" : "prepended", *done));
-  return *done ? ExitCode::done : negative(context, key, "the key is absent");
-}
-
-ExitCode run_getset(Context& context) {
-  const Arguments& arguments = context.arguments;
-  const std::string& key = arguments.keys.front();
-  const auto value = value_of(context);
-  if (!value) return ExitCode::usage;
-  const auto before = context.client.get_and_set(key, *value,
-                                                 {.ttl = arguments.ttl,
-                                                  .condition = arguments.condition,
-                                                  .timeout = arguments.global.timeout});
-  if (!before) return complain_about_key(context, key, before.error());
-  if (context.json()) context.out.line(json_value(key, *before));
-  if (!context.json() && *before) context.out.value((*before)->data, arguments.raw);
-  return holds(arguments.condition, before->has_value())
-             ? ExitCode::done
-             : negative(context, key, unmet(arguments.condition));
-}
-
-ExitCode run_del(Context& context) {
-  const Arguments& arguments = context.arguments;
-  if (arguments.keys.size() != 1) return run_del_many(context);
-  const std::string& key = arguments.keys.front();
-  RemoveOptions options;
-  if (arguments.if_value) options.if_value = *arguments.if_value;
-  options.if_version = arguments.if_version;
-  options.fence = arguments.fence;
-  options.timeout = arguments.global.timeout;
-  const auto done = context.client.remove(key, options);
-  if (!done) return complain_about_key(context, key, done.error());
-  if (context.json()) context.out.line(json_removed(key, *done));
-  switch (done->found) {
-    case RemoveResult::removed:
-      return ExitCode::done;
-    case RemoveResult::absent:
-      return negative(context, key, "the key is absent");
-    case RemoveResult::value_differs:
-      return negative(context, key,
-                      arguments.if_version ? "not removed, the key is not at this version"
-                                           : "not removed, the key holds another value");
-  }
-  return ExitCode::failed;
+CommandRow getset_command() {
+  return command<read_set_words, run_getset>(
+      {.name = "getset",
+       .group = group::keys,
+       .arguments = "KEY VALUE|-",
+       .purpose = "write a key and print the value before (redis)",
+       .text = "Both happen in one step. The exit code is 0 if the value was written, and 1 if the "
+               "condition did not hold. Either way the value before is printed, if there was one; "
+               "--json distinguishes an absent key from an empty value.",
+       .examples = {"sheaf getset press7/mode auto",
+                    "sheaf getset leader n4 --if-absent --ttl 10s"},
+       .options = getset_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

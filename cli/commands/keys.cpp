@@ -11,17 +11,17 @@ namespace sheaf::cli {
 namespace {
 
 // "line 3" or the key itself.
-std::string name_of(const Context& context, std::size_t index, std::string_view key) {
-  if (context.arguments.from_stdin) return "line " + std::to_string(index + 1);
+std::string name_of(const KeysWords& words, std::size_t index, std::string_view key) {
+  if (words.from_stdin) return "line " + std::to_string(index + 1);
   return "key \"" + printable(key) + "\"";
 }
 
 }  // namespace
 
-std::unique_ptr<KeyList> read_keys(Context& context) {
+std::unique_ptr<KeyList> read_keys(Context& context, const KeysWords& words) {
   auto list = std::make_unique<KeyList>();
-  std::vector<std::string_view> given(context.arguments.keys.begin(), context.arguments.keys.end());
-  if (context.arguments.from_stdin) {
+  std::vector<std::string_view> given(words.keys.begin(), words.keys.end());
+  if (words.from_stdin) {
     auto input = read_all(context.in, most_input);
     if (!input) {
       (void)refuse(context, input.error() + ".");
@@ -35,7 +35,7 @@ std::unique_ptr<KeyList> read_keys(Context& context) {
     if (!seen.insert(given[i]).second) continue;
     const auto location = context.client.locate(given[i]);
     if (!location && location.error().outcome == Outcome::invalid) {
-      (void)refuse(context, name_of(context, i, given[i]) + ": " + sentence_of(location.error()));
+      (void)refuse(context, name_of(words, i, given[i]) + ": " + sentence_of(location.error()));
       return nullptr;
     }
     list->keys.push_back(given[i]);

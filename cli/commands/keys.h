@@ -10,15 +10,16 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/line/key_words.h"
 
 namespace sheaf::cli {
 
 // The most bytes taken from standard input.
 inline constexpr std::size_t most_input = 1u << 30;
 
-// Distinct keys in the order in which each first appears. The views point into `text` or into the
-// Arguments, so the object stays where it is.
+// Distinct keys in the order in which each first appears. The views point into `text` or into
+// `words`, so the object stays where it is.
 struct KeyList {
   KeyList() = default;
   KeyList(const KeyList&) = delete;
@@ -31,6 +32,6 @@ struct KeyList {
 // Reads and checks the keys before anything is asked of a node. Null: a key is not allowed or
 // standard input could not be read; one sentence, naming the line where there is one, has been
 // printed, in `--json` mode also its line.
-std::unique_ptr<KeyList> read_keys(Context& context);
+std::unique_ptr<KeyList> read_keys(Context& context, const KeysWords& words);
 
 }  // namespace sheaf::cli

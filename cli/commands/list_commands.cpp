@@ -1,4 +1,4 @@
-// list: push, insert, update, remove, range, len, clear.
+// list: push, insert, update, remove, range, len, clear, drop-holes.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,9 @@
 
 #include "base/local_error.h"
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/commands/common_options.h"
+#include "cli/line/list_words.h"
 #include "cli/show/json_lines.h"
 #include "cli/system/input.h"
 #include "cli/system/progress.h"
@@ -18,27 +20,36 @@ namespace sheaf::cli {
 
 namespace {
 
-ExitCode failed(Context& context, const Error& error) {
-  return complain_about_key(context, context.arguments.list.name, error);
+// The commands below work on the list that their words name.
+template <class Words>
+using Work = ExitCode (*)(Context& context, List& list, const Words& words);
+
+template <class Words, Work<Words> Run>
+ExitCode on_list(Context& context, const Words& words) {
+  List list(context.client, words.name, {context.global.timeout});
+  return Run(context, list, words);
 }
 
-ExitCode no_such_index(Context& context) {
-  const ListArguments& list = context.arguments.list;
+ExitCode failed(Context& context, const List& list, const Error& error) {
+  return complain_about_key(context, list.name(), error);
+}
+
+ExitCode no_such_index(Context& context, const ListItemWords& words) {
   if (!context.json()) {
-    complain(printable(list.name) + ": the list has no index " + std::to_string(list.index) + ".");
+    complain(printable(words.name) + ": the list has no index " + std::to_string(words.index) +
+             ".");
   }
   return ExitCode::negative;
 }
 
-void print_length(Context& context, std::uint64_t length) {
-  context.out.line(context.json() ? json_length(context.arguments.list.name, length)
-                                  : std::to_string(length));
+void print_length(Context& context, const List& list, std::uint64_t length) {
+  context.out.line(context.json() ? json_length(list.name(), length) : std::to_string(length));
 }
 
-ExitCode length(Context& context, List& list) {
+ExitCode run_len(Context& context, List& list, const ListWords&) {
   const auto length = list.length();
-  if (!length) return failed(context, length.error());
-  print_length(context, *length);
+  if (!length) return failed(context, list, length.error());
+  print_length(context, list, *length);
   return ExitCode::done;
 }
 
@@ -61,7 +72,7 @@ class ItemPusher {
       progress.show(pushed_, lines_.bytes());
       if (!done.error) continue;
       complain(about_key(list_.name(), with_commas(pushed_) + " items were added."));
-      return failed(context_, *done.error);
+      return failed(context_, list_, *done.error);
     }
     return finish();
   }
@@ -81,15 +92,16 @@ class ItemPusher {
   ExitCode finish() {
     const std::string so_far = with_commas(pushed_) + " items were added.";
     if (!lines_.error().empty()) {
-      return failed(context_, local_error(Outcome::invalid, Reason::bad_argument,
-                                          lines_.error() + "; " + so_far));
+      return failed(
+          context_, list_,
+          local_error(Outcome::invalid, Reason::bad_argument, lines_.error() + "; " + so_far));
     }
     if (const int signal = Interrupts::signal(); signal != 0) {
       complain(about_key(list_.name(), "interrupted: " + so_far));
       return ended_by(signal);
     }
-    if (pushed_ == 0) return length(context_, list_);
-    print_length(context_, length_);
+    if (pushed_ == 0) return run_len(context_, list_, {});
+    print_length(context_, list_, length_);
     return ExitCode::done;
   }
 
@@ -104,98 +116,163 @@ class ItemPusher {
   std::uint64_t length_ = 0;
 };
 
-ExitCode push(Context& context, List& list) {
-  const ListArguments& arguments = context.arguments.list;
-  if (arguments.from_stdin) return ItemPusher(context, list).run();
-  const std::vector<std::string_view> values(arguments.values.begin(), arguments.values.end());
+ExitCode run_push(Context& context, List& list, const ListPushWords& words) {
+  if (words.from_stdin) return ItemPusher(context, list).run();
+  const std::vector<std::string_view> values(words.values.begin(), words.values.end());
   const PushManyResult pushed = list.push_many(values);
-  if (!pushed.error) return print_length(context, pushed.length), ExitCode::done;
+  if (!pushed.error) return print_length(context, list, pushed.length), ExitCode::done;
   if (values.size() > 1) {
-    complain(about_key(arguments.name, std::to_string(pushed.pushed) + " of " +
-                                           std::to_string(values.size()) + " items were added."));
+    complain(about_key(words.name, std::to_string(pushed.pushed) + " of " +
+                                       std::to_string(values.size()) + " items were added."));
   }
-  return failed(context, *pushed.error);
+  return failed(context, list, *pushed.error);
 }
 
-ExitCode insert(Context& context, List& list) {
-  const ListArguments& arguments = context.arguments.list;
-  const auto length = list.insert(arguments.index, arguments.values.front());
-  if (!length) return failed(context, length.error());
-  if (*length) return print_length(context, **length), ExitCode::done;
-  if (context.json()) context.out.line(json_list_done(arguments.name, "inserted", false));
-  return no_such_index(context);
+ExitCode run_insert(Context& context, List& list, const ListItemWords& words) {
+  const auto length = list.insert(words.index, words.value);
+  if (!length) return failed(context, list, length.error());
+  if (*length) return print_length(context, list, **length), ExitCode::done;
+  if (context.json()) context.out.line(json_list_done(words.name, "inserted", false));
+  return no_such_index(context, words);
 }
 
-ExitCode update(Context& context, List& list) {
-  const ListArguments& arguments = context.arguments.list;
-  const auto updated = list.update(arguments.index, arguments.values.front());
-  if (!updated) return failed(context, updated.error());
-  if (context.json()) context.out.line(json_list_done(arguments.name, "updated", *updated));
-  return *updated ? ExitCode::done : no_such_index(context);
+ExitCode run_update(Context& context, List& list, const ListItemWords& words) {
+  const auto updated = list.update(words.index, words.value);
+  if (!updated) return failed(context, list, updated.error());
+  if (context.json()) context.out.line(json_list_done(words.name, "updated", *updated));
+  return *updated ? ExitCode::done : no_such_index(context, words);
 }
 
-ExitCode remove(Context& context, List& list) {
-  const ListArguments& arguments = context.arguments.list;
-  const auto removed = list.remove(arguments.index);
-  if (!removed) return failed(context, removed.error());
-  if (context.json()) context.out.line(json_item_removed(arguments.name, *removed));
-  return *removed ? ExitCode::done : no_such_index(context);
+ExitCode run_remove(Context& context, List& list, const ListItemWords& words) {
+  const auto removed = list.remove(words.index);
+  if (!removed) return failed(context, list, removed.error());
+  if (context.json()) context.out.line(json_item_removed(words.name, *removed));
+  return *removed ? ExitCode::done : no_such_index(context, words);
 }
 
-ExitCode range(Context& context, List& list) {
-  const ListArguments& arguments = context.arguments.list;
-  const auto items = list.range(arguments.index, arguments.last);
-  if (!items) return failed(context, items.error());
+ExitCode run_range(Context& context, List& list, const ListRangeWords& words) {
+  const auto items = list.range(words.first, words.last);
+  if (!items) return failed(context, list, items.error());
   for (const std::string& item : *items) {
     if (context.json()) {
       context.out.line(json_item(item));
     } else {
-      context.out.value_line(item, context.arguments.raw);
+      context.out.value_line(item, words.raw);
     }
   }
   return ExitCode::done;
 }
 
-ExitCode clear(Context& context, List& list) {
+ExitCode run_clear(Context& context, List& list, const ListWords& words) {
   const auto cleared = list.clear();
-  if (!cleared) return failed(context, cleared.error());
-  if (context.json()) {
-    context.out.line(json_list_done(context.arguments.list.name, "cleared", true));
-  }
+  if (!cleared) return failed(context, list, cleared.error());
+  if (context.json()) context.out.line(json_list_done(words.name, "cleared", true));
   return ExitCode::done;
 }
 
-ExitCode drop_holes(Context& context, List& list) {
+ExitCode run_drop_holes(Context& context, List& list, const ListWords& words) {
   const auto dropped = list.drop_holes();
-  if (!dropped) return failed(context, dropped.error());
-  context.out.line(context.json() ? json_holes_dropped(context.arguments.list.name, *dropped)
+  if (!dropped) return failed(context, list, dropped.error());
+  context.out.line(context.json() ? json_holes_dropped(words.name, *dropped)
                                   : std::to_string(*dropped));
   return ExitCode::done;
 }
 
+constexpr OptionRow range_options[] = {options::raw};
+
 }  // namespace
 
-ExitCode run_list(Context& context) {
-  List list(context.client, context.arguments.list.name, {context.arguments.global.timeout});
-  switch (context.arguments.list.action) {
-    case ListAction::push:
-      return push(context, list);
-    case ListAction::insert:
-      return insert(context, list);
-    case ListAction::update:
-      return update(context, list);
-    case ListAction::remove:
-      return remove(context, list);
-    case ListAction::range:
-      return range(context, list);
-    case ListAction::length:
-      return length(context, list);
-    case ListAction::clear:
-      return clear(context, list);
-    case ListAction::drop_holes:
-      return drop_holes(context, list);
-  }
-  return ExitCode::failed;
+CommandRow list_push_command() {
+  return command<read_list_push_words, on_list<ListPushWords, run_push>>(
+      {.name = "list push",
+       .group = group::lists,
+       .arguments = "NAME VALUE...|-",
+       .purpose = "append items; prints the new length",
+       .text = "With - there is one item on each line of standard input.",
+       .examples = {"sheaf list push jobs paint dry", "sheaf list push jobs - <jobs.txt"},
+       .completion = completes_nothing});
+}
+
+CommandRow list_insert_command() {
+  return command<read_list_item_words, on_list<ListItemWords, run_insert>>(
+      {.name = "list insert",
+       .group = group::lists,
+       .arguments = "NAME INDEX VALUE",
+       .purpose = "put an item before the one at INDEX; prints the new length",
+       .text = "Indexes begin at 0; negative ones count from the end. INDEX may be the length: the "
+               "item "
+               "then becomes the last one.",
+       .examples = {"sheaf list insert jobs 0 wash", "sheaf list insert jobs -1 polish"},
+       .completion = completes_nothing});
+}
+
+CommandRow list_update_command() {
+  return command<read_list_item_words, on_list<ListItemWords, run_update>>(
+      {.name = "list update",
+       .group = group::lists,
+       .arguments = "NAME INDEX VALUE",
+       .purpose = "replace an item",
+       .text =
+           "Indexes begin at 0; negative ones count from the end. Without such an item the exit "
+           "code is 1.",
+       .examples = {"sheaf list update jobs 0 rinse", "sheaf list update jobs -1 pack"},
+       .completion = completes_nothing});
+}
+
+CommandRow list_remove_command() {
+  return command<read_list_item_words, on_list<ListItemWords, run_remove>>(
+      {.name = "list remove",
+       .group = group::lists,
+       .arguments = "NAME INDEX",
+       .purpose = "take an item out",
+       .text =
+           "Indexes begin at 0; negative ones count from the end. With --json the item is printed.",
+       .examples = {"sheaf list remove jobs 0", "sheaf list remove jobs -1 --json"},
+       .completion = completes_nothing});
+}
+
+CommandRow list_range_command() {
+  return command<read_list_range_words, on_list<ListRangeWords, run_range>>(
+      {.name = "list range",
+       .group = group::lists,
+       .arguments = "NAME FIRST LAST",
+       .purpose = "print the items from FIRST to LAST, one a line",
+       .text =
+           "Both are included. Indexes beyond the ends are cut; negative ones count from the end.",
+       .examples = {"sheaf list range jobs 0 -1", "sheaf list range jobs -10 -1 --json"},
+       .options = range_options,
+       .completion = completes_nothing});
+}
+
+CommandRow list_len_command() {
+  return command<read_list_words, on_list<ListWords, run_len>>(
+      {.name = "list len",
+       .group = group::lists,
+       .arguments = "NAME",
+       .purpose = "print the number of items",
+       .examples = {"sheaf list len jobs", "sheaf list len jobs --json"},
+       .completion = completes_nothing});
+}
+
+CommandRow list_clear_command() {
+  return command<read_list_words, on_list<ListWords, run_clear>>(
+      {.name = "list clear",
+       .group = group::lists,
+       .arguments = "NAME",
+       .purpose = "take all items out",
+       .examples = {"sheaf list clear jobs", "sheaf list clear jobs --timeout 10s"},
+       .completion = completes_nothing});
+}
+
+CommandRow list_drop_holes_command() {
+  return command<read_list_words, on_list<ListWords, run_drop_holes>>(
+      {.name = "list drop-holes",
+       .group = group::lists,
+       .arguments = "NAME",
+       .purpose = "take out items that a server has dropped; prints how many",
+       .text = "memcached and Redis may drop any value to make room.",
+       .examples = {"sheaf list drop-holes jobs", "sheaf list drop-holes jobs --json"},
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

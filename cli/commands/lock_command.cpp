@@ -1,4 +1,4 @@
-#include "cli/commands/lock_command.h"
+// lock: runs a program while a lock is held, and gets the program's exit code.
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -14,11 +14,18 @@
 
 #include "base/mutex.h"
 #include "base/text.h"
+#include "cli/commands/child_program.h"
+#include "cli/commands/command.h"
+#include "cli/line/lock_words.h"
 #include "cli/show/json_lines.h"
 
 namespace sheaf::cli {
 
 namespace {
+
+// Exit codes besides those of ExitCode: the program's own, 128 + n if signal n ended it, and these.
+constexpr int lock_not_acquired = 75;
+constexpr int lock_lost = 76;
 
 ExitCode code_of(int number) { return static_cast<ExitCode>(number); }
 
@@ -67,13 +74,13 @@ void wait_for_either(const PassedSignals& signals, const Mailbox& mailbox) {
 }
 
 // Runs the program to its end, or until it has ended because the lock was lost.
-ExitCode run_program_under(LockGuard& guard, Context& context, const PassedSignals& signals,
+ExitCode run_program_under(LockGuard& guard, Context& context,
+                           const std::vector<std::string>& words, const PassedSignals& signals,
                            const std::shared_ptr<Mailbox>& mailbox) {
-  const std::vector<std::string>& words = context.arguments.lock.words;
   ChildProgram program;
   const std::string token = "SHEAF_FENCING_TOKEN=" + guard.token().text;
   if (const int error = program.start(words, token, signals.before()); error != 0) {
-    return ChildProgram::not_started(words.front(), error, context.json(), context.out);
+    return ChildProgram::not_started(context, words.front(), error);
   }
   guard.on_loss([mailbox](const Error& why) { mailbox->put_loss(why); });
   bool lost = false;
@@ -95,10 +102,7 @@ ExitCode run_program_under(LockGuard& guard, Context& context, const PassedSigna
   }
 }
 
-}  // namespace
-
-ExitCode run_lock(Context& context, const PassedSignals& signals) {
-  const LockArguments& wanted = context.arguments.lock;
+ExitCode lock_and_run(Context& context, const LockWords& wanted, const PassedSignals& signals) {
   Locker locker(context.client, {.lease = wanted.lease});
   const auto mailbox = std::make_shared<Mailbox>();  // callbacks may come until the client closes
   locker.async().lock(wanted.name, {.wait = wanted.wait},
@@ -116,9 +120,36 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
              format_duration(wanted.wait) + ".");
     return code_of(lock_not_acquired);
   }
-  const ExitCode code = run_program_under(got->guard(), context, signals, mailbox);
+  const ExitCode code = run_program_under(got->guard(), context, wanted.words, signals, mailbox);
   static_cast<void>(got->guard().release());
   return code;
+}
+
+ExitCode run_lock(const Call& call, const LockWords& words) {
+  return on_servers_with<PassedSignals>(call, [&](Context& context, const PassedSignals& signals) {
+    return lock_and_run(context, words, signals);
+  });
+}
+
+constexpr OptionRow lock_options[] = {
+    {"--lease", "DURATION", "how long a dead holder keeps it (default 10s)"},
+    {"--wait", "DURATION", "how long to wait for it (default 5s; 0ms asks once)"}};
+
+}  // namespace
+
+CommandRow lock_command() {
+  return command<read_lock_words, run_lock>(
+      {.name = "lock",
+       .group = group::keys,
+       .arguments = "NAME -- CMD...",
+       .purpose = "run a program while a lock is held",
+       .text = "CMD has the fencing token in SHEAF_FENCING_TOKEN. The lock is renewed while CMD "
+               "runs. The exit code is that of CMD, or 75 if another held the lock for all of "
+               "--wait, or 76 if the lock was lost; CMD then got SIGTERM.",
+       .examples = {"sheaf lock nightly -- ./backup.sh",
+                    "sheaf lock press7 --lease 30s --wait 0ms -- make deploy"},
+       .options = lock_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

@@ -11,7 +11,8 @@
 #include "base/descriptor.h"
 #include "base/local_error.h"
 #include "base/text.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/line/migrate_words.h"
 #include "cli/line/password.h"
 #include "cli/line/servers.h"
 #include "cli/migrate/migration_run.h"
@@ -47,10 +48,10 @@ Error configuration_error(std::string text) {
   return local_error(Outcome::invalid, Reason::bad_configuration, std::move(text));
 }
 
-Result<Fleet> open_fleet(const char* option, const std::string& uri, const Arguments& arguments,
-                         const Environment& environment) {
-  auto config = servers_of_uri(uri, arguments.global.timeout).and_then([&](ClusterConfig&& parsed) {
-    return give_password(std::move(parsed), arguments.global.password_file, environment.password);
+Result<Fleet> open_fleet(const char* option, const std::string& uri, const GlobalArguments& global,
+                         bool keys_given, const Environment& environment) {
+  auto config = servers_of_uri(uri, global.timeout).and_then([&](ClusterConfig&& parsed) {
+    return give_password(std::move(parsed), global.password_file, environment.password);
   });
   if (!config) {
     Error error = std::move(config.error());
@@ -58,7 +59,7 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Argum
     return Failure(std::move(error));
   }
   const bool guarded = config->tls || !config->user.empty();
-  if (guarded && arguments.migrate.keys.empty()) {
+  if (guarded && !keys_given) {
     return Failure(configuration_error(
         std::string(option) +
         ": keys cannot be listed over TLS or with a password; --keys names a file that has them"));
@@ -67,7 +68,7 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Argum
     return Failure(configuration_error(std::string(option) + ": " +
                                        std::string(client::migration::no_rehash)));
   }
-  config->timeout = arguments.global.timeout;
+  config->timeout = global.timeout;
   config->pool_min = 0;
   auto client = Client::open(std::move(*config));
   if (client && !client->supports(Feature::ttl_left)) {
@@ -78,8 +79,7 @@ Result<Fleet> open_fleet(const char* option, const std::string& uri, const Argum
 }
 
 // What the file says, if it is of these servers.
-Result<Migration> read_state(const MigrateArguments& arguments, const Fleet& from,
-                             const Fleet& to) {
+Result<Migration> read_state(const MigrateWords& arguments, const Fleet& from, const Fleet& to) {
   auto state = read_migration(arguments.state);
   if (!state) return state;
   const auto other = client::migration::other_servers(*state, migration_servers(from.config()),
@@ -90,22 +90,17 @@ Result<Migration> read_state(const MigrateArguments& arguments, const Fleet& fro
                                      std::string(other)));
 }
 
-}  // namespace
-
-ExitCode run_migrate(const Arguments& arguments, Output& out) {
-  const MigrateArguments& migrate = arguments.migrate;
-  const auto refuse = [&](const Error& error) {
-    return complain_about(error, arguments.global.json, out);
-  };
+ExitCode run_migrate(const Call& call, const MigrateWords& migrate) {
+  const auto refuse = [&](const Error& error) { return complain_about(call, error); };
   Environment environment = Environment::read();
-  if (arguments.global.ask_password) {
+  if (call.global.ask_password) {
     auto password = ask_password();
     if (!password) return refuse(password.error());
     environment.password = std::move(*password);
   }
-  auto from = open_fleet("--from", migrate.from, arguments, environment);
+  auto from = open_fleet("--from", migrate.from, call.global, !migrate.keys.empty(), environment);
   if (!from) return refuse(from.error());
-  auto to = open_fleet("--to", migrate.to, arguments, environment);
+  auto to = open_fleet("--to", migrate.to, call.global, !migrate.keys.empty(), environment);
   if (!to) return refuse(to.error());
   const auto shared = client::migration::shared_server(from->config(), to->config());
   if (!shared.empty()) {
@@ -120,8 +115,42 @@ ExitCode run_migrate(const Arguments& arguments, Output& out) {
   }
   const auto state = read_state(migrate, *from, *to);
   if (!state) return refuse(state.error());
-  return MigrationRun(migrate, std::move(*from), std::move(*to), out, arguments.global.json)
-      .run(*state);
+  return MigrationRun(migrate, std::move(*from), std::move(*to), call.out, call.json()).run(*state);
+}
+
+constexpr OptionRow migrate_options[] = {
+    {"--from", "URI", "the servers that have the cache now"},
+    {"--to", "URI", "the servers that take it over"},
+    {"--state", "FILE", "the file from which all programs read the stage", completes_files},
+    {"--settle", "DURATION", "how long programs may take to follow (default 10s)"},
+    {"--until", "STAGE", "ends in this stage",
+     completes_words("before mirror switched drain closing after restore")},
+    {"--back", "", "the way back"},
+    {"--keys", "FILE", "the keys, one a line; the servers are not asked", completes_files},
+    {"--stale", "FILE", "adds to it the keys of copies that were not the present value",
+     completes_files},
+    {"--empty-to", "", "removes what the new servers have before it begins"},
+    {"--callers", "N", "threads that copy, 1 to 256 (default 8)"}};
+constexpr std::string_view refused_by_migrate[] = {"--servers", "--config", "--cluster"};
+
+}  // namespace
+
+CommandRow migrate_command() {
+  return command<read_migrate_words, run_migrate>(
+      {.name = "migrate",
+       .group = group::servers,
+       .purpose = "move a cache to other memcached servers while programs use it",
+       .text =
+           "The programs use a MigratingCache each, which reads the stage from --state: before, "
+           "mirror, switched, drain, closing, after; and restore on the way back. In mirror the "
+           "values are copied, in drain the rest is moved. Whatever ends it, the same command "
+           "continues, and --back leads back until the stage is after. docs/migration.md "
+           "describes the whole way.",
+       .examples = {"sheaf migrate --from memcached://c1 --to memcached://d1,d2 --state m.json",
+                    "sheaf migrate --from memcached://c1 --to memcached://d1 --state m --back"},
+       .options = migrate_options,
+       .completion = completes_nothing,
+       .refused = {refused_by_migrate, "its servers are those of --from and --to"}});
 }
 
 }  // namespace sheaf::cli

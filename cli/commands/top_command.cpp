@@ -7,7 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
+#include "cli/line/load_words.h"
 #include "cli/show/json_lines.h"
 #include "cli/show/top_frame.h"
 #include "cli/system/progress.h"
@@ -27,7 +28,7 @@ struct Sampled {
 
 // Asks all nodes. Those that do not answer have their health alone.
 Sampled take_sample(Context& context) {
-  const NodesOptions options{.timeout = context.arguments.global.timeout};
+  const NodesOptions options{.timeout = context.global.timeout};
   Sampled sampled{Clock::now(), {}};
   for (const NodeReport& report : context.client.check_nodes(options)) {
     TopSample& sample = sampled.nodes.emplace_back();
@@ -47,7 +48,8 @@ Sampled take_sample(Context& context) {
 // Shows rows on the terminal or writes them as lines.
 class Display {
  public:
-  Display(Context& context, bool terminal) : context_(context) {
+  Display(Context& context, milliseconds interval, bool terminal)
+      : context_(context), interval_(interval) {
     if (terminal) screen_.emplace(context.in, context.out);
   }
 
@@ -57,7 +59,7 @@ class Display {
       return screen_->show(top_frame(rows, {.columns = columns,
                                             .lines = lines,
                                             .colours = context_.out.colours(),
-                                            .interval = context_.arguments.top.interval}));
+                                            .interval = interval_}));
     }
     const auto now = std::chrono::system_clock::now();
     for (const TopRow& row : rows)
@@ -82,15 +84,13 @@ class Display {
 
  private:
   Context& context_;
+  milliseconds interval_;
   std::optional<TerminalScreen> screen_;
 };
 
-}  // namespace
-
-ExitCode run_top(Context& context) {
-  const TopArguments& top = context.arguments.top;
+ExitCode run_top(Context& context, const TopWords& top) {
   const Interrupts interrupts;
-  Display display(context, ::isatty(STDOUT_FILENO) == 1 && !context.json());
+  Display display(context, top.interval, ::isatty(STDOUT_FILENO) == 1 && !context.json());
   Sampled before;
   for (std::uint64_t shown = 0;;) {
     Sampled now = take_sample(context);
@@ -99,6 +99,25 @@ ExitCode run_top(Context& context) {
     before = std::move(now);
     if (++shown == top.count || !display.wait(top.interval)) return ExitCode::done;
   }
+}
+
+constexpr OptionRow top_options[] = {
+    {"--interval", "DURATION", "between two looks, 100ms to 1h (default 2s)"},
+    {"--count", "N", "how many looks (default: until q or Ctrl-C)"}};
+
+}  // namespace
+
+CommandRow top_command() {
+  return command<read_top_words, run_top>(
+      {.name = "top",
+       .group = group::servers,
+       .purpose = "show what the servers are doing, until q or Ctrl-C",
+       .text = "It shows health and round trip of every node. memcached and Redis servers also "
+               "count operations, hits, keys, memory and connections, for all their clients. Into "
+               "a file or a pipe there is one line for each node and look.",
+       .examples = {"sheaf top --interval 5s", "sheaf top --count 1 --json"},
+       .options = top_options,
+       .completion = completes_nothing});
 }
 
 }  // namespace sheaf::cli

@@ -1,4 +1,4 @@
-#include "cli/dev/dev_command.h"
+// dev: servers to develop with.
 
 #include <poll.h>
 
@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "cli/commands/child_program.h"
-#include "cli/commands/commands.h"
+#include "cli/commands/command.h"
 #include "cli/dev/broker_group.h"
 #include "cli/dev/resp_files.h"
+#include "cli/line/dev_words.h"
 #include "cli/show/json_lines.h"
 
 namespace sheaf::cli {
@@ -38,9 +39,9 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-std::expected<std::filesystem::path, std::string> find_server(const DevArguments& arguments) {
+std::expected<std::filesystem::path, std::string> find_server(const DevWords& words) {
   const std::string path = variable("PATH");
-  switch (arguments.kind) {
+  switch (words.kind) {
     case ServerKind::broker:
       break;
     case ServerKind::memcached:
@@ -48,39 +49,39 @@ std::expected<std::filesystem::path, std::string> find_server(const DevArguments
     case ServerKind::redis:
     case ServerKind::valkey:
     case ServerKind::garnet: {
-      const ServerTraits& traits = traits_of(arguments.kind);
+      const ServerTraits& traits = traits_of(words.kind);
       return find_resp_server(traits, variable(traits.named_by), path);
     }
   }
-  return find_mosquitto(arguments.mosquitto, path);
+  return find_mosquitto(words.mosquitto, path);
 }
 
 // The program to run, and for brokers the plugin.
-std::expected<BrokerPlan, std::string> make_plan(const DevArguments& arguments) {
+std::expected<BrokerPlan, std::string> make_plan(const DevWords& words) {
   BrokerPlan plan;
-  plan.kind = arguments.kind;
-  plan.verbose = arguments.verbose;
-  plan.spelling = arguments.spelling;
-  plan.port = arguments.port;
-  auto program = find_server(arguments);
+  plan.kind = words.kind;
+  plan.verbose = words.verbose;
+  plan.spelling = words.spelling;
+  plan.port = words.port;
+  auto program = find_server(words);
   if (!program) return std::unexpected(std::move(program.error()));
   std::error_code ignored;
   plan.program = std::filesystem::absolute(*program, ignored);
-  if (arguments.kind != ServerKind::broker) return plan;
-  auto plugin = find_plugin(arguments.plugin, program_folder());
+  if (words.kind != ServerKind::broker) return plan;
+  auto plugin = find_plugin(words.plugin, program_folder());
   if (!plugin) return std::unexpected(std::move(plugin.error()));
   plan.plugin = std::move(*plugin);
   return plan;
 }
 
 // Runs CMD to its end; the servers end after it.
-ExitCode run_program_on(BrokerGroup& group, const std::vector<std::string>& words,
-                        const Signals& signals, bool json, Output& out) {
+ExitCode run_program_on(const Call& call, BrokerGroup& group, const std::vector<std::string>& words,
+                        const Signals& signals) {
   const PassedSignals passed;
   ChildProgram program;
   if (const int error = program.start(words, "SHEAF_SERVERS=" + group.uri(), signals.before());
       error != 0) {
-    return ChildProgram::not_started(words.front(), error, json, out);
+    return ChildProgram::not_started(call, words.front(), error);
   }
   for (;;) {
     if (const auto code = program.take_end()) return static_cast<ExitCode>(*code);
@@ -95,24 +96,53 @@ ExitCode run_program_on(BrokerGroup& group, const std::vector<std::string>& word
   }
 }
 
-}  // namespace
-
-ExitCode run_dev(const DevArguments& arguments, bool json, Output& out) {
-  const auto refuse = [&](const std::string& sentence) { return fail(sentence, json, out); };
-  auto plan = make_plan(arguments);
-  if (!plan) return refuse(plan.error());
+ExitCode run_dev(const Call& call, const DevWords& words) {
+  auto plan = make_plan(words);
+  if (!plan) return fail(call, plan.error());
 
   const Signals signals;
   auto folder = TemporaryFolder::make();
-  if (!folder) return refuse(folder.error());
+  if (!folder) return fail(call, folder.error());
   BrokerGroup group(std::move(*plan), std::move(*folder), signals);
-  const auto started = group.start(arguments.servers, arguments.replicas);
-  if (!started) return refuse(started.error());
+  const auto started = group.start(words.servers, words.replicas);
+  if (!started) return fail(call, started.error());
   if (*started == BrokerGroup::Start::interrupted) return ExitCode::done;
-  if (!arguments.words.empty()) return run_program_on(group, arguments.words, signals, json, out);
-  if (!announce(group, json, out)) return ExitCode::failed;
+  if (!words.words.empty()) return run_program_on(call, group, words.words, signals);
+  if (!announce(group, call.json(), call.out)) return ExitCode::failed;
   return group.watch() ? ExitCode::done
-                       : refuse("no " + std::string(group.plan().traits().noun) + " is left.");
+                       : fail(call, "no " + std::string(group.plan().traits().noun) + " is left.");
+}
+
+constexpr OptionRow dev_options[] = {
+    {"--brokers", "N", "how many Mosquitto brokers, 1 to 64 (default 3)"},
+    {"--memcached", "N", "how many memcached servers, 1 to 64"},
+    {"--redis", "N", "a cluster of this many redis-servers"},
+    {"--valkey", "N", "a cluster of this many valkey-servers"},
+    {"--garnet", "N", "a cluster of this many garnet-servers"},
+    {"--replicas", "R", "replicas of each server of the cluster (default 0)"},
+    {"--port", "N", "of the first server; the others have the next ones"},
+    {"--spelling", "NAME", "how stores spell replies: sdk (default) or page",
+     completes_words("sdk page")},
+    {"--verbose", "", "the servers' log on standard error"},
+    {"--mosquitto", "FILE", "the mosquitto program to run", completes_files},
+    {"--plugin", "FILE", "the plugin, libsheaf_statestore.so", completes_files}};
+constexpr std::string_view refused_by_dev[] = {"--servers",       "--config",       "--cluster",
+                                               "--password-file", "--ask-password", "--timeout"};
+
+}  // namespace
+
+CommandRow dev_command() {
+  return command<read_dev_words, run_dev>(
+      {.name = "dev",
+       .group = group::program,
+       .arguments = "[-- CMD...]",
+       .purpose = "run servers to develop with, until interrupted",
+       .text = "Prints their URI when they answer. With CMD it runs that program with the URI in "
+               "SHEAF_SERVERS, ends the servers when it has ended, and has its exit code.",
+       .examples = {"sheaf dev --brokers 2", "sheaf dev --redis 3 --replicas 1 -- make test"},
+       .options = dev_options,
+       .completion = completes_nothing,
+       .refused = {refused_by_dev, "it starts servers of its own"}});
 }
 
 }  // namespace sheaf::cli

@@ -43,7 +43,8 @@ std::vector<std::string> redis_arguments(RespPorts ports, const fs::path& folder
           verbose ? "verbose" : "notice"};
 }
 
-// Its default device needs libaio. Without vector sets it cannot migrate whole slots.
+// Its default device needs libaio. Without vector sets it cannot migrate whole slots. With as few
+// threads as processors it answers no request for seconds while slots move.
 std::vector<std::string> garnet_arguments(std::uint16_t port, const fs::path& folder,
                                           bool verbose) {
   return {"--port",
@@ -63,6 +64,8 @@ std::vector<std::string> garnet_arguments(std::uint16_t port, const fs::path& fo
           "--device-type",
           "RandomAccess",
           "--enable-vector-set-preview",
+          "--minthreads",
+          "64",
           "--logger-level",
           verbose ? "Information" : "Warning"};
 }

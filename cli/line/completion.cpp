@@ -1,9 +1,9 @@
-// Completions of bash, zsh and fish. Each script has the words of the table; none runs the program.
+// Completions of bash, zsh and fish. Each script has the words of the rows; none runs the program.
 
 #include <set>
 #include <string>
+#include <vector>
 
-#include "cli/line/command_table.h"
 #include "cli/line/help.h"
 
 namespace sheaf::cli {
@@ -18,72 +18,6 @@ std::string second_word(std::string_view name) {
   return space == name.npos ? std::string() : std::string(name.substr(space + 1));
 }
 
-std::string names_of(std::span<const OptionRow> rows) {
-  std::string names;
-  for (const OptionRow& row : rows) names.append(" ").append(row.name);
-  return names;
-}
-
-// Each first word once, in the order of the table.
-std::vector<std::string> commands() {
-  std::vector<std::string> words;
-  for (const CommandRow& row : command_table()) {
-    if (std::string word = first_word(row.name); words.empty() || words.back() != word)
-      words.push_back(std::move(word));
-  }
-  return words;
-}
-
-std::string actions_of(const std::string& command) {
-  std::string all;
-  for (const CommandRow& row : command_table()) {
-    if (first_word(row.name) == command && !second_word(row.name).empty())
-      all += " " + second_word(row.name);
-  }
-  return all;
-}
-
-std::string options_of(const std::string& command) {
-  std::set<std::string_view> names;
-  std::string all;
-  for (const CommandRow& row : command_table()) {
-    if (first_word(row.name) != command) continue;
-    for (const OptionRow& option : row.options) {
-      if (names.insert(option.name).second) all.append(" ").append(option.name);
-    }
-  }
-  return all;
-}
-
-// Options with a value, joined by `|`.
-std::string options_with_value() {
-  std::set<std::string_view> names;
-  const auto add = [&](std::span<const OptionRow> rows) {
-    for (const OptionRow& row : rows) {
-      if (!row.value.empty()) names.insert(row.name);
-    }
-  };
-  add(global_options());
-  for (const CommandRow& row : command_table()) add(row.options);
-  std::string all;
-  for (const std::string_view name : names) all.append(all.empty() ? "" : "|").append(name);
-  return all;
-}
-
-// Patterns of COMMAND:OPTION where the value is a file, joined by `|`.
-std::string options_with_file() {
-  std::string all;
-  const auto add = [&](const std::string& command, std::span<const OptionRow> rows) {
-    for (const OptionRow& row : rows) {
-      if (row.completes != Completes::files) continue;
-      all.append(all.empty() ? "" : "|").append(command).append(":").append(row.name);
-    }
-  };
-  add("*", global_options());
-  for (const CommandRow& row : command_table()) add(first_word(row.name), row.options);
-  return all;
-}
-
 // In single quotes of a shell.
 std::string shell_quoted(std::string_view text) {
   std::string out = "'";
@@ -91,12 +25,102 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
-// Up to the options that take a value.
-constexpr std::string_view bash_words =
-    R"(# bash completion for sheaf: source <(sheaf completion bash)
+// A first word of commands, with all that any of its rows has.
+struct Word {
+  std::string name;
+  std::string purpose;
+  std::string actions;              // " push insert ..."
+  std::vector<OptionRow> options;   // each name once
+  Completion completion;            // of the arguments
+  const CommandRow* row = nullptr;  // one of its rows
+};
+
+void add_row(Word& word, const CommandRow& row) {
+  std::set<std::string_view> names;
+  for (const OptionRow& option : word.options) names.insert(option.name);
+  for (const OptionRow& option : row.options) {
+    if (names.insert(option.name).second) word.options.push_back(option);
+  }
+  if (const std::string action = second_word(row.name); !action.empty()) {
+    word.actions += " " + action;
+    word.purpose = "commands for lists";
+  }
+}
+
+// In the order of the rows.
+std::vector<Word> words_of(CommandTable table) {
+  std::vector<Word> words;
+  for (const CommandRow& row : table) {
+    if (std::string name = first_word(row.name); words.empty() || words.back().name != name) {
+      words.push_back({std::move(name), std::string(row.purpose), {}, {}, row.completion, &row});
+    }
+    add_row(words.back(), row);
+  }
+  return words;
+}
+
+// The global options that a command takes.
+std::vector<OptionRow> globals_of(const CommandRow& row) {
+  std::vector<OptionRow> rows;
+  for (const OptionRow& option : global_options()) {
+    if (!row.refuses(option.name)) rows.push_back(option);
+  }
+  return rows;
+}
+
+std::string names_of(std::span<const OptionRow> rows) {
+  std::string names;
+  for (const OptionRow& row : rows) names.append(" ").append(row.name);
+  return names;
+}
+
+class Bash {
+ public:
+  explicit Bash(CommandTable table) : words_(words_of(table)) {}
+
+  std::string script() const {
+    std::string out(beginning);
+    out += options_with_value() + R"() ((i++)) ;;
+      -*) ;;
+      *) if [ -z "$command" ]; then command=${words[i]}; else args+=("${words[i]}"); fi ;;
+    esac
+  done
+  previous=${words[last-1]}
+  case $word in
+    --*=*) previous=${word%%=*} lead=$previous= ;;
+  esac
+  case $command:$previous in
+    )";
+    out += options_with_file() + ") values=(-f) ;;\n" + options_with_words() + R"(  esac
+  if [ "${#values[@]}" -gt 0 ]; then
+    mapfile -t COMPREPLY < <(compgen -P "$lead" "${values[@]}" -- "${word#"$lead"}")
+    COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+    return
+  fi
+  [ -z "$lead" ] || return
+  case $previous in
+    )";
+    out += options_with_value() + R"() return ;;
+  esac
+  local options=")";
+    out += names_of(global_options()) + "\" actions=\n  case $command in\n" + commands();
+    return out + R"(  esac
+  case $word in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$actions" -- "$word") ;;
+  esac
+}
+complete -F _sheaf sheaf
+)";
+  }
+
+ private:
+  // Up to the options that take a value.
+  static constexpr std::string_view beginning =
+      R"(# bash completion for sheaf: source <(sheaf completion bash)
 _sheaf() {
   local rest=${COMP_LINE:0:COMP_POINT} next part= lead= command= previous= i
-  local -a words=() args=()
+  local -a words=() args=() values=()
   COMPREPLY=()
   # bash has cut words at : and = too. Parts with no blank between them are one word.
   for ((i = 0; i <= COMP_CWORD; i++)); do
@@ -118,63 +142,80 @@ _sheaf() {
       --) return ;;
       )";
 
-// What is offered after each command.
-std::string bash_commands(const std::string& words) {
-  std::string actions_of_help;
-  for (const std::string& command : commands()) {
-    if (const std::string actions = actions_of(command); !actions.empty())
-      actions_of_help.append(" ").append(command).append(") actions=\"" + actions + "\" ;;");
+  // Options with a value, joined by `|`.
+  std::string options_with_value() const {
+    std::set<std::string_view> names;
+    const auto add = [&](std::span<const OptionRow> rows) {
+      for (const OptionRow& row : rows) {
+        if (!row.value.empty()) names.insert(row.name);
+      }
+    };
+    add(global_options());
+    for (const Word& word : words_) add(word.options);
+    std::string all;
+    for (const std::string_view name : names) all.append(all.empty() ? "" : "|").append(name);
+    return all;
   }
-  std::string out = "    '') actions=\"" + words + "\" ;;\n";
-  for (const std::string& command : commands()) {
-    out += "    " + command + ")";
-    if (const std::string actions = actions_of(command); !actions.empty())
-      out += " [ ${#args[@]} -gt 0 ] || actions=\"" + actions + "\";";
-    if (command == "completion") out += " actions=\"bash zsh fish\";";
-    if (command == "help") {
-      out += " case ${args[*]-} in '') actions=\"" + words + "\" ;;" + actions_of_help + " esac;";
+  // Patterns of COMMAND:OPTION where the value is a file, joined by `|`.
+  std::string options_with_file() const {
+    std::string all;
+    const auto add = [&](const std::string& command, std::span<const OptionRow> rows) {
+      for (const OptionRow& row : rows) {
+        if (row.completion.kind != Completion::Kind::files) continue;
+        all.append(all.empty() ? "" : "|").append(command).append(":").append(row.name);
+      }
+    };
+    add("*", global_options());
+    for (const Word& word : words_) add(word.name, word.options);
+    return all;
+  }
+  // A line for each option whose values are known.
+  std::string options_with_words() const {
+    std::string out;
+    for (const Word& word : words_) {
+      for (const OptionRow& row : word.options) {
+        if (row.completion.kind != Completion::Kind::words) continue;
+        out.append("    " + word.name + ":").append(row.name).append(") values=(-W \"");
+        out.append(row.completion.words).append("\") ;;\n");
+      }
     }
-    out += " options+=\"" + options_of(command) + "\" ;;\n";
+    return out;
   }
-  return out;
-}
+  std::string names() const {
+    std::string all;
+    for (const Word& word : words_) all += " " + word.name;
+    return all;
+  }
+  // What is offered after each command.
+  std::string commands() const {
+    std::string out = "    '') actions=\"" + names() + "\" ;;\n";
+    for (const Word& word : words_) {
+      out += "    " + word.name + ")";
+      if (!word.actions.empty())
+        out += " [ ${#args[@]} -gt 0 ] || actions=\"" + word.actions + "\";";
+      if (word.completion.kind == Completion::Kind::words)
+        out.append(" actions=\"").append(word.completion.words).append("\";");
+      if (word.completion.kind == Completion::Kind::commands)
+        out += names_then_actions(word.completion.words);
+      if (!word.row->refused.options.empty())
+        out += " options=\"" + names_of(globals_of(*word.row)) + "\";";
+      out += " options+=\"" + names_of(word.options) + "\" ;;\n";
+    }
+    return out;
+  }
+  // All commands, and after the first word of some what may follow.
+  std::string names_then_actions(std::string_view more) const {
+    std::string out = " case ${args[*]-} in '') actions=\"" + names() + " ";
+    out.append(more).append("\" ;;");
+    for (const Word& word : words_) {
+      if (!word.actions.empty())
+        out.append(" ").append(word.name).append(") actions=\"" + word.actions + "\" ;;");
+    }
+    return out + " esac;";
+  }
 
-std::string bash() {
-  std::string words;
-  for (const std::string& word : commands()) words += " " + word;
-  std::string out(bash_words);
-  out += options_with_value() + R"() ((i++)) ;;
-      -*) ;;
-      *) if [ -z "$command" ]; then command=${words[i]}; else args+=("${words[i]}"); fi ;;
-    esac
-  done
-  previous=${words[last-1]}
-  case $word in
-    --*=*) previous=${word%%=*} lead=$previous= ;;
-  esac
-  case $command:$previous in
-    )";
-  out += options_with_file() + R"()
-      mapfile -t COMPREPLY < <(compgen -P "$lead" -f -- "${word#"$lead"}")
-      COMPREPLY=("${COMPREPLY[@]#"$kept"}")
-      return ;;
-  esac
-  [ -z "$lead" ] || return
-  case $previous in
-    )";
-  out += options_with_value() + R"() return ;;
-  esac
-  local options=")";
-  out += names_of(global_options()) + "\" actions=\n  case $command in\n" + bash_commands(words);
-  return out + R"(  esac
-  case $word in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word") ;;
-    *) mapfile -t COMPREPLY < <(compgen -W "$actions" -- "$word") ;;
-  esac
-}
-complete -F _sheaf sheaf
-)";
-}
+  std::vector<Word> words_;
+};
 
 std::string zsh_options(std::span<const OptionRow> rows) {
   std::string out;
@@ -185,39 +226,39 @@ std::string zsh_options(std::span<const OptionRow> rows) {
     std::string spec = std::string(row.name) + "[" + help + "]";
     if (!row.value.empty()) {
       spec += ":" + std::string(row.value) + ":";
-      if (row.completes == Completes::files) spec += "_files";
+      if (row.completion.kind == Completion::Kind::files) spec += "_files";
+      if (row.completion.kind == Completion::Kind::words)
+        spec += "(" + std::string(row.completion.words) + ")";
     }
     out += " \\\n      " + shell_quoted(spec);
   }
   return out;
 }
 
-std::string zsh() {
+std::string zsh(CommandTable table) {
+  const std::vector<Word> words = words_of(table);
   std::string out =
       "#compdef sheaf\n# zsh completion for sheaf: a file _sheaf in a folder of $fpath, "
       "or source <(sheaf completion zsh)\n_sheaf() {\n  local -a commands\n"
       "  commands=(\n";
-  for (const std::string& command : commands()) {
-    const CommandRow* row = find_command(command);
-    const std::string purpose =
-        row != nullptr ? std::string(row->purpose) : "lists: push, range, ...";
-    out += "    " + shell_quoted(command + ":" + purpose) + "\n";
-  }
+  for (const Word& word : words)
+    out += "    " + shell_quoted(word.name + ":" + word.purpose) + "\n";
   out += "  )\n  local curcontext=$curcontext state line\n  _arguments -C" +
          zsh_options(global_options()) +
          " \\\n      '1: :->command' '*:: :->words' && return\n  case $state in\n"
          "  command) _describe command commands ;;\n  words)\n    case $line[1] in\n";
-  for (const std::string& command : commands()) {
-    out += "    " + command + ")";
-    if (const std::string actions = actions_of(command); !actions.empty())
-      out += " [ $CURRENT -gt 2 ] || { compadd --" + actions + "; return; };";
-    if (command == "completion") out += " compadd bash zsh fish; return;";
-    if (command == "help") out += " _describe command commands; return;";
-    out += " _arguments" + zsh_options(global_options());
-    for (const CommandRow& row : command_table()) {
-      if (first_word(row.name) == command) out += zsh_options(row.options);
-    }
-    out += " ;;\n";
+  const auto offer = [](std::string_view what) {
+    return std::string(" [[ $words[CURRENT] = -* ]] || { ").append(what).append("; return; };");
+  };
+  for (const Word& word : words) {
+    out += "    " + word.name + ")";
+    if (!word.actions.empty())
+      out += " [ $CURRENT -gt 2 ] || { compadd --" + word.actions + "; return; };";
+    if (word.completion.kind == Completion::Kind::words)
+      out += offer("compadd -- " + std::string(word.completion.words));
+    if (word.completion.kind == Completion::Kind::commands)
+      out += offer("_describe command commands; compadd -- " + std::string(word.completion.words));
+    out += " _arguments" + zsh_options(globals_of(*word.row)) + zsh_options(word.options) + " ;;\n";
   }
   return out +
          "    esac ;;\n  esac\n}\n[ \"$funcstack[1]\" = _sheaf ] && _sheaf \"$@\" || "
@@ -226,41 +267,53 @@ std::string zsh() {
 
 std::string fish_option(const OptionRow& row, const std::string& when) {
   std::string out = "complete -c sheaf" + when + " -l " + std::string(row.name.substr(2));
-  if (!row.value.empty()) out += row.completes == Completes::files ? " -rF" : " -x";
+  if (!row.value.empty()) {
+    out += row.completion.kind == Completion::Kind::files ? " -rF" : " -x";
+    if (row.completion.kind == Completion::Kind::words)
+      out += " -a " + shell_quoted(row.completion.words);
+  }
   return out + " -d " + shell_quoted(row.help) + "\n";
 }
 
-std::string fish() {
+// A condition of the shell for one of the commands, or for none of them.
+std::string fish_seen(std::string_view names, bool none = false) {
+  return std::string(" -n '") + (none ? "not " : "") + "__fish_seen_subcommand_from " +
+         std::string(names) + "'";
+}
+
+std::string fish(CommandTable table) {
+  const std::vector<Word> words = words_of(table);
   std::string out =
       "# fish completion for sheaf: sheaf completion fish | source\n"
       "complete -c sheaf -f\n";
-  for (const OptionRow& row : global_options()) out += fish_option(row, "");
-  for (const std::string& command : commands()) {
-    const CommandRow* row = find_command(command);
-    const std::string purpose = row != nullptr ? std::string(row->purpose) : "lists";
-    out += "complete -c sheaf -n __fish_use_subcommand -a " + command + " -d " +
-           shell_quoted(purpose) + "\n";
-    const std::string when = " -n '__fish_seen_subcommand_from " + command + "'";
-    if (const std::string actions = actions_of(command); !actions.empty())
-      out += "complete -c sheaf" + when + " -a '" + actions.substr(1) + "'\n";
-    if (command == "completion") out += "complete -c sheaf" + when + " -a 'bash zsh fish'\n";
-    std::set<std::string_view> seen;
-    for (const CommandRow& each : command_table()) {
-      if (first_word(each.name) != command) continue;
-      for (const OptionRow& option : each.options) {
-        if (seen.insert(option.name).second) out += fish_option(option, when);
-      }
+  for (const OptionRow& row : global_options()) {
+    std::string refusing;
+    for (const Word& word : words) {
+      if (word.row->refuses(row.name)) refusing += (refusing.empty() ? "" : " ") + word.name;
     }
+    out += fish_option(row, refusing.empty() ? "" : fish_seen(refusing, true));
+  }
+  for (const Word& word : words) {
+    out += "complete -c sheaf -n __fish_use_subcommand -a " + word.name + " -d " +
+           shell_quoted(word.purpose) + "\n";
+    const std::string when = fish_seen(word.name);
+    std::string offered(word.completion.words);
+    if (!word.actions.empty()) offered = word.actions.substr(1);
+    if (word.completion.kind == Completion::Kind::commands) {
+      for (const Word& each : words) offered += (offered.empty() ? "" : " ") + each.name;
+    }
+    if (!offered.empty()) out += "complete -c sheaf" + when + " -a " + shell_quoted(offered) + "\n";
+    for (const OptionRow& option : word.options) out += fish_option(option, when);
   }
   return out;
 }
 
 }  // namespace
 
-std::optional<std::string> completion_script(std::string_view shell) {
-  if (shell == "bash") return bash();
-  if (shell == "zsh") return zsh();
-  if (shell == "fish") return fish();
+std::optional<std::string> completion_script(CommandTable table, std::string_view shell) {
+  if (shell == "bash") return Bash(table).script();
+  if (shell == "zsh") return zsh(table);
+  if (shell == "fish") return fish(table);
   return std::nullopt;
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "cli/line/command_table.h"
-
 namespace sheaf::cli {
 
 namespace {
@@ -42,13 +40,13 @@ void append_word(std::vector<std::string>& out, const std::string& word) {
 }
 
 // The word is a command, or the first of one with two words.
-bool is_command(std::string_view word) {
-  return find_command(word) != nullptr || begins_commands(word);
+bool is_command(CommandTable table, std::string_view word) {
+  return find_command(table, word) != nullptr || begins_commands(table, word);
 }
 
 }  // namespace
 
-std::vector<std::string> guard_words(const std::vector<std::string>& words) {
+std::vector<std::string> guard_words(CommandTable table, const std::vector<std::string>& words) {
   std::vector<std::string> out;
   out.reserve(words.size() + 1);
   const auto end_of_options = std::ranges::find(words, "--");
@@ -56,14 +54,15 @@ std::vector<std::string> guard_words(const std::vector<std::string>& words) {
   // Until the command is whole: "list" needs "push".
   const auto read = [&](const std::string& word) {
     if (command.empty()) {
-      if (is_command(word)) command = word;
-    } else if (begins_commands(command) && find_command(command + " " + word) != nullptr) {
+      if (is_command(table, word)) command = word;
+    } else if (begins_commands(table, command) &&
+               find_command(table, command + " " + word) != nullptr) {
       command += " " + word;
     }
   };
   for (auto word = words.begin(); word != end_of_options; ++word) {
     // CLI11 takes a key with the name of a command for that command.
-    if (find_command(command) != nullptr && is_command(*word)) {
+    if (find_command(table, command) != nullptr && is_command(table, *word)) {
       out.push_back(guarded(*word));
       continue;
     }
@@ -73,7 +72,7 @@ std::vector<std::string> guard_words(const std::vector<std::string>& words) {
   if (end_of_options == words.end()) return out;
   for (auto word = std::next(end_of_options); word != words.end(); ++word) {
     // "sheaf --json -- get KEY": the first word after "--" is then the command.
-    const bool wanted = find_command(command) == nullptr;
+    const bool wanted = find_command(table, command) == nullptr;
     if (wanted) read(*word);
     out.push_back(wanted ? *word : guarded(*word, literal_guard));
   }

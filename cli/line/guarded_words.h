@@ -1,7 +1,7 @@
 #pragma once
 
 // A guard that keeps CLI11 from interpreting keys and values ("++" ends a command for it, "[a,b]"
-// is a list, "" is nothing), and that tells which words stood behind "--".
+// is a list, "" is nothing), and that says which words came after "--".
 //
 // Thread rule: pure functions.
 
@@ -9,14 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/line/command_row.h"
+
 namespace sheaf::cli {
 
 // Takes out the first "--" and puts one guard byte before every word that CLI11 must take as it is:
 // all after "--" but the command's name, and any word that CLI11 would interpret.
-std::vector<std::string> guard_words(const std::vector<std::string>& words);
+std::vector<std::string> guard_words(CommandTable table, const std::vector<std::string>& words);
 // The word as the user gave it.
 std::string unguard(std::string_view word);
-// It stood behind "--".
+// It came after "--".
 bool literal(std::string_view guarded) noexcept;
 
 }  // namespace sheaf::cli

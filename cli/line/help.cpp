@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <vector>
-
-#include "cli/line/command_table.h"
 
 namespace sheaf::cli {
 
@@ -66,8 +63,20 @@ std::string options(std::string_view heading, std::span<const OptionRow> rows) {
   return out;
 }
 
-std::string footer() {
-  std::string out = options("Options, before or after the command:", global_options());
+// Where to find what is the same for all commands.
+std::string pointer(const CommandRow* row = nullptr) {
+  if (row == nullptr || row->refused.options.empty())
+    return "\nGlobal options, environment and exit codes: sheaf help options\n";
+  std::string allowed;
+  for (const OptionRow& option : global_options()) {
+    if (!row->refuses(option.name)) allowed.append(allowed.empty() ? "" : ", ").append(option.name);
+  }
+  return "\n" + wrapped("Global options: " + allowed + "; see sheaf help options", 0);
+}
+
+std::string help_of_options() {
+  std::string out = "Usage: sheaf [OPTIONS] COMMAND\n";
+  out += options("Options of all commands, before or after the command:", global_options());
   out += row_of("--", "ends the options: what follows are keys and values");
   out += "\nEnvironment:\n";
   for (const VariableRow& row : environment_variables()) out += row_of(row.name, row.meaning);
@@ -98,13 +107,15 @@ std::string help_of_command(const CommandRow& row) {
   out += wrapped(sentence(row.purpose), 0);
   out += paragraphs(row.text);
   out += options("Options of " + std::string(row.name) + ":", row.options);
-  return out + footer();
+  out += "\nExamples:\n";
+  for (const std::string_view example : row.examples) out += "  " + std::string(example) + "\n";
+  return out + pointer(&row);
 }
 
-std::string overview(std::string_view first_word) {
+std::string overview(CommandTable table, std::string_view first_word) {
   std::string out;
   std::string_view group;
-  for (const CommandRow& row : command_table()) {
+  for (const CommandRow& row : table) {
     if (!first_word.empty() && !row.name.starts_with(std::string(first_word) + " ")) continue;
     if (row.group != group) out += "\n" + std::string(row.group) + "\n";
     group = row.group;
@@ -113,19 +124,28 @@ std::string overview(std::string_view first_word) {
   return out;
 }
 
+constexpr std::string_view name_of_options = "options";
+
 }  // namespace
 
-std::string help_of(std::string_view name) {
-  if (const CommandRow* row = find_command(name)) return help_of_command(*row);
-  if (begins_commands(name)) {
-    return "Usage: sheaf [OPTIONS] " + std::string(name) + " COMMAND\n" + overview(name) + footer();
+bool has_help(CommandTable table, std::string_view name) noexcept {
+  return name.empty() || name == name_of_options || find_command(table, name) != nullptr ||
+         begins_commands(table, name);
+}
+
+std::string help_of(CommandTable table, std::string_view name) {
+  if (const CommandRow* row = find_command(table, name)) return help_of_command(*row);
+  if (name == name_of_options) return help_of_options();
+  if (begins_commands(table, name)) {
+    return "Usage: sheaf [OPTIONS] " + std::string(name) + " COMMAND\n" + overview(table, name) +
+           pointer();
   }
   return "Usage: sheaf [OPTIONS] COMMAND\n\n" +
          wrapped(
              "Reads and writes keys of state stores, memcached servers and Redis clusters. "
-             "sheaf help COMMAND tells more of a command.",
+             "sheaf help COMMAND describes a command.",
              0) +
-         overview("") + footer();
+         overview(table, "") + pointer();
 }
 
 }  // namespace sheaf::cli

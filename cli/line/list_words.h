@@ -1,42 +1,47 @@
 #pragma once
 
-// The arguments of `list`: which action, on which list, with what.
+// The words of `list` commands. The error is one sentence.
 //
 // Thread rule: pure functions and plain values.
 
 #include <cstdint>
 #include <expected>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "cli/line/parser.h"
 
 namespace sheaf::cli {
 
-enum class ListAction : std::uint8_t {
-  push,
-  insert,
-  update,
-  remove,
-  range,
-  length,
-  clear,
-  drop_holes
-};
-
-struct ListArguments {
-  ListAction action = ListAction::length;
+// NAME
+struct ListWords {
   std::string name;
-  std::int64_t index = 0;           // insert, update, remove; range: the first
-  std::int64_t last = 0;            // range
-  std::vector<std::string> values;  // push: any number; insert, update: one
-  bool from_stdin = false;          // push -: one item a line
 };
+std::expected<ListWords, std::string> read_list_words(const ParsedLine& line);
 
-// `rest`: what follows the list's name, as many words as the action wants. `piped`: they are "-",
-// which stands for standard input. The error is one sentence.
-std::expected<ListArguments, std::string> read_list_words(std::string_view action,
-                                                          const std::string& name,
-                                                          std::vector<std::string> rest,
-                                                          bool piped);
+// NAME INDEX, NAME INDEX VALUE
+struct ListItemWords {
+  std::string name;
+  std::int64_t index = 0;  // negative: from the end
+  std::string value;
+};
+std::expected<ListItemWords, std::string> read_list_item_words(const ParsedLine& line);
+
+// NAME FIRST LAST
+struct ListRangeWords {
+  std::string name;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool raw = false;  // --raw
+};
+std::expected<ListRangeWords, std::string> read_list_range_words(const ParsedLine& line);
+
+// NAME VALUE...|-
+struct ListPushWords {
+  std::string name;
+  std::vector<std::string> values;
+  bool from_stdin = false;  // one item on each line of standard input
+};
+std::expected<ListPushWords, std::string> read_list_push_words(const ParsedLine& line);
 
 }  // namespace sheaf::cli

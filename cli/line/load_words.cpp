@@ -6,9 +6,9 @@ namespace sheaf::cli {
 
 using std::chrono::milliseconds;
 
-std::expected<BenchArguments, std::string> read_bench_words(const ParsedLine& line) {
+std::expected<BenchWords, std::string> read_bench_words(const ParsedLine& line) {
   constexpr std::uint64_t most_operations = 1'000'000'000'000;
-  BenchArguments bench;
+  BenchWords bench;
   OptionReader reader(line);
   reader.number("--callers", 1, 256, bench.callers);
   reader.time("--time", milliseconds(100), std::chrono::hours(24), bench.time);
@@ -23,8 +23,8 @@ std::expected<BenchArguments, std::string> read_bench_words(const ParsedLine& li
   return reader.take(bench);
 }
 
-std::expected<TopArguments, std::string> read_top_words(const ParsedLine& line) {
-  TopArguments top;
+std::expected<TopWords, std::string> read_top_words(const ParsedLine& line) {
+  TopWords top;
   OptionReader reader(line);
   reader.time("--interval", milliseconds(100), std::chrono::hours(1), top.interval);
   reader.number("--count", 1, 1'000'000'000, top.count);

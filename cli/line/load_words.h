@@ -1,6 +1,6 @@
 #pragma once
 
-// The arguments of `bench` and `top`.
+// The words of `bench` and `top`.
 //
 // Thread rule: pure functions and plain values.
 
@@ -14,7 +14,7 @@
 namespace sheaf::cli {
 
 // The shape of a load.
-struct BenchArguments {
+struct BenchWords {
   std::uint32_t callers = 4;               // --callers: 1 .. 256 threads
   std::chrono::milliseconds time{10'000};  // --time: 100ms .. 24h
   std::uint64_t operations = 0;            // --count: ends after so many; 0 = by the time
@@ -25,13 +25,13 @@ struct BenchArguments {
   std::uint64_t rate = 0;                  // --rate: operations a second; 0 = as fast as it goes
 };
 
-struct TopArguments {
+struct TopWords {
   std::chrono::milliseconds interval{2'000};  // --interval: 100ms .. 1h
   std::uint64_t count = 0;                    // --count: how many times; 0 = until interrupted
 };
 
 // The error is one sentence.
-std::expected<BenchArguments, std::string> read_bench_words(const ParsedLine& line);
-std::expected<TopArguments, std::string> read_top_words(const ParsedLine& line);
+std::expected<BenchWords, std::string> read_bench_words(const ParsedLine& line);
+std::expected<TopWords, std::string> read_top_words(const ParsedLine& line);
 
 }  // namespace sheaf::cli

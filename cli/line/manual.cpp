@@ -4,7 +4,6 @@
 
 #include <sheaf/version.h>
 
-#include "cli/line/command_table.h"
 #include "cli/line/help.h"
 
 namespace sheaf::cli {
@@ -48,12 +47,15 @@ std::string command(const CommandRow& row) {
   out += roff(purpose) + ".\n";
   if (!row.text.empty()) out += ".PP\n" + roff(row.text) + "\n";
   for (const OptionRow& each : row.options) out += option(each);
-  return out;
+  out += ".PP\nExamples:\n.PP\n.nf\n";
+  for (const std::string_view example : row.examples)
+    out += "    " + roff(std::string(example)) + "\n";
+  return out + ".fi\n";
 }
 
 }  // namespace
 
-std::string manual_page() {
+std::string manual_page(CommandTable table) {
   std::string out = ".TH SHEAF 1 \"\" \"sheaf " SHEAF_VERSION "\"\n.SH NAME\n";
   out += "sheaf \\- reads and writes keys of state stores, memcached servers and Redis clusters\n";
   out += ".SH SYNOPSIS\n" + bold("sheaf") + " [\\fIOPTIONS\\fR] \\fICOMMAND\\fR\n";
@@ -61,7 +63,7 @@ std::string manual_page() {
   for (const OptionRow& row : global_options()) out += option(row);
   out += tagged(bold("--"), "ends the options: what follows are keys and values.");
   std::string_view group;
-  for (const CommandRow& row : command_table()) {
+  for (const CommandRow& row : table) {
     if (row.group != group) out += ".SH \"" + std::string(row.group) + "\"\n";
     group = row.group;
     out += command(row);

@@ -30,13 +30,8 @@ std::expected<MigrationStage, std::string> read_end(const std::string& name, boo
 
 }  // namespace
 
-std::expected<MigrateArguments, std::string> read_migrate_words(const ParsedLine& line) {
-  for (const char* option : {"--servers", "--config", "--cluster"}) {
-    if (!line.has(option)) continue;
-    return std::unexpected(std::string(option) +
-                           " is not for migrate: its servers are those of --from and --to.");
-  }
-  MigrateArguments migrate;
+std::expected<MigrateWords, std::string> read_migrate_words(const ParsedLine& line) {
+  MigrateWords migrate;
   for (const auto& [option, value, what] :
        {std::tuple("--from", &migrate.from, "the URI of the servers that have the cache now"),
         {"--to", &migrate.to, "the URI of the servers that take it over"},
@@ -47,16 +42,14 @@ std::expected<MigrateArguments, std::string> read_migrate_words(const ParsedLine
   }
   migrate.back = line.has("--back");
   migrate.empty_to = line.has("--empty-to");
-  migrate.keys = line.value("--keys");
-  migrate.stale = line.value("--stale");
-  if (line.has("--keys") && migrate.keys.empty()) return std::unexpected("--keys needs a FILE.");
-  if (line.has("--stale") && migrate.stale.empty()) return std::unexpected("--stale needs a FILE.");
   if (line.has("--until")) {
     const auto end = read_end(line.value("--until"), migrate.back);
     if (!end) return std::unexpected(end.error());
     migrate.until = *end;
   }
   OptionReader reader(line);
+  reader.text("--keys", "a FILE", migrate.keys);
+  reader.text("--stale", "a FILE", migrate.stale);
   reader.time("--settle", milliseconds(100), std::chrono::hours(1), migrate.settle);
   reader.number("--callers", 1, 256, migrate.callers);
   return reader.take(migrate);

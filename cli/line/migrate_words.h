@@ -1,6 +1,6 @@
 #pragma once
 
-// The arguments of `migrate`.
+// The words of `migrate`.
 //
 // Thread rule: pure functions and plain values.
 
@@ -16,7 +16,7 @@
 
 namespace sheaf::cli {
 
-struct MigrateArguments {
+struct MigrateWords {
   std::string from;                          // --from URI
   std::string to;                            // --to URI
   std::string state;                         // --state FILE
@@ -30,6 +30,6 @@ struct MigrateArguments {
 };
 
 // The error is one sentence.
-std::expected<MigrateArguments, std::string> read_migrate_words(const ParsedLine& line);
+std::expected<MigrateWords, std::string> read_migrate_words(const ParsedLine& line);
 
 }  // namespace sheaf::cli

@@ -1,13 +1,18 @@
 #pragma once
 
-// OptionReader: options with a number or a time, checked, into their places.
+// OptionReader: options of a command line, checked, into their places.
 //
 // Thread rule: one thread.
 
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include <sheaf/options.h>
 
 #include "base/text.h"
 #include "cli/line/parser.h"
@@ -19,9 +24,14 @@ class OptionReader {
  public:
   explicit OptionReader(const ParsedLine& line) : line_(line) {}
 
+  // `sentence` says what is wrong.
+  void refuse_if(bool wrong, std::string sentence) {
+    if (wrong && wrong_.empty()) wrong_ = std::move(sentence);
+  }
+
   template <class Number>
   void number(const char* option, std::uint64_t least, std::uint64_t most, Number& out) {
-    if (!line_.has(option) || !wrong_.empty()) return;
+    if (!wants(option)) return;
     const auto given = parse_decimal(line_.value(option));
     if (given && *given >= least && *given <= most) {
       out = static_cast<Number>(*given);
@@ -32,7 +42,7 @@ class OptionReader {
   }
   void time(const char* option, std::chrono::milliseconds least, std::chrono::milliseconds most,
             std::chrono::milliseconds& out) {
-    if (!line_.has(option) || !wrong_.empty()) return;
+    if (!wants(option)) return;
     const auto given = parse_duration(line_.value(option));
     if (given && *given >= least && *given <= most) {
       out = *given;
@@ -41,13 +51,29 @@ class OptionReader {
                format_duration(most) + ", an integer and ms, s, m or h.";
     }
   }
-  template <class Arguments>
-  std::expected<Arguments, std::string> take(const Arguments& arguments) const {
+  void time_to_live(const char* option, std::optional<Ttl>& out) {
+    if (!wants(option)) return;
+    if (const auto given = parse_duration(line_.value(option))) out = Ttl(*given);
+    refuse_if(
+        !out || !out->valid(),
+        std::string(option) + " must be 1ms to 922337203685477ms, an integer and ms, s, m or h.");
+  }
+  // `needs`: "a FILE".
+  void text(const char* option, std::string_view needs, std::string& out) {
+    if (!wants(option)) return;
+    out = line_.value(option);
+    refuse_if(out.empty(), std::string(option).append(" needs ").append(needs).append("."));
+  }
+
+  template <class Words>
+  std::expected<Words, std::string> take(Words words) const {
     if (!wrong_.empty()) return std::unexpected(wrong_);
-    return arguments;
+    return words;
   }
 
  private:
+  bool wants(const char* option) const { return line_.has(option) && wrong_.empty(); }
+
   const ParsedLine& line_;
   std::string wrong_;
 };

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/line/guarded_words.h"
 #include "cli/line/help.h"
+#include "cli/line/nearest_word.h"
 
 namespace sheaf::cli {
 
@@ -26,40 +27,40 @@ std::vector<std::string> parts_of(std::string_view name) {
 // `about`: the command, or nothing.
 EarlyExit refusal(std::string sentence, std::string_view about = {}) {
   const std::string where = about.empty() ? "" : " " + std::string(about);
-  return {ExitCode::usage, std::move(sentence) + " sheaf help" + where + " tells more."};
+  return {ExitCode::usage, std::move(sentence) + " See sheaf help" + where + "."};
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
-  const std::string_view meant = nearest(word, known);
-  return meant.empty() ? "" : " Did you mean " + std::string(meant) + "?";
+// CLI11 itself reads these.
+bool has_its_own_flag(std::string_view option) {
+  return option == "--help" || option == "--version";
 }
 
 }  // namespace
 
 class LineParser::Apps {
  public:
-  Apps() : app_("", "sheaf") {
+  explicit Apps(CommandTable table) : table_(table), app_("", "sheaf") {
     app_.set_help_flag("-h,--help")->disable_flag_override();
     app_.set_version_flag("-V,--version", "")->disable_flag_override();
     add_options(app_, global_options());
-    for (const CommandRow& row : command_table()) add_command(row);
+    for (const CommandRow& row : table_) add_command(row);
   }
 
   std::expected<ParsedLine, EarlyExit> parse(const std::vector<std::string>& words) {
     // CLI11 forgets an earlier command line by itself, but not the values that it has filled in.
     for (auto& [name, value] : values_) value.clear();
     words_.clear();
-    const std::vector<std::string> guarded = guard_words(words);
+    const std::vector<std::string> guarded = guard_words(table_, words);
     try {
       app_.parse(std::vector<std::string>(guarded.rbegin(), guarded.rend()));
     } catch (const CLI::CallForHelp&) {
-      return std::unexpected(EarlyExit{ExitCode::done, help_of(name())});
+      return std::unexpected(EarlyExit{ExitCode::done, help_of(table_, name())});
     } catch (const CLI::CallForVersion&) {
       return std::unexpected(EarlyExit{ExitCode::done, "sheaf " SHEAF_VERSION "\n"});
     } catch (const CLI::ParseError& error) {
       return std::unexpected(complaint(error));
     }
-    const CommandRow* const row = find_command(name());
+    const CommandRow* const row = find_command(table_, name());
     if (row == nullptr) return std::unexpected(wrong_command());
     return taken(*row);
   }
@@ -68,7 +69,7 @@ class LineParser::Apps {
   void add_options(CLI::App& app, std::span<const OptionRow> rows) {
     for (const OptionRow& row : rows) {
       const std::string name(row.name);
-      if (name == "--help") continue;
+      if (has_its_own_flag(name)) continue;
       if (row.value.empty()) {
         app.add_flag(name)->disable_flag_override();
       } else {
@@ -107,6 +108,7 @@ class LineParser::Apps {
 
   std::expected<ParsedLine, EarlyExit> taken(const CommandRow& row) const {
     ParsedLine line;
+    line.table = table_;
     line.row = &row;
     for (const std::string& word : words_) line.arguments.push_back({unguard(word), literal(word)});
     const ArgumentCount count = count_of_arguments(row);
@@ -122,23 +124,33 @@ class LineParser::Apps {
     }
     take_options(app_, global_options(), line);
     take_options(command(), row.options, line);
+    for (const std::string_view option : row.refused.options) {
+      if (line.has(option)) return std::unexpected(not_for(row, option));
+    }
     return line;
   }
   void take_options(const CLI::App& app, std::span<const OptionRow> rows, ParsedLine& line) const {
     for (const OptionRow& row : rows) {
       const std::string name(row.name);
-      if (name == "--help" || app.count(name) == 0) continue;
+      if (has_its_own_flag(name) || app.count(name) == 0) continue;
       line.options[name] = row.value.empty() ? "" : unguard(values_.at(name));
     }
   }
 
+  static EarlyExit not_for(const CommandRow& row, std::string_view option) {
+    return {ExitCode::usage, std::string(option)
+                                 .append(" is not for ")
+                                 .append(row.name)
+                                 .append(": ")
+                                 .append(std::string(row.refused.why) + ".")};
+  }
   static std::string quoted(std::string_view word) { return "\"" + printable(word) + "\""; }
 
   // No command, or half of one.
   EarlyExit wrong_command() const {
     const std::string begun = name();
     std::vector<std::string_view> known;
-    for (const CommandRow& row : command_table()) {
+    for (const CommandRow& row : table_) {
       if (begun.empty()) {
         known.push_back(row.name.substr(0, row.name.find(' ')));
       } else if (row.name.starts_with(begun + " ")) {
@@ -158,7 +170,7 @@ class LineParser::Apps {
     for (const std::string_view each : known) all.append(all.empty() ? "" : ", ").append(each);
     return refusal(begun + " needs one of: " + all + ".", begun);
   }
-  // One that stands where a command is missing.
+  // It is where a command is missing.
   static EarlyExit unknown_option(const std::string& word, const std::string& begun) {
     std::vector<std::string_view> known;
     for (const OptionRow& option : global_options()) known.push_back(option.name);
@@ -168,7 +180,9 @@ class LineParser::Apps {
   EarlyExit wrong_option(const CommandRow& row, const std::string& word) const {
     std::vector<std::string_view> known;
     for (const OptionRow& option : row.options) known.push_back(option.name);
-    for (const OptionRow& option : global_options()) known.push_back(option.name);
+    for (const OptionRow& option : global_options()) {
+      if (!row.refuses(option.name)) known.push_back(option.name);
+    }
     const std::string name = word.substr(0, word.find('='));
     return refusal(
         std::string(row.name) + " has no option " + quoted(name) + "." + did_you_mean(name, known),
@@ -177,7 +191,7 @@ class LineParser::Apps {
 
   // What is wrong with a command line that CLI11 does not read.
   EarlyExit complaint(const CLI::ParseError& error) const {
-    const CommandRow* const row = find_command(name());
+    const CommandRow* const row = find_command(table_, name());
     const std::vector<std::string> extras = app_.remaining(true);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
       if (row == nullptr) return wrong_command();
@@ -198,12 +212,13 @@ class LineParser::Apps {
 
   static constexpr std::size_t longest_text = 300;
 
+  CommandTable table_;
   CLI::App app_;
   std::map<std::string, std::string> values_;
   std::vector<std::string> words_;
 };
 
-LineParser::LineParser() : apps_(std::make_unique<Apps>()) {}
+LineParser::LineParser(CommandTable table) : apps_(std::make_unique<Apps>(table)) {}
 LineParser::~LineParser() = default;
 
 std::expected<ParsedLine, EarlyExit> LineParser::parse(const std::vector<std::string>& words) {

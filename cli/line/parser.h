@@ -1,6 +1,6 @@
 #pragma once
 
-// A command line as the table has it: which command, its options, its arguments. parser.cpp is the
+// A command line as the rows have it: which command, its options, its arguments. parser.cpp is the
 // only file that knows CLI11.
 //
 // Thread rule: one thread at a time.
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/line/command_table.h"
+#include "cli/line/command_row.h"
 #include "cli/system/exit_code.h"
 
 namespace sheaf::cli {
@@ -21,11 +21,12 @@ namespace sheaf::cli {
 struct ParsedLine {
   struct Argument {
     std::string text;
-    bool literal = false;  // stood behind "--": "-" is no standard input
+    bool literal = false;  // came after "--": "-" is no standard input
   };
 
+  CommandTable table;
   const CommandRow* row = nullptr;
-  std::map<std::string, std::string, std::less<>> options;  // that were given; of a flag empty
+  std::map<std::string, std::string, std::less<>> options;  // that were given; a flag's is empty
   std::vector<Argument> arguments;                          // as many as the row wants
 
   bool has(std::string_view option) const { return options.contains(option); }
@@ -33,6 +34,18 @@ struct ParsedLine {
   std::string value(std::string_view option) const {
     const auto found = options.find(option);
     return found == options.end() ? std::string() : found->second;
+  }
+  // An argument; empty: not given.
+  std::string text(std::size_t index) const {
+    return index < arguments.size() ? arguments[index].text : std::string();
+  }
+  // The argument is "-", which stands for standard input.
+  bool is_stdin(std::size_t index) const { return text(index) == "-" && !arguments[index].literal; }
+  // All arguments from this one on.
+  std::vector<std::string> texts(std::size_t from = 0) const {
+    std::vector<std::string> all;
+    for (std::size_t i = from; i < arguments.size(); ++i) all.push_back(text(i));
+    return all;
   }
 };
 
@@ -47,7 +60,7 @@ struct EarlyExit {
 // a command line does.
 class LineParser {
  public:
-  LineParser();
+  explicit LineParser(CommandTable table);
   ~LineParser();
   LineParser(const LineParser&) = delete;
   LineParser& operator=(const LineParser&) = delete;

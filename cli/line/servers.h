@@ -12,7 +12,7 @@
 #include <sheaf/cluster_config.h>
 #include <sheaf/result.h>
 
-#include "cli/line/arguments.h"
+#include "cli/line/command_line.h"
 
 namespace sheaf::cli {
 

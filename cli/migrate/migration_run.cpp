@@ -89,7 +89,7 @@ Carrier::Act copying(Client& source, Client& target) {
 
 }  // namespace
 
-MigrationRun::MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet to, Output& out,
+MigrationRun::MigrationRun(const MigrateWords& arguments, Fleet from, Fleet to, Output& out,
                            bool json)
     : arguments_(arguments),
       from_(std::move(from)),

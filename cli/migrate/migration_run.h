@@ -23,7 +23,7 @@ namespace sheaf::cli {
 
 class MigrationRun {
  public:
-  MigrationRun(const MigrateArguments& arguments, Fleet from, Fleet to, Output& out, bool json);
+  MigrationRun(const MigrateWords& arguments, Fleet from, Fleet to, Output& out, bool json);
 
   // `now`: what the file says.
   ExitCode run(const Migration& now);
@@ -52,7 +52,7 @@ class MigrationRun {
   void take_counts();
   void report_reads();
 
-  const MigrateArguments& arguments_;
+  const MigrateWords& arguments_;
   Fleet from_;
   Fleet to_;
   MigrateReport report_;

@@ -87,7 +87,7 @@ void add_spare_columns(const std::vector<const NodeReport*>& of, std::vector<Col
 
 }  // namespace
 
-std::string nodes_table(const std::vector<NodeReport>& reports, bool colours) {
+std::string nodes_table(const std::vector<NodeReport>& reports, TableLook look) {
   std::vector<Row> rows;
   std::vector<const NodeReport*> of;
   for (const NodeReport& report : reports) {
@@ -101,7 +101,7 @@ std::string nodes_table(const std::vector<NodeReport>& reports, bool colours) {
   std::vector<Column> columns = {
       {"NODE"}, {"HEALTH"}, {"ROUND TRIP", true}, {"POOL"}, {"CLOCK", true}};
   add_spare_columns(of, columns, rows);
-  return text_table(columns, rows, colours);
+  return text_tables(columns, rows, look.colours, look.width);
 }
 
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node) {
@@ -110,26 +110,53 @@ const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_
   return found != reports.end() ? &*found : nullptr;
 }
 
+namespace {
+
+// Each primary, then its replicas; at last those whose primary is not there.
+std::vector<const ClusterServer*> by_primary(const std::vector<ClusterServer>& servers) {
+  std::vector<const ClusterServer*> out;
+  for (const ClusterServer& primary : servers) {
+    if (primary.replica) continue;
+    out.push_back(&primary);
+    for (const ClusterServer& server : servers) {
+      if (server.replica && server.primary == primary.node) out.push_back(&server);
+    }
+  }
+  for (const ClusterServer& server : servers) {
+    if (std::ranges::find(out, &server) == out.end()) out.push_back(&server);
+  }
+  return out;
+}
+
+Row row_of(const ClusterServer& server, const NodeReport* report) {
+  Row row{{(server.replica ? "  " : "") + server.node, server.replica ? "replica" : "primary"}};
+  if (report != nullptr) {
+    row.cells.emplace_back(to_string(report->stats.health));
+    row.cells.push_back(report->round_trip ? format_elapsed(*report->round_trip) : "-");
+    row.cells.push_back(std::to_string(report->stats.connections));
+    row.alarming = report->error.has_value();
+  } else {
+    row.cells.insert(row.cells.end(), {"not asked", "-", "-"});
+  }
+  row.cells.push_back(std::to_string(server.epoch));
+  row.cells.push_back(ranges_text(server.slots));
+  return row;
+}
+
+}  // namespace
+
 std::string nodes_table(const std::vector<NodeReport>& reports,
-                        const std::vector<ClusterServer>& servers, bool colours) {
+                        const std::vector<ClusterServer>& servers, TableLook look) {
   std::vector<Row> rows;
   std::vector<const NodeReport*> of;
-  for (const ClusterServer& server : servers) {
-    const NodeReport* const report = report_of(reports, server.node);
-    of.push_back(report);
-    std::string role = server.replica ? "replica" : "primary";
-    if (!server.primary.empty()) role += " of " + server.primary;
-    rows.push_back(
-        {{server.node, role, report != nullptr ? std::string(to_string(report->stats.health)) : "-",
-          report != nullptr && report->round_trip ? format_elapsed(*report->round_trip) : "-",
-          report != nullptr ? pool_text(report->stats) : "-", std::to_string(server.epoch),
-          ranges_text(server.slots)},
-         report != nullptr && report->error});
+  for (const ClusterServer* const server : by_primary(servers)) {
+    of.push_back(report_of(reports, server->node));
+    rows.push_back(row_of(*server, of.back()));
   }
-  std::vector<Column> columns = {{"NODE"}, {"ROLE"},        {"HEALTH"}, {"ROUND TRIP", true},
-                                 {"POOL"}, {"EPOCH", true}, {"SLOTS"}};
+  std::vector<Column> columns = {{"NODE"},       {"ROLE"},        {"HEALTH"}, {"PING", true},
+                                 {"POOL", true}, {"EPOCH", true}, {"SLOTS"}};
   add_spare_columns(of, columns, rows);
-  return text_table(columns, rows, colours);
+  return text_tables(columns, rows, look.colours, look.width);
 }
 
 std::vector<std::string> certificate_warnings(const std::vector<NodeReport>& reports,

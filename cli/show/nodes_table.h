@@ -5,6 +5,7 @@
 // Thread rule: pure functions.
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,12 +16,18 @@
 
 namespace sheaf::cli {
 
+// The look of a table. A table that is wider continues below.
+struct TableLook {
+  bool colours = false;
+  std::size_t width = 80;
+};
+
 // Node, health, round trip, pool and clock difference.
-std::string nodes_table(const std::vector<NodeReport>& reports, bool colours = false);
+std::string nodes_table(const std::vector<NodeReport>& reports, TableLook look = {});
 // The same for a cluster whose servers decide, with role, epoch and slots in the place of the
-// clock. Replicas are not asked.
+// clock. Each primary is followed by its replicas, which are set in and not asked.
 std::string nodes_table(const std::vector<NodeReport>& reports,
-                        const std::vector<ClusterServer>& servers, bool colours = false);
+                        const std::vector<ClusterServer>& servers, TableLook look = {});
 // Of a server among the reports; null: it was not asked.
 const NodeReport* report_of(const std::vector<NodeReport>& reports, std::string_view node);
 

@@ -84,14 +84,13 @@ std::string diff_picture(const RingDiff& diff) {
   if (diff.keys > 0) out += " (of " + std::to_string(diff.keys) + " simulated ones)";
   if (diff.flows.empty()) return out + ".\n";
   out += ":\n\n";
-  constexpr double width = 40;
   std::vector<Row> flows;
+  std::vector<double> shares;
   for (const KeyFlow& flow : diff.flows) {
-    const double marks = std::ceil(flow.share / diff.flows.front().share * width);
-    flows.push_back({{flow.from, "->", flow.to, percent(flow.share),
-                      std::string(static_cast<std::size_t>(marks), '#')}});
+    flows.push_back({{flow.from, "->", flow.to, percent(flow.share)}});
+    shares.push_back(flow.share);
   }
-  return out + text_table({{"FROM"}, {""}, {"TO"}, {"SHARE", true}, {""}}, flows);
+  return out + bar_table({{"FROM"}, {""}, {"TO"}, {"SHARE", true}}, std::move(flows), shares);
 }
 
 namespace {

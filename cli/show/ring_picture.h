@@ -18,7 +18,8 @@ struct NodeShare {
   std::optional<std::uint64_t> keys;  // Simulated keys that live there.
 };
 
-// One row for each node: identity, weight, share and a bar; the longest bar has `width` characters.
+// One row for each node: identity, weight, share and a bar; the longest bar has `width` marks,
+// or fewer if the lines would be longer than 80 columns.
 std::string ring_picture(const std::vector<NodeShare>& shares, std::size_t width = 40);
 
 }  // namespace sheaf::cli

@@ -15,7 +15,7 @@ constexpr char further_mark = '#';  // of all owners for whom there is no letter
 constexpr char no_mark = '.';
 constexpr std::uint32_t slots_of_a_mark = 64;
 constexpr std::uint32_t marks_of_a_line = 64;
-constexpr std::size_t most_ranges = 4;
+constexpr std::size_t longest_ranges = 18;
 
 char mark_of(std::size_t owner) noexcept {
   return owner < marks.size() ? marks[owner] : further_mark;
@@ -67,13 +67,13 @@ std::uint32_t count_slots(const std::vector<SlotRange>& ranges) {
 
 std::string ranges_text(const std::vector<SlotRange>& ranges) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(ranges.size(), most_ranges); ++i) {
+  for (const SlotRange& range : ranges) {
     if (!text.empty()) text += ", ";
-    text += range_text(ranges[i]);
+    text += range_text(range);
+    if (text.size() <= longest_ranges) continue;
+    return std::to_string(ranges.size()) + " ranges";
   }
-  if (ranges.size() <= most_ranges) return text.empty() ? "-" : text;
-  return text + ", ... (" + std::to_string(ranges.size()) + " ranges, " +
-         std::to_string(count_slots(ranges)) + " slots)";
+  return text.empty() ? "-" : text;
 }
 
 std::string slot_picture(const std::vector<ClusterServer>& owners,

@@ -17,7 +17,7 @@ namespace sheaf::cli {
 inline constexpr std::uint32_t slots_of_a_cluster = 16'384;
 
 std::uint32_t count_slots(const std::vector<SlotRange>& ranges);
-// "0-5460, 7000"; of many ranges the first ones: "0, 3, 5, 7, ... (12 ranges, 12 slots)".
+// "0-5460, 7000"; if that is longer than 18 columns, "12 ranges".
 std::string ranges_text(const std::vector<SlotRange>& ranges);
 
 // One row for each owner, with a letter, the number of its slots, its share and its simulated keys;

@@ -32,26 +32,66 @@ std::string three_digits(double number, const char* unit) {
   return text;
 }
 
-}  // namespace
-
-std::string text_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
-                       bool colours) {
-  std::vector<std::string> titles;
+std::vector<std::size_t> widths_of(const std::vector<Column>& columns,
+                                   const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
-  for (const Column& column : columns) {
-    titles.push_back(column.title);
-    widths.push_back(column.title.size());
-  }
+  for (const Column& column : columns) widths.push_back(column.title.size());
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       widths[i] = std::max(widths[i], row.cells[i].size());
     }
   }
+  return widths;
+}
+
+constexpr std::size_t between = 2;  // columns
+
+}  // namespace
+
+std::string text_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                       bool colours) {
+  const std::vector<std::size_t> widths = widths_of(columns, rows);
+  std::vector<std::string> titles;
+  for (const Column& column : columns) titles.push_back(column.title);
   std::string out;
   append_row(out, columns, widths, titles, colours ? "\x1b[1m" : nullptr);
   for (const Row& row : rows)
     append_row(out, columns, widths, row.cells, colours && row.alarming ? "\x1b[31m" : nullptr);
   return out;
+}
+
+std::string text_tables(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                        bool colours, std::size_t width) {
+  const std::vector<std::size_t> widths = widths_of(columns, rows);
+  std::string out;
+  for (std::size_t next = 1; next < columns.size() || out.empty();) {
+    std::vector<Column> titles{columns.front()};
+    std::vector<Row> cells;
+    for (const Row& row : rows) cells.push_back({{row.cells.front()}, row.alarming});
+    std::size_t used = widths.front();
+    do {  // at least one more, however wide it is
+      if (next == columns.size()) break;
+      used += between + widths[next];
+      titles.push_back(columns[next]);
+      for (std::size_t i = 0; i < rows.size(); ++i) cells[i].cells.push_back(rows[i].cells[next]);
+      ++next;
+    } while (next < columns.size() && used + between + widths[next] <= width);
+    out += (out.empty() ? "" : "\n") + text_table(titles, cells, colours);
+  }
+  return out;
+}
+
+std::string bar_table(std::vector<Column> columns, std::vector<Row> rows,
+                      const std::vector<double>& parts, std::size_t widest) {
+  constexpr std::size_t longest_line = 80;
+  std::size_t used = 0;
+  for (const std::size_t width : widths_of(columns, rows)) used += width + between;
+  widest = std::clamp<std::size_t>(longest_line - std::min(used, longest_line), 1, widest);
+  const double largest = parts.empty() ? 0 : *std::ranges::max_element(parts);
+  columns.push_back({""});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].cells.push_back(bar(parts[i], largest, widest));
+  return text_table(columns, rows);
 }
 
 std::string percent(double share) {

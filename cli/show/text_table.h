@@ -26,6 +26,15 @@ struct Row {
 std::string text_table(const std::vector<Column>& columns, const std::vector<Row>& rows,
                        bool colours = false);
 
+// The same in tables of at most `width` columns: a wider one continues below, after an empty line,
+// with the first column repeated.
+std::string text_tables(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                        bool colours, std::size_t width);
+// The same in one table with a last column of bars, one for each of `parts`. The longest has
+// `widest` marks, or fewer if the lines would be longer than 80 columns.
+std::string bar_table(std::vector<Column> columns, std::vector<Row> rows,
+                      const std::vector<double>& parts, std::size_t widest = 40);
+
 // "12.50 %" of 0.125.
 std::string percent(double share);
 // "950", "12.3 k", "4.56 M"; "1.20 GiB".

@@ -1,20 +1,26 @@
-#include "cli/line/arguments.h"
+// The words of each command, checked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cli/line/command_table.h"
+#include "cli/line/dev_words.h"
+#include "cli/line/help.h"
+#include "cli/line/key_words.h"
+#include "cli/line/list_words.h"
+#include "cli/line/lock_words.h"
+#include "cli/line/program_words.h"
+#include "cli/line/server_words.h"
+#include "tests/cli/command_lines.h"
 
 namespace sheaf::cli {
 namespace {
 
-using Words = std::vector<std::string>;
+using Words = WordList;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -24,14 +30,8 @@ Words with_servers(Words words) {
   return words;
 }
 
-Arguments parsed(const Words& words) {
-  auto arguments = parse_arguments(words);
-  EXPECT_TRUE(arguments) << (arguments ? "" : arguments.error().text);
-  return arguments ? *arguments : Arguments{};
-}
-
 std::string refused(const Words& words) {
-  const auto arguments = parse_arguments(words);
+  const auto arguments = parse_line(words);
   EXPECT_FALSE(arguments);
   if (arguments) return "";
   EXPECT_EQ(arguments.error().code, ExitCode::usage);
@@ -43,22 +43,17 @@ std::string refused(const Words& words) {
 }
 
 TEST(CliArguments, EveryCommandIsKnownByItsName) {
-  const std::vector<std::pair<Words, Command>> commands = {
-      {{"get", "k"}, Command::get},
-      {{"set", "k", "v"}, Command::set},
-      {{"del", "k"}, Command::del},
-      {{"mget", "k"}, Command::mget},
-      {{"mset", "-"}, Command::mset},
-      {{"locate", "k"}, Command::locate},
-      {{"ring"}, Command::ring},
-      {{"nodes"}, Command::nodes},
-      {{"list", "len", "l"}, Command::list},
-      {{"lock", "l", "--", "true"}, Command::lock},
+  const std::vector<std::pair<Words, std::string>> commands = {
+      {{"get", "k"}, "get"},
+      {{"mset", "-"}, "mset"},
+      {{"ring"}, "ring"},
+      {{"list", "len", "l"}, "list len"},
+      {{"lock", "l", "--", "true"}, "lock"},
   };
   for (const auto& [words, command] : commands) {
-    EXPECT_EQ(parsed(with_servers(words)).command, command) << words.front();
+    EXPECT_EQ(parsed_line(with_servers(words)).row->name, command) << words.front();
   }
-  EXPECT_EQ(parsed({"dev"}).command, Command::dev);
+  EXPECT_EQ(parsed_line({"dev"}).row->name, "dev");
 }
 
 TEST(CliArguments, GlobalOptionsStandBeforeOrAfterTheCommandAndItsKeys) {
@@ -69,32 +64,31 @@ TEST(CliArguments, GlobalOptionsStandBeforeOrAfterTheCommandAndItsKeys) {
       {"--json", "get", "--timeout=250ms", "k", "--servers=embedded://3"},
   };
   for (const Words& words : orders) {
-    const Arguments arguments = parsed(words);
-    EXPECT_EQ(arguments.command, Command::get);
-    EXPECT_EQ(arguments.global.servers, "embedded://3");
-    EXPECT_EQ(arguments.global.timeout, std::chrono::milliseconds(250));
-    EXPECT_TRUE(arguments.global.json);
-    EXPECT_THAT(arguments.keys, ElementsAre("k"));
+    const CommandLine line = parsed_line(words);
+    EXPECT_EQ(line.global.servers, "embedded://3");
+    EXPECT_EQ(line.global.timeout, std::chrono::milliseconds(250));
+    EXPECT_TRUE(line.global.json);
+    EXPECT_EQ(parsed<GetWords>(words).key, "k");
   }
 }
 
 TEST(CliArguments, TheTimeoutIsThreeSecondsUnlessGiven) {
-  EXPECT_EQ(parsed(with_servers({"get", "k"})).global.timeout, std::chrono::seconds(3));
+  EXPECT_EQ(parsed_line(with_servers({"get", "k"})).global.timeout, std::chrono::seconds(3));
 }
 
 TEST(CliArguments, ServersAndConfigurationExcludeEachOther) {
   refused({"--servers", "embedded://1", "--config", "f", "get", "k"});
   refused(with_servers({"--cluster", "c", "get", "k"}));
-  EXPECT_EQ(parsed({"--config", "f", "get", "k", "--cluster", "c"}).global.cluster, "c");
+  EXPECT_EQ(parsed_line({"--config", "f", "get", "k", "--cluster", "c"}).global.cluster, "c");
 }
 
 TEST(CliArguments, ThePasswordFileIsGlobal) {
-  EXPECT_EQ(parsed(with_servers({"get", "k"})).global.password_file, "");
-  EXPECT_EQ(parsed(with_servers({"get", "k", "--password-file", "/p q"})).global.password_file,
+  EXPECT_EQ(parsed_line(with_servers({"get", "k"})).global.password_file, "");
+  EXPECT_EQ(parsed_line(with_servers({"get", "k", "--password-file", "/p q"})).global.password_file,
             "/p q");
   EXPECT_EQ(refused(with_servers({"get", "k", "--password-file", ""})),
-            "--password-file is empty.");
-  EXPECT_TRUE(parsed(with_servers({"get", "k", "--ask-password"})).global.ask_password);
+            "--password-file needs a FILE.");
+  EXPECT_TRUE(parsed_line(with_servers({"get", "k", "--ask-password"})).global.ask_password);
   refused(with_servers({"get", "k", "--ask-password", "--password-file", "/p"}));
   refused({"dev", "--password-file", "/p"});
 }
@@ -108,71 +102,73 @@ TEST(CliArguments, KeysAndValuesMayLookLikeAnything) {
   const Words odd = {"[a,b]", "[]",  "++",       "%%", "get",   "-5",  "{x}",   "\x01guard", "",
                      " ",     "a=b", "\xff\xfe", "\n", "/help", "'q'", "\"q\"", "help"};
   for (const std::string& word : odd) {
-    EXPECT_THAT(parsed(with_servers({"get", word})).keys, ElementsAre(word)) << word;
-    const Arguments set = parsed(with_servers({"set", word, word}));
-    EXPECT_THAT(set.keys, ElementsAre(word)) << word;
+    EXPECT_EQ(parsed<GetWords>(with_servers({"get", word})).key, word);
+    const auto set = parsed<SetWords>(with_servers({"set", word, word}));
+    EXPECT_EQ(set.key, word);
     EXPECT_EQ(set.value, word);
-    EXPECT_THAT(parsed(with_servers({"mget", "a", word, "z"})).keys, ElementsAre("a", word, "z"));
-    EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value", word})).if_value, word);
-    EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value=" + word})).if_value, word);
+    EXPECT_THAT(parsed<KeysWords>(with_servers({"mget", "a", word, "z"})).keys,
+                ElementsAre("a", word, "z"));
+    EXPECT_EQ(parsed<DelWords>(with_servers({"del", "k", "--if-value", word})).if_value, word);
+    EXPECT_EQ(parsed<DelWords>(with_servers({"del", "k", "--if-value=" + word})).if_value, word);
   }
 }
 
 TEST(CliArguments, TwoDashesEndTheOptions) {
-  EXPECT_THAT(parsed(with_servers({"get", "--", "--json"})).keys, ElementsAre("--json"));
-  EXPECT_THAT(parsed(with_servers({"mget", "a", "--", "-x", "--", "--help"})).keys,
+  EXPECT_EQ(parsed<GetWords>(with_servers({"get", "--", "--json"})).key, "--json");
+  EXPECT_THAT(parsed<KeysWords>(with_servers({"mget", "a", "--", "-x", "--", "--help"})).keys,
               ElementsAre("a", "-x", "--", "--help"));
-  const Arguments set = parsed(with_servers({"set", "--ttl", "1s", "--", "-k", "-v"}));
-  EXPECT_THAT(set.keys, ElementsAre("-k"));
+  const auto set = parsed<SetWords>(with_servers({"set", "--ttl", "1s", "--", "-k", "-v"}));
+  EXPECT_EQ(set.key, "-k");
   EXPECT_EQ(set.value, "-v");
-  EXPECT_THAT(parsed(with_servers({"--", "get", "--help"})).keys, ElementsAre("--help"));
+  EXPECT_EQ(parsed<GetWords>(with_servers({"--", "get", "--help"})).key, "--help");
 }
 
 TEST(CliArguments, ADashStandsForStandardInput) {
-  for (const char* command : {"mget", "locate", "del"}) {
-    EXPECT_TRUE(parsed(with_servers({command, "-"})).from_stdin);
-    EXPECT_FALSE(parsed(with_servers({command, "--", "-"})).from_stdin);
-    EXPECT_FALSE(parsed(with_servers({command, "k"})).from_stdin);
+  for (const char* command : {"mget", "locate", "watch"}) {
+    EXPECT_TRUE(parsed<KeysWords>(with_servers({command, "-"})).from_stdin);
+    EXPECT_FALSE(parsed<KeysWords>(with_servers({command, "--", "-"})).from_stdin);
+    EXPECT_FALSE(parsed<KeysWords>(with_servers({command, "k"})).from_stdin);
     refused(with_servers({command, "a", "-"}));
   }
-  EXPECT_TRUE(parsed(with_servers({"set", "k", "-"})).from_stdin);
-  EXPECT_FALSE(parsed(with_servers({"set", "k", "--", "-"})).from_stdin);
-  EXPECT_EQ(parsed(with_servers({"set", "k", "--", "-"})).value, "-");
-  const Arguments get = parsed(with_servers({"get", "-"}));
-  EXPECT_FALSE(get.from_stdin);
-  EXPECT_THAT(get.keys, ElementsAre("-"));
-  EXPECT_TRUE(parsed(with_servers({"mset", "-"})).from_stdin);
+  EXPECT_TRUE(parsed<DelWords>(with_servers({"del", "-"})).from_stdin);
+  refused(with_servers({"del", "a", "-"}));
+  EXPECT_TRUE(parsed<SetWords>(with_servers({"set", "k", "-"})).from_stdin);
+  EXPECT_FALSE(parsed<SetWords>(with_servers({"set", "k", "--", "-"})).from_stdin);
+  EXPECT_EQ(parsed<SetWords>(with_servers({"set", "k", "--", "-"})).value, "-");
+  EXPECT_EQ(parsed<GetWords>(with_servers({"get", "-"})).key, "-");
+  parsed<MsetWords>(with_servers({"mset", "-"}));
   refused(with_servers({"mset", "file"}));
 }
 
 TEST(CliArguments, SetTakesTimeToLiveConditionAndFence) {
-  const Arguments arguments = parsed(
+  const auto arguments = parsed<SetWords>(
       with_servers({"set", "k", "v", "--ttl", "10s", "--if-absent-or-equal", "--fence", "1:2:n"}));
   ASSERT_TRUE(arguments.ttl);
   EXPECT_EQ(arguments.ttl->milliseconds(), std::chrono::seconds(10));
   EXPECT_EQ(arguments.condition, SetCondition::if_absent_or_equal);
   EXPECT_EQ(arguments.fence.text, "1:2:n");
-  EXPECT_EQ(parsed(with_servers({"set", "k", "v", "--if-absent"})).condition,
+  EXPECT_EQ(parsed<SetWords>(with_servers({"set", "k", "v", "--if-absent"})).condition,
             SetCondition::if_absent);
-  EXPECT_EQ(parsed(with_servers({"del", "k", "--fence", "1:2:n"})).fence.text, "1:2:n");
+  EXPECT_EQ(parsed<DelWords>(with_servers({"del", "k", "--fence", "1:2:n"})).fence.text, "1:2:n");
 }
 
 TEST(CliArguments, ConditionsExcludeEachOther) {
-  const Arguments set =
-      parsed(with_servers({"set", "k", "v", "--if-version", "7", "--flags", "9"}));
+  const auto set =
+      parsed<SetWords>(with_servers({"set", "k", "v", "--if-version", "7", "--flags", "9"}));
   EXPECT_EQ(set.condition, SetCondition::if_version);
   EXPECT_EQ(set.version.text, "7");
   EXPECT_EQ(set.flags, 9u);
-  EXPECT_EQ(parsed(with_servers({"set", "k", "v", "--if-present"})).condition,
+  EXPECT_EQ(parsed<SetWords>(with_servers({"set", "k", "v", "--if-present"})).condition,
             SetCondition::if_present);
   EXPECT_EQ(refused(with_servers({"set", "k", "v", "--if-present", "--if-absent"})),
             "--if-absent and --if-present are both given: one condition holds.");
-  EXPECT_EQ(parsed(with_servers({"del", "k", "--if-version", "7"})).if_version, Version{"7"});
+  EXPECT_EQ(parsed<DelWords>(with_servers({"del", "k", "--if-version", "7"})).if_version,
+            Version{"7"});
   refused(with_servers({"del", "k", "--if-version", "7", "--if-value", "v"}));
   refused(with_servers({"del", "k", "j", "--if-value", "v"}));
   refused(with_servers({"set", "k", "v", "--flags", "4294967296"}));
   refused(with_servers({"get", "k", "--touch", "1s", "--fence", "t"}));
-  EXPECT_EQ(parsed(with_servers({"get", "k", "--touch", "1s"})).touch->milliseconds(),
+  EXPECT_EQ(parsed<GetWords>(with_servers({"get", "k", "--touch", "1s"})).touch->milliseconds(),
             std::chrono::seconds(1));
 }
 
@@ -197,60 +193,59 @@ TEST(CliArguments, WhatIsNotAllowedIsOneSentence) {
 }
 
 TEST(CliArguments, ListTakesAnActionANameAndItsWords) {
-  const ListArguments insert = parsed(with_servers({"list", "insert", "jobs", "-3", "-7"})).list;
-  EXPECT_EQ(insert.action, ListAction::insert);
+  const auto insert = parsed<ListItemWords>(with_servers({"list", "insert", "jobs", "-3", "-7"}));
   EXPECT_EQ(insert.name, "jobs");
   EXPECT_EQ(insert.index, -3);
-  EXPECT_EQ(insert.values, Words{"-7"});
-  const ListArguments range = parsed(with_servers({"list", "range", "jobs", "0", "-1"})).list;
-  EXPECT_EQ(range.index, 0);
+  EXPECT_EQ(insert.value, "-7");
+  const auto range = parsed<ListRangeWords>(with_servers({"list", "range", "jobs", "0", "-1"}));
+  EXPECT_EQ(range.first, 0);
   EXPECT_EQ(range.last, -1);
-  EXPECT_TRUE(range.values.empty());
-  EXPECT_TRUE(parsed(with_servers({"list", "push", "jobs", "-"})).list.from_stdin);
-  EXPECT_EQ(parsed(with_servers({"list", "push", "jobs", "-", "x"})).list.values,
-            (Words{"-", "x"}));
-  EXPECT_EQ(parsed(with_servers({"list", "push", "--", "-n", "-v", "[x]", ""})).list.values,
-            (Words{"-v", "[x]", ""}));
+  const auto pushed = [](const Words& words) {
+    Words all{"list", "push"};
+    all.insert(all.end(), words.begin(), words.end());
+    return parsed<ListPushWords>(with_servers(all));
+  };
+  EXPECT_TRUE(pushed({"jobs", "-"}).from_stdin);
+  EXPECT_EQ(pushed({"jobs", "-", "x"}).values, (Words{"-", "x"}));
+  EXPECT_EQ(pushed({"--", "-n", "-v", "[x]", ""}).values, (Words{"-v", "[x]", ""}));
   EXPECT_THAT(refused(with_servers({"list", "pop", "jobs"})), HasSubstr("pop"));
   EXPECT_EQ(refused(with_servers({"list", "push", "jobs"})),
-            "list push wants NAME VALUE...|-. sheaf help list push tells more.");
+            "list push wants NAME VALUE...|-. See sheaf help list push.");
   EXPECT_THAT(refused(with_servers({"list", "remove", "jobs", "1.5"})), HasSubstr("index"));
   EXPECT_EQ(refused(with_servers({"list", "clear", "jobs", "x"})),
-            "list clear wants NAME, not also \"x\". sheaf help list clear tells more.");
+            "list clear wants NAME, not also \"x\". See sheaf help list clear.");
   EXPECT_EQ(refused(with_servers({"bench", "x"})),
-            "bench wants no argument, not \"x\". sheaf help bench tells more.");
+            "bench wants no argument, not \"x\". See sheaf help bench.");
   EXPECT_EQ(refused({"ring", "memcached://a"}), "--diff and two URIs, OLD and NEW, go together.");
-  EXPECT_EQ(refused(with_servers({"exec"})), "exec wants CMD. sheaf help exec tells more.");
+  EXPECT_EQ(refused(with_servers({"exec"})), "exec wants CMD. See sheaf help exec.");
   EXPECT_EQ(refused({"dev", "--redis", "3", "--port", "65535"}),
             "--port must be a number from 1 to 65533: each of the 3 servers has a port.");
   EXPECT_THAT(refused(with_servers({"list"})), HasSubstr("push, insert"));
 }
 
 TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
-  EXPECT_EQ(refused({}), "A command is missing. sheaf help tells more.");
+  EXPECT_EQ(refused({}), "A command is missing. See sheaf help.");
   EXPECT_EQ(refused(with_servers({})), refused({}));
   EXPECT_EQ(refused(with_servers({"frobnicate", "k"})),
-            "There is no command \"frobnicate\". sheaf help tells more.");
+            "There is no command \"frobnicate\". See sheaf help.");
   EXPECT_EQ(refused(with_servers({"gte", "k"})),
-            "There is no command \"gte\". Did you mean get? sheaf help tells more.");
+            "There is no command \"gte\". Did you mean get? See sheaf help.");
   EXPECT_EQ(refused(with_servers({"set", "k", "v", "--if-absnt"})),
-            "set has no option \"--if-absnt\". Did you mean --if-absent? sheaf help set tells "
-            "more.");
+            "set has no option \"--if-absnt\". Did you mean --if-absent? See sheaf help set.");
   EXPECT_EQ(refused(with_servers({"set", "k", "v", "--ttl", "1s", "--ttl", "2s"})),
-            "--ttl is given twice. sheaf help set tells more.");
+            "--ttl is given twice. See sheaf help set.");
   EXPECT_EQ(refused(with_servers({"set", "k", "v", "--ttl"})),
-            "--ttl needs a value. sheaf help set tells more.");
+            "--ttl needs a value. See sheaf help set.");
   for (const Words& words : {Words{"--nope"}, {"--", "--nope"}, {"--nope=x"}, {"--nope", "x"}}) {
-    EXPECT_EQ(refused(words), "There is no option \"--nope\". sheaf help tells more.");
+    EXPECT_EQ(refused(words), "There is no option \"--nope\". See sheaf help.");
   }
-  EXPECT_EQ(refused({"list", "--nope"}),
-            "There is no option \"--nope\". sheaf help list tells more.");
+  EXPECT_EQ(refused({"list", "--nope"}), "There is no option \"--nope\". See sheaf help list.");
   EXPECT_EQ(refused({"--server", "x"}),
-            "There is no option \"--server\". Did you mean --servers? sheaf help tells more.");
-  EXPECT_EQ(refused({"-"}), "There is no command \"-\". sheaf help tells more.");
+            "There is no option \"--server\". Did you mean --servers? See sheaf help.");
+  EXPECT_EQ(refused({"-"}), "There is no command \"-\". See sheaf help.");
   EXPECT_EQ(refused({"list"}),
             "list needs one of: push, insert, update, remove, range, len, clear, drop-holes. "
-            "sheaf help list tells more.");
+            "See sheaf help list.");
   EXPECT_THAT(refused(with_servers({"get"})), HasSubstr("KEY"));
   EXPECT_THAT(refused(with_servers({"get", "a", "b"})), HasSubstr("b"));
   EXPECT_THAT(refused(with_servers({"set", "k"})), HasSubstr("VALUE"));
@@ -263,7 +258,7 @@ TEST(CliArguments, WrongWordsAreOneSentenceThatPointsToTheHelp) {
 
 TEST(CliArguments, AFlagTakesNoValue) {
   EXPECT_EQ(refused({"migrate", "--empty-to=false"}),
-            "--empty-to takes no value. sheaf help migrate tells more.");
+            "--empty-to takes no value. See sheaf help migrate.");
   const auto refuses = [](Words words, std::string_view flag) {
     for (const char* value : {"", "false", "true", "0", "1", "[x]"}) {
       words.push_back(std::string(flag) + "=" + value);
@@ -271,7 +266,7 @@ TEST(CliArguments, AFlagTakesNoValue) {
       words.pop_back();
     }
   };
-  for (const CommandRow& row : command_table()) {
+  for (const CommandRow& row : command_list()) {
     Words words;
     const std::string name(row.name);
     const std::size_t space = name.find(' ');
@@ -289,89 +284,78 @@ TEST(CliArguments, AFlagTakesNoValue) {
 
 TEST(CliArguments, AnOptionTakesWhatStandsBehindItsEqualsSign) {
   for (const char* value : {"true", "[x]", "++", "--json", "-5", "a=b", "\x01"}) {
-    EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value=" + std::string(value)})).if_value,
-              value);
+    EXPECT_EQ(
+        parsed<DelWords>(with_servers({"del", "k", "--if-value=" + std::string(value)})).if_value,
+        value);
   }
-  EXPECT_EQ(parsed(with_servers({"del", "k", "--if-value="})).if_value, "");
+  EXPECT_EQ(parsed<DelWords>(with_servers({"del", "k", "--if-value="})).if_value, "");
 }
 
 TEST(CliArguments, ExecTakesTheWordsOfItsCommandAsTheyAre) {
-  const Arguments plain = parsed(with_servers({"exec", "get", "k"}));
-  EXPECT_EQ(plain.command, Command::exec);
-  EXPECT_THAT(plain.exec.words, ElementsAre("get", "k"));
-  EXPECT_EQ(plain.exec.node, "");
-  const Arguments range = parsed(with_servers({"exec", "LRANGE", "l", "0", "-1"}));
-  EXPECT_THAT(range.exec.words, ElementsAre("LRANGE", "l", "0", "-1"));
-  const Arguments odd = parsed(with_servers({"exec", "--", "ZADD", "z", "-inf", "", "--json"}));
-  EXPECT_THAT(odd.exec.words, ElementsAre("ZADD", "z", "-inf", "", "--json"));
-  EXPECT_FALSE(odd.global.json);
-  const Arguments named = parsed(with_servers({"exec", "--node", "a:1", "--json", "DBSIZE"}));
-  EXPECT_EQ(named.exec.node, "a:1");
-  EXPECT_TRUE(named.global.json);
-  EXPECT_EQ(refused(with_servers({"exec", "--node", "", "DBSIZE"})), "--node is empty.");
-  EXPECT_EQ(refused(with_servers({"exec", "--node=", "DBSIZE"})), "--node is empty.");
+  const auto plain = parsed<ExecWords>(with_servers({"exec", "get", "k"}));
+  EXPECT_THAT(plain.words, ElementsAre("get", "k"));
+  EXPECT_EQ(plain.node, "");
+  const auto range = parsed<ExecWords>(with_servers({"exec", "LRANGE", "l", "0", "-1"}));
+  EXPECT_THAT(range.words, ElementsAre("LRANGE", "l", "0", "-1"));
+  const Words odd = with_servers({"exec", "--", "ZADD", "z", "-inf", "", "--json"});
+  EXPECT_THAT(parsed<ExecWords>(odd).words, ElementsAre("ZADD", "z", "-inf", "", "--json"));
+  EXPECT_FALSE(parsed_line(odd).global.json);
+  const Words named = with_servers({"exec", "--node", "a:1", "--json", "DBSIZE"});
+  EXPECT_EQ(parsed<ExecWords>(named).node, "a:1");
+  EXPECT_TRUE(parsed_line(named).global.json);
+  EXPECT_EQ(refused(with_servers({"exec", "--node", "", "DBSIZE"})), "--node needs HOST:PORT.");
+  EXPECT_EQ(refused(with_servers({"exec", "--node=", "DBSIZE"})), "--node needs HOST:PORT.");
   EXPECT_THAT(refused(with_servers({"exec"})), HasSubstr("CMD"));
 }
 
 TEST(CliArguments, HelpIsThereForTheProgramAndForEveryCommand) {
-  const std::vector<Words> requests = {
-      {"--help"},
-      {"-h"},
-      {"get", "--help"},
-      {"set", "--help"},
-      {"del", "-h"},
-      {"mget", "--help"},
-      {"mset", "--help"},
-      {"locate", "--help"},
-      {"ring", "--help"},
-      {"nodes", "--help"},
-      {"incr", "--help"},
-      {"touch", "--help"},
-      {"stats", "--help"},
-      {"list", "--help"},
-      {"exec", "--help"},
-      {"dev", "--help"},
-      {"--json", "get", "k", "--help"},
-  };
-  for (const Words& words : requests) {
-    const auto arguments = parse_arguments(words);
-    ASSERT_FALSE(arguments);
-    EXPECT_EQ(arguments.error().code, ExitCode::done);
-    EXPECT_THAT(arguments.error().text, HasSubstr("--servers"));
-    EXPECT_THAT(arguments.error().text, HasSubstr("Exit codes"));
+  std::vector<Words> requests = {
+      {"--help"}, {"-h"}, {"del", "-h"}, {"--json", "get", "k", "--help"}};
+  for (const CommandRow& row : command_list()) {
+    Words& words =
+        requests.emplace_back(Words{std::string(row.name.substr(0, row.name.find(' ')))});
+    if (row.name.contains(' ')) words.emplace_back(row.name.substr(row.name.find(' ') + 1));
+    words.emplace_back("--help");
   }
-  const auto set = parse_arguments({"set", "--help"});
-  ASSERT_FALSE(set);
-  EXPECT_THAT(set.error().text, HasSubstr("--if-absent-or-equal"));
+  for (const Words& words : requests) {
+    const auto line = parse_line(words);
+    ASSERT_FALSE(line);
+    EXPECT_EQ(line.error().code, ExitCode::done);
+    EXPECT_THAT(line.error().text, StartsWith("Usage: sheaf"));
+    EXPECT_THAT(line.error().text, HasSubstr("sheaf help options"));
+  }
+  EXPECT_THAT(refusal_of({"set", "--help"}), HasSubstr("--if-absent-or-equal"));
 }
 
 TEST(CliArguments, HelpOfACommandIsAlsoACommand) {
-  for (const auto& [words, same] : {std::pair(Words{"help"}, Words{"--help"}),
-                                    {{"help", "set"}, {"set", "--help"}},
-                                    {{"help", "list"}, {"list", "--help"}},
-                                    {{"help", "list", "push"}, {"list", "push", "--help"}}}) {
-    EXPECT_EQ(parse_arguments(words).error().text, parse_arguments(same).error().text);
-  }
-  EXPECT_THAT(parse_arguments({"help", "list"}).error().text, HasSubstr("list drop-holes NAME"));
-  EXPECT_EQ(parse_arguments({"help", "fetch"}).error().code, ExitCode::usage);
+  EXPECT_EQ(parsed<HelpWords>({"help"}).name, "");
+  EXPECT_EQ(parsed<HelpWords>({"help", "list"}).name, "list");
+  EXPECT_EQ(parsed<HelpWords>({"help", "list", "push"}).name, "list push");
+  EXPECT_EQ(parsed<HelpWords>({"help", "options"}).name, "options");
+  EXPECT_EQ(help_of(command_list(), "list push"), refusal_of({"list", "push", "--help"}));
+  EXPECT_EQ(help_of(command_list(), ""), refusal_of({"--help"}));
+  EXPECT_EQ(refused({"help", "fetched"}), "There is no command \"fetched\". See sheaf help.");
+  EXPECT_EQ(refused({"help", "gett"}),
+            "There is no command \"gett\". Did you mean get? See sheaf help.");
 }
 
 TEST(CliArguments, TheVersionIsPrinted) {
-  EXPECT_EQ(parse_arguments({"-V"}).error().text, parse_arguments({"--version"}).error().text);
-  const auto arguments = parse_arguments({"--version"});
+  EXPECT_EQ(parse_line({"-V"}).error().text, parse_line({"--version"}).error().text);
+  const auto arguments = parse_line({"--version"});
   ASSERT_FALSE(arguments);
   EXPECT_EQ(arguments.error().code, ExitCode::done);
   EXPECT_TRUE(arguments.error().text.starts_with("sheaf "));
 }
 
 TEST(CliArguments, NumbersAreCountedUpAndDown) {
-  EXPECT_EQ(parsed(with_servers({"incr", "k"})).count.delta, 1u);
-  const auto down = parsed(with_servers({"incr", "k", "-3", "--initial", "0", "--ttl", "5s"}));
-  EXPECT_TRUE(down.count.down);
-  EXPECT_EQ(down.count.delta, 3u);
-  EXPECT_EQ(down.count.initial, 0u);
+  EXPECT_EQ(parsed<IncrWords>(with_servers({"incr", "k"})).delta, 1u);
+  const auto down =
+      parsed<IncrWords>(with_servers({"incr", "k", "-3", "--initial", "0", "--ttl", "5s"}));
+  EXPECT_TRUE(down.down);
+  EXPECT_EQ(down.delta, 3u);
+  EXPECT_EQ(down.initial, 0u);
   EXPECT_EQ(down.ttl->milliseconds(), std::chrono::seconds(5));
-  EXPECT_EQ(parsed(with_servers({"incr", "k", "18446744073709551615"})).count.delta,
+  EXPECT_EQ(parsed<IncrWords>(with_servers({"incr", "k", "18446744073709551615"})).delta,
             18446744073709551615u);
   for (const char* wrong : {"x", "1.5", "--3", "18446744073709551616", ""}) {
     EXPECT_THAT(refused(with_servers({"incr", "k", "--", wrong})), HasSubstr("DELTA")) << wrong;
@@ -379,15 +363,15 @@ TEST(CliArguments, NumbersAreCountedUpAndDown) {
   EXPECT_THAT(refused(with_servers({"incr", "k", "--initial", "x"})), HasSubstr("--initial"));
   EXPECT_THAT(refused(with_servers({"incr", "k", "--ttl", "5s"})), HasSubstr("--initial"));
   EXPECT_THAT(refused(with_servers({"touch", "k"})), HasSubstr("--ttl"));
-  EXPECT_EQ(parsed(with_servers({"stats"})).stats_group, "");
-  EXPECT_EQ(parsed(with_servers({"stats", "items"})).stats_group, "items");
+  EXPECT_EQ(parsed<StatsWords>(with_servers({"stats"})).group, "");
+  EXPECT_EQ(parsed<StatsWords>(with_servers({"stats", "items"})).group, "items");
 }
 
 TEST(CliArguments, DevStartsServersOfOneKind) {
-  EXPECT_EQ(parsed({"dev"}).dev.kind, ServerKind::broker);
-  EXPECT_EQ(parsed({"dev"}).dev.servers, 3u);
-  EXPECT_EQ(parsed({"dev", "--memcached", "5"}).dev.kind, ServerKind::memcached);
-  EXPECT_EQ(parsed({"dev", "--memcached", "5"}).dev.servers, 5u);
+  EXPECT_EQ(parsed<DevWords>({"dev"}).kind, ServerKind::broker);
+  EXPECT_EQ(parsed<DevWords>({"dev"}).servers, 3u);
+  EXPECT_EQ(parsed<DevWords>({"dev", "--memcached", "5"}).kind, ServerKind::memcached);
+  EXPECT_EQ(parsed<DevWords>({"dev", "--memcached", "5"}).servers, 5u);
   EXPECT_THAT(refused({"dev", "--memcached", "0"}), HasSubstr("--memcached"));
   EXPECT_THAT(refused({"dev", "--memcached", "65"}), HasSubstr("--memcached"));
   EXPECT_THAT(refused({"dev", "--memcached", "3", "--brokers", "3"}), HasSubstr("--brokers"));
@@ -395,53 +379,34 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
   for (const auto& [option, kind] :
        {std::pair("--redis", ServerKind::redis), std::pair("--valkey", ServerKind::valkey),
         std::pair("--garnet", ServerKind::garnet)}) {
-    EXPECT_EQ(parsed({"dev", option, "5"}).dev.kind, kind);
-    EXPECT_EQ(parsed({"dev", option, "5"}).dev.servers, 5u);
-    EXPECT_EQ(parsed({"dev", option, "5"}).dev.replicas, 0u);
-    EXPECT_EQ(parsed({"dev", option, "5", "--replicas", "2"}).dev.replicas, 2u);
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "5"}).kind, kind);
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "5"}).servers, 5u);
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "5"}).replicas, 0u);
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "5", "--replicas", "2"}).replicas, 2u);
     EXPECT_THAT(refused({"dev", option, "0"}), HasSubstr(option));
     EXPECT_THAT(refused({"dev", option, "65"}), HasSubstr(option));
     EXPECT_THAT(refused({"dev", option, "3", "--memcached", "3"}), HasSubstr("--memcached"));
     EXPECT_THAT(refused({"dev", option, "3", "--plugin", "p"}), HasSubstr("--plugin"));
     EXPECT_THAT(refused({"dev", option, "3", "--replicas", "x"}), HasSubstr("--replicas"));
-    EXPECT_EQ(parsed({"dev", option, "32", "--replicas", "1"}).dev.replicas, 1u);
+    EXPECT_EQ(parsed<DevWords>({"dev", option, "32", "--replicas", "1"}).replicas, 1u);
     EXPECT_THAT(refused({"dev", option, "33", "--replicas", "1"}), HasSubstr("--replicas"));
   }
   EXPECT_THAT(refused({"dev", "--redis", "3", "--garnet", "3"}), HasSubstr("--redis"));
   EXPECT_THAT(refused({"dev", "--valkey", "3", "--redis", "3"}), HasSubstr("--valkey"));
   EXPECT_THAT(refused({"dev", "--replicas", "1"}), HasSubstr("--replicas"));
-  EXPECT_THAT(parsed({"dev", "--", "make", "-j", "--brokers"}).dev.words,
+  EXPECT_THAT(parsed<DevWords>({"dev", "--", "make", "-j", "--brokers"}).words,
               ElementsAre("make", "-j", "--brokers"));
 }
 
-// Every field as text, or the early exit.
-std::string shown(const std::expected<Arguments, EarlyExit>& result) {
-  std::ostringstream out;
-  if (!result) {
-    out << "exit " << static_cast<int>(result.error().code) << ' ' << result.error().text;
-    return out.str();
-  }
-  const Arguments& all = *result;
-  const auto show = [&](const auto&... values) { ((out << values << '|'), ...); };
-  const auto show_all = [&](const Words& words) {
-    for (const std::string& word : words) show(word);
-    show("end");
-  };
-  show(static_cast<int>(all.command), all.global.servers, all.global.config, all.global.cluster,
-       all.global.timeout.count(), all.global.json, all.from_stdin, all.value,
-       all.ttl ? all.ttl->milliseconds().count() : 0, static_cast<int>(all.condition),
-       all.fence.text, all.if_value.value_or("none"), all.ring_keys.value_or(0), all.stats_group,
-       all.raw, all.version.text, all.flags, all.touch.has_value(), all.if_version.has_value());
-  show_all(all.keys);
-  show(static_cast<int>(all.list.action), all.list.name, all.list.index, all.list.last,
-       all.list.from_stdin);
-  show_all(all.list.values);
-  show(all.lock.name, all.lock.lease.count(), all.lock.wait.count());
-  show_all(all.lock.words);
-  show(all.count.down, all.count.delta, all.count.initial.value_or(0));
-  show(all.dev.servers, static_cast<int>(all.dev.kind), all.dev.replicas, all.dev.spelling,
-       all.dev.verbose, all.dev.mosquitto, all.dev.plugin);
-  return out.str();
+// All of it as text, or the early exit.
+std::string shown(const std::expected<ParsedLine, EarlyExit>& line) {
+  if (!line)
+    return "exit " + std::to_string(static_cast<int>(line.error().code)) + " " + line.error().text;
+  std::string out(line->row->name);
+  for (const auto& [option, value] : line->options) out.append("|" + option + "=" + value);
+  for (const auto& argument : line->arguments)
+    out.append(argument.literal ? "|literal " : "|").append(argument.text);
+  return out;
 }
 
 // Each line after each other one, with everything that a line can leave behind.
@@ -483,11 +448,11 @@ TEST(CliArguments, AParserForgetsTheLineBefore) {
       {"get", "k"},
       {},
   };
-  ArgumentParser parser;
+  LineParser parser(command_list());
   for (const Words& before : lines) {
     for (const Words& line : lines) {
       static_cast<void>(parser.parse(before));
-      EXPECT_EQ(shown(parser.parse(line)), shown(parse_arguments(line)))
+      EXPECT_EQ(shown(parser.parse(line)), shown(LineParser(command_list()).parse(line)))
           << testing::PrintToString(line) << " after " << testing::PrintToString(before);
     }
   }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -104,6 +105,14 @@ TEST(DevConfiguration, RootKeepsItsRightToReadThePluginAndOptionsFollowThePlugin
       broker_configuration({.port = 1, .plugin = "/p.so", .spelling = "page", .root = true});
   EXPECT_TRUE(text.starts_with("user root\n"));
   EXPECT_THAT(text, HasSubstr("plugin /p.so\nplugin_opt_spelling page\n"));
+}
+
+// With as few threads as processors it answers no request for seconds while slots move.
+TEST(GarnetArguments, AGarnetHasThreadsForRequestsThatWait) {
+  const auto words = garnet_arguments(7'000, "/data", false);
+  const auto option = std::ranges::find(words, "--minthreads");
+  ASSERT_NE(option, words.end());
+  EXPECT_EQ(*std::next(option), "64");
 }
 
 }  // namespace

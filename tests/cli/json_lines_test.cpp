@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "cli/show/tab_lines.h"
+
 namespace sheaf::cli {
 namespace {
 
@@ -176,6 +178,26 @@ TEST(CliJsonLines, EveryOtherLineIsRefusedWithItsReason) {
 TEST(CliJsonLines, NestingDeeperThanAnyStackIsJustNotAnObjectOfOurs) {
   const std::string deep = R"({"key":)" + std::string(200'000, '[');
   EXPECT_FALSE(parse_json_line(deep));
+}
+
+TEST(CliTabLines, AKeyEndsAtTheFirstTab) {
+  const auto item = parse_tab_line("{a}key\tvalue\twith a tab\r");
+  ASSERT_TRUE(item) << item.error();
+  EXPECT_EQ(item->key, "{a}key");
+  EXPECT_EQ(item->value, "value\twith a tab\r");
+  EXPECT_EQ(parse_tab_line("key\t")->value, "");
+  EXPECT_EQ(parse_tab_line("\tvalue")->key, "");
+  EXPECT_EQ(parse_tab_line("key value").error(), "has no tab between key and value");
+}
+
+TEST(CliTabLines, TheFirstLineDecidesTheForm) {
+  EXPECT_EQ(form_of_line("key\tvalue"), LineForm::tab);
+  EXPECT_EQ(form_of_line("{press7}count\t17"), LineForm::tab);
+  EXPECT_EQ(form_of_line("{\"a\"}\t{\"b\":1}"), LineForm::tab);
+  EXPECT_EQ(form_of_line(json_value("a\tb", value_of("c\td"))), LineForm::json);
+  EXPECT_EQ(form_of_line("nonsense"), LineForm::json);
+  EXPECT_EQ(form_of_line("{\"key\":\"a\",\t\"value\":\"b\"}").error(),
+            "is JSON with a tab in it; with --json it is read as such");
 }
 
 }  // namespace

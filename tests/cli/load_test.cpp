@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "base/histogram.h"
-#include "cli/line/arguments.h"
+#include "cli/line/load_words.h"
 #include "cli/show/bench_report.h"
 #include "cli/show/text_table.h"
 #include "cli/show/top_frame.h"
+#include "tests/cli/command_lines.h"
 
 namespace sheaf::cli {
 namespace {
@@ -27,33 +28,24 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string refusal_of_load(const std::vector<std::string>& words) {
-  const auto arguments = parse_arguments(words);
-  return arguments ? "" : arguments.error().text;
-}
-
 TEST(Load, ArgumentsHaveLimitsThatTheSentenceNames) {
-  const auto bench = parse_arguments({"bench", "--callers", "8", "--time", "3s", "--reads", "50",
-                                      "--batch", "100", "--rate", "1000"});
-  ASSERT_TRUE(bench);
-  EXPECT_EQ(bench->bench.callers, 8u);
-  EXPECT_EQ(bench->bench.time, 3s);
-  EXPECT_EQ(bench->bench.reads, 50u);
-  EXPECT_EQ(bench->bench.batch, 100u);
-  EXPECT_EQ(bench->bench.rate, 1'000u);
-  EXPECT_EQ(refusal_of_load({"bench", "--reads", "101"}),
-            "--reads must be a number from 0 to 100.");
-  EXPECT_EQ(refusal_of_load({"bench", "--callers", "0"}),
-            "--callers must be a number from 1 to 256.");
-  EXPECT_EQ(refusal_of_load({"bench", "--time", "1ms"}),
+  const auto bench = parsed<BenchWords>({"bench", "--callers", "8", "--time", "3s", "--reads", "50",
+                                         "--batch", "100", "--rate", "1000"});
+  EXPECT_EQ(bench.callers, 8u);
+  EXPECT_EQ(bench.time, 3s);
+  EXPECT_EQ(bench.reads, 50u);
+  EXPECT_EQ(bench.batch, 100u);
+  EXPECT_EQ(bench.rate, 1'000u);
+  EXPECT_EQ(refusal_of({"bench", "--reads", "101"}), "--reads must be a number from 0 to 100.");
+  EXPECT_EQ(refusal_of({"bench", "--callers", "0"}), "--callers must be a number from 1 to 256.");
+  EXPECT_EQ(refusal_of({"bench", "--time", "1ms"}),
             "--time must be 100ms to 24h, an integer and ms, s, m or h.");
-  EXPECT_EQ(refusal_of_load({"bench", "--time", "1s", "--count", "5"}),
+  EXPECT_EQ(refusal_of({"bench", "--time", "1s", "--count", "5"}),
             "--count and --time are both given: one of them ends the load.");
-  EXPECT_EQ(parse_arguments({"top", "--interval", "500ms"})->top.interval, 500ms);
-  EXPECT_EQ(refusal_of_load({"top", "--interval", "2"}),
+  EXPECT_EQ(parsed<TopWords>({"top", "--interval", "500ms"}).interval, 500ms);
+  EXPECT_EQ(refusal_of({"top", "--interval", "2"}),
             "--interval must be 100ms to 1h, an integer and ms, s, m or h.");
-  EXPECT_EQ(refusal_of_load({"top", "--count", "x"}),
-            "--count must be a number from 1 to 1000000000.");
+  EXPECT_EQ(refusal_of({"top", "--count", "x"}), "--count must be a number from 1 to 1000000000.");
 }
 
 TopSample memcached(const std::string& node, std::uint64_t gets, std::uint64_t hits) {

@@ -2,10 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/line/arguments.h"
+#include "cli/line/migrate_words.h"
 #include "cli/migrate/dump_line.h"
 #include "cli/migrate/fleets.h"
 #include "cli/migrate/key_spool.h"
+#include "tests/cli/command_lines.h"
 
 namespace sheaf::cli {
 namespace {
@@ -16,8 +17,7 @@ std::string refusal_of_migrate(std::vector<std::string> more) {
   std::vector<std::string> words{"migrate", "--from", "memcached://a", "--to", "memcached://b",
                                  "--state", "f"};
   words.insert(words.end(), more.begin(), more.end());
-  const auto arguments = parse_arguments(words);
-  return arguments ? "" : arguments.error().text;
+  return refusal_of(words);
 }
 
 TEST(Migrate, ArgumentsAreChecked) {
@@ -33,7 +33,7 @@ TEST(Migrate, ArgumentsAreChecked) {
   EXPECT_EQ(refusal_of_migrate({"--servers", "memcached://c"}),
             "--servers is not for migrate: its servers are those of --from and --to.");
   EXPECT_EQ(refusal_of_migrate({"--callers", "0"}), "--callers must be a number from 1 to 256.");
-  EXPECT_EQ(parse_arguments({"migrate", "--from", "memcached://a"}).error().text,
+  EXPECT_EQ(refusal_of({"migrate", "--from", "memcached://a"}),
             "migrate needs --to: the URI of the servers that take it over.");
 }
 

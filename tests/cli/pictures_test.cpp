@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "cli/show/nodes_table.h"
 #include "cli/show/ring_diff.h"
@@ -13,6 +15,7 @@ namespace sheaf::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(CliTable, ColumnsAreAsWideAsTheirWidestCellAndLinesEndWithoutBlanks) {
   EXPECT_EQ(text_table({{"NAME"}, {"N", true}, {""}}, {{{"a", "10", ""}}, {{"longer", "7", "x"}}}),
@@ -78,11 +81,16 @@ TEST(CliNodes, ConnectionsOverTlsHaveAColumnOfTheirOwn) {
   silent.stats.node = "b2:1883";
   const std::string table = nodes_table({report, silent});
   EXPECT_THAT(table, HasSubstr("  TLS  "));
-  EXPECT_THAT(table, HasSubstr("0 ms  TLSv1.3 TLS_AES_256_GCM_SHA384  "));
+  EXPECT_THAT(table, HasSubstr("\n\nNODE     TLS                             USER\n"))
+      << "what does not fit continues below";
+  EXPECT_THAT(table, HasSubstr("\nb1:1883  TLSv1.3 TLS_AES_256_GCM_SHA384  "));
+  EXPECT_THAT(nodes_table({report, silent}, {.colours = false, .width = 200}),
+              HasSubstr("0 ms  TLSv1.3 TLS_AES_256_GCM_SHA384  "));
   ClusterServer server;
   server.node = report.stats.node;
   server.slots = {{0, 16'383}};
-  EXPECT_THAT(nodes_table({report}, {server}), HasSubstr("0-16383  TLSv1.3 TLS_AES_256"));
+  EXPECT_THAT(nodes_table({report}, {server}, {.colours = false, .width = 200}),
+              HasSubstr("0-16383  TLSv1.3 TLS_AES_256"));
 }
 
 const std::chrono::system_clock::time_point new_year(std::chrono::seconds(1'798'761'600));
@@ -93,7 +101,8 @@ TEST(CliNodes, OfTlsTheEndOfTheCertificateAndTheUserAreShown) {
   report.stats.certificate_end = new_year;
   NodeReport silent;
   silent.stats.node = "b2:1883";
-  const std::string table = nodes_table({report, silent});
+  const TableLook wide{.colours = false, .width = 200};
+  const std::string table = nodes_table({report, silent}, wide);
   EXPECT_THAT(table, HasSubstr("  TLS        CERTIFICATE      USER\n"));
   EXPECT_THAT(table, HasSubstr("  TLSv1.3 X  ends 2027-01-01  -\n"));
   EXPECT_THAT(table, HasSubstr("  -          -                -\n"));
@@ -103,7 +112,7 @@ TEST(CliNodes, OfTlsTheEndOfTheCertificateAndTheUserAreShown) {
   ClusterServer replica;
   replica.node = "b3:1";
   replica.replica = true;
-  const std::string servers = nodes_table({report}, {server, replica});
+  const std::string servers = nodes_table({report}, {server, replica}, wide);
   EXPECT_THAT(servers, HasSubstr("  ends 2027-01-01  line\\x0A4\n"));
   EXPECT_THAT(servers, HasSubstr("  -                -\n"));
 }
@@ -148,10 +157,56 @@ TEST(CliNodes, ServersThatDecideHaveRolesEpochsAndSlots) {
   replica.replica = true;
   replica.primary = "a:1";
   const std::string table = nodes_table({report}, {primary, replica});
-  EXPECT_THAT(table, HasSubstr("a:1   primary         up"));
-  EXPECT_THAT(table, HasSubstr("7  0-16383\n"));
-  EXPECT_THAT(table, HasSubstr("b:1   replica of a:1  -"));
-  EXPECT_THAT(table, HasSubstr("0  -\n"));
+  EXPECT_EQ(table,
+            "NODE   ROLE     HEALTH     PING  POOL  EPOCH  SLOTS\n"
+            "a:1    primary  up            -     0      7  0-16383\n"
+            "  b:1  replica  not asked     -     -      0  -\n");
+}
+
+// Where addresses are as long as they get, and slots as scattered.
+TEST(CliNodes, TheTableOfAClusterFitsATerminal) {
+  std::vector<NodeReport> reports;
+  std::vector<ClusterServer> servers;
+  for (int i = 0; i < 3; ++i) {
+    const std::string node = "192.168.100.10" + std::to_string(i) + ":";
+    NodeReport& report = reports.emplace_back();
+    report.stats.node = node + "17001";
+    report.stats.health = NodeHealth::connecting;
+    report.stats.connections = 8;
+    report.round_trip = std::chrono::microseconds(999);
+    ClusterServer replica;
+    replica.node = node + "17002";
+    replica.replica = true;
+    replica.primary = report.stats.node;
+    servers.push_back(replica);
+    ClusterServer primary;
+    primary.node = report.stats.node;
+    primary.epoch = 12'345;
+    for (std::uint32_t slot = 10'000; slot < 16'000; slot += 20)
+      primary.slots.push_back({slot, slot + 9});
+    servers.push_back(primary);
+  }
+  const std::string table = nodes_table(reports, servers);
+  EXPECT_THAT(table, HasSubstr("300 ranges\n  192.168.100.100:17002  replica"));
+  EXPECT_THAT(table, Not(HasSubstr("\n\n")));
+  std::size_t longest = 0;
+  for (std::size_t at = 0; at < table.size(); at = table.find('\n', at) + 1)
+    longest = std::max(longest, table.find('\n', at) - at);
+  EXPECT_LE(longest, 80u);
+}
+
+TEST(CliRing, BarsFitATerminalHoweverLongTheNames) {
+  const NodeShare share{.node = "cache-17.eu-central-1.compute.internal:11211",
+                        .weight = 1,
+                        .share = 0.5,
+                        .keys = 100'000'000};
+  const std::string picture = ring_picture({share});
+  EXPECT_EQ(picture.size() - picture.find('\n') - 2, 80u);
+  RingDiff diff;
+  diff.moved = 0.25;
+  diff.flows = {{share.node, "c:1", 0.25}};
+  const std::string flows = diff_picture(diff);
+  EXPECT_EQ(flows.size() - flows.rfind('\n', flows.size() - 2) - 2, 80u);
 }
 
 ClusterServer owner_of(std::string node, std::vector<SlotRange> slots) {
@@ -193,8 +248,8 @@ TEST(CliSlots, MoreOwnersThanLettersShareOneMark) {
 TEST(CliSlots, ManyRangesAreCutShort) {
   EXPECT_EQ(ranges_text({}), "-");
   EXPECT_EQ(ranges_text({{5, 5}, {7, 9}}), "5, 7-9");
-  EXPECT_EQ(ranges_text({{0, 0}, {2, 2}, {4, 4}, {6, 6}, {8, 9}}),
-            "0, 2, 4, 6, ... (5 ranges, 6 slots)");
+  EXPECT_EQ(ranges_text({{0, 5'460}, {7'000, 10'930}}), "0-5460, 7000-10930");
+  EXPECT_EQ(ranges_text({{0, 5'460}, {10'923, 10'930}, {11'000, 11'000}}), "3 ranges");
 }
 
 TEST(CliNodes, AClockMoreThanThirtySecondsOffIsWorthAWarning) {

@@ -107,8 +107,13 @@ class Map(OnACluster):
         self.assertEqual(len(table), 7)
         for title in ("NODE", "ROLE", "HEALTH", "EPOCH", "SLOTS"):
             self.assertIn(title, table[0])
-        self.assertIn("primary", table[1])
-        self.assertIn("replica of 127.0.0.1:", table[-1])
+        below = {}
+        for primary, replica in zip(table[1::2], table[2::2]):
+            self.assertEqual(primary.split()[1:3], ["primary", "up"])
+            self.assertRegex(replica, r"^  127.0.0.1:\d+ +replica +not asked ")
+            below[primary.split()[0]] = [replica.split()[0]]
+        self.assertEqual(below, {node["node"]: node["replicas"] for node in nodes[:3]})
+        self.assertLessEqual(max(map(len, table)), 80)
 
     def test_ring_is_a_picture_of_the_slots(self):
         shares = self.lines("ring", "--keys", "3000")

@@ -18,6 +18,9 @@ class OnMemcached(harness.OnDev):
         self.assertEqual((done.returncode, done.stderr), (DONE, b""))
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+    def keys_on_servers(self):
+        return sum(row["keys"] for row in self.lines("top", "--count", 1))
+
     def test_a_load_is_as_large_as_asked_and_leaves_nothing_behind(self):
         *operations, total = self.lines("bench", "--count", 3000, "--keys", 50, "--reads", 80,
                                         "--callers", 3)
@@ -44,13 +47,22 @@ class OnMemcached(harness.OnDev):
     def test_what_was_measured_until_ctrl_c_is_printed(self):
         with subprocess.Popen(harness.program_words("--servers", self.uri, "bench", "--time", "1h"),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            harness.wait_until(
-                lambda: sum(row["keys"] for row in self.lines("top", "--count", 1)) == 10000,
-                "the keys are there")
+            harness.wait_until(lambda: self.keys_on_servers() == 10000, "the keys are there")
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=harness.LONGEST)
         self.assertEqual((process.returncode, err), (DONE, b""))
         self.assertIn(b"OPERATION", out)
+        self.assertEqual(self.keys_on_servers(), 0)
+
+    def test_keys_of_a_load_that_is_interrupted_while_it_fills_are_removed(self):
+        words = ("bench", "--keys", "10000000", "--value-size", "0")
+        with subprocess.Popen(harness.program_words("--servers", self.uri, *words),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            harness.wait_until(lambda: self.keys_on_servers() > 0, "some keys are there")
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=harness.LONGEST)
+        self.assertEqual(process.returncode, DONE)
+        self.assertEqual(self.keys_on_servers(), 0)
 
     def test_servers_are_lines_for_a_pipe(self):
         done = sheaf("--servers", self.uri, "top", "--count", 2, "--interval", "100ms")

@@ -32,6 +32,16 @@ class Memcached(harness.OnDev):
         keys = b"".join(b"b%d\n" % i for i in range(1000))
         self.assertEqual(self.ends(DONE, "mget", "--json", "-", stdin=keys), lines)
 
+    def test_mset_reads_what_mget_prints_in_either_form(self):
+        pairs = b"r1\tone\n{r}2\t\nr3\ta\tb\r\nr4\t{\"key\":1}\nr5\t\xff\0 \n"
+        keys = b"r1\n{r}2\nr3\nr4\nr5\n"
+        for form in ((), ("--json",)):
+            self.assertEqual(self.ends(DONE, "mset", "-", stdin=pairs), b"5 of 5 keys written\n")
+            printed = self.ends(DONE, "mget", "-", *form, stdin=keys)
+            self.ends(DONE, "del", "-", stdin=keys)
+            self.ends(DONE, "mset", "-", *form, stdin=printed)
+            self.assertEqual(self.ends(DONE, "mget", "-", stdin=keys), pairs)
+
     def test_what_memcached_has_beside_values(self):
         self.ends(NEGATIVE, "append", "t", "x")
         self.ends(NEGATIVE, "set", "t", "x", "--if-present")

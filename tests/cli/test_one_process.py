@@ -21,9 +21,18 @@ class Usage(Case):
             self.assertEqual((done.returncode, done.stderr), (DONE, b""))
             self.assertIn(b"sheaf", done.stdout)
 
+    def test_what_all_commands_share_has_a_help_of_its_own(self):
+        shared = sheaf("help", "options")
+        self.assertEqual((shared.returncode, shared.stderr), (DONE, b""))
+        for word in (b"--password-file", b"SHEAF_SERVERS", b"Exit codes"):
+            self.assertIn(word, shared.stdout)
+            self.assertNotIn(word, sheaf("help", "get").stdout)
+        self.assertEqual(sheaf("help", "get").stdout, sheaf("get", "--help").stdout)
+
     def test_wrong_words_are_one_sentence(self):
         for words, says in ((["fetch", "k"], "fetch"), ([], "command"), (["get"], "KEY"),
                             (["get", "a", "b"], "b"), (["get", "k", "--nonsense"], "--nonsense"),
+                            (["top", "--interv", "1s"], "Did you mean --interval?"),
                             (["mset", "file"], "-"), (["set", "k", "v", "--ttl", "0ms"], "--ttl"),
                             (["set", "k", "v", "--ttl", "0s"], "--ttl"),
                             (["get", "k", "--timeout", "0s"], "--timeout")):
@@ -257,6 +266,16 @@ class Embedded(Case):
                     b'{"key":"","value":"v"}', b'{"key":"b"}'):
             self.refused("--servers", self.uri, "mset", "-", stdin=good + bad + b"\n" + good,
                          says="line 2")
+
+    def test_mset_reads_tabs_where_the_first_line_has_one(self):
+        self.assertEqual(self.ends(DONE, "mset", "-", stdin=b"a\t1\n{b}\t\nc\t2\t3\n\xff\t\0\n"),
+                         b"4 of 4 keys written\n")
+        self.refused("--servers", self.uri, "mset", "-", stdin=b"a\t1\nb 2\n",
+                     says="line 2 has no tab between key and value; nothing was written.")
+        self.refused("--servers", self.uri, "mset", "-", stdin=b"a\t1\n\t2\n", says="line 2")
+        spaced = b'{"key":"a",\t"value":"1"}\n'
+        self.refused("--servers", self.uri, "mset", "-", stdin=spaced, says="--json")
+        self.assertIn(b'"stored":true', self.ends(DONE, "mset", "-", "--json", stdin=spaced))
 
     def test_nodes_reports_every_store(self):
         lines = self.ends(DONE, "nodes").decode().splitlines()

@@ -119,11 +119,13 @@ class Terminal(unittest.TestCase):
         self.assertNotIn(b"s3cret", shown)
 
     def test_a_signal_at_the_password_ends_it_with_the_echo_back(self):
-        asks = ("--servers", "redis://ann@127.0.0.1:1", "--ask-password", "get", "k")
-        for answer, number in ((b"s3\x03", signal.SIGINT), (signal.SIGTERM, signal.SIGTERM),
-                               (signal.SIGHUP, signal.SIGHUP)):
-            shown, code = on_terminal(*asks, answer=answer, until=b"Password: ")
-            self.assertEqual((shown, code), (b"Password: \n", -number))
+        asks = ("--servers", "redis://ann@127.0.0.1:1", "--ask-password")
+        # watch and lock wait for signals, but not before they are connected.
+        for words in (("get", "k"), ("watch", "k"), ("lock", "l", "--", "true")):
+            for answer, number in ((b"s3\x03", signal.SIGINT), (signal.SIGTERM, signal.SIGTERM),
+                                   (signal.SIGHUP, signal.SIGHUP)):
+                shown, code = on_terminal(*asks, *words, answer=answer, until=b"Password: ")
+                self.assertEqual((shown, code), (b"Password: \n", -number), words)
 
     def test_without_a_terminal_no_password_can_be_asked_for(self):
         done = subprocess.run(raw(harness.program, "--servers", "redis://ann@127.0.0.1:1",
@@ -199,6 +201,22 @@ class Shells(unittest.TestCase):
         self.assertEqual(self.complete("get", "--", "--if"), [])
         self.assertEqual(self.complete("help", "list", "pu"), ["push"])
         self.assertEqual(self.complete("help", "lis"), ["list"])
+
+    def test_bash_completes_values_that_are_known(self):
+        self.assertEqual(self.complete("dev", "--spelling", "p"), ["page"])
+        self.assertEqual(self.complete("dev", "--spelling=s"), ["sdk"])
+        self.assertEqual(self.complete("migrate", "--until", "d"), ["drain"])
+        self.assertEqual(self.complete("get", "--until", "d"), [])
+        self.assertEqual(self.complete("stats", "sl"), ["slabs"])
+        self.assertEqual(self.complete("help", "opt"), ["options"])
+
+    def test_bash_offers_no_option_that_the_command_refuses(self):
+        self.assertEqual(self.complete("get", "--ser"), ["--servers"])
+        self.assertEqual(self.complete("dev", "--ser"), [])
+        self.assertEqual(self.complete("dev", "--js"), ["--json"])
+        self.assertEqual(self.complete("dev", "--repl"), ["--replicas"])
+        self.assertEqual(self.complete("migrate", "--con"), [])
+        self.assertEqual(self.complete("migrate", "--pass"), ["--password-file"])
 
     def test_bash_completes_behind_words_that_it_cuts(self):
         self.assertEqual(self.complete("--servers", "redis://r1:7", "gets"), ["getset"])

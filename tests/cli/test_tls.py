@@ -41,9 +41,12 @@ class NodesOverTls(harness.Case):
         return done
 
     def test_a_table_shows_the_certificates_end_and_the_user(self):
-        head, row = self.nodes("client").stdout.decode().splitlines()
+        first, row, gap, head, below = self.nodes("client").stdout.decode().splitlines()
+        self.assertRegex(first, r"\ANODE  +HEALTH  +ROUND TRIP  +POOL  +CLOCK\Z")
+        self.assertEqual((gap, head.split()[0]), ("", "NODE"))
+        self.assertEqual(row.split()[0], below.split()[0])
         self.assertRegex(head, r"  TLS  +CERTIFICATE  +USER\Z")
-        self.assertRegex(row, r"  TLSv1\.[23] [A-Z0-9_-]+  ends 20\d\d-\d\d-\d\d  line4\Z")
+        self.assertRegex(below, r"  TLSv1\.[23] [A-Z0-9_-]+  ends 20\d\d-\d\d-\d\d  line4\Z")
 
     def test_json_has_the_times(self):
         report = json.loads(self.nodes("client", "--json").stdout)

@@ -103,6 +103,8 @@ THIRD_PARTIES = [
     (r"hiredis/.*", r"bench/.*"),
 ]
 
+COMMAND_LIST = "cli/command_list.cpp"
+
 # Pure files: bytes and values in, bytes and values out. Each says so in its first comment.
 PURE_MARKER = "// Pure: no socket, clock, entropy, thread or callback."
 # Every file there has the marker.
@@ -193,6 +195,19 @@ def json_users(files):
              and any(name.startswith("<nlohmann/") for _, name in f.includes())]
     if len(users) > 3:
         yield "%s:1: nlohmann/json in more than 3 files: %s" % (users[0], ", ".join(users))
+
+
+def listed_commands(files):
+    """Each row of a command is in the list of all: `CommandRow get_command()` is made in the file
+    of its command, and declared and called in the list."""
+    listed = "".join(f.code for f in files if f.path == COMMAND_LIST)
+    for file in files:
+        if not file.path.startswith("cli/") or file.path == COMMAND_LIST:
+            continue
+        for found in re.finditer(r"^CommandRow (\w+_command)\(\) \{", file.code, re.M):
+            if len(re.findall(r"\b%s\(\)" % found.group(1), listed)) < 2:
+                line = file.code.count("\n", 0, found.start()) + 1
+                yield "%s:%d: %s() is not in %s" % (file.path, line, found.group(1), COMMAND_LIST)
 
 
 def pure_files(files):
@@ -389,5 +404,5 @@ def may_link(layer, target):
     return any(name in target for name in FOREIGN_LINKS.get(layer, []))
 
 
-TREE_RULES = [arrows, third_parties, json_users, pure_files, sizes, text_rules, torn_comments,
-              dead_headers, public_comments]
+TREE_RULES = [arrows, third_parties, json_users, listed_commands, pure_files, sizes, text_rules,
+              torn_comments, dead_headers, public_comments]

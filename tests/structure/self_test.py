@@ -116,6 +116,16 @@ class ThirdParties(unittest.TestCase):
         self.assertTrue(list(rules.json_users(files)))
 
 
+class Commands(unittest.TestCase):
+    def test_a_row_that_is_not_listed_is_found(self):
+        row = source.File("cli/commands/a.cpp", "CommandRow get_command() {\n  return {};\n}\n")
+        for listed, problems in (("CommandRow get_command();\nrows{get_command()};\n", 0),
+                                 ("CommandRow get_command();\nrows{};\n", 1),
+                                 ("CommandRow getset_command();\nrows{getset_command()};\n", 1)):
+            files = [row, source.File(rules.COMMAND_LIST, listed)]
+            self.assertEqual(len(list(rules.listed_commands(files))), problems, listed)
+
+
 class Pure(unittest.TestCase):
     MARKED = "// A thing.\n//\n" + rules.PURE_MARKER + "\n\n"
     BAD = ["#include <thread>", "#include <mutex>", "#include <sys/socket.h>",

@@ -1,9 +1,121 @@
 // The command line of `sheaf`. CLI11 throws inside; nothing may come out of it.
 
-#include "cli/line/arguments.h"
+#include "cli/line/command_line.h"
+
+#include "cli/line/dev_words.h"
+#include "cli/line/key_words.h"
+#include "cli/line/list_words.h"
+#include "cli/line/load_words.h"
+#include "cli/line/lock_words.h"
+#include "cli/line/migrate_words.h"
+#include "cli/line/program_words.h"
+#include "cli/line/server_words.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace sheaf::fuzz {
+
+namespace {
+
+using namespace cli;
+
+// The program's rows name what runs them, and with it the whole library. These have the same
+// readers, all of their options, and nothing that runs.
+constexpr OptionRow key_options[] = {
+    {"--ttl", "T", ""},      {"--touch", "T", ""},     {"--fence", "F", ""},
+    {"--raw", "", ""},       {"--if-absent", "", ""},  {"--if-absent-or-equal", "", ""},
+    {"--flags", "N", ""},    {"--if-present", "", ""}, {"--if-version", "V", ""},
+    {"--if-value", "V", ""}, {"--initial", "N", ""}};
+constexpr OptionRow server_options[] = {
+    {"--keys", "N", ""},   {"--diff", "", ""},      {"--svg", "F", ""},
+    {"--metrics", "", ""}, {"--textfile", "F", ""}, {"--node", "H", ""},
+    {"--raw", "", ""},     {"--lease", "T", ""},    {"--wait", "T", ""}};
+constexpr OptionRow load_options[] = {
+    {"--callers", "N", ""},  {"--time", "T", ""},       {"--count", "N", ""}, {"--reads", "N", ""},
+    {"--keys", "N", ""},     {"--value-size", "N", ""}, {"--batch", "N", ""}, {"--rate", "N", ""},
+    {"--interval", "T", ""}, {"--from", "U", ""},       {"--to", "U", ""},    {"--state", "F", ""},
+    {"--settle", "T", ""},   {"--until", "S", ""},      {"--back", "", ""},   {"--stale", "F", ""},
+    {"--empty-to", "", ""}};
+constexpr OptionRow dev_options[] = {
+    {"--brokers", "N", ""}, {"--memcached", "N", ""}, {"--redis", "N", ""}, {"--valkey", "N", ""},
+    {"--garnet", "N", ""},  {"--replicas", "N", ""},  {"--port", "N", ""},  {"--spelling", "S", ""},
+    {"--verbose", "", ""},  {"--mosquitto", "F", ""}, {"--plugin", "F", ""}};
+constexpr std::string_view refused_by_dev[] = {"--servers", "--config"};
+
+template <auto Read>
+CommandRow row(std::string_view name, std::string_view arguments,
+               std::span<const OptionRow> options) {
+  CommandRow out;
+  out.name = name;
+  out.arguments = arguments;
+  out.options = options;
+  if (name == "dev") out.refused = {refused_by_dev, "it has its own"};
+  out.read = read_any<Read>;
+  return out;
+}
+
+CommandTable table() {
+  static const std::vector<CommandRow> rows{
+      row<read_get_words>("get", "KEY", key_options),
+      row<read_set_words>("set", "KEY VALUE|-", key_options),
+      row<read_value_words>("append", "KEY VALUE|-", {}),
+      row<read_key_words>("exists", "KEY", {}),
+      row<read_del_words>("del", "KEY...|-", key_options),
+      row<read_keys_words>("mget", "KEY...|-", key_options),
+      row<read_mset_words>("mset", "-", key_options),
+      row<read_incr_words>("incr", "KEY [DELTA]", key_options),
+      row<read_touch_words>("touch", "KEY", key_options),
+      row<read_list_push_words>("list push", "NAME VALUE...|-", {}),
+      row<read_list_item_words>("list insert", "NAME INDEX VALUE", {}),
+      row<read_list_range_words>("list range", "NAME FIRST LAST", key_options),
+      row<read_list_words>("list len", "NAME", {}),
+      row<read_lock_words>("lock", "NAME -- CMD...", server_options),
+      row<read_ring_words>("ring", "[--diff OLD NEW]", server_options),
+      row<read_nodes_words>("nodes", "", server_options),
+      row<read_stats_words>("stats", "[GROUP]", {}),
+      row<read_exec_words>("exec", "CMD...", server_options),
+      row<read_top_words>("top", "", load_options),
+      row<read_bench_words>("bench", "", load_options),
+      row<read_migrate_words>("migrate", "", load_options),
+      row<read_dev_words>("dev", "[-- CMD...]", dev_options),
+      row<read_help_words>("help", "[COMMAND...]", {}),
+      row<read_completion_words>("completion", "SHELL", {}),
+      row<read_no_words>("man", "", {})};
+  return rows;
+}
+
+void check(const DelWords& words) {
+  expect(words.keys.empty() == words.from_stdin, "keys come from the line or from the input");
+  if (words.if_value || words.if_version || !words.fence.empty())
+    expect(words.keys.size() == 1, "a condition is for one key");
+}
+void check(const KeysWords& words) {
+  expect(words.keys.empty() == words.from_stdin, "keys come from the line or from the input");
+}
+void check(const ListPushWords& words) {
+  expect(words.values.empty() == words.from_stdin, "items come from the line or from the input");
+}
+void check(const TouchWords& words) { expect(words.ttl.has_value(), "touch has a time to live"); }
+void check(const LockWords& words) { expect(!words.words.empty(), "lock has a command to run"); }
+void check(const BenchWords& words) {
+  expect(words.callers >= 1 && words.callers <= 256, "bench is bounded");
+}
+void check(const MigrateWords& words) {
+  expect(!words.from.empty() && !words.to.empty() && !words.state.empty(),
+         "migrate has servers and a file");
+}
+void check(const DevWords& words) {
+  expect(words.servers >= 1 && words.servers * (1 + words.replicas) <= 64, "dev is bounded");
+}
+
+template <class... Words>
+void check_any(const std::any& any) {
+  const auto one = [](const auto* words) {
+    if (words != nullptr) check(*words);
+  };
+  (one(std::any_cast<Words>(&any)), ...);
+}
+
+}  // namespace
 
 // Words are separated by line ends. The parser is the same for all inputs.
 void run(std::string_view bytes) {
@@ -13,35 +125,11 @@ void run(std::string_view bytes) {
     words.emplace_back(bytes.substr(0, end));
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
   }
-  static cli::ArgumentParser parser;
+  static CommandLineParser parser(table());
   const auto parsed = parser.parse(words);
   if (!parsed) return expect(!parsed.error().text.empty(), "an early exit says something");
-  using cli::Command;
-  const auto& keys = parsed->keys;
-  switch (parsed->command) {
-    case Command::get:
-    case Command::set:
-    case Command::incr:
-    case Command::touch:
-      return expect(keys.size() == 1, "a command for one key has one");
-    case Command::del:
-      expect(keys.empty() == parsed->from_stdin, "keys come from the line or from the input");
-      if (parsed->if_value || parsed->if_version || !parsed->fence.empty())
-        expect(keys.size() == 1, "a condition is for one key");
-      return;
-    case Command::lock:
-      return expect(!parsed->lock.words.empty(), "lock has a command to run");
-    case Command::bench:
-      return expect(parsed->bench.callers >= 1 && parsed->bench.callers <= 256, "bench is bounded");
-    case Command::migrate:
-      return expect(!parsed->migrate.from.empty() && !parsed->migrate.to.empty() &&
-                        !parsed->migrate.state.empty(),
-                    "migrate has servers and a file");
-    case Command::dev:
-      return expect(parsed->dev.servers >= 1 && parsed->dev.servers <= 64, "dev is bounded");
-    default:
-      return;
-  }
+  check_any<DelWords, KeysWords, ListPushWords, TouchWords, LockWords, BenchWords, MigrateWords,
+            DevWords>(parsed->words);
 }
 
 std::vector<std::string> seeds() {

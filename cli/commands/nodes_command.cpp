@@ -1,0 +1,105 @@
+// nodes: how the nodes are.
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sheaf/prometheus.h>
+
+#include "cli/commands/command.h"
+#include "cli/commands/deciding_servers.h"
+#include "cli/line/server_words.h"
+#include "cli/show/json_lines.h"
+#include "cli/show/nodes_table.h"
+#include "cli/system/replaced_file.h"
+#include "cli/system/terminal_screen.h"
+
+namespace sheaf::cli {
+
+namespace {
+
+// Nothing where the configuration decides, or if no server has said anything.
+std::vector<ClusterServer> servers_of(Context& context) {
+  if (!servers_decide(context.client.config())) return {};
+  auto servers = context.client.cluster_servers({.timeout = context.global.timeout});
+  return servers ? std::move(*servers) : std::vector<ClusterServer>();
+}
+
+void write_json(Context& context, const std::vector<NodeReport>& reports,
+                const std::vector<ClusterServer>& servers) {
+  for (const NodeReport& report : reports) {
+    const auto server = std::ranges::find(servers, report.stats.node, &ClusterServer::node);
+    context.out.line(server != servers.end() ? json_primary(report, *server, servers)
+                                             : json_report(report));
+  }
+  for (const ClusterServer& server : servers) {
+    if (report_of(reports, server.node) == nullptr) context.out.line(json_server(server));
+  }
+}
+
+ExitCode write_metrics(Context& context, const std::string& path) {
+  const std::string text = prometheus_text(context.client.metrics());
+  if (path.empty()) {
+    context.out.write(text);
+  } else if (const auto failure = replace_file(path, text)) {
+    return failure->allowed ? fail(context, failure->sentence) : refuse(context, failure->sentence);
+  }
+  return ExitCode::done;
+}
+
+ExitCode check_nodes(Context& context, const NodesWords& words) {
+  const auto reports = context.client.check_nodes({.timeout = context.global.timeout});
+  const std::vector<ClusterServer> servers = servers_of(context);
+  bool all_answered = true;
+  if (words.metrics) {
+    if (const ExitCode code = write_metrics(context, words.textfile); code != ExitCode::done)
+      return code;
+  } else if (context.json()) {
+    write_json(context, reports, servers);
+  } else {
+    const TableLook look{context.out.colours(), TerminalScreen::size().columns};
+    context.out.write(servers.empty() ? nodes_table(reports, look)
+                                      : nodes_table(reports, servers, look));
+  }
+  for (const std::string& warning :
+       certificate_warnings(reports, std::chrono::system_clock::now())) {
+    complain(warning);
+  }
+  for (const NodeReport& report : reports) {
+    if (const auto warning = clock_warning(report)) complain(*warning);
+    if (report.error) {
+      complain(report.error->message());
+      all_answered = false;
+    }
+  }
+  return all_answered ? ExitCode::done : ExitCode::failed;
+}
+
+ExitCode run_nodes(const Call& call, const NodesWords& words) {
+  return on_servers(
+      call, [&](Context& context) { return check_nodes(context, words); },
+      Connections::to_all_nodes);
+}
+
+constexpr OptionRow nodes_options[] = {
+    {"--metrics", "", "print what was measured as text for Prometheus"},
+    {"--textfile", "FILE", "write that text into this file instead", completes_files}};
+
+}  // namespace
+
+CommandRow nodes_command() {
+  return command<read_nodes_words, run_nodes>(
+      {.name = "nodes",
+       .group = group::servers,
+       .purpose = "ask every node: health, round trip, pool, clock; roles and slots",
+       .text = "In a Redis cluster each primary has its replicas below it. They are not asked: the "
+               "client has no connection to them, so their health is unknown.\n"
+               "A file of --textfile is replaced as a whole, as the textfile collector wants it.",
+       .examples = {"sheaf nodes", "sheaf nodes --textfile /var/lib/node_exporter/sheaf.prom"},
+       .options = nodes_options,
+       .completion = completes_nothing});
+}
+
+}  // namespace sheaf::cli

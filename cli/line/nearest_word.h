@@ -1,0 +1,19 @@
+#pragma once
+
+// Guesses which word was meant by a mistyped one.
+//
+// Thread rule: pure functions.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sheaf::cli {
+
+// The known word that is most like a mistyped one, with at most two letters wrong; failing that,
+// the only one that it begins. Empty: there is none.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> known) noexcept;
+// " Did you mean WORD?", or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace sheaf::cli

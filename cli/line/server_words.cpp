@@ -1,0 +1,41 @@
+#include "cli/line/server_words.h"
+
+#include <utility>
+
+#include "cli/line/option_reader.h"
+
+namespace sheaf::cli {
+
+std::expected<RingWords, std::string> read_ring_words(const ParsedLine& line) {
+  constexpr std::uint64_t most_keys = 100'000'000;
+  RingWords words{line.texts(), {}, {}};
+  OptionReader reader(line);
+  reader.refuse_if(words.diff.size() != (line.has("--diff") ? 2 : 0),
+                   "--diff and two URIs, OLD and NEW, go together.");
+  words.svg = line.value("--svg");
+  reader.refuse_if(line.has("--svg") && (words.svg.empty() || words.diff.empty()),
+                   "--svg needs a FILE, and goes with --diff.");
+  if (line.has("--keys")) reader.number("--keys", 1, most_keys, words.keys.emplace());
+  return reader.take(std::move(words));
+}
+
+std::expected<NodesWords, std::string> read_nodes_words(const ParsedLine& line) {
+  NodesWords words;
+  words.metrics = line.has("--metrics") || line.has("--textfile");
+  OptionReader reader(line);
+  reader.text("--textfile", "a FILE", words.textfile);
+  return reader.take(std::move(words));
+}
+
+std::expected<StatsWords, std::string> read_stats_words(const ParsedLine& line) {
+  return StatsWords{line.text(0)};
+}
+
+std::expected<ExecWords, std::string> read_exec_words(const ParsedLine& line) {
+  ExecWords words{{}, line.texts(), line.has("--raw")};
+  OptionReader reader(line);
+  reader.text("--node", "HOST:PORT", words.node);
+  return reader.take(std::move(words));
+}
+
+}  // namespace sheaf::cli
