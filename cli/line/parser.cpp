@@ -201,10 +201,12 @@ class LineParser::Apps {
     // "json was given a disallowed flag override"
     if (const std::size_t end = text.find(" was given a disallowed"); end != text.npos)
       return refusal("--" + text.substr(0, end) + " takes no value.", name());
-    // "--ttl: At Most 1 required but received 2", "--ttl: 1 required TEXT missing"
+    // "--ttl: At Most 1 required but received 2" ("At most" since CLI11 2.6), "--ttl: 1 required
+    // TEXT missing"
     const std::string option = text.substr(0, text.find(':'));
     if (option.starts_with("--")) {
-      if (text.find("At Most") != text.npos) return refusal(option + " is given twice.", name());
+      if (text.find("required but received") != text.npos)
+        return refusal(option + " is given twice.", name());
       return refusal(option + " needs a value.", name());
     }
     return refusal(printable(text, longest_text) + ".");

@@ -1,5 +1,7 @@
 #include "cli/migrate/dump_line.h"
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace sheaf::cli {
@@ -50,6 +52,15 @@ std::optional<std::string> key_of_dump_line(std::string_view line) {
   auto key = decode_key(line.substr(0, line.find(' ')));
   if (!key || key->empty()) return std::nullopt;
   return key;
+}
+
+DumpLine read_dump_line(std::string_view line) {
+  using enum DumpLine::Kind;
+  if (line == "OK") return {begin};
+  if (line == "END") return {end};
+  if (line.starts_with("BUSY ")) return {busy};
+  auto found = key_of_dump_line(line);
+  return found ? DumpLine{key, std::move(*found)} : DumpLine{other};
 }
 
 }  // namespace sheaf::cli

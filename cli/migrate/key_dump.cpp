@@ -116,11 +116,20 @@ std::expected<void, std::string> connect_host(const NodeConfig& server, millisec
 enum class Step : std::uint8_t { more, end, busy, broken };
 
 Step take_line(std::string_view line, const std::function<bool(std::string key)>& take) {
-  if (line == "END") return Step::end;
-  if (line.starts_with("BUSY ")) return Step::busy;  // another list is being made
-  auto key = key_of_dump_line(line);
-  if (!key) return Step::broken;
-  return take(std::move(*key)) ? Step::more : Step::end;
+  DumpLine read = read_dump_line(line);
+  switch (read.kind) {
+    case DumpLine::Kind::begin:
+      return Step::more;
+    case DumpLine::Kind::key:
+      return take(std::move(read.key)) ? Step::more : Step::end;
+    case DumpLine::Kind::end:
+      return Step::end;
+    case DumpLine::Kind::busy:
+      return Step::busy;
+    case DumpLine::Kind::other:
+      break;
+  }
+  return Step::broken;
 }
 
 }  // namespace

@@ -46,6 +46,18 @@ TEST(DumpLine, KeysAreDecoded) {
   }
 }
 
+TEST(DumpLine, AListBeginsAtOnceOrWithOkAndItsLinesMayEndInABlank) {
+  using enum DumpLine::Kind;
+  EXPECT_EQ(read_dump_line("OK").kind, begin) << "memcached 1.6.45";
+  const DumpLine item = read_dump_line("key=a exp=-1 la=1 cas=2 fetch=no cls=1 size=61 flags=0 ");
+  EXPECT_EQ(item.kind, key);
+  EXPECT_EQ(item.key, "a");
+  EXPECT_EQ(read_dump_line("END").kind, end);
+  EXPECT_EQ(read_dump_line("BUSY currently processing crawler request").kind, busy);
+  EXPECT_EQ(read_dump_line("ERROR").kind, other);
+  EXPECT_EQ(read_dump_line("OK ").kind, other);
+}
+
 TEST(DumpLine, AnyBytesComeBack) {
   std::string key;
   for (int c = 0; c < 256; ++c) key.push_back(static_cast<char>(c));
