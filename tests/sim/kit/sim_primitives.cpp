@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "base/read_clocks.h"
 #include "base/stop_callback.h"
+#include "base/this_thread.h"
 #include "socket/lane/driver_signal.h"
 #include "tests/sim/kit/sim_loop.h"
 #include "tests/sim/kit/sim_threads.h"
@@ -89,13 +90,34 @@ void Parker::unpark() noexcept {
 
 // ---- quiet_thread.cpp
 
-QuietThread::QuietThread(const char* name, std::function<void()> main) {
-  thread_ = run() != nullptr ? run()->start(name, std::move(main)) : std::thread(std::move(main));
-}
+struct QuietThread::Thread {
+  std::thread thread;
+};
+
+QuietThread::QuietThread() noexcept = default;
+QuietThread::QuietThread(const char* name, std::function<void()> main)
+    : thread_(std::make_unique<Thread>(run() != nullptr ? run()->start(name, std::move(main))
+                                                        : std::thread(std::move(main)))) {}
+QuietThread::QuietThread(QuietThread&& other) noexcept = default;
+QuietThread& QuietThread::operator=(QuietThread&& other) noexcept = default;
+QuietThread::~QuietThread() = default;
 
 void QuietThread::join() {
-  if (run() != nullptr) run()->wait_for_end(thread_.get_id());
-  thread_.join();
+  if (run() != nullptr) run()->wait_for_end(thread_->thread.get_id());
+  thread_->thread.join();
+  thread_ = nullptr;
+}
+
+void QuietThread::detach() {
+  thread_->thread.detach();
+  thread_ = nullptr;
+}
+
+// ---- this_thread.cpp
+
+ThisThread& this_thread() noexcept {
+  thread_local ThisThread mine;
+  return mine;
 }
 
 void yield_processor() noexcept {
