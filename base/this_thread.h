@@ -2,7 +2,7 @@
 
 // What the library keeps for each thread, in one place instead of `thread_local` variables: the
 // simulator runs many threads on one of the operating system, so it replaces this_thread()
-// (docs/design/0019-link-seams.md).
+// (docs/design/0044-simulated-threads-as-coroutines.md).
 //
 // Thread rule: any thread; each has its own.
 

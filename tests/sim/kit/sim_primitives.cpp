@@ -9,6 +9,7 @@
 #include <ctime>
 #include <map>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "base/checks.h"
@@ -90,38 +91,56 @@ void Parker::unpark() noexcept {
 
 // ---- quiet_thread.cpp
 
+// One of the two.
 struct QuietThread::Thread {
-  std::thread thread;
+  Thread(const char* name, std::function<void()> main) {
+    if (run() != nullptr) {
+      simulated = &run()->start(name, std::move(main));
+    } else {
+      real = std::thread(std::move(main));
+    }
+  }
+  ~Thread() { SHEAF_CHECK(simulated == nullptr); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  std::thread real;
+  sim::SimThreads::Thread* simulated = nullptr;
 };
 
 QuietThread::QuietThread() noexcept = default;
 QuietThread::QuietThread(const char* name, std::function<void()> main)
-    : thread_(std::make_unique<Thread>(run() != nullptr ? run()->start(name, std::move(main))
-                                                        : std::thread(std::move(main)))) {}
+    : thread_(std::make_unique<Thread>(name, std::move(main))) {}
 QuietThread::QuietThread(QuietThread&& other) noexcept = default;
 QuietThread& QuietThread::operator=(QuietThread&& other) noexcept = default;
 QuietThread::~QuietThread() = default;
 
+// A run ends after all its threads.
 void QuietThread::join() {
-  if (run() != nullptr) run()->wait_for_end(thread_->thread.get_id());
-  thread_->thread.join();
+  if (thread_->simulated == nullptr) {
+    thread_->real.join();
+  } else if (run() != nullptr) {
+    run()->wait_for_end(*thread_->simulated);
+  }
+  thread_->simulated = nullptr;
   thread_ = nullptr;
 }
 
 void QuietThread::detach() {
-  thread_->thread.detach();
+  if (thread_->simulated == nullptr) thread_->real.detach();
+  thread_->simulated = nullptr;
   thread_ = nullptr;
+}
+
+void yield_processor() noexcept {
+  run() != nullptr ? run()->point() : static_cast<void>(sched_yield());
 }
 
 // ---- this_thread.cpp
 
 ThisThread& this_thread() noexcept {
-  thread_local ThisThread mine;
-  return mine;
-}
-
-void yield_processor() noexcept {
-  run() != nullptr ? run()->point() : static_cast<void>(sched_yield());
+  thread_local ThisThread of_the_system;
+  return run() != nullptr ? run()->this_thread() : of_the_system;
 }
 
 // ---- stop_callback.cpp
