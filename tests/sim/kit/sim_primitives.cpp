@@ -193,10 +193,11 @@ struct Watched {
   std::vector<const sim::SimLoop*> loops;
   Deadline ring = never;
 };
-Watched& watched_by(const DriverSignal* signal) {
+std::map<const DriverSignal*, Watched>& all_watched() {
   static std::map<const DriverSignal*, Watched> all;
-  return all[signal];
+  return all;
 }
+Watched& watched_by(const DriverSignal* signal) { return all_watched()[signal]; }
 
 std::set<const WaitEnd*>& ended_waits() {
   static std::set<const WaitEnd*> all;
@@ -213,7 +214,7 @@ void WaitEnd::end() noexcept {
 }
 
 DriverSignal::DriverSignal() { watched_by(this) = {}; }
-DriverSignal::~DriverSignal() { watched_by(this) = {}; }
+DriverSignal::~DriverSignal() { all_watched().erase(this); }
 
 void DriverSignal::watch(const DrivenLoop& loop) {
   watched_by(this).loops.push_back(&static_cast<const sim::SimLoop&>(loop));
@@ -232,10 +233,10 @@ void DriverSignal::clear() noexcept {
 void DriverSignal::ring_at(Deadline due) noexcept { watched_by(this).ring = due; }
 
 bool DriverSignal::wait_until(Deadline until, const WaitEnd* end) noexcept {
-  const auto due = [this] {
+  const auto due = [this, &watched = watched_by(this)] {
     if (notified_) return Deadline{0};
-    Deadline first = watched_by(this).ring;
-    for (const sim::SimLoop* const loop : watched_by(this).loops)
+    Deadline first = watched.ring;
+    for (const sim::SimLoop* const loop : watched.loops)
       first = std::min(first, loop->next_arrival());
     return first;
   };

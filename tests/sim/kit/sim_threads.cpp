@@ -11,8 +11,6 @@ thread_local SimThreads* this_run = nullptr;
 
 constexpr std::uint64_t delay_every = 64;  // points, in runs that delay threads
 
-Deadline when(bool holds) { return holds ? Deadline{0} : never; }
-
 }  // namespace
 
 struct SimThreads::Thread {
@@ -36,11 +34,12 @@ SimThreads::SimThreads(SimWorld& world, std::uint64_t seed, const Limits& limits
                        std::function<void()> main)
     : world_(world),
       random_(seed ^ 0x7468'7265'6164),
+      choices_(random_.u64()),
       limits_(limits),
       end_(world.now().mono + limits.time),
       main_(std::move(main)),
-      patience_(std::uint64_t{1} << (1 + random_.below(4))),
-      longest_delay_(random_.below(2) == 0 ? 0 : 1 << (12 + random_.below(13))) {}
+      patience_(std::uint64_t{1} << (1 + choices_.below(4))),
+      longest_delay_(choices_.below(2) == 0 ? 0 : 1 << (12 + choices_.below(13))) {}
 
 SimThreads* SimThreads::current() noexcept { return this_run; }
 
@@ -63,9 +62,7 @@ std::string SimThreads::run(SimWorld& world, std::uint64_t seed, std::function<v
 void SimThreads::abandon() {
   static auto* const abandoned = new std::vector<std::unique_ptr<SimThreads>>;
   abandoned->emplace_back(this);
-  for (const auto& thread : threads_) {
-    if (!thread->ended) thread->coroutine->abandon();
-  }
+  for (const Thread* const thread : living_) thread->coroutine->abandon();
 }
 
 SimThreads::Thread& SimThreads::launch(std::string name, std::function<void()> main) {
@@ -73,6 +70,7 @@ SimThreads::Thread& SimThreads::launch(std::string name, std::function<void()> m
   Thread& thread = *threads_.emplace_back(new Thread{number, std::move(name), std::move(main)});
   thread.coroutine =
       &Coroutine::make([this, &thread]() -> Coroutine& { return run_thread(thread); });
+  living_.push_back(&thread);
   return thread;
 }
 
@@ -80,6 +78,7 @@ Coroutine& SimThreads::run_thread(Thread& thread) {
   thread.main();
   thread.main = nullptr;  // what it held is destroyed while this thread has its turn
   thread.ended = true;
+  std::erase(living_, &thread);
   return give_turn(choose());
 }
 
@@ -100,10 +99,6 @@ void SimThreads::wait(std::string_view what, const Due& due) {
   self->due = nullptr;
 }
 
-void SimThreads::wait_until(std::string_view what, const std::function<bool()>& done) {
-  wait(what, [&] { return when(done()); });
-}
-
 void SimThreads::pass(std::chrono::nanoseconds time) {
   const Deadline until = world_.now().mono + time;
   wait("time to pass", [until] { return until; });
@@ -111,9 +106,9 @@ void SimThreads::pass(std::chrono::nanoseconds time) {
 
 // A machine has other things to do: a thread that could run does not, while time passes.
 void SimThreads::maybe_delay() {
-  if (longest_delay_.count() == 0 || random_.below(delay_every) != 0) return;
+  if (longest_delay_.count() == 0 || choices_.below(delay_every) != 0) return;
   const auto most = static_cast<std::uint64_t>(longest_delay_.count());
-  const std::chrono::nanoseconds delay(random_.below(most));
+  const std::chrono::nanoseconds delay(choices_.below(most));
   delays_ += delay;
   pass(delay);
 }
@@ -126,9 +121,7 @@ void SimThreads::make_way() {
 
 // Who runs next; null if nobody is left, or if the run has failed.
 SimThreads::Thread* SimThreads::choose() {
-  if (std::ranges::all_of(threads_, [](const auto& thread) { return thread->ended; })) {
-    return nullptr;
-  }
+  if (living_.empty()) return nullptr;
   for (;;) {
     if (++points_ > limits_.points) {
       finding_ = "no end after " + std::to_string(limits_.points) + " points\n" + report();
@@ -136,9 +129,7 @@ SimThreads::Thread* SimThreads::choose() {
     }
     if (Thread* const next = choose_runnable()) return next;
     Deadline next = world_.next();
-    for (const auto& thread : threads_) {
-      if (!thread->ended) next = std::min(next, (*thread->due)());
-    }
+    for (const Thread* const thread : living_) next = std::min(next, (*thread->due)());
     if (next == never || next > end_) {
       finding_ = next == never ? "all threads wait for ever\n" : "no end in the time given\n";
       finding_ += report();
@@ -153,13 +144,13 @@ SimThreads::Thread* SimThreads::choose() {
 SimThreads::Thread* SimThreads::choose_runnable() {
   const Deadline now = world_.now().mono;
   const auto runnable = [now](const Thread& thread) {
-    return !thread.ended && (thread.due == nullptr || (*thread.due)() <= now);
+    return thread.due == nullptr || (*thread.due)() <= now;
   };
-  if (runnable(*running_) && random_.below(patience_) != 0) return running_;
+  if (!running_->ended && runnable(*running_) && choices_.below(patience_) != 0) return running_;
   Thread* chosen = nullptr;
   std::uint64_t seen = 0;
-  for (const auto& thread : threads_) {
-    if (runnable(*thread) && random_.below(++seen) == 0) chosen = thread.get();
+  for (Thread* const thread : living_) {
+    if (runnable(*thread) && choices_.below(++seen) == 0) chosen = thread;
   }
   return chosen;
 }
@@ -177,14 +168,14 @@ Coroutine& SimThreads::give_turn(Thread* next) {
 void SimThreads::fail(const std::string& text) {
   Thread* const self = running_;
   finding_ = "in " + self->name + ": " + text + "\n" + report();
+  if (self->ended) living_.push_back(self);  // work of the world still uses its stack
   self->coroutine->switch_to(outside_);
   std::abort();  // nobody gives it a turn again
 }
 
 std::string SimThreads::report() const {
   std::string text = "at " + std::to_string(world_.now().mono.count() / 1000) + " us\n";
-  for (const auto& thread : threads_) {
-    if (thread->ended) continue;
+  for (const Thread* const thread : living_) {
     text += "  " + std::to_string(thread->number) + " " + thread->name + " ";
     text += thread->due == nullptr ? "can run" : "waits for " + std::string(thread->waits_for);
     text += "\n";
@@ -203,7 +194,7 @@ void SimThreads::lock(const void* mutex) {
   if (std::ranges::find(held_, Held(mutex, running_)) != held_.end()) {
     fail("locks a mutex that it holds");
   }
-  wait("a mutex", [&] { return when(!held(mutex)); });
+  wait_until("a mutex", [&] { return !held(mutex); });
   held_.emplace_back(mutex, running_);
 }
 
@@ -213,7 +204,7 @@ void SimThreads::unlock(const void* mutex) {
 }
 
 bool SimThreads::begin_callback(const void* callback) {
-  if (limits_.bugs.lost_stop && random_.below(4) == 0) return false;
+  if (limits_.bugs.lost_stop && choices_.below(4) == 0) return false;
   callbacks_.emplace_back(callback, running_);
   return true;
 }
@@ -224,10 +215,10 @@ void SimThreads::end_callback(const void* callback) {
 
 void SimThreads::wait_for_callback(const void* callback) {
   maybe_delay();
-  wait("a callback of a stop token", [this, callback, self = running_] {
-    return when(std::ranges::none_of(callbacks_, [&](const Held& running) {
+  wait_until("a callback of a stop token", [this, callback, self = running_] {
+    return std::ranges::none_of(callbacks_, [&](const Held& running) {
       return running.first == callback && running.second != self;
-    }));
+    });
   });
 }
 
@@ -235,7 +226,7 @@ bool SimThreads::wait_for_notification(const void* condition, const void* mutex,
   Sleeper sleeper{condition};
   sleepers_.push_back(&sleeper);
   if (std::erase(held_, Held(mutex, running_)) != 1) fail("waits with a mutex it does not hold");
-  const bool spurious = random_.below(16) == 0;  // the real ones may do that
+  const bool spurious = choices_.below(16) == 0;  // the real ones may do that
   wait("a notification", [&] { return sleeper.notified || spurious ? Deadline{0} : until; });
   std::erase(sleepers_, &sleeper);
   lock(mutex);
@@ -247,9 +238,9 @@ void SimThreads::notify(const void* condition, bool all) {
   for (Sleeper* sleeper : sleepers_) {
     if (sleeper->condition == condition && !sleeper->notified) waiting.push_back(sleeper);
   }
-  if (limits_.bugs.lost_notification && random_.below(4) == 0) waiting.clear();
+  if (limits_.bugs.lost_notification && choices_.below(4) == 0) waiting.clear();
   if (!all && !waiting.empty()) {
-    waiting[random_.below(waiting.size())]->notified = true;
+    waiting[choices_.below(waiting.size())]->notified = true;
   } else {
     for (Sleeper* sleeper : waiting) sleeper->notified = true;
   }

@@ -30,6 +30,7 @@
 #include "base/random.h"
 #include "base/this_thread.h"
 #include "tests/sim/kit/coroutine.h"
+#include "tests/sim/kit/fast_random.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_world.h"
 
@@ -60,18 +61,35 @@ class SimThreads {
 
   // Another thread may go on here.
   void point();
-  // Waits until the moment that `due` names, which is asked whenever a thread is chosen: 0 or the
-  // past means now, `never` not yet. `what`: for the report of a run that hangs.
-  using Due = std::function<Deadline()>;
+  // Says when a thread can go on: 0 or the past means now, `never` not yet. It refers to a function
+  // that outlives it.
+  class Due {
+   public:
+    template <class F>
+    Due(const F& function)
+        : function_(&function),
+          call_([](const void* called) -> Deadline { return (*static_cast<const F*>(called))(); }) {
+    }
+    Deadline operator()() const { return call_(function_); }
+
+   private:
+    const void* function_;
+    Deadline (*call_)(const void*);
+  };
+  // Waits until the moment that `due` names, which is asked whenever a thread is chosen. `what`:
+  // for the report of a run that hangs.
   void wait(std::string_view what, const Due& due);
   // Waits until `done` holds, or for a time.
-  void wait_until(std::string_view what, const std::function<bool()>& done);
+  template <class Done>
+  void wait_until(std::string_view what, const Done& done) {
+    wait(what, [&] { return done() ? Deadline{0} : never; });
+  }
   void pass(std::chrono::nanoseconds time);
   // Ends the run with this finding. The calling thread does not go on.
   [[noreturn]] void fail(const std::string& text);
 
   SimWorld& world() { return world_; }
-  Random& random() { return random_; }
+  Random& random() { return random_; }  // for the library
   // In half of the runs threads that could go on are delayed now and then: for so long at most, and
   // for so long in all until now.
   std::chrono::nanoseconds longest_delay() const { return longest_delay_; }
@@ -113,6 +131,7 @@ class SimThreads {
 
   SimWorld& world_;
   Random random_;
+  FastRandom choices_;
   const Limits limits_;
   const Deadline end_;
   const std::function<void()> main_;
@@ -122,6 +141,7 @@ class SimThreads {
   std::uint64_t points_ = 0;
   bool world_goes_on_ = false;  // the work of the world runs now
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Thread*> living_;  // those that have not ended, in the order in which they began
   Thread* running_ = nullptr;
   std::vector<Held> held_;
   std::vector<Held> callbacks_;     // of stop tokens, that run

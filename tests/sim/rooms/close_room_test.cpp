@@ -288,15 +288,15 @@ class CloseRoom final : public ThreadRoom {
 };
 
 TEST(CloseRoom, EveryCallEndsOnceAndNoCallbackFollowsForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(4000);
+  const RoomCounts sum = run_seeds<CloseRoom>(12000);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(4000));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(12000));
 }
 
 TEST(CloseRoom, EveryCallEndsOnceWithADriverForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(300, {.driven = true});
+  const RoomCounts sum = run_seeds<CloseRoom>(1500, {.driven = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(300));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(1500));
 }
 TEST(CloseRoom, ASeedReplaysExactly) { expect_replays<CloseRoom>(20); }
 

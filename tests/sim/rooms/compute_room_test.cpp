@@ -305,17 +305,17 @@ class ComputeRoom final : public ThreadRoom {
 };
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueForEverySeed) {
-  const RoomCounts sum = run_seeds<ComputeRoom>(800);
+  const RoomCounts sum = run_seeds<ComputeRoom>(3000);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, seeds_to_run(800));
+  EXPECT_GT(sum.special, seeds_to_run(3000));
   EXPECT_GT(sum.calls, 2 * sum.special);
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueWithADriverForEverySeed) {
-  const RoomCounts sum = run_seeds<ComputeRoom>(400, {.driven = true});
+  const RoomCounts sum = run_seeds<ComputeRoom>(1500, {.driven = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, seeds_to_run(400));
+  EXPECT_GT(sum.special, seeds_to_run(1500));
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 
