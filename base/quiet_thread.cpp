@@ -4,6 +4,9 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <thread>
+#include <utility>
+
 namespace sheaf {
 namespace {
 
@@ -25,15 +28,31 @@ class AllBlocked {
 
 }  // namespace
 
+struct QuietThread::Thread {
+  std::thread thread;
+};
+
+QuietThread::QuietThread() noexcept = default;
 QuietThread::QuietThread(const char* name, std::function<void()> main) {
   const AllBlocked blocked;
-  thread_ = std::thread([name, main = std::move(main)] {
+  thread_ = std::make_unique<Thread>(std::thread([name, main = std::move(main)] {
     pthread_setname_np(pthread_self(), name);
     main();
-  });
+  }));
+}
+QuietThread::QuietThread(QuietThread&& other) noexcept = default;
+QuietThread& QuietThread::operator=(QuietThread&& other) noexcept = default;
+QuietThread::~QuietThread() = default;
+
+void QuietThread::join() {
+  thread_->thread.join();
+  thread_ = nullptr;
 }
 
-void QuietThread::join() { thread_.join(); }
+void QuietThread::detach() {
+  thread_->thread.detach();
+  thread_ = nullptr;
+}
 
 void yield_processor() noexcept { sched_yield(); }
 

@@ -6,25 +6,26 @@
 // Thread rule: as std::thread.
 
 #include <functional>
-#include <thread>
-#include <utility>
+#include <memory>
 
 namespace sheaf {
 
 class QuietThread {
  public:
-  QuietThread() = default;
+  QuietThread() noexcept;
   // `name` has up to 15 characters. Throws std::system_error if the system cannot create a thread.
   QuietThread(const char* name, std::function<void()> main);
-  QuietThread(QuietThread&&) = default;
-  QuietThread& operator=(QuietThread&&) = default;
+  QuietThread(QuietThread&& other) noexcept;
+  QuietThread& operator=(QuietThread&& other) noexcept;
+  ~QuietThread();
 
-  bool joinable() const noexcept { return thread_.joinable(); }
+  bool joinable() const noexcept { return thread_ != nullptr; }
   void join();
-  void detach() { thread_.detach(); }
+  void detach();
 
  private:
-  std::thread thread_;
+  struct Thread;
+  std::unique_ptr<Thread> thread_;  // null: none
 };
 
 // Lets another thread run if one waits for this processor.

@@ -7,8 +7,8 @@ set(SHEAF_BATCH 12)  # most sources of a batch: a change of one compiles the who
 # Tests replace these (tests/sim/kit, tests/toy). A program with a replacement does not link the
 # source, so nothing else may be compiled with it.
 set(SHEAF_ALONE base/entropy.cpp base/mutex.cpp base/parker.cpp base/quiet_thread.cpp
-    base/read_clocks.cpp base/stop_callback.cpp client/runtime/transport.cpp
-    protocol/endpoint_kinds_linked.cpp socket/lane/driver_signal.cpp)
+    base/read_clocks.cpp base/stop_callback.cpp base/this_thread.cpp
+    client/runtime/transport.cpp protocol/endpoint_kinds_linked.cpp socket/lane/driver_signal.cpp)
 list(TRANSFORM SHEAF_ALONE PREPEND "${PROJECT_SOURCE_DIR}/")
 
 # sheaf_batches(OUT NAME source...): OUT is what to compile instead of the sources. A batch includes

@@ -5,6 +5,7 @@
 #include <ranges>
 #include <system_error>
 
+#include "base/this_thread.h"
 #include "node/tallies.h"
 
 namespace sheaf::client::runtime {
@@ -12,10 +13,6 @@ namespace {
 
 // A server that did not take one more connection is not asked again sooner.
 constexpr std::chrono::seconds pause{1};
-
-// The side that this thread had last, of whichever client: who takes the same again finds it, and
-// the server's thread behind it, where it was. Only compared, for it may be gone.
-thread_local const void* last_side = nullptr;
 
 // Makes a cluster connect to a node; owns itself until it has run.
 class Connect final : private socket::Lane::Task {
@@ -137,8 +134,11 @@ BulkConnections::BulkConnections(unsigned limit, Open open)
 
 BulkConnections::~BulkConnections() { close(); }
 
+// A thread that takes the side it had last, of whichever client, finds the server's thread behind
+// it where it was.
 BulkConnections::Side* BulkConnections::take(const Need& need) {
   const auto ready = [&need](const Side* side) { return side->ready_for(need); };
+  const void*& last_side = this_thread().last_side;
   auto chosen = std::ranges::find(free_, last_side);
   if (chosen == free_.end() || !ready(*chosen)) {
     const auto last = std::ranges::find_if(free_.rbegin(), free_.rend(), ready);

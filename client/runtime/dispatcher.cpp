@@ -55,7 +55,7 @@ void Dispatcher::run_task(const std::shared_ptr<State>& state) {
   bool next = false;
   {
     const sync::MutexLock lock(state->mutex);
-    if (state->running && state->runner != std::this_thread::get_id()) {
+    if (state->running && state->runner != &this_thread()) {
       state->announce_next = true;
       return;
     }
@@ -74,9 +74,9 @@ bool Dispatcher::run_one(State& state) {
   Job job = std::move(state.jobs.front());
   state.jobs.pop_front();
   const bool outermost = !state.running;
-  const std::thread::id previous = state.runner;
+  const ThisThread* const previous = state.runner;
   state.running = true;
-  state.runner = std::this_thread::get_id();
+  state.runner = &this_thread();
   state.mutex.unlock();
   run_guarded(state, job);
   job = nullptr;
@@ -108,7 +108,7 @@ void Dispatcher::close() noexcept {
   {
     const sync::MutexLock lock(state_->mutex);
     if (state_->closing) return;
-    inside = state_->running && state_->runner == std::this_thread::get_id();
+    inside = state_->running && state_->runner == &this_thread();
     while (!inside && state_->running) state_->changed.wait(state_->mutex);
     while (run_one(*state_)) {
     }

@@ -15,12 +15,12 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <thread>
 
 #include <sheaf/move_only_function.h>
 
 #include "base/mutex.h"
 #include "base/quiet_thread.h"
+#include "base/this_thread.h"
 
 namespace sheaf::client::runtime {
 
@@ -66,7 +66,7 @@ class Dispatcher {
     bool closing SHEAF_GUARDED_BY(mutex) = false;
     bool running SHEAF_GUARDED_BY(mutex) = false;        // a job is being run
     bool announce_next SHEAF_GUARDED_BY(mutex) = false;  // a task came while one ran
-    std::thread::id runner SHEAF_GUARDED_BY(mutex);
+    const ThisThread* runner SHEAF_GUARDED_BY(mutex) = nullptr;
   };
   static void execute(const State& state, std::function<void()> task) noexcept;
   static void run_guarded(const State& state, const Job& code) noexcept;

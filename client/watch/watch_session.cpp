@@ -131,7 +131,7 @@ void Watch::Session::tell_callers() {
 }
 
 bool Watch::Session::wait_for_callback() {
-  const bool inside = calling_ && caller_ == std::this_thread::get_id();
+  const bool inside = calling_ && caller_ == &this_thread();
   while (!inside && calling_) changed_.wait(mutex_);
   return !inside;
 }
@@ -205,7 +205,7 @@ bool Watch::Session::call_one() {
   const auto event = buffer_.pop(wall_time(read_clocks()));
   if (!event) return false;
   calling_ = true;
-  caller_ = std::this_thread::get_id();
+  caller_ = &this_thread();
   mutex_.unlock();
   service_->context.dispatcher().run_guarded([&] { callback_(*event); });
   mutex_.lock();

@@ -5,7 +5,6 @@
 // the lane where a driver has the place of the client's threads. SessionRegistry: all sessions of a
 // client. It keeps them alive while updates may come.
 
-#include <thread>
 #include <vector>
 
 #include <sheaf/watch.h>
@@ -13,6 +12,7 @@
 #include "base/intrusive_list.h"
 #include "base/mutex.h"
 #include "base/quiet_thread.h"
+#include "base/this_thread.h"
 #include "client/calls/watches.h"
 #include "client/watch/watch_buffer.h"
 
@@ -76,7 +76,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   bool stopped_ SHEAF_GUARDED_BY(mutex_) = false;
   bool scheduled_ SHEAF_GUARDED_BY(mutex_) = false;  // a task of the executor is on its way
   bool calling_ SHEAF_GUARDED_BY(mutex_) = false;
-  std::thread::id caller_ SHEAF_GUARDED_BY(mutex_);
+  const ThisThread* caller_ SHEAF_GUARDED_BY(mutex_) = nullptr;
   QuietThread thread_;
   IntrusiveList<Caller> callers_;  // that wait and turn the lane; under the baton
 };

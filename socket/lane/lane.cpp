@@ -7,12 +7,11 @@
 
 #include "base/checks.h"
 #include "base/read_clocks.h"
+#include "base/this_thread.h"
 #include "socket/lane/lane_driver.h"
 
 namespace sheaf::socket {
 namespace {
-
-thread_local bool driving_thread = false;
 
 // A thread that is cancelled inside the library would never return the baton.
 class NoCancel {
@@ -28,7 +27,7 @@ class NoCancel {
 
 }  // namespace
 
-bool Lane::drives_here() noexcept { return driving_thread; }
+bool Lane::drives_here() noexcept { return this_thread().drives_lane; }
 
 Lane::~Lane() {
   stop();
@@ -172,12 +171,12 @@ void Lane::wake_answered() noexcept {
 }
 
 void Lane::drive(Waiter& waiter) {
-  driving_thread = true;
+  this_thread().drives_lane = true;
   driver_ = &waiter;
   loop_.wait_by(waiter.wait_);
   while (waiter.state_ != Waiter::State::done) turn(never);
   driver_ = nullptr;
-  driving_thread = false;
+  this_thread().drives_lane = false;
   if (controls_.promote_last) pass_on();
 }
 
@@ -260,14 +259,14 @@ Deadline Lane::poll() {
     if (baton_ != Baton::free && baton_ != Baton::called) return never;
     baton_ = Baton::keeper;
   }
-  driving_thread = true;
+  this_thread().drives_lane = true;
   loop_.wait_by(Wait::sleep);
   Deadline next{0};
   for (unsigned turns = 0; turns < most_turns && next == Deadline{0}; ++turns) {
     turn(Deadline{0});
     next = has_work() ? Deadline{0} : loop_.next_turn();
   }
-  driving_thread = false;
+  this_thread().drives_lane = false;
   pass_on(false);
   return queued_.load(std::memory_order_relaxed) ? Deadline{0} : next;
 }
@@ -292,7 +291,7 @@ void Lane::keeper_drive() {
     if (baton_ != Baton::called && !left_free) return;
     baton_ = Baton::keeper;
   }
-  driving_thread = true;
+  this_thread().drives_lane = true;
   Deadline until = never;
   do {
     const bool crowd = loop_.now().mono < crowd_until_;
@@ -300,7 +299,7 @@ void Lane::keeper_drive() {
     if (crowd && loop_.spins()) yield_processor();  // the woken callers may ask again first
     turn(until);
   } while (!step_down(loop_.now(), until));
-  driving_thread = false;
+  this_thread().drives_lane = false;
 }
 
 // Returns true if the keeper no longer has the baton. Right after a whole crowd was answered no

@@ -28,6 +28,7 @@ class ReconfigurationWorld {
  public:
   explicit ReconfigurationWorld(std::uint64_t seed) : world(seed), network(world), random_(seed) {
     config.timeout = 5s;
+    config.slots = 1'024;     // a topology is soon made
     store_.keep_data = true;  // the first door makes it, the others find it
     for (int i = 0; i < 5; ++i) {
       const std::string host = "b" + std::to_string(i);

@@ -153,7 +153,7 @@ TEST(MovingSlots, NothingFailsWhileSlotsMigrateKeyByKeyOrAllAtOnce) {
     MovingSlotsWorld world(seed);
     world.world.run_for(20ms);
     for (unsigned i = 0; i < 30; ++i) {
-      Random& random = world.world.random();
+      FastRandom& random = world.world.random();
       const std::uint16_t slot = world.slot_of(world.workers[random.below(world.workers.size())]);
       const unsigned owner = world.resp.owner(slot);
       const auto target =

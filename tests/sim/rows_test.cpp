@@ -342,6 +342,7 @@ TEST_F(Rows, C5_ClusterBringsFailedNodesBack) {
 TEST_F(Rows, C6_WeightsGiveSharesOfTheKeys) {
   start(3);
   stack->config.nodes[2].weight = 2;
+  stack->config.slots = ClusterConfig().slots;
   const auto topology = cluster::Topology::make(stack->config);
   unsigned owned[3] = {};
   for (int i = 0; i < 10'000; ++i) ++owned[topology->locate("user:" + std::to_string(i)).node];

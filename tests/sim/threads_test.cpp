@@ -14,9 +14,9 @@ namespace {
 
 TEST(Threads, NoCallHangsAndNothingIsLostOrMixedUpForEverySeed) {
   const std::uint64_t one = number_from_environment("SHEAF_SIM_SEED", 0);
-  const RoomCounts sum = run_seeds<ThreadWorld>(1000);
+  const RoomCounts sum = run_seeds<ThreadWorld>(3000);
   if (one != 0) return;
-  const std::uint64_t count = seeds_to_run(1000);
+  const std::uint64_t count = seeds_to_run(3000);
   EXPECT_GT(sum.calls, 30 * count);
   EXPECT_GT(sum.special, 18 * count);
   EXPECT_GT(sum.failures, count);
@@ -24,25 +24,25 @@ TEST(Threads, NoCallHangsAndNothingIsLostOrMixedUpForEverySeed) {
 }
 
 TEST(Threads, ServersThatComeAndGoFailNoCallForEverySeed) {
-  const RoomCounts sum = run_seeds<ThreadWorld>(400, {.servers_change = true});
+  const RoomCounts sum = run_seeds<ThreadWorld>(800, {.servers_change = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(400));
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(800));
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(Threads, ADriverInThePlaceOfThreadsLosesNothingForEverySeed) {
-  const RoomCounts sum = run_seeds<ThreadWorld>(600, {.driven = true});
+  const RoomCounts sum = run_seeds<ThreadWorld>(1800, {.driven = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  const std::uint64_t count = seeds_to_run(600);
+  const std::uint64_t count = seeds_to_run(1800);
   EXPECT_GT(sum.calls, 30 * count);
   EXPECT_GT(sum.special, 18 * count);
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(Threads, SeveralThreadsThatTurnADriverLoseNothingAndAllEndForEverySeed) {
-  const RoomCounts sum = run_seeds<ThreadWorld>(200, {.driven = true, .turning = 3});
+  const RoomCounts sum = run_seeds<ThreadWorld>(600, {.driven = true, .turning = 3});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  const std::uint64_t count = seeds_to_run(200);
+  const std::uint64_t count = seeds_to_run(600);
   EXPECT_GT(sum.calls, 30 * count);
   EXPECT_GT(sum.special, 18 * count);
   EXPECT_LT(sum.failures, sum.calls / 2);

@@ -363,7 +363,6 @@ class Changes {
         faulty_(random_.below(2) == 0) {
     stack_.controls = controls;
     stack_.config.connect_timeout = 100ms;
-    stack_.config.slots = 1'024;  // a topology is soon made
     stack_.config.max_in_flight = static_cast<std::uint32_t>(random_.below(2) == 0 ? 4 : 1'024);
     for (unsigned i = 0; i < stack_.size(); ++i) {
       stack_.broker(i).faults.delay = std::chrono::microseconds(random_.below(5'000));

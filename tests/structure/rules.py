@@ -130,6 +130,11 @@ MACHINE_PATH = re.compile(r"(?<![\w./$}])/(work|home|root|tmp)/\w")
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|(?<![\w.])sleep\s*\(")
 
 
+# What belongs to a thread of the operating system, of which many simulated threads share one.
+OF_A_THREAD = re.compile(r"\bthread_local\b|\bthis_thread::get_id\b|\bpthread_self\b")
+MAY_NAME_THREADS = ("base/this_thread.cpp", "base/quiet_thread.cpp", "samples/", "tests/", "bench/")
+
+
 def layer_of(path):
     parts = path.split("/")
     two = "/".join(parts[:2])
@@ -321,6 +326,17 @@ def torn_comments(files):
                 yield "%s:%d: a torn comment" % (file.path, number + 1)
 
 
+def thread_state(files):
+    """What the product keeps for each thread is in base/this_thread.h, which the simulator
+    replaces."""
+    for file in files:
+        if not file.is_cpp or file.path.startswith(MAY_NAME_THREADS):
+            continue
+        for number, text in enumerate(file.code.split("\n"), 1):
+            if OF_A_THREAD.search(text):
+                yield "%s:%d: use this_thread() of base/this_thread.h" % (file.path, number)
+
+
 def dead_headers(files):
     """Every internal header is included by some file."""
     used = {name[1:-1] for f in files if f.is_cpp for _, name in f.includes()}
@@ -405,4 +421,4 @@ def may_link(layer, target):
 
 
 TREE_RULES = [arrows, third_parties, json_users, listed_commands, pure_files, sizes, text_rules,
-              torn_comments, dead_headers, public_comments]
+              thread_state, torn_comments, dead_headers, public_comments]

@@ -238,6 +238,19 @@ class Text(unittest.TestCase):
             self.assertFalse(run(rules.torn_comments, "base/a.cpp", good), good)
 
 
+class ThreadState(unittest.TestCase):
+    def test_state_of_a_thread_of_the_system(self):
+        bad = ["thread_local int depth = 0;\n", "auto id = std::this_thread::get_id();\n",
+               "auto id = pthread_self();\n"]
+        for text in bad:
+            self.assertTrue(run(rules.thread_state, "client/a.cpp", text), text)
+
+    def test_state_where_it_belongs(self):
+        self.assertFalse(run(rules.thread_state, "client/a.cpp", "// no thread_local here\n"))
+        self.assertFalse(run(rules.thread_state, "base/this_thread.cpp", "thread_local int a;\n"))
+        self.assertFalse(run(rules.thread_state, "tests/a.cpp", "thread_local int a;\n"))
+
+
 class Dead(unittest.TestCase):
     def test_header_that_nobody_includes(self):
         self.assertTrue(run(rules.dead_headers, "node/a.cpp", "\n", "node/a.h"))

@@ -48,7 +48,7 @@ SimLoop::~SimLoop() { world_.due_.erase({scheduled_, number_, this}); }
 
 // Not during a turn: its end does it.
 void SimLoop::schedule() {
-  if (driver_ != std::thread::id()) return;
+  if (driver_ != nullptr) return;
   const Deadline next = this->next();
   if (next == scheduled_) return;
   world_.due_.erase({scheduled_, number_, this});
@@ -75,7 +75,7 @@ Deadline SimLoop::next_arrival() const {
 
 void SimLoop::turn(Deadline until) {
   check_driver();
-  driver_ = std::this_thread::get_id();
+  driver_ = &this_thread();
   now_ = read_clocks();
   take_posted();
   run_deferred();
@@ -94,7 +94,7 @@ void SimLoop::turn(Deadline until) {
   timers_.fire(now_);
   take_posted();
   run_deferred();
-  driver_ = {};
+  driver_ = nullptr;
   schedule();
 }
 
@@ -144,7 +144,7 @@ bool SimLoop::spin(SimThreads& threads, Deadline until) {
 // Among simulated threads a loop belongs to the one that drives it.
 void SimLoop::check_driver() const noexcept {
   SimThreads* const threads = SimThreads::current();
-  if (threads == nullptr || driver_ == std::thread::id() || driver_ == std::this_thread::get_id()) {
+  if (threads == nullptr || driver_ == nullptr || driver_ == &this_thread()) {
     return;
   }
   threads->fail("uses a loop that another thread drives");

@@ -9,9 +9,9 @@
 // Thread rule: one thread, or that of a DrivenLoop among simulated threads; the world outlives it.
 
 #include <memory>
-#include <thread>
 #include <vector>
 
+#include "base/this_thread.h"
 #include "socket/seam.h"
 #include "socket/timer_heap.h"
 #include "tests/sim/kit/sim_world.h"
@@ -91,7 +91,7 @@ class SimLoop final : public socket::DrivenLoop {
   socket::IdleHook* hook_ = nullptr;
   socket::Wait wait_by_ = socket::Wait::sleep;
   bool do_not_wait_ = false;
-  std::thread::id driver_;  // the thread in turn(); none: no thread
+  const ThisThread* driver_ = nullptr;  // the thread in turn(); null: no thread
   std::chrono::milliseconds wall_offset_{0};
   Now now_;
   std::chrono::nanoseconds lateness_{0};

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <map>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "base/checks.h"
@@ -18,6 +19,7 @@
 #include "base/random.h"
 #include "base/read_clocks.h"
 #include "base/stop_callback.h"
+#include "base/this_thread.h"
 #include "socket/lane/driver_signal.h"
 #include "tests/sim/kit/sim_loop.h"
 #include "tests/sim/kit/sim_threads.h"
@@ -89,17 +91,56 @@ void Parker::unpark() noexcept {
 
 // ---- quiet_thread.cpp
 
-QuietThread::QuietThread(const char* name, std::function<void()> main) {
-  thread_ = run() != nullptr ? run()->start(name, std::move(main)) : std::thread(std::move(main));
+// One of the two.
+struct QuietThread::Thread {
+  Thread(const char* name, std::function<void()> main) {
+    if (run() != nullptr) {
+      simulated = &run()->start(name, std::move(main));
+    } else {
+      real = std::thread(std::move(main));
+    }
+  }
+  ~Thread() { SHEAF_CHECK(simulated == nullptr); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  std::thread real;
+  sim::SimThreads::Thread* simulated = nullptr;
+};
+
+QuietThread::QuietThread() noexcept = default;
+QuietThread::QuietThread(const char* name, std::function<void()> main)
+    : thread_(std::make_unique<Thread>(name, std::move(main))) {}
+QuietThread::QuietThread(QuietThread&& other) noexcept = default;
+QuietThread& QuietThread::operator=(QuietThread&& other) noexcept = default;
+QuietThread::~QuietThread() = default;
+
+// A run ends after all its threads.
+void QuietThread::join() {
+  if (thread_->simulated == nullptr) {
+    thread_->real.join();
+  } else if (run() != nullptr) {
+    run()->wait_for_end(*thread_->simulated);
+  }
+  thread_->simulated = nullptr;
+  thread_ = nullptr;
 }
 
-void QuietThread::join() {
-  if (run() != nullptr) run()->wait_for_end(thread_.get_id());
-  thread_.join();
+void QuietThread::detach() {
+  if (thread_->simulated == nullptr) thread_->real.detach();
+  thread_->simulated = nullptr;
+  thread_ = nullptr;
 }
 
 void yield_processor() noexcept {
   run() != nullptr ? run()->point() : static_cast<void>(sched_yield());
+}
+
+// ---- this_thread.cpp
+
+ThisThread& this_thread() noexcept {
+  thread_local ThisThread of_the_system;
+  return run() != nullptr ? run()->this_thread() : of_the_system;
 }
 
 // ---- stop_callback.cpp
@@ -152,10 +193,11 @@ struct Watched {
   std::vector<const sim::SimLoop*> loops;
   Deadline ring = never;
 };
-Watched& watched_by(const DriverSignal* signal) {
+std::map<const DriverSignal*, Watched>& all_watched() {
   static std::map<const DriverSignal*, Watched> all;
-  return all[signal];
+  return all;
 }
+Watched& watched_by(const DriverSignal* signal) { return all_watched()[signal]; }
 
 std::set<const WaitEnd*>& ended_waits() {
   static std::set<const WaitEnd*> all;
@@ -172,7 +214,7 @@ void WaitEnd::end() noexcept {
 }
 
 DriverSignal::DriverSignal() { watched_by(this) = {}; }
-DriverSignal::~DriverSignal() { watched_by(this) = {}; }
+DriverSignal::~DriverSignal() { all_watched().erase(this); }
 
 void DriverSignal::watch(const DrivenLoop& loop) {
   watched_by(this).loops.push_back(&static_cast<const sim::SimLoop&>(loop));
@@ -191,10 +233,10 @@ void DriverSignal::clear() noexcept {
 void DriverSignal::ring_at(Deadline due) noexcept { watched_by(this).ring = due; }
 
 bool DriverSignal::wait_until(Deadline until, const WaitEnd* end) noexcept {
-  const auto due = [this] {
+  const auto due = [this, &watched = watched_by(this)] {
     if (notified_) return Deadline{0};
-    Deadline first = watched_by(this).ring;
-    for (const sim::SimLoop* const loop : watched_by(this).loops)
+    Deadline first = watched.ring;
+    for (const sim::SimLoop* const loop : watched.loops)
       first = std::min(first, loop->next_arrival());
     return first;
   };

@@ -1,17 +1,8 @@
 #include "tests/sim/kit/sim_threads.h"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <algorithm>
-#include <semaphore>
 
 #include "base/checks.h"
-#include "tests/support/sanitized.h"
-
-#ifdef SHEAF_TEST_ASAN
-#include <sanitizer/lsan_interface.h>
-#endif
 
 namespace sheaf::sim {
 namespace {
@@ -20,61 +11,17 @@ thread_local SimThreads* this_run = nullptr;
 
 constexpr std::uint64_t delay_every = 64;  // points, in runs that delay threads
 
-// While it lives, this thread and those that it starts run on one processor: to hand over to a
-// thread on another one takes ten times as long.
-class OneProcessor {
- public:
-  OneProcessor() {
-    sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
-    sched_setaffinity(0, sizeof one, &one);
-  }
-  ~OneProcessor() { sched_setaffinity(0, sizeof before_, &before_); }
-  OneProcessor(const OneProcessor&) = delete;
-  OneProcessor& operator=(const OneProcessor&) = delete;
-
- private:
-  cpu_set_t before_{};
-};
-
-Deadline when(bool holds) { return holds ? Deadline{0} : never; }
-
-#ifdef SHEAF_TEST_ASAN
-// What the stack of a thread that waits for ever refers to is no leak. LeakSanitizer looks at the
-// stacks of threads by itself, but may miss a thread whose number an ended thread had before: the
-// system gives a number again after 32,768 threads. `frame`: of the function that waits; null: the
-// thread has not had its turn.
-void keep_what_is_on_the_stack(pthread_t thread, const char* frame) {
-  pthread_attr_t attributes;
-  SHEAF_CHECK(pthread_getattr_np(thread, &attributes) == 0);
-  void* lowest = nullptr;
-  std::size_t size = 0;
-  pthread_attr_getstack(&attributes, &lowest, &size);
-  pthread_attr_destroy(&attributes);
-  const char* const end = static_cast<const char*>(lowest) + size;
-  const char* const begin = frame == nullptr ? end - 16'384 : frame - 4096;  // with its callees
-  __lsan_register_root_region(begin, static_cast<std::size_t>(end - begin));
-}
-#else
-void keep_what_is_on_the_stack(pthread_t, const char*) {}
-#endif
-
 }  // namespace
 
 struct SimThreads::Thread {
-  Thread(unsigned its_number, std::string its_name)
-      : number(its_number), name(std::move(its_name)) {}
   const unsigned number;
   const std::string name;
-  std::binary_semaphore turn{0};
-  std::thread::id id;
-  std::string_view waits_for;
+  std::function<void()> main;
+  Coroutine* coroutine = nullptr;
+  ThisThread state{};
+  std::string_view waits_for{};
   const Due* due = nullptr;  // null: it can run
   bool ended = false;
-  pthread_t handle{};
-  const char* frame = nullptr;  // of the function in which it waits for its turn
 };
 
 // A thread in a condition variable.
@@ -83,65 +30,56 @@ struct SimThreads::Sleeper {
   bool notified = false;
 };
 
-// How the thread outside learns that the run is over.
-struct SimThreads::End {
-  std::binary_semaphore reached{0};
-};
-
 SimThreads::SimThreads(SimWorld& world, std::uint64_t seed, const Limits& limits,
                        std::function<void()> main)
     : world_(world),
       random_(seed ^ 0x7468'7265'6164),
+      choices_(random_.u64()),
       limits_(limits),
       end_(world.now().mono + limits.time),
       main_(std::move(main)),
-      patience_(std::uint64_t{1} << (1 + random_.below(4))),
-      longest_delay_(random_.below(2) == 0 ? 0 : 1 << (12 + random_.below(13))),
-      over_(std::make_shared<End>()) {}
+      patience_(std::uint64_t{1} << (1 + choices_.below(4))),
+      longest_delay_(choices_.below(2) == 0 ? 0 : 1 << (12 + choices_.below(13))) {}
 
 SimThreads* SimThreads::current() noexcept { return this_run; }
 
 std::string SimThreads::run(SimWorld& world, std::uint64_t seed, std::function<void()> main,
                             const Limits& limits) {
   SHEAF_CHECK(this_run == nullptr);
-  const Shared self(new SimThreads(world, seed, limits, std::move(main)));
-  self->self_ = self;
-  const std::shared_ptr<End> over = self->over_;
-  const OneProcessor one_processor;
-  std::thread first = self->launch("main", [run = self.get()] { run->main_(); });
-  self->hand_over(self->threads_.front().get());
-  over->reached.acquire();
-  if (self->finding_.empty()) {
-    first.join();
-  } else {
-    first.detach();
-    for (const auto& thread : self->threads_) {
-      if (!thread->ended) keep_what_is_on_the_stack(thread->handle, thread->frame);
-    }
-  }
+  auto* const self = new SimThreads(world, seed, limits, std::move(main));
+  std::unique_ptr<SimThreads> owner(self);
+  this_run = self;
+  Thread& first = self->launch("main", [self] { self->main_(); });
+  self->outside_.switch_to(self->give_turn(&first));
+  this_run = nullptr;
+  if (self->finding_.empty()) return {};
+  owner.release()->abandon();
   return self->finding_;
 }
 
-std::thread SimThreads::launch(const std::string& name, std::function<void()> main) {
-  const auto number = static_cast<unsigned>(threads_.size());
-  Thread& thread = *threads_.emplace_back(std::make_unique<Thread>(number, name));
-  std::thread started([self = self_.lock(), &thread, main = std::move(main)]() mutable {
-    run_thread(self, thread, std::move(main));
-  });
-  thread.id = started.get_id();
-  thread.handle = started.native_handle();
-  return started;
+// Its threads cannot be ended: functions that must not throw are on their stacks. What they use is
+// kept with them.
+void SimThreads::abandon() {
+  static auto* const abandoned = new std::vector<std::unique_ptr<SimThreads>>;
+  abandoned->emplace_back(this);
+  for (const Thread* const thread : living_) thread->coroutine->abandon();
 }
 
-void SimThreads::run_thread(const Shared& self, Thread& thread, std::function<void()> main) {
-  this_run = self.get();
-  thread.turn.acquire();
-  main();
-  main = nullptr;  // what it held is destroyed while this thread has its turn
+SimThreads::Thread& SimThreads::launch(std::string name, std::function<void()> main) {
+  const auto number = static_cast<unsigned>(threads_.size());
+  Thread& thread = *threads_.emplace_back(new Thread{number, std::move(name), std::move(main)});
+  thread.coroutine =
+      &Coroutine::make([this, &thread]() -> Coroutine& { return run_thread(thread); });
+  living_.push_back(&thread);
+  return thread;
+}
+
+Coroutine& SimThreads::run_thread(Thread& thread) {
+  thread.main();
+  thread.main = nullptr;  // what it held is destroyed while this thread has its turn
   thread.ended = true;
-  Thread* const next = self->choose();
-  this_run = nullptr;
-  self->hand_over(next);
+  std::erase(living_, &thread);
+  return give_turn(choose());
 }
 
 // ---- choosing
@@ -161,10 +99,6 @@ void SimThreads::wait(std::string_view what, const Due& due) {
   self->due = nullptr;
 }
 
-void SimThreads::wait_until(std::string_view what, const std::function<bool()>& done) {
-  wait(what, [&] { return when(done()); });
-}
-
 void SimThreads::pass(std::chrono::nanoseconds time) {
   const Deadline until = world_.now().mono + time;
   wait("time to pass", [until] { return until; });
@@ -172,41 +106,33 @@ void SimThreads::pass(std::chrono::nanoseconds time) {
 
 // A machine has other things to do: a thread that could run does not, while time passes.
 void SimThreads::maybe_delay() {
-  if (longest_delay_.count() == 0 || random_.below(delay_every) != 0) return;
+  if (longest_delay_.count() == 0 || choices_.below(delay_every) != 0) return;
   const auto most = static_cast<std::uint64_t>(longest_delay_.count());
-  const std::chrono::nanoseconds delay(random_.below(most));
+  const std::chrono::nanoseconds delay(choices_.below(most));
   delays_ += delay;
   pass(delay);
 }
 
 void SimThreads::make_way() {
   Thread* const self = running_;
-  self->frame = static_cast<const char*>(__builtin_frame_address(0));
   Thread* const next = choose();
-  if (next == self) return;
-  hand_over(next);
-  self->turn.acquire();
+  if (next != self) self->coroutine->switch_to(give_turn(next));
 }
 
 // Who runs next; null if nobody is left, or if the run has failed.
 SimThreads::Thread* SimThreads::choose() {
-  if (std::ranges::all_of(threads_, [](const auto& thread) { return thread->ended; })) {
-    finish({});
-    return nullptr;
-  }
+  if (living_.empty()) return nullptr;
   for (;;) {
     if (++points_ > limits_.points) {
-      finish("no end after " + std::to_string(limits_.points) + " points\n" + report());
+      finding_ = "no end after " + std::to_string(limits_.points) + " points\n" + report();
       return nullptr;
     }
     if (Thread* const next = choose_runnable()) return next;
     Deadline next = world_.next();
-    for (const auto& thread : threads_) {
-      if (!thread->ended) next = std::min(next, (*thread->due)());
-    }
+    for (const Thread* const thread : living_) next = std::min(next, (*thread->due)());
     if (next == never || next > end_) {
-      finish((next == never ? "all threads wait for ever\n" : "no end in the time given\n") +
-             report());
+      finding_ = next == never ? "all threads wait for ever\n" : "no end in the time given\n";
+      finding_ += report();
       return nullptr;
     }
     world_goes_on_ = true;
@@ -218,45 +144,38 @@ SimThreads::Thread* SimThreads::choose() {
 SimThreads::Thread* SimThreads::choose_runnable() {
   const Deadline now = world_.now().mono;
   const auto runnable = [now](const Thread& thread) {
-    return !thread.ended && (thread.due == nullptr || (*thread.due)() <= now);
+    return thread.due == nullptr || (*thread.due)() <= now;
   };
-  if (runnable(*running_) && random_.below(patience_) != 0) return running_;
+  if (!running_->ended && runnable(*running_) && choices_.below(patience_) != 0) return running_;
   Thread* chosen = nullptr;
   std::uint64_t seen = 0;
-  for (const auto& thread : threads_) {
-    if (runnable(*thread) && random_.below(++seen) == 0) chosen = thread.get();
+  for (Thread* const thread : living_) {
+    if (runnable(*thread) && choices_.below(++seen) == 0) chosen = thread;
   }
   return chosen;
 }
 
-// The caller then waits for its turn, or ends.
-void SimThreads::hand_over(Thread* next) {
-  if (next == nullptr) return;
+// Null: the run is over.
+Coroutine& SimThreads::give_turn(Thread* next) {
+  if (next == nullptr) return outside_;
   running_ = next;
   world_.note(2'000'000 + next->number);
-  next->turn.release();
+  return *next->coroutine;
 }
 
 // ---- the end
 
-// The thread outside may destroy this object as soon as it goes on.
-void SimThreads::finish(std::string text) {
-  finding_ = std::move(text);
-  const std::shared_ptr<End> over = over_;
-  over->reached.release();
-}
-
 void SimThreads::fail(const std::string& text) {
   Thread* const self = running_;
-  self->frame = static_cast<const char*>(__builtin_frame_address(0));
-  finish("in " + self->name + ": " + text + "\n" + report());
-  for (;;) self->turn.acquire();  // nobody gives it a turn again
+  finding_ = "in " + self->name + ": " + text + "\n" + report();
+  if (self->ended) living_.push_back(self);  // work of the world still uses its stack
+  self->coroutine->switch_to(outside_);
+  std::abort();  // nobody gives it a turn again
 }
 
 std::string SimThreads::report() const {
   std::string text = "at " + std::to_string(world_.now().mono.count() / 1000) + " us\n";
-  for (const auto& thread : threads_) {
-    if (thread->ended) continue;
+  for (const Thread* const thread : living_) {
     text += "  " + std::to_string(thread->number) + " " + thread->name + " ";
     text += thread->due == nullptr ? "can run" : "waits for " + std::string(thread->waits_for);
     text += "\n";
@@ -275,7 +194,7 @@ void SimThreads::lock(const void* mutex) {
   if (std::ranges::find(held_, Held(mutex, running_)) != held_.end()) {
     fail("locks a mutex that it holds");
   }
-  wait("a mutex", [&] { return when(!held(mutex)); });
+  wait_until("a mutex", [&] { return !held(mutex); });
   held_.emplace_back(mutex, running_);
 }
 
@@ -285,7 +204,7 @@ void SimThreads::unlock(const void* mutex) {
 }
 
 bool SimThreads::begin_callback(const void* callback) {
-  if (limits_.bugs.lost_stop && random_.below(4) == 0) return false;
+  if (limits_.bugs.lost_stop && choices_.below(4) == 0) return false;
   callbacks_.emplace_back(callback, running_);
   return true;
 }
@@ -296,10 +215,10 @@ void SimThreads::end_callback(const void* callback) {
 
 void SimThreads::wait_for_callback(const void* callback) {
   maybe_delay();
-  wait("a callback of a stop token", [this, callback, self = running_] {
-    return when(std::ranges::none_of(callbacks_, [&](const Held& running) {
+  wait_until("a callback of a stop token", [this, callback, self = running_] {
+    return std::ranges::none_of(callbacks_, [&](const Held& running) {
       return running.first == callback && running.second != self;
-    }));
+    });
   });
 }
 
@@ -307,7 +226,7 @@ bool SimThreads::wait_for_notification(const void* condition, const void* mutex,
   Sleeper sleeper{condition};
   sleepers_.push_back(&sleeper);
   if (std::erase(held_, Held(mutex, running_)) != 1) fail("waits with a mutex it does not hold");
-  const bool spurious = random_.below(16) == 0;  // the real ones may do that
+  const bool spurious = choices_.below(16) == 0;  // the real ones may do that
   wait("a notification", [&] { return sleeper.notified || spurious ? Deadline{0} : until; });
   std::erase(sleepers_, &sleeper);
   lock(mutex);
@@ -319,28 +238,25 @@ void SimThreads::notify(const void* condition, bool all) {
   for (Sleeper* sleeper : sleepers_) {
     if (sleeper->condition == condition && !sleeper->notified) waiting.push_back(sleeper);
   }
-  if (limits_.bugs.lost_notification && random_.below(4) == 0) waiting.clear();
+  if (limits_.bugs.lost_notification && choices_.below(4) == 0) waiting.clear();
   if (!all && !waiting.empty()) {
-    waiting[random_.below(waiting.size())]->notified = true;
+    waiting[choices_.below(waiting.size())]->notified = true;
   } else {
     for (Sleeper* sleeper : waiting) sleeper->notified = true;
   }
   point();
 }
 
-std::thread SimThreads::start(std::string name, std::function<void()> main) {
-  std::thread started = launch(name, std::move(main));
+SimThreads::Thread& SimThreads::start(std::string name, std::function<void()> main) {
+  Thread& started = launch(std::move(name), std::move(main));
   point();
   return started;
 }
 
-// The system gives the number of a thread that has ended to another one: the youngest counts.
-void SimThreads::wait_for_end(std::thread::id id) {
-  wait_until("the end of a thread", [&] {
-    const auto found = std::ranges::find(threads_.rbegin(), threads_.rend(), id,
-                                         [](auto& thread) { return thread->id; });
-    return found == threads_.rend() || (*found)->ended;
-  });
+void SimThreads::wait_for_end(const Thread& thread) {
+  wait_until("the end of a thread", [&] { return thread.ended; });
 }
+
+ThisThread& SimThreads::this_thread() noexcept { return running_->state; }
 
 }  // namespace sheaf::sim

@@ -2,18 +2,18 @@
 
 // SimThreads: threads that take turns in an order that a seed chooses.
 //
-// Each simulated thread is a thread of the operating system, but only one of them runs at a time.
-// It may have to make way for another wherever it synchronises: at a mutex, a condition variable, a
-// parker, a callback of a stop token, the start and the end of a thread, when it gives the
-// processor away, and when it waits in a loop or wakes one. The seed chooses who goes on. Virtual
-// time passes only while all threads wait. So one number replays a run, and a lost wake-up is found
-// at once: all threads wait, and nothing is due.
+// The simulated threads of a run are coroutines (coroutine.h) on the thread that calls run(). One
+// of them may have to make way for another wherever it synchronises: at a mutex, a condition
+// variable, a parker, a callback of a stop token, the start and the end of a thread, when it gives
+// the processor away, and when it waits in a loop or wakes one. The seed chooses who goes on.
+// Virtual time passes only while all threads wait. So one number replays a run, and a lost wake-up
+// is found at once: all threads wait, and nothing is due.
 //
 // The library needs no interface for this. It synchronises through functions of base/ (mutex.cpp,
-// parker.cpp, quiet_thread.cpp, stop_callback.cpp, read_clocks.cpp, entropy.cpp), each in a file
-// that holds nothing else. The test program defines the same functions (sim_primitives.cpp), so the
-// linker leaves those files in the archive. On threads outside of a run the functions do what the
-// real ones do.
+// parker.cpp, quiet_thread.cpp, this_thread.cpp, stop_callback.cpp, read_clocks.cpp, entropy.cpp),
+// each in a file that holds nothing else. The test program defines the same functions
+// (sim_primitives.cpp), so the linker leaves those files in the archive. On threads outside of a
+// run the functions do what the real ones do.
 //
 // An atomic variable is no point of this kind: what is shared by atomics alone is not examined.
 //
@@ -24,11 +24,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "base/this_thread.h"
+#include "tests/sim/kit/coroutine.h"
+#include "tests/sim/kit/fast_random.h"
 #include "tests/sim/kit/planted_bugs.h"
 #include "tests/sim/kit/sim_world.h"
 
@@ -36,6 +38,7 @@ namespace sheaf::sim {
 
 class SimThreads {
  public:
+  struct Thread;
   struct Limits {
     std::chrono::nanoseconds time = std::chrono::minutes(10);  // virtual, from the beginning
     std::uint64_t points = 1'000'000;
@@ -58,18 +61,35 @@ class SimThreads {
 
   // Another thread may go on here.
   void point();
-  // Waits until the moment that `due` names, which is asked whenever a thread is chosen: 0 or the
-  // past means now, `never` not yet. `what`: for the report of a run that hangs.
-  using Due = std::function<Deadline()>;
+  // Says when a thread can go on: 0 or the past means now, `never` not yet. It refers to a function
+  // that outlives it.
+  class Due {
+   public:
+    template <class F>
+    Due(const F& function)
+        : function_(&function),
+          call_([](const void* called) -> Deadline { return (*static_cast<const F*>(called))(); }) {
+    }
+    Deadline operator()() const { return call_(function_); }
+
+   private:
+    const void* function_;
+    Deadline (*call_)(const void*);
+  };
+  // Waits until the moment that `due` names, which is asked whenever a thread is chosen. `what`:
+  // for the report of a run that hangs.
   void wait(std::string_view what, const Due& due);
   // Waits until `done` holds, or for a time.
-  void wait_until(std::string_view what, const std::function<bool()>& done);
+  template <class Done>
+  void wait_until(std::string_view what, const Done& done) {
+    wait(what, [&] { return done() ? Deadline{0} : never; });
+  }
   void pass(std::chrono::nanoseconds time);
   // Ends the run with this finding. The calling thread does not go on.
   [[noreturn]] void fail(const std::string& text);
 
   SimWorld& world() { return world_; }
-  Random& random() { return random_; }
+  Random& random() { return random_; }  // for the library
   // In half of the runs threads that could go on are delayed now and then: for so long at most, and
   // for so long in all until now.
   std::chrono::nanoseconds longest_delay() const { return longest_delay_; }
@@ -85,34 +105,33 @@ class SimThreads {
   void wait_for_callback(const void* callback);
   bool wait_for_notification(const void* condition, const void* mutex, Deadline until);
   void notify(const void* condition, bool all);
-  // The caller must keep the thread.
-  std::thread start(std::string name, std::function<void()> main);
-  void wait_for_end(std::thread::id thread);
+  Thread& start(std::string name, std::function<void()> main);
+  void wait_for_end(const Thread& thread);
+  // What the library keeps for the thread that runs.
+  ThisThread& this_thread() noexcept;
 
   SimThreads(const SimThreads&) = delete;
   SimThreads& operator=(const SimThreads&) = delete;
 
  private:
-  struct Thread;
   struct Sleeper;
-  struct End;
-  using Shared = std::shared_ptr<SimThreads>;
   using Held = std::pair<const void*, const Thread*>;  // a mutex and who holds it
 
   SimThreads(SimWorld& world, std::uint64_t seed, const Limits& limits, std::function<void()> main);
-  static void run_thread(const Shared& self, Thread& thread, std::function<void()> main);
-  std::thread launch(const std::string& name, std::function<void()> main);
+  Thread& launch(std::string name, std::function<void()> main);
+  Coroutine& run_thread(Thread& thread);
   void maybe_delay();
   void make_way();
   Thread* choose();
   Thread* choose_runnable();
-  void hand_over(Thread* next);
-  void finish(std::string text);
+  Coroutine& give_turn(Thread* next);
+  void abandon();
   bool held(const void* mutex) const;
   std::string report() const;
 
   SimWorld& world_;
   Random random_;
+  FastRandom choices_;
   const Limits limits_;
   const Deadline end_;
   const std::function<void()> main_;
@@ -122,13 +141,13 @@ class SimThreads {
   std::uint64_t points_ = 0;
   bool world_goes_on_ = false;  // the work of the world runs now
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Thread*> living_;  // those that have not ended, in the order in which they began
   Thread* running_ = nullptr;
   std::vector<Held> held_;
   std::vector<Held> callbacks_;     // of stop tokens, that run
   std::vector<Sleeper*> sleepers_;  // in condition variables
   std::string finding_;
-  std::weak_ptr<SimThreads> self_;
-  std::shared_ptr<End> over_;
+  Coroutine outside_;  // of the run
 };
 
 }  // namespace sheaf::sim

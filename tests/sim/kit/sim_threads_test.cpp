@@ -1,6 +1,7 @@
 #include "tests/sim/kit/sim_threads.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -8,6 +9,12 @@
 #include "base/parker.h"
 #include "base/quiet_thread.h"
 #include "base/read_clocks.h"
+#include "base/this_thread.h"
+#include "tests/support/sanitized.h"
+
+#ifdef SHEAF_TEST_ASAN
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace sheaf::sim {
 namespace {
@@ -113,6 +120,52 @@ TEST(SimThreads, AFailureSaysWhichThreadFailed) {
   });
   EXPECT_TRUE(finding.starts_with("in second: it is wrong\n")) << finding;
 }
+
+TEST(SimThreads, EachHasItsOwnState) {
+  std::set<const ThisThread*> seen{&this_thread()};
+  const auto state = std::make_shared<Shared>(1);
+  EXPECT_EQ(run(1, state,
+                [&](Shared&) {
+                  run_each("abc", [&](char) {
+                    seen.insert(&this_thread());
+                    EXPECT_FALSE(this_thread().drives_lane);
+                    this_thread().drives_lane = true;
+                    yield_processor();
+                    EXPECT_TRUE(seen.contains(&this_thread()));
+                  });
+                  EXPECT_FALSE(this_thread().drives_lane);
+                }),
+            "");
+  EXPECT_EQ(seen.size(), 4u);
+  EXPECT_FALSE(this_thread().drives_lane);
+}
+
+#ifdef SHEAF_TEST_ASAN
+// A run that hangs while its stack refers to a hundred objects, or no longer does. False: it leaked
+// some.
+bool hangs_without_leak(bool keeps) {
+  const auto state = std::make_shared<Shared>(1);
+  const std::string finding = run(1, state, [keeps](Shared& shared) {
+    QuietThread thread("holder", [&shared, keeps] {
+      std::vector<std::unique_ptr<std::string>> held;
+      for (int i = 0; i < 100; ++i) {
+        auto made = std::make_unique<std::string>(100, 'x');
+        keeps ? held.push_back(std::move(made)) : static_cast<void>(made.release());
+      }
+      shared.parker.park();
+    });
+    thread.join();
+  });
+  EXPECT_TRUE(finding.starts_with("all threads wait for ever")) << finding;
+  return __lsan_do_recoverable_leak_check() == 0;
+}
+
+TEST(SimThreads, WhatAThreadThatHangsUsesIsNoLeak) { EXPECT_TRUE(hangs_without_leak(true)); }
+
+TEST(SimThreadsDeathTest, ALeakIsFoundThoughItsRunHangs) {
+  EXPECT_EXIT(_exit(hangs_without_leak(false) ? 0 : 1), testing::ExitedWithCode(1), "leaked in");
+}
+#endif
 
 TEST(SimThreads, TimePassesWhileAllWaitAndIsThatOfTheWorld) {
   const auto state = std::make_shared<Shared>(1);

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/random.h"
+#include "tests/sim/kit/fast_random.h"
 
 namespace sheaf::sim {
 
@@ -43,7 +43,7 @@ class SimWorld {
   SimWorld& operator=(const SimWorld&) = delete;
 
   Now now() const { return {time_, wall_base + wall_step_ + since_start()}; }
-  Random& random() { return random_; }
+  FastRandom& random() { return random_; }
   // Steps the wall clock that everybody shares; the monotonic clock goes on.
   void step_wall(std::chrono::milliseconds step) { wall_step_ += step; }
 
@@ -90,7 +90,7 @@ class SimWorld {
 
   SimLoop* next_due(std::uint64_t from, std::uint64_t end) const;
 
-  Random random_;
+  FastRandom random_;
   Deadline time_ = start;
   std::chrono::milliseconds wall_step_{0};
   Agenda agenda_;

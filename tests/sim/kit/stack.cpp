@@ -136,6 +136,7 @@ bool StackClient::all_ended() const {
 Stack::Stack(std::uint64_t seed, unsigned brokers, EndpointKind kind, bool one_store)
     : world(seed) {
   config.kind = kind;
+  config.slots = 1'024;  // a topology is soon made
   if (kind == EndpointKind::memcached) config.protocol = MemcachedProtocol::meta;
   for (unsigned i = 0; i < brokers; ++i) {
     const std::string host = "b" + std::to_string(i);

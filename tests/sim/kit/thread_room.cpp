@@ -19,10 +19,7 @@ ThreadRoom::ThreadRoom(const Draw& draw, const Plants& plants)
       faulty_(random_.below(3) != 0) {
   draw_servers();
   all_servers_ = stack_.config.nodes;
-  if (servers_change()) {
-    stack_.config.slots = 1'024;  // a topology is soon made
-    stack_.config.nodes = draw_members(random_);
-  }
+  if (servers_change()) stack_.config.nodes = draw_members(random_);
   members_ = stack_.config.nodes;
 }
 

@@ -10,7 +10,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include <sheaf/async.h>
@@ -18,6 +17,7 @@
 #include <sheaf/list.h>
 #include <sheaf/locker.h>
 
+#include "base/this_thread.h"
 #include "tests/sim/key_history.h"
 #include "tests/sim/kit/room_runs.h"
 
@@ -48,7 +48,7 @@ class CloseRoom final : public ThreadRoom {
   };
   // An asynchronous call.
   struct Pending {
-    std::thread::id caller = std::this_thread::get_id();
+    const ThisThread* caller = &this_thread();
     bool returned = false;  // the member function has
     bool ended = false;
   };
@@ -255,7 +255,7 @@ class CloseRoom final : public ThreadRoom {
   void end(Pending& call) {
     if (std::exchange(call.ended, true)) require("a callback came twice");
     SimThreads::current()->point();
-    if (!closed_ || (!call.returned && call.caller == std::this_thread::get_id())) return;
+    if (!closed_ || (!call.returned && call.caller == &this_thread())) return;
     require("a callback after the end");
   }
 
@@ -288,15 +288,15 @@ class CloseRoom final : public ThreadRoom {
 };
 
 TEST(CloseRoom, EveryCallEndsOnceAndNoCallbackFollowsForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(4000);
+  const RoomCounts sum = run_seeds<CloseRoom>(12000);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(4000));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(12000));
 }
 
 TEST(CloseRoom, EveryCallEndsOnceWithADriverForEverySeed) {
-  const RoomCounts sum = run_seeds<CloseRoom>(300, {.driven = true});
+  const RoomCounts sum = run_seeds<CloseRoom>(1500, {.driven = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(300));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(1500));
 }
 TEST(CloseRoom, ASeedReplaysExactly) { expect_replays<CloseRoom>(20); }
 

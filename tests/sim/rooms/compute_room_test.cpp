@@ -42,8 +42,9 @@ class ComputeRoom final : public ThreadRoom {
     std::string name;
     std::vector<unsigned> computing;  // now, of each client
     unsigned computed = 0;
-    unsigned failed = 0;  // of them: without a value
-    bool slow = false;    // others may not have waited for all of it
+    unsigned failed = 0;                // of them: without a value
+    bool slow = false;                  // others may not have waited for all of it
+    std::vector<Deadline> deadlines{};  // of asynchronous calls that have not ended
     std::set<std::string> made{};
   };
   struct Thrown {
@@ -127,8 +128,14 @@ class ComputeRoom final : public ThreadRoom {
     return options;
   }
 
+  // A call whose deadline comes while it claims the right may leave that to end by itself: others
+  // then take it for somebody else's. The callback that would say so may wait for this very one.
   void end_failed(const Key& key, const Error& error) {
-    if (error.reason == Reason::timed_out && key.slow) {
+    const Deadline now = stack_.world.now().mono;
+    const bool left =
+        error.text.starts_with("somebody else") &&
+        std::ranges::any_of(key.deadlines, [now](Deadline due) { return due <= now; });
+    if (error.reason == Reason::timed_out && (key.slow || left)) {
       ++counts_.failures;
     } else {
       check_error(error);
@@ -175,6 +182,7 @@ class ComputeRoom final : public ThreadRoom {
     ComputeOptions with = options();
     if (random.below(5) == 0) with.stop = &stop;
     ++pending_;
+    key.deadlines.push_back(call->started.at + stack_.config.timeout);
     const auto ended = [this, call](const Result<Value>& got) { end(*call, got); };
     if (random.below(4) == 0) {
       clients_[client].async().get_or_compute(
@@ -259,6 +267,9 @@ class ComputeRoom final : public ThreadRoom {
     if (std::exchange(call.ended, true)) require("a callback came twice");
     const auto busy = busy_ - call.busy;
     end_call(call.started, (call.begun ? 2 : 1) * stack_.config.timeout + call.own + busy);
+    std::vector<Deadline>& deadlines = call.key->deadlines;
+    deadlines.erase(std::ranges::find(deadlines, call.started.at + stack_.config.timeout));
+    if (!got && got.error().reason == Reason::timed_out) call.key->slow |= busy > 2ms;
     if (got) {
       if (!call.key->made.contains(got->data)) require("nobody made " + got->data);
     } else if (got.error().reason == Reason::cancelled) {
@@ -305,17 +316,17 @@ class ComputeRoom final : public ThreadRoom {
 };
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueForEverySeed) {
-  const RoomCounts sum = run_seeds<ComputeRoom>(800);
+  const RoomCounts sum = run_seeds<ComputeRoom>(3000);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, seeds_to_run(800));
+  EXPECT_GT(sum.special, seeds_to_run(3000));
   EXPECT_GT(sum.calls, 2 * sum.special);
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 
 TEST(ComputeRoom, OneComputesAndAllGetTheValueWithADriverForEverySeed) {
-  const RoomCounts sum = run_seeds<ComputeRoom>(400, {.driven = true});
+  const RoomCounts sum = run_seeds<ComputeRoom>(1500, {.driven = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, seeds_to_run(400));
+  EXPECT_GT(sum.special, seeds_to_run(1500));
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 

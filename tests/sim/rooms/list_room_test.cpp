@@ -186,17 +186,17 @@ class ListRoom final : public ThreadRoom {
 };
 
 TEST(ListRoom, NothingIsLostAndNothingIsThereTwiceForEverySeed) {
-  const RoomCounts sum = run_seeds<ListRoom>(600);
+  const RoomCounts sum = run_seeds<ListRoom>(1800);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 5 * seeds_to_run(600));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(1800));
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(ListRoom, NothingIsLostWhileServersComeAndGoForEverySeed) {
-  const RoomCounts sum = run_seeds<ListRoom>(300, {.servers_change = true});
+  const RoomCounts sum = run_seeds<ListRoom>(600, {.servers_change = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(300));
-  EXPECT_GT(sum.special, 5 * seeds_to_run(300));
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(600));
+  EXPECT_GT(sum.special, 5 * seeds_to_run(600));
 }
 
 TEST(ListRoom, ASeedReplaysExactly) { expect_replays<ListRoom>(20); }

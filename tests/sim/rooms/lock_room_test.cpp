@@ -214,21 +214,21 @@ class LockRoom final : public ThreadRoom {
 };
 
 TEST(LockRoom, TwoNeverHoldALockAndEveryWaitEndsForEverySeed) {
-  const RoomCounts sum = run_seeds<LockRoom>(600);
+  const RoomCounts sum = run_seeds<LockRoom>(1500);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 2 * seeds_to_run(600));
+  EXPECT_GT(sum.special, 2 * seeds_to_run(1500));
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(LockRoom, TwoNeverHoldALockWhileServersComeAndGoForEverySeed) {
-  const RoomCounts sum = run_seeds<LockRoom>(300, {.servers_change = true});
+  const RoomCounts sum = run_seeds<LockRoom>(450, {.servers_change = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(300));
-  EXPECT_GT(sum.special, seeds_to_run(300));
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(450));
+  EXPECT_GT(sum.special, seeds_to_run(450));
 }
 
 TEST(LockRoom, TwoNeverHoldALockWithADriverForEverySeed) {
-  run_seeds<LockRoom>(200, {.driven = true});
+  run_seeds<LockRoom>(600, {.driven = true});
 }
 
 TEST(LockRoom, ASeedReplaysExactly) { expect_replays<LockRoom>(20); }

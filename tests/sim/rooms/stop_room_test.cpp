@@ -312,9 +312,9 @@ class StopRoom final : public ThreadRoom {
 };
 
 TEST(StopRoom, AStoppedCallEndsOnceAndSoonAndReportsTheTruthForEverySeed) {
-  const RoomCounts sum = run_seeds<StopRoom>(800);
+  const RoomCounts sum = run_seeds<StopRoom>(2400);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 2 * seeds_to_run(800));
+  EXPECT_GT(sum.special, 2 * seeds_to_run(2400));
   EXPECT_LT(sum.failures, sum.calls / 3);
 }
 

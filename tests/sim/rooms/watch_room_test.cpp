@@ -295,17 +295,17 @@ class WatchRoom final : public ThreadRoom {
 };
 
 TEST(WatchRoom, EventsComeInOrderAndNoneAfterTheEndForEverySeed) {
-  const RoomCounts sum = run_seeds<WatchRoom>(500);
+  const RoomCounts sum = run_seeds<WatchRoom>(1500);
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.special, 10 * seeds_to_run(500));
+  EXPECT_GT(sum.special, 10 * seeds_to_run(1500));
   EXPECT_LT(sum.failures, sum.calls / 2);
 }
 
 TEST(WatchRoom, EventsAreInOrderWhileServersComeAndGoForEverySeed) {
-  const RoomCounts sum = run_seeds<WatchRoom>(300, {.servers_change = true});
+  const RoomCounts sum = run_seeds<WatchRoom>(600, {.servers_change = true});
   if (number_from_environment("SHEAF_SIM_SEED", 0) != 0) return;
-  EXPECT_GT(sum.changes, 2 * seeds_to_run(300));
-  EXPECT_GT(sum.special, 10 * seeds_to_run(300));
+  EXPECT_GT(sum.changes, 2 * seeds_to_run(600));
+  EXPECT_GT(sum.special, 10 * seeds_to_run(600));
 }
 
 TEST(WatchRoom, ASeedReplaysExactly) { expect_replays<WatchRoom>(20); }
