@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 
 #include "base/mutex.h"
 #include "base/text.h"
@@ -101,8 +101,9 @@ ExitCode run_lock(Context& context, const PassedSignals& signals) {
   const LockArguments& wanted = context.arguments.lock;
   Locker locker(context.client, {.lease = wanted.lease});
   const auto mailbox = std::make_shared<Mailbox>();  // callbacks may come until the client closes
-  locker.async().lock(wanted.name, {.wait = wanted.wait},
-                      [mailbox](LockResult got) { mailbox->put_lock(std::move(got)); });
+  locker.async().lock(wanted.name, {.wait = wanted.wait}).then([mailbox](LockResult got) {
+    mailbox->put_lock(std::move(got));
+  });
   std::optional<LockResult> got;
   while (!(got = mailbox->take_lock())) {
     wait_for_either(signals, *mailbox);
