@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 
 import classes  # noqa: E402
 import compiled  # noqa: E402
+import forms  # noqa: E402
 import rules  # noqa: E402
 import security  # noqa: E402
 import source  # noqa: E402
@@ -23,7 +24,8 @@ OTHER_BUILDS = ["tests/consumer/", "tests/fuzz/"]
 
 def problems(root, build, skipped):
     files = source.load(root)
-    for rule in rules.TREE_RULES + classes.RULES + words.RULES + security.RULES_OF_SECURITY:
+    for rule in rules.TREE_RULES + classes.RULES + words.RULES + security.RULES_OF_SECURITY + \
+            forms.FORM_RULES:
         yield from rule(files)
     built = {path for path, _ in compiled.commands(root, build)}
     yield from rules.dead_sources(files, built, OTHER_BUILDS + skipped)
