@@ -86,10 +86,10 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
 }
 
 template <class Op, class Entry>
-Call<typename Batch<Op>::Out> batch_later(const Origin& origin, BatchRequest<Entry> request) {
+Call<typename Batch<Op>::Out> batch_later(Origin origin, BatchRequest<Entry> request) {
   using Out = typename Batch<Op>::Out;
   return prepare<Out, Batch<Op>>(
-      origin, request.stop,
+      std::move(origin), request.stop,
       [owned = OwnedTexts<Entry>(request.entries), operation = request.operation,
        timeout = request.timeout,
        wrong = std::move(request.wrong)](runtime::Context& context, Stop stop, auto way) mutable {

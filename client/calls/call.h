@@ -57,39 +57,37 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
       .wait(request.stop);
 }
 
-// A request with copies of its texts.
-class OwnedRequest {
+// What a Call of one operation holds: the request, with copies of its texts.
+template <class Op>
+class LaterOperation {
  public:
-  explicit OwnedRequest(KeyRequest&& request)
+  explicit LaterOperation(KeyRequest&& request)
       : operation_(request.operation),
         timeout_(request.timeout),
         wrong_(std::move(request.wrong)),
         may_lag_(request.may_lag) {}
-  // Once. Its views are of this object.
-  KeyRequest request(Stop stop) {
-    return {operation_.view(), timeout_, stop, std::move(wrong_), may_lag_};
+
+  template <class Way>
+  void operator()(runtime::Context& context, Stop stop, Way way) {
+    const auto admitted = admit(context, way.form, timeout_, stop, std::move(wrong_));
+    if (!admitted) return way.refuse(context, admitted.error());
+    KeyRequest request{operation_.view(), timeout_, stop, {}, may_lag_};
+    request.operation.deadline = admitted->deadline;
+    way.template run<OneOperation<Op>>(context, stop, AsItIs(), context, request, *admitted);
   }
 
  private:
-  protocol::OwnedOperation operation_;
-  Timeout timeout_;
+  const protocol::OwnedOperation operation_;
+  const Timeout timeout_;
   std::optional<Error> wrong_;
-  bool may_lag_;
+  const bool may_lag_;
 };
 
 template <class Op>
-Call<typename Op::Out> later(const Origin& origin, KeyRequest request) {
+Call<typename Op::Out> later(Origin origin, KeyRequest request) {
   const Stop stop = request.stop;
-  return prepare<typename Op::Out, OneOperation<Op>>(
-      origin, stop,
-      [owned = OwnedRequest(std::move(request))](runtime::Context& context, Stop until,
-                                                 auto way) mutable {
-        KeyRequest what = owned.request(until);
-        const auto admitted = admit(context, way.form, what.timeout, until, std::move(what.wrong));
-        if (!admitted) return way.refuse(context, admitted.error());
-        what.operation.deadline = admitted->deadline;
-        way.template run<OneOperation<Op>>(context, until, AsItIs(), context, what, *admitted);
-      });
+  return prepare_in_place<typename Op::Out, OneOperation<Op>, LaterOperation<Op>>(
+      std::move(origin), stop, std::move(request));
 }
 
 }  // namespace sheaf::client::calls

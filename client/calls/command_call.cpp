@@ -91,10 +91,10 @@ Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
       .wait(options.stop);
 }
 
-Call<Result<CommandReply>> execute_later(const Origin& origin, sheaf::Command command,
+Call<Result<CommandReply>> execute_later(Origin origin, sheaf::Command command,
                                          const CommandOptions& options) {
   return prepare<Result<CommandReply>, PassedCommand>(
-      origin, options.stop,
+      std::move(origin), options.stop,
       [command = std::move(command), options = options](runtime::Context& context, Stop stop,
                                                         auto way) mutable {
         options.stop = stop;

@@ -44,7 +44,7 @@ class PassedCommand final : private socket::RequestSink {
 
 Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
                              const CommandOptions& options);
-Call<Result<CommandReply>> execute_later(const Origin& origin, sheaf::Command command,
+Call<Result<CommandReply>> execute_later(Origin origin, sheaf::Command command,
                                          const CommandOptions& options);
 
 }  // namespace sheaf::client::calls

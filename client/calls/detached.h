@@ -43,8 +43,11 @@ class Detached final : public call_detail::Prepared<Out>,
  public:
   using Done = typename call_detail::Prepared<Out>::Done;
 
-  Detached(const Origin& origin, Stop stop, Given given)
-      : keep_(origin.keep), context_(origin.context), given_(std::move(given)) {
+  template <class... Args>
+  Detached(Origin& origin, Stop stop, Args&&... args)
+      : keep_(std::move(origin.keep)),
+        context_(origin.context),
+        given_(std::forward<Args>(args)...) {
     if (stop != nullptr) this->token = *stop;
   }
 
@@ -75,10 +78,12 @@ class Detached final : public call_detail::Prepared<Out>,
     void run(runtime::Context&, Stop, Change, Args&&... args) {
       static_assert(std::is_same_v<W, Work>);
       static_assert(std::is_empty_v<Change>);
-      self_->convert_ = [](runtime::Context& context, typename Work::Out out) -> Out {
-        return convert(Change(), context, std::move(out));
-      };
-      self_->off_baton_ = MayBlock<Change>;
+      if constexpr (!std::is_same_v<Change, AsItIs>) {
+        self_->convert_ = [](runtime::Context& context, typename Work::Out out) -> Out {
+          return convert(Change(), context, std::move(out));
+        };
+        self_->off_baton_ = MayBlock<Change>;
+      }
       self_->work_.emplace(static_cast<WorkEnd&>(*self_), std::forward<Args>(args)...);
       self_.release()->post();
     }
@@ -106,6 +111,9 @@ class Detached final : public call_detail::Prepared<Out>,
     link_.reset();
     if constexpr (!Idles<Work>) context_.lane().async_end();
     auto out = work_->take();
+    if constexpr (std::is_same_v<Out, typename Work::Out>) {
+      if (convert_ == nullptr) return hand_over(std::move(out));
+    }
     if (hears_ == call_detail::Hears::promise && !off_baton_) {
       return done_(convert_(context_, std::move(out)));
     }
@@ -113,7 +121,7 @@ class Detached final : public call_detail::Prepared<Out>,
         [done = std::move(done_), out = std::move(out), convert = convert_,
          &context = context_]() mutable { done(convert(context, std::move(out))); });
   }
-  void hand_over(Out out) {
+  void hand_over(Out&& out) {
     if (hears_ == call_detail::Hears::promise) return done_(std::move(out));
     context_.dispatcher().deliver(
         [done = std::move(done_), out = std::move(out)]() mutable { done(std::move(out)); });
@@ -124,16 +132,23 @@ class Detached final : public call_detail::Prepared<Out>,
   Given given_;
   Done done_;
   call_detail::Hears hears_ = call_detail::Hears::callback;
-  bool off_baton_ = false;  // the conversion needs the dispatcher
-  Convert convert_ = nullptr;
+  bool off_baton_ = false;     // the conversion needs the dispatcher
+  Convert convert_ = nullptr;  // null: the outcome of the Work is that of the call
   std::optional<Work> work_;
   std::optional<StopLink> link_;
 };
 
-template <class Out, class Work, class Given>
-Call<Out> prepare(const Origin& origin, Stop stop, Given given) {
+// `given` is a Given(args...).
+template <class Out, class Work, class Given, class... Args>
+Call<Out> prepare_in_place(Origin origin, Stop stop, Args&&... args) {
   return call_detail::Access::make<Out>(
-      std::make_unique<Detached<Out, Work, Given>>(origin, stop, std::move(given)), origin.hook);
+      std::make_unique<Detached<Out, Work, Given>>(origin, stop, std::forward<Args>(args)...),
+      origin.hook);
+}
+
+template <class Out, class Work, class Given>
+Call<Out> prepare(Origin origin, Stop stop, Given given) {
+  return prepare_in_place<Out, Work, Given>(std::move(origin), stop, std::move(given));
 }
 
 // A call whose outcome is there before it starts; it needs no client.

@@ -206,10 +206,10 @@ std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb ve
   return texts_over(context, verb, key, options, Returned<std::vector<NodeText>>());
 }
 
-Call<std::vector<NodeText>> ask_for_texts_later(const Origin& origin, protocol::Verb verb,
+Call<std::vector<NodeText>> ask_for_texts_later(Origin origin, protocol::Verb verb,
                                                 std::string_view key, const NodesOptions& options) {
   return prepare<std::vector<NodeText>, NodeRound<Texts>>(
-      origin, options.stop,
+      std::move(origin), options.stop,
       [verb, key = std::string(key), options = options](runtime::Context& context, Stop stop,
                                                         auto way) mutable {
         options.stop = stop;
@@ -257,9 +257,9 @@ std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOption
   return reports_over(context, options, Returned<std::vector<NodeReport>>());
 }
 
-Call<std::vector<NodeReport>> check_nodes_later(const Origin& origin, const NodesOptions& options) {
+Call<std::vector<NodeReport>> check_nodes_later(Origin origin, const NodesOptions& options) {
   return prepare<std::vector<NodeReport>, NodeRound<Reports>>(
-      origin, options.stop,
+      std::move(origin), options.stop,
       [options = options](runtime::Context& context, Stop stop, auto way) mutable {
         options.stop = stop;
         reports_over(context, options, way);

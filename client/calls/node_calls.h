@@ -27,11 +27,11 @@ std::vector<NodeStats> node_stats(runtime::Context& context);
 // `more`: see Context::metrics.
 Metrics metrics(runtime::Context& context, const std::function<void(Metrics&)>& more);
 std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOptions& options);
-Call<std::vector<NodeReport>> check_nodes_later(const Origin& origin, const NodesOptions& options);
+Call<std::vector<NodeReport>> check_nodes_later(Origin origin, const NodesOptions& options);
 // Asks every server for some text about itself.
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
                                     std::string_view key, const NodesOptions& options);
-Call<std::vector<NodeText>> ask_for_texts_later(const Origin& origin, protocol::Verb verb,
+Call<std::vector<NodeText>> ask_for_texts_later(Origin origin, protocol::Verb verb,
                                                 std::string_view key, const NodesOptions& options);
 
 }  // namespace sheaf::client::calls

@@ -40,7 +40,7 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const MoveOnlyFunction<std::string()>& compute);
 
 // As AsyncClient::get_or_compute.
-Call<Result<Value>> compute_later(const calls::Origin& origin, ComputeService& service,
+Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
                                   std::string_view key, const ComputeOptions& options,
                                   AsyncCompute compute);
 

@@ -98,11 +98,11 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
   return settle(service, terms, options, std::move(*claim->right), std::move(made));
 }
 
-Call<Result<Value>> compute_later(const calls::Origin& origin, ComputeService& service,
+Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
                                   std::string_view key, const ComputeOptions& options,
                                   AsyncCompute compute) {
   return calls::prepare<Result<Value>, ComputeCall>(
-      origin, options.stop,
+      std::move(origin), options.stop,
       [&service, key = std::string(key), options = options, compute = std::move(compute)](
           runtime::Context& context, Stop stop, auto way) mutable {
         const auto admitted = calls::admit(context, way.form, options.timeout, stop,

@@ -55,12 +55,14 @@ std::future<Out> begin_with_callback(Call<Out> call) {
   return future;
 }
 
-// Runs an io_context, which must not run out of work before the call has ended.
+// Runs an io_context, which must not run out of work before the call has ended. It outlives every
+// client: the thread of one may still be inside asio::post when run() has returned.
 template <class Out>
 Out end_with_asio([[maybe_unused]] Call<Out> call) {
   std::optional<Out> got;
 #ifdef SHEAF_HAS_ASIO
-  ::asio::io_context io;
+  static ::asio::io_context io;
+  io.restart();
   std::move(call)(::asio::bind_executor(io, [&](Out out) { got.emplace(std::move(out)); }));
   io.run();
 #endif
