@@ -81,7 +81,7 @@ void run_async(sheaf::Client& client, const Work& work, const Stop& stop, Sample
       ++in_flight;
     }
     const auto start = std::chrono::steady_clock::now();
-    client.async().set(key_of(0, number), value, {}, [&, start](auto done) {
+    client.async().set(key_of(0, number), value).then([&, start](auto done) {
       const std::scoped_lock lock(mutex);
       out.push_back(std::chrono::steady_clock::now() - start);
       failed = failed || !done;

@@ -56,7 +56,7 @@ void run_async(sheaf::Client& client, const std::function<bool()>& stop, Samples
   while (!stop()) {
     window.enter();
     const auto start = std::chrono::steady_clock::now();
-    client.async().get(key, {}, [&, start](sheaf::Result<sheaf::GetResult> got) {
+    client.async().get(key).then([&, start](sheaf::Result<sheaf::GetResult> got) {
       window.leave(std::chrono::steady_clock::now() - start, got.has_value(), out);
     });
   }

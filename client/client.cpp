@@ -153,6 +153,11 @@ Result<Watch> Client::watch(std::string_view key, const WatchOptions& options) {
   return watch(std::span(&key, 1), options);
 }
 
+Result<Watch> Client::watch(std::string_view key, const WatchOptions& options,
+                            WatchCallback callback) {
+  return watch(std::span(&key, 1), options, std::move(callback));
+}
+
 Result<Watch> Client::watch(std::span<const std::string_view> keys, const WatchOptions& options) {
   return watch(keys, options, {});
 }
@@ -198,8 +203,6 @@ Result<ServersChanged> Client::reconfigure(const ClusterConfig& config) {
 }
 
 AsyncClient Client::async() const { return {shared(*this), {}}; }
-
-FutureClient Client::futures() const { return FutureClient(shared(*this)); }
 
 }  // namespace v0
 

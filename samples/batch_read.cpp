@@ -81,12 +81,12 @@ int main(int argc, char** argv) {
   const Count blocking = count(results);
   print("blocking", blocking);
 
-  auto future = client->futures().get_many(keys, options);  // the caller is free until get()
+  auto future = client->async().get_many(keys, options).future();  // the caller is free until get()
   const Count later = count(future.get());
   print("future", later);
 
   std::promise<Count> promise;
-  client->async().get_many(keys, options, [&promise](const GetResults& got) {
+  client->async().get_many(keys, options).then([&promise](const GetResults& got) {
     promise.set_value(count(got));  // on the client's dispatcher thread
   });
   const Count called = promise.get_future().get();

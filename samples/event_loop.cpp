@@ -24,9 +24,9 @@ class Measuring {
   void on_timer() {
     ++started_;
     const std::string speed = std::to_string(20 + started_);
-    cache_.set("line4/speed", speed, {}, [this](sheaf::Result<sheaf::SetResult> set) {
+    cache_.set("line4/speed", speed).then([this](sheaf::Result<sheaf::SetResult> set) {
       if (!set) return end(set.error().why());
-      cache_.get("line4/speed", {}, [this](sheaf::Result<sheaf::GetResult> got) {
+      cache_.get("line4/speed").then([this](sheaf::Result<sheaf::GetResult> got) {
         if (!got) return end(got.error().why());
         end("speed is " + (*got ? (*got)->data : std::string("gone")));
       });

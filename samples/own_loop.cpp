@@ -16,9 +16,9 @@ int main(int argc, char** argv) {
 
   bool over = false;
   const sheaf::AsyncClient cache = client->async();
-  cache.set("line4/speed", "21.5", {}, [&](sheaf::Result<sheaf::SetResult> set) {
+  cache.set("line4/speed", "21.5").then([&](sheaf::Result<sheaf::SetResult> set) {
     if (!set) std::puts(set.error().why().c_str());
-    cache.get("line4/speed", {}, [&](sheaf::Result<sheaf::GetResult> got) {
+    cache.get("line4/speed").then([&](sheaf::Result<sheaf::GetResult> got) {
       std::puts(!got ? got.error().why().c_str() : *got ? (*got)->data.c_str() : "absent");
       over = true;
     });

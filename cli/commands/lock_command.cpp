@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 
 #include "base/mutex.h"
 #include "base/text.h"
@@ -105,8 +105,9 @@ ExitCode run_program_under(LockGuard& guard, Context& context,
 ExitCode lock_and_run(Context& context, const LockWords& wanted, const PassedSignals& signals) {
   Locker locker(context.client, {.lease = wanted.lease});
   const auto mailbox = std::make_shared<Mailbox>();  // callbacks may come until the client closes
-  locker.async().lock(wanted.name, {.wait = wanted.wait},
-                      [mailbox](LockResult got) { mailbox->put_lock(std::move(got)); });
+  locker.async().lock(wanted.name, {.wait = wanted.wait}).then([mailbox](LockResult got) {
+    mailbox->put_lock(std::move(got));
+  });
   std::optional<LockResult> got;
   while (!(got = mailbox->take_lock())) {
     wait_for_either(signals, *mailbox);

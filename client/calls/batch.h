@@ -6,7 +6,6 @@
 //
 // Thread rule: as Work.
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -118,13 +117,6 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
     }
   }
 
-  // The keys are copies already.
-  void own() {
-    for (std::uint32_t i = 0; i < plan().size(); ++i) {
-      std::string_view& value = requests_[i].operation.value;
-      value = values_.emplace_back(value);
-    }
-  }
   void start(Now now) { begin(now); }
   using BatchFeed::cancel;
   Out take() noexcept { return std::move(results_); }
@@ -160,7 +152,6 @@ class KeyBatch final : private BatchFeed, private socket::RequestSink {
   Deadline started_;
   std::unique_ptr<cluster::Request[]> requests_;
   std::vector<Entry> results_;
-  std::deque<std::string> values_;  // own()
 };
 
 }  // namespace sheaf::client::calls

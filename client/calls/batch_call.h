@@ -11,7 +11,9 @@
 #include "client/calls/admit.h"
 #include "client/calls/batch.h"
 #include "client/calls/batch_memory.h"
+#include "client/calls/detached.h"
 #include "client/calls/get_batch.h"
+#include "client/calls/owned_texts.h"
 #include "client/calls/requests.h"
 
 namespace sheaf::client::calls {
@@ -84,21 +86,22 @@ typename Batch<Op>::Out call_batch(runtime::Context& context, BatchRequest<Entry
 }
 
 template <class Op, class Entry>
-void call_batch_async(runtime::Context& context, BatchRequest<Entry> request,
-                      Receiver<typename Batch<Op>::Out> receiver) {
-  const runtime::Context::Entry entering(context);  // the client may close meanwhile
-  const auto admitted =
-      admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
-  if (!admitted) {
-    return receiver.deliver(context.dispatcher(),
-                            refuse_all<Op>(request.entries, admitted.error()));
-  }
-  if (request.entries.empty()) return receiver.deliver(context.dispatcher(), {});
-  request.operation.deadline = admitted->deadline;
-  const BatchTerms terms{request.operation, admitted->started, admitted->parent};
-  Detached<Batch<Op>>::begin(context, std::move(receiver), request.stop,
-                             BatchGround{context, context.path()},
-                             make_plan(context, request.entries), terms);
+Call<typename Batch<Op>::Out> batch_later(Origin origin, BatchRequest<Entry> request) {
+  using Out = typename Batch<Op>::Out;
+  return prepare<Out, Batch<Op>>(
+      std::move(origin), request.stop,
+      [owned = OwnedTexts<Entry>(request.entries), operation = request.operation,
+       timeout = request.timeout,
+       wrong = std::move(request.wrong)](runtime::Context& context, Stop stop, auto way) mutable {
+        const auto entries = owned.views();
+        const auto admitted = admit(context, way.form, timeout, stop, std::move(wrong));
+        if (!admitted) return way.give(context, refuse_all<Op>(entries, admitted.error()));
+        if (entries.empty()) return way.give(context, {});
+        operation.deadline = admitted->deadline;
+        const BatchTerms terms{operation, admitted->started, admitted->parent};
+        way.template run<Batch<Op>>(context, stop, AsItIs(), BatchGround{context, context.path()},
+                                    make_plan(context, entries), terms);
+      });
 }
 
 }  // namespace sheaf::client::calls

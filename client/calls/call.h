@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/calls/admit.h"
+#include "client/calls/detached.h"
 #include "client/calls/requests.h"
 #include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
@@ -28,7 +29,6 @@ class OneOperation final : private socket::RequestSink {
     request_.sink = this;
   }
 
-  void own() { request_.operation = owned_.emplace(request_.operation).view(); }
   void start(Now now) { context_.cluster().start(request_, now); }
   void cancel(Now now) { context_.cluster().cancel(request_, now); }
   Out take() { return std::move(*out_); }
@@ -42,7 +42,6 @@ class OneOperation final : private socket::RequestSink {
   WorkEnd& end_;
   runtime::Context& context_;
   Deadline started_;
-  std::optional<protocol::OwnedOperation> owned_;
   cluster::Request request_;
   std::optional<Out> out_;
 };
@@ -58,16 +57,37 @@ typename Op::Out call(runtime::Context& context, KeyRequest request) {
       .wait(request.stop);
 }
 
+// What a Call of one operation holds: the request, with copies of its texts.
 template <class Op>
-void call_async(runtime::Context& context, KeyRequest request,
-                Receiver<typename Op::Out> receiver) {
-  const runtime::Context::Entry entry(context);  // the client may close meanwhile
-  const auto admitted =
-      admit(context, Form::asynchronous, request.timeout, request.stop, std::move(request.wrong));
-  if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
-  request.operation.deadline = admitted->deadline;
-  Detached<OneOperation<Op>>::begin(context, std::move(receiver), request.stop, context, request,
-                                    *admitted);
+class LaterOperation {
+ public:
+  explicit LaterOperation(KeyRequest&& request)
+      : operation_(request.operation),
+        timeout_(request.timeout),
+        wrong_(std::move(request.wrong)),
+        may_lag_(request.may_lag) {}
+
+  template <class Way>
+  void operator()(runtime::Context& context, Stop stop, Way way) {
+    const auto admitted = admit(context, way.form, timeout_, stop, std::move(wrong_));
+    if (!admitted) return way.refuse(context, admitted.error());
+    KeyRequest request{operation_.view(), timeout_, stop, {}, may_lag_};
+    request.operation.deadline = admitted->deadline;
+    way.template run<OneOperation<Op>>(context, stop, AsItIs(), context, request, *admitted);
+  }
+
+ private:
+  const protocol::OwnedOperation operation_;
+  const Timeout timeout_;
+  std::optional<Error> wrong_;
+  const bool may_lag_;
+};
+
+template <class Op>
+Call<typename Op::Out> later(Origin origin, KeyRequest request) {
+  const Stop stop = request.stop;
+  return prepare_in_place<typename Op::Out, OneOperation<Op>, LaterOperation<Op>>(
+      std::move(origin), stop, std::move(request));
 }
 
 }  // namespace sheaf::client::calls

@@ -91,13 +91,18 @@ Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
       .wait(options.stop);
 }
 
-void execute_async(runtime::Context& context, sheaf::Command command, const CommandOptions& options,
-                   Receiver<Result<CommandReply>> receiver) {
-  const runtime::Context::Entry entry(context);  // the client may close meanwhile
-  const auto admitted = admit_command(context, Form::asynchronous, command, options);
-  if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
-  Detached<PassedCommand>::begin(context, std::move(receiver), options.stop, context,
-                                 std::move(command), *admitted);
+Call<Result<CommandReply>> execute_later(Origin origin, sheaf::Command command,
+                                         const CommandOptions& options) {
+  return prepare<Result<CommandReply>, PassedCommand>(
+      std::move(origin), options.stop,
+      [command = std::move(command), options = options](runtime::Context& context, Stop stop,
+                                                        auto way) mutable {
+        options.stop = stop;
+        const auto admitted = admit_command(context, way.form, command, options);
+        if (!admitted) return way.refuse(context, admitted.error());
+        way.template run<PassedCommand>(context, stop, AsItIs(), context, std::move(command),
+                                        *admitted);
+      });
 }
 
 }  // namespace sheaf::client::calls

@@ -9,6 +9,7 @@
 #include <sheaf/command.h>
 
 #include "client/calls/admit.h"
+#include "client/calls/detached.h"
 #include "client/calls/work.h"
 
 namespace sheaf::client::calls {
@@ -21,7 +22,6 @@ class PassedCommand final : private socket::RequestSink {
   PassedCommand(WorkEnd& end, runtime::Context& context, sheaf::Command command,
                 const Admission& admission);
 
-  void own() {}  // it owns the command from the beginning
   void start(Now now) { context_.path().commands().start(request_, now); }
   void cancel(Now now) { context_.path().commands().cancel(request_, now); }
   Out take() { return std::move(*out_); }
@@ -44,7 +44,7 @@ class PassedCommand final : private socket::RequestSink {
 
 Result<CommandReply> execute(runtime::Context& context, sheaf::Command command,
                              const CommandOptions& options);
-void execute_async(runtime::Context& context, sheaf::Command command, const CommandOptions& options,
-                   Receiver<Result<CommandReply>> receiver);
+Call<Result<CommandReply>> execute_later(Origin origin, sheaf::Command command,
+                                         const CommandOptions& options);
 
 }  // namespace sheaf::client::calls

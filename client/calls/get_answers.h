@@ -47,8 +47,6 @@ class GetAnswers {
 
   // The keys become strings, and so do all values from now on.
   void make_entries();
-  // The key's own string, once there are entries.
-  const std::string& key(std::uint32_t place) const { return entries_[plan_.at(place)].key; }
   // Once, when every key is known or has failed; the order is that of the plan's indices.
   std::vector<Entry> take();
 

@@ -27,11 +27,6 @@ GetBatch::GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan,
   }
 }
 
-void GetBatch::own() {
-  answers_.make_entries();
-  for (std::uint32_t place = 0; place < plan().size(); ++place) keys_[place] = answers_.key(place);
-}
-
 void GetBatch::start(Now now) {
   const bool caller_drives = end().caller_drives();  // then the batch lives to the turn's end
   begin(now);

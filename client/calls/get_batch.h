@@ -32,7 +32,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
   GetBatch(WorkEnd& end, BatchGround ground, cluster::BatchPlan plan, const BatchTerms& terms,
            std::vector<Entry> used = {});
 
-  void own();
+  void prepare() { answers_.make_entries(); }
   void start(Now now);
   using BatchFeed::cancel;
   Out take() { return answers_.take(); }
@@ -64,7 +64,7 @@ class GetBatch final : private BatchFeed, private socket::RequestSink, private s
 
   BatchTerms terms_;
   GetAnswers answers_;
-  std::pmr::vector<std::string_view> keys_;  // by place; the caller's, or those of the answers
+  std::pmr::vector<std::string_view> keys_;  // by place; the caller's
   std::pmr::deque<Part> parts_;
   std::pmr::vector<Part*> idle_parts_;
   bool unanswered_ = false;

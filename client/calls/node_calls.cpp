@@ -31,7 +31,6 @@ class NodeRound final : private socket::RequestSink {
     operation_.deadline = admission.deadline;
   }
 
-  void own() {}  // it owns the key from the beginning
   void start(Now now) {
     if (context_.path().knows_members()) return ask_all(now);
     scout_.operation.verb = protocol::Verb::probe;
@@ -164,16 +163,22 @@ std::vector<NodeText> unsaid(const ClusterConfig& config, const Error& error) {
   return texts;
 }
 
-// The counters of now. The topology may have changed meanwhile, and the client may be closing.
-void refresh(runtime::Context& context, std::vector<NodeReport>& reports) {
-  const runtime::Context::Entry entering(context);
-  if (context.refusal(true)) return;
-  for (NodeStats& stats : context.stats()) {
-    const auto same = [&](const NodeReport& report) { return report.stats.node == stats.node; };
-    const auto report = std::ranges::find_if(reports, same);
-    if (report != reports.end()) report->stats = std::move(stats);
+// Adds the counters of now. The topology may have changed meanwhile, and the client may be closing.
+struct WithCounters {
+  static constexpr bool blocks = true;
+
+  std::vector<NodeReport> operator()(runtime::Context& context,
+                                     std::vector<NodeReport> reports) const {
+    const runtime::Context::Entry entering(context);
+    if (context.refusal(true)) return reports;
+    for (NodeStats& stats : context.stats()) {
+      const auto same = [&](const NodeReport& report) { return report.stats.node == stats.node; };
+      const auto report = std::ranges::find_if(reports, same);
+      if (report != reports.end()) report->stats = std::move(stats);
+    }
+    return reports;
   }
-}
+};
 
 template <class Way>
 typename Way::Return texts_over(runtime::Context& context, protocol::Verb verb,
@@ -189,12 +194,8 @@ typename Way::Return reports_over(runtime::Context& context, const NodesOptions&
   const auto admitted = admit(context, Way::form, options.timeout, options.stop, std::nullopt);
   if (!admitted) return way.give(context, unasked(context.config(), admitted.error()));
   const bool clocks = runtime::supports(context.config(), Feature::clock);
-  const auto with_counters = [&context](std::vector<NodeReport> reports) {
-    refresh(context, reports);
-    return reports;
-  };
   return way.template run<NodeRound<Reports>>(
-      context, options.stop, with_counters, context,
+      context, options.stop, WithCounters(), context,
       clocks ? protocol::Verb::clock : protocol::Verb::probe, std::string_view(), *admitted);
 }
 
@@ -205,10 +206,15 @@ std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb ve
   return texts_over(context, verb, key, options, Returned<std::vector<NodeText>>());
 }
 
-void ask_for_texts_async(runtime::Context& context, protocol::Verb verb, std::string_view key,
-                         const NodesOptions& options,
-                         MoveOnlyFunction<void(std::vector<NodeText>)> done) {
-  texts_over(context, verb, key, options, Delivered<std::vector<NodeText>>(std::move(done)));
+Call<std::vector<NodeText>> ask_for_texts_later(Origin origin, protocol::Verb verb,
+                                                std::string_view key, const NodesOptions& options) {
+  return prepare<std::vector<NodeText>, NodeRound<Texts>>(
+      std::move(origin), options.stop,
+      [verb, key = std::string(key), options = options](runtime::Context& context, Stop stop,
+                                                        auto way) mutable {
+        options.stop = stop;
+        texts_over(context, verb, key, options, way);
+      });
 }
 
 Result<Location> locate(const runtime::Context& context, std::string_view key) {
@@ -251,9 +257,13 @@ std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOption
   return reports_over(context, options, Returned<std::vector<NodeReport>>());
 }
 
-void check_nodes_async(runtime::Context& context, const NodesOptions& options,
-                       MoveOnlyFunction<void(std::vector<NodeReport>)> done) {
-  reports_over(context, options, Delivered<std::vector<NodeReport>>(std::move(done)));
+Call<std::vector<NodeReport>> check_nodes_later(Origin origin, const NodesOptions& options) {
+  return prepare<std::vector<NodeReport>, NodeRound<Reports>>(
+      std::move(origin), options.stop,
+      [options = options](runtime::Context& context, Stop stop, auto way) mutable {
+        options.stop = stop;
+        reports_over(context, options, way);
+      });
 }
 
 }  // namespace sheaf::client::calls

@@ -11,10 +11,10 @@
 #include <sheaf/client_options.h>
 #include <sheaf/cluster_server.h>
 #include <sheaf/metrics.h>
-#include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 #include <sheaf/stats.h>
 
+#include "client/calls/detached.h"
 #include "client/runtime/context.h"
 #include "protocol/operation.h"
 
@@ -27,13 +27,11 @@ std::vector<NodeStats> node_stats(runtime::Context& context);
 // `more`: see Context::metrics.
 Metrics metrics(runtime::Context& context, const std::function<void(Metrics&)>& more);
 std::vector<NodeReport> check_nodes(runtime::Context& context, const NodesOptions& options);
-void check_nodes_async(runtime::Context& context, const NodesOptions& options,
-                       MoveOnlyFunction<void(std::vector<NodeReport>)> done);
+Call<std::vector<NodeReport>> check_nodes_later(Origin origin, const NodesOptions& options);
 // Asks every server for some text about itself.
 std::vector<NodeText> ask_for_texts(runtime::Context& context, protocol::Verb verb,
                                     std::string_view key, const NodesOptions& options);
-void ask_for_texts_async(runtime::Context& context, protocol::Verb verb, std::string_view key,
-                         const NodesOptions& options,
-                         MoveOnlyFunction<void(std::vector<NodeText>)> done);
+Call<std::vector<NodeText>> ask_for_texts_later(Origin origin, protocol::Verb verb,
+                                                std::string_view key, const NodesOptions& options);
 
 }  // namespace sheaf::client::calls

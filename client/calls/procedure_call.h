@@ -19,7 +19,6 @@ class RunProcedure final : private ProcedureOwner {
   RunProcedure(WorkEnd& end, ProcedureHost& host, std::unique_ptr<P> procedure)
       : end_(end), host_(host), procedure_(std::move(procedure)) {}
 
-  void own() {}  // procedures own what they need
   void start(Now now) { host_.run(std::move(procedure_), *this, now); }
   void cancel(Now now) { run_->cancel(now); }
   Out take() { return std::move(*out_); }

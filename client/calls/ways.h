@@ -1,10 +1,10 @@
 #pragma once
 
-// The two ways in which a call hands over what it comes to. A call that has a blocking and an
+// The two ways in which a call hands over its outcome. A call that has a blocking and an
 // asynchronous form is written once, as a template over its way:
 //
-//   Returned<Out>    the caller waits and gets it as the return value
-//   Delivered<Out>   a callback gets it
+//   Returned<Out>   the caller waits and gets it as the return value
+//   that of Detached (detached.h)   the callback or the promise of a Call gets it
 //
 // A Way has
 //   using Return                         what the call returns
@@ -12,7 +12,9 @@
 //   Return give(context, out)            it is there already
 //   Return refuse(context, error)        the call was not started
 //   Return run<Work>(context, stop, convert, args...)   carries out Work(end, args...), which the
-//                                        token may end; convert makes an Out of what it comes to
+//                                        token may end; convert makes an Out of its outcome: a
+//                                        function object without state, which takes the outcome or
+//                                        the context and the outcome
 // Of the last three a call uses one, once.
 //
 // Thread rule: one thread.
@@ -20,14 +22,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <sheaf/move_only_function.h>
-
 #include "client/calls/admit.h"
 #include "client/calls/work.h"
 
 namespace sheaf::client::calls {
 
-// What a call comes to that was not started.
+// The outcome of a call that was not started.
 template <class Out>
 Out refused(Error error) {
   if constexpr (std::is_constructible_v<Out, Failure>) {
@@ -36,6 +36,19 @@ Out refused(Error error) {
     Out out;
     out.error = std::move(error);
     return out;
+  }
+}
+
+// A conversion that may block, and so must not run under the baton.
+template <class Convert>
+concept MayBlock = requires { requires Convert::blocks; };
+
+template <class Convert, class From>
+auto convert(Convert change, runtime::Context& context, From from) {
+  if constexpr (std::is_invocable_v<Convert, runtime::Context&, From>) {
+    return change(context, std::move(from));
+  } else {
+    return change(std::move(from));
   }
 }
 
@@ -50,39 +63,13 @@ class Returned {
 
   template <class Work, class Convert, class... Args>
   Out run(runtime::Context& context, Stop stop, Convert convert, Args&&... args) {
-    return convert(Blocking<Work>(context.lane(), {}, std::forward<Args>(args)...).wait(stop));
+    return calls::convert(
+        convert, context,
+        Blocking<Work>(context.lane(), {}, std::forward<Args>(args)...).wait(stop));
   }
 };
 
-template <class Out>
-class Delivered {
- public:
-  using Return = void;
-  static constexpr Form form = Form::asynchronous;
-
-  explicit Delivered(MoveOnlyFunction<void(Out)> done) : done_(std::move(done)) {}
-
-  void give(runtime::Context& context, Out out) {
-    Receiver<Out>{std::move(done_)}.deliver(context.dispatcher(), std::move(out));
-  }
-  void refuse(runtime::Context& context, Error error) {
-    give(context, refused<Out>(std::move(error)));
-  }
-
-  template <class Work, class Convert, class... Args>
-  void run(runtime::Context& context, Stop stop, Convert convert, Args&&... args) {
-    Receiver<typename Work::Out> receiver{
-        [done = std::move(done_), convert](typename Work::Out out) {
-          done(convert(std::move(out)));
-        }};
-    Detached<Work>::begin(context, std::move(receiver), stop, std::forward<Args>(args)...);
-  }
-
- private:
-  MoveOnlyFunction<void(Out)> done_;
-};
-
-// A Work that comes to what the call comes to.
+// The outcome of the Work is that of the call.
 struct AsItIs {
   template <class Out>
   Out operator()(Out out) const {

@@ -1,19 +1,23 @@
 #pragma once
 
-// The two ways to wait for a Work: something that is done under the baton and ends once, as an
-// operation, a batch or a procedure.
+// A Work: something that is done under the baton and ends once, as an operation, a batch or a
+// procedure. There are two ways to wait for it:
 //
 //   Blocking   a caller waits for it; both live on that caller's stack
-//   Detached   a Receiver gets its outcome; it owns itself until then
+//   Detached   a callback or a promise gets its outcome; it owns itself until then (detached.h)
 //
 // A Work is made with a WorkEnd& as its first argument, and has
 //   using Out                what it comes to
 //   void start(Now)          under the baton, once; it may end before start() returns
-//   void own()               copies what its maker lent it; called before start() if it is detached
+//   void prepare()           before start() if it is detached, by the caller: what need not be done
+//                            under the baton. Only a Work that has such things needs it
 //   void cancel(Now)         under the baton, at most once, between start() and the end: ends it as
 //                            its deadline would, with Reason::cancelled, and at once. Only a Work
 //                            whose caller may give a stop token needs it
 //   Out take()               once, after the end
+//   static constexpr bool idles = true   if it may wait for ever, as for an event: the lane does
+//   not
+//                            count it as work in flight. Only such a Work needs it
 // It calls WorkEnd::ended() once, as the last thing that it does: it may be gone afterwards.
 //
 // Thread rule: made by the caller, then under the baton; take() of a Blocking by the caller.
@@ -25,7 +29,6 @@
 
 #include <sheaf/options.h>
 
-#include "client/calls/receiver.h"
 #include "client/calls/stop_link.h"
 #include "client/runtime/context.h"
 
@@ -94,46 +97,6 @@ class Blocking final : private socket::Lane::Task, private WorkEnd, private Stop
   socket::Lane::Waiter waiter_;
   Work work_;
   Stop stop_ = nullptr;
-  std::optional<StopLink> link_;
-};
-
-template <class Work>
-class Detached final : private socket::Lane::Task, private WorkEnd, private StopTarget {
- public:
-  using Out = typename Work::Out;
-
-  template <class... Args>
-  static void begin(runtime::Context& context, Receiver<Out> receiver, Stop stop, Args&&... args) {
-    auto* detached = new Detached(context, std::move(receiver), std::forward<Args>(args)...);
-    detached->work_.own();
-    if (stop != nullptr) detached->stop_ = *stop;
-    context.lane().post_async(*detached);
-  }
-
- private:
-  template <class... Args>
-  Detached(runtime::Context& context, Receiver<Out> receiver, Args&&... args)
-      : context_(context),
-        receiver_(std::move(receiver)),
-        work_(static_cast<WorkEnd&>(*this), std::forward<Args>(args)...) {}
-
-  void run(Now now) override {
-    if (stop_.stop_possible()) link_.emplace(context_.lane(), target(), stop_);
-    work_.start(now);
-  }
-  StopTarget& target() noexcept { return *this; }
-  void on_stop(Now now) override { cancel(work_, now); }
-  void ended() override {
-    const std::unique_ptr<Detached> self(this);
-    link_.reset();
-    context_.lane().async_end();
-    receiver_.deliver(context_.dispatcher(), work_.take());
-  }
-
-  runtime::Context& context_;
-  Receiver<Out> receiver_;
-  Work work_;
-  std::stop_token stop_;
   std::optional<StopLink> link_;
 };
 

@@ -33,7 +33,6 @@ class ComputeCall final : private calls::WorkEnd, private AsyncLeader::Caller {
   ComputeCall(calls::WorkEnd& end, ComputeService& service, const calls::KeyRequest& request,
               const calls::Admission& admission, Terms terms, AsyncCompute&& function);
 
-  void own() { read_.own(); }
   void start(Now now) { read_.start(now); }
   void cancel(Now now);
   Out take();

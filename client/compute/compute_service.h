@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include <sheaf/compute.h>
+#include <sheaf/async.h>
 #include <sheaf/move_only_function.h>
 #include <sheaf/options.h>
 
 #include "base/random.h"
+#include "client/calls/detached.h"
 #include "client/calls/procedure_host.h"
-#include "client/calls/receiver.h"
 #include "client/compute/single_flight.h"
 #include "client/runtime/context.h"
 
@@ -40,11 +40,8 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
                              const MoveOnlyFunction<std::string()>& compute);
 
 // As AsyncClient::get_or_compute.
-void get_or_compute_async(ComputeService& service, std::string_view key,
-                          const ComputeOptions& options, AsyncCompute compute,
-                          calls::Receiver<Result<Value>> receiver);
-
-// A function that calls the other and is done. Empty if the other is.
-AsyncCompute simple(MoveOnlyFunction<std::string()> compute);
+Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
+                                  std::string_view key, const ComputeOptions& options,
+                                  AsyncCompute compute);
 
 }  // namespace sheaf::client::compute

@@ -34,7 +34,6 @@ class JoinFlight final : private calls::ProcedureOwner,
              const JoinTimes& times, calls::Form form)
       : end_(end), service_(service), terms_(terms), times_(times), form_(form) {}
 
-  void own() {}
   void start(Now now);
   void cancel(Now now) { run_->cancel(now); }
   Out take() { return std::move(*out_); }
@@ -68,7 +67,6 @@ class SettleRight final : private calls::WorkEnd {
   SettleRight(calls::WorkEnd& end, ComputeService& service, const Terms& terms, Right right,
               std::optional<std::string> made, Deadline due);
 
-  void own() {}
   void start(Now now) { run_.start(now); }
   void cancel(Now now) { run_.cancel(now); }
   Out take() { return std::move(out_); }

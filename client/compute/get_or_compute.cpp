@@ -63,6 +63,13 @@ Value settle(ComputeService& service, const Terms& terms, const ComputeOptions& 
       .wait(options.stop);
 }
 
+// For one without a right.
+struct ValueOf {
+  Result<Value> operator()(Result<Claim> claim) const {
+    return std::move(claim).transform(value_of);
+  }
+};
+
 }  // namespace
 
 Result<Value> get_or_compute(ComputeService& service, std::string_view key,
@@ -91,29 +98,22 @@ Result<Value> get_or_compute(ComputeService& service, std::string_view key,
   return settle(service, terms, options, std::move(*claim->right), std::move(made));
 }
 
-void get_or_compute_async(ComputeService& service, std::string_view key,
-                          const ComputeOptions& options, AsyncCompute compute,
-                          calls::Receiver<Result<Value>> receiver) {
-  runtime::Context& context = service.context;
-  const runtime::Context::Entry entry(context);  // the client may close meanwhile
-  const auto admitted = calls::admit(context, Form::asynchronous, options.timeout, options.stop,
-                                     check(key, options, compute != nullptr));
-  if (!admitted) return receiver.deliver(context.dispatcher(), Failure(admitted.error()));
-  auto request = calls::get_request(key, {options.timeout, options.stop});
-  request.operation.deadline = admitted->deadline;
-  calls::Receiver<Result<Claim>> claimed{
-      [deliver = std::move(receiver.function)](Result<Claim> claim) {
-        deliver(std::move(claim).transform(value_of));
-      },
-      receiver.direct};
-  calls::Detached<ComputeCall>::begin(context, std::move(claimed), options.stop, service, request,
-                                      *admitted, terms_of(context, key, options, admitted->parent),
+Call<Result<Value>> compute_later(calls::Origin origin, ComputeService& service,
+                                  std::string_view key, const ComputeOptions& options,
+                                  AsyncCompute compute) {
+  return calls::prepare<Result<Value>, ComputeCall>(
+      std::move(origin), options.stop,
+      [&service, key = std::string(key), options = options, compute = std::move(compute)](
+          runtime::Context& context, Stop stop, auto way) mutable {
+        const auto admitted = calls::admit(context, way.form, options.timeout, stop,
+                                           check(key, options, compute != nullptr));
+        if (!admitted) return way.refuse(context, admitted.error());
+        auto request = calls::get_request(key, {options.timeout, stop});
+        request.operation.deadline = admitted->deadline;
+        way.template run<ComputeCall>(context, stop, ValueOf(), service, request, *admitted,
+                                      terms_of(context, key, options, admitted->parent),
                                       std::move(compute));
-}
-
-AsyncCompute simple(Compute compute) {
-  if (compute == nullptr) return nullptr;
-  return [compute = std::move(compute)](const ComputeDone& done) { done(compute()); };
+      });
 }
 
 }  // namespace sheaf::client::compute

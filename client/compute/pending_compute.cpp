@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <sheaf/compute.h>
+#include <sheaf/async.h>
 
 #include "client/calls/work.h"
 #include "client/compute/done_handle.h"

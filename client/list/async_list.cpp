@@ -1,153 +1,118 @@
-// AsyncList with callbacks and coroutines: the same calls as List's, delivered.
+// AsyncList: the same calls as List's, to be consumed later.
 
-#include "client/calls/owned_options.h"
+#include <sheaf/async.h>
+
+#include "client/calls/detached.h"
+#include "client/calls/owned_texts.h"
 #include "client/list/list_calls.h"
 
 namespace sheaf {
 inline namespace v0 {
+namespace {
 
 namespace list = client::list;
-using client::calls::Delivered;
-using client::calls::OwnedOptions;
+using client::calls::RunProcedure;
+using list::ListCall;
 
-// ---- callbacks
+// What a call of a list needs of it.
+struct Kept {
+  const std::shared_ptr<list::ListService>& service;
+  const std::string& name;
+  Timeout of_list;
+};
 
-void AsyncList::push(std::string_view value, const ListCallOptions& options,
-                     Callback<Result<std::uint64_t>> done) const {
-  list::push({*list_.service_, list_.name_, list_.options_.timeout, options}, value,
-             Delivered(std::move(done)));
+// `start` owns the arguments; it gets a ListCall and the way.
+template <class Out, class Work, class Start>
+Call<Out> later(const Kept& kept, const ResumeHook& hook, const ListCallOptions& options,
+                Start start) {
+  list::ListService& service = *kept.service;
+  return client::calls::prepare<Out, Work>(
+      {kept.service, service.context, hook}, options.stop,
+      [&service, name = kept.name, of_list = kept.of_list, options = options,
+       start = std::move(start)](client::runtime::Context&, Stop stop, auto way) mutable {
+        options.stop = stop;
+        start(ListCall{service, name, of_list, options}, way);
+      });
 }
 
-void AsyncList::push_many(std::span<const std::string_view> values, const ListCallOptions& options,
-                          Callback<PushManyResult> done) const {
-  list::push_many({*list_.service_, list_.name_, list_.options_.timeout, options}, values,
-                  Delivered(std::move(done)));
+}  // namespace
+
+Call<Result<std::uint64_t>> AsyncList::push(std::string_view value,
+                                            const ListCallOptions& options) const {
+  return later<Result<std::uint64_t>, list::RunEdit>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [value = std::string(value)](const ListCall& call, auto way) mutable {
+        list::push(call, std::move(value), way);
+      });
 }
 
-void AsyncList::insert(std::int64_t index, std::string_view value, const ListCallOptions& options,
-                       Callback<Result<std::optional<std::uint64_t>>> done) const {
-  list::insert({*list_.service_, list_.name_, list_.options_.timeout, options}, index, value,
-               Delivered(std::move(done)));
-}
-
-void AsyncList::update(std::int64_t index, std::string_view value, const ListCallOptions& options,
-                       Callback<Result<bool>> done) const {
-  list::update({*list_.service_, list_.name_, list_.options_.timeout, options}, index, value,
-               Delivered(std::move(done)));
-}
-
-void AsyncList::remove(std::int64_t index, const ListCallOptions& options,
-                       Callback<Result<std::optional<std::string>>> done) const {
-  list::remove({*list_.service_, list_.name_, list_.options_.timeout, options}, index,
-               Delivered(std::move(done)));
-}
-
-void AsyncList::clear(const ListCallOptions& options, Callback<Result<void>> done) const {
-  list::clear({*list_.service_, list_.name_, list_.options_.timeout, options},
-              Delivered(std::move(done)));
-}
-
-void AsyncList::range(std::int64_t first, std::int64_t last, const ListCallOptions& options,
-                      Callback<Result<Items>> done) const {
-  list::range({*list_.service_, list_.name_, list_.options_.timeout, options}, first, last,
-              Delivered(std::move(done)));
-}
-
-void AsyncList::range_with_holes(std::int64_t first, std::int64_t last,
-                                 const ListCallOptions& options,
-                                 Callback<Result<ItemsAndHoles>> done) const {
-  list::range_with_holes({*list_.service_, list_.name_, list_.options_.timeout, options}, first,
-                         last, Delivered(std::move(done)));
-}
-
-void AsyncList::drop_holes(const ListCallOptions& options,
-                           Callback<Result<std::uint64_t>> done) const {
-  list::drop_holes({*list_.service_, list_.name_, list_.options_.timeout, options},
-                   Delivered(std::move(done)));
-}
-
-void AsyncList::length(const ListCallOptions& options, Callback<Result<std::uint64_t>> done) const {
-  list::length({*list_.service_, list_.name_, list_.options_.timeout, options},
-               Delivered(std::move(done)));
-}
-
-// ---- coroutines
-
-Awaitable<Result<std::uint64_t>> AsyncList::push(std::string_view value,
-                                                 const ListCallOptions& options) const {
-  return {[self = *this, value = std::string(value), own = OwnedOptions(options)](auto done) {
-            self.push(value, own.get(), std::move(done));
-          },
-          hook_};
-}
-
-Awaitable<PushManyResult> AsyncList::push_many(std::span<const std::string_view> values,
-                                               const ListCallOptions& options) const {
-  return {[self = *this, texts = std::vector<std::string>(values.begin(), values.end()),
-           own = OwnedOptions(options)](auto done) {
-            const std::vector<std::string_view> views(texts.begin(), texts.end());
-            self.push_many(views, own.get(), std::move(done));
-          },
-          hook_};
-}
-
-Awaitable<Result<std::optional<std::uint64_t>>> AsyncList::insert(
-    std::int64_t index, std::string_view value, const ListCallOptions& options) const {
-  return {[self = *this, index, value = std::string(value), own = OwnedOptions(options)](
-              auto done) { self.insert(index, value, own.get(), std::move(done)); },
-          hook_};
-}
-
-Awaitable<Result<bool>> AsyncList::update(std::int64_t index, std::string_view value,
+Call<PushManyResult> AsyncList::push_many(std::span<const std::string_view> values,
                                           const ListCallOptions& options) const {
-  return {[self = *this, index, value = std::string(value), own = OwnedOptions(options)](
-              auto done) { self.update(index, value, own.get(), std::move(done)); },
-          hook_};
+  return later<PushManyResult, list::PushMany>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [owned = client::calls::OwnedTexts(values)](const ListCall& call, auto way) {
+        list::push_many(call, owned.views(), way);
+      });
 }
 
-Awaitable<Result<std::optional<std::string>>> AsyncList::remove(
-    std::int64_t index, const ListCallOptions& options) const {
-  return {[self = *this, index, own = OwnedOptions(options)](auto done) {
-            self.remove(index, own.get(), std::move(done));
-          },
-          hook_};
+Call<Result<std::optional<std::uint64_t>>> AsyncList::insert(std::int64_t index,
+                                                             std::string_view value,
+                                                             const ListCallOptions& options) const {
+  return later<Result<std::optional<std::uint64_t>>, list::RunEdit>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [index, value = std::string(value)](const ListCall& call, auto way) mutable {
+        list::insert(call, index, std::move(value), way);
+      });
 }
 
-Awaitable<Result<void>> AsyncList::clear(const ListCallOptions& options) const {
-  return {[self = *this, own = OwnedOptions(options)](auto done) {
-            self.clear(own.get(), std::move(done));
-          },
-          hook_};
+Call<Result<bool>> AsyncList::update(std::int64_t index, std::string_view value,
+                                     const ListCallOptions& options) const {
+  return later<Result<bool>, list::RunEdit>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [index, value = std::string(value)](const ListCall& call, auto way) mutable {
+        list::update(call, index, std::move(value), way);
+      });
 }
 
-Awaitable<Result<AsyncList::Items>> AsyncList::range(std::int64_t first, std::int64_t last,
-                                                     const ListCallOptions& options) const {
-  return {[self = *this, first, last, own = OwnedOptions(options)](auto done) {
-            self.range(first, last, own.get(), std::move(done));
-          },
-          hook_};
+Call<Result<std::optional<std::string>>> AsyncList::remove(std::int64_t index,
+                                                           const ListCallOptions& options) const {
+  return later<Result<std::optional<std::string>>, list::RunEdit>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [index](const ListCall& call, auto way) { list::remove(call, index, way); });
 }
 
-Awaitable<Result<AsyncList::ItemsAndHoles>> AsyncList::range_with_holes(
+Call<Result<void>> AsyncList::clear(const ListCallOptions& options) const {
+  return later<Result<void>, list::RunEdit>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [](const ListCall& call, auto way) { list::clear(call, way); });
+}
+
+Call<Result<AsyncList::Items>> AsyncList::range(std::int64_t first, std::int64_t last,
+                                                const ListCallOptions& options) const {
+  return later<Result<Items>, RunProcedure<list::Reader>>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [first, last](const ListCall& call, auto way) { list::range(call, first, last, way); });
+}
+
+Call<Result<AsyncList::ItemsAndHoles>> AsyncList::range_with_holes(
     std::int64_t first, std::int64_t last, const ListCallOptions& options) const {
-  return {[self = *this, first, last, own = OwnedOptions(options)](auto done) {
-            self.range_with_holes(first, last, own.get(), std::move(done));
-          },
-          hook_};
+  return later<Result<ItemsAndHoles>, RunProcedure<list::Reader>>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [first, last](const ListCall& call, auto way) {
+        list::range_with_holes(call, first, last, way);
+      });
 }
 
-Awaitable<Result<std::uint64_t>> AsyncList::drop_holes(const ListCallOptions& options) const {
-  return {[self = *this, own = OwnedOptions(options)](auto done) {
-            self.drop_holes(own.get(), std::move(done));
-          },
-          hook_};
+Call<Result<std::uint64_t>> AsyncList::drop_holes(const ListCallOptions& options) const {
+  return later<Result<std::uint64_t>, list::DropHoles>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [](const ListCall& call, auto way) { list::drop_holes(call, way); });
 }
 
-Awaitable<Result<std::uint64_t>> AsyncList::length(const ListCallOptions& options) const {
-  return {[self = *this, own = OwnedOptions(options)](auto done) {
-            self.length(own.get(), std::move(done));
-          },
-          hook_};
+Call<Result<std::uint64_t>> AsyncList::length(const ListCallOptions& options) const {
+  return later<Result<std::uint64_t>, RunProcedure<list::Reader>>(
+      {list_.service_, list_.name_, list_.options_.timeout}, hook_, options,
+      [](const ListCall& call, auto way) { list::length(call, way); });
 }
 
 }  // namespace v0

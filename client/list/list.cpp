@@ -42,7 +42,7 @@ List::List(Client& client, std::string name, ListOptions options)
       options_(options) {}
 
 Result<std::uint64_t> List::push(std::string_view value, const ListCallOptions& options) {
-  return list::push({*service_, name_, options_.timeout, options}, value,
+  return list::push({*service_, name_, options_.timeout, options}, std::string(value),
                     Returned<Result<std::uint64_t>>());
 }
 
@@ -54,13 +54,13 @@ PushManyResult List::push_many(std::span<const std::string_view> values,
 
 Result<std::optional<std::uint64_t>> List::insert(std::int64_t index, std::string_view value,
                                                   const ListCallOptions& options) {
-  return list::insert({*service_, name_, options_.timeout, options}, index, value,
+  return list::insert({*service_, name_, options_.timeout, options}, index, std::string(value),
                       Returned<Result<std::optional<std::uint64_t>>>());
 }
 
 Result<bool> List::update(std::int64_t index, std::string_view value,
                           const ListCallOptions& options) {
-  return list::update({*service_, name_, options_.timeout, options}, index, value,
+  return list::update({*service_, name_, options_.timeout, options}, index, std::string(value),
                       Returned<Result<bool>>());
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/async_list.h>
+#include <sheaf/list.h>
 
 #include "base/read_clocks.h"
 #include "client/calls/ways.h"
@@ -35,13 +35,14 @@ struct ListCall {
 
 template <class Way, class Convert>
 typename Way::Return edit(const ListCall& call, Edit::Kind kind, std::int64_t index,
-                          std::optional<std::string_view> value, Convert convert, Way way) {
+                          std::optional<std::string> value, Convert convert, Way way) {
   runtime::Context& context = call.context();
   const runtime::Context::Entry entry(context);
-  const std::span<const std::string_view> values(value ? &*value : nullptr, value ? 1 : 0);
+  const std::string_view item = value ? std::string_view(*value) : std::string_view();
+  const std::span<const std::string_view> values(&item, value ? 1 : 0);
   if (auto error = call.refusal(Way::form, values)) return way.refuse(context, std::move(*error));
   Edit one{kind, index, {}};
-  if (value) one.values.emplace_back(*value);
+  if (value) one.values.push_back(std::move(*value));
   return way.template run<RunEdit>(context, call.options.stop, convert, call.service, call.name,
                                    std::move(one), read_monotonic(), call.time());
 }
@@ -61,31 +62,29 @@ typename Way::Return read(const ListCall& call, const Make& make, Convert conver
 // ---- edits
 
 template <class Way>
-typename Way::Return push(const ListCall& call, std::string_view value, Way way) {
+typename Way::Return push(const ListCall& call, std::string value, Way way) {
   const auto length = [](Result<EditOutcome> done) {
     return std::move(done).transform([](const EditOutcome& edited) { return edited.length; });
   };
-  return edit(call, Edit::Kind::push, 0, value, length, std::move(way));
+  return edit(call, Edit::Kind::push, 0, std::move(value), length, std::move(way));
 }
 
 template <class Way>
-typename Way::Return insert(const ListCall& call, std::int64_t index, std::string_view value,
-                            Way way) {
+typename Way::Return insert(const ListCall& call, std::int64_t index, std::string value, Way way) {
   const auto length = [](Result<EditOutcome> done) {
     return std::move(done).transform([](const EditOutcome& edited) {
       return edited.found ? std::optional(edited.length) : std::nullopt;
     });
   };
-  return edit(call, Edit::Kind::insert, index, value, length, std::move(way));
+  return edit(call, Edit::Kind::insert, index, std::move(value), length, std::move(way));
 }
 
 template <class Way>
-typename Way::Return update(const ListCall& call, std::int64_t index, std::string_view value,
-                            Way way) {
+typename Way::Return update(const ListCall& call, std::int64_t index, std::string value, Way way) {
   const auto found = [](Result<EditOutcome> done) {
     return std::move(done).transform([](const EditOutcome& edited) { return edited.found; });
   };
-  return edit(call, Edit::Kind::update, index, value, found, std::move(way));
+  return edit(call, Edit::Kind::update, index, std::move(value), found, std::move(way));
 }
 
 template <class Way>

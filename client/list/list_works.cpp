@@ -37,12 +37,6 @@ ReadTerms read_terms(const ClusterConfig& config, Deadline started, std::chrono:
   return {started, started + time, config.timeout};
 }
 
-void PushMany::own() {
-  owned_.assign(values_.begin(), values_.end());
-  views_.assign(owned_.begin(), owned_.end());
-  values_ = views_;
-}
-
 void PushMany::start(Now now) {
   if (values_.empty()) return end_.ended();
   edit = Edit();

@@ -42,7 +42,6 @@ class RunEdit final : private EditCall {
     deadline = began + time;
   }
 
-  void own() {}  // all of it is a copy
   void start(Now now) { service_.registry.submit(name_, *this, now); }
   void cancel(Now now) { service_.registry.cancel(name_, *this, now); }
   Out take() { return std::move(*outcome); }
@@ -66,7 +65,6 @@ class PushMany final : private EditCall, private socket::Lane::Task {
            std::span<const std::string_view> values, std::chrono::nanoseconds time)
       : end_(end), service_(service), name_(name), values_(values), time_(time) {}
 
-  void own();
   void start(Now now);
   void cancel(Now now);
   Out take() { return std::move(result_); }
@@ -80,8 +78,6 @@ class PushMany final : private EditCall, private socket::Lane::Task {
   std::string name_;
   std::span<const std::string_view> values_;
   const std::chrono::nanoseconds time_;
-  std::vector<std::string> owned_;
-  std::vector<std::string_view> views_;  // of owned_
   Out result_;
 };
 
@@ -95,7 +91,6 @@ class DropHoles final : private EditCall, private calls::WorkEnd, private socket
             std::chrono::nanoseconds time)
       : end_(end), service_(service), name_(name), time_(time) {}
 
-  void own() {}
   void start(Now now);
   void cancel(Now now);
   Out take() { return std::move(out_); }

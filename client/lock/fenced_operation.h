@@ -7,22 +7,26 @@
 #include <optional>
 
 #include "client/calls/work.h"
+#include "client/lock/fenced_plan.h"
 #include "client/lock/lock_session.h"
 
 namespace sheaf::client::lock {
 
-template <class P>
+// T: what the plan returns.
+template <class T>
 class FencedOperation final : private calls::ProcedureOwner, private TenureListener {
  public:
-  using Out = typename P::Out;
+  using Out = Result<T>;
+
+  template <class P>
   FencedOperation(calls::WorkEnd& end, std::shared_ptr<LockSession> session,
                   std::unique_ptr<P> plan)
       : end_(end),
         session_(std::move(session)),
         starting_(std::move(plan)),
-        plan_(starting_.get()) {}
+        plan_(starting_.get()),
+        take_out_([](FencedPlan& its_plan) { return static_cast<P&>(its_plan).take_out(); }) {}
 
-  void own() {}  // plans own what they need
   void start(Now now) {
     session_->listen(*this);
     session_->service().procedures.run(std::move(starting_), *this, now);
@@ -39,7 +43,7 @@ class FencedOperation final : private calls::ProcedureOwner, private TenureListe
   void on_progress(calls::ProcedureRun& run, Now now) override {
     run_ = &run;
     if (!plan_->done() || out_) return;
-    out_.emplace(plan_->take_out());
+    out_.emplace(take_out_(*plan_));
     const bool in_doubt = plan_->in_doubt();
     session_->ignore(*this);
     run.release();
@@ -49,8 +53,9 @@ class FencedOperation final : private calls::ProcedureOwner, private TenureListe
 
   calls::WorkEnd& end_;
   std::shared_ptr<LockSession> session_;
-  std::unique_ptr<P> starting_;
-  P* plan_;
+  std::unique_ptr<FencedPlan> starting_;
+  FencedPlan* plan_;
+  Out (*take_out_)(FencedPlan&);
   calls::ProcedureRun* run_ = nullptr;
   std::optional<Out> out_;
 };

@@ -14,8 +14,8 @@
 namespace sheaf::client::lock {
 
 struct GuardAccess {
-  // Of a session that is settled.
-  static LockResult result_of(std::shared_ptr<LockSession> session) noexcept {
+  // The result of a session that is settled.
+  LockResult operator()(std::shared_ptr<LockSession> session) const noexcept {
     if (session->acquired()) return LockGuard(std::move(session));
     if (const auto& failure = session->failure()) return Failure(*failure);
     return {};

@@ -61,8 +61,8 @@ typename Way::Return carry_out(const SharedSession& session, Result<FencedTerms>
   runtime::Context& context = session->context();
   if (!terms) return way.refuse(context, std::move(terms.error()));
   const auto run = [&]<class P>(std::unique_ptr<P> plan) {
-    return way.template run<FencedOperation<P>>(context, stop, calls::AsItIs(), session,
-                                                std::move(plan));
+    return way.template run<FencedOperation<typename P::Out::value_type>>(
+        context, stop, calls::AsItIs(), session, std::move(plan));
   };
   const std::shared_ptr<Tenure>& tenure = session->tenure();
   if (session->fenced()) {

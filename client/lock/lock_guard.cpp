@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 
-#include "client/calls/owned_options.h"
+#include "client/calls/detached.h"
 #include "client/lock/guard_calls.h"
 #include "client/lock/lock_kind.h"
 
@@ -13,9 +13,10 @@ inline namespace v0 {
 namespace {
 
 namespace lock = client::lock;
-using client::calls::Delivered;
-using client::calls::OwnedOptions;
+using client::calls::prepare;
 using client::calls::Returned;
+using client::calls::settled;
+using client::runtime::Context;
 using lock::LockSession;
 
 Error moved_from() { return lock::not_held({}, "the guard was moved from"); }
@@ -83,64 +84,54 @@ Result<RemoveResult> LockGuard::remove(std::string_view key, const FencedRemoveO
 
 AsyncLockGuard LockGuard::async() const { return {session_, {}}; }
 
-// ---- callbacks
+// ---- asynchronous
 
-void AsyncLockGuard::release(const ReleaseOptions& options, Callback<Result<bool>> done) const {
-  if (session_ == nullptr) return done(false);
-  lock::release(session_, options, Delivered(std::move(done)));
+Call<Result<bool>> AsyncLockGuard::release(const ReleaseOptions& options) const {
+  if (session_ == nullptr) return settled<Result<bool>>(false, hook_);
+  return prepare<Result<bool>, lock::Release>(
+      {session_, session_->context(), hook_}, options.stop,
+      [session = session_, options = options](Context&, Stop stop, auto way) mutable {
+        options.stop = stop;
+        lock::release(session, options, way);
+      });
 }
 
-void AsyncLockGuard::read(std::string_view key, const FencedReadOptions& options,
-                          Callback<Result<GetResult>> done) const {
-  if (session_ == nullptr) return done(Failure(moved_from()));
-  lock::read(session_, key, options, Delivered(std::move(done)));
+Call<Result<GetResult>> AsyncLockGuard::read(std::string_view key,
+                                             const FencedReadOptions& options) const {
+  if (session_ == nullptr) return settled<Result<GetResult>>(Failure(moved_from()), hook_);
+  return prepare<Result<GetResult>, lock::FencedOperation<GetResult>>(
+      {session_, session_->context(), hook_}, options.stop,
+      [session = session_, key = std::string(key), options = options](Context&, Stop stop,
+                                                                      auto way) mutable {
+        options.stop = stop;
+        lock::read(session, key, options, way);
+      });
 }
 
-void AsyncLockGuard::write(std::string_view key, std::string_view value,
-                           const FencedWriteOptions& options,
-                           Callback<Result<SetResult>> done) const {
-  if (session_ == nullptr) return done(Failure(moved_from()));
-  lock::write(session_, key, value, options, Delivered(std::move(done)));
+Call<Result<SetResult>> AsyncLockGuard::write(std::string_view key, std::string_view value,
+                                              const FencedWriteOptions& options) const {
+  if (session_ == nullptr) return settled<Result<SetResult>>(Failure(moved_from()), hook_);
+  return prepare<Result<SetResult>, lock::FencedOperation<SetResult>>(
+      {session_, session_->context(), hook_}, options.stop,
+      [session = session_, key = std::string(key), value = std::string(value), options = options](
+          Context&, Stop stop, auto way) mutable {
+        options.stop = stop;
+        lock::write(session, key, value, options, way);
+      });
 }
 
-void AsyncLockGuard::remove(std::string_view key, const FencedRemoveOptions& options,
-                            Callback<Result<RemoveResult>> done) const {
-  if (session_ == nullptr) return done(Failure(moved_from()));
-  lock::remove(session_, key, options, Delivered(std::move(done)));
-}
-
-// ---- coroutines
-
-Awaitable<Result<bool>> AsyncLockGuard::release(const ReleaseOptions& options) const {
-  return {[self = *this, own = OwnedOptions(options)](auto done) {
-            self.release(own.get(), std::move(done));
-          },
-          hook_};
-}
-
-Awaitable<Result<GetResult>> AsyncLockGuard::read(std::string_view key,
-                                                  const FencedReadOptions& options) const {
-  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
-            self.read(key, own.get(), std::move(done));
-          },
-          hook_};
-}
-
-Awaitable<Result<SetResult>> AsyncLockGuard::write(std::string_view key, std::string_view value,
-                                                   const FencedWriteOptions& options) const {
-  return {[self = *this, key = std::string(key), value = std::string(value),
-           own = OwnedOptions(options)](auto done) {
-            self.write(key, value, own.get(), std::move(done));
-          },
-          hook_};
-}
-
-Awaitable<Result<RemoveResult>> AsyncLockGuard::remove(std::string_view key,
-                                                       const FencedRemoveOptions& options) const {
-  return {[self = *this, key = std::string(key), own = OwnedOptions(options)](auto done) {
-            self.remove(key, own.get(), std::move(done));
-          },
-          hook_};
+Call<Result<RemoveResult>> AsyncLockGuard::remove(std::string_view key,
+                                                  const FencedRemoveOptions& options) const {
+  if (session_ == nullptr) return settled<Result<RemoveResult>>(Failure(moved_from()), hook_);
+  return prepare<Result<RemoveResult>, lock::FencedOperation<RemoveResult>>(
+      {session_, session_->context(), hook_}, options.stop,
+      [session = session_, key = std::string(key), options = options,
+       if_value = std::optional<std::string>(options.if_value)](Context&, Stop stop,
+                                                                auto way) mutable {
+        options.stop = stop;
+        options.if_value = if_value;
+        lock::remove(session, key, options, way);
+      });
 }
 
 }  // namespace v0

@@ -17,7 +17,6 @@ class Acquire final {
 
   Acquire(calls::WorkEnd& end, Out session) : end_(end), session_(std::move(session)) {}
 
-  void own() {}
   void start(Now now) {
     session_->begin([this] { end_.ended(); }, now);
   }
@@ -36,7 +35,6 @@ class Release final {
   Release(calls::WorkEnd& end, std::shared_ptr<LockSession> session, Deadline deadline)
       : end_(end), session_(std::move(session)), deadline_(deadline) {}
 
-  void own() {}
   void start(Now now) {
     session_->release([this](const Out& freed) { finish(freed); }, deadline_, now);
   }

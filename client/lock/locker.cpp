@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 
 #include "base/random.h"
 #include "base/text.h"
-#include "client/calls/owned_options.h"
-#include "client/calls/ways.h"
+#include "client/calls/detached.h"
 #include "client/lock/guard_access.h"
 #include "client/lock/lock_kind.h"
 #include "client/lock/lock_works.h"
@@ -19,9 +18,7 @@ namespace sheaf {
 inline namespace v0 {
 namespace {
 
-using client::calls::Delivered;
 using client::calls::Form;
-using client::calls::OwnedOptions;
 using client::calls::Returned;
 using client::lock::GuardAccess;
 using client::lock::LockService;
@@ -86,7 +83,7 @@ typename Way::Return acquire(const std::shared_ptr<LockService>& service,
   auto terms = lock_terms(context, Way::form, locker, name, options);
   if (!terms) return way.refuse(context, std::move(terms.error()));
   return way.template run<client::lock::Acquire>(
-      context, options.stop, GuardAccess::result_of,
+      context, options.stop, GuardAccess(),
       std::make_shared<LockSession>(service, std::move(*terms)));
 }
 
@@ -120,25 +117,19 @@ LockResult Locker::lock(std::string_view name, const LockOptions& options) {
 
 AsyncLocker Locker::async() const { return {*this, {}}; }
 
-void AsyncLocker::try_lock(std::string_view name, const TryLockOptions& options,
-                           Callback done) const {
-  lock(name, without_wait(options), std::move(done));
-}
-
-void AsyncLocker::lock(std::string_view name, const LockOptions& options, Callback done) const {
-  acquire(locker_.service_, locker_.options_, name, options, Delivered(std::move(done)));
-}
-
-Awaitable<LockResult> AsyncLocker::try_lock(std::string_view name,
-                                            const TryLockOptions& options) const {
+Call<LockResult> AsyncLocker::try_lock(std::string_view name, const TryLockOptions& options) const {
   return lock(name, without_wait(options));
 }
 
-Awaitable<LockResult> AsyncLocker::lock(std::string_view name, const LockOptions& options) const {
-  return {[self = *this, name = std::string(name), own = OwnedOptions(options)](auto done) {
-            self.lock(name, own.get(), std::move(done));
-          },
-          hook_};
+Call<LockResult> AsyncLocker::lock(std::string_view name, const LockOptions& options) const {
+  const std::shared_ptr<LockService>& service = locker_.service_;
+  return client::calls::prepare<LockResult, client::lock::Acquire>(
+      {service, service->context, hook_}, options.stop,
+      [service, locker = locker_.options_, name = std::string(name), options = options](
+          Context&, Stop stop, auto way) mutable {
+        options.stop = stop;
+        acquire(service, locker, name, options, way);
+      });
 }
 
 }  // namespace v0

@@ -6,6 +6,7 @@
 #include "base/notify_on_stop.h"
 #include "base/read_clocks.h"
 #include "client/calls/admit.h"
+#include "client/calls/detached.h"
 #include "client/calls/work.h"
 #include "client/runtime/outcomes.h"
 #include "client/watch/watch_service.h"
@@ -34,38 +35,47 @@ WatchEvent event_of(std::string_view key, const WatchUpdate& update) {
   return event;
 }
 
+Error moved_from() {
+  return local_error(Outcome::invalid, Reason::bad_argument, "the watch was moved from");
+}
+
 }  // namespace
 
-// A caller that waits for an event and turns the lane meanwhile, as a Work.
-class Watch::Session::Caller final : public ListHook<Caller>, private socket::TimerSink {
+// A wait for an event as a Work: that of a caller who turns the lane meanwhile, or of a Call.
+class Watch::Session::Waiter final : public ListHook<Waiter>, private socket::TimerSink {
  public:
-  struct Out {};
+  using Out = Next;
+  static constexpr bool idles = true;
 
-  Caller(client::calls::WorkEnd& end, Session& session, Deadline until)
+  Waiter(client::calls::WorkEnd& end, Session& session, Deadline until)
       : end_(end), session_(session), until_(until) {}
 
   void start(Now now) {
-    if (session_.has_event() || now.mono >= until_) return end_.ended();
-    session_.callers_.push_back(*this);
+    out_ = session_.taken_now();
+    if (!out_ && now.mono >= until_) out_.emplace(std::optional<WatchEvent>());
+    if (out_) return end_.ended();
+    session_.waiters_.push_back(*this);
     if (until_ == never) return;
     timer_ = session_.service_->context.path().loop().timer(*this);
     timer_->set(until_);
   }
-  void cancel(Now) { finish(); }
-  void finish() {
-    session_.callers_.remove(*this);
+  void cancel(Now) { finish(Failure(client::calls::cancelled_error())); }
+  void finish(Next out) {
+    session_.waiters_.remove(*this);
     timer_.reset();
+    out_.emplace(std::move(out));
     end_.ended();
   }
-  Out take() { return {}; }
+  Out take() { return std::move(*out_); }
 
  private:
-  void on_timer(Now) override { finish(); }
+  void on_timer(Now) override { finish(std::optional<WatchEvent>()); }
 
   client::calls::WorkEnd& end_;
   Session& session_;
   const Deadline until_;
   std::unique_ptr<socket::Timer> timer_;
+  std::optional<Out> out_;
 };
 
 Watch::Session::Session(std::shared_ptr<client::watch::WatchService> service,
@@ -93,7 +103,7 @@ void Watch::Session::end_watching(Now now) {
 
 void Watch::Session::on_update(std::string_view key, const WatchUpdate& update, Now now) {
   queue(event_of(key, update), now);
-  tell_callers();
+  serve_waiters();
 }
 
 void Watch::Session::queue(WatchEvent event, Now now) {
@@ -118,16 +128,16 @@ void Watch::Session::finish() {
     finished_ = true;
     changed_.notify_all();
   }
-  tell_callers();
+  serve_waiters();
 }
 
-bool Watch::Session::has_event() {
-  const sync::MutexLock lock(mutex_);
-  return finished_ || !buffer_.empty();
-}
-
-void Watch::Session::tell_callers() {
-  while (Caller* const caller = callers_.front()) caller->finish();
+// Gives each, the oldest first, an event or the end of them all, as long as there are any.
+void Watch::Session::serve_waiters() {
+  while (Waiter* const waiter = waiters_.front()) {
+    auto out = taken_now();
+    if (!out) return;
+    waiter->finish(*std::move(out));
+  }
 }
 
 bool Watch::Session::wait_for_callback() {
@@ -143,33 +153,58 @@ void Watch::Session::finish_callback() {
 
 // ---- the user's side
 
-Result<std::optional<WatchEvent>> Watch::Session::take(const NextOptions& options) {
+// Why no event can be taken.
+std::optional<Error> Watch::Session::refusal(Stop stop) const {
   // In a forked child the mutex may be held for ever.
   if (auto refused = service_->context.refusal(false);
       refused && refused->reason == Reason::forked) {
-    return Failure(std::move(*refused));
+    return refused;
   }
   if (callback_) {
-    return Failure(local_error(Outcome::invalid, Reason::bad_argument,
-                               "this watch has a callback, which takes its events"));
+    return local_error(Outcome::invalid, Reason::bad_argument,
+                       "this watch has a callback, which takes its events");
   }
-  if (options.stop != nullptr && options.stop->stop_requested()) {
-    return Failure(client::calls::cancelled_error());
-  }
+  if (stop != nullptr && stop->stop_requested()) return client::calls::cancelled_error();
+  return std::nullopt;
+}
+
+Watch::Session::Next Watch::Session::take(const NextOptions& options) {
+  if (auto refused = refusal(options.stop)) return Failure(std::move(*refused));
   const Deadline until = client::calls::end_of(options.wait, read_monotonic());
   return service_->context.has_driver() ? turn_for_event(options, until)
                                         : sleep_for_event(options, until);
 }
 
+Call<Watch::Session::Next> Watch::Session::take_later(const std::shared_ptr<Session>& session,
+                                                      const NextOptions& options,
+                                                      const ResumeHook& hook) {
+  return client::calls::prepare<Next, Waiter>(
+      {session->service_, session->service_->context, hook}, options.stop,
+      [session, wait = options.wait](client::runtime::Context& context, Stop stop, auto way) {
+        if (auto refused = session->refusal(stop)) return way.refuse(context, std::move(*refused));
+        if (auto out = session->taken_now()) return way.give(context, *std::move(out));
+        if (auto refused = context.refusal(false)) return way.refuse(context, std::move(*refused));
+        way.template run<Waiter>(context, stop, client::calls::AsItIs(), *session,
+                                 client::calls::end_of(wait, read_monotonic()));
+      });
+}
+
 // The next event, or the end of them all.
-std::optional<Result<std::optional<WatchEvent>>> Watch::Session::taken() {
+std::optional<Watch::Session::Next> Watch::Session::taken() {
+  if (stopped_) {
+    return Failure(local_error(Outcome::shutdown, Reason::closed, "the watch has ended"));
+  }
   if (auto event = buffer_.pop(wall_time(read_clocks()))) return event;
   if (!finished_) return std::nullopt;
   return Failure(local_error(Outcome::shutdown, Reason::closed, "the client was closed"));
 }
 
-Result<std::optional<WatchEvent>> Watch::Session::sleep_for_event(const NextOptions& options,
-                                                                  Deadline until) {
+std::optional<Watch::Session::Next> Watch::Session::taken_now() {
+  const sync::MutexLock lock(mutex_);
+  return taken();
+}
+
+Watch::Session::Next Watch::Session::sleep_for_event(const NextOptions& options, Deadline until) {
   const NotifyOnStop notify(options.stop, mutex_, changed_);
   const sync::MutexLock lock(mutex_);
   while (!finished_ && buffer_.empty() && !notify.stopped() && changed_.wait_until(mutex_, until)) {
@@ -179,24 +214,14 @@ Result<std::optional<WatchEvent>> Watch::Session::sleep_for_event(const NextOpti
   return std::optional<WatchEvent>();
 }
 
-// Another thread may take the event that ended the wait.
-Result<std::optional<WatchEvent>> Watch::Session::turn_for_event(const NextOptions& options,
-                                                                 Deadline until) {
+Watch::Session::Next Watch::Session::turn_for_event(const NextOptions& options, Deadline until) {
   client::runtime::Context& context = service_->context;
   const client::runtime::Context::Entry entry(context);
-  for (;;) {
-    {
-      const sync::MutexLock lock(mutex_);
-      if (auto out = taken()) return *std::move(out);
-    }
-    if (options.stop != nullptr && options.stop->stop_requested()) {
-      return Failure(client::calls::cancelled_error());
-    }
-    if (read_monotonic() >= until) return std::optional<WatchEvent>();
-    if (auto refused = context.refusal(true)) return Failure(std::move(*refused));
-    client::calls::Blocking<Caller>(context.lane(), client::calls::HowToWait(), *this, until)
-        .wait(options.stop);
-  }
+  if (auto out = taken_now()) return *std::move(out);
+  if (read_monotonic() >= until) return std::optional<WatchEvent>();
+  if (auto refused = context.refusal(true)) return Failure(std::move(*refused));
+  return client::calls::Blocking<Waiter>(context.lane(), client::calls::HowToWait(), *this, until)
+      .wait(options.stop);
 }
 
 // Takes one event and calls back without the mutex.
@@ -246,16 +271,20 @@ void Watch::Session::stop() noexcept {
     static_cast<void>(new std::shared_ptr<Session>(shared_from_this()));
     return;
   }
+  {
+    const sync::MutexLock lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
   if (!refused) {
     client::calls::post(service_->context.lane(), [self = shared_from_this()](Now now) {
       self->service_->sessions.remove(self, now);
+      self->serve_waiters();
     });
   }
   bool inside = false;
   {
     const sync::MutexLock lock(mutex_);
-    stopped_ = true;
-    changed_.notify_all();
     inside = !wait_for_callback();
   }
   if (!thread_.joinable()) return;
@@ -300,11 +329,18 @@ Watch::~Watch() {
 
 Result<std::optional<WatchEvent>> Watch::next(const NextOptions& options) {
   if (session_ != nullptr) return session_->take(options);
-  return Failure(local_error(Outcome::invalid, Reason::bad_argument, "the watch was moved from"));
+  return Failure(moved_from());
 }
 
 Result<std::optional<WatchEvent>> Watch::try_next() {
   return next({.wait = std::chrono::nanoseconds(0)});
+}
+
+AsyncWatch Watch::async() const { return {session_, {}}; }
+
+Call<Result<std::optional<WatchEvent>>> AsyncWatch::next(const NextOptions& options) const {
+  if (session_ != nullptr) return Watch::Session::take_later(session_, options, hook_);
+  return client::calls::settled<Watch::Session::Next>(Failure(moved_from()), hook_);
 }
 
 const std::vector<std::string>& Watch::keys() const noexcept {

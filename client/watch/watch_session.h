@@ -1,13 +1,16 @@
 #pragma once
 
 // Watch::Session: the inside of a Watch. Its queue is filled under the baton, and drained by the
-// user's thread or by a thread that runs the callbacks. Who waits for an event sleeps, but turns
-// the lane where a driver has the place of the client's threads. SessionRegistry: all sessions of a
-// client. It keeps them alive while updates may come.
+// user's thread, by calls of AsyncWatch, or by a thread that runs the callbacks. A caller that
+// waits for an event sleeps; where a driver has the place of the client's threads, it turns the
+// lane. SessionRegistry: all sessions of a client. It keeps them alive while updates may come.
+//
+// An event belongs to whoever takes it: it leaves the queue in the moment in which the call that
+// returns it ends, so a call that is cancelled has taken none.
 
 #include <vector>
 
-#include <sheaf/watch.h>
+#include <sheaf/async.h>
 
 #include "base/intrusive_list.h"
 #include "base/mutex.h"
@@ -46,21 +49,25 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   // The Watch goes: no callback runs afterwards, except the one that calls this.
   void stop() noexcept;
 
-  Result<std::optional<WatchEvent>> take(const NextOptions& options);
+  using Next = Result<std::optional<WatchEvent>>;
+  Next take(const NextOptions& options);
+  static Call<Next> take_later(const std::shared_ptr<Session>& session, const NextOptions& options,
+                               const ResumeHook& hook);
 
  private:
-  class Caller;
+  class Waiter;
   void on_update(std::string_view key, const client::calls::WatchUpdate& update, Now now) override;
   void queue(WatchEvent event, Now now);
   void run();
   void run_one();
   void schedule();
   bool call_one() SHEAF_REQUIRES(mutex_);
-  std::optional<Result<std::optional<WatchEvent>>> taken() SHEAF_REQUIRES(mutex_);
-  Result<std::optional<WatchEvent>> sleep_for_event(const NextOptions& options, Deadline until);
-  Result<std::optional<WatchEvent>> turn_for_event(const NextOptions& options, Deadline until);
-  bool has_event();
-  void tell_callers();
+  std::optional<Error> refusal(Stop stop) const;
+  std::optional<Next> taken() SHEAF_REQUIRES(mutex_);
+  std::optional<Next> taken_now();
+  Next sleep_for_event(const NextOptions& options, Deadline until);
+  Next turn_for_event(const NextOptions& options, Deadline until);
+  void serve_waiters();
   // False: it is this thread that runs it.
   bool wait_for_callback() SHEAF_REQUIRES(mutex_);
 
@@ -78,7 +85,7 @@ class Watch::Session final : public std::enable_shared_from_this<Session>,
   bool calling_ SHEAF_GUARDED_BY(mutex_) = false;
   const ThisThread* caller_ SHEAF_GUARDED_BY(mutex_) = nullptr;
   QuietThread thread_;
-  IntrusiveList<Caller> callers_;  // that wait and turn the lane; under the baton
+  IntrusiveList<Waiter> waiters_;  // the oldest first; under the baton
 };
 
 }  // namespace v0

@@ -1,305 +1,275 @@
 #pragma once
 
 /// @file
-/// The asynchronous forms of Client: callbacks and coroutines (AsyncClient), futures
-/// (FutureClient). None of them blocks; each may be called from any thread, a callback included.
+/// The asynchronous forms of Client, Locker, LockGuard, List and Watch. Each member returns a Call,
+/// which sheaf/call.h describes. None of them blocks; each may be called from any thread, a
+/// callback included.
 
-#include <coroutine>
-#include <functional>
-#include <future>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <sheaf/call.h>
 #include <sheaf/client.h>
-#include <sheaf/compute.h>
+#include <sheaf/export.h>
+#include <sheaf/list.h>
+#include <sheaf/locker.h>
 #include <sheaf/move_only_function.h>
-#include <sheaf/owning_temporary.h>
+#include <sheaf/watch.h>
 
 namespace sheaf {
+namespace client::compute {
+class AsyncLeader;
+class DoneHandle;
+}  // namespace client::compute
 inline namespace v0 {
 
-/// Resumes a coroutine where the application wants it: called once for each `co_await`, on the
-/// dispatcher, and must see to it that `waiting.resume()` is called once. None: the coroutine is
-/// resumed on the dispatcher itself.
-using ResumeHook = std::function<void(std::coroutine_handle<> waiting)>;
-
-/// What an asynchronous call returns to `co_await`, in a coroutine of any type. Nothing is sent
-/// before it is awaited. It owns copies of what the call was given.
+/// Ends the computation of a missing value. An AsyncCompute gets one, and calls it or one of its
+/// copies once, on any thread, before it returns or later. The first call counts.
 ///
-/// Thread rule: one thread; await it at most once.
-/// Lifetime: the coroutine must live until it is resumed, which happens by the deadline at the
-/// latest; a stop token (see Stop) ends the wait sooner.
-template <class Out>
-class [[nodiscard]] Awaitable {
+/// If the last copy is destroyed without a call, the computation has failed as by an error
+/// (Outcome::not_sent, Reason::other). Once the client has gone a call does nothing.
+///
+/// Thread rule: any thread may call or copy any object that no other thread changes.
+class SHEAF_API ComputeDone {
  public:
-  /// Starts the call; `done` gets its outcome once.
-  using Start = MoveOnlyFunction<void(MoveOnlyFunction<void(Out)> done)>;
-
-  /// Made by AsyncClient, AsyncLocker and AsyncList.
-  Awaitable(Start start, ResumeHook hook) : start_(std::move(start)), hook_(std::move(hook)) {}
-
-  /// The same call, whose outcome `change` turns into another before the coroutine gets it.
-  /// `change` is moved or copied; it runs where a callback of the call would run, and must not
-  /// throw.
-  template <class Change>
-  auto transform(
-      Change&& change) && -> Awaitable<std::invoke_result_t<std::decay_t<Change>&, Out>> {
-    return {[start = std::move(start_), change = std::forward<Change>(change)](auto done) mutable {
-              start([change = std::move(change), done = std::move(done)](Out out) mutable {
-                done(change(std::move(out)));
-              });
-            },
-            std::move(hook_)};
-  }
-  /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
-  template <awaited_detail::OwningTemporary Change>
-  void transform(Change&& change) && = delete;
-
-  /// As every awaitable: it always suspends.
-  bool await_ready() const noexcept { return false; }
-  /// As every awaitable: starts the call. The coroutine may go on before this returns.
-  void await_suspend(std::coroutine_handle<> waiting) {
-    const Start start = std::move(start_);  // this object may be gone before start() returns
-    start([this, waiting](Out out) {
-      out_.emplace(std::move(out));
-      if (!hook_) return waiting.resume();
-      const ResumeHook hook = std::move(hook_);
-      hook(waiting);
-    });
-  }
-  /// As every awaitable: what the blocking form would return.
-  Out await_resume() { return std::move(*out_); }
+  /// Gives the value; or an error, which ends the caller's call and no other: the next in line
+  /// computes then.
+  void operator()(Result<std::string> made) const;
+  /// Gives the value.
+  void operator()(std::string value) const;
 
  private:
-  Start start_;
-  ResumeHook hook_;
-  std::optional<Out> out_;
+  friend class client::compute::AsyncLeader;
+  explicit ComputeDone(std::shared_ptr<const client::compute::DoneHandle> handle) noexcept;
+  std::shared_ptr<const client::compute::DoneHandle> handle_;
 };
 
-/// The part of AsyncClient that computes what is missing; see there.
-///
-/// Who misses the same key in one client waits for one computation, whatever the forms of the
-/// calls. The function is run by the dispatcher, as callbacks are, and gets a ComputeDone, which it
-/// may call later. What it throws goes where exceptions of callbacks go, and the call ends with an
-/// error; the next in line computes then. A function that has not begun may be left out: another
-/// caller has computed.
-///
-/// As in the blocking form the time that computing takes does not count. A stop token ends the call
-/// at once, and the end of the client does. A function that has begun is not interrupted by either:
-/// after the token was stopped, what it makes is stored for the others.
-///
-/// A blocking call waits until its deadline for a function of an asynchronous one that has begun.
-/// So code that must run before the ComputeDone is called, a callback for example, must not wait
-/// behind that blocking call, on the same dispatcher or on the only thread that polls a driver.
-class SHEAF_API AsyncComputations {
- public:
-  /// See Client::get_or_compute. `compute` is called with a ComputeDone.
-  void get_or_compute(std::string_view key, const ComputeOptions& options, AsyncCompute compute,
-                      MoveOnlyFunction<void(Result<Value>)> done) const;
-  Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
-                                          AsyncCompute compute) const;
-  /// The same; `compute` returns the value, and runs as a callback does.
-  void get_or_compute(std::string_view key, const ComputeOptions& options, Client::Compute compute,
-                      MoveOnlyFunction<void(Result<Value>)> done) const;
-  Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
-                                          Client::Compute compute) const;
-  /// g++ before 14 destroys such a temporary twice: name it, as a Client::Compute or an
-  /// AsyncCompute. See sheaf/owning_temporary.h.
-  template <awaited_detail::OwningTemporary Function>
-  Awaitable<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
-                                          Function&& compute) const = delete;
+/// Makes the value of a key that is absent, now or later; see AsyncClient::get_or_compute.
+using AsyncCompute = MoveOnlyFunction<void(ComputeDone done)>;
 
- protected:
-  /// Internal.
-  AsyncComputations(std::shared_ptr<Client::Impl> impl, ResumeHook hook) noexcept
-      : impl_(std::move(impl)), hook_(std::move(hook)) {}
-  std::shared_ptr<Client::Impl> impl_;  ///< Internal.
-  ResumeHook hook_;                     ///< Internal.
-};
-
-/// The callback and coroutine forms of Client. Each member comes twice: with a callback, which runs
-/// on the dispatcher exactly once, and without one, to be awaited. Arguments and errors are those
-/// of the blocking member of the same name. Views are copied before the call returns.
+/// The asynchronous forms of Client, made by Client::async. Arguments and errors are those of the
+/// blocking member of the same name; the Call owns copies of what views refer to.
 ///
 /// Thread rule: any thread may call any member at any time.
-/// Lifetime: cheap to copy; may outlive the Client: calls then end with Outcome::shutdown, and
-/// their callbacks run on the calling thread.
-class SHEAF_API AsyncClient : public AsyncComputations {
+/// Lifetime: cheap to copy; may outlive the Client: calls then end with Outcome::shutdown.
+class SHEAF_API AsyncClient {
  public:
-  /// Receives the outcome of a call.
-  template <class Out>
-  using Callback = MoveOnlyFunction<void(Out)>;
-  using Gets = std::vector<KeyResult<GetResult>>;        ///< What get_many comes to.
-  using Sets = std::vector<KeyResult<SetResult>>;        ///< What set_many comes to.
-  using Removes = std::vector<KeyResult<RemoveResult>>;  ///< What remove_many comes to.
+  using Gets = std::vector<KeyResult<GetResult>>;        ///< What get_many returns.
+  using Sets = std::vector<KeyResult<SetResult>>;        ///< What set_many returns.
+  using Removes = std::vector<KeyResult<RemoveResult>>;  ///< What remove_many returns.
 
-  /// The same client; its coroutines are resumed by the hook.
+  /// The same client; the coroutines that await its calls are resumed by the hook.
   AsyncClient resume_by(ResumeHook hook) const { return {impl_, std::move(hook)}; }
 
   /// See Client::get.
-  void get(std::string_view key, const GetOptions& options, Callback<Result<GetResult>> done) const;
-  Awaitable<Result<GetResult>> get(std::string_view key, const GetOptions& options = {}) const;
-
+  Call<Result<GetResult>> get(std::string_view key, const GetOptions& options = {}) const;
   /// See Client::set.
-  void set(std::string_view key, std::string_view value, const SetOptions& options,
-           Callback<Result<SetResult>> done) const;
-  Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value) const;
-  Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
-                                   const SetOptions& options) const;
-
+  Call<Result<SetResult>> set(std::string_view key, std::string_view value,
+                              const SetOptions& options = SetOptions()) const;
   /// See Client::remove.
-  void remove(std::string_view key, const RemoveOptions& options,
-              Callback<Result<RemoveResult>> done) const;
-  Awaitable<Result<RemoveResult>> remove(std::string_view key) const;
-  Awaitable<Result<RemoveResult>> remove(std::string_view key, const RemoveOptions& options) const;
+  Call<Result<RemoveResult>> remove(std::string_view key,
+                                    const RemoveOptions& options = RemoveOptions()) const;
 #if SHEAF_DESTROYS_TWICE
-  /// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
-  Awaitable<Result<SetResult>> set(std::string_view key, std::string_view value,
-                                   SetOptions&& options) const = delete;
-  Awaitable<Result<RemoveResult>> remove(std::string_view key,
-                                         RemoveOptions&& options) const = delete;
+  Call<Result<SetResult>> set(std::string_view key, std::string_view value,
+                              SetOptions&& options) const = delete;  ///< Name the options.
+  Call<Result<RemoveResult>> remove(std::string_view key,
+                                    RemoveOptions&& options) const = delete;  ///< Likewise.
 #endif
-
   /// See Client::append.
-  void append(std::string_view key, std::string_view value, const EditOptions& options,
-              Callback<Result<bool>> done) const;
-  Awaitable<Result<bool>> append(std::string_view key, std::string_view value,
-                                 const EditOptions& options = {}) const;
+  Call<Result<bool>> append(std::string_view key, std::string_view value,
+                            const EditOptions& options = {}) const;
   /// See Client::prepend.
-  void prepend(std::string_view key, std::string_view value, const EditOptions& options,
-               Callback<Result<bool>> done) const;
-  Awaitable<Result<bool>> prepend(std::string_view key, std::string_view value,
-                                  const EditOptions& options = {}) const;
-
+  Call<Result<bool>> prepend(std::string_view key, std::string_view value,
+                             const EditOptions& options = {}) const;
   /// See Client::increment.
-  void increment(std::string_view key, std::uint64_t delta, const CountOptions& options,
-                 Callback<Result<CountResult>> done) const;
-  Awaitable<Result<CountResult>> increment(std::string_view key, std::uint64_t delta = 1,
-                                           const CountOptions& options = {}) const;
+  Call<Result<CountResult>> increment(std::string_view key, std::uint64_t delta = 1,
+                                      const CountOptions& options = {}) const;
   /// See Client::decrement.
-  void decrement(std::string_view key, std::uint64_t delta, const CountOptions& options,
-                 Callback<Result<CountResult>> done) const;
-  Awaitable<Result<CountResult>> decrement(std::string_view key, std::uint64_t delta = 1,
-                                           const CountOptions& options = {}) const;
-
+  Call<Result<CountResult>> decrement(std::string_view key, std::uint64_t delta = 1,
+                                      const CountOptions& options = {}) const;
   /// See Client::touch.
-  void touch(std::string_view key, const TouchOptions& options, Callback<Result<bool>> done) const;
-  Awaitable<Result<bool>> touch(std::string_view key, const TouchOptions& options = {}) const;
+  Call<Result<bool>> touch(std::string_view key, const TouchOptions& options = {}) const;
   /// See Client::get_and_touch.
-  void get_and_touch(std::string_view key, const TouchOptions& options,
-                     Callback<Result<GetResult>> done) const;
-  Awaitable<Result<GetResult>> get_and_touch(std::string_view key,
-                                             const TouchOptions& options = {}) const;
-
+  Call<Result<GetResult>> get_and_touch(std::string_view key,
+                                        const TouchOptions& options = {}) const;
   /// See Client::get_and_set.
-  void get_and_set(std::string_view key, std::string_view value, const GetAndSetOptions& options,
-                   Callback<Result<GetResult>> done) const;
-  Awaitable<Result<GetResult>> get_and_set(std::string_view key, std::string_view value,
-                                           const GetAndSetOptions& options = {}) const;
+  Call<Result<GetResult>> get_and_set(std::string_view key, std::string_view value,
+                                      const GetAndSetOptions& options = {}) const;
+
+  /// See Client::get_or_compute. `compute` is called with a ComputeDone.
+  ///
+  /// All who miss a key in one client wait for one computation, whatever the forms of their calls.
+  /// The dispatcher runs the function, as it runs callbacks; so a future needs the dispatcher, too.
+  /// What the function throws goes where exceptions of callbacks go, and the call ends with an
+  /// error; the next in line computes then. A function that has not begun may be left out: another
+  /// caller has computed.
+  ///
+  /// As in the blocking form the time that computing takes does not count. A stop token ends the
+  /// call at once, and so does the end of the client. Neither interrupts a function that has begun:
+  /// after the token was stopped, what it makes is stored for the others.
+  ///
+  /// A blocking call waits until its deadline for a function of an asynchronous one that has begun.
+  /// So code that must run before the ComputeDone is called, such as a callback, must not wait
+  /// after that blocking call, on the same dispatcher or on the only thread that polls a driver.
+  Call<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                     AsyncCompute compute) const;
+  /// The same; `compute` returns the value, and runs as a callback does.
+  Call<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                     Client::Compute compute) const;
+  /// g++ before 14 destroys such a temporary twice: name it, as a Client::Compute or an
+  /// AsyncCompute. See SHEAF_DESTROYS_TWICE.
+  template <call_detail::OwningTemporary Function>
+  Call<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
+                                     Function&& compute) const = delete;
 
   /// See Client::execute.
-  void execute(Command command, const CommandOptions& options,
-               Callback<Result<CommandReply>> done) const;
-  Awaitable<Result<CommandReply>> execute(Command command,
-                                          const CommandOptions& options = {}) const;
+  Call<Result<CommandReply>> execute(Command command, const CommandOptions& options = {}) const;
 
   /// See Client::get_many.
-  void get_many(std::span<const std::string_view> keys, const BatchOptions& options,
-                Callback<Gets> done) const;
-  Awaitable<Gets> get_many(std::span<const std::string_view> keys,
-                           const BatchOptions& options = {}) const;
+  Call<Gets> get_many(std::span<const std::string_view> keys,
+                      const BatchOptions& options = {}) const;
   /// See Client::set_many.
-  void set_many(std::span<const SetItem> items, const BatchSetOptions& options,
-                Callback<Sets> done) const;
-  Awaitable<Sets> set_many(std::span<const SetItem> items,
-                           const BatchSetOptions& options = {}) const;
+  Call<Sets> set_many(std::span<const SetItem> items, const BatchSetOptions& options = {}) const;
   /// See Client::remove_many.
-  void remove_many(std::span<const std::string_view> keys, const BatchOptions& options,
-                   Callback<Removes> done) const;
-  Awaitable<Removes> remove_many(std::span<const std::string_view> keys,
-                                 const BatchOptions& options = {}) const;
+  Call<Removes> remove_many(std::span<const std::string_view> keys,
+                            const BatchOptions& options = {}) const;
 
-  /// See Client::check_nodes.
-  void check_nodes(const NodesOptions& options, Callback<std::vector<NodeReport>> done) const;
-  Awaitable<std::vector<NodeReport>> check_nodes(const NodesOptions& options = {}) const;
+  /// See Client::check_nodes. A future needs the dispatcher.
+  Call<std::vector<NodeReport>> check_nodes(const NodesOptions& options = {}) const;
   /// See Client::server_stats.
-  void server_stats(std::string_view group, const NodesOptions& options,
-                    Callback<std::vector<NodeText>> done) const;
-  Awaitable<std::vector<NodeText>> server_stats(std::string_view group = {},
-                                                const NodesOptions& options = {}) const;
+  Call<std::vector<NodeText>> server_stats(std::string_view group = {},
+                                           const NodesOptions& options = {}) const;
   /// See Client::server_versions.
-  void server_versions(const NodesOptions& options, Callback<std::vector<NodeText>> done) const;
-  Awaitable<std::vector<NodeText>> server_versions(const NodesOptions& options = {}) const;
+  Call<std::vector<NodeText>> server_versions(const NodesOptions& options = {}) const;
 
  private:
   friend class Client;
-  using AsyncComputations::AsyncComputations;
+  AsyncClient(std::shared_ptr<Client::Impl> impl, ResumeHook hook) noexcept
+      : impl_(std::move(impl)), hook_(std::move(hook)) {}
+  std::shared_ptr<Client::Impl> impl_;
+  ResumeHook hook_;
 };
 
-/// The future forms of Client. A future becomes ready on a thread of the library, by the deadline
-/// at the latest; its destructor does not wait. Arguments and errors are those of the blocking
-/// member of the same name. Views are copied before the call returns.
-///
-/// Thread rule and lifetime: as AsyncClient.
-class SHEAF_API FutureClient {
+/// The asynchronous forms of Locker, made by Locker::async; as AsyncClient. The guard comes in the
+/// result; if nobody takes it, the lock is released.
+class SHEAF_API AsyncLocker {
  public:
-  /// See Client::get.
-  std::future<Result<GetResult>> get(std::string_view key, const GetOptions& options = {}) const;
-  /// See Client::set.
-  std::future<Result<SetResult>> set(std::string_view key, std::string_view value,
-                                     const SetOptions& options = {}) const;
-  /// See Client::remove.
-  std::future<Result<RemoveResult>> remove(std::string_view key,
-                                           const RemoveOptions& options = {}) const;
-  /// See Client::append.
-  std::future<Result<bool>> append(std::string_view key, std::string_view value,
-                                   const EditOptions& options = {}) const;
-  /// See Client::prepend.
-  std::future<Result<bool>> prepend(std::string_view key, std::string_view value,
-                                    const EditOptions& options = {}) const;
-  /// See Client::increment.
-  std::future<Result<CountResult>> increment(std::string_view key, std::uint64_t delta = 1,
-                                             const CountOptions& options = {}) const;
-  /// See Client::decrement.
-  std::future<Result<CountResult>> decrement(std::string_view key, std::uint64_t delta = 1,
-                                             const CountOptions& options = {}) const;
-  /// See Client::touch.
-  std::future<Result<bool>> touch(std::string_view key, const TouchOptions& options = {}) const;
-  /// See Client::get_and_touch.
-  std::future<Result<GetResult>> get_and_touch(std::string_view key,
-                                               const TouchOptions& options = {}) const;
-  /// See Client::get_and_set.
-  std::future<Result<GetResult>> get_and_set(std::string_view key, std::string_view value,
-                                             const GetAndSetOptions& options = {}) const;
-  /// See AsyncClient::get_or_compute. The function runs as a callback does, so it needs the
-  /// dispatcher, and the future with it.
-  std::future<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
-                                            AsyncCompute compute) const;
-  std::future<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
-                                            Client::Compute compute) const;
-  /// See Client::execute.
-  std::future<Result<CommandReply>> execute(Command command,
-                                            const CommandOptions& options = {}) const;
-  /// See Client::get_many.
-  std::future<AsyncClient::Gets> get_many(std::span<const std::string_view> keys,
-                                          const BatchOptions& options = {}) const;
-  /// See Client::set_many.
-  std::future<AsyncClient::Sets> set_many(std::span<const SetItem> items,
-                                          const BatchSetOptions& options = {}) const;
-  /// See Client::remove_many.
-  std::future<AsyncClient::Removes> remove_many(std::span<const std::string_view> keys,
-                                                const BatchOptions& options = {}) const;
+  /// The same locker; the coroutines that await its calls are resumed by the hook.
+  AsyncLocker resume_by(ResumeHook hook) const { return {locker_, std::move(hook)}; }
+
+  /// See Locker::try_lock.
+  Call<LockResult> try_lock(std::string_view name, const TryLockOptions& options = {}) const;
+  /// See Locker::lock.
+  Call<LockResult> lock(std::string_view name, const LockOptions& options = {}) const;
 
  private:
-  friend class Client;
-  explicit FutureClient(std::shared_ptr<Client::Impl> impl) noexcept : impl_(std::move(impl)) {}
-  std::shared_ptr<Client::Impl> impl_;
+  friend class Locker;
+  AsyncLocker(Locker locker, ResumeHook hook) noexcept
+      : locker_(std::move(locker)), hook_(std::move(hook)) {}
+  Locker locker_;
+  ResumeHook hook_;
+};
+
+/// The asynchronous forms of LockGuard, made by LockGuard::async; as AsyncClient. It does not keep
+/// the lock: when the guard is destroyed or releases it, release() returns false and the other
+/// calls end with Reason::lock_lost. That of a moved-from guard answers likewise, on the calling
+/// thread.
+class SHEAF_API AsyncLockGuard {
+ public:
+  /// The same guard; the coroutines that await its calls are resumed by the hook.
+  AsyncLockGuard resume_by(ResumeHook hook) const { return {session_, std::move(hook)}; }
+
+  /// See LockGuard::read.
+  Call<Result<GetResult>> read(std::string_view key, const FencedReadOptions& options = {}) const;
+  /// See LockGuard::write.
+  Call<Result<SetResult>> write(std::string_view key, std::string_view value,
+                                const FencedWriteOptions& options = {}) const;
+  /// See LockGuard::remove.
+  Call<Result<RemoveResult>> remove(std::string_view key,
+                                    const FencedRemoveOptions& options = {}) const;
+  /// See LockGuard::release. The guard no longer holds the lock once the Call is consumed.
+  Call<Result<bool>> release(const ReleaseOptions& options = {}) const;
+
+ private:
+  friend class LockGuard;
+  AsyncLockGuard(std::shared_ptr<client::lock::LockSession> session, ResumeHook hook) noexcept
+      : session_(std::move(session)), hook_(std::move(hook)) {}
+  std::shared_ptr<client::lock::LockSession> session_;  // null: of a moved-from guard
+  ResumeHook hook_;
+};
+
+/// The asynchronous forms of List, made by List::async; as AsyncClient. Pushes that are in flight
+/// at the same time become one commit, in the order in which they were started.
+class SHEAF_API AsyncList {
+ public:
+  using Items = std::vector<std::string>;                         ///< What range returns.
+  using ItemsAndHoles = std::vector<std::optional<std::string>>;  ///< range_with_holes
+
+  /// The same list; the coroutines that await its calls are resumed by the hook.
+  AsyncList resume_by(ResumeHook hook) const { return {list_, std::move(hook)}; }
+
+  /// See List::push.
+  Call<Result<std::uint64_t>> push(std::string_view value,
+                                   const ListCallOptions& options = {}) const;
+  /// See List::push_many.
+  Call<PushManyResult> push_many(std::span<const std::string_view> values,
+                                 const ListCallOptions& options = {}) const;
+  /// See List::insert.
+  Call<Result<std::optional<std::uint64_t>>> insert(std::int64_t index, std::string_view value,
+                                                    const ListCallOptions& options = {}) const;
+  /// See List::update.
+  Call<Result<bool>> update(std::int64_t index, std::string_view value,
+                            const ListCallOptions& options = {}) const;
+  /// See List::remove.
+  Call<Result<std::optional<std::string>>> remove(std::int64_t index,
+                                                  const ListCallOptions& options = {}) const;
+  /// See List::clear.
+  Call<Result<void>> clear(const ListCallOptions& options = {}) const;
+  /// See List::range.
+  Call<Result<Items>> range(std::int64_t first, std::int64_t last,
+                            const ListCallOptions& options = {}) const;
+  /// See List::range_with_holes.
+  Call<Result<ItemsAndHoles>> range_with_holes(std::int64_t first, std::int64_t last,
+                                               const ListCallOptions& options = {}) const;
+  /// See List::drop_holes.
+  Call<Result<std::uint64_t>> drop_holes(const ListCallOptions& options = {}) const;
+  /// See List::length.
+  Call<Result<std::uint64_t>> length(const ListCallOptions& options = {}) const;
+
+ private:
+  friend class List;
+  AsyncList(List list, ResumeHook hook) noexcept : list_(std::move(list)), hook_(std::move(hook)) {}
+  List list_;
+  ResumeHook hook_;
+};
+
+/// The asynchronous form of Watch, made by Watch::async; as AsyncClient. It does not keep the
+/// watch: when that is destroyed or another is moved onto it, calls that wait end with
+/// Outcome::shutdown. They go on when the watch is moved to another place. That of a moved-from
+/// watch ends calls with Outcome::invalid, on the calling thread.
+class SHEAF_API AsyncWatch {
+ public:
+  /// The same watch; the coroutines that await its calls are resumed by the hook.
+  AsyncWatch resume_by(ResumeHook hook) const { return {session_, std::move(hook)}; }
+
+  /// See Watch::next. Of calls that wait at the same time each gets another event, the first the
+  /// oldest. A call that ends without an event has taken none. To wait for a limited time, give it
+  /// a `wait`; a call that loses a race against a timer of yours may have ended with an event
+  /// before it was cancelled.
+  Call<Result<std::optional<WatchEvent>>> next(const NextOptions& options = {}) const;
+
+ private:
+  friend class Watch;
+  AsyncWatch(std::shared_ptr<Watch::Session> session, ResumeHook hook) noexcept
+      : session_(std::move(session)), hook_(std::move(hook)) {}
+  std::shared_ptr<Watch::Session> session_;  // null: of a moved-from watch
+  ResumeHook hook_;
 };
 
 }  // namespace v0

@@ -39,7 +39,6 @@ struct ListService;
 inline namespace v0 {
 
 class AsyncClient;
-class FutureClient;
 
 /// What Client::reconfigure changed: identities, `host:port`, in the order of the configuration
 /// that has them.
@@ -66,8 +65,8 @@ struct ServersChanged {
 ///
 /// Every operation ends by its deadline. Ordering: an operation that starts after another of any
 /// client has completed sees its effect; of two in flight at once neither order is promised, except
-/// that asynchronous operations of one client on one key leave in submission order while their
-/// connection lives.
+/// that asynchronous operations of one client on one key leave in the order in which they were
+/// started while their connection lives.
 class SHEAF_API Client {
  public:
   /// Makes the value of a key that is absent; see get_or_compute.
@@ -77,8 +76,8 @@ class SHEAF_API Client {
   /// deadline. Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,
   /// Outcome::unsupported for an endpoint kind that this build has not, Outcome::overloaded when no
   /// thread or descriptor could be had.
-  static Result<Client> open(std::string_view uri, ClientOptions options = {});
-  static Result<Client> open(ClusterConfig config, ClientOptions options = {});
+  static Result<Client> open(std::string_view uri, ClientOptions options = ClientOptions());
+  static Result<Client> open(ClusterConfig config, ClientOptions options = ClientOptions());
 
   /// What was moved from answers as a closed client: Outcome::shutdown, Reason::closed.
   Client(Client&&) noexcept;
@@ -184,11 +183,10 @@ class SHEAF_API Client {
   /// for a callback that runs, unless it is called from it; then none comes any more.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
                       WatchCallback callback);
+  Result<Watch> watch(std::string_view key, const WatchOptions& options, WatchCallback callback);
 
-  /// The asynchronous forms of these members, with callbacks or for coroutines: sheaf/async.h.
+  /// The asynchronous forms of these members: sheaf/async.h.
   AsyncClient async() const;
-  /// The same with futures: sheaf/async.h.
-  FutureClient futures() const;
 
   /// Whether the endpoint can do this. Pure: connects to nothing. README.md has the table.
   bool supports(Feature feature) const noexcept;

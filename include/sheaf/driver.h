@@ -6,7 +6,7 @@
 ///
 ///     sheaf::Driver driver;                                   // outlives the clients
 ///     auto client = sheaf::Client::open(uri, {.driver = &driver});
-///     client->async().get("key", {}, [](auto got) { … });     // runs inside driver.poll()
+///     client->async().get("key").then([](auto got) { … });    // runs inside driver.poll()
 ///     pollfd wanted{.fd = driver.descriptor(), .events = POLLIN};
 ///     while (poll(&wanted, 1, -1) > 0) driver.poll();
 ///

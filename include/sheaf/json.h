@@ -51,8 +51,8 @@
 #include <vector>
 
 #include <sheaf/async.h>
+#include <sheaf/call.h>
 #include <sheaf/client.h>
-#include <sheaf/owning_temporary.h>
 
 namespace sheaf {
 inline namespace v0 {
@@ -295,132 +295,55 @@ std::vector<KeyResult<SetResult>> set_many_json(Client& client, const Items& ite
                             client.set_many(json_detail::to_send(texts), options));
 }
 
-// ---- with callbacks: as the members of AsyncClient; values are decoded before the callback runs
+// ---- asynchronous: as the members of AsyncClient; values are decoded by the dispatcher
 
 /// As the blocking get_json.
 template <class T>
-void get_json(const AsyncClient& client, std::string_view key, const GetOptions& options,
-              AsyncClient::Callback<Result<JsonGetResult<T>>> done) {
-  client.get(key, options, [key = std::string(key), done = std::move(done)](Result<GetResult> got) {
-    done(json_detail::decode_result<T>(key, std::move(got)));
-  });
-}
-
-/// As the blocking set_json. The value is encoded before the call returns.
-template <class T>
-void set_json(const AsyncClient& client, std::string_view key, const T& value,
-              const SetOptions& options, AsyncClient::Callback<Result<SetResult>> done) {
-  const auto text = json_detail::encode(key, value);
-  if (text) return client.set(key, *text, options, std::move(done));
-  client.set_many({}, {}, [error = text.error(), done = std::move(done)](const auto&) {
-    done(Failure(error));  // after an empty batch: where every callback runs
-  });
-}
-
-/// As the blocking get_many_json.
-template <class T>
-void get_many_json(const AsyncClient& client, std::span<const std::string_view> keys,
-                   const BatchOptions& options, AsyncClient::Callback<JsonGets<T>> done) {
-  client.get_many(keys, options, [done = std::move(done)](AsyncClient::Gets got) {
-    done(json_detail::decode_results<T>(std::move(got)));
-  });
-}
-
-/// As the blocking set_many_json. The values are encoded before the call returns.
-template <JsonItems Items>
-void set_many_json(const AsyncClient& client, const Items& items, const BatchSetOptions& options,
-                   AsyncClient::Callback<AsyncClient::Sets> done) {
-  const json_detail::Texts texts = json_detail::encode_all(items);
-  client.set_many(json_detail::to_send(texts), options,
-                  [all = json_detail::unsent(texts), done = std::move(done)](
-                      AsyncClient::Sets sent) { done(json_detail::merge(all, std::move(sent))); });
-}
-
-// ---- for coroutines: `co_await get_json<T>(client.async(), key)`
-
-/// As the blocking get_json.
-template <class T>
-Awaitable<Result<JsonGetResult<T>>> get_json(const AsyncClient& client, std::string_view key,
-                                             const GetOptions& options) {
+Call<Result<JsonGetResult<T>>> get_json(const AsyncClient& client, std::string_view key,
+                                        const GetOptions& options = {}) {
   const auto decode = [key = std::string(key)](Result<GetResult> got) {
     return json_detail::decode_result<T>(key, std::move(got));
   };
   return client.get(key, options).transform(decode);
 }
-/// The same with the cluster's timeout.
-template <class T>
-Awaitable<Result<JsonGetResult<T>>> get_json(const AsyncClient& client, std::string_view key) {
-  const GetOptions options;
-  return get_json<T>(client, key, options);
-}
 
-/// As the blocking set_json. The value is encoded before the call returns.
+/// As the blocking set_json. The value is encoded before this returns.
 template <class T>
-Awaitable<Result<SetResult>> set_json(const AsyncClient& client, std::string_view key,
-                                      const T& value, const SetOptions& options) {
+Call<Result<SetResult>> set_json(const AsyncClient& client, std::string_view key, const T& value,
+                                 const SetOptions& options = SetOptions()) {
   const auto text = json_detail::encode(key, value);
   if (text) return client.set(key, *text, options);
-  const BatchSetOptions none;  // an empty batch: the coroutine goes on where every one does
   const auto refuse = [error = text.error()](const AsyncClient::Sets&) {
     return Result<SetResult>(Failure(error));
   };
-  return client.set_many({}, none).transform(refuse);
-}
-/// The same, unconditionally.
-template <class T>
-Awaitable<Result<SetResult>> set_json(const AsyncClient& client, std::string_view key,
-                                      const T& value) {
-  const SetOptions options;
-  return set_json(client, key, value, options);
+  return client.set_many({}).transform(refuse);  // the error comes where every outcome does
 }
 
 /// As the blocking get_many_json.
 template <class T>
-Awaitable<JsonGets<T>> get_many_json(const AsyncClient& client,
-                                     std::span<const std::string_view> keys,
-                                     const BatchOptions& options) {
+Call<JsonGets<T>> get_many_json(const AsyncClient& client, std::span<const std::string_view> keys,
+                                const BatchOptions& options = {}) {
   return client.get_many(keys, options).transform([](AsyncClient::Gets got) {
     return json_detail::decode_results<T>(std::move(got));
   });
 }
-/// The same with the cluster's timeout.
-template <class T>
-Awaitable<JsonGets<T>> get_many_json(const AsyncClient& client,
-                                     std::span<const std::string_view> keys) {
-  const BatchOptions options;
-  return get_many_json<T>(client, keys, options);
-}
 
-/// As the blocking set_many_json. The values are encoded before the call returns.
+/// As the blocking set_many_json. The values are encoded before this returns.
 template <JsonItems Items>
-Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Items& items,
-                                           const BatchSetOptions& options) {
+Call<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Items& items,
+                                      const BatchSetOptions& options = {}) {
   const json_detail::Texts texts = json_detail::encode_all(items);
   const auto merge = [all = json_detail::unsent(texts)](AsyncClient::Sets sent) {
     return json_detail::merge(all, std::move(sent));
   };
   return client.set_many(json_detail::to_send(texts), options).transform(merge);
 }
-/// The same with the cluster's timeout and time to live.
-template <JsonItems Items>
-Awaitable<AsyncClient::Sets> set_many_json(const AsyncClient& client, const Items& items) {
-  const BatchSetOptions options;
-  return set_many_json(client, items, options);
-}
 
 #if SHEAF_DESTROYS_TWICE
-/// g++ before 14 destroys such a temporary twice: name it. See sheaf/owning_temporary.h.
-template <class T>
-void get_json(const AsyncClient& client, std::string_view key, GetOptions&& options) = delete;
+/// g++ before 14 destroys such a temporary twice: name it. See SHEAF_DESTROYS_TWICE.
 template <class T>
 void set_json(const AsyncClient& client, std::string_view key, const T& value,
               SetOptions&& options) = delete;
-template <class T>
-void get_many_json(const AsyncClient& client, std::span<const std::string_view> keys,
-                   BatchOptions&& options) = delete;
-template <JsonItems Items>
-void set_many_json(const AsyncClient& client, const Items& items,
-                   BatchSetOptions&& options) = delete;
 #endif
 
 }  // namespace v0

@@ -2,7 +2,7 @@
 
 /// @file
 /// List: a list of items in the store that many clients change and read at once. docs/lists.md says
-/// what is promised, what is not, and what it costs; sheaf/async_list.h has the asynchronous forms.
+/// what is promised, what is not, and what it costs; sheaf/async.h has the asynchronous forms.
 
 #include <cstdint>
 #include <memory>
@@ -119,8 +119,7 @@ class SHEAF_API List {
   /// The name, as given.
   const std::string& name() const noexcept { return name_; }
 
-  /// The asynchronous forms of these members, with callbacks or for coroutines:
-  /// sheaf/async_list.h.
+  /// The asynchronous forms of these members: sheaf/async.h.
   AsyncList async() const;
 
  private:

@@ -3,7 +3,7 @@
 /// @file
 /// Locker: locks with leases and fencing tokens. LockGuard: one lock that is held, and the reads
 /// and writes that it protects. Mutex: the same as a standard mutex. docs/locks.md says what is
-/// promised; sheaf/async_lock.h has the asynchronous forms.
+/// promised; sheaf/async.h has the asynchronous forms.
 
 #include <chrono>
 #include <cstdint>
@@ -190,7 +190,7 @@ class SHEAF_API LockGuard {
   /// the guard read or wrote it. Errors: as read.
   Result<RemoveResult> remove(std::string_view key, const FencedRemoveOptions& options = {});
 
-  /// The asynchronous forms of these members: sheaf/async_lock.h.
+  /// The asynchronous forms of these members: sheaf/async.h.
   AsyncLockGuard async() const;
 
  private:
@@ -284,7 +284,7 @@ class SHEAF_API Locker {
 
   /// Connects to nothing. Options that are not allowed are reported by the calls:
   /// Outcome::invalid, naming the limit.
-  explicit Locker(Client& client, LockerOptions options = {});
+  explicit Locker(Client& client, LockerOptions options = LockerOptions());
   /// Copies are independent: each takes locks as if it were the only one.
   Locker(const Locker&) = default;
   /// Becomes a copy.
@@ -308,8 +308,7 @@ class SHEAF_API Locker {
   /// when the node has not answered for the longer of a lease and the cluster's `timeout`.
   LockResult lock(std::string_view name, const LockOptions& options = {});
 
-  /// The asynchronous forms of these members, with callbacks or for coroutines:
-  /// sheaf/async_lock.h.
+  /// The asynchronous forms of these members: sheaf/async.h.
   AsyncLocker async() const;
 
  private:
@@ -327,7 +326,7 @@ class SHEAF_API Locker {
 class SHEAF_API Mutex {
  public:
   /// `name` is the lock's name, the options are those of Locker.
-  Mutex(Client& client, std::string name, LockerOptions options = {});
+  Mutex(Client& client, std::string name, LockerOptions options = LockerOptions());
   ~Mutex();
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;

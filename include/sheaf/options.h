@@ -4,7 +4,7 @@
 /// Options of single operations, and what operations return.
 ///
 /// Thread rule: plain values. Views in options are read until the operation ends (blocking forms)
-/// or copied before the call returns (callback and future forms).
+/// or copied before the call returns (asynchronous forms).
 
 #include <chrono>
 #include <cstdint>
@@ -175,7 +175,7 @@ struct KeyResult {
 };
 
 /// One entry of a batch set. The views must live until the call returns (blocking form) or are
-/// copied (callback and future forms).
+/// copied (asynchronous form).
 struct SetItem {
   std::string_view key;    ///< The key.
   std::string_view value;  ///< The value.

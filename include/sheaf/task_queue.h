@@ -6,7 +6,7 @@
 ///
 ///     sheaf::TaskQueue queue;
 ///     auto client = sheaf::Client::open(uri, {.executor = queue.executor()});
-///     client->async().get("key", {}, [](auto got) { … });        // runs inside queue.run()
+///     client->async().get("key").then([](auto got) { … });       // runs inside queue.run()
 ///     pollfd wanted{.fd = queue.descriptor(), .events = POLLIN};
 ///     while (poll(&wanted, 1, -1) > 0) queue.run();
 

@@ -19,6 +19,8 @@
 namespace sheaf {
 inline namespace v0 {
 
+class AsyncWatch;
+
 /// Something that happened to a watched key.
 struct WatchEvent {
   /// What.
@@ -108,6 +110,9 @@ class SHEAF_API Watch {
   Result<std::optional<WatchEvent>> next(const NextOptions& options = {});
   /// The same as next() with a `wait` of 0.
   Result<std::optional<WatchEvent>> try_next();
+
+  /// The asynchronous form of next(): sheaf/async.h.
+  AsyncWatch async() const;
 
   /// The keys, each once, in the order in which they were first given.
   const std::vector<std::string>& keys() const noexcept;

@@ -41,7 +41,8 @@ endif()
 
 # Samples run on stores of their own; on brokers samples/quickstart.sh runs them.
 foreach(sample IN ITEMS quickstart get_or_compute batch_read error_handling multi_broker_cache
-        fenced_writes active_standby work_list thermostat event_loop own_loop tracing)
+        fenced_writes active_standby work_list thermostat event_loop own_loop asio_all
+        tracing)
   if(TARGET ${sample})
     add_test(NAME samples.${sample} COMMAND ${sample})
     set_tests_properties(samples.${sample} PROPERTIES TIMEOUT 60)

@@ -5,10 +5,12 @@
 
 #include <asio.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
+#include <asio/experimental/deferred.hpp>
 #include <gtest/gtest.h>
 
 #include <coroutine>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -58,10 +60,10 @@ TEST(Asio, ACoroutineOfAnyTypeGoesOnWhereTheIoContextRuns) {
 
 // ---- operations of asio itself
 
-asio::awaitable<std::string> write_then_read(AsioClient client, std::thread::id& thread) {
-  const auto written = co_await client.set("key", "value", asio::use_awaitable);
+asio::awaitable<std::string> set_then_get(AsyncClient client, std::thread::id& thread) {
+  const auto written = co_await client.set("key", "value")(asio::use_awaitable);
   if (!written || !written->stored) co_return "not set";
-  const auto got = co_await client.get("key", asio::use_awaitable);
+  const auto got = co_await client.get("key")(asio::use_awaitable);
   thread = std::this_thread::get_id();
   co_return got && *got ? (*got)->data : "not got";
 }
@@ -70,18 +72,18 @@ TEST(Asio, AnAwaitableOfAsioAwaitsACallAndGoesOnOnItsExecutor) {
   asio::io_context io;
   Client client = test::open("embedded://3?name=asio-awaitable");
   std::thread::id thread;
-  auto read = asio::co_spawn(io, write_then_read(AsioClient(client), thread), asio::use_future);
+  auto read = asio::co_spawn(io, set_then_get(client.async(), thread), asio::use_future);
   std::jthread runner([&] { io.run(); });
   EXPECT_EQ(read.get(), "value");
   EXPECT_EQ(thread, runner.get_id());
 }
 
 // A call that asio cancels is stopped by its token: the timer wins, and the call's end is awaited.
-asio::awaitable<bool> timer_wins(AsioClient client) {
+asio::awaitable<bool> timer_wins(AsyncClient client, GetOptions options) {
   using namespace asio::experimental::awaitable_operators;
   asio::steady_timer timer(co_await asio::this_coro::executor, 20ms);
-  const auto first =
-      co_await (client.get("key", asio::use_awaitable) || timer.async_wait(asio::use_awaitable));
+  const auto first = co_await (client.get("key", options)(asio::use_awaitable) ||
+                               timer.async_wait(asio::use_awaitable));
   co_return first.index() == 1;
 }
 
@@ -89,7 +91,7 @@ TEST(Asio, ACancelledOperationOfAsioStopsTheCall) {
   const test::DeafServer server;
   asio::io_context io;
   Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s");
-  auto won = asio::co_spawn(io, timer_wins(AsioClient(client)), asio::use_future);
+  auto won = asio::co_spawn(io, timer_wins(client.async(), {}), asio::use_future);
   const auto started = std::chrono::steady_clock::now();
   io.run();
   EXPECT_TRUE(won.get());
@@ -97,15 +99,35 @@ TEST(Asio, ACancelledOperationOfAsioStopsTheCall) {
   EXPECT_EQ(client.stats().front().waiting, 0u);
 }
 
-// Whatever owns memory is named: g++ before 14 would free it twice (sheaf/owning_temporary.h).
-asio::awaitable<std::string> with_arguments(AsioClient client, const std::string& text) {
+// The slot and the token in the options: each of them ends the call.
+TEST(Asio, AStopTokenEndsACallThatAsioCouldCancel) {
+  const test::DeafServer server;
+  for (const bool by_slot : {false, true}) {
+    asio::io_context io;
+    Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s");
+    asio::cancellation_signal signal;
+    std::stop_source source;
+    const std::stop_token token = source.get_token();
+    std::optional<Reason> reason;
+    client.async().get("key", {.stop = &token})(asio::bind_cancellation_slot(
+        signal.slot(), asio::bind_executor(io, [&](const Result<GetResult>& got) {
+          reason = got.error().reason;
+        })));
+    by_slot ? signal.emit(asio::cancellation_type::total) : void(source.request_stop());
+    io.run();
+    EXPECT_EQ(reason, Reason::cancelled) << by_slot;
+  }
+}
+
+// Whatever owns memory is named: g++ before 14 would free it twice (SHEAF_DESTROYS_TWICE).
+asio::awaitable<std::string> with_arguments(AsyncClient client, const std::string& text) {
   const SetOptions options{.ttl = 1h, .version = {}};
-  const bool stored = (co_await client.set("a", text, options, asio::use_awaitable))->stored;
+  const bool stored = (co_await client.set("a", text, options)(asio::use_awaitable))->stored;
   Client::Compute compute = [text, only = std::make_unique<int>(7)] { return text; };
   const auto made =
-      co_await client.get_or_compute("b", {}, std::move(compute), asio::use_awaitable);
+      co_await client.get_or_compute("b", {}, std::move(compute))(asio::use_awaitable);
   const RemoveOptions if_value{.if_value = text};
-  const auto removed = co_await client.remove("a", if_value, asio::use_awaitable);
+  const auto removed = co_await client.remove("a", if_value)(asio::use_awaitable);
   co_return stored && removed->found == RemoveResult::removed ? made->data : "";
 }
 
@@ -113,49 +135,19 @@ TEST(Asio, AnAwaitableTakesOptionsAndFunctions) {
   asio::io_context io;
   Client client = test::open("embedded://1?name=asio-arguments");
   const std::string text = "longer than what a string keeps in itself";
-  auto end = asio::co_spawn(io, with_arguments(AsioClient(client), text), asio::use_future);
+  auto end = asio::co_spawn(io, with_arguments(client.async(), text), asio::use_future);
   io.run();
   EXPECT_EQ(end.get(), text);
 }
 
-template <class Token, class Options>
-concept Sets = requires(const AsioClient& client, Token token, Options options) {
-  client.set("key", "value", std::forward<Options>(options), token);
-};
-constexpr bool refuses = awaited_detail::destroys_twice;
-const auto plain_handler = [](const Result<SetResult>&) {};
-static_assert(Sets<asio::use_awaitable_t<>, SetOptions> != refuses);
-static_assert(Sets<asio::use_awaitable_t<>, const SetOptions&>);
-static_assert(Sets<asio::use_awaitable_t<>, SetOptions&>);
-static_assert(Sets<decltype(plain_handler), SetOptions>);
-
-// Every member, with a future as its token.
-TEST(Asio, EveryOperationHasItsCompletionSignature) {
-  Client client = test::open("embedded://3?name=asio-all");
-  const AsioClient calls(client);
-  constexpr auto token = asio::use_future;
-  const SetOptions for_an_hour{.ttl = 1h};
-  const RemoveOptions if_two{.if_value = "2"};
-  EXPECT_TRUE(calls.set("a", "1", for_an_hour, token).get()->stored);
-  EXPECT_EQ(calls.get("a", token).get().value()->data, "1");
-  EXPECT_EQ(calls.remove("a", if_two, token).get()->found, RemoveResult::value_differs);
-  EXPECT_EQ(calls.remove("a", token).get()->found, RemoveResult::removed);
-  EXPECT_EQ(calls.set_many({{"b", "2"}, {"c", "3"}}, {}, token).get().size(), 2u);
-  EXPECT_EQ(calls.get_many({"b", "c", "d"}, {}, token).get().size(), 3u);
-  EXPECT_EQ(calls.remove_many({"b", "c"}, {}, token).get().size(), 2u);
-  const auto unsupported = [](const auto& result) {
-    return result.error().outcome == Outcome::unsupported;
-  };
-  EXPECT_TRUE(unsupported(calls.append("a", "x", token).get()));
-  EXPECT_TRUE(unsupported(calls.prepend("a", "x", token).get()));
-  EXPECT_TRUE(unsupported(calls.append("a", "x", {.timeout = 1s}, token).get()));
-  EXPECT_TRUE(unsupported(calls.prepend("a", "x", {.timeout = 1s}, token).get()));
-  EXPECT_TRUE(unsupported(calls.increment("a", 1, {}, token).get()));
-  EXPECT_TRUE(unsupported(calls.decrement("a", 1, {}, token).get()));
-  EXPECT_TRUE(unsupported(calls.touch("a", {}, token).get()));
-  EXPECT_TRUE(unsupported(calls.get_and_touch("a", {}, token).get()));
-  EXPECT_TRUE(unsupported(calls.get_and_set("a", "x", {}, token).get()));
-  EXPECT_TRUE(unsupported(calls.execute(Command{"PING"}, {}, token).get()));
+TEST(Asio, ACallMayBeDeferredAndStartsWhenItIsAwaited) {
+  asio::io_context io;
+  Client client = test::open("embedded://1?name=asio-deferred");
+  auto operation = client.async().set("key", "value")(asio::experimental::deferred);
+  EXPECT_FALSE(client.get("key").value());
+  auto stored = std::move(operation)(asio::use_future);
+  EXPECT_TRUE(stored.get().value().stored);
+  EXPECT_EQ(client.get("key").value()->data, "value");
 }
 
 // A handler that only moves, on a strand: asio's own rule is that it runs there.
@@ -167,10 +159,18 @@ TEST(Asio, AHandlerThatOnlyMovesRunsOnItsExecutor) {
   auto handler = [&, only = std::make_unique<int>(7)](Result<GetResult> got) {
     right = got && !*got && *only == 7 && strand.running_in_this_thread();
   };
-  AsioClient(client).get("none", asio::bind_executor(strand, std::move(handler)));
+  client.async().get("none")(asio::bind_executor(strand, std::move(handler)));
   io.run();
   EXPECT_TRUE(right);
 }
+
+// A token is one that can take the outcome; whether a type is one can be asked.
+template <class Token>
+concept TakesGet = requires(Call<Result<GetResult>> call, Token token) { std::move(call)(token); };
+static_assert(TakesGet<asio::use_awaitable_t<>>);
+static_assert(TakesGet<void (*)(Result<GetResult>)>);
+static_assert(!TakesGet<void (*)(int)>);
+static_assert(!TakesGet<void*>);
 
 }  // namespace
 }  // namespace sheaf

@@ -59,17 +59,16 @@ Answer call(const Client& client, Way way, const std::string& key, const Compute
       return test::awaited(client.async().get_or_compute(key, options, std::move(function)))
           .future();
     case Way::future:
-      return client.futures().get_or_compute(key, options, std::move(function));
+      return client.async().get_or_compute(key, options, std::move(function)).future();
     case Way::asio:
 #ifdef SHEAF_HAS_ASIO
-      return AsioClient(client).get_or_compute(key, options, std::move(function), asio::use_future);
+      return client.async().get_or_compute(key, options, std::move(function))(asio::use_future);
 #endif
     case Way::callback:
       break;
   }
-  return test::begin_with_callback<Result<Value>>([&](auto done) {
-    client.async().get_or_compute(key, options, std::move(function), std::move(done));
-  });
+  return test::begin_with_callback(
+      client.async().get_or_compute(key, options, std::move(function)));
 }
 
 Answer call(const Client& client, const std::string& key, AsyncCompute function,
@@ -303,7 +302,7 @@ TEST_P(AsyncComputing, TheEndOfTheClientEndsLeadersAndWaitersAndALaterCallDoesNo
   }
   done("late");
   bool refused = false;
-  handle.get_or_compute("key", {}, made("wrong"), [&](const Result<Value>& got) {
+  handle.get_or_compute("key", {}, made("wrong")).then([&](const Result<Value>& got) {
     refused = !got && got.error().outcome == Outcome::shutdown;
   });
   EXPECT_TRUE(refused);
@@ -314,7 +313,7 @@ TEST_P(AsyncComputing, ABlockingCallerInACallbackTakesTheRightOfAFunctionThatWai
   std::promise<Result<Value>> inside;
   std::promise<void> busy;
   std::promise<void> claimed;
-  client->async().get("other", {}, [&](const Result<GetResult>&) {
+  client->async().get("other").then([&](const Result<GetResult>&) {
     busy.set_value();  // the dispatcher is
     claimed.get_future().wait();
     inside.set_value(client->get_or_compute("{key}", options, made("here")));

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/async_list.h>
+#include <sheaf/async.h>
 #include <sheaf/locker.h>
 
 #include "client/list/format.h"
@@ -26,54 +26,33 @@ using client::list::Keys;
 
 class AsyncLists : public test::InEveryForm {
  protected:
-  template <class Out, class Call>
-  Out end(const Call& call) {
-    return test::outcome_of<Out>(form, call);
+  template <class Out>
+  Out end(Call<Out> call) {
+    return test::outcome_of(form, std::move(call));
   }
   PushManyResult push_many(const AsyncList& list, const Items& items) {
     const std::vector<std::string_view> views(items.begin(), items.end());
-    return end<PushManyResult>(
-        [&](auto... done) { return list.push_many(views, {}, std::move(done)...); });
+    return end(list.push_many(views));
   }
-  Result<Items> all(const AsyncList& list) {
-    return end<Result<Items>>(
-        [&](auto... done) { return list.range(0, -1, {}, std::move(done)...); });
-  }
+  Result<Items> all(const AsyncList& list) { return end(list.range(0, -1)); }
 };
 
 INSTANTIATE_TEST_SUITE_P(On, AsyncLists, test::every_form(), test::name_of_form);
 
 TEST_P(AsyncLists, EditsDoWhatTheySay) {
   const AsyncList list = List(*client, "edits").async();
-  const auto length = [&] {
-    return end<Result<std::uint64_t>>([&](auto... d) { return list.length({}, std::move(d)...); });
-  };
+  const auto length = [&] { return end(list.length()); };
   EXPECT_EQ(length().value(), 0u);
-  EXPECT_EQ(end<Result<std::uint64_t>>([&](auto... d) {
-              return list.push("b", {}, std::move(d)...);
-            }).value(),
-            1u);
-  using Inserted = Result<std::optional<std::uint64_t>>;
-  EXPECT_EQ(
-      end<Inserted>([&](auto... d) { return list.insert(0, "a", {}, std::move(d)...); }).value(),
-      2u);
-  EXPECT_EQ(
-      end<Inserted>([&](auto... d) { return list.insert(9, "x", {}, std::move(d)...); }).value(),
-      std::nullopt);
-  EXPECT_TRUE(end<Result<bool>>([&](auto... d) {
-                return list.update(1, "c", {}, std::move(d)...);
-              }).value());
-  EXPECT_FALSE(end<Result<bool>>([&](auto... d) {
-                 return list.update(2, "x", {}, std::move(d)...);
-               }).value());
+  EXPECT_EQ(end(list.push("b")).value(), 1u);
+  EXPECT_EQ(end(list.insert(0, "a")).value(), 2u);
+  EXPECT_EQ(end(list.insert(9, "x")).value(), std::nullopt);
+  EXPECT_TRUE(end(list.update(1, "c")).value());
+  EXPECT_FALSE(end(list.update(2, "x")).value());
   EXPECT_EQ(all(list).value(), (Items{"a", "c"}));
-  using Removed = Result<std::optional<std::string>>;
-  EXPECT_EQ(end<Removed>([&](auto... d) { return list.remove(0, {}, std::move(d)...); }).value(),
-            "a");
-  EXPECT_EQ(end<Removed>([&](auto... d) { return list.remove(7, {}, std::move(d)...); }).value(),
-            std::nullopt);
+  EXPECT_EQ(end(list.remove(0)).value(), "a");
+  EXPECT_EQ(end(list.remove(7)).value(), std::nullopt);
   EXPECT_EQ(length().value(), 1u);
-  EXPECT_TRUE(end<Result<void>>([&](auto... d) { return list.clear({}, std::move(d)...); }));
+  EXPECT_TRUE(end(list.clear()));
   EXPECT_EQ(all(list).value(), Items());
 }
 
@@ -101,15 +80,9 @@ TEST_P(AsyncLists, HolesAreShownAndDropped) {
   ASSERT_EQ(writer.remove(keys.item(second)).value(), RemoveResult::removed);
   ASSERT_TRUE(writer.release().value());
   EXPECT_EQ(all(list.async()).error().reason, Reason::incomplete);
-  const auto shown = [&] {
-    return end<Result<Holes>>(
-        [&](auto... done) { return list.async().range_with_holes(0, -1, {}, std::move(done)...); });
-  };
+  const auto shown = [&] { return end(list.async().range_with_holes(0, -1)); };
   EXPECT_EQ(shown().value(), (Holes{"a", std::nullopt, "c"}));
-  const auto drop = [&] {
-    return end<Result<std::uint64_t>>(
-        [&](auto... done) { return list.async().drop_holes({}, std::move(done)...); });
-  };
+  const auto drop = [&] { return end(list.async().drop_holes()); };
   EXPECT_EQ(drop().value(), 1u);
   EXPECT_EQ(drop().value(), 0u);
   EXPECT_EQ(all(list.async()).value(), (Items{"a", "c"}));
@@ -119,8 +92,7 @@ TEST_P(AsyncLists, WhatIsNotAllowedIsReportedNotDone) {
   EXPECT_EQ(all(List(*client, "").async()).error().reason, Reason::bad_argument);
   EXPECT_EQ(all(List(*client, "l", {.timeout = 0s}).async()).error().reason, Reason::bad_argument);
   const AsyncList list = List(*client, "l").async();
-  const auto read = end<Result<Items>>(
-      [&](auto... done) { return list.range(0, -1, {.timeout = 25h}, std::move(done)...); });
+  const auto read = end(list.range(0, -1, {.timeout = 25h}));
   EXPECT_EQ(read.error().reason, Reason::bad_argument);
   const std::string large(client->config().value_limit + 1, 'x');
   const PushManyResult many = push_many(list, {"a", large});
@@ -136,16 +108,8 @@ TEST_P(AsyncLists, AfterItsClientEveryCallEndsWithShutdown) {
   const PushManyResult many = push_many(list, {"x"});
   ASSERT_TRUE(many.error);
   EXPECT_EQ(many.error->outcome, Outcome::shutdown);
-  EXPECT_EQ(
-      end<Result<std::uint64_t>>([&](auto... d) { return list.push("x", {}, std::move(d)...); })
-          .error()
-          .outcome,
-      Outcome::shutdown);
-  EXPECT_EQ(
-      end<Result<std::uint64_t>>([&](auto... d) { return list.drop_holes({}, std::move(d)...); })
-          .error()
-          .outcome,
-      Outcome::shutdown);
+  EXPECT_EQ(end(list.push("x")).error().outcome, Outcome::shutdown);
+  EXPECT_EQ(end(list.drop_holes()).error().outcome, Outcome::shutdown);
 }
 
 TEST_P(AsyncLists, AClientThatGoesEndsEachCallOnce) {
@@ -155,10 +119,10 @@ TEST_P(AsyncLists, AClientThatGoesEndsEachCallOnce) {
     Client own = test::open(endpoint->uri());
     const AsyncList list = List(own, "going").async();
     auto ended = std::make_shared<std::atomic<int>>(0);
-    list.push("x", {}, [=](const Result<std::uint64_t>&) { ++*ended; });
-    list.push_many(views, {}, [=](const PushManyResult&) { ++*ended; });
-    list.drop_holes({}, [=](const Result<std::uint64_t>&) { ++*ended; });
-    list.range(0, -1, {}, [=](const Result<Items>&) { ++*ended; });
+    list.push("x").then([=](const Result<std::uint64_t>&) { ++*ended; });
+    list.push_many(views).then([=](const PushManyResult&) { ++*ended; });
+    list.drop_holes().then([=](const Result<std::uint64_t>&) { ++*ended; });
+    list.range(0, -1).then([=](const Result<Items>&) { ++*ended; });
     std::optional<Client>(std::move(own)).reset();
     EXPECT_EQ(*ended, 4);
   }

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 
 #include "tests/contract/forms.h"
 
@@ -22,29 +22,23 @@ using namespace std::chrono_literals;
 class AsyncLocks : public test::InEveryForm {
  protected:
   LockResult lock(const AsyncLocker& locker, std::string_view name, const LockOptions& options) {
-    return test::outcome_of<LockResult>(
-        form, [&](auto... done) { return locker.lock(name, options, std::move(done)...); });
+    return test::outcome_of(form, locker.lock(name, options));
   }
   LockResult try_lock(const AsyncLocker& locker, std::string_view name) {
-    return test::outcome_of<LockResult>(
-        form, [&](auto... done) { return locker.try_lock(name, {}, std::move(done)...); });
+    return test::outcome_of(form, locker.try_lock(name));
   }
   Result<GetResult> read(const AsyncLockGuard& guard, std::string_view key) {
-    return test::outcome_of<Result<GetResult>>(
-        form, [&](auto... done) { return guard.read(key, {}, std::move(done)...); });
+    return test::outcome_of(form, guard.read(key));
   }
   Result<SetResult> write(const AsyncLockGuard& guard, std::string_view key,
                           std::string_view value) {
-    return test::outcome_of<Result<SetResult>>(
-        form, [&](auto... done) { return guard.write(key, value, {}, std::move(done)...); });
+    return test::outcome_of(form, guard.write(key, value));
   }
   Result<RemoveResult> remove(const AsyncLockGuard& guard, std::string_view key) {
-    return test::outcome_of<Result<RemoveResult>>(
-        form, [&](auto... done) { return guard.remove(key, {}, std::move(done)...); });
+    return test::outcome_of(form, guard.remove(key));
   }
   Result<bool> release(const AsyncLockGuard& guard) {
-    return test::outcome_of<Result<bool>>(
-        form, [&](auto... done) { return guard.release({}, std::move(done)...); });
+    return test::outcome_of(form, guard.release());
   }
 };
 
@@ -125,13 +119,13 @@ TEST_P(AsyncLocks, AClientThatGoesEndsEachCallOnce) {
   LockGuard own = locker.try_lock("own").guard();
   std::atomic<int> ended = 0;
   for (int i = 0; i < 10; ++i) {
-    locker.async().lock("busy", {}, [&](LockResult got) {
+    locker.async().lock("busy").then([&](LockResult got) {
       EXPECT_EQ(got.error().outcome, Outcome::shutdown);
       ++ended;
     });
-    own.async().write("{own}k", "v", {}, [&](const Result<SetResult>&) { ++ended; });
+    own.async().write("{own}k", "v").then([&](const Result<SetResult>&) { ++ended; });
   }
-  own.async().release({}, [&](const Result<bool>&) { ++ended; });
+  own.async().release().then([&](const Result<bool>&) { ++ended; });
   std::atomic<int> lost = 0;
   own.on_loss([&](const Error&) { ++lost; });
   client.reset();
@@ -144,13 +138,13 @@ TEST(AsyncLockCallbacks, MayTakeFurtherLocks) {
   const Locker locker(client);
   std::latch done(3);
   std::optional<LockGuard> kept;
-  locker.async().lock("async", {.wait = 5s}, [&](LockResult got) {
+  locker.async().lock("async", {.wait = 5s}).then([&](LockResult got) {
     kept = std::move(got).guard();
-    locker.async().try_lock("async", {}, [&](LockResult second) {
+    locker.async().try_lock("async").then([&](LockResult second) {
       EXPECT_TRUE(second.busy());
       done.count_down();
     });
-    locker.async().try_lock("", {}, [&](LockResult bad) {
+    locker.async().try_lock("").then([&](LockResult bad) {
       EXPECT_EQ(bad.error().reason, Reason::bad_argument);
       done.count_down();
     });

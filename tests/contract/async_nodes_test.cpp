@@ -21,17 +21,9 @@ class NodesAsked : public test::OnEndpoint {};
 INSTANTIATE_TEST_SUITE_P(On, NodesAsked, testing::ValuesIn(test::all_factories()),
                          [](const auto& test) { return test.param.name; });
 
-template <class Out, class Start>
-Out end(Start start) {
-  std::promise<Out> promise;
-  start([&](Out out) { promise.set_value(std::move(out)); });
-  return promise.get_future().get();
-}
-
 TEST_P(NodesAsked, ACallbackGetsWhatTheBlockingFormReturns) {
   const AsyncClient async = client->async();
-  const auto reports = end<std::vector<NodeReport>>(
-      [&](auto done) { async.check_nodes({.timeout = 10s}, std::move(done)); });
+  const auto reports = test::begin_with_callback(async.check_nodes({.timeout = 10s})).get();
   const auto blocking = client->check_nodes({.timeout = 10s});
   ASSERT_EQ(reports.size(), blocking.size());
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -40,12 +32,10 @@ TEST_P(NodesAsked, ACallbackGetsWhatTheBlockingFormReturns) {
     EXPECT_TRUE(reports[i].round_trip);
     EXPECT_EQ(reports[i].stats.health, NodeHealth::up);
   }
-  const auto versions = end<std::vector<NodeText>>(
-      [&](auto done) { async.server_versions({.timeout = 10s}, std::move(done)); });
+  const auto versions = test::begin_with_callback(async.server_versions({.timeout = 10s})).get();
   ASSERT_EQ(versions.size(), blocking.size());
   EXPECT_EQ(versions[0].text.has_value(), client->supports(Feature::server_stats));
-  const auto stats = end<std::vector<NodeText>>(
-      [&](auto done) { async.server_stats({}, {.timeout = 10s}, std::move(done)); });
+  const auto stats = test::begin_with_callback(async.server_stats({}, {.timeout = 10s})).get();
   EXPECT_EQ(stats[0].text.has_value(), client->supports(Feature::server_stats));
 }
 
@@ -64,8 +54,8 @@ TEST_P(NodesAsked, AStoppedTokenEndsItAtOnce) {
   std::stop_source stop;
   stop.request_stop();
   const std::stop_token token = stop.get_token();
-  const auto reports = end<std::vector<NodeReport>>(
-      [&](auto done) { client->async().check_nodes({.stop = &token}, std::move(done)); });
+  const auto reports =
+      test::begin_with_callback(client->async().check_nodes({.stop = &token})).get();
   for (const NodeReport& report : reports) {
     ASSERT_TRUE(report.error);
     EXPECT_EQ(report.error->reason, Reason::cancelled);

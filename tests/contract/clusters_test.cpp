@@ -172,7 +172,7 @@ TEST(Clusters, ANameThatThereIsNotIsRefusedByEveryCallWithTheNamesThatThereAre) 
   EXPECT_EQ(got.error().text,
             R"(there is no cluster of this name; the configuration has "sessions", "prices")");
   EXPECT_EQ(missing.set("k", "v").error().outcome, Outcome::invalid);
-  EXPECT_EQ(missing.futures().get("k").get().error().outcome, Outcome::invalid);
+  EXPECT_EQ(missing.async().get("k").future().get().error().outcome, Outcome::invalid);
   const std::string_view keys[] = {"a", "b"};
   for (const auto& [key, result] : missing.get_many(keys)) {
     EXPECT_EQ(result.error().outcome, Outcome::invalid);
@@ -218,7 +218,7 @@ TEST(Clusters, AreClosedInReverseOrderAndEachCompletesItsCallbacks) {
     auto clusters = Clusters::open({{"first", config}, {"second", config}, {"third", config}});
     ASSERT_TRUE(clusters) << clusters.error().message();
     for (const std::string& name : clusters->names()) {
-      (*clusters)[name].async().get("k", {}, [&, name](Result<GetResult> got) {
+      (*clusters)[name].async().get("k").then([&, name](Result<GetResult> got) {
         EXPECT_FALSE(got);
         const std::lock_guard lock(mutex);
         ended.push_back(name);
@@ -255,9 +255,9 @@ TEST(MovedFromClient, EveryCallSaysSo) {
   const std::string_view keys[] = {"a"};
   expect_moved_from(client.get_many(keys).front().result.error());
   expect_moved_from(client.watch("k").error());
-  expect_moved_from(client.futures().get("k").get().error());
+  expect_moved_from(client.async().get("k").future().get().error());
   std::optional<Error> async_error;
-  client.async().set("k", "v", {}, [&](Result<SetResult> set) { async_error = set.error(); });
+  client.async().set("k", "v").then([&](Result<SetResult> set) { async_error = set.error(); });
   ASSERT_TRUE(async_error);
   expect_moved_from(*async_error);
   EXPECT_EQ(client.stats().size(), 1u);

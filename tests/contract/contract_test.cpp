@@ -132,7 +132,7 @@ TEST_P(Contract, RemoveReportsTheVersionOfWhatItRemovedWhereThereIsOne) {
   EXPECT_EQ(client->remove("alone").value().version, first);
   EXPECT_EQ(client->remove("alone").value().version, Version{});
   const Version second = expected("future");
-  EXPECT_EQ(client->futures().remove("future").get().value().version, second);
+  EXPECT_EQ(client->async().remove("future").future().get().value().version, second);
   const Version third = expected("one of many");
   const std::string_view keys[] = {"absent", "one of many"};
   const auto removed = client->remove_many(keys);
@@ -180,7 +180,7 @@ TEST_P(Contract, ASetWithoutATimeToLiveUsesTheDefaultOfTheCluster) {
   const SetOptions own{.ttl = 1h};
   brief.set(keys[0], "x").value();
   for (const auto& item : brief.set_many(many)) item.result.value();
-  brief.futures().set(keys[3], "x").get().value();
+  brief.async().set(keys[3], "x").future().get().value();
   brief.set(keys[4], "x", {.condition = SetCondition::if_absent}).value();
   brief.set("own", "x", own).value();
   const auto end = std::chrono::steady_clock::now() + 10s;
@@ -369,31 +369,31 @@ TEST_P(Contract, ABadKeyInABatchSpoilsItselfOnly) {
 }
 
 TEST_P(Contract, CallbackAndFutureFormsEndLikeBlockingOnes) {
-  ASSERT_TRUE(client->futures().set("async", "v").get().value().stored);
+  ASSERT_TRUE(client->async().set("async", "v").future().get().value().stored);
   std::latch done(4);
-  client->async().get("async", {}, [&](Result<GetResult> got) {
+  client->async().get("async").then([&](Result<GetResult> got) {
     EXPECT_EQ(got.value()->data, "v");
     done.count_down();
   });
-  client->async().set("async2", "w", {}, [&](Result<SetResult> set) {
+  client->async().set("async2", "w").then([&](Result<SetResult> set) {
     EXPECT_TRUE(set.value().stored);
     EXPECT_EQ(client->get("async2").value()->data, "w");  // a blocking call from a callback
     done.count_down();
   });
-  client->async().remove("async3", {}, [&](Result<RemoveResult> removed) {
+  client->async().remove("async3").then([&](Result<RemoveResult> removed) {
     EXPECT_EQ(removed.value(), RemoveResult::absent);
     done.count_down();
   });
   const std::string_view keys[] = {"async", "async4"};
-  client->async().get_many(keys, {}, [&](std::vector<KeyResult<GetResult>> got) {
+  client->async().get_many(keys).then([&](std::vector<KeyResult<GetResult>> got) {
     EXPECT_EQ(got.size(), 2u);
     done.count_down();
   });
   done.wait();
-  EXPECT_EQ(client->futures().get_many(keys).get().size(), 2u);
-  EXPECT_EQ(client->futures().get("async").get().value()->data, "v");
-  EXPECT_EQ(client->futures().remove("async").get().value(), RemoveResult::removed);
-  EXPECT_EQ(client->futures().get("").get().error().outcome, Outcome::invalid);
+  EXPECT_EQ(client->async().get_many(keys).future().get().size(), 2u);
+  EXPECT_EQ(client->async().get("async").future().get().value()->data, "v");
+  EXPECT_EQ(client->async().remove("async").future().get().value(), RemoveResult::removed);
+  EXPECT_EQ(client->async().get("").future().get().error().outcome, Outcome::invalid);
 }
 
 TEST_P(Contract, TemporaryKeysAndValuesMayDieAfterAnAsynchronousCall) {
@@ -403,7 +403,7 @@ TEST_P(Contract, TemporaryKeysAndValuesMayDieAfterAnAsynchronousCall) {
     const std::string value(20'000, static_cast<char>('a' + i % 26));
     SetOptions options;
     options.timeout = 10s;
-    writes.push_back(client->futures().set(key, value, options));
+    writes.push_back(client->async().set(key, value, options).future());
   }
   for (auto& write : writes) {
     const auto result = write.get();

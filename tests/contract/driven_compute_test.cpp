@@ -68,14 +68,14 @@ TEST_P(DrivenComputing, AFunctionRunsInPollAndWhoWaitsGetsItsValue) {
   const auto here = std::this_thread::get_id();
   Kept first;
   Kept second;
-  client_.async().get_or_compute(
-      "key", {.timeout = 20s},
-      [&] {
-        EXPECT_EQ(std::this_thread::get_id(), here);
-        return std::string("made");
-      },
-      keep(first));
-  client_.async().get_or_compute("key", {.timeout = 20s}, made_driven("made"), keep(second));
+  client_.async()
+      .get_or_compute("key", {.timeout = 20s},
+                      [&] {
+                        EXPECT_EQ(std::this_thread::get_id(), here);
+                        return std::string("made");
+                      })
+      .then(keep(first));
+  client_.async().get_or_compute("key", {.timeout = 20s}, made_driven("made")).then(keep(second));
   turn_until([&] { return first && second; });
   EXPECT_EQ(first->value().data, "made");
   EXPECT_EQ(second->value().data, "made");
@@ -84,7 +84,7 @@ TEST_P(DrivenComputing, AFunctionRunsInPollAndWhoWaitsGetsItsValue) {
 TEST_P(DrivenComputing, ABlockingWaiterDrivesForAFunctionThatThePollingThreadRuns) {
   std::optional<ComputeDone> done;
   Kept leader;
-  client_.async().get_or_compute("key", {.timeout = 20s}, held(done), keep(leader));
+  client_.async().get_or_compute("key", {.timeout = 20s}, held(done)).then(keep(leader));
   turn_until([&] { return done.has_value(); });
   std::promise<Result<Value>> waited;
   std::thread waiter([&] {
@@ -101,8 +101,9 @@ TEST_P(DrivenComputing, ABlockingWaiterDrivesForAFunctionThatThePollingThreadRun
 TEST_P(DrivenComputing, ABlockingCallerComputesWhenNobodyPollsForAFunctionThatHasNotBegun) {
   bool ran = false;
   Kept queued;
-  client_.async().get_or_compute(
-      "key", {.timeout = 20s}, [&] { return ran = true, std::string("there"); }, keep(queued));
+  client_.async()
+      .get_or_compute("key", {.timeout = 20s}, [&] { return ran = true, std::string("there"); })
+      .then(keep(queued));
   EXPECT_EQ(client_.get_or_compute("key", {.timeout = 20s}, made_driven("here")).value().data,
             "here");
   EXPECT_FALSE(queued);
@@ -115,7 +116,7 @@ TEST_P(DrivenComputing, ABlockingCallerComputesWhenNobodyPollsForAFunctionThatHa
 TEST_P(DrivenComputing, WhoWaitsForWhatItsOwnThreadWouldEndTimesOut) {
   std::optional<ComputeDone> done;
   Kept leader;
-  client_.async().get_or_compute("key", {.timeout = 20s}, held(done), keep(leader));
+  client_.async().get_or_compute("key", {.timeout = 20s}, held(done)).then(keep(leader));
   turn_until([&] { return done.has_value(); });
   const auto got = client_.get_or_compute("key", {.timeout = 300ms}, made_driven("wrong"));
   ASSERT_FALSE(got);
@@ -132,11 +133,12 @@ TEST_P(DrivenComputing, TheEndOfAClientThatNobodyPollsEndsItsCallsAndRunsNoFunct
   Kept waits;
   Kept queued;
   bool ran = false;
-  client_.async().get_or_compute("a", {.timeout = 20s}, held(done), keep(leader));
+  client_.async().get_or_compute("a", {.timeout = 20s}, held(done)).then(keep(leader));
   turn_until([&] { return done.has_value(); });
-  client_.async().get_or_compute("a", {.timeout = 20s}, made_driven("wrong"), keep(waits));
-  client_.async().get_or_compute(
-      "b", {.timeout = 20s}, [&] { return ran = true, std::string(); }, keep(queued));
+  client_.async().get_or_compute("a", {.timeout = 20s}, made_driven("wrong")).then(keep(waits));
+  client_.async()
+      .get_or_compute("b", {.timeout = 20s}, [&] { return ran = true, std::string(); })
+      .then(keep(queued));
   ASSERT_TRUE(client_.get("c"));  // drives the others as far as they get
   Client ended = std::move(client_);
   {
@@ -184,10 +186,13 @@ class LateComputing : public testing::Test {
  protected:
   // A future ends without the executor; its function does not begin without it.
   auto queued(const ComputeOptions& options) {
-    return client.futures().get_or_compute("key", options, [this](const ComputeDone& done) {
-      ran = true;
-      done("made");
-    });
+    return client.async()
+        .get_or_compute("key", options,
+                        [this](const ComputeDone& done) {
+                          ran = true;
+                          done("made");
+                        })
+        .future();
   }
   LateExecutor late;
   Client client = test::open("embedded://1", {.executor = late.executor()});
@@ -244,25 +249,35 @@ TEST(Computing, AFunctionIsDestroyedByTheDispatcherHoweverItsCallEnds) {
     done.emplace(std::move(given));
     begun.set_value();
   };
-  auto computed = client.futures().get_or_compute(
-      "a", {.timeout = 20s},
-      [note = noted(), holding](ComputeDone given) { holding(std::move(given)); });
+  auto computed = client.async()
+                      .get_or_compute("a", {.timeout = 20s},
+                                      AsyncCompute([note = noted(), holding](ComputeDone given) {
+                                        holding(std::move(given));
+                                      }))
+                      .future();
   begun.get_future().wait();
-  auto joined = client.futures().get_or_compute("a", {.timeout = 20s},
-                                                [note = noted()] { return std::string("wrong"); });
+  auto joined =
+      client.async()
+          .get_or_compute("a", {.timeout = 20s},
+                          Client::Compute([note = noted()] { return std::string("wrong"); }))
+          .future();
   (*done)("made");
   EXPECT_EQ(computed.get().value().data, "made");
   EXPECT_EQ(joined.get().value().data, "made");
-  auto read = client.futures().get_or_compute("a", {.timeout = 20s},
-                                              [note = noted()] { return std::string("wrong"); });
+  auto read =
+      client.async()
+          .get_or_compute("a", {.timeout = 20s},
+                          Client::Compute([note = noted()] { return std::string("wrong"); }))
+          .future();
   EXPECT_EQ(read.get().value().data, "made");
-  auto kept = client.futures().get_or_compute("b", {.timeout = 20s},
-                                              [note = noted()](const ComputeDone&) {});
+  auto kept = client.async()
+                  .get_or_compute("b", {.timeout = 20s},
+                                  AsyncCompute([note = noted()](const ComputeDone&) {}))
+                  .future();
   EXPECT_FALSE(kept.get());
   std::promise<std::thread::id> dispatcher;  // whose queue is empty then, so the end runs none
-  client.async().get("key", {}, [&](const Result<GetResult>&) {
-    dispatcher.set_value(std::this_thread::get_id());
-  });
+  client.async().get("key").then(
+      [&](const Result<GetResult>&) { dispatcher.set_value(std::this_thread::get_id()); });
   const auto where = dispatcher.get_future().get();
   {
     const Client ended = std::move(client);
@@ -273,12 +288,14 @@ TEST(Computing, AFunctionIsDestroyedByTheDispatcherHoweverItsCallEnds) {
 TEST(Computing, AFunctionMayDestroyItsOwnClient) {
   auto client = std::make_unique<Client>(test::open("embedded://1"));
   std::promise<void> over;
-  auto answer =
-      client->futures().get_or_compute("key", {.timeout = 20s}, [&](const ComputeDone& done) {
-        client.reset();
-        done("late");
-        over.set_value();
-      });
+  auto answer = client->async()
+                    .get_or_compute("key", {.timeout = 20s},
+                                    [&](const ComputeDone& done) {
+                                      client.reset();
+                                      done("late");
+                                      over.set_value();
+                                    })
+                    .future();
   over.get_future().wait();
   const auto got = answer.get();
   ASSERT_FALSE(got);
@@ -288,8 +305,10 @@ TEST(Computing, AFunctionMayDestroyItsOwnClient) {
 TEST(Computing, InAForkedChildAComputeDoneDoesNothing) {
   Client client = test::open("embedded://1");
   std::promise<ComputeDone> begun;
-  auto answer = client.futures().get_or_compute(
-      "key", {.timeout = 20s}, [&](ComputeDone done) { begun.set_value(std::move(done)); });
+  auto answer = client.async()
+                    .get_or_compute("key", {.timeout = 20s},
+                                    [&](ComputeDone done) { begun.set_value(std::move(done)); })
+                    .future();
   const ComputeDone done = begun.get_future().get();
   EXPECT_EXIT(
       {

@@ -66,10 +66,10 @@ TEST_P(Driven, AClientHasNoThreadAndItsCallbacksRunInPoll) {
   Client client = test::open(endpoint_->uri(), {.driver = &driver_});
   const auto here = std::this_thread::get_id();
   int ended = 0;
-  client.async().set("driver/a", "1", {}, [&](Result<SetResult> set) {
+  client.async().set("driver/a", "1").then([&](Result<SetResult> set) {
     EXPECT_TRUE(set) << set.error().message();
     EXPECT_EQ(std::this_thread::get_id(), here);
-    client.async().get("driver/a", {}, [&](Result<GetResult> got) {
+    client.async().get("driver/a").then([&](Result<GetResult> got) {
       EXPECT_TRUE(got && *got && (*got)->data == "1");
       ++ended;
     });
@@ -82,7 +82,7 @@ TEST_P(Driven, AClientHasNoThreadAndItsCallbacksRunInPoll) {
 TEST_P(Driven, BlockingCallsNeedNobodyWhoTurns) {
   Client client = test::open(endpoint_->uri(), {.driver = &driver_});
   bool ended = false;
-  client.async().set("driver/b", "1", {}, [&](Result<SetResult>) { ended = true; });
+  client.async().set("driver/b", "1").then([&](Result<SetResult>) { ended = true; });
   ASSERT_TRUE(client.set("driver/a", "1"));  // while work for the driver waits
   std::vector<std::string> names;
   for (int i = 0; i < 100; ++i) names.push_back("driver/" + std::to_string(i));
@@ -106,7 +106,7 @@ TEST_P(Driven, ThreadsThatCallBesideTheDriverAllGetTheirAnswers) {
       callers.emplace_back([&, thread] {
         const std::string key = "driver/" + std::to_string(thread);
         for (int i = 0; i < 100; ++i) {
-          client.async().set(key, "v", {}, [&](Result<SetResult> set) { called += set ? 1 : 0; });
+          client.async().set(key, "v").then([&](Result<SetResult> set) { called += set ? 1 : 0; });
           blocking += client.get(key) ? 1 : 0;
         }
       });
@@ -132,7 +132,7 @@ TEST(Driven, ADeadlineMakesTheDescriptorReadable) {
   Client client = test::open("memcached://" + server.address(), {.driver = &driver});
   std::optional<Error> error;
   const auto started = std::chrono::steady_clock::now();
-  client.async().get("driver/a", {.timeout = 200ms}, [&](Result<GetResult> got) {
+  client.async().get("driver/a", {.timeout = 200ms}).then([&](Result<GetResult> got) {
     if (!got) error = got.error();
   });
   const unsigned woken = turn_until(driver, [&] { return error.has_value(); });
@@ -148,10 +148,10 @@ TEST(Driven, ACallMakesTheDescriptorReadableWhileAnotherWaitsForItsAnswer) {
   Driver driver;
   Client client = test::open("mqtt://" + server.address() + "?timeout=20s&connect_timeout=20s",
                              {.driver = &driver});
-  client.async().get("driver/a", {}, [](Result<GetResult>) {});
+  client.async().get("driver/a").then([](Result<GetResult>) {});
   turn_until(driver, [] { return false; }, 100ms);  // what can be done
   ASSERT_FALSE(driver.run_one(0ms));
-  client.async().get("driver/b", {}, [](Result<GetResult>) {});
+  client.async().get("driver/b").then([](Result<GetResult>) {});
   EXPECT_TRUE(driver.run_one(0ms));
 }
 
@@ -165,7 +165,7 @@ TEST(Driven, ManyClientsShareOneThreadAndEndWhileOthersWork) {
   std::atomic<int> called = 0;
   for (int round = 0; round < 20; ++round) {
     for (Client& client : clients)
-      client.async().set("driver/a", "1", {}, [&](Result<SetResult>) { ++called; });
+      client.async().set("driver/a", "1").then([&](Result<SetResult>) { ++called; });
     clients.pop_back();  // its callbacks come all the same
   }
   const auto end = std::chrono::steady_clock::now() + 60s;
@@ -177,7 +177,7 @@ TEST(Driven, AClientEndsInItsOwnCallback) {
   Driver driver;
   auto client = std::make_unique<Client>(test::open("embedded://1", {.driver = &driver}));
   bool closed = false;
-  client->async().get("driver/a", {}, [&](Result<GetResult>) {
+  client->async().get("driver/a").then([&](Result<GetResult>) {
     client.reset();
     closed = true;
   });
@@ -191,7 +191,7 @@ TEST(Driven, WhatWasNotTurnedEndsWithItsClient) {
   std::optional<Result<GetResult>> ended;
   {
     Client client = test::open("embedded://1", {.driver = &driver});
-    client.async().get("driver/a", {}, [&](Result<GetResult> got) { ended = std::move(got); });
+    client.async().get("driver/a").then([&](Result<GetResult> got) { ended = std::move(got); });
   }
   ASSERT_TRUE(ended);  // by an answer or as shutdown
   if (!*ended) {
@@ -262,7 +262,7 @@ TEST(Driven, AnExecutorOfTheProgramRunsTheCallbacksInstead) {
   options.executor = [&](std::function<void()> task) { tasks.push_back(std::move(task)); };
   Client client = test::open("embedded://1", std::move(options));
   bool called = false;
-  client.async().get("driver/a", {}, [&](Result<GetResult>) { called = true; });
+  client.async().get("driver/a").then([&](Result<GetResult>) { called = true; });
   turn_until(driver, [&] { return !tasks.empty(); });
   EXPECT_FALSE(called);
   while (!tasks.empty()) {
@@ -277,7 +277,7 @@ TEST(Driven, InAForkedChildPollDoesNothing) {
   Driver driver;
   Client client = test::open("embedded://1", {.driver = &driver});
   ASSERT_TRUE(client.set("driver/a", "1"));
-  client.async().get("driver/a", {}, [](Result<GetResult>) {});
+  client.async().get("driver/a").then([](Result<GetResult>) {});
   EXPECT_EXIT(
       {
         const bool right =

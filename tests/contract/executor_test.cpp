@@ -70,7 +70,7 @@ TEST(Executor, ACallbackThatTakesLongBlocksNoOtherThreadOfThePool) {
       });
     }
     for (int i = 0; i < 8; ++i) {
-      client.async().get("k", {}, [&](Result<GetResult>) {
+      client.async().get("k").then([&](Result<GetResult>) {
         const int now = ++at_once;
         if (now > most_at_once) most_at_once = now;
         if (first.exchange(false)) {
@@ -99,8 +99,8 @@ TEST(Executor, ACallbackMayTurnTheLoopUntilAnotherCallbackHasRun) {
   Client client = test::open("embedded://1?name=nested", options);
   bool inner = false;
   bool outer = false;
-  client.async().get("a", {}, [&](Result<GetResult>) {
-    client.async().get("b", {}, [&](Result<GetResult>) { inner = true; });
+  client.async().get("a").then([&](Result<GetResult>) {
+    client.async().get("b").then([&](Result<GetResult>) { inner = true; });
     while (!inner && tasks.run_one()) {
     }
     EXPECT_TRUE(inner);
@@ -127,8 +127,8 @@ TEST(Executor, WhatACallbackThrowsReachesTheHandlerAndTheNextCallbackRuns) {
     };
     std::latch next(1);
     Client client = test::open("embedded://1?name=throws", options);
-    client.async().get("a", {}, [](Result<GetResult>) { throw std::runtime_error("mine"); });
-    client.async().get("b", {}, [&](Result<GetResult>) { next.count_down(); });
+    client.async().get("a").then([](Result<GetResult>) { throw std::runtime_error("mine"); });
+    client.async().get("b").then([&](Result<GetResult>) { next.count_down(); });
     next.wait();
     EXPECT_EQ(thrown, std::vector<std::string>{"mine"});
   }
@@ -142,7 +142,7 @@ TEST(Executor, WhatTheExecutorThrowsReachesTheHandlerAndNoCallbackIsLost) {
   options.on_exception = [&](const std::exception_ptr&) { ++thrown; };
   {
     Client client = test::open("embedded://1?name=throwing-executor", options);
-    for (int i = 0; i < 3; ++i) client.async().get("k", {}, [&](Result<GetResult>) { ++ended; });
+    for (int i = 0; i < 3; ++i) client.async().get("k").then([&](Result<GetResult>) { ++ended; });
   }
   EXPECT_EQ(ended, 3);  // by the destructor
   EXPECT_EQ(thrown, 3);
@@ -174,7 +174,7 @@ TEST(ExecutorDeathTest, WithoutAHandlerWhatACallbackThrowsEndsTheProcess) {
       {
         std::latch never(1);
         Client client = test::open("embedded://1?name=death");
-        client.async().get("a", {}, [](Result<GetResult>) { throw std::runtime_error("mine"); });
+        client.async().get("a").then([](Result<GetResult>) { throw std::runtime_error("mine"); });
         never.wait();
       },
       "");

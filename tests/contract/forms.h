@@ -1,13 +1,21 @@
 #pragma once
 
-// The asynchronous forms of a call: a contract test runs each call in both.
+// The ways in which a Call is consumed.
 
+#include <array>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#ifdef SHEAF_HAS_ASIO
+#include <asio/bind_executor.hpp>
+#include <asio/io_context.hpp>
+
+#include <sheaf/asio.h>
+#endif
 #include <sheaf/async.h>
 
 #include "tests/contract/endpoints.h"
@@ -15,34 +23,68 @@
 
 namespace sheaf::test {
 
-enum class Form : bool { callback, coroutine };
+enum class Form : std::uint8_t { callback, coroutine, future, asio };
+
+inline constexpr std::array all_ways{
+    Form::callback,
+    Form::coroutine,
+    Form::future,
+#ifdef SHEAF_HAS_ASIO
+    Form::asio,
+#endif
+};
+
+constexpr const char* to_string(Form form) {
+  constexpr std::array names{"callback", "coroutine", "future", "asio"};
+  return names[static_cast<std::size_t>(form)];
+}
 
 template <class Out>
-Task<Out> awaited(Awaitable<Out> call) {
+Task<Out> awaited(Call<Out> call) {
   co_return co_await call;
 }
 
-// `call` is given a callback, which cannot be copied. What the callback gets.
-template <class Out, class Call>
-std::future<Out> begin_with_callback(const Call& call) {
+// What a callback gets, which cannot be copied.
+template <class Out>
+std::future<Out> begin_with_callback(Call<Out> call) {
   std::promise<Out> promise;
   auto future = promise.get_future();
-  call([p = std::move(promise)](Out out) mutable {
+  std::move(call).then([p = std::move(promise)](Out out) mutable {
     p.set_value(std::move(out));  // throws the second time
   });
   return future;
 }
 
-// What a call comes to. `call` is given such a callback, or nothing:
-// `outcome_of<Gets>(form, [&](auto... done) { return async.get_many(keys, {}, std::move(done)...);
-// })`
-template <class Out, class Call>
-Out outcome_of(Form form, const Call& call) {
-  if (form == Form::coroutine) return awaited(call()).get();
-  return begin_with_callback<Out>(call).get();
+// Runs an io_context, which must not run out of work before the call has ended. It outlives every
+// client: the thread of one may still be inside asio::post when run() has returned.
+template <class Out>
+Out end_with_asio([[maybe_unused]] Call<Out> call) {
+  std::optional<Out> got;
+#ifdef SHEAF_HAS_ASIO
+  static ::asio::io_context io;
+  io.restart();
+  std::move(call)(::asio::bind_executor(io, [&](Out out) { got.emplace(std::move(out)); }));
+  io.run();
+#endif
+  return std::move(got.value());
 }
 
-// Both forms on every kind of endpoint.
+template <class Out>
+Out outcome_of(Form form, Call<Out> call) {
+  switch (form) {
+    case Form::callback:
+      return begin_with_callback(std::move(call)).get();
+    case Form::coroutine:
+      return awaited(std::move(call)).get();
+    case Form::future:
+      return std::move(call).future().get();
+    case Form::asio:
+      break;
+  }
+  return end_with_asio(std::move(call));
+}
+
+// Callbacks and coroutines on every kind of endpoint; every_call_test.cpp has the other ways.
 using FormParam = std::tuple<EndpointFactory, Form>;
 
 inline auto every_form() {
@@ -50,8 +92,7 @@ inline auto every_form() {
                           testing::Values(Form::callback, Form::coroutine));
 }
 inline std::string name_of_form(const testing::TestParamInfo<FormParam>& info) {
-  const bool callback = std::get<Form>(info.param) == Form::callback;
-  return std::get<EndpointFactory>(info.param).name + (callback ? "_callback" : "_coroutine");
+  return std::get<EndpointFactory>(info.param).name + "_" + to_string(std::get<Form>(info.param));
 }
 
 class InEveryForm : public testing::TestWithParam<FormParam> {

@@ -148,14 +148,14 @@ TEST_P(GetAndSet, OfManyAtATimeEachGetsTheValueOfAnother) {
 }
 
 TEST_P(GetAndSet, FuturesReturnTheSame) {
-  const auto former = client->futures().get_and_set("key", "a").get();
+  const auto former = client->async().get_and_set("key", "a").future().get();
   if (lacks) {
     ASSERT_FALSE(former);
     EXPECT_EQ(former.error().outcome, Outcome::unsupported);
     return;
   }
   EXPECT_EQ(in_words(former), "absent");
-  EXPECT_EQ(in_words(client->futures().get_and_set("key", "b", {.ttl = 1h}).get()), "a");
+  EXPECT_EQ(in_words(client->async().get_and_set("key", "b", {.ttl = 1h}).future().get()), "a");
 }
 
 INSTANTIATE_TEST_SUITE_P(Endpoints, GetAndSet, testing::ValuesIn(test::all_factories()),
@@ -166,9 +166,7 @@ class GetAndSetInEveryForm : public test::InEveryForm {};
 TEST_P(GetAndSetInEveryForm, ReturnsTheValueThatWasThere) {
   const AsyncClient async = client->async();
   const auto exchange = [&](const std::string& value, const GetAndSetOptions& options) {
-    return test::outcome_of<Result<GetResult>>(form, [&](auto... done) {
-      return async.get_and_set("key", value, options, std::move(done)...);
-    });
+    return test::outcome_of(form, async.get_and_set("key", value, options));
   };
   const auto first = exchange("a", {});
   if (!client->supports(Feature::get_and_set)) {

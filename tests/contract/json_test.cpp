@@ -211,22 +211,22 @@ class Inbox {
 
 TEST_P(JsonClient, CallbackFormsEndLikeBlockingOnes) {
   Inbox<Result<SetResult>> set, bad;
-  set_json(client().async(), "k", Reading{"bar", 7}, {}, set.callback());
+  set_json(client().async(), "k", Reading{"bar", 7}).then(set.callback());
   const auto stored = set.take();
   EXPECT_TRUE(stored.value().stored);
-  set_json(client().async(), "bad", std::string("\xff"), {}, bad.callback());
+  set_json(client().async(), "bad", std::string("\xff")).then(bad.callback());
   EXPECT_EQ(bad.take().error().reason, Reason::bad_argument);
 
   Inbox<Result<JsonGetResult<Reading>>> got, absent;
-  get_json<Reading>(client().async(), std::string("k"), {}, got.callback());
+  get_json<Reading>(client().async(), std::string("k")).then(got.callback());
   const auto found = got.take();
   EXPECT_EQ(found.value()->data.value, 7);
   EXPECT_EQ(found.value()->version, stored->version);
-  get_json<Reading>(client().async(), "absent", {}, absent.callback());
+  get_json<Reading>(client().async(), "absent").then(absent.callback());
   EXPECT_FALSE(absent.take().value().has_value());
 
   Inbox<AsyncClient::Sets> sets;
-  set_many_json(client().async(), Words{{"a", "1"}, {"bad", "\xff"}}, {}, sets.callback());
+  set_many_json(client().async(), Words{{"a", "1"}, {"bad", "\xff"}}).then(sets.callback());
   const auto written = sets.take();
   ASSERT_EQ(written.size(), 2u);
   EXPECT_TRUE(written[0].result.value().stored);
@@ -234,7 +234,7 @@ TEST_P(JsonClient, CallbackFormsEndLikeBlockingOnes) {
 
   Inbox<JsonGets<std::string>> gets;
   const std::vector<std::string_view> keys{"a", "bad"};
-  get_many_json<std::string>(client().async(), keys, {}, gets.callback());
+  get_many_json<std::string>(client().async(), keys).then(gets.callback());
   const auto read = gets.take();
   ASSERT_EQ(read.size(), 2u);
   EXPECT_EQ((*read[0].result)->data, "1");

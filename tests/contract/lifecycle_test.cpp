@@ -35,7 +35,7 @@ TEST(Lifecycle, DestroyingAClientWithWorkInFlightCompletesEveryCallbackOnce) {
       const int operations = static_cast<int>(random.below(200));
       for (int i = 0; i < operations; ++i) {
         ++started;
-        client.async().get("key/" + std::to_string(i), {}, [&](Result<GetResult>) { ++ended; });
+        client.async().get("key/" + std::to_string(i)).then([&](Result<GetResult>) { ++ended; });
         if (random.below(20) == 0) std::this_thread::yield();
       }
     }
@@ -60,12 +60,12 @@ TEST(Lifecycle, CallsOfAnAsyncClientDuringTheEndCompleteEveryCallbackOnce) {
         ++own_started;
         if (batches) {
           const std::string_view keys[] = {"a", "b"};
-          async.get_many(keys, {}, [&](const AsyncClient::Gets& got) {
+          async.get_many(keys).then([&](const AsyncClient::Gets& got) {
             if (!got[0].result) over = true;
             ++own_ended;
           });
         } else {
-          async.get("k", {}, [&](const Result<GetResult>& got) {
+          async.get("k").then([&](const Result<GetResult>& got) {
             if (!got) over = true;
             ++own_ended;
           });
@@ -90,7 +90,7 @@ TEST(Lifecycle, WorkForAnUnreachableNodeIsCompletedWhenTheClientGoes) {
   {
     Client client = test::open("mqtt://127.0.0.1:1");
     for (int i = 0; i < 50; ++i) {
-      client.async().set("k", "v", {}, [&](Result<SetResult> result) {
+      client.async().set("k", "v").then([&](Result<SetResult> result) {
         EXPECT_FALSE(result);
         EXPECT_TRUE(result.error().outcome == Outcome::not_sent ||
                     result.error().outcome == Outcome::shutdown);
@@ -106,8 +106,8 @@ TEST(Lifecycle, AClientMayBeDestroyedFromItsOwnCallback) {
     std::latch gone(1);
     std::atomic<int> ended = 0;
     auto* client = new Client(test::open("embedded://3?name=own"));
-    for (int i = 0; i < 20; ++i) client->async().get("x", {}, [&](Result<GetResult>) { ++ended; });
-    client->async().get("y", {}, [&, client](Result<GetResult>) {
+    for (int i = 0; i < 20; ++i) client->async().get("x").then([&](Result<GetResult>) { ++ended; });
+    client->async().get("y").then([&, client](Result<GetResult>) {
       delete client;
       ++ended;
       gone.count_down();
@@ -122,7 +122,7 @@ TEST(Lifecycle, ACallbackThatStartsMoreWorkDuringTheEndGetsAResult) {
   {
     Client client = test::open("embedded://1?name=more");
     for (int i = 0; i < 100; ++i) {
-      client.async().get("x", {}, [&](Result<GetResult>) {
+      client.async().get("x").then([&](Result<GetResult>) {
         ++ended;
         const auto late = client.get("y");
         EXPECT_TRUE(late || late.error().outcome == Outcome::shutdown) << late.error().message();
@@ -143,7 +143,7 @@ TEST(Lifecycle, AnExecutorRunsTheCallbacks) {
   std::atomic<int> ended = 0;
   {
     Client client = test::open("embedded://1?name=executor", options);
-    for (int i = 0; i < 10; ++i) client.async().get("x", {}, [&](Result<GetResult>) { ++ended; });
+    for (int i = 0; i < 10; ++i) client.async().get("x").then([&](Result<GetResult>) { ++ended; });
     client.get("x").value();
     std::vector<std::function<void()>> some;
     {

@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include <sheaf/async_list.h>
+#include <sheaf/async.h>
 
 #include "client/list/format.h"
 #include "client/list/list_registry.h"
@@ -206,7 +206,7 @@ TEST_P(Lists, ConcurrentPushesOfOneClientBecomeFewCommits) {
   std::mutex mutex;
   std::vector<std::uint64_t> lengths;
   for (int i = 0; i < pushes; ++i) {
-    list.async().push(std::to_string(i), {}, [&](Result<std::uint64_t> length) {
+    list.async().push(std::to_string(i)).then([&](Result<std::uint64_t> length) {
       {
         const std::scoped_lock lock(mutex);
         if (length) lengths.push_back(*length);
@@ -390,7 +390,7 @@ TEST_P(Lists, PushesInFlightEndOnceWhenTheClientGoes) {
         ASSERT_TRUE(list.push("first"));
       }
       for (int i = 0; i < pushes; ++i) {
-        list.async().push("x", {}, [&](Result<std::uint64_t> result) {
+        list.async().push("x").then([&](Result<std::uint64_t> result) {
           ++ended;
           if (result) ++pushed;
           if (!result && result.error().outcome == Outcome::unknown) ++unknown;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 #include <sheaf/driver.h>
 #include <sheaf/json.h>
 #include <sheaf/task_queue.h>
@@ -23,9 +23,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-template <class Out, class Call>
-Out outcome_of(const Call& call) {
-  return test::begin_with_callback<Out>(call).get();
+template <class Out>
+Out outcome_of(Call<Out> call) {
+  return test::begin_with_callback(std::move(call)).get();
 }
 
 class MoveOnlyCallbacks : public test::OnEndpoint {
@@ -36,46 +36,22 @@ INSTANTIATE_TEST_SUITE_P(On, MoveOnlyCallbacks, testing::ValuesIn(test::all_fact
                          [](const auto& test) { return test.param.name; });
 
 TEST_P(MoveOnlyCallbacks, CallsAndBatchesTakeThem) {
-  EXPECT_TRUE(
-      outcome_of<Result<SetResult>>([&](auto done) { async().set("a", "1", {}, std::move(done)); })
-          .value()
-          .stored);
-  EXPECT_EQ(outcome_of<Result<GetResult>>([&](auto done) { async().get("a", {}, std::move(done)); })
-                .value()
-                ->data,
-            "1");
+  EXPECT_TRUE(outcome_of(async().set("a", "1")).value().stored);
+  EXPECT_EQ(outcome_of(async().get("a")).value()->data, "1");
   const std::vector<std::string_view> keys{"a", "b"};
-  EXPECT_EQ(outcome_of<AsyncClient::Gets>([&](auto done) {
-              async().get_many(keys, {}, std::move(done));
-            }).size(),
-            2u);
-  EXPECT_EQ(outcome_of<Result<RemoveResult>>([&](auto done) {
-              async().remove("a", {}, std::move(done));
-            }).value(),
-            RemoveResult::removed);
+  EXPECT_EQ(outcome_of(async().get_many(keys)).size(), 2u);
+  EXPECT_EQ(outcome_of(async().remove("a")).value(), RemoveResult::removed);
 }
 
 TEST_P(MoveOnlyCallbacks, ARefusedCallCallsThem) {
-  const auto got =
-      outcome_of<Result<GetResult>>([&](auto done) { async().get("", {}, std::move(done)); });
+  const auto got = outcome_of(async().get(""));
   EXPECT_EQ(got.error().reason, Reason::bad_argument);
 }
 
 TEST_P(MoveOnlyCallbacks, JsonTakesThem) {
-  EXPECT_TRUE(outcome_of<Result<SetResult>>(
-                  [&](auto done) { set_json(async(), "j", 7, {}, std::move(done)); })
-                  .value()
-                  .stored);
-  EXPECT_EQ(outcome_of<Result<JsonGetResult<int>>>(
-                [&](auto done) { get_json<int>(async(), "j", {}, std::move(done)); })
-                .value()
-                ->data,
-            7);
-  EXPECT_EQ(outcome_of<Result<SetResult>>([&](auto done) {
-              set_json(async(), "j", std::string("\xff"), {}, std::move(done));
-            })
-                .error()
-                .reason,
+  EXPECT_TRUE(outcome_of(set_json(async(), "j", 7)).value().stored);
+  EXPECT_EQ(outcome_of(get_json<int>(async(), "j")).value()->data, 7);
+  EXPECT_EQ(outcome_of(set_json(async(), "j", std::string("\xff"))).error().reason,
             Reason::bad_argument);
 }
 
@@ -93,16 +69,15 @@ TEST_P(MoveOnlyCallbacks, AnAwaitedCallIsTransformedByOne) {
   EXPECT_EQ(awaited(async(), std::move(change)).get(), "begin, end");
 }
 
-// What g++ before 14 would destroy twice in a `co_await` expression (sheaf/owning_temporary.h).
+// What g++ before 14 would destroy twice in a `co_await` expression (SHEAF_DESTROYS_TWICE).
 template <class F>
 concept Computes = requires(const AsyncClient& client, F f) {
   client.get_or_compute("key", {}, std::forward<F>(f));
 };
 template <class F>
-concept Transforms = requires(Awaitable<Result<GetResult>> call, F f) {
-  std::move(call).transform(std::forward<F>(f));
-};
-constexpr bool destroys_twice = awaited_detail::destroys_twice;
+concept Transforms =
+    requires(Call<Result<GetResult>> call, F f) { std::move(call).transform(std::forward<F>(f)); };
+constexpr bool destroys_twice = call_detail::destroys_twice;
 const std::string text;
 const auto owns = [text = text] { return text; };
 const auto owns_nothing = [] { return std::string(); };
@@ -121,13 +96,13 @@ TEST_P(MoveOnlyCallbacks, WhatTheyOwnIsDestroyedWithThem) {
   const auto alive = std::make_shared<int>(0);
   const auto counted = [&] { return std::make_unique<std::shared_ptr<int>>(alive); };
   std::promise<void> ran;
-  async().get("k", {}, [own = counted(), &ran](const auto&) { ran.set_value(); });
+  async().get("k").then([own = counted(), &ran](const auto&) { ran.set_value(); });
   ran.get_future().get();
   test::wait_for_condition("the callback is destroyed", [&] { return alive.use_count() == 1; });
   {
     const TaskQueue never_run;
     Client other = test::open(endpoint->uri(), {.executor = never_run.executor()});
-    for (int i = 0; i < 10; ++i) other.async().get("k", {}, [own = counted()](const auto&) {});
+    for (int i = 0; i < 10; ++i) other.async().get("k").then([own = counted()](const auto&) {});
   }
   EXPECT_EQ(alive.use_count(), 1);
 }

@@ -133,7 +133,7 @@ TEST_P(Observed, ABatchIsShownAsItsRequests) {
 TEST_P(Observed, AnAsynchronousCallHasTheParentOfTheThreadThatMadeIt) {
   heard_.set_parent("here");
   bool called = false;
-  client_.async().get("observer/a", {}, [&](Result<GetResult> got) { called = got.has_value(); });
+  client_.async().get("observer/a").then([&](Result<GetResult> got) { called = got.has_value(); });
   heard_.set_parent("elsewhere");
   test::wait_for_condition("the callback", [&] { return heard_.events().size() == 1 && called; });
   EXPECT_EQ(name_of(heard_.events().front()), "here");

@@ -71,7 +71,7 @@ TEST_P(Rehash, RefusesFencingTokens) {
   RemoveOptions remove;
   remove.fence = set.fence;
   expect_refused(client->remove("key", remove).error(), "fencing tokens");
-  expect_refused(client->futures().set("key", "value", set).get().error(), "fencing tokens");
+  expect_refused(client->async().set("key", "value", set).future().get().error(), "fencing tokens");
   EXPECT_FALSE(client->get("key").value().has_value());
 }
 

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include <sheaf/async.h>
-#include <sheaf/async_list.h>
-#include <sheaf/async_lock.h>
 
 #include "tests/support/task.h"
 
@@ -73,12 +71,12 @@ std::vector<StopForm> key_forms() {
       {"get, callback",
        [](Client& client, std::stop_token stop) {
          Callback<Result<GetResult>> done;
-         client.async().get("key", {.timeout = patience, .stop = &stop}, done.receiver());
+         client.async().get("key", {.timeout = patience, .stop = &stop}).then(done.receiver());
          return std::move(done.future);
        }},
       {"get, future",
        [](Client& client, std::stop_token stop) {
-         return converted(client.futures().get("key", {.timeout = patience, .stop = &stop}));
+         return converted(client.async().get("key", {.timeout = patience, .stop = &stop}).future());
        }},
       {"get, co_await",
        [](Client& client, std::stop_token stop) {
@@ -93,7 +91,8 @@ std::vector<StopForm> key_forms() {
       {"set, callback",
        [](Client& client, std::stop_token stop) {
          Callback<Result<SetResult>> done;
-         client.async().set("key", "value", {.timeout = patience, .stop = &stop}, done.receiver());
+         const SetOptions options{.timeout = patience, .stop = &stop};
+         client.async().set("key", "value", options).then(done.receiver());
          return std::move(done.future);
        }},
       {"set, co_await",
@@ -120,7 +119,7 @@ std::vector<StopForm> batch_forms() {
       {"get_many, callback",
        [](Client& client, std::stop_token stop) {
          Callback<AsyncClient::Gets> done;
-         client.async().get_many(keys, {.timeout = patience, .stop = &stop}, done.receiver());
+         client.async().get_many(keys, {.timeout = patience, .stop = &stop}).then(done.receiver());
          return std::move(done.future);
        }},
       {"get_many, co_await",
@@ -136,7 +135,7 @@ std::vector<StopForm> batch_forms() {
       {"set_many, callback",
        [](Client& client, std::stop_token stop) {
          Callback<AsyncClient::Sets> done;
-         client.async().set_many(items, {.timeout = patience, .stop = &stop}, done.receiver());
+         client.async().set_many(items, {.timeout = patience, .stop = &stop}).then(done.receiver());
          return std::move(done.future);
        }},
       {"set_many, co_await",
@@ -181,9 +180,10 @@ std::vector<StopForm> lock_forms() {
       {"lock, callback",
        [](Client& client, std::stop_token stop) {
          auto promise = std::make_shared<std::promise<Errors>>();
-         Locker(client).async().lock(
-             "lock", {.wait = patience, .stop = &stop},
-             [promise](const LockResult& result) { promise->set_value(errors_of(result)); });
+         Locker(client)
+             .async()
+             .lock("lock", {.wait = patience, .stop = &stop})
+             .then([promise](const LockResult& result) { promise->set_value(errors_of(result)); });
          return promise->get_future();
        }},
       {"lock, co_await",
@@ -207,7 +207,8 @@ std::vector<StopForm> other_forms() {
          Callback<Result<std::uint64_t>> done;
          List(client, "list")
              .async()
-             .push("item", {.timeout = patience, .stop = &stop}, done.receiver());
+             .push("item", {.timeout = patience, .stop = &stop})
+             .then(done.receiver());
          return std::move(done.future);
        }},
       {"push, co_await",

@@ -13,8 +13,6 @@
 #include <thread>
 
 #include <sheaf/async.h>
-#include <sheaf/async_list.h>
-#include <sheaf/async_lock.h>
 
 #include "tests/contract/endpoints.h"
 #include "tests/contract/stop_forms.h"
@@ -186,7 +184,7 @@ TEST(Stop, AClientThatClosesEndsWhatATokenCouldStillStop) {
       Client client = test::open("mqtt://" + server.address());
       const std::stop_token token = source.get_token();
       for (int i = 0; i < 20; ++i) {
-        client.async().get("k", {.stop = &token}, [&](Result<GetResult>) { ++ended; });
+        client.async().get("k", {.stop = &token}).then([&](Result<GetResult>) { ++ended; });
       }
       stopper = std::jthread([&] { source.request_stop(); });
     }
@@ -382,8 +380,8 @@ TEST_P(StopOnServer, TheOthersOnTheConnectionGetTheirOwnReplies) {
     std::vector<std::future<Result<GetResult>>> kept;
     for (int i = 0; i < 10; ++i) {
       const std::string key = "k" + std::to_string(i);
-      stopped.push_back(client.futures().get(key, {.timeout = patience, .stop = &stop}));
-      kept.push_back(client.futures().get(key, {.timeout = patience}));
+      stopped.push_back(client.async().get(key, {.timeout = patience, .stop = &stop}).future());
+      kept.push_back(client.async().get(key, {.timeout = patience}).future());
     }
     wait_until([&] { return client.stats().front().in_flight == 20; });
     source.request_stop();

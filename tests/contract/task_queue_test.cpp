@@ -87,10 +87,10 @@ TEST(TaskQueue, AnEpollLoopRunsTheCallbacksOfItsClients) {
   for (int i = 0; i < 100; ++i) {
     for (Client* client : {&*one, &*two}) {
       const std::string key = "key" + std::to_string(i);
-      client->async().set(key, key, {}, [&, client, key](Result<SetResult> set) {
+      client->async().set(key, key).then([&, client, key](Result<SetResult> set) {
         ASSERT_TRUE(set);
         ASSERT_EQ(std::this_thread::get_id(), here);
-        client->async().get(key, {}, [&, key](Result<GetResult> got) {
+        client->async().get(key).then([&, key](Result<GetResult> got) {
           EXPECT_EQ(got.value()->data, key);
           --left;
         });
@@ -112,7 +112,7 @@ TEST(TaskQueue, WhatWaitsWhenTheClientIsDestroyedRunsOnceAllTheSame) {
   std::atomic<int> ran = 0;
   {
     Client client = test::open("embedded://1", {.executor = queue.executor()});
-    for (int i = 0; i < 50; ++i) client.async().get("key", {}, [&](Result<GetResult>) { ++ran; });
+    for (int i = 0; i < 50; ++i) client.async().get("key").then([&](Result<GetResult>) { ++ran; });
   }
   EXPECT_EQ(ran, 50);
   queue.run();

@@ -384,7 +384,7 @@ TEST(WatchExecutor, ItsCallbacksAndThoseOfCallsRunOneAfterAnother) {
                                  })
                           .value();
   for (int i = 0; i < 200; ++i) {
-    client.async().set("k", std::to_string(i), {}, [&](const Result<SetResult>& set) {
+    client.async().set("k", std::to_string(i)).then([&](const Result<SetResult>& set) {
       EXPECT_TRUE(set);
       alone();
       called.count_down();

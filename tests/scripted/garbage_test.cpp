@@ -31,16 +31,17 @@ class Garbage {
     scene.servers.script(
         0, commands[3],
         {{.bytes = bytes.substr(0, split)}, {.bytes = bytes.substr(split), .delay = 1ms}});
-    const FutureClient client = scene.client().futures();
+    const AsyncClient client = scene.client().async();
     SetOptions add;
     add.condition = SetCondition::if_absent;
     add.timeout = 20s;
-    auto got = client.get(keys[0], {.timeout = 20s});
-    auto stored = client.set(keys[1], "v", {.timeout = 20s});
-    auto added = client.set(keys[2], "v", add);
+    const SetOptions plain{.timeout = 20s};
+    auto got = client.get(keys[0], {.timeout = 20s}).future();
+    auto stored = client.set(keys[1], "v", plain).future();
+    auto added = client.set(keys[2], "v", add).future();
     RemoveOptions remove;
     remove.timeout = 20s;
-    auto removed = client.remove(keys[3], remove);
+    auto removed = client.remove(keys[3], remove).future();
     ends = {in_words(got.get()), in_words(stored.get()), in_words(added.get()),
             in_words(removed.get())};
   }

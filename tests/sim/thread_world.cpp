@@ -137,33 +137,36 @@ void ThreadWorld::set_many(Caller& caller) {
 // Often its callback asks again.
 void ThreadWorld::get_async(Caller& caller) {
   const Read read = begin_read(caller.random, 1);
-  client_->async().get(read.names[0], {},
-                       once<Result<GetResult>>([this, &caller, read](const Result<GetResult>& got) {
-                         end_call(read.started);
-                         end_read(read, 0, got);
-                         if (!closing_ && caller.random.below(4) != 0) get_async(caller);
-                       }));
+  client_->async()
+      .get(read.names[0])
+      .then(once<Result<GetResult>>([this, &caller, read](const Result<GetResult>& got) {
+        end_call(read.started);
+        end_read(read, 0, got);
+        if (!closing_ && caller.random.below(4) != 0) get_async(caller);
+      }));
 }
 
 void ThreadWorld::set_async(Caller& caller) {
   KeyHistory* const key = free_key(caller);
   if (key == nullptr) return;
   const std::string value = key->begin_set(caller.random.below(3000));
-  client_->async().set(
-      key->name(), value, {},
-      once<Result<SetResult>>([this, key, started = begin_call()](const Result<SetResult>& result) {
-        end_call(started);
-        end_write(*key, result);
-      }));
+  client_->async()
+      .set(key->name(), value)
+      .then(once<Result<SetResult>>(
+          [this, key, started = begin_call()](const Result<SetResult>& result) {
+            end_call(started);
+            end_write(*key, result);
+          }));
 }
 
 void ThreadWorld::get_many_async(Caller& caller) {
   const Read read = begin_read(caller.random, 1 + caller.random.below(most_keys_of_a_batch));
-  client_->async().get_many(read.names, {},
-                            once<AsyncClient::Gets>([this, read](const AsyncClient::Gets& got) {
-                              end_call(read.started);
-                              end_read(read, got);
-                            }));
+  client_->async()
+      .get_many(read.names)
+      .then(once<AsyncClient::Gets>([this, read](const AsyncClient::Gets& got) {
+        end_call(read.started);
+        end_read(read, got);
+      }));
 }
 
 template <class Out, class F>

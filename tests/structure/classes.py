@@ -10,9 +10,8 @@ MAX_MEMBERS = 35
 # Classes with more than MAX_MEMBERS member functions, and how many they may have.
 LARGE_CLASSES = {
     "sheaf::socket::ClientSocket": 36,
-    # The facade: one member for each operation. Its asynchronous form has each twice.
+    # The facade: one member for each operation.
     "sheaf::Client": 38,
-    "sheaf::AsyncClient": 39,
     "sheaf::node::ClientNode": 36,
 }
 

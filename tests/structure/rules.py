@@ -98,7 +98,8 @@ THIRD_PARTIES = [
     (r"openssl/.*", r"socket/tls/.*|tests/.*"),
     (r"sqlite3\.h", r"store/durable/sqlite_.*|tests/.*"),
     (r"(gtest|gmock)/.*", r"tests/.*"),
-    (r"(?:boost/)?asio(?:\.hpp|/.*)", r"include/sheaf/asio\.h|tests/contract/.*"),
+    (r"(?:boost/)?asio(?:\.hpp|/.*)", r"include/sheaf/asio\.h|samples/asio_all\.cpp"
+     r"|tests/contract/.*"),
     (r"benchmark/.*", r"bench/.*"),
     (r"hiredis/.*", r"bench/.*"),
 ]

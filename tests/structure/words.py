@@ -13,7 +13,7 @@ OWN_WORDS = [
     "baton", "bulk connection", "claim", "context", "crowd", "drive", "event log", "gap",
     "head", "hole", "idle hook", "join", "journal", "keeper", "lane", "leader", "linger",
     "listener", "park", "path", "pending operation", "plan", "probe", "procedure", "promoted",
-    "ramp", "receiver", "register", "registry", "release backoff", "rest", "runtime", "seam",
+    "ramp", "register", "registry", "release backoff", "rest", "runtime", "seam",
     "segment", "sink", "slot", "tenure", "turn", "window", "work",
 ]
 

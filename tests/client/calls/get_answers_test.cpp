@@ -164,14 +164,10 @@ TEST_F(GetAnswersTest, AKeyInDoubtIsNotKnownUntilItsOwnAnswer) {
   expect_all(answers);
 }
 
-TEST_F(GetAnswersTest, TheKeysOfEntriesAreTheirOwn) {
+TEST_F(GetAnswersTest, EntriesMayBeMadeBeforeTheAnswersCome) {
   GetAnswers answers(*plan);
   answers.make_entries();
-  for (std::uint32_t place = 0; place < names.size(); ++place) {
-    EXPECT_EQ(answers.key(place), names[plan->at(place)]);
-    EXPECT_NE(answers.key(place).data(), names[plan->at(place)].data());
-    give(answers, place);
-  }
+  for (std::uint32_t place = 0; place < names.size(); ++place) give(answers, place);
   expect_all(answers);
 }
 

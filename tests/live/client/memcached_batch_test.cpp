@@ -96,10 +96,11 @@ TEST_P(MemcachedBatch, ManyThreadsAtOnceGetTheirOwn) {
 
 TEST_P(MemcachedBatch, AsyncAndFutureFormsGetThemToo) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
-  auto future = client->futures().get_many(views, {.timeout = 20s});
+  auto future = client->async().get_many(views, {.timeout = 20s}).future();
   std::promise<std::vector<KeyResult<GetResult>>> promise;
-  client->async().get_many(views, {.timeout = 20s},
-                           [&](auto all) { promise.set_value(std::move(all)); });
+  client->async().get_many(views, {.timeout = 20s}).then([&](auto all) {
+    promise.set_value(std::move(all));
+  });
   expect_all(future.get());
   expect_all(promise.get_future().get());
 }

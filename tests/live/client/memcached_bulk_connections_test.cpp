@@ -167,8 +167,10 @@ TEST(MemcachedBulkConnections, ABatchReadsWhatItsThreadHasSetAsynchronouslyBefor
   for (int i = 0; i < 1'000; ++i) {
     const std::string value = std::to_string(i);
     std::promise<bool> stored;
-    fleet.client->async().set(mine, value, {.timeout = 20s},
-                              [&](Result<SetResult> set) { stored.set_value(set.has_value()); });
+    const SetOptions options{.timeout = 20s};
+    fleet.client->async().set(mine, value, options).then([&](Result<SetResult> set) {
+      stored.set_value(set.has_value());
+    });
     const auto all = fleet.client->get_many(keys, {.timeout = 20s});
     ASSERT_TRUE(stored.get_future().get());
     ASSERT_EQ(all.front().result.value().value().data, value);

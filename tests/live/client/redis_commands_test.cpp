@@ -173,8 +173,8 @@ void CommandChecks::replies_have_the_shape_that_the_server_gave_them() {
 }
 
 void CommandChecks::all_forms_say_the_same() {
-  client->async().execute({"SET", "form", "1"}, patient, [](Result<CommandReply>) {});
-  const auto later = client->futures().execute({"INCR", "form"}, patient).get();
+  client->async().execute({"SET", "form", "1"}, patient).then([](Result<CommandReply>) {});
+  const auto later = client->async().execute({"INCR", "form"}, patient).future().get();
   ASSERT_TRUE(later) << later.error().message();
   EXPECT_EQ(later->number(), 2);
   const auto awaited = [](AsyncClient async) -> test::Task<Result<CommandReply>> {
@@ -307,8 +307,8 @@ TEST(RedisCommandsLost, OnlyWhatReadsIsSentAgain) {
   ASSERT_TRUE(client.execute({"PFADD", "{foo}seen", "one"}, patient));
   const auto owner = cluster.owner(protocol::resp::hash_slot("foo"));
   cluster.text(owner, {"CLIENT", "PAUSE", "60000", "WRITE"});
-  auto read = client.futures().execute({"PFCOUNT", "{foo}seen"}, patient);
-  auto write = client.futures().execute({"INCR", "foo"}, patient);
+  auto read = client.async().execute({"PFCOUNT", "{foo}seen"}, patient).future();
+  auto write = client.async().execute({"INCR", "foo"}, patient).future();
   const auto both_sent = [&] {
     std::uint32_t in_flight = 0;
     for (const NodeStats& stats : client.stats()) in_flight += stats.in_flight;

@@ -77,7 +77,9 @@ TEST_F(ClientRights, OfABatchOnlyWhatIsForbiddenIsRefused) {
   expect_refused(bob.set_many(items).at(0).result);
 }
 
-TEST_F(ClientRights, FuturesHaveTheSameError) { expect_refused(bob.futures().get("key").get()); }
+TEST_F(ClientRights, FuturesHaveTheSameError) {
+  expect_refused(bob.async().get("key").future().get());
+}
 
 TEST_F(ClientRights, LocksAreRefusedAtOnceAlsoWhereTheCallerWouldWait) {
   Locker locker(bob);

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <sheaf/async.h>
-#include <sheaf/async_lock.h>
 #include <sheaf/list.h>
 #include <sheaf/locker.h>
 
@@ -120,14 +119,14 @@ class CloseRoom final : public ThreadRoom {
 
   void get(Caller& caller) {
     const auto call = begin();
-    caller.async->get(caller.key->name(), {},
-                      [this, call, key = caller.key, since = caller.key->last_acknowledged(),
-                       started = begin_callback()](const Result<GetResult>& got) {
-                        end(*call);
-                        end_callback(started);
-                        if (got) return require(key->check(since, *got));
-                        check(got.error());
-                      });
+    caller.async->get(caller.key->name())
+        .then([this, call, key = caller.key, since = caller.key->last_acknowledged(),
+               started = begin_callback()](const Result<GetResult>& got) {
+          end(*call);
+          end_callback(started);
+          if (got) return require(key->check(since, *got));
+          check(got.error());
+        });
     call->returned = true;
   }
 
@@ -136,9 +135,8 @@ class CloseRoom final : public ThreadRoom {
     if (key->busy()) return;
     const std::string value = key->begin_set(caller.random.below(2000));
     const auto call = begin();
-    caller.async->set(
-        key->name(), value, {},
-        [this, call, key, started = begin_callback()](const Result<SetResult>& result) {
+    caller.async->set(key->name(), value)
+        .then([this, call, key, started = begin_callback()](const Result<SetResult>& result) {
           end(*call);
           end_callback(started);
           if (!result) check(result.error());
@@ -160,7 +158,7 @@ class CloseRoom final : public ThreadRoom {
 
   void lock_async(Caller& caller) {
     const auto call = begin();
-    caller.locker->async().lock("door", {.wait = 200ms}, [this, call](LockResult taken) {
+    caller.locker->async().lock("door", {.wait = 200ms}).then([this, call](LockResult taken) {
       end(*call);
       if (taken.failed()) check(taken.error());
       const auto begun = stack_.world.now().mono;
@@ -195,13 +193,13 @@ class CloseRoom final : public ThreadRoom {
     const bool keeps = caller.random.below(2) == 0;
     ComputeOptions options;
     options.lease_beside = true;  // the simulated server has no leases
-    caller.async->get_or_compute(
-        "made" + std::to_string(computed_++ / 2), options,
-        [this, keeps](ComputeDone done) {
-          if (!keeps) return done("made");
-          done_.push_back(std::move(done));
-        },
-        [this, call](const Result<Value>& got) {
+    caller.async
+        ->get_or_compute("made" + std::to_string(computed_++ / 2), options,
+                         [this, keeps](ComputeDone done) {
+                           if (!keeps) return done("made");
+                           done_.push_back(std::move(done));
+                         })
+        .then([this, call](const Result<Value>& got) {
           end(*call);
           if (got && got->data != "made") require("nobody made " + got->data);
           const bool waited = !got && got.error().reason == Reason::timed_out;

@@ -185,11 +185,18 @@ class ComputeRoom final : public ThreadRoom {
     key.deadlines.push_back(call->started.at + stack_.config.timeout);
     const auto ended = [this, call](const Result<Value>& got) { end(*call, got); };
     if (random.below(4) == 0) {
-      clients_[client].async().get_or_compute(
-          key.name, with, [this, call] { return compute_at_once(*call); }, ended);
+      clients_[client]
+          .async()
+          .get_or_compute(key.name, with,
+                          Client::Compute([this, call] { return compute_at_once(*call); }))
+          .then(ended);
     } else {
-      clients_[client].async().get_or_compute(
-          key.name, with, [this, call](ComputeDone done) { begin(call, std::move(done)); }, ended);
+      clients_[client]
+          .async()
+          .get_or_compute(key.name, with, AsyncCompute([this, call](ComputeDone done) {
+                            begin(call, std::move(done));
+                          }))
+          .then(ended);
     }
     if (with.stop == nullptr) return;
     pass(draw_us(random, random.below(2) == 0 ? 500 : 20'000));

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include <sheaf/async_list.h>
+#include <sheaf/async.h>
 #include <sheaf/list.h>
 
 #include "tests/sim/kit/room_runs.h"
@@ -126,14 +126,14 @@ class ListRoom final : public ThreadRoom {
   void push_async(List& list, Caller& caller) {
     ++pending_;
     const std::string item = next_item(caller);
-    list.async().push(item, {},
-                      [this, item, started = begin_call(),
-                       ended = std::make_shared<bool>(false)](const Result<std::uint64_t>& length) {
-                        if (std::exchange(*ended, true)) require("a callback came twice");
-                        end_call(started, limit());
-                        end_push(item, length ? nullptr : &length.error());
-                        --pending_;
-                      });
+    list.async().push(item).then(
+        [this, item, started = begin_call(),
+         ended = std::make_shared<bool>(false)](const Result<std::uint64_t>& length) {
+          if (std::exchange(*ended, true)) require("a callback came twice");
+          end_call(started, limit());
+          end_push(item, length ? nullptr : &length.error());
+          --pending_;
+        });
   }
 
   void pop(List& list) {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include <sheaf/async_lock.h>
+#include <sheaf/async.h>
 #include <sheaf/locker.h>
 
 #include "tests/sim/kit/room_runs.h"
@@ -96,7 +96,7 @@ class LockRoom final : public ThreadRoom {
 
   static LockResult lock_async(Locker& locker, const Door& door, const LockOptions& options) {
     const auto ended = std::make_shared<std::optional<LockResult>>();
-    locker.async().lock(door.name, options, [ended](LockResult result) {
+    locker.async().lock(door.name, options).then([ended](LockResult result) {
       if (*ended) require("a callback came twice");
       *ended = std::move(result);
     });
@@ -151,7 +151,7 @@ class LockRoom final : public ThreadRoom {
       return released;
     }
     const auto ended = std::make_shared<std::optional<Result<bool>>>();
-    guard.async().release({}, [ended](const Result<bool>& released) {
+    guard.async().release().then([ended](const Result<bool>& released) {
       if (*ended) require("a callback came twice");
       *ended = released;
     });

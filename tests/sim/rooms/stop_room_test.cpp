@@ -121,12 +121,13 @@ class StopRoom final : public ThreadRoom {
 
   void get_async(Caller& caller, const Shared& call) {
     KeyHistory& key = keys_[caller.random.below(keys_.size())];
-    client_->async().get(key.name(), {.stop = &call->token},
-                         once<Result<GetResult>>(
-                             [this, call, &key, since = key.last_acknowledged()](const auto& got) {
-                               end(*call, stack_.config.timeout);
-                               end_get(*call, key, since, got);
-                             }));
+    client_->async()
+        .get(key.name(), {.stop = &call->token})
+        .then(once<Result<GetResult>>(
+            [this, call, &key, since = key.last_acknowledged()](const auto& got) {
+              end(*call, stack_.config.timeout);
+              end_get(*call, key, since, got);
+            }));
   }
 
   void set(Caller& caller, const Shared& call) {
@@ -142,11 +143,13 @@ class StopRoom final : public ThreadRoom {
     KeyHistory& key = *caller.own[caller.random.below(caller.own.size())];
     if (key.busy()) return;
     const std::string value = key.begin_set(caller.random.below(3000));
-    client_->async().set(key.name(), value, {.stop = &call->token},
-                         once<Result<SetResult>>([this, call, &key](const auto& result) {
-                           end(*call, stack_.config.timeout);
-                           end_set(*call, key, result);
-                         }));
+    const SetOptions options{.stop = &call->token};
+    client_->async()
+        .set(key.name(), value, options)
+        .then(once<Result<SetResult>>([this, call, &key](const auto& result) {
+          end(*call, stack_.config.timeout);
+          end_set(*call, key, result);
+        }));
   }
 
   void get_many(Caller& caller, const Shared& call) {
