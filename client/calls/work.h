@@ -15,8 +15,7 @@
 //                            its deadline would, with Reason::cancelled, and at once. Only a Work
 //                            whose caller may give a stop token needs it
 //   Out take()               once, after the end
-//   static constexpr bool idles = true   if it may wait for ever, as for an event: the lane does
-//   not
+//   static constexpr bool idles = true   if it may wait forever, as for an event: the lane does not
 //                            count it as work in flight. Only such a Work needs it
 // It calls WorkEnd::ended() once, as the last thing that it does: it may be gone afterwards.
 //
