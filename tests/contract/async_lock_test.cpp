@@ -133,6 +133,15 @@ TEST_P(AsyncLocks, AClientThatGoesEndsEachCallOnce) {
   EXPECT_EQ(lost, 0) << "it was released";
 }
 
+TEST(AsyncLockFutures, ALockThatNobodyTakesIsReleased) {
+  Client client = test::open("embedded://1?name=async-lost-lock");
+  Locker locker(client);
+  {
+    const auto dropped = locker.async().lock("x").future();
+  }
+  EXPECT_TRUE(locker.lock("x", {.wait = 20s}).held());
+}
+
 TEST(AsyncLockCallbacks, MayTakeFurtherLocks) {
   Client client = test::open("embedded://1?name=async-locks");
   const Locker locker(client);

@@ -105,9 +105,10 @@ class CloseRoom final : public ThreadRoom {
   void run_caller(Caller& caller) {
     using Call = void (CloseRoom::*)(Caller&);
     static constexpr Call calls[] = {
-        &CloseRoom::get,  &CloseRoom::set,     &CloseRoom::get,     &CloseRoom::set,
-        &CloseRoom::lock, &CloseRoom::lock,    &CloseRoom::push,    &CloseRoom::lock_async,
-        &CloseRoom::next, &CloseRoom::compute, &CloseRoom::compute, &CloseRoom::end_compute};
+        &CloseRoom::get,        &CloseRoom::set,        &CloseRoom::get,     &CloseRoom::set,
+        &CloseRoom::lock,       &CloseRoom::lock,       &CloseRoom::push,    &CloseRoom::lock_async,
+        &CloseRoom::next,       &CloseRoom::next_async, &CloseRoom::compute, &CloseRoom::compute,
+        &CloseRoom::end_compute};
     while (caller.refused < 3) {
       (this->*calls[caller.random.below(std::size(calls))])(caller);
       pass(draw_us(caller.random, 4'000));
@@ -234,6 +235,20 @@ class CloseRoom final : public ThreadRoom {
     if (wait) end_call(started, *wait);
     if (!event) return check(event.error());
     if (!*event && !wait) require("a wait without end ended");
+  }
+
+  void next_async(Caller& caller) {
+    if (!caller.watch) return;
+    const Wait wait = caller.random.below(4) != 0 ? Wait(5ms) : Wait();
+    const auto call = begin();
+    caller.watch->async()
+        .next({.wait = wait})
+        .then([this, call, wait](const Result<std::optional<WatchEvent>>& event) {
+          end(*call);
+          if (!event) return check(event.error());
+          if (!*event && !wait) require("a wait without end ended");
+        });
+    call->returned = true;
   }
 
   // Of a call with a callback, which waits for those before it.
