@@ -10,13 +10,13 @@
 ///     }
 ///
 /// Any of asio's cancellation types ends the call with Reason::cancelled, and so does a stop token
-/// in its options. From asio 1.29 on `co_await client.get("key")` does the same in an
+/// in its options. From asio 1.30 on `co_await client.get("key")` does the same in an
 /// `asio::awaitable`.
 ///
 /// Standalone asio where `<asio.hpp>` is found, else that of Boost; SHEAF_BOOST_ASIO, defined
-/// before this header, asks for Boost's. The library itself needs neither. clang 17 and later with
-/// an asio before 1.28, such as Debian 12's, need `-DASIO_HAS_CO_AWAIT -DASIO_HAS_STD_COROUTINE`
-/// for `asio::awaitable`.
+/// before this header, asks for Boost's. The library itself needs neither. For `asio::awaitable`,
+/// clang 19 with an asio as old as Debian 12's (1.22) needs the options
+/// `-DASIO_HAS_CO_AWAIT -DASIO_HAS_STD_COROUTINE`.
 ///
 /// Declare the io_context before the client, so that it is destroyed after it: the client's own
 /// thread may still be posting when run() has returned.

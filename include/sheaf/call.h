@@ -143,8 +143,8 @@ inline namespace v0 {
 /// before does nothing.
 ///
 /// `co_await` works in a coroutine of any type. In an `asio::awaitable` it needs an asio that
-/// awaits operations directly (1.29 or later); with any asio `co_await call(asio::use_awaitable)`
-/// does.
+/// awaits operations directly (1.30 or later); with any asio
+/// `co_await std::move(call)(asio::use_awaitable)` does.
 ///
 /// Thread rule: one thread. Any thread may consume it.
 /// Lifetime: may outlive the Client; it then ends with Outcome::shutdown. What was consumed or

@@ -153,7 +153,8 @@ const std::vector<Operation> of_clients = {
      [](Subject& s) { return both(s, s.client, [&](auto& c) { return c.get_many(s.keys()); }); }},
     {"set_many",
      [](Subject& s) {
-       const std::vector<SetItem> items{{s.key, "v"}, {s.key + "b", "w"}};
+       const std::string second = s.key + "b";
+       const std::vector<SetItem> items{{s.key, "v"}, {second, "w"}};
        return both(s, s.client, [&](auto& c) { return c.set_many(items); });
      }},
     {"remove_many",
