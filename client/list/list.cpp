@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <sheaf/async.h>
+
 #include "client/list/list_calls.h"
 #include "client/runtime/features.h"
 
