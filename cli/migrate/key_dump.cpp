@@ -112,26 +112,6 @@ std::expected<void, std::string> connect_host(const NodeConfig& server, millisec
   return failure(server, std::strerror(errno));
 }
 
-// What one line means: the list goes on, or ends, or is none.
-enum class Step : std::uint8_t { more, end, busy, broken };
-
-Step take_line(std::string_view line, const std::function<bool(std::string key)>& take) {
-  DumpLine read = read_dump_line(line);
-  switch (read.kind) {
-    case DumpLine::Kind::begin:
-      return Step::more;
-    case DumpLine::Kind::key:
-      return take(std::move(read.key)) ? Step::more : Step::end;
-    case DumpLine::Kind::end:
-      return Step::end;
-    case DumpLine::Kind::busy:
-      return Step::busy;
-    case DumpLine::Kind::other:
-      break;
-  }
-  return Step::broken;
-}
-
 }  // namespace
 
 std::expected<void, std::string> dump_keys(const NodeConfig& server, milliseconds patience,
@@ -148,14 +128,15 @@ std::expected<void, std::string> dump_keys(const NodeConfig& server, millisecond
     for (std::size_t end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
       std::string_view line = std::string_view(text).substr(at, end - at);
       if (line.ends_with('\r')) line.remove_suffix(1);
-      const Step step = take_line(line, take);
-      if (step == Step::end) return {};
-      if (step == Step::busy && Clock::now() < enough) {
+      DumpLine read = read_dump_line(line);
+      if (read.kind == DumpLine::Kind::begin) continue;
+      if (read.kind == DumpLine::Kind::end) return {};
+      if (read.kind == DumpLine::Kind::key) {
+        if (!take(std::move(read.key))) return {};
+      } else if (read.kind == DumpLine::Kind::busy && Clock::now() < enough) {
         ::poll(nullptr, 0, 50);
         if (!connection.send(request, patience)) return failure(server, std::strerror(errno));
-        continue;
-      }
-      if (step != Step::more) {
+      } else {
         return failure(server, "it answered \"" + printable(line, 80) + "\"");
       }
     }
