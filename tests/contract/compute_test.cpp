@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Of those who wait, and of the machine.
-constexpr auto pauses = test::sanitized ? 4s : 2s;
+constexpr auto pauses = 2s * test::slowness;
 using Clock = std::chrono::steady_clock;
 
 class Computing : public test::OnEndpoint {};

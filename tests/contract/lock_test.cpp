@@ -24,9 +24,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::EndpointFactory;
 
-constexpr int each_adds = test::sanitized ? 50 : 500;
+constexpr int each_adds = test::share_of(500);
 // Of a lock that must be kept: a machine that stands still for two thirds of it loses it.
-constexpr auto kept_lease = test::sanitized ? 3s : 1s;
+constexpr auto kept_lease = std::min(3s, 1s * test::slowness);
 
 class LockContract : public testing::TestWithParam<EndpointFactory> {
  protected:

@@ -41,7 +41,7 @@ using test::patience;
 using test::StopForm;
 
 // The promise is 10 ms; a sanitizer and a busy machine get more.
-constexpr auto at_once = test::sanitized ? 200ms : 10ms;
+constexpr auto at_once = 10ms * test::slowness;
 constexpr int fewest_rounds = 3;
 constexpr int most_rounds = 15;
 
@@ -147,7 +147,7 @@ TEST(Stop, ACallAndItsTokenMayEndAtTheSameTime) {
   const auto all = all_forms();
   std::size_t ended = 0;
   std::size_t cancelled = 0;
-  for (int round = 0; round < (test::sanitized ? 20 : 60); ++round) {
+  for (int round = 0; round < test::share_of(60); ++round) {
     for (const StopForm& form : all) {
       std::stop_source source;
       std::atomic<bool> go = false;

@@ -128,7 +128,7 @@ TEST(MovingCluster, TwiceAsManyNodesAreNoticedByNobody) {
 // All of it, one after another, with a thousand clients. A client that nobody redirects asks for
 // the map now and then; all these changes let it ask twice as often at most.
 TEST(MovingCluster, AThousandClientsAreCalmThroughEverything) {
-  const unsigned clients = test::sanitized ? 250 : 1'000;
+  const unsigned clients = test::share_of(1'000u);
   SlotLoad load(5, 4, clients, {.gossip = gossip});
   load.world.run_for(3s);
   const Deadline quiet_since = load.now();

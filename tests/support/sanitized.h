@@ -1,6 +1,7 @@
 #pragma once
 
-// Whether this program runs under a sanitizer, which makes everything several times slower.
+// What a sanitizer changes for a test: it makes code several times slower. These two factors, and
+// no test, decide what that means for limits of time and for amounts of work.
 
 namespace sheaf::test {
 
@@ -27,5 +28,14 @@ inline constexpr bool thread_sanitized = true;
 inline constexpr bool thread_sanitized = false;
 #endif
 inline constexpr bool sanitized = address_sanitized || thread_sanitized;
+
+// A limit of time that the machine sets, not the protocol: `limit * slowness`.
+inline constexpr int slowness = sanitized ? 10 : 1;
+
+// How much work a test does that usually does `usual` of it: repetitions, items, clients.
+template <class Number>
+constexpr Number share_of(Number usual) {
+  return sanitized ? (usual + 4) / 5 : usual;
+}
 
 }  // namespace sheaf::test

@@ -185,7 +185,7 @@ class RandomEdits {
 };
 
 TEST(ListEdit, RandomEditsDoWhatAVectorDoesForEverySeed) {
-  for (std::uint64_t seed = 1; seed <= test::extent_of(test::sanitized ? 30 : 150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::extent_of(test::share_of(150)); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomEdits(seed).run(150);
     if (HasFailure()) return;

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // 1.2 s by design, and room for a busy machine. Sanitized, the machine sets the pace.
-constexpr auto recovery_limit = test::sanitized ? 6s : 3s;
+constexpr auto recovery_limit = 3s * test::slowness;
 
 class BrokerOutage : public testing::Test {
  protected:

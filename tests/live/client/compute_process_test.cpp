@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // The longest pauses of callers that wait, and of the machine.
-constexpr auto pauses = test::sanitized ? 4s : 2s;
+constexpr auto pauses = 2s * test::slowness;
 
 // Bytes from child processes to this one, or the other way round.
 class Pipe {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "tests/contract/endpoints.h"
-#include "tests/support/sanitized.h"
 #include "tests/support/wait_for_condition.h"
 
 namespace sheaf::test {

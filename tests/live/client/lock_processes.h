@@ -31,8 +31,7 @@ namespace sheaf::test {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-inline constexpr int slowness = sanitized ? 10 : 1;  // the machine, not the protocol, sets the pace
-inline constexpr int each = sanitized ? 100 : 500;
+inline constexpr int each = share_of(500);
 
 // Runs `work` in a process of its own, which ends with what it returns. No client may be open yet.
 template <class Work>

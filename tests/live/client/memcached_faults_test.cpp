@@ -16,7 +16,7 @@ using Duration = Fleet::Clock::duration;
 using testing::Test;
 
 constexpr int outages = 3;
-constexpr int slowness = test::sanitized ? 3 : 1;  // the machine, not the protocol, sets the pace
+using test::slowness;
 
 // 1.2 s and 1 s by design, and room for a busy machine. Virtual time shows the design itself.
 constexpr auto return_limit = 3s;

@@ -22,8 +22,8 @@ using Stage = MigrationStage;
 
 constexpr std::chrono::milliseconds settle{1'000};
 
-constexpr std::size_t many_keys = sanitized ? 5'000 : 100'000;
-constexpr std::size_t some_keys = sanitized ? 5'000 : 20'000;
+constexpr std::size_t many_keys = share_of(100'000);
+constexpr std::size_t some_keys = share_of(20'000);
 
 class Migrations : public testing::Test {
  protected:
