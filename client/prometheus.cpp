@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include <sheaf/prometheus.h>
+#include <sheaf/metrics.h>
 
 namespace sheaf {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <sheaf/prometheus.h>
+#include <sheaf/metrics.h>
 
 #include "cli/commands/command.h"
 #include "cli/commands/deciding_servers.h"

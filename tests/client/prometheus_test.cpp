@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include <sheaf/prometheus.h>
+#include <sheaf/metrics.h>
 
 #include "base/histogram.h"
 
