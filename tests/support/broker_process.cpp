@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "store/plugin/sink.h"
+#include "tests/support/wait_for_condition.h"
 
 // Set by CMake: SHEAF_TEST_MOSQUITTO, SHEAF_TEST_PASSWD, SHEAF_TEST_PLUGIN and, when the plugin is
 // built with a sanitizer, SHEAF_TEST_PRELOAD (its runtime must be the first library in the broker).
@@ -119,7 +120,8 @@ void BrokerProcess::write_configuration() const {
   }
   std::ostringstream plugin;
   if (options_.plugin) {
-    plugin << "plugin " << SHEAF_TEST_PLUGIN << '\n';
+    plugin << "plugin " << (options_.forgets ? SHEAF_TEST_FORGETTING_PLUGIN : SHEAF_TEST_PLUGIN)
+           << '\n';
     for (const auto& [name, value] : options_.plugin_options) {
       plugin << "plugin_opt_" << name << ' ' << value << '\n';
     }
@@ -198,6 +200,15 @@ int BrokerProcess::terminate() {
 }
 
 void BrokerProcess::hang_up() const { send(SIGHUP); }
+
+void BrokerProcess::forget() const {
+  if (!options_.forgets) throw std::logic_error("this broker keeps its store");
+  const std::size_t before = log().size();
+  hang_up();
+  wait_for_condition("the store is empty", [&] {
+    return log().find("forgetting: empty\n", before) != std::string::npos;
+  });
+}
 
 void BrokerProcess::restart() {
   expect_ended();

@@ -34,9 +34,10 @@ struct BrokerOptions {
   std::function<std::string(std::uint16_t port)> whole;
   unsigned listeners = 1;
   bool per_listener_settings = false;
-  bool plugin = true;   // false: a stock broker
-  bool sink = true;     // the bridge that never connects; without it requests get PUBACK 0x10
-  bool nodelay = true;  // set_tcp_nodelay
+  bool plugin = true;    // false: a stock broker
+  bool forgets = false;  // forget() can be called
+  bool sink = true;      // the bridge that never connects; without it requests get PUBACK 0x10
+  bool nodelay = true;   // set_tcp_nodelay
 };
 
 class BrokerProcess : public ServerProcess {
@@ -49,6 +50,7 @@ class BrokerProcess : public ServerProcess {
 
   int terminate();       // SIGTERM; returns the exit status, 128 + signal if a signal ended it
   void hang_up() const;  // SIGHUP: mosquitto reads its configuration again
+  void forget() const;   // returns when the store is empty, as after a restart
   void restart();        // after kill() or terminate(): the same ports and options
 
   // Starts the broker with a configuration it must refuse; returns its log.

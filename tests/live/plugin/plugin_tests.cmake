@@ -24,14 +24,22 @@ add_library(sheaf_test_tokens MODULE support/token_plugin/token_plugin.cpp)
 target_link_libraries(sheaf_test_tokens PRIVATE sheaf_flags)
 target_include_directories(sheaf_test_tokens SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
 
+# The product's plugin with a store that a test can empty.
+add_library(sheaf_test_forgetting MODULE support/forgetting_plugin/forgetting_plugin.cpp)
+target_link_libraries(sheaf_test_forgetting PRIVATE sheaf_flags ${CMAKE_DL_LIBS})
+target_include_directories(sheaf_test_forgetting SYSTEM PRIVATE "${SHEAF_MOSQUITTO_INCLUDE}")
+target_compile_definitions(sheaf_test_forgetting PRIVATE
+  "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\"")
+
 add_library(sheaf_test_broker STATIC support/broker_process.cpp)
 target_link_libraries(sheaf_test_broker PUBLIC sheaf_test_process PRIVATE sheaf_flags)
 target_compile_definitions(sheaf_test_broker PRIVATE
   "SHEAF_TEST_MOSQUITTO=\"${SHEAF_MOSQUITTO}\""
   "SHEAF_TEST_PASSWD=\"${SHEAF_MOSQUITTO_PASSWD}\""
   "SHEAF_TEST_PLUGIN=\"$<TARGET_FILE:sheaf_statestore>\""
+  "SHEAF_TEST_FORGETTING_PLUGIN=\"$<TARGET_FILE:sheaf_test_forgetting>\""
   "SHEAF_TEST_TOKEN_PLUGIN=\"$<TARGET_FILE:sheaf_test_tokens>\"")
-add_dependencies(sheaf_test_broker sheaf_statestore sheaf_test_tokens)
+add_dependencies(sheaf_test_broker sheaf_statestore sheaf_test_forgetting sheaf_test_tokens)
 
 # A plugin with AddressSanitizer needs its runtime as the first library of the broker.
 if(SHEAF_SANITIZE STREQUAL "address")
