@@ -83,7 +83,7 @@ void CasRegister::exchange(std::vector<std::string> gets, std::vector<KeyAndValu
     operation.value = std::move(each.value);
     operation.ttl = options_.life;
     operation.connection = bound();
-    operation.deadline = until;  // there may be many: the last ones leave late
+    operation.deadline = until;  // there may be many, and the last ones are sent late
     send(put, std::move(operation), now);
   }
 }
@@ -231,7 +231,7 @@ void CasRegister::close(Deadline until, Now) {
   event_ = {};
   pending_.drop_waiting();
   if (state_ == State::closed) return;
-  if (state_ != State::open || !added_.empty()) trusted_ = false;  // it did not end well
+  if (state_ != State::open || !added_.empty()) trusted_ = false;  // the attempt failed
   sweeper_.discard(std::exchange(added_, {}), {{}, bound(), until});
   state_ = State::closed;
   ++attempt_;

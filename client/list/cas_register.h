@@ -39,7 +39,7 @@ namespace sheaf::client::list {
 
 struct CasRegisterOptions {
   std::chrono::milliseconds step_timeout{1'000};  // of one operation
-  // From the first `add` to the commit. A slower attempt is lost.
+  // The life of added keys until the commit. An attempt that takes half of it is lost.
   std::chrono::milliseconds life{60'000};
   // While others write too, this client gives them a turn after this time.
   std::chrono::milliseconds tenure{25};

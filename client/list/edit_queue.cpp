@@ -25,7 +25,7 @@ EditRequest* EditQueue::poll_ended() {
   return request;
 }
 
-// ---- the group in work
+// ---- the group in progress
 
 // Pushes join the group while they fit. An edit of another kind is a group by itself.
 void EditQueue::take_group() {

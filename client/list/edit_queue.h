@@ -1,7 +1,7 @@
 #pragma once
 
-// EditQueue: the edits given to a writer. Each one waits, joins the group in work, and ends with an
-// outcome.
+// EditQueue: the edits given to a writer. Each one waits, joins the group in progress, and ends
+// with an outcome.
 //
 //   waiting -> group       take_group: one commit; pushes that wait together become one group
 //   group   -> waiting     put_back: the attempt was lost or given up
@@ -62,12 +62,12 @@ class EditQueue {
   bool all_polled() const noexcept { return ended_.empty(); }
   std::size_t group_size() const noexcept { return group_.size(); }
   bool group_late(Now now) const;
-  // The earliest deadline of all edits that wait or are in work, or an earlier time.
+  // The earliest deadline of all edits that wait or are in progress, or an earlier time.
   Deadline earliest() const noexcept { return earliest_; }
   Deadline last_waiting() const;
   Deadline last_of_group() const;
 
-  // Needs an edit that waits, and no group in work.
+  // Needs an edit that waits, and no group in progress.
   void take_group();
   void put_back();
   // The store refused one edit of the group, so each of them is tried alone next time.
@@ -82,7 +82,7 @@ class EditQueue {
   void end_group(const Plan& plan, const std::optional<std::string>& removed);
   void fail_group(const Error& error, Now now);
   void fail_waiting(const Error& error, Now now);
-  // Ends one edit that waits or is in work; the others stay.
+  // Ends one edit that waits or is in progress; the others stay.
   void cancel(EditRequest& request, const Error& error, Now now);
   bool in_group(const EditRequest& request) const;
   // Ends the edits whose deadline has come; the others stay.

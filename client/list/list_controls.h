@@ -12,7 +12,7 @@ struct ListControls {
   bool claim = true;         // state store: an attempt claims the head before it uses it
   // memcached:
   bool compare = true;          // a commit compares the version of the head
-  bool touch_first = true;      // items lose their limited life before a commit names them
+  bool touch_first = true;      // items become permanent before a commit names them
   bool same_connection = true;  // all commands of an attempt use one connection
 };
 

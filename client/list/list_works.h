@@ -3,7 +3,7 @@
 // The calls of a list as Works: one edit, many pushes, and the removal of holes. Reads are
 // procedures (client/list/reader.h).
 //
-// Thread rule: as every Work.
+// Thread rule: as for every Work.
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,7 @@
 //
 // One attempt:   open -> opened | failed
 //                exchange, any number -> done | lost | failed
-//                commit -> done (the attempt continues with the new head) | lost | unknown |
-//                          failed
+//                commit -> done (still open, with the new head) | lost | unknown | failed
 //                close, at any time
 // After lost, unknown and failed the attempt is closed. Every request is answered by exactly one
 // event; close() withdraws the request.

@@ -30,7 +30,7 @@ class Sweeper {
     std::uint64_t connection = 0;
     Deadline deadline{0};
   };
-  // Deletes all garbage but trees, and a few of those if none are in work.
+  // Deletes all garbage but trees, and a few of those if none are in progress.
   void sweep(const std::vector<Garbage>& garbage, Terms terms);
   // Keys that no head ever named.
   void discard(std::vector<std::string> keys, const Terms& terms);
@@ -57,10 +57,10 @@ class Sweeper {
 
   const Keys& keys_;
   PendingOperations pending_;
-  Terms terms_;                 // for the trees in work
-  std::vector<Id> trees_;       // in work or next; the last one goes first
+  Terms terms_;                 // for the trees in progress
+  std::vector<Id> trees_;       // in progress or next; the last one goes first
   std::uint64_t work_ = 0;      // number of the sweep: answers for trees given up are ignored
-  std::size_t items_left_ = 0;  // in the tree in work
+  std::size_t items_left_ = 0;  // in the tree in progress
   std::unordered_set<Id> swept_;
 };
 

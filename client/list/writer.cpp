@@ -41,7 +41,7 @@ Writer::Writer(Keys keys, std::unique_ptr<Register> list_register, WriterOptions
 
 // ---- inputs
 
-// An edit that comes while a commit is in work, or while others have their turn, just waits.
+// An edit that comes during a commit, or while others have their turn, just waits.
 void Writer::add(EditRequest& request, Now now) {
   if (shut_down_) return edits_.fail(request, closing_error(), now);
   hurried_ = ended_at_ != Deadline::min() && now.mono - ended_at_ <= linger();
@@ -195,7 +195,7 @@ void Writer::on_committed(Now now) {
   go_on(now);
 }
 
-// The register is open, and no commit is in work. If this client has had its turn, others come
+// The register is open, and no commit is in progress. If this client has had its turn, others come
 // first; then the edits that wait; then edits that are likely to come soon.
 void Writer::go_on(Now now) {
   if (turn_over(now)) {
@@ -246,8 +246,8 @@ void Writer::on_lost(const Error& error, Now now) {
   rest(options_.rest * (1 << std::min(losses_, 5U)), now);
 }
 
-// Before a group has begun, the error concerns every edit. After that it concerns the edits in
-// work: if there are several, any one of them may be the cause, so each is tried alone.
+// Before a group has begun, the error concerns every edit. After that it concerns the edits of the
+// group: if there are several, any one of them may be the cause, so each is tried alone.
 void Writer::on_failed(const Error& error, Now now) {
   if (state_ == State::opening) {
     state_ = State::idle;

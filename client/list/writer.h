@@ -10,7 +10,7 @@
 //   working   -> working     committed, and edits wait
 //             -> lingering   committed, none waits, but edits came in quick succession: the
 //                            register stays open for a moment, so that a program that pushes in a
-//                            loop pays two round trips for each and not six
+//                            loop pays two round trips for each, not six
 //             -> resting     committed, and the register was in use for its time: it is closed, and
 //                            others get their turn first
 //             -> idle        committed, and none waits; unknown; failed
@@ -132,7 +132,7 @@ class Writer final : public calls::Procedure {
   // The timing of successive edits.
   bool hurried_ = false;                 // the last edit came soon after the outcome before it
   Deadline ended_at_ = Deadline::min();  // the last outcome
-  Deadline began_at_{0};                 // the commit in work, or the last one
+  Deadline began_at_{0};                 // the commit in progress, or the last one
   std::chrono::nanoseconds took_{0};     // from there to the outcome
   unsigned commits_ = 0;                 // since the register was opened
 };

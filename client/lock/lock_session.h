@@ -43,7 +43,7 @@ class LockSession final : public std::enable_shared_from_this<LockSession>,
   const std::string& name() const noexcept { return name_; }
   bool fenced() const noexcept { return fenced_; }  // else advisory
   TenureView& view() noexcept { return view_; }
-  const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }  // only the pointer
+  const std::shared_ptr<Tenure>& tenure() const noexcept { return tenure_; }  // not its contents
 
   // Starts to ask; `settled` is called once, when the outcome is known.
   void begin(Settled settled, Now now);

@@ -219,7 +219,7 @@ class WatchKey {
   bool outage_reported_ = false;  // the present outage
   bool polls_ = false;
   std::chrono::nanoseconds pace_{0};
-  std::optional<Deadline> redirected_since_;  // and nothing was answered since
+  std::optional<Deadline> redirected_since_;  // no request was answered since then
 
   // What is known of the key.
   Held held_ = Held::unknown;
