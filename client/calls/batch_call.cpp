@@ -34,8 +34,8 @@ GetBatch::Out wait_for_gets(runtime::Context& context, cluster::BatchPlan plan,
   const std::uint32_t node = plan.nodes().front();
   runtime::Path& path = lease ? *lease : context.path();
   HowToWait how = on_own_path(context, plan);
-  // Only this caller uses the connection, so it may block in read; but then it would notice a
-  // request to stop too late.
+  // Only this caller uses the connection, so it can wait in read. With a stop token it must not,
+  // because read would notice a stop too late.
   if (lease && stop == nullptr) how.wait = socket::Wait::read;
   Blocking<GetBatch> batch(path.lane(), how, BatchGround{context, path}, std::move(plan), terms,
                            std::move(used));

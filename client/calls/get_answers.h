@@ -2,11 +2,11 @@
 
 // GetAnswers: the answers for the keys of a batch of gets, and finally its results.
 //
-// Making a string of every key and value is a third of the work of a large batch. This class
-// decides which thread does it, and when: until make_entries(), small values are only appended to
-// one buffer; after that each value becomes a string when it comes. A caller that drives the lane
-// itself makes the entries once its requests are sent, while the servers work. A driver that works
-// for other callers leaves it to them, after the end.
+// Making a string of every key and value is a third of the work of a large batch. The user of this
+// class decides which thread does it, and when: until make_entries(), small values are only
+// appended to one buffer; after that each value becomes a string when it comes. A caller that
+// drives the lane itself makes the entries once its requests are sent, while the servers work. A
+// driver that works for other callers leaves it to them, after the end.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 // Thread rule: one thread at a time.

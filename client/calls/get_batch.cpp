@@ -166,8 +166,9 @@ void GetBatch::on_done(socket::Request& request, const socket::Completion& compl
   go_on(node, completion.now);
 }
 
-// Ends the keys without an answer. If the request was answered, they are absent. If it was not even
-// sent, and its keys may be on other nodes by now, each is requested alone.
+// Decides about the keys without an answer. If the request was answered, they are absent, unless
+// unsure. If it was not even sent, and its keys may be on other nodes by now, each is requested
+// alone.
 void GetBatch::end_part(const Part& part, const socket::Completion& completion) {
   const bool moved = config().failover == FailoverMode::rehash ||
                      path().cluster().topology().epoch() != plan().epoch();

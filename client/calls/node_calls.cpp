@@ -12,8 +12,8 @@ namespace sheaf::client::calls {
 namespace {
 
 // Sends the same request to every node of one topology, once, in parallel, as a Work. If the
-// servers decide which nodes are members and have not been asked yet, a request that needs an owner
-// goes first: it ends once the members are known, or after half of the time. Answers collects the
+// servers decide which nodes are members, and these are not known yet, a request that needs an
+// owner goes first: it ends once they are known, or after half of the time. Answers collects the
 // answers:
 //   void expect(const cluster::Member&)  for each node, before the first answer
 //   void on_answer(std::size_t position, const socket::Request&, const socket::Completion&,

@@ -99,7 +99,7 @@ class Blocking final : private socket::Lane::Task, private WorkEnd, private Stop
   std::optional<StopLink> link_;
 };
 
-// Runs a function under the baton that no caller waits for; it owns itself until then.
+// A function that runs under the baton without a waiting caller; it owns itself until it has run.
 template <class Function>
 class Posted final : private socket::Lane::Task {
  public:

@@ -37,7 +37,7 @@ class CommitAttempt {
                 const PlanOptions& plan)
       : keys_(keys), register_(list_register), head_limit_(head_limit), options_(plan) {}
 
-  // How far the attempt is. After `lost` and `failed` the register is still open.
+  // How far the attempt has come. After `lost` and `failed` the register is still open.
   struct Progress {
     enum class Kind : std::uint8_t { goes_on, committed, lost, failed };
     Kind kind = Kind::goes_on;
