@@ -62,7 +62,8 @@ class Procedure {
   // flight.
   virtual bool done() const = 0;
 
-  // The observer's parent of the call that makes these requests; null if there is none, or several.
+  // The observer's parent of the call that makes these requests; null if no call does, or several
+  // do.
   void set_parent(std::shared_ptr<void> parent) noexcept { parent_ = std::move(parent); }
   const std::shared_ptr<void>& parent() const noexcept { return parent_; }
 

@@ -55,7 +55,7 @@ class EditQueue {
 
   // The request comes back from poll_ended().
   void add(EditRequest& request);
-  // The next request that has ended; null if there is none.
+  // The next request that has ended, or null.
   EditRequest* poll_ended();
 
   bool waiting() const noexcept { return !waiting_.empty(); }

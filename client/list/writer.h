@@ -67,7 +67,7 @@ class Writer final : public calls::Procedure {
   void add(EditRequest& request, Now now);
   // Ends an edit that its caller no longer wants. It must not have ended yet.
   void cancel(EditRequest& request, Now now);
-  // The next request that has ended; null if there is none.
+  // The next request that has ended, or null.
   EditRequest* poll_ended() { return edits_.poll_ended(); }
   // True while the store has not answered that the register is closed. Once a client that closes
   // has waited long enough for that, it is false too.
