@@ -81,8 +81,8 @@ class BulkConnections {
     unsigned outages = 0;     // how often the node went down; older connections are not lent
     std::uint64_t epoch = 0;  // of the topology
   };
-  // Lends a free path that is connected to the node, preferably the one this thread used last. If
-  // there is none, starts to connect one more for later calls.
+  // Lends a free path that is connected to the node, preferably the one this thread used last.
+  // Otherwise starts to connect one more for later calls.
   Lease borrow(const Need& need, Deadline now);
   // The topology changed; this one is newer than the last.
   void follow(std::shared_ptr<const cluster::Topology> topology);

@@ -71,8 +71,7 @@ class Context {
   // Why no operation can start now: the process forked, the client is closing, or (for blocking
   // calls) this thread drives a client.
   std::optional<Error> refusal(bool blocking) const;
-  // The absolute deadline of an operation that starts at `started`. The timeout was already
-  // checked.
+  // The absolute deadline of an operation that starts at `started`, with a timeout already checked.
   Deadline deadline(Deadline started, const Timeout& timeout) const;
   // The observer's parent for a call that starts on this thread; see Observer.
   std::shared_ptr<void> observed_parent() const noexcept { return events_.parent(); }

@@ -61,8 +61,7 @@ void Dispatcher::run_task(const std::shared_ptr<State>& state) {
     }
     const bool outermost = !state->running;
     run_one(*state);
-    // Tasks that found this job running have returned: announce one for the next job, which does
-    // the same.
+    // Tasks that found this job running have returned: announce one for the next job, and so on.
     next = outermost && state->announce_next && !state->jobs.empty();
     if (outermost && !next) state->announce_next = false;
   }

@@ -4,8 +4,7 @@
 // plan decides so, and informs all paths of the answer. A path looks at the state and acts under
 // its own baton (login_dialer.h).
 //
-// A function runs as a job of the dispatcher and may block. A file is read right where it is
-// needed.
+// A function runs as a job of the dispatcher and may block. A file is read where it is needed.
 //
 // Thread rule: any thread. Listeners are called under the mutex; they only note that there is a
 // change to look at. The program's function, executor and log sink are never called under it.
@@ -52,7 +51,7 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
     bool notified_ = false;  // under the keeper's mutex
   };
 
-  // Null: the login of the configuration never changes. The other arguments outlive it until
+  // Null: the login of the configuration never changes. The other arguments must live until
   // close().
   static std::shared_ptr<LoginKeeper> make(const ClusterConfig& config, CredentialSource source,
                                            Dispatcher& dispatcher, node::EventLog& events);
@@ -67,8 +66,7 @@ class LoginKeeper final : public std::enable_shared_from_this<LoginKeeper> {
 
   protocol::SharedLogin present();
 
-  // A connection is about to be made. It may proceed when State::answers reaches the result; 0: at
-  // once.
+  // A connection is about to be made. It may proceed once State::answers reaches the result.
   std::uint64_t want(Now now);
   void wait_over();       // a waiting connection gave up
   void refused(Now now);  // a server refused the present login

@@ -49,8 +49,8 @@ class LoginPlan {
   explicit LoginPlan(Kind kind) noexcept : kind_(kind) {}
 
   // Inputs.
-  // A connection is about to be made. False: it uses the present login. True: it waits for the next
-  // answer.
+  // A connection is about to be made. True: it waits for the next answer. False: it uses the
+  // present login.
   bool on_connect(Now now) noexcept;
   void on_wait_over() noexcept;  // a waiting connection gave up
   void on_refused() noexcept;    // a server refused the present login
@@ -70,7 +70,7 @@ class LoginPlan {
   // Null: nothing can log in.
   const protocol::SharedLogin& present() const noexcept { return present_; }
 
-  // How long an answer that came too late for its connection may serve one other.
+  // How long an answer that came too late for its connection may serve another one.
   static constexpr std::chrono::seconds spare_life{10};
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
 
-// Converts completions from below to results for users: the one place where outcomes become
-// visible.
+// Converts completions from below to results: the one place where outcomes become visible.
 //
 // Pure: no socket, clock, entropy, thread or callback.
 

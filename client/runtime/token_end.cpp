@@ -43,8 +43,7 @@ class Members {
  public:
   explicit Members(std::string_view text) noexcept : rest_(text) {}
 
-  // The number of the member with this name, without its fraction; nothing if there is no such
-  // member.
+  // The number of the member with this name, without its fraction; nothing if it is missing.
   std::optional<std::uint64_t> number(std::string_view name) {
     if (!take('{')) return std::nullopt;
     while (true) {
