@@ -8,8 +8,7 @@
 // |--------------------------------------------|------------------------------------------------|
 // | a server knows itself only                 | CLUSTER SET-CONFIG-EPOCH, another for each     |
 // | a primary has no slots                     | CLUSTER ADDSLOTSRANGE                          |
-// | all are so prepared, and some do not know  | CLUSTER MEET                                   |
-// | others                                     |                                                |
+// | neither, and some do not know all others   | CLUSTER MEET                                   |
 // | all know all, and a replica is a primary   | CLUSTER REPLICATE                              |
 // | all agree                                  | nothing; formed once all of them serve, and    |
 // |                                            | replicas are connected to their primaries      |

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view request = "lru_crawler metadump all\r\n";
 constexpr std::size_t chunk = 64 * 1024;
-constexpr std::size_t longest_line = 4 * 1024;  // a key of 250 bytes, three for each, and numbers
+constexpr std::size_t longest_line = 4 * 1024;  // an encoded key of up to 750 bytes, and numbers
 
 class Connection {
  public:
