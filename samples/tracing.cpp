@@ -1,6 +1,6 @@
-// A bridge to OpenTelemetry: every request becomes a span below the span that was current where the
+// A bridge to OpenTelemetry: every request becomes a span below the span that was current when the
 // call was made. The spans are written as lines of OTLP in JSON, which a collector reads from a
-// file (its receiver `otlpjsonfile`). With an SDK, start and end one of its spans instead.
+// file (its receiver `otlpjsonfile`). If you use an SDK, start and end one of its spans instead.
 //
 // usage: tracing [URI]    embedded://3 if none is given
 
@@ -35,7 +35,7 @@ std::string nanoseconds(Clock::time_point time) {
   return std::to_string(std::chrono::duration_cast<nanoseconds>(time.time_since_epoch()).count());
 }
 
-// The current trace of a thread, and the span in it.
+// A thread's current trace, and the span in it.
 struct Span {
   std::string trace = make_id(4);
   std::string id = make_id(2);
