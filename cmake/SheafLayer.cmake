@@ -24,7 +24,7 @@ function(sheaf_layer name)
 
   add_library(sheaf_${name} STATIC $<TARGET_OBJECTS:sheaf_${name}_objects>)
   set_target_properties(sheaf_${name} PROPERTIES LINKER_LANGUAGE CXX)
-  if(NOT SHEAF_IS_TOP)  # not needed: the library is made of the objects
+  if(NOT SHEAF_IS_TOP)  # not needed, because the library is made of the objects
     set_target_properties(sheaf_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   target_include_directories(sheaf_${name} PUBLIC ${includes})
