@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that fuzzing finds planted bugs: removes one bound from a copy of each of three parsers and
+# Shows that fuzzing finds planted bugs. Removes one bound from a copy of each of three parsers and
 # runs its target, which must find that within 60 seconds. The tree is not changed.
 #
 #   tests/fuzz/planted.sh                    after cmake --build --preset fuzz, with its compiler
