@@ -487,7 +487,7 @@ class Words(unittest.TestCase):
         good = ["bulk connection", "fencing token", "lane, lane"]
         self.assertEqual(self.glossary(good, code), [])
         self.assertTrue(self.glossary(good[:2], code))  # a word of our own without a row
-        self.assertTrue(self.glossary(good + ["seam"], code))  # nobody uses it
+        self.assertTrue(self.glossary(good + ["seam"], code))  # not used anywhere
         self.assertTrue(self.glossary(["lane, seam"], code))
         self.assertTrue(self.glossary(["lane", "bulk connection"], code))  # the order
         self.assertTrue(self.glossary(["lane", "lane"], code))
