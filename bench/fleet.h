@@ -1,7 +1,7 @@
 #pragma once
 
-// What the comparisons on servers of their own share: the keys of a fleet and their values, the
-// next operation of each thread, and the contestants that need no protocol's client library.
+// Shared by the comparisons on servers of their own: the keys of a fleet and their values, the next
+// operation of each thread, and the contestants that need no protocol's client library.
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the benchmarks measure: round trips per second, their spread, and the client's CPU time.
+// Measures round trips per second, their spread, and the client's CPU time.
 
 #include <chrono>
 #include <functional>
@@ -14,7 +14,7 @@ struct Target {
   unsigned short port = 0;
 };
 
-// One round of one contestant.
+// The results of one round of one contestant.
 struct Round {
   double per_second = 0;
   double p50_us = 0;
@@ -22,7 +22,7 @@ struct Round {
   double cpu_us = 0;  // used by this process for each round trip
 };
 
-// Latencies of one thread.
+// The latencies of one thread.
 using Samples = std::vector<std::chrono::nanoseconds>;
 
 // Runs `body` on `threads` threads until `length` has passed. The body does round trips, adding

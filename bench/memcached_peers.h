@@ -1,7 +1,6 @@
 #pragma once
 
-// What memcached_compare adds to bench/fleet.h: memcached as raw sockets speak it, and
-// libmemcached.
+// Extends bench/fleet.h for memcached_compare: memcached as raw sockets speak it, and libmemcached.
 
 #include "bench/fleet.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What redis_compare adds to bench/fleet.h: Redis as raw sockets speak it, and hiredis.
+// Extends bench/fleet.h for redis_compare: Redis as raw sockets speak it, and hiredis.
 
 #include "bench/fleet.h"
 
