@@ -33,8 +33,8 @@ function(sheaf_layer name)
   endforeach()
   target_link_libraries(sheaf_${name} PUBLIC Threads::Threads)
 
-  # Third parties, each in the one layer that may use it. xxHash and nlohmann/json are compiled in
-  # from their headers; only libuv must be linked, and OpenSSL for TLS.
+  # Third parties, each linked by the only layer that may use it. xxHash and nlohmann/json are
+  # compiled in from their headers; only libuv must be linked, and OpenSSL for TLS.
   if(name STREQUAL "base")
     target_link_libraries(sheaf_base_objects PRIVATE PkgConfig::SHEAF_XXHASH
                           nlohmann_json::nlohmann_json)
