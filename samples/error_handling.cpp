@@ -71,7 +71,7 @@ bool print_error(const char* what, const sheaf::Error& error, Advice expected) {
 int main(int argc, char** argv) {
   bool as_promised = true;
 
-  // A wrong URI is found before anything is connected.
+  // A wrong URI is rejected before anything is connected.
   const auto bad = sheaf::Client::open("mqtt://broker:99999");
   as_promised &=
       !bad && print_error("A port that does not exist:", bad.error(), Advice::fix_the_call);

@@ -1,6 +1,6 @@
-// What a stale value looks like with failover=rehash, and what helps. A node disappears but keeps
-// its memory, its keys are written elsewhere in the meantime, and when it returns it answers with
-// its old values. Here a server is stopped; a network that is cut has the same effect.
+// Shows a stale value with failover=rehash, and what helps. A node disappears but keeps its memory,
+// its keys are written elsewhere in the meantime, and when it returns it answers with its old
+// values. Here a server is stopped; a network that is cut has the same effect.
 //
 // stale_after_return [SHEAF]   the program that starts the servers; default `sheaf`, on the PATH
 //

@@ -51,7 +51,7 @@ std::string attribute(std::string_view name, std::uint32_t value) {
          std::to_string(value) + "\"}}";
 }
 
-// The semantic conventions for database clients.
+// Uses the semantic conventions for database clients.
 void write_span(const sheaf::RequestEvent& event, std::uint64_t missed) {
   if (missed > 0) std::fprintf(stderr, "%llu spans are missing\n", (unsigned long long)missed);
   const auto parent = std::static_pointer_cast<Span>(event.parent);
