@@ -14,7 +14,7 @@ using protocol::resp::Role;
 using protocol::resp::TopologyNode;
 using protocol::resp::TopologyView;
 
-constexpr std::size_t three_servers = 3;  // two primaries and a replica of the first
+constexpr std::size_t three_servers = 3;  // two primaries, and a replica of the first
 
 ClusterPlan plan() {
   return {.servers = {{7001, 17001}, {7002, 7002}, {7003, 17003}}, .primaries = 2};

@@ -1,4 +1,4 @@
-"""What the clusters of `sheaf dev` have in common, as test cases for each kind."""
+"""Test cases that all clusters of `sheaf dev` share, whatever their kind."""
 
 import os
 import shutil

@@ -155,8 +155,7 @@ class Case(unittest.TestCase):
         return done.stdout
 
     def assert_sentences(self, err):
-        """Expects one or more lines for people, each a printable sentence after the program's
-        name."""
+        """Expects lines for people, each a printable sentence after the program's name."""
         self.assertTrue(err.endswith(b".\n"), err)
         for line in err.splitlines():
             self.assertTrue(line.startswith(b"sheaf: "), err)

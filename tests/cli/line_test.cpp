@@ -1,4 +1,4 @@
-// What is generated from the command rows: help, manual page, completions.
+// The texts generated from the command rows: help, manual page, completions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""What `sheaf lock` does on every kind of endpoint. A test case that mixes it in has `dev` and
+"""Tests of `sheaf lock` for every kind of endpoint. A test case that mixes them in has `dev` and
 `uri`."""
 
 import json
@@ -23,8 +23,8 @@ class LockCases:
         return self.run_on("lock", name, *options, "--", *command)
 
     def start(self, name, *options, command=None):
-        """Starts a command under a lock, which is held when this returns until its standard input
-        is closed."""
+        """Starts a command under a lock. It is held on return, until the standard input is
+        closed."""
         process = subprocess.Popen(
             program_words("--servers", self.uri, "lock", name, *options, "--",
                           *(command or WAITING)),
@@ -36,7 +36,7 @@ class LockCases:
 
     def ended(self, process, code):
         if code == LOST:
-            process.wait(timeout=60)  # before its standard input is closed
+            process.wait(timeout=60)  # ends before its standard input is closed
         _, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, code, said)
         return said

@@ -182,7 +182,7 @@ class Migrate(harness.CaseWithFolder):
         large = '{"key":"large","value":"%s"}\n' % ("v" * 2_000_000)
         sheaf("--servers", old, "mset", "-", stdin=large.encode())
         done = sheaf(*self.words(old=old))
-        self.assertEqual(done.returncode, FAILED, done.stderr)  # it may have room for all we know
+        self.assertEqual(done.returncode, FAILED, done.stderr)  # for all the program knows, it fits
         self.assertIn(b"1 keys were refused, the first because: ", done.stderr)
         done = sheaf(*self.words(old=old, new=self.new.uri + "?item_size=4194304"))
         self.assertEqual(done.returncode, DONE, done.stderr)

@@ -1,4 +1,4 @@
-"""What the program shows to a person: on a terminal, in a shell with completion, in its manual."""
+"""The program as a person sees it: on a terminal, in a shell with completion, in its manual."""
 
 import errno
 import os
@@ -173,7 +173,7 @@ def sleeps_in_read(pid):
 
 class Shells(unittest.TestCase):
     def complete(self, *words):
-        """What bash offers for the last word. Like bash, it splits words at : and =."""
+        """The words that bash offers for the last one. Like bash, it splits words at : and =."""
         script = sheaf("completion", "bash").stdout.decode()
         line = " ".join(("sheaf",) + words)
         parts = ["sheaf"] + [part for word in words
