@@ -1,6 +1,6 @@
 #pragma once
 
-// What is true of every accepted configuration, however it was written.
+// Properties of every accepted configuration, however it was written.
 
 #include <set>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What all fuzz targets share. A target is one file in targets/, which defines run() and seeds();
-// main.cpp makes a program of it. A run that crashes, leaks, hangs or breaks an expectation is a
-// finding: libFuzzer then keeps the input.
+// Shared by all fuzz targets. A target is one file in targets/, which defines run() and seeds();
+// main.cpp turns it into a program. A run that crashes, leaks, hangs or breaks an expectation is a
+// finding, and libFuzzer keeps its input.
 //
 // Thread rule: one thread.
 
@@ -23,7 +23,7 @@ void run(std::string_view bytes);
 // Inputs to begin with, so that the fuzzer need not guess the format: messages as they are sent.
 std::vector<std::string> seeds();
 
-// What must hold whatever the input is.
+// Reports a finding unless `holds` is true.
 inline void expect(bool holds, const char* what,
                    std::source_location where = std::source_location::current()) {
   if (holds) return;

@@ -46,7 +46,7 @@ mkdir -p "$work"
 # Key and extras may be longer than the body.
 planted memcached_packets protocol/memcached/header.cpp \
   's/header\.total_body_length < [^)]*\)/false)/'
-# A property's number may lie outside the table of properties.
+# A property's number may be outside the table of properties.
 planted mqtt5_properties protocol/mqtt5/properties.cpp \
   's/id < (\w+)\.size\(\) \? \w+\[id\] : Rule\{\}/\1[id]/'
 # A bulk string may be longer than the payload.

@@ -1,4 +1,4 @@
-// What a configuration endpoint reports about its fleet.
+// A configuration endpoint's report about its fleet.
 
 #include "cluster/config/found_servers.h"
 #include "protocol/memcached/fleet_inquiry.h"

@@ -1,5 +1,5 @@
-// What a server says about its commands, the keys of commands according to that, and replies as
-// users see them.
+// A server's table of commands, the keys of commands according to it, and replies as users see
+// them.
 
 #include <algorithm>
 

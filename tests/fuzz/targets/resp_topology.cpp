@@ -1,5 +1,4 @@
-// What servers of a Redis protocol cluster report about it: each reply becomes a view, views become
-// a map.
+// Reports of servers of a Redis protocol cluster: each reply becomes a view, views become a map.
 
 #include <algorithm>
 

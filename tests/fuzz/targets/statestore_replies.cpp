@@ -1,4 +1,5 @@
-// What a client reads from the store: payloads of replies and notifications, and their properties.
+// Messages that a client reads from the store: payloads of replies and notifications, and
+// properties.
 
 #include "protocol/statestore/packets.h"
 #include "protocol/statestore/properties.h"

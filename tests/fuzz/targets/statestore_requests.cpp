@@ -1,4 +1,4 @@
-// What the store reads from a client: payloads of requests.
+// Requests that the store reads from a client: their payloads.
 
 #include "protocol/statestore/packets.h"
 #include "tests/fuzz/fuzz.h"
