@@ -87,7 +87,7 @@ class CallJudge {
   std::uint64_t calls_ = 0;
   std::chrono::nanoseconds longest_call_{0};
   std::map<std::string, std::uint64_t> failures_;
-  std::vector<std::string> findings_;  // the first ones
+  std::vector<std::string> findings_;  // the first few
 };
 
 }  // namespace sheaf::test

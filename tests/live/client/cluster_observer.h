@@ -66,7 +66,7 @@ class ClusterObserver {
     std::unique_ptr<RespConnection> connection{};
   };
 
-  // What was true for a while.
+  // A state that lasted for a while.
   struct State {
     Clock::time_point since;  // when the last server had said so
     std::string disagreement;
@@ -75,7 +75,7 @@ class ClusterObserver {
 
   void run(const std::stop_token& stop);
   void take_turn();
-  // What this server says. Nothing if it is unusable; `disagreement` then says why.
+  // This server's report. Nothing if it is unusable; `disagreement` then says why.
   std::optional<Owners> ask(std::size_t server, std::string& disagreement);
   std::optional<Owners> owners_in(const protocol::resp::TopologyView& view,
                                   std::string& disagreement) const;

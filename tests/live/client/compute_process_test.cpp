@@ -74,7 +74,7 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-// A child process; it is killed with the object.
+// A child process, killed with the object.
 class Process {
  public:
   template <class Work>
@@ -110,7 +110,7 @@ class Process {
   pid_t pid_;
 };
 
-// What the processes of a test share.
+// Shared by the processes of a test.
 struct Meeting {
   std::string uri;
   Pipe here;      // each thread reports before it asks

@@ -21,7 +21,7 @@
 
 namespace sheaf::test {
 
-// What is lost with a server.
+// Writes that are lost with a server.
 enum class Loss : std::uint8_t {
   none,
   latest  // writes that only it has acknowledged

@@ -79,9 +79,9 @@ class LoadedCluster {
   void stand_still(std::size_t server, std::chrono::seconds time);
   void restart_elsewhere(std::size_t server);
 
-  // For changes that the functions above do not make: from change_begins() on, the slots of one
-  // server are not served until the cluster says that `owner` serves them. That counts from
-  // `not_before` on.
+  // Changes that the functions above do not make: from change_begins() on, the slots of one server
+  // are not served until the cluster says that `owner` serves them. That counts from `not_before`
+  // on.
   struct Change {
     std::string name;
     SlotSet slots;

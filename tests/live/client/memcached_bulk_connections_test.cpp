@@ -251,7 +251,7 @@ class LentPaths : public testing::Test {
     }
     throw std::runtime_error("no path to borrow");
   }
-  // What another thread does meanwhile, from start to end.
+  // Runs `work` on another thread, from start to end.
   template <class Work>
   static void elsewhere(const Work& work) {
     std::thread(work).join();

@@ -22,8 +22,8 @@
 
 namespace sheaf::test {
 
-// What a key may hold: the value stored last, or one that was written since then or may still
-// arrive (writes that ended `unknown`).
+// The possible values of a key: the one stored last, and those that were written since then or may
+// still arrive (writes that ended `unknown`).
 struct Known {
   std::optional<std::string> last;
   std::vector<std::string> unsure;

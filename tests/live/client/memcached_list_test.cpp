@@ -167,7 +167,7 @@ TEST_P(MemcachedLists, AllKeysOfAListLiveWhereItsNameLeadsAlsoOnARingThatReadsNo
   }
 }
 
-// What the server says about a key, as text for people.
+// The server's text about a key, meant for people.
 std::string debug_line(const std::string& node, const std::string& key) {
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -205,8 +205,9 @@ TEST_F(ClientRights, LimitsAreReasonQuotaWithTheirText) {
   EXPECT_THAT(second.error().message(), HasSubstr("at most 1 keys"));
 }
 
-// Four threads of two users call without a pause while the file changes 40 times. What both files
-// allow never fails; what neither allows never succeeds; what only one allows is refused or done.
+// Four threads of two users call without a pause while the file changes 40 times. Calls that both
+// files allow never fail; calls that neither allows never succeed; calls that only one allows are
+// refused or done.
 TEST_F(ClientRights, ReloadsUnderLoadFailNoCallThatIsAllowed) {
   const std::string first = document(R"("both": ["read", "write"], "first": ["write"])");
   const std::string second = document(R"("both": ["read", "write"], "second": ["write"])");

@@ -34,7 +34,7 @@ using testing::IsEmpty;
 
 const std::string name = "_memcached._tcp.cache.example";
 
-// What a follower reports, in order.
+// The reports of a follower, in order.
 template <class T>
 class Reports {
  public:

@@ -32,7 +32,7 @@ using namespace std::chrono_literals;
 using test::BrokerProcess;
 using test::DataFolder;
 
-// What all workers were told.
+// The versions that all workers were given, and the faults that they found.
 class Ledger {
  public:
   // Records a version that a write was given.

@@ -33,7 +33,7 @@ struct Message {
   std::optional<std::string> correlation;
   UserProperties user;
 
-  // The value of the only such user property; nothing if there is none or more than one.
+  // The value of the user property of this name; nothing unless there is exactly one.
   std::optional<std::string> user_value(std::string_view name) const;
 };
 

@@ -1,4 +1,4 @@
-// What the plugin answers, byte by byte, on a real broker.
+// The plugin's answers on a real broker, byte by byte.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

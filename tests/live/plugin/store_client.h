@@ -20,10 +20,7 @@ inline constexpr std::string_view store_request =
 inline constexpr std::string_view store_tree =
     "clients/statestore/v1/FA9AE35F-2F64-47CD-9BFF-08E2B32A0FE8";
 
-// These arguments as "*3\r
-// $3\r
-// SET\r
-// ...".
+// These arguments as "*3\r\n$3\r\nSET\r\n...".
 std::string command(std::initializer_list<std::string_view> arguments);
 // The wall clock, `ahead_ms` from now, as a timestamp of the node "tester".
 std::string timestamp(std::int64_t ahead_ms = 0);
