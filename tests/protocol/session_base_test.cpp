@@ -1,4 +1,4 @@
-// What every session shares, tested with a minimal protocol.
+// Everything that all sessions share, tested with a minimal protocol.
 
 #include <gtest/gtest.h>
 

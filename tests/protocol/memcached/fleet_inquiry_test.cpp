@@ -22,7 +22,7 @@ std::string older(const std::string& value) {
   return answer(value, "VALUE AmazonElastiCache:cluster 0 ");
 }
 
-// What is sent after each answer of a server, and how it ends.
+// The bytes that are sent after each answer of a server, and how the inquiry ends.
 std::string transcript(const std::vector<std::string>& answers) {
   FleetInquiry inquiry;
   std::string text;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the get_many tests of both protocols share.
+// Shared by the get_many tests of both protocols.
 
 #include <gtest/gtest.h>
 

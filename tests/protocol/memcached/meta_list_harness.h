@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of the meta protocol's get_many share.
+// Shared by the tests of the meta protocol's get_many.
 
 #include <array>
 

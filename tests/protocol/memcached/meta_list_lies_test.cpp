@@ -165,8 +165,8 @@ void expect_nobody_knows(const std::vector<std::string_view>& keys,
 TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
   keys.assign(key_names.begin(), key_names.end());
   for (const char* next : {"VA 1 f0 c1 O3\r\nv\r\n", "EN O3\r\n"}) {
-    expect_nobody_knows(keys, {get("a")}, next);               // and mg's
-    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // mg's alone
+    expect_nobody_knows(keys, {get("a")}, next);               // mg's reply is lost, too
+    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // only the list's is lost
     expect_nobody_knows(keys, {get("a")}, "EN O2\r\n"s + next);
     expect_nobody_knows(keys, {get("a")}, "VA 2 f0 c1 O2\r\nv1\r\n"s + next, 1);
   }

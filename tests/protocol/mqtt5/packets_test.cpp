@@ -1,4 +1,4 @@
-// What section 3 refuses, and random packets of every type: read back, cut anywhere, damaged.
+// Refusals by section 3, and random packets of every type: read back, cut anywhere, damaged.
 
 #include "protocol/mqtt5/packets.h"
 

@@ -33,7 +33,7 @@ struct Store {
   }
 };
 
-// What a server allows. Comparisons, scripts and transactions have the same effect under each.
+// The rights that a server gives. Comparisons, scripts and transactions have the same effect.
 enum class Rights : std::uint8_t { all, no_scripts, changing };
 
 // The server's end of one connection: the part of Redis that a client's changes need, by its rules.

@@ -1,4 +1,4 @@
-// What servers report about their commands: which words are keys, and which commands only read.
+// Servers' tables of their commands: which words are keys, and which commands only read.
 
 #include "protocol/resp/command_table.h"
 
@@ -94,7 +94,7 @@ TEST(RespCommandTable, WhatTheServersDoNotKnowNeedsItsKeysNamed) {
   EXPECT_LT(use_of(table, {endless}).size(), 300u);
 }
 
-// As before Redis 7.
+// Replies as before Redis 7.
 TEST(RespCommandTable, MovableKeysWithoutASpecificationNeedToBeNamed) {
   const CommandTable table = table_of(
       "*3\r\n*6\r\n$4\r\neval\r\n:-3\r\n*2\r\n+noscript\r\n+movablekeys\r\n:0\r\n:0\r\n:0\r\n"

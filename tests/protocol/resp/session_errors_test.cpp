@@ -202,7 +202,7 @@ TEST(RespErrors, WithoutALoginTheConnectionIsOfNoUse) {
   }
 }
 
-// What the server could not read is unknown.
+// No one knows which request the server could not read.
 TEST(RespErrors, AfterAProtocolErrorNothingIsKnown) {
   for (const std::string_view error : {"-ERR Protocol error: invalid bulk length\r\n",
                                        "-ERR Protocol Error: Unable to parse\r\n"}) {

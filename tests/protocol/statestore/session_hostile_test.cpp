@@ -149,7 +149,7 @@ TEST(StoreSessionHostile, EndOfStreamAnywhereGivesEachTicketItsOneEvent) {
   }
 }
 
-// What must be true of any run. `meant` has the only value that each ticket may ever get.
+// Checks what must be true of any run. `meant` has the only value that each ticket may ever get.
 void check_invariants(Wire& wire, const std::vector<Ticket>& tickets,
                       const std::map<std::uint32_t, std::string>& meant) {
   wire.session.close(wire.now());

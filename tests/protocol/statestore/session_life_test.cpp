@@ -105,7 +105,7 @@ TEST(StoreSessionKeepAlive, ServersShorterIntervalIsKept) {
   };
   EXPECT_EQ(interval(3), 3s);
   EXPECT_EQ(interval(60), 10s);
-  EXPECT_EQ(interval(0), 10s);  // the server does not mind, but we want to know
+  EXPECT_EQ(interval(0), 10s);  // the server needs no keep-alive, but the client does
 }
 
 TEST(StoreSessionEnd, OrderlyCloseSaysSoAndFailsEverything) {
