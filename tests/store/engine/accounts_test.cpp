@@ -1,4 +1,4 @@
-// What one account may own: keys, bytes, watches; and the gate that the host has chosen.
+// Limits of one account: keys, bytes, watches; and the gate that the host has chosen.
 
 #include <gtest/gtest.h>
 

@@ -74,7 +74,7 @@ class Duel {
     return request;
   }
 
-  // Around now, seldom too far ahead.
+  // Near the present time, seldom too far ahead.
   ModelStore::Number number_near_now() {
     const auto wall = static_cast<std::uint64_t>(store_.now.wall.count());
     const std::uint64_t reach = random_.below(30) == 0 ? 70'000 : 50;

@@ -1,4 +1,4 @@
-// Who may do what: decisions of valid documents.
+// Decisions of valid documents about users and clients.
 
 #include "store/rights/rights.h"
 
