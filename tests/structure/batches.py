@@ -10,8 +10,7 @@ TYPE = re.compile(r"(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:SHE
 
 
 def types(file):
-    """(line, name, namespace, alias) of each type in a namespace; `alias` is what an alias refers
-    to."""
+    """(line, name, namespace, alias) of each type in a namespace; `alias` is an alias's meaning."""
     for item in source.declarations(file.code):
         found = TYPE.match(source.bare_head(item.head)) if item.kind == "type" else None
         if found and all(not name or name[0].islower() for name in item.scope):

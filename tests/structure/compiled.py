@@ -1,5 +1,5 @@
-"""What a build compiles, read from its compile_commands.json. A source that is compiled in a batch
-(cmake/SheafUnity.cmake) gets the command of the batch, applied to itself."""
+"""The sources that a build compiles, from its compile_commands.json. A source that is compiled in a
+batch (cmake/SheafUnity.cmake) gets the command of the batch, applied to itself."""
 
 import json
 import os

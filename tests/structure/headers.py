@@ -28,8 +28,7 @@ STANDARDS = ("20", "23", "26")
 
 
 def compilers_beside(first):
-    """The compiler itself, and the others in PATH that are not too old, each once under any
-    name."""
+    """The compiler itself, and those in PATH that are not too old, each once under any name."""
     found = {os.path.realpath(shutil.which(first)): first}
     for folder in os.get_exec_path():
         for path in sorted(glob.glob(os.path.join(folder, "*++-[0-9]*"))):
@@ -53,7 +52,7 @@ def readme_program(root):
 
 
 def jobs(root, build, compilers, skipped):
-    """What is compiled: the compiler, the standard, a name, the text and the header folders."""
+    """The jobs: the compiler, the standard, a name, the text and the header folders."""
     paths = [f.path for f in source.load(root) if f.path.endswith(".h")]
     public = [p for p in paths if p.startswith("include/sheaf/")]
     names = [p[len("include/"):] for p in public] + ["sheaf/version.h"]
