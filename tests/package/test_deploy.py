@@ -17,7 +17,7 @@ import unittest
 
 try:
     import yaml
-except ImportError:  # a Python beside Debian's own finds Debian's packages there
+except ImportError:  # a Python other than Debian's finds Debian's packages there
     sys.path.append("/usr/lib/python3/dist-packages")
     import yaml
 

@@ -47,8 +47,8 @@ case "$*" in
     chmod +x "$folder/samples/quickstart.sh" "$folder"/tests/run.sh "$folder"/tests/*/*.sh ;;
 esac
 ''',
-    # Runs the last argument, a line of shell, in the clone; instead of apt it says what the test
-    # wants.
+    # Runs the last argument, a line of shell, in the clone. Instead of running apt, it prints what
+    # the test has set.
     "chroot": '''
 root=$1
 for line; do :; done

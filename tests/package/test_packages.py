@@ -38,8 +38,7 @@ def field(package, name):
 
 
 def make_packages(folder):
-    """Returns the paths of the packages. The umask is that of a user whose files no one else may
-    read."""
+    """Returns the packages' paths. The umask is that of a user whose files no one else may read."""
     os.makedirs(folder, exist_ok=True)
     for package in glob.glob(os.path.join(folder, "*.deb")):
         os.remove(package)
@@ -272,7 +271,7 @@ class Users(unittest.TestCase):
 
 
 class Readers(unittest.TestCase):
-    """What a reader of the pages types and runs."""
+    """The commands that a reader of the pages types and runs."""
 
     def test_the_programs_of_the_guide_compile_and_run_on_brokers(self):
         with open(os.path.join(source, "docs/guide.md"), encoding="utf-8") as file:
