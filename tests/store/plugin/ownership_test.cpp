@@ -32,7 +32,7 @@ Property user(std::string name, std::string value) {
   return {MQTT_PROP_USER_PROPERTY, std::move(value), std::move(name)};
 }
 
-// From a client whose clock is far behind. A SET must have one.
+// From a client whose clock is slow. A SET must have one.
 Property timestamp() { return user("__ts", "001700000000000:00000:tester"); }
 
 ModelMessage request(std::string payload,
