@@ -37,7 +37,7 @@ struct Ended {
 Ended canary(const std::string& way, const std::string& server, const std::string& more = "") {
   std::string code;
   for (const char c : secret) code.push_back(coded(c));
-  // Quoted; the command itself contains no quotes.
+  // In quotes; the code contains none.
   const std::string command =
       std::string(SHEAF_TEST_CANARY) + " '" + way + "' '" + server + "' '" + code + "' " + more;
   Ended run;

@@ -66,7 +66,7 @@ TEST(PluginQuotas, WatchesCountUntilTheyStopOrTheirConnectionEnds) {
   EXPECT_EQ(first({"KEYNOTIFY", "c"}), ok_reply);
 }
 
-// The rate is one request a second. More are sent at once than seconds can have passed.
+// The rate is one request a second, and far more are sent than seconds can pass meanwhile.
 TEST(PluginQuotas, MoreRequestsThanTheRateAllowsAreRefused) {
   const RightsFile file(document(R"({"requests_per_second": 1})"));
   const BrokerProcess broker(with_rights(file));

@@ -29,7 +29,7 @@ struct RealServer {
   std::string address() const { return "127.0.0.1:" + std::to_string(port); }
 };
 
-// Faults of a server.
+// Faults that a server is to have.
 struct RealServerTerms {
   const TlsPaths* paths = nullptr;  // null: a server without TLS
   bool lax = false;                 // also serves what OpenSSL would refuse

@@ -18,8 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ContainsRegex;
 
-// A certificate that a server of some kind shows to a client that trusts the authority of
-// Credentials.
+// What a server shows to a client that trusts the authority of Credentials, and its other faults.
 struct Bad {
   TlsPaths paths;
   RealServerTerms terms{};
