@@ -71,7 +71,7 @@ Comparison::Comparison(const Schedule& schedule,
   for (int opening = 0; opening < schedule.openings; ++opening) run(schedule, open());
 }
 
-// The rounds of one opening.
+// Runs the rounds of one opening.
 void Comparison::run(const Schedule& schedule, const std::vector<Contestant>& peers) {
   if (rows_.empty()) {
     for (const Contestant& peer : peers) rows_.push_back({peer.name, {}});

@@ -1,5 +1,5 @@
-// A program with a loop of its own: the callbacks of its client run on the one thread that turns
-// the loop, beside a timer. No callback needs a lock.
+// A program with its own loop: its client's callbacks run on the one thread that runs the loop,
+// next to a timer. No callback needs a lock.
 //
 // usage: event_loop [URI]    embedded://3 if none is given
 

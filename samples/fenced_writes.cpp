@@ -1,8 +1,8 @@
-// Fenced writes: a writer that was paused and believes that it still holds the lock cannot undo
+// Fenced writes: a writer that was paused and still believes that it holds the lock cannot undo
 // what its successor wrote, because the store compares fencing tokens.
 //
-// The token of a tenure is the version of the SET that took the lock. It counts only at the node
-// that issued it, so lock and protected key share a {tag}, which alone decides where they are.
+// The token of a tenure is the version of the SET that took the lock. It counts only on the node
+// that issued it, so the lock and the protected key share a {tag}, which alone decides their node.
 //
 // fenced_writes [URI]   default embedded://3; ends with 2 if servers compare no tokens (memcached)
 
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   const auto second = take_lock(*client, "writer 2");
   require(write(*client, "recipe of writer 2", second).has_value(), "a write under the lock");
 
-  // Writer 1 wakes up and writes its value; another program writes without any token.
+  // Writer 1 wakes up and writes its value. Then another program writes without any token.
   expect_refused(write(*client, "stale recipe", first), sheaf::Reason::fencing_stale,
                  "writer 1's old token");
   expect_refused(client->set(recipe_key, "unprotected"), sheaf::Reason::fencing_required,

@@ -1,6 +1,6 @@
-// What a stale value looks like with failover=rehash, and what helps. A node goes away with its
-// memory, its keys are written elsewhere in the meantime, and when it is back it answers with its
-// old values. Here a server is stopped for that; a network that is cut does the same.
+// Shows a stale value with failover=rehash, and what helps. A node disappears but keeps its memory,
+// its keys are written elsewhere in the meantime, and when it returns it answers with its old
+// values. Here a server is stopped; a network that is cut has the same effect.
 //
 // stale_after_return [SHEAF]   the program that starts the servers; default `sheaf`, on the PATH
 //
@@ -45,7 +45,7 @@ class Servers {
       ::_exit(127);
     }
     ::close(ends[1]);
-    // The one line on its output is the URI; it comes when all of them answer.
+    // The only line of its output is the URI; it comes once all servers answer.
     for (char c = 0; ::read(ends[0], &c, 1) == 1 && c != '\n';) uri_ += c;
     ::close(ends[0]);
   }
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   must(client.set(plain_key, "old"));
   must(client.set(brief_key, "old", {.ttl = 1s}));
   must(client.set(removed_key, "old"));
-  must(client.set(checked_key, "1 old"));  // with the version of what it was made of
+  must(client.set(checked_key, "1 old"));  // with the version of the source that it was made from
 
   std::printf("it leaves, and another node stands in:\n");
   ::kill(process, SIGSTOP);
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
   must(client.remove(removed_key));
   const bool gone =
       print_value(client, removed_key, "removed at the return: will be computed anew") == "-";
-  // The source says which version is wanted; a reader accepts no older one.
+  // The source knows the current version. A reader accepts no older one.
   const bool outdated =
       print_value(client, checked_key, "version 1, and the source is at 2: not used") == "1 old";
   return stale && expired && gone && outdated ? 0 : 1;

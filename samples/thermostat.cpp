@@ -49,7 +49,7 @@ bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
       std::printf("we were blind for a while; what we missed follows\n");
       return false;
     case Kind::changed:
-      return false;  // what it holds now follows
+      return false;  // the current value follows
     case Kind::failed:
       std::printf("not watched now: %s\n", event.error->message().c_str());
       return false;

@@ -1,4 +1,4 @@
-// The words of each command, checked.
+// The arguments of each command, and the checks on them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -398,7 +398,7 @@ TEST(CliArguments, DevStartsServersOfOneKind) {
               ElementsAre("make", "-j", "--brokers"));
 }
 
-// All of it as text, or the early exit.
+// The whole line as text, or the early exit.
 std::string shown(const std::expected<ParsedLine, EarlyExit>& line) {
   if (!line)
     return "exit " + std::to_string(static_cast<int>(line.error().code)) + " " + line.error().text;
@@ -409,7 +409,8 @@ std::string shown(const std::expected<ParsedLine, EarlyExit>& line) {
   return out;
 }
 
-// Each line after each other one, with everything that a line can leave behind.
+// Parses each line after every other one; together they use everything a line can leave in a
+// parser.
 TEST(CliArguments, AParserForgetsTheLineBefore) {
   const std::vector<Words> lines = {
       {"--servers", "u", "--timeout", "9s", "--json", "get", "k", "--fence", "f", "--ttl", "1s"},

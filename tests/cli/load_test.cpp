@@ -1,4 +1,5 @@
-// top and bench: their arguments, what they make of samples and measurements, and how that looks.
+// top and bench: their arguments, what they compute from samples and measurements, and their
+// output.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

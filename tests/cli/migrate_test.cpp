@@ -1,4 +1,4 @@
-// migrate: its arguments, the lines of memcached's list of keys, and what counters tell.
+// migrate: its arguments, the lines of memcached's list of keys, and the counters it reads.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Which servers the program works with.
+// How the program finds the servers that it works with.
 
 #include "cli/line/servers.h"
 

@@ -151,7 +151,7 @@ class Batches(OnBrokers):
             key = row["key"].encode() if "key" in row else base64.b64decode(row["key_base64"])
             back[key] = row["value"].encode()
         self.assertEqual(back, items)
-        # What mget prints is what mset reads.
+        # mset reads what mget prints.
         lines = self.ends(DONE, "mget", "--json", "-", stdin=keys)
         self.assertEqual(self.ends(DONE, "mset", "-", stdin=lines), b"1000 of 1000 keys written\n")
 
@@ -250,7 +250,7 @@ class Outages(OnBrokers):
 
 class DeadBroker(Outages):
     def test_a_stopped_broker_fails_its_own_keys_only_and_all_are_back_when_it_goes_on(self):
-        """Here the broker is killed, and dev says so and goes on with the others."""
+        """Here the broker is killed; dev reports that and continues with the others."""
         self.dev.kill(self.lost)
         self.dev.wait_for_note(("broker %s was ended by signal 9" % self.lost).encode())
         self.check_partial()

@@ -1,4 +1,4 @@
-"""Commands of the server's own, and what the program says of a cluster of redis-servers."""
+"""The servers' own commands, and what the program reports about a cluster of redis-servers."""
 
 import json
 

@@ -64,7 +64,7 @@ class Memcached(harness.OnDev):
         self.ends(USAGE, "getset", "t", "x")
 
     def test_a_million_keys_take_little_memory(self):
-        # A process of its own, whose largest size the kernel keeps.
+        # A separate process, so that the kernel keeps its largest size.
         script = ("import resource, subprocess, sys\n"
                   "done = subprocess.run(sys.argv[1:])\n"
                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)\n"
@@ -108,11 +108,11 @@ class Memcached(harness.OnDev):
                          b'{"key":"touched","touched":true}\n')
 
     def items_of(self, list_name):
-        """The keys of a list's items, as its server reports them."""
+        """The keys of a list's items, as the server reports them."""
         node = json.loads(self.ends(DONE, "locate", "--json", "{%s}" % list_name))["node"]
         host, port = node.split(":")
         with socket.create_connection((host, int(port)), timeout=10) as server:
-            # By the hash table: a walk by age passes over items that the server moves meanwhile.
+            # By the hash table, because a walk by age skips items that the server moves meanwhile.
             server.sendall(b"lru_crawler metadump hash\r\n")
             dump = b""
             while not dump.endswith(b"END\r\n"):
@@ -161,7 +161,7 @@ class Memcached(harness.OnDev):
             self.assertEqual(sheaf("--servers", "embedded://1", *words).returncode, USAGE)
 
     def test_servers_are_those_that_a_configuration_endpoint_lists(self):
-        # A memcached that keeps the list under the key of the older form.
+        # A memcached that has the list under its key in the older form.
         endpoint, *listed = self.dev.nodes
         words = " ".join("localhost|%s|%s" % tuple(node.split(":")) for node in listed)
         self.assertEqual(sheaf("--servers", "memcached://" + endpoint, "set",

@@ -1,5 +1,5 @@
-"""Commands that are for all kinds of servers, on a cluster of redis-servers from `sheaf dev`, and
-on a server that wants a user and a password."""
+"""Commands for all kinds of servers, on a cluster of redis-servers from `sheaf dev`, and on a
+server that requires a user and a password."""
 
 import json
 import os
@@ -171,11 +171,11 @@ class Seeds(harness.Case):
 
 
 class LockedRedis:
-    """A redis-server, alone, that lets only `app` in, with the password `p@ss`; as a context."""
+    """A single redis-server that lets only `app` in, with the password `p@ss`; as a context."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
-        # Reserved as `sheaf dev` does it: bound, but not listening.
+        # Reserved as `sheaf dev` does it: bound but not listening.
         self.reserved = socket.socket()
         self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.reserved.bind(("127.0.0.1", 0))

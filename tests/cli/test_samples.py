@@ -1,4 +1,5 @@
-"""The samples on memcached servers: each does what it shows, or says in one sentence why not."""
+"""The samples on memcached servers: each does what it shows, or says in one sentence why it
+cannot."""
 
 import json
 import os

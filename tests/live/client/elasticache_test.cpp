@@ -1,5 +1,5 @@
-// The servers of an ElastiCache cluster, by endpoints that are scripts, and by a real memcached
-// that keeps the list under the older key.
+// The servers of an ElastiCache cluster, from scripted endpoints and from a real memcached that has
+// the list under the older key.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 const std::string list = "7\nC2.cache|10.0.0.2|11212 c1.cache|10.0.0.1|11211\n";
 
-// Answers each line by a list of answers, one after the other.
+// Answers each line with the next text of a list.
 AnsweringServer::Rules by_lines(std::vector<std::string> answers) {
   return {.stream = [answers, next = std::size_t{0}](std::string& input) mutable {
     const std::size_t end = input.find("\r\n");

@@ -1,4 +1,4 @@
-// SRV records, looked up at name servers that are scripts.
+// SRV records, looked up at scripted name servers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Greetings of a real memcached: log-in by SASL and by text, wrong passwords, the wrong protocol,
+// Greetings of a real memcached: logins by SASL and by text, wrong passwords, the wrong protocol,
 // too many connections.
 
 #include <gtest/gtest.h>
@@ -83,7 +83,8 @@ TEST(LogIn, APasswordForAServerThatWantsNone) {
   EXPECT_EQ(connection.run(get("login")).status, Status::absent) << "the password was not stored";
 }
 
-// How `auto` finds out what a server with a password is: an answer to a binary VERSION is SASL.
+// How `auto` detects the login of a server with a password: an answer to a binary VERSION means
+// SASL.
 TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   SessionOptions probe = as("cache", "s3cret");
   probe.only_version = true;
@@ -107,7 +108,7 @@ TEST(LogIn, ABinaryVersionDistinguishesSaslFromText) {
   EXPECT_TRUE(version.session.server().version.has_value());
 }
 
-// Such a server says nothing at all: only the deadline ends it.
+// Such a server says nothing at all, so only the deadline ends it.
 TEST(LogIn, TheWrongProtocolForTheServer) {
   const MemcachedProcess sasl(with_users(MemcachedOptions::LogIn::sasl));
   SessionOptions credentials = as("cache", "s3cret");
@@ -162,7 +163,8 @@ TEST(Limits, TheEndOfTheServerFailsWhatIsInFlight) {
   expect_works<MetaSession>(port, {});
 }
 
-// The reply of a request that was given up while the server stood still comes to nobody.
+// The reply to a request that was given up while the server was stopped must reach no other
+// request.
 TEST(Limits, AfterAPauseTheLateReplyIsDropped) {
   MemcachedProcess server;
   Connection<BinarySession> binary(server.port());

@@ -1,4 +1,4 @@
-// The file of rights on a real broker with users: who may what, and what a reload changes.
+// The file of rights on a real broker with users: what each may do, and what a reload changes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -186,7 +186,7 @@ TEST(BinaryRequests, OneOperationIsOnePacket) {
   created.ttl = 60s;
   struct Case {
     Operation asked;
-    const char* hex;  // behind the magic; the opaque is 3
+    const char* hex;  // after the magic; the opaque is 3
   };
   const Case cases[] = {
       {get("k"), "00 0001 00 00 0000 00000001 00000003 0000000000000000 6B"},

@@ -1,5 +1,5 @@
-// get_many in the meta protocol: what is no answer, what is lost or doubled, and the end in the
-// middle. Nothing of it may become a miss.
+// get_many in the meta protocol: what is not an answer, what is lost or doubled, and an early end.
+// None of it may become a miss.
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@ namespace {
 struct Lie {
   const char* bytes;
   const char* why;
-  std::size_t items = 0;  // that are reported before it
+  std::size_t items = 0;  // reported before the lie
 };
 
-// Seven keys are asked for, then `before` and the lie come.
+// Asks for seven keys and feeds `before` and the lie.
 void expect_end(const Lie& lie, std::string_view before, std::size_t items_before = 0) {
   MetaWire fresh;
   const std::vector<std::string_view> keys(key_names.begin(), key_names.end());
@@ -140,8 +140,8 @@ TEST_F(MetaList, WhatComesBehindTheWholeIsNobodys) {
 
 // ---- lists that are lost or doubled
 
-// Asks for `keys` and then for what is in `behind`. Once `bytes` have arrived, every request has
-// failed, and of the keys only `items` hits were reported.
+// Asks for `keys` and then for the operations in `behind`. Once `bytes` have arrived, every request
+// must have failed, and only `items` hits of the keys may have been reported.
 void expect_nobody_knows(const std::vector<std::string_view>& keys,
                          const std::vector<Operation>& behind, std::string_view bytes,
                          std::size_t items = 0) {
@@ -165,8 +165,8 @@ void expect_nobody_knows(const std::vector<std::string_view>& keys,
 TEST_F(MetaList, AListThatIsLostIsFoundOutByTheNextReplyAndIsNoMiss) {
   keys.assign(key_names.begin(), key_names.end());
   for (const char* next : {"VA 1 f0 c1 O3\r\nv\r\n", "EN O3\r\n"}) {
-    expect_nobody_knows(keys, {get("a")}, next);               // and mg's
-    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // mg's alone
+    expect_nobody_knows(keys, {get("a")}, next);               // mg's reply is lost, too
+    expect_nobody_knows(keys, {get("a")}, "END\r\n"s + next);  // only the list's is lost
     expect_nobody_knows(keys, {get("a")}, "EN O2\r\n"s + next);
     expect_nobody_knows(keys, {get("a")}, "VA 2 f0 c1 O2\r\nv1\r\n"s + next, 1);
   }
@@ -226,7 +226,8 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
   keys.assign(key_names.begin(), key_names.end());
   for (const auto& [behind, line] : wrong) {
     expect_nobody_knows(keys, {behind}, "EN O2\r\nEND\r\n"s + line);
-    // k7 was not passed over yet, or it is the last key that was there and k6 the one that was not.
+    // Either k7 was not passed over yet, or it is the last key that was found and k6 the missing
+    // one.
     for (const char* key : {"k6", "k7"}) {
       const std::string listed = "VALUE " + std::string(key) + " 0 1 1\r\nv\r\n";
       expect_nobody_knows(keys, {behind}, "EN O2\r\n" + listed + "END\r\n" + line, 1);
@@ -236,7 +237,7 @@ TEST_F(MetaList, WhatCannotBeginTheNextReplyMakesAnEndNobodys) {
   expect_nobody_knows(keys, {get("a")}, "EN O2\r\nEND\r\n" + endless);
 }
 
-// An answer without a line looks like the end of a list.
+// An answer without lines looks like the end of a list.
 TEST_F(MetaList, StatisticsAreNoEndOfAList) {
   keys.assign(key_names.begin(), key_names.end());
   const std::vector<Operation> stats = {operation(Verb::stats)};
@@ -276,7 +277,7 @@ TEST_F(MetaList, AnEndThatIsDoubledReportsNoKeyAsAbsent) {
   expect_nobody_knows(others, {many(keys)}, "EN O2\r\nEND\r\nEND\r\n");
 }
 
-// ---- the end in the middle, and answers before the request has left
+// ---- an early end, and answers before the request has left
 
 TEST_F(MetaList, WhatWasReportedBeforeTheEndOfTheConnectionStaysReported) {
   ask(7);

@@ -339,7 +339,7 @@ TEST(MetaLeases, TheFirstWinsTheOthersWaitAndAStubIsNoValue) {
   const Seen taken = ask_meta(lease, "VA 0 f0 c8 O2 Z\r\n\r\n");
   EXPECT_EQ(taken.status, Status::absent);
   EXPECT_EQ(taken.lease, Lease::taken);
-  // A plain get that meets a stub, too.
+  // A plain get that finds a stub is absent, too.
   EXPECT_EQ(ask_meta(get("k"), "VA 0 f0 c8 O2 Z\r\n\r\n").status, Status::absent);
   const Seen empty = ask_meta(lease, "VA 0 f0 c8 O2\r\n\r\n");
   EXPECT_EQ(empty.status, Status::done);

@@ -278,7 +278,7 @@ TYPED_TEST(Life, AServerThatStaysSilentIsGivenUp) {
   wire.take();
   wire.elapsed += 10s;
   wire.session.on_deadline(wire.now());
-  // The answer is owed from when the no-op has left.
+  // The answer is owed from the time when the no-op has left.
   wire.elapsed += 2s;
   wire.take();
   EXPECT_EQ(wire.session.poll_deadline(), wire.now().mono + 5s);

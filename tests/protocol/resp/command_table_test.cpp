@@ -1,4 +1,4 @@
-// What servers say of their commands: which words are keys, and what only reads.
+// Servers' tables of their commands: which words are keys, and which commands only read.
 
 #include "protocol/resp/command_table.h"
 
@@ -21,7 +21,7 @@ CommandTable table_of(std::string_view reply) {
   return table;
 }
 
-// "a b", with "read " before them if the command only reads; or the sentence.
+// The keys "a b", preceded by "read " if the command only reads; or the error sentence.
 std::string use_of(const CommandTable& table, const WordList& words) {
   const auto use = table.find(words);
   if (!use) return use.error().text;
@@ -94,7 +94,7 @@ TEST(RespCommandTable, WhatTheServersDoNotKnowNeedsItsKeysNamed) {
   EXPECT_LT(use_of(table, {endless}).size(), 300u);
 }
 
-// As before Redis 7.
+// Replies as before Redis 7.
 TEST(RespCommandTable, MovableKeysWithoutASpecificationNeedToBeNamed) {
   const CommandTable table = table_of(
       "*3\r\n*6\r\n$4\r\neval\r\n:-3\r\n*2\r\n+noscript\r\n+movablekeys\r\n:0\r\n:0\r\n:0\r\n"

@@ -1,4 +1,4 @@
-// Commands that are passed through: what is written, what is answered, and which are refused.
+// Pass-through commands: what is written, what is answered, and which are refused.
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(RespCommand, AReplyAboveTheLimitIsRefusedAndTheConnectionGoesOn) {
   EXPECT_EQ(wire.ask(get("k"), "$1\r\nv\r\n").value, "v");
 }
 
-// A reply of `levels` arrays in each other.
+// A reply of `levels` nested arrays.
 std::string nested(std::size_t levels) {
   std::string reply;
   for (std::size_t i = 0; i < levels; ++i) reply += "*1\r\n";

@@ -23,7 +23,7 @@ ParsedView parse(Parse parser, std::string_view bytes, const AnsweringNode& answ
   return parser(reader.root(), answering);
 }
 
-// A reply to CLUSTER NODES of these lines.
+// A reply to CLUSTER NODES with these lines.
 ParsedView parse_nodes(const std::string& text, const AnsweringNode& answering = from) {
   const std::string bytes = "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
   return parse(parse_cluster_nodes, bytes, answering);
@@ -196,7 +196,7 @@ TEST(TopologyNodes, ReadsFlags) {
             "10.0.0.1:2=0-9 10.0.0.1:3=20-20 10.0.0.1:3=10-19 10.0.0.1:3=21-21 ");
 }
 
-// As Garnet lists them for good after a failed failover.
+// Garnet lists them so permanently after a failed failover.
 TEST(TopologyNodes, ALineOfAReplicaMayHaveSlots) {
   const auto view = parse_nodes(
       "a 10.0.0.1:1@1 myself,master - 0 0 4 connected\r\n"
@@ -275,7 +275,7 @@ std::string text(std::string_view word) {
   return "$" + std::to_string(word.size()) + "\r\n" + std::string(word) + "\r\n";
 }
 
-// Fields as "name=value"; a value of digits is a number, "null" a null.
+// Fields as "name=value". A value of digits is a number, "null" is a null.
 std::string fields(const std::vector<std::string>& list, char type = '%') {
   const std::size_t count = type == '%' ? list.size() : 2 * list.size();
   std::string out = type + std::to_string(count) + "\r\n";

@@ -39,7 +39,7 @@ TEST(StoreSessionRequest, HasEverythingThatAnOfficialClientSends) {
   EXPECT_EQ(publish->payload, "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n");
 }
 
-// The payload that an operation becomes.
+// The payload that an operation is encoded to.
 std::string payload_of(const Operation& operation) {
   Wire wire;
   wire.handshake();

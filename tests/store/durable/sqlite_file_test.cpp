@@ -1,4 +1,4 @@
-// The file itself: what is written is read again, and what is wrong with a file is one sentence at
+// The file itself: what is written is read back, and a faulty file is reported in one sentence at
 // the start.
 
 #include "store/durable/sqlite_file.h"
@@ -172,7 +172,7 @@ TEST_F(SqliteFiles, AFileInUseIsRefused) {
   make();
   Opened first = open();
   EXPECT_EQ(open().error, path_ + " is in use by another store");
-  // The refusal has not taken the first one's lock away.
+  // The refusal has not released the first store's lock.
   EXPECT_EQ(open().error, path_ + " is in use by another store");
   first.saver.reset();
   EXPECT_EQ(open().error, "");

@@ -1,4 +1,4 @@
-// Options by name: what is taken, and the one sentence for what is not.
+// Options by name: what is accepted, and the sentence for what is not.
 
 #include <gtest/gtest.h>
 

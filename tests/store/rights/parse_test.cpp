@@ -1,4 +1,4 @@
-// Documents that are refused, each with one sentence that names the place.
+// Refused documents, each with one sentence that names the place.
 
 #include <gtest/gtest.h>
 
