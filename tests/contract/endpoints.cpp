@@ -24,10 +24,11 @@
 namespace sheaf::test {
 namespace {
 
-// Of calls that name none: a busy machine may stand still for a second.
+// The default time-out of calls: a busy machine may stall for a second.
 constexpr const char* patient = "&timeout=10s";
 
-// A name of its own, so that tests share no engine; a first client keeps the engines alive.
+// Each instance has its own name, so that tests share no engine. A first client keeps the engines
+// alive.
 class Embedded final : public Endpoint {
  public:
   explicit Embedded(const std::string& spelling) {
@@ -83,8 +84,8 @@ class Servers final : public Endpoint {
 #endif
 
 #ifdef SHEAF_TEST_REDIS_SERVERS
-// Servers that stand alone, under the client's own locator; without one of their commands, if it is
-// named.
+// Standalone servers under the client's own locator, without the command `missing` if it is not
+// empty.
 class RedisServers final : public Endpoint {
  public:
   explicit RedisServers(const std::string& missing) {
@@ -105,14 +106,14 @@ class RedisServers final : public Endpoint {
   std::vector<std::unique_ptr<RedisProcess>> servers_;
 };
 
-// A cluster, of which the client is given one server. It outlives this object.
+// A cluster of which the client knows one server. The cluster outlives this object.
 class SharedCluster final : public Endpoint {
  public:
   explicit SharedCluster(RespSoftware software) : cluster_(shared(software)) {
     for (std::size_t i = 0; i < primaries; ++i) cluster_.text(i, {"FLUSHALL"});
   }
   std::string uri() const override {
-    // One that was not the first to be formed.
+    // Not the first server of the cluster.
     return "redis://127.0.0.1:" + std::to_string(cluster_.server(1).port()) +
            "?connect_timeout=5s" + patient;
   }
@@ -138,7 +139,7 @@ class SharedCluster final : public Endpoint {
 #endif
 
 #ifdef SHEAF_TEST_TLS
-// Servers of a kind that demand certificates of their clients.
+// Servers of one kind that demand client certificates.
 template <class Server, class Options>
 class TlsServers final : public Endpoint {
  public:
@@ -238,7 +239,7 @@ std::vector<EndpointFactory> cluster_factories() {
   if (!software) return all;
   all = {{"SharedCluster", [software] { return std::make_unique<SharedCluster>(*software); }}};
   all[0].limits = {.key = 8'192, .binary_key = 8'192};
-  // Six servers of .NET with threads for each processor stand beside the writers.
+  // Six .NET servers, each with threads for every processor, share the machine with the writers.
   if (software == RespSoftware::garnet) all[0].limits.pushes = std::chrono::seconds(60);
 #endif
   return all;

@@ -1,5 +1,4 @@
-// A program with a loop of its own, which runs a client's callbacks when its descriptor is
-// readable.
+// A program with its own loop, which runs a client's callbacks when its descriptor is readable.
 
 #include <gtest/gtest.h>
 #include <poll.h>
