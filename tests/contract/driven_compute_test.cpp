@@ -214,8 +214,7 @@ TEST_F(LateComputing, AFunctionThatHasNotBegunWhenItsTokenIsStoppedIsLeftOut) {
   std::stop_source source;
   const std::stop_token stop = source.get_token();
   auto stopped = queued({.timeout = 20s, .stop = &stop});
-  while (!client.get("key:sheaf-lease").value()) std::this_thread::yield();  // until it has the
-                                                                             // right to compute
+  while (!client.get("key:sheaf-lease").value()) std::this_thread::yield();  // it has the right
   source.request_stop();
   const auto got = stopped.get();
   ASSERT_FALSE(got);

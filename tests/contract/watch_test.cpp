@@ -262,8 +262,7 @@ TEST_P(EveryChange, ManyThreadsWatchAndWriteAtOnce) {
       for (int round = 0; round < rounds; ++round) {
         const std::vector<std::string_view> keys{"shared", own};
         Watch watch = client->watch(keys).value();
-        if (round % 2 == 1) until_value(watch, own, before);  // makes the change come as an event
-                                                              // of its own
+        if (round % 2 == 1) until_value(watch, own, before);  // so the change comes as one
         const std::string value = std::to_string(t) + "/" + std::to_string(round);
         client->set("shared", value).value();
         client->set(own, value).value();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether this program runs under a sanitizer, which makes everything several times slower.
+// True if this program runs under a sanitizer, which makes everything several times slower.
 
 namespace sheaf::test {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Wire: one blocking connection of a test's own client, over TCP or over something that goes on top
-// of it (tls_wire.h).
+// Wire: one blocking connection of a test's own client, over TCP or over a layer on top of it
+// (tls_wire.h).
 //
 // Thread rule: one thread at a time.
 
@@ -17,13 +17,14 @@ namespace sheaf::test {
 class Wire {
  public:
   virtual ~Wire() = default;
-  // What cannot be sent is dropped: the end shows when reading.
+  // Drops bytes that cannot be sent: the end shows when reading.
   virtual void send(std::string_view bytes) = 0;
-  // The bytes that have come; none if nothing comes in time, nothing at all if it has ended.
+  // Returns the bytes that have come: an empty text if none come in time, no value if the wire has
+  // ended.
   virtual std::optional<std::string> receive(std::chrono::milliseconds limit) = 0;
 };
 
-// A socket that is connected to the port of 127.0.0.1. Throws std::runtime_error if that fails.
+// Returns a socket connected to the port of 127.0.0.1. Throws std::runtime_error on failure.
 int connected_socket(std::uint16_t port);
 std::unique_ptr<Wire> connect_tcp(std::uint16_t port);
 
