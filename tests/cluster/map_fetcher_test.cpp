@@ -289,7 +289,7 @@ TEST_F(MapFetcherTest, WhileEveryServerRefusesTheLogInCallsEndAtOnce) {
   const RedirectedOp& next = start("7", 60s);
   EXPECT_EQ(next.ends, 1u);
   EXPECT_EQ(next.reason, Reason::authentication);
-  for (int i = 0; i < 150 && owner_of(7).empty(); ++i) {  // they know the password from now on
+  for (int i = 0; i < 150 && owner_of(7).empty(); ++i) {  // the password is right from now on
     connect();
     for (const char* const server : {"a:1", "b:1"}) {
       const node::FakeSession* const there = session(server);
