@@ -1,6 +1,6 @@
-// The contract of Client, the same for every endpoint: run on engines in the process, on three real
-// brokers with the plugin, and on three memcached servers in both protocols. The tests ask
-// supports() what an endpoint lacks, which must then be refused as unsupported.
+// The contract of Client, the same on every endpoint: engines in the process, real brokers with the
+// plugin, and real servers of memcached and of the Redis protocol. The tests ask supports() what an
+// endpoint lacks, which must then be refused as unsupported.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Lists through the public interface: on engines in the process and on three real brokers.
+// Lists through the public interface, on every kind of endpoint.
 
 #include <gtest/gtest.h>
 
