@@ -135,8 +135,7 @@ void Coroutine::prepare() noexcept {
   makecontext(&context_, &enter, 0);
   frame_ = static_cast<const char*>(bottom_) + size_;
 }
-const char* Coroutine::lowest_used() const noexcept { return frame_ - 512; }  // including its
-                                                                              // locals
+const char* Coroutine::lowest_used() const noexcept { return frame_ - 512; }  // and its locals
 #endif
 
 void Coroutine::switch_to(Coroutine& next) noexcept {
