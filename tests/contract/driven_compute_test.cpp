@@ -275,8 +275,7 @@ TEST(Computing, AFunctionIsDestroyedByTheDispatcherHoweverItsCallEnds) {
                                   AsyncCompute([note = noted()](const ComputeDone&) {}))
                   .future();
   EXPECT_FALSE(kept.get());
-  std::promise<std::thread::id> dispatcher;  // its queue is empty then, so the client's end runs
-                                             // nothing
+  std::promise<std::thread::id> dispatcher;  // its queue is then empty, so the end runs nothing
   client.async().get("key").then(
       [&](const Result<GetResult>&) { dispatcher.set_value(std::this_thread::get_id()); });
   const auto where = dispatcher.get_future().get();

@@ -74,8 +74,7 @@ TEST(Executor, ACallbackThatTakesLongBlocksNoOtherThreadOfThePool) {
         const int now = ++at_once;
         if (now > most_at_once) most_at_once = now;
         if (first.exchange(false)) {
-          tasks.add([&] { foreign_ran.count_down(); });  // queued after the tasks of the other
-                                                         // callbacks
+          tasks.add([&] { foreign_ran.count_down(); });  // queued after the other callbacks' tasks
           for (int n = 0; n < 10'000 && !foreign_ran.try_wait(); ++n) std::this_thread::yield();
           const auto limit = std::chrono::steady_clock::now() + 10s;
           while (!foreign_ran.try_wait() && std::chrono::steady_clock::now() < limit) {

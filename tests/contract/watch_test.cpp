@@ -229,8 +229,7 @@ TEST_P(WatchContract, AWatchMayEndItselfInItsCallbackAndNoFurtherOneRuns) {
     std::latch made(1);
     std::latch gone(1);
     watch = client
-                ->watch(Keys{"a", "b"}, {},  // two events wait at once: the current state of each
-                                             // key
+                ->watch(Keys{"a", "b"}, {},  // two events wait at once: each key's value
                         [&](const WatchEvent&) {
                           if (++calls > 1) return;
                           made.wait();

@@ -121,8 +121,7 @@ TEST_P(CancelTest, ItSaysNothingAboutTheNodeAndIsNoEvent) {
   start();
   log.records.clear();
   server().stop();
-  const Op& patient = client().get("key", 10s);  // memcached keeps no connection that only owes
-                                                 // replies
+  const Op& patient = client().get("key", 10s);  // memcached drops a connection that only owes
   for (int i = 0; i < 20; ++i) {
     Op& op = client().get("key", 10s);
     pass(100ms);

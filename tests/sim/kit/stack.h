@@ -130,8 +130,7 @@ class StackClient final : private socket::Deferred {
   Sessions sessions_;
   test::NoEvents no_events_;
   std::unique_ptr<cluster::ClientCluster> cluster_;
-  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says which server owns a
-                                              // key
+  std::unique_ptr<cluster::MapFetcher> map_;  // null: the configuration says who owns a key
   std::unique_ptr<client::watch::WatchRegistry> watches_;
   std::unique_ptr<client::calls::ProcedureHost> procedures_;
   std::deque<Op> operations_;
