@@ -1,4 +1,4 @@
-// Where commands of the user's own go, and what they wait for.
+// Where the user's own commands go, and what they wait for.
 
 #include "cluster/command_router.h"
 

@@ -1,4 +1,4 @@
-// Configurations that a program filled in by hand.
+// Configurations that a program has filled in itself.
 
 #include "cluster/config/config_check.h"
 

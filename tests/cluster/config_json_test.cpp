@@ -40,7 +40,7 @@ std::string listed(const std::string& servers) {
   return cluster(R"("kind":"mqtt","servers":[)" + servers + "]");
 }
 
-// A file that is gone at the end of the test.
+// A file that is removed at the end of the test.
 class TempFile {
  public:
   explicit TempFile(const std::string& text) {

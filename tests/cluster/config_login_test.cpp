@@ -1,4 +1,4 @@
-// Where a configuration says that the login comes from.
+// Where a configuration takes the login from.
 
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST(ConfigLogin, EmbeddedEnginesTakeNone) {
   EXPECT_TRUE(cluster::check_config(good_login("embedded://1"), cluster::LoginFrom::callback));
 }
 
-// Inside the object it would stay where a configuration was moved from.
+// If the password were stored inside the object, it would remain in a moved-from configuration.
 TEST(ConfigLogin, AShortPasswordMovesWithItsMemory) {
   ClusterConfig config = good_login("redis://u:pw@127.0.0.1");
   ASSERT_EQ(config.password, "pw");

@@ -177,10 +177,10 @@ TEST(ConfigUri, APathIsAUnixSocket) {
             (std::vector<std::string>{"/run/a.sock", "/run/B,b.sock", "c1:11211"}));
   EXPECT_EQ(config.nodes[0].weight, 3u);
   EXPECT_EQ(config.nodes[0].port, 0);
-  // A password does not leave the machine.
+  // The password does not leave the machine.
   EXPECT_EQ(identities(good_uri("mqtt://u:p@/run/mosquitto.sock")),
             (std::vector<std::string>{"/run/mosquitto.sock"}));
-  // The case of a path counts.
+  // Paths are case-sensitive.
   EXPECT_EQ(good_uri("memcached:///run/a,/run/A").nodes.size(), 2u);
 }
 

@@ -1,4 +1,4 @@
-// Clusters: all clusters of a configuration, by name; and what a Client that was moved from says.
+// Clusters: all clusters of a configuration, by name; and what a moved-from Client reports.
 
 #include <gtest/gtest.h>
 
@@ -39,8 +39,8 @@ Clusters open_clusters(std::string_view json) {
 constexpr auto two_caches =
     R"({"clusters":{"sessions":{"servers":"embedded://3"},"prices":{"servers":"embedded://1"}}})";
 
-// A file of this test alone, for other tests run at the same time, with a cluster of memcached
-// servers that nobody needs to run.
+// A file of this test alone, since other tests run at the same time, with a cluster of memcached
+// servers that need not run.
 class ClusterFile {
  public:
   explicit ClusterFile(const std::string& servers) { write(servers); }

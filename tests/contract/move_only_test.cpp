@@ -1,5 +1,5 @@
-// Callbacks that own what cannot be copied. Those of lists, locks, computations and nodes are such
-// in their own contract tests (forms.h).
+// Callbacks that own objects which cannot be copied. The contract tests of lists, locks,
+// computations and nodes use such callbacks, too (forms.h).
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,8 @@ TEST_P(MoveOnlyCallbacks, AnAwaitedCallIsTransformedByOne) {
   EXPECT_EQ(awaited(async(), std::move(change)).get(), "begin, end");
 }
 
-// What g++ before 14 would destroy twice in a `co_await` expression (SHEAF_DESTROYS_TWICE).
+// Does not compile with functions that g++ before 14 would destroy twice in a `co_await` expression
+// (SHEAF_DESTROYS_TWICE).
 template <class F>
 concept Computes = requires(const AsyncClient& client, F f) {
   client.get_or_compute("key", {}, std::forward<F>(f));
@@ -90,7 +91,7 @@ static_assert(Transforms<decltype(change)> != destroys_twice);
 static_assert(Transforms<decltype(change)&>);
 static_assert(Transforms<Change>);
 
-// What the callback owns is destroyed once it has run, and also when it never does.
+// An object that the callback owns is destroyed once it has run, and also if it never runs.
 TEST_P(MoveOnlyCallbacks, WhatTheyOwnIsDestroyedWithThem) {
   const auto alive = std::make_shared<int>(0);
   const auto counted = [&] { return std::make_unique<std::shared_ptr<int>>(alive); };

@@ -1,4 +1,4 @@
-// Servers that stand alone, with routing=ring: a request waits for one that asks for patience, and
+// Standalone servers, with routing=ring: a request waits for a server that asks for patience, and
 // goes to no other.
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace sheaf::test {
 namespace {
 
-// One server, so every key is there.
+// One server, so it has every key.
 struct RingScene : Scene {
   RingScene() : Scene({"127.0.0.1"}, {"127.0.0.1"}) { uri = servers.uri({0}) + "?routing=ring"; }
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// Waiting for what another process does, which tells nobody: ask again until it is so.
+// Waits for an action of another process that sends no notification, by asking repeatedly.
 
 #include <poll.h>
 

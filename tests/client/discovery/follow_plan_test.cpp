@@ -7,7 +7,7 @@
 namespace sheaf::client::discovery {
 namespace {
 
-// What becomes of an answer, which is taken if it differs.
+// Judges an answer, which is taken if it differs.
 std::string judged(FollowPlan& plan, const Found& found) {
   const auto verdict = plan.judge(found);
   if (!verdict) return verdict.error();

@@ -1,4 +1,4 @@
-// The file that tells programs the stage of a migration.
+// The file from which programs learn the stage of a migration.
 
 #include "client/migration/stage_file.h"
 

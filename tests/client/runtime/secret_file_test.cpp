@@ -83,7 +83,7 @@ TEST_F(SecretFileTest, AFileThatIsWrittenOrRenamedOverHasChanged) {
   EXPECT_TRUE(file.changed());
 }
 
-// Its times may not tell: a file that was just written is read again, whatever they say.
+// The times of a file may not show a change, so a file that was just written is always read again.
 TEST_F(SecretFileTest, AFileThatWasJustWrittenIsNotTrustedYet) {
   write(path("p"), "one");
   SecretFile file("password_file", path("p"));

@@ -55,7 +55,7 @@ TEST_F(TlsSessionTest, TheEndOfTheServersCertificateIsKnownOnceItIsOpen) {
 TEST_F(TlsSessionTest, ASplitAtAnyByteChangesNothing) {
   const auto context = open(trusting(ca));
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    // Lengths of signatures differ from one handshake to the next, so the end is found as it comes.
+    // Lengths of signatures differ between handshakes, so the loop finds the end as it comes.
     bool split = true;
     for (std::size_t at = 1; split; ++at) {
       MemoryServer peer({.identity = &server, .version = version});
@@ -124,7 +124,7 @@ TEST_F(TlsSessionTest, MoreThanTheBufferIsTakenInPartsAndInOrder) {
   std::size_t sent = 0;
   int calls = 0;
   for (; sent < text.size(); ++calls) {
-    // Parts of sizes that are no multiples of a record.
+    // Parts whose sizes are not multiples of a record.
     const std::string_view rest = std::string_view(text).substr(sent);
     const Bytes parts[] = {as_bytes(rest.substr(0, 10'000)),
                            as_bytes(rest.size() > 10'000 ? rest.substr(10'000) : "")};
@@ -308,7 +308,7 @@ TEST_F(TlsSessionTest, WhoIsSignedByNobodyTrustedIsRefused) {
   const test::Identity strange = test::make_identity({}, &stranger);
   EXPECT_EQ(failure({.identity = &strange, .chain = &stranger}),
             "TLS: the server's certificate comes from an authority that is not trusted");
-  // The same name, another key.
+  // The same name, but another key.
   const test::Identity impostor = test::make_authority("test authority");
   const test::Identity forged = test::make_identity({}, &impostor);
   EXPECT_EQ(failure({.identity = &forged}),
@@ -375,7 +375,7 @@ TEST_F(TlsSessionTest, RenegotiationIsRefused) {
   const auto session = start(trusting(ca));
   talk(*session, peer);
   ASSERT_EQ(SSL_renegotiate(peer.raw()), 1);
-  SSL_do_handshake(peer.raw());  // asks for it
+  SSL_do_handshake(peer.raw());  // requests the renegotiation
   feed(*session, peer.give());
   EXPECT_EQ(read_all(*session), "");
   const std::string answer = drain(*session);
