@@ -46,8 +46,8 @@ class TcpWire final : public Wire {
 
 }  // namespace
 
-// The kernel's table: "  0: 0100007F:1F90 0100007F:C350 08 ...", addresses as hexadecimal words, then
-// the state. Others may change it while it is read, and then a line may be missing.
+// The kernel's table has lines such as "  0: 0100007F:1F90 0100007F:C350 08 ...": addresses as
+// hexadecimal words, then the state. If the table changes while it is read, a line may be missing.
 bool has_connections(std::uint16_t port) {
   char own[24];
   static_cast<void>(std::snprintf(own, sizeof own, "%08X:%04X ", htonl(INADDR_LOOPBACK), port));
