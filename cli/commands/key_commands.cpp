@@ -48,7 +48,7 @@ Result<GetResult> claim(Client& client, const GetWords& words, std::chrono::nano
     Error error;
     error.outcome = Outcome::not_sent;
     error.reason = Reason::timed_out;
-    error.text = "others wrote the key again and again";
+    error.text = "other clients kept writing the key";
     return Failure(std::move(error));
   }
 }

@@ -38,7 +38,7 @@ std::optional<Error> check_options(const DiscoveryOptions& options) {
     if (address.empty() || address.find_first_not_of("0123456789abcdefABCDEF.:") != address.npos ||
         cluster::check_host(address, address.find(':') != address.npos)) {
       return bad_argument("the name server " + printable(server) +
-                          " is no numeric address, which :PORT may follow");
+                          " is not a numeric address, ADDRESS or ADDRESS:PORT");
     }
   }
   return std::nullopt;

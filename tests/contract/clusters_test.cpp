@@ -101,7 +101,7 @@ TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
   ASSERT_TRUE(clusters);
   const auto refusal = [&] { return clusters->reload().error().text; };
   file.write("memcached://127.0.0.1:1", "other");
-  EXPECT_EQ(refusal(), file.path + ": clusters.other was not there when it was opened");
+  EXPECT_EQ(refusal(), file.path + ": clusters.other was added after the clusters were opened");
   file.write_text(R"({"clusters":{}})");
   EXPECT_NE(refusal(), "");
   file.write_text("{");

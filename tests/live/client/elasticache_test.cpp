@@ -98,7 +98,7 @@ TEST(ElastiCache, AConnectionThatEndsEarlyIsAnError) {
   const Error error = failure(server);
   EXPECT_EQ(error.outcome, Outcome::unknown);
   EXPECT_EQ(error.reason, Reason::connection_lost);
-  EXPECT_THAT(error.text, HasSubstr("the connection ended before the answer was there"));
+  EXPECT_THAT(error.text, HasSubstr("the connection ended before the answer arrived"));
 }
 
 TEST(ElastiCache, SilenceEndsAtTheDeadline) {

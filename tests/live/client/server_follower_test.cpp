@@ -209,7 +209,7 @@ TEST(ServerFollower, WhatIsNotAllowedIsRefusedAtOnce) {
   EXPECT_EQ(refusal({}, {}), "the name of the SRV records is empty");
   const auto deaf = ServerFollower::follow(good, ServerFollower::Take());
   ASSERT_FALSE(deaf.has_value());
-  EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to tell");
+  EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to call");
 }
 
 TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {

@@ -193,7 +193,7 @@ TEST(SrvRecords, WhatIsNotAllowedIsRefusedAtOnce) {
             "there are more than 3 name servers");
   for (const std::string bad : {"", "dns.example", "1.2.3", "1.2.3.4:0", "[1.2.3.4"}) {
     EXPECT_EQ(refusal(service, {.name_servers = {bad}}),
-              "the name server " + bad + " is no numeric address, which :PORT may follow");
+              "the name server " + bad + " is not a numeric address, ADDRESS or ADDRESS:PORT");
   }
 }
 
