@@ -96,11 +96,11 @@ Step BinarySession::next_reply(Event& event) {
   }
   if (!header) return on_header_error(header.error());
   Pending* const request = requests().due();
-  if (request == nullptr) return broken("a reply to nothing that was asked");
+  if (request == nullptr) return broken("a reply without a request");
   const std::uint32_t index = header->opaque - request->opaque;  // a key's position in get_many
   const bool item = request->question == Question::many && index < request->opaques - 1;
   if (index >= request->opaques || (item && index < request->at)) {
-    return broken("a reply to nothing that is due");
+    return broken("a reply out of turn");
   }
   if (header->opcode != (item ? Opcode::get_quiet : request->opcode)) {
     return broken("a reply with the opcode of another request");
@@ -181,7 +181,7 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
                            sentence("the server refused a no-op", status, text));
   }
   if (status == StatusCode::unknown_command) {
-    return refuse_login("the server knows no log-in (SASL is off), but a user name is configured");
+    return refuse_login("the server has no log-in (SASL is off), but a user name is configured");
   }
   return refuse_login(
       sentence("the server refused the log-in", status, without_secrets(text, login())));

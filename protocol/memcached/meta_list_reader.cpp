@@ -29,7 +29,7 @@ Step MetaListReader::on_first(Pending& request, const ReplyLine& line, std::size
     if (!*value) {
       reply = Answers::above_value_limit();
     } else if (!read_get(line, **value, answers_, reply)) {
-      return life_.broken("a value without what was asked for");
+      return life_.broken("a value that lacks a requested field");
     }
   }
   request.at = 1;
@@ -89,7 +89,7 @@ Step MetaListReader::on_end(Pending& request, std::size_t size, Event& event) {
     if (!text) return text.error();
     const auto line = ReplyLine::parse(*text);
     if (!line || !begins_reply(*next, *line)) {
-      return life_.broken("an END that may be another list's");
+      return life_.broken("an END that may belong to another list");
     }
   }
   input_.consumed(size);

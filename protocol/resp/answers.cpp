@@ -48,7 +48,7 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
                           printable(error.text, 200));
     }
   }
-  if (request == nullptr) return life_.broken("a reply to nothing that was asked");
+  if (request == nullptr) return life_.broken("a reply without a request");
   if (!may_come(*request)) return life_.broken("a reply to a request that has not been sent");
   switch (request->part) {
     case Part::asking:
@@ -143,8 +143,7 @@ Step Answers::on_change(Pending& request, const Value& value, Event& event) {
       return answer(request, reply, event);
     case Changes::Progress::last:
       life_.end_after_event({Reason::connection_lost,
-                             "a transaction was refused in a way that leaves its connection in "
-                             "doubt: " +
+                             "a refused transaction left the state of its connection in doubt: " +
                                  printable(reply.text, 200)});
       return answer(request, reply, event);
     case Changes::Progress::goes_on:
@@ -354,7 +353,7 @@ bool Answers::read_stats(const Value& value, Reply& reply) {
 // "Garnet 2.2.5"
 void Answers::name_version(Reply& reply) {
   if (!server_.version) {
-    reply = refusal(Reason::other, "the server has not said its version");
+    reply = refusal(Reason::other, "the server has not reported its version");
     return;
   }
   switch (server_.software) {

@@ -178,7 +178,7 @@ class Memcached(harness.OnDev):
         self.uri = "memcached+elasticache://" + self.dev.nodes[1]
         done = self.run_on("get", "k")
         self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
-        self.assertIn(b"is no configuration endpoint", done.stderr)
+        self.assertIn(b"is not a configuration endpoint", done.stderr)
         self.assert_sentences(done.stderr)
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))

@@ -78,7 +78,7 @@ TEST(ElastiCache, AServerThatIsNoneSaysSo) {
   const Error error = failure(server);
   EXPECT_EQ(error.outcome, Outcome::refused);
   EXPECT_EQ(error.reason, Reason::other);
-  EXPECT_EQ(error.text, "the server is no configuration endpoint, and answers: END");
+  EXPECT_EQ(error.text, "the server is not a configuration endpoint; it answers: END");
 }
 
 TEST(ElastiCache, AnswersThatCannotBeReadAreErrors) {
@@ -162,7 +162,7 @@ TEST(ElastiCacheOnMemcached, TheOlderKeyIsReadFromARealServer) {
   ASSERT_TRUE(client->remove("AmazonElastiCache:cluster", {.timeout = 60s}));
   const auto none = servers_of_elasticache("127.0.0.1", server.port(), {.timeout = 60s});
   ASSERT_FALSE(none.has_value());
-  EXPECT_EQ(none.error().text, "the server is no configuration endpoint, and answers: END");
+  EXPECT_EQ(none.error().text, "the server is not a configuration endpoint; it answers: END");
 }
 #endif
 

@@ -76,9 +76,9 @@ TEST(LogIn, Text) {
 TEST(LogIn, APasswordForAServerThatWantsNone) {
   const MemcachedProcess server;
   EXPECT_EQ(reason<BinarySession>(server.port(), as("cache", "s3cret")).text,
-            "the server knows no log-in (SASL is off), but a user name is configured");
+            "the server has no log-in (SASL is off), but a user name is configured");
   EXPECT_EQ(reason<MetaSession>(server.port(), as("cache", "s3cret")).text,
-            "the server wants no log-in in text (-Y is off), but a user name is configured");
+            "the server takes no log-in in text (-Y is off), but a user name is configured");
   Connection<MetaSession> connection(server.port());
   EXPECT_EQ(connection.run(get("login")).status, Status::absent) << "the password was not stored";
 }

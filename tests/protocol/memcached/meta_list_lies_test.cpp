@@ -48,14 +48,14 @@ TEST_F(MetaList, WhatIsNoAnswerToTheFirstKeyEndsTheConnection) {
       {"EN O3\r\n", "the opaque of another request"},
       {"EN O1\r\n", "the opaque of another request"},
       {"EN\r\n", "the opaque of another request"},
-      {"VA 1 c1 O2\r\nv\r\n", "without what was asked for"},
-      {"VA 1 f0 O2\r\nv\r\n", "without what was asked for"},
+      {"VA 1 c1 O2\r\nv\r\n", "that lacks a requested field"},
+      {"VA 1 f0 O2\r\nv\r\n", "that lacks a requested field"},
       {"VA 1 f0 c1 O2\r\nvv\r\n", "longer than announced"},
       {"VA 2000000000 f0 c1 O2\r\n", "longer than any expected"},
       {"VA x f0 c1 O2\r\n", "the line"},
       {"SERVER_ERROR out of memory writing get response\r\n", "an error in a list"},
-      {"CLIENT_ERROR bad command line format\r\n", "did not understand us"},
-      {"ERROR\r\n", "did not understand us"},
+      {"CLIENT_ERROR bad command line format\r\n", "did not understand the request"},
+      {"ERROR\r\n", "did not understand the request"},
   };
   for (const Lie& lie : lies) expect_end(lie, "");
 }

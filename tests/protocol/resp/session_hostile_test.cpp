@@ -88,7 +88,7 @@ TEST(RespHostile, AReplyToNothingEndsTheConnection) {
   for (const Sample& sample : samples) {
     ReadyWire wire;
     wire.feed(sample.bytes);
-    EXPECT_EQ(wire.end().text, "the server broke the protocol: a reply to nothing that was asked")
+    EXPECT_EQ(wire.end().text, "the server broke the protocol: a reply without a request")
         << sample.bytes;
   }
   ReadyWire error;
