@@ -212,9 +212,8 @@ CommandRow list_update_command() {
        .group = group::lists,
        .arguments = "NAME INDEX VALUE",
        .purpose = "replace an item",
-       .text =
-           "Indexes begin at 0; negative ones count from the end. Without such an item the exit "
-           "code is 1.",
+       .text = "Indexes begin at 0; negative ones count from the end. If there is no such item, "
+               "the exit code is 1.",
        .examples = {"sheaf list update jobs 0 rinse", "sheaf list update jobs -1 pack"},
        .completion = completes_nothing});
 }

@@ -90,7 +90,7 @@ class Conditions(OnBrokers):
         self.ends(DONE, "set", "once", "a", "--if-absent")
         done = self.run_on("set", "once", "a", "--if-absent")
         self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b""))
-        self.assertIn(b"once: not stored, the key is there already on ", done.stderr)
+        self.assertIn(b"once: not stored, the key already exists on ", done.stderr)
         rows = self.read_json("set", "once", "b", "--if-absent", code=NEGATIVE)
         self.assertFalse(rows[0]["stored"])
         self.assertEqual(self.ends(DONE, "get", "once"), b"a")
