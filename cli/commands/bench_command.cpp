@@ -280,8 +280,8 @@ ExitCode run_bench(Context& context, const BenchWords& shape) {
     context.out.write(bench_text(result));
   }
   if (result.failed() == 0) return ExitCode::done;
-  complain("of " + with_commas(result.keys()) + " keys " + with_commas(result.failed()) +
-           " failed; the first: " + result.first_error);
+  complain(with_commas(result.failed()) + " of " + with_commas(result.keys()) +
+           " keys failed; the first: " + result.first_error);
   return ExitCode::failed;
 }
 

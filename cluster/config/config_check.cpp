@@ -187,7 +187,7 @@ Found check_kind_options(const ClusterConfig& config, const EndpointTraits& trai
   const auto named = std::ranges::find_if(
       config.nodes, [](const NodeConfig& node) { return !is_numeric(node.host); });
   if (named == config.nodes.end()) return std::nullopt;
-  return problem("option ring=spymemcached takes numeric addresses only, and " + named->identity() +
+  return problem("option ring=spymemcached takes numeric addresses only, but " + named->identity() +
                  " is a name");
 }
 

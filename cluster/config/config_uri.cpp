@@ -50,7 +50,7 @@ Checked read_login(std::string_view login, ConfigBuilder& builder) {
   if (!user || !password) {
     return refusal("in user and password a % must be followed by two hexadecimal digits");
   }
-  if (user->empty() && password->empty()) return refusal("before the @ there is no user");
+  if (user->empty() && password->empty()) return refusal("there is no user before the @");
   if (auto set = builder.set_user(*user); !set) return refusal("the user " + set.error().text);
   if (!with_password) return {};
   auto set = builder.set_password(*password);

@@ -157,7 +157,7 @@ Step BinarySession::on_text_greeting() {
   if (line.code == ReplyLine::Code::client_error && line.text.starts_with("unauthenticated")) {
     learn_dialect(Dialect::text_and_log_in);
     return life().end_with(Reason::connect_failed,
-                           "the server speaks text and wants a log-in (-Y)");
+                           "the server speaks text and requires a log-in (-Y)");
   }
   if (line.code == ReplyLine::Code::error || line.code == ReplyLine::Code::client_error) {
     learn_dialect(Dialect::text);
@@ -174,7 +174,7 @@ Step BinarySession::on_greeting(Pending& request, const Header& header, std::str
   const StatusCode status = header.status();
   if (status == StatusCode::success) return life().become_ready(event);
   if (question == Question::probe && status == StatusCode::auth_error) {
-    return refuse_login("the server wants a user name and a password");
+    return refuse_login("the server requires a user name and a password");
   }
   if (question == Question::probe) {
     return life().end_with(Reason::connect_failed,

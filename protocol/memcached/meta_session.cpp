@@ -112,7 +112,7 @@ Step MetaSession::on_refused_greeting(Question question, const ReplyLine& line) 
   }
   learn_dialect(Dialect::text_and_log_in);
   if (!has_credentials() || options().only_version) {
-    return refuse_login("the server wants a user name and a password");
+    return refuse_login("the server requires a user name and a password");
   }
   if (logged_in_) return broken("a log-in that the server accepted and then forgot");
   writer_.write_login(*login());

@@ -128,7 +128,7 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
   if (operation.flags != 0) return unsupported("only a set takes flags");
   if (operation.verb == Verb::remove) {
     if (condition != Condition::none && condition != Condition::if_version) {
-      return unsupported("memcached removes always or if the version is the same");
+      return unsupported("memcached can remove always or if the version is the same");
     }
     if (lives) return unsupported("a removal has no time to live");
     return std::nullopt;

@@ -32,18 +32,19 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
     case Verb::set:
       if (condition == Condition::if_value || condition == Condition::if_present ||
           condition == Condition::if_version) {
-        return unsupported("the state store sets always, if absent, or if absent or equal");
+        return unsupported("the state store can set always, if absent, or if absent or equal");
       }
       if (operation.flags != 0) return unsupported("the state store keeps no flags");
       return std::nullopt;
     case Verb::remove:
       if (condition != Condition::none && condition != Condition::if_value) {
-        return unsupported("the state store removes always or if the value is equal");
+        return unsupported("the state store can remove always or if the value is equal");
       }
       if (operation.ttl.count() != 0) return unsupported("a removal has no time to live");
       return std::nullopt;
     case Verb::get:
-      if (condition != Condition::none) return unsupported("the state store reads always");
+      if (condition != Condition::none)
+        return unsupported("reads of the state store take no condition");
       if (operation.ttl.count() != 0) return unsupported("a read has no time to live");
       if (operation.ttl_left)
         return unsupported("the state store does not report how long a value lives");

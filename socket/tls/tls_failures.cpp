@@ -53,7 +53,7 @@ std::string describe_certificate(long code, const std::string& name) {
 std::string describe_alert(int reason) {
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-      return "the server wants a client certificate; set tls_cert and tls_key";
+      return "the server requires a client certificate; set tls_cert and tls_key";
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
       return "the server does not speak TLS 1.2 or later";
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:

@@ -104,8 +104,8 @@ TEST(ConfigUri, DecodesUserAndPassword) {
     EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(login) + "@localhost"),
               "in user and password a % must be followed by two hexadecimal digits");
   }
-  EXPECT_EQ(refusal_of_uri("mqtt://@b1"), "before the @ there is no user");
-  EXPECT_EQ(refusal_of_uri("mqtt://:@b1"), "before the @ there is no user");
+  EXPECT_EQ(refusal_of_uri("mqtt://@b1"), "there is no user before the @");
+  EXPECT_EQ(refusal_of_uri("mqtt://:@b1"), "there is no user before the @");
   EXPECT_EQ(refusal_of_uri("mqtt://u%00@b1"), "the user is not UTF-8 text without NUL");
   EXPECT_EQ(refusal_of_uri("mqtt://%ff@b1"), "the user is not UTF-8 text without NUL");
   EXPECT_EQ(refusal_of_uri("mqtt://" + std::string(65'536, 'u') + "@b1"),
@@ -250,7 +250,7 @@ TEST(ConfigUri, TakesMemcachedFleetsAndSharedRings) {
   EXPECT_EQ(good_uri("memcached://10.0.0.1,[::1]?ring=spymemcached").ring,
             RingProfile::spymemcached);
   EXPECT_EQ(refusal_of_uri("memcached://c1?ring=spymemcached"),
-            "option ring=spymemcached takes numeric addresses only, and c1:11211 is a name");
+            "option ring=spymemcached takes numeric addresses only, but c1:11211 is a name");
   EXPECT_EQ(refusal_of_uri("memcached://c1?locator=slots&ring=libmemcached"),
             "option ring implies locator=ring, but locator is slots");
   EXPECT_EQ(refusal_of_uri("memcached://c1?ring=libmemcached&locator=slots"),

@@ -79,7 +79,7 @@ TEST_P(LogIns, WrongOnesAreOneClearError) {
   expect_refused("cache:blunder@", Reason::authentication, words);
   expect_refused("cache:word@", Reason::authentication, words);  // somebody else's
   expect_refused("nobody:s3cret@", Reason::authentication, words);
-  expect_refused("", Reason::authentication, "the server wants a user name and a password");
+  expect_refused("", Reason::authentication, "the server requires a user name and a password");
 }
 
 // A client that was refused must not keep the others out.

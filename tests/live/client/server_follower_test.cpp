@@ -144,7 +144,7 @@ TEST(ServerFollower, AnErrorAndAnOlderListChangeNothingAndAreReported) {
   follower.look_now();
   EXPECT_THAT(identities(lists.next()),
               ElementsAre("the list of servers has version 4, and version 5 was seen before: an "
-                          "older list changes nothing"));
+                          "older list is ignored"));
   endpoint.list("6\n\n");
   follower.look_now();
   EXPECT_THAT(identities(lists.next()), ElementsAre("the list has no server"));

@@ -53,7 +53,7 @@ TEST(LogIn, SaslPlain) {
     EXPECT_TRUE(refused.permanent);
   }
   const CloseReason nobody = reason<BinarySession>(server.port(), {});
-  EXPECT_EQ(nobody.text, "the server wants a user name and a password");
+  EXPECT_EQ(nobody.text, "the server requires a user name and a password");
   EXPECT_TRUE(nobody.permanent);
 }
 
@@ -70,7 +70,7 @@ TEST(LogIn, Text) {
     EXPECT_TRUE(refused.permanent);
   }
   EXPECT_EQ(reason<MetaSession>(server.port(), {}).text,
-            "the server wants a user name and a password");
+            "the server requires a user name and a password");
 }
 
 TEST(LogIn, APasswordForAServerThatWantsNone) {

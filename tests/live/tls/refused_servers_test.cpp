@@ -214,7 +214,7 @@ TEST(TlsClusters, AServerWithoutTlsEndsCallsSoon) {
 TEST_P(OnRealServers, AClientWithoutACertificateHearsThatOneIsWanted) {
   const RealServer server = kind().start({.paths = &all.server()});
   expect_refusal(kind().scheme + "://" + server.address() + trusting(all),
-                 "TLS: the server wants a client certificate; set tls_cert and tls_key");
+                 "TLS: the server requires a client certificate; set tls_cert and tls_key");
 }
 
 TEST_P(OnRealServers, AClientOfAnotherAuthorityHearsThatItIsNotTrusted) {

@@ -94,7 +94,7 @@ TEST(BinaryGreeting, AServerThatWantsALogInIsFoundOutBeforeTheFirstRequest) {
   wire.feed(binary_failure(Opcode::no_op, 2, StatusCode::auth_error, "Auth failure."));
   EXPECT_EQ(wire.next().kind, Event::Kind::closed);
   EXPECT_EQ(wire.session.close_reason().reason, Reason::authentication);
-  EXPECT_EQ(wire.session.close_reason().text, "the server wants a user name and a password");
+  EXPECT_EQ(wire.session.close_reason().text, "the server requires a user name and a password");
 }
 
 TEST(BinaryGreeting, OnlyTheVersionAsksNothingElseAndTakesNoRequests) {
@@ -120,7 +120,7 @@ TEST(BinaryGreeting, AServerThatSpeaksTextIsFoundOutByTheLineEnd) {
   };
   const Case cases[] = {
       {"CLIENT_ERROR unauthenticated\r\n", Dialect::text_and_log_in,
-       "the server speaks text and wants a log-in (-Y)"},
+       "the server speaks text and requires a log-in (-Y)"},
       {"ERROR\r\n", Dialect::text, "the server speaks text only"},
       {"ERROR Too many open connections\r\n", Dialect::unknown,
        "the server has too many open connections"},

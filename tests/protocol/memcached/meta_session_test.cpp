@@ -101,7 +101,7 @@ TEST(MetaGreeting, ARefusedLogInIsOneClearSentenceAndPermanent) {
   nobody.feed("CLIENT_ERROR unauthenticated\r\n");
   EXPECT_EQ(nobody.take(), "");
   nobody.poll();
-  EXPECT_EQ(nobody.session.close_reason().text, "the server wants a user name and a password");
+  EXPECT_EQ(nobody.session.close_reason().text, "the server requires a user name and a password");
 
   Wire<MetaSession> twice(with_spaced_password());
   twice.session.start(twice.now());

@@ -366,7 +366,7 @@ TEST_F(TlsStreamTest, AClientWithoutACertificateHearsThatTheServerWantsOne) {
   sink.dial = dialer->dial({"broker.example", 8883}, world.now().mono + 5s, sink, sink);
   ASSERT_TRUE(run([&] { return sink.calls == 2; }));
   EXPECT_EQ(sink.error, EPROTO);
-  EXPECT_EQ(sink.why, "TLS: the server wants a client certificate; set tls_cert and tls_key");
+  EXPECT_EQ(sink.why, "TLS: the server requires a client certificate; set tls_cert and tls_key");
 }
 
 }  // namespace

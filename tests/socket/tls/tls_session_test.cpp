@@ -201,7 +201,7 @@ TEST_F(TlsSessionTest, AClientShowsItsCertificateToAServerThatWantsIt) {
   talk(*without, strict);
   EXPECT_EQ(read_all(*without), "");
   EXPECT_EQ(without->failure(),
-            "TLS: the server wants a client certificate; set tls_cert and tls_key");
+            "TLS: the server requires a client certificate; set tls_cert and tls_key");
   options.certificate_file = file("me.pem", me.certificate_pem());
   options.key_file = file("me.key", me.key_pem());
   MemoryServer peer({.identity = &server, .client_ca = &ca});
