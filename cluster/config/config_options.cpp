@@ -219,7 +219,8 @@ constexpr std::array all_options{
            "The file in which an engine keeps its data over restarts."},
     Option{"durability", Type::choice, Group::engines, 0, 0,
            "acknowledged|a duration from 1ms to 10s", "acknowledged", engine,
-           "When that file is written: before an answer, or at the latest this long after a change."},
+           "When that file is written: before an answer, or at the latest this long after a "
+           "change."},
 };
 // clang-format on
 
