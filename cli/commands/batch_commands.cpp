@@ -318,7 +318,7 @@ ExitCode del_one(Context& context, const DelWords& words) {
       return negative(context, key, "the key is absent");
     case RemoveResult::value_differs:
       return negative(context, key,
-                      words.if_version ? "not removed, the key is not at this version"
+                      words.if_version ? "not removed, the key does not have this version"
                                        : "not removed, the key holds another value");
   }
   return ExitCode::failed;

@@ -134,7 +134,7 @@ std::string_view unmet(SetCondition condition) {
     case SetCondition::if_present:
       return "not stored, the key is absent";
     case SetCondition::if_version:
-      return "not stored, the key is not at this version";
+      return "not stored, the key does not have this version";
     case SetCondition::always:
     case SetCondition::if_absent:
       break;
@@ -218,7 +218,7 @@ CommandRow append_command() {
       {.name = "append",
        .group = group::keys,
        .arguments = "KEY VALUE|-",
-       .purpose = "put bytes after a value (memcached, redis)",
+       .purpose = "append bytes to a value (memcached, redis)",
        .text = "An absent key stays absent, and the exit code is 1.",
        .examples = {"sheaf append log:17 'started '", "date | sheaf append log:17 -"},
        .completion = completes_nothing});
@@ -229,7 +229,7 @@ CommandRow prepend_command() {
       {.name = "prepend",
        .group = group::keys,
        .arguments = "KEY VALUE|-",
-       .purpose = "put bytes before a value (memcached, redis)",
+       .purpose = "prepend bytes to a value (memcached, redis)",
        .text = "An absent key stays absent, and the exit code is 1.",
        .examples = {"sheaf prepend log:17 'v2 '", "date | sheaf prepend log:17 -"},
        .completion = completes_nothing});

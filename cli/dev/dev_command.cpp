@@ -136,7 +136,7 @@ CommandRow dev_command() {
       {.name = "dev",
        .group = group::program,
        .arguments = "[-- CMD...]",
-       .purpose = "run servers to develop with, until interrupted",
+       .purpose = "run servers for development, until interrupted",
        .text = "Prints their URI when they answer. With CMD it runs that program with the URI in "
                "SHEAF_SERVERS, stops the servers when the program has ended, and exits with its "
                "exit code.",

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array globals{
     OptionRow{"--servers", "URI",
               "the servers: mqtt://b1*2,b2, memcached://c1,c2, redis://r1, ..."},
-    OptionRow{"--config", "FILE", "the servers are in a JSON file", completes_files},
+    OptionRow{"--config", "FILE", "JSON file that names the servers", completes_files},
     OptionRow{"--cluster", "NAME", "which cluster of the file"},
     OptionRow{"--password-file", "FILE", "file whose first line is the password", completes_files},
     OptionRow{"--ask-password", "", "ask for the password on the terminal"},
@@ -28,7 +28,7 @@ constexpr std::array exits{
     ExitRow{3,
             "failed: not reached, timed out, refused by the server; of several keys some may be "
             "done; or standard output could not be written, whether or not the command succeeded"},
-    ExitRow{4, "unknown: a write may have happened, or happen later"},
+    ExitRow{4, "unknown: a write may have happened, or may still happen"},
 };
 
 constexpr std::array variables{

@@ -7,7 +7,7 @@ namespace sheaf::client::discovery {
 std::expected<FollowPlan::Verdict, std::string> FollowPlan::judge(const Found& found) {
   if (found.version < version_) {
     return std::unexpected("the list of servers has version " + std::to_string(found.version) +
-                           ", and version " + std::to_string(version_) +
+                           ", but version " + std::to_string(version_) +
                            " was seen before: an older list is ignored");
   }
   version_ = found.version;

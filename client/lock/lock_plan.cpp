@@ -189,12 +189,13 @@ void LockPlan::on_renewed(const KeyAnswer& answer, Now now) {
   if (phase_ == Phase::releasing) return begin_freeing(now);
   if (answer.end == End::taken || answer.end == End::gone) {
     const std::string lock = printable(terms_.name);
-    return lose(lock_error(Outcome::refused, Reason::lock_lost, answer.node,
-                           answer.end == End::taken
-                               ? "another holder has taken the lock " + lock
-                               : "the lock " + lock + " is gone from the store: it was removed, " +
-                                     "evicted, or it expired"),
-                false, now);
+    return lose(
+        lock_error(Outcome::refused, Reason::lock_lost, answer.node,
+                   answer.end == End::taken
+                       ? "another holder has taken the lock " + lock
+                       : "the lock " + lock +
+                             " is gone from the store: it was removed or evicted, or it expired"),
+        false, now);
   }
   const bool failed = answer.end == End::failed;
   const bool bound = terms_.controls.bound && tenure_->connection != 0;

@@ -140,7 +140,7 @@ Step MetaSession::on_value(Pending& request, const ReplyLine& line, std::size_t 
                            Event& event) {
   const bool reads = request.question == Question::get;
   if (!reads && request.question != Question::arithmetic) {
-    return broken("a value that was not asked for");
+    return broken("a value that was not requested");
   }
   if (!has_its_opaque(request, line, server()))
     return broken("a reply with the opaque of another request");
@@ -166,7 +166,7 @@ Step MetaSession::on_number(Pending& request, const ReplyLine& line, std::string
 
 Step MetaSession::on_result(Pending& request, const ReplyLine& line, Event& event) {
   const auto status = result_of(request, line.code);
-  if (!status) return broken("a reply of another kind than was asked for");
+  if (!status) return broken("a reply of an unexpected kind");
   if (!has_its_opaque(request, line, server()))
     return broken("a reply with the opaque of another request");
   Reply reply;
@@ -191,7 +191,7 @@ Step MetaSession::on_text(Pending& request, const ReplyLine& line, Event& event)
     reply.value = line.text;
     return answers().answer(request, reply, event);
   }
-  return broken("a reply of another kind than was asked for");
+  return broken("a reply of an unexpected kind");
 }
 
 // Handles the answer to the no-op before `stats`, then the statistics, then END.
@@ -207,7 +207,7 @@ Step MetaSession::on_stats(Pending& request, const ReplyLine& line, Event& event
     const std::size_t rest = std::min(blank + 1, line.text.size());
     return answers().add_stat(request, line.text.substr(0, blank), line.text.substr(rest));
   }
-  return broken("a reply of another kind than was asked for");
+  return broken("a reply of an unexpected kind");
 }
 
 }  // namespace sheaf::protocol::memcached

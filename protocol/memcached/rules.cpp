@@ -130,7 +130,7 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     if (condition != Condition::none && condition != Condition::if_version) {
       return unsupported("memcached can remove always or if the version is the same");
     }
-    if (lives) return unsupported("a removal has no time to live");
+    if (lives) return unsupported("a remove takes no time to live");
     return std::nullopt;
   }
   if (condition != Condition::none) {
@@ -140,7 +140,7 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     case Verb::increment:
     case Verb::decrement:
       if (lives && !operation.initial) {
-        return invalid("a number gets a time to live only with its initial value");
+        return invalid("a counter takes a time to live only with its initial value");
       }
       return std::nullopt;
     case Verb::touch:
@@ -160,7 +160,7 @@ std::optional<LocalError> bad_combination(const Operation& operation) {
     case Verb::prepend:
     case Verb::probe:
     case Verb::server_version:
-      if (lives) return unsupported("only writes, touches and leases have a time to live");
+      if (lives) return unsupported("only writes, touches and leases take a time to live");
       return std::nullopt;
     default:
       return unsupported("memcached has no operation \"" + std::string(to_string(operation.verb)) +

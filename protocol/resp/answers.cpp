@@ -44,7 +44,7 @@ Step Answers::on_reply(const Value& reply, std::string_view bytes, Event& event)
     const ServerError error = ServerError::parse(reply.text());
     if (error.ends_connection()) return on_fatal(request, error, event);
     if (request != nullptr && error.redirect && !concerns(*request, error.redirect->slot)) {
-      return life_.broken("a redirect for a slot that was not asked for: " +
+      return life_.broken("a redirect for a slot that was not requested: " +
                           printable(error.text, 200));
     }
   }
@@ -320,8 +320,8 @@ bool Answers::read_former(const Pending& request, const Value& value, Reply& rep
   if (!read_value(value, reply)) return false;
   if (reply.status != Status::refused) return true;
   reply.executed = !request.conditional;
-  reply.text = reply.executed ? "the value was stored; the one before is above value_limit"
-                              : "nothing was stored; the value that is there is above value_limit";
+  reply.text = reply.executed ? "the value was stored; the previous value is above value_limit"
+                              : "nothing was stored; the present value is above value_limit";
   return true;
 }
 

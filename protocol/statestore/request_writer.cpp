@@ -40,12 +40,12 @@ std::optional<LocalError> unsupported_combination(const Operation& operation) {
       if (condition != Condition::none && condition != Condition::if_value) {
         return unsupported("the state store can remove always or if the value is equal");
       }
-      if (operation.ttl.count() != 0) return unsupported("a removal has no time to live");
+      if (operation.ttl.count() != 0) return unsupported("a remove takes no time to live");
       return std::nullopt;
     case Verb::get:
       if (condition != Condition::none)
         return unsupported("reads of the state store take no condition");
-      if (operation.ttl.count() != 0) return unsupported("a read has no time to live");
+      if (operation.ttl.count() != 0) return unsupported("a read takes no time to live");
       if (operation.ttl_left)
         return unsupported("the state store does not report how long a value lives");
       if (!operation.fence.empty()) {

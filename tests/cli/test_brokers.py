@@ -252,7 +252,7 @@ class DeadBroker(Outages):
     def test_a_stopped_broker_fails_its_own_keys_only_and_all_are_back_when_it_goes_on(self):
         """Here the broker is killed, and dev says so and goes on with the others."""
         self.dev.kill(self.lost)
-        self.dev.wait_for_note(("broker %s was ended by signal 9" % self.lost).encode())
+        self.dev.wait_for_note(("broker %s was terminated by signal 9" % self.lost).encode())
         self.check_partial()
         lines = b"".join(b'{"key":"%s","value":"v"}\n' % key for key in self.keys)
         out = self.ends(FAILED, "mset", "-", stdin=lines)

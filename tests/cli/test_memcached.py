@@ -51,7 +51,7 @@ class Memcached(harness.OnDev):
         self.assertEqual(self.ends(DONE, "get", "t", "--touch", "1h"), b"abc")
         done = self.run_on("set", "t", "old", "--if-version", version)
         self.assertEqual(done.returncode, NEGATIVE)
-        self.assertIn(b"not at this version", done.stderr)
+        self.assertIn(b"does not have this version", done.stderr)
         self.ends(NEGATIVE, "del", "t", "--if-version", version)
         version = json.loads(self.ends(DONE, "get", "t", "--json"))["version"]
         self.ends(DONE, "set", "t", "new", "--if-version", version)
@@ -212,7 +212,7 @@ class Development(harness.CaseWithFolder):
         with Dev(memcached=2) as dev:
             dead, alive = dev.nodes
             dev.kill(dead)
-            dev.wait_for_note(b"was ended by signal 9")
+            dev.wait_for_note(b"was terminated by signal 9")
             for i in range(20):
                 key = "k%d" % i
                 owner = sheaf("--servers", dev.uri, "locate", key).stdout.split()[1].decode()

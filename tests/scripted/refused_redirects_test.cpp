@@ -157,7 +157,7 @@ TEST(ScriptedRedirects, ARedirectOfAnotherSlotEndsTheConnectionAndIsNotFollowed)
       scene.servers.answer(0, command, words);
       const std::string end = scene.call(call, key);
       EXPECT_TRUE(end.starts_with("unknown, protocol error: ")) << end;
-      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not asked for: " +
+      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not requested: " +
                                 words.substr(1, words.size() - 3)))
           << end;
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u);

@@ -33,7 +33,7 @@ TEST(FollowPlan, AVersionNeverGoesBackwards) {
   EXPECT_EQ(judged(plan, {a, 9}), "taken");
   EXPECT_EQ(
       judged(plan, {b, 8}),
-      "the list of servers has version 8, and version 9 was seen before: an older list is ignored");
+      "the list of servers has version 8, but version 9 was seen before: an older list is ignored");
   EXPECT_EQ(judged(plan, {a, 9}), "same");
   EXPECT_EQ(judged(plan, {b, 9}), "taken");
   EXPECT_EQ(judged(plan, {a, 10}), "taken");
@@ -45,7 +45,7 @@ TEST(FollowPlan, ALaterVersionOfTheSameServersRaisesTheBar) {
   EXPECT_EQ(judged(plan, {a, 5}), "same");
   EXPECT_EQ(
       judged(plan, {b, 4}),
-      "the list of servers has version 4, and version 5 was seen before: an older list is ignored");
+      "the list of servers has version 4, but version 5 was seen before: an older list is ignored");
 }
 
 TEST(FollowPlan, WhatCouldNotBeTakenIsTriedAgain) {

@@ -146,7 +146,7 @@ TEST(ElastiCache, WhatIsNotAllowedIsRefusedAtOnce) {
             "configuration endpoint: the host is neither a name nor an address");
   EXPECT_EQ(refusal("a", 0, {}),
             "configuration endpoint: the port is not an integer from 1 to 65535");
-  EXPECT_EQ(refusal("a", 1, {.timeout = -1ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal("a", 1, {.timeout = -1ms}), "the timeout of a look-up must be 1ms to 24h");
   ServerSource other{.kind = SourceKind::elasticache, .host = "a", .port = 1, .config = {}};
   other.config.kind = EndpointKind::embedded;
   EXPECT_EQ(find_servers(other).error().text, "embedded:// has no configuration endpoint");

@@ -143,7 +143,7 @@ TEST(ServerFollower, AnErrorAndAnOlderListChangeNothingAndAreReported) {
   endpoint.list("4\nb||1\n");
   follower.look_now();
   EXPECT_THAT(identities(lists.next()),
-              ElementsAre("the list of servers has version 4, and version 5 was seen before: an "
+              ElementsAre("the list of servers has version 4, but version 5 was seen before: an "
                           "older list is ignored"));
   endpoint.list("6\n\n");
   follower.look_now();
@@ -202,9 +202,9 @@ TEST(ServerFollower, WhatIsNotAllowedIsRefusedAtOnce) {
     EXPECT_EQ(follower.error().reason, Reason::bad_argument);
     return follower.error().text;
   };
-  EXPECT_EQ(refusal(good, {.interval = 999ms}), "the interval of a follower is not 1s to 1h");
-  EXPECT_EQ(refusal(good, {.interval = 1h + 1ms}), "the interval of a follower is not 1s to 1h");
-  EXPECT_EQ(refusal(good, {.timeout = 0ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal(good, {.interval = 999ms}), "the interval of a follower must be 1s to 1h");
+  EXPECT_EQ(refusal(good, {.interval = 1h + 1ms}), "the interval of a follower must be 1s to 1h");
+  EXPECT_EQ(refusal(good, {.timeout = 0ms}), "the timeout of a look-up must be 1ms to 24h");
   EXPECT_THAT(refusal(good, {.name_servers = {"x"}}), HasSubstr("the name server x"));
   EXPECT_EQ(refusal({}, {}), "the name of the SRV records is empty");
   const auto deaf = ServerFollower::follow(good, ServerFollower::Take());

@@ -70,7 +70,7 @@ TEST(RespHostile, AReplyOfAnotherTypeThanWasAskedForEndsTheConnection) {
       EXPECT_EQ(wire.next().sent, Sent::maybe);
       EXPECT_EQ(wire.end().reason, Reason::protocol_error);
       EXPECT_EQ(wire.session.close_reason().text,
-                "the server broke the protocol: a reply of another type than was asked for");
+                "the server broke the protocol: a reply of an unexpected type");
     }
   }
 }
