@@ -48,7 +48,7 @@ unsigned number(const std::string& text, unsigned most) {
   char* end = nullptr;
   const unsigned long value = std::strtoul(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || value < 1 || value > most) {
-    throw std::invalid_argument("'" + text + "' is no number from 1 to " + std::to_string(most));
+    throw std::invalid_argument("'" + text + "' is not a number from 1 to " + std::to_string(most));
   }
   return static_cast<unsigned>(value);
 }

@@ -130,7 +130,7 @@ void run(const Work& work, const std::vector<Endpoint>& endpoints, int rounds,
 
 Endpoint open_endpoint(const std::string& text) {
   const std::size_t equals = text.find('=');
-  check(equals != text.npos, text + " is not NAME=URI");
+  check(equals != text.npos, text + " is not of the form NAME=URI");
   auto client = sheaf::Client::open(text.substr(equals + 1));
   check(client.has_value(), client ? "" : client.error().message());
   Endpoint endpoint{text.substr(0, equals), std::make_shared<sheaf::Client>(std::move(*client))};

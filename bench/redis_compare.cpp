@@ -76,7 +76,8 @@ Cell cell_of(const std::string& text) {
   constexpr std::string_view on_cluster = "cluster-";
   Cell cell;
   const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) throw std::invalid_argument("'" + text + "' names no threads");
+  if (slash == std::string::npos)
+    throw std::invalid_argument("'" + text + "' does not name a number of threads");
   cell.job.threads = bench::number(text.substr(slash + 1), 32);
   std::string work = text.substr(0, slash);
   if (work.starts_with(on_cluster)) {

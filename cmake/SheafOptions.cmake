@@ -48,7 +48,7 @@ set(SHEAF_SANITIZE "" CACHE STRING "Sanitizers: empty, address (ASan+UBSan) or t
 # sheaf_needs(OPTION FOUND WHAT PACKAGES)
 function(sheaf_needs option found what packages)
   if(${option} AND NOT ${found})
-    message(FATAL_ERROR "${option} is ON, and ${what} was not found (Debian: ${packages}). "
+    message(FATAL_ERROR "${option} is ON, but ${what} was not found (Debian: ${packages}). "
                         "-D ${option}=OFF builds without it.")
   endif()
 endfunction()

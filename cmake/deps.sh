@@ -90,7 +90,7 @@ sheaf_apt_install() (
 sheaf_install() {
   local missing output
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "No apt-get here; needed is what Debian calls: $*" >&2
+    echo "No apt-get here; please install what Debian calls: $*" >&2
     return 0
   fi
   mapfile -t missing < <(sheaf_missing "$@")

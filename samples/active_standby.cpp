@@ -26,7 +26,7 @@ constexpr const char* lock_name = "LockName";
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
-  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::fprintf(stderr, "expectation failed: %s\n", what.c_str());
   std::exit(1);
 }
 
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   if (second.supports(sheaf::Feature::fencing)) {
     late_write_is_refused(second, old_token);
   } else {
-    std::printf("no server here compares fencing tokens: a late write of pump A would be stored\n");
+    std::printf("no server here checks fencing tokens: a late write of pump A would be stored\n");
   }
   const auto now = second.get(protected_key(second));
   require(now && *now && (*now)->data == "pump B", "the key is B's");

@@ -20,7 +20,7 @@ constexpr const char* recipe_key = "{press7}/recipe";
 
 void require(bool holds, const std::string& what) {
   if (holds) return;
-  std::fprintf(stderr, "not as promised: %s\n", what.c_str());
+  std::fprintf(stderr, "expectation failed: %s\n", what.c_str());
   std::exit(1);
 }
 
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   if (!client) return std::fprintf(stderr, "%s\n", client.error().message().c_str()), 2;
   if (!client->supports(sheaf::Feature::fencing)) {
     std::fprintf(stderr,
-                 "fenced_writes: these servers compare no fencing tokens, so no write is fenced; "
+                 "fenced_writes: these servers do not check fencing tokens, so no write is fenced; "
                  "a state store does (mqtt://, embedded://).\n");
     return 2;
   }

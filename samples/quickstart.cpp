@@ -39,7 +39,7 @@ double milliseconds_since(Clock::time_point start) {
 // Ends the program if the library breaks a promise.
 void require(bool holds, const std::string& promise) {
   if (holds) return;
-  std::fprintf(stderr, "quickstart: not as promised: %s\n", promise.c_str());
+  std::fprintf(stderr, "quickstart: expectation failed: %s\n", promise.c_str());
   std::exit(1);
 }
 
@@ -132,7 +132,7 @@ void write_conditionally(sheaf::Client& client) {
     std::this_thread::sleep_for(5ms);
     got = client.get("shift/leader");
   }
-  require(got && !got->has_value(), "a value with a time to live of 50 ms ends");
+  require(got && !got->has_value(), "a value with a time to live of 50 ms expires");
   std::printf("   Its 50 ms are over: absent again.\n");
 }
 
@@ -150,7 +150,7 @@ void count_under_a_lock(sheaf::Client& client) {
       sheaf::Locker locker(client);
       for (int round = 0; round < round_count; ++round) {
         auto lock = locker.lock("shift/lock", {.wait = 10s});
-        require(lock.held(), "the lock is had in time");
+        require(lock.held(), "the lock is acquired in time");
         const auto before = lock->read(counter);
         require(before.has_value(), "a fenced read");
         const long count = *before ? std::strtol((*before)->data.c_str(), nullptr, 10) : 0;
@@ -260,7 +260,7 @@ void lose_a_broker(sheaf::Client& client, const std::vector<std::string>& keys, 
   while (!client.get(key, {.timeout = 200ms}) && Clock::now() - start < 10s) {
     std::this_thread::sleep_for(5ms);
   }
-  std::printf("   It goes on: the first success came after %.0f ms", milliseconds_since(start));
+  std::printf("   It continues: the first success came after %.0f ms", milliseconds_since(start));
   require(read_all(client, keys, sentence).empty(), sentence);
   std::printf(", and all %zu keys are there again.\n", key_count);
 }

@@ -61,8 +61,8 @@ bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
 void require_watches(const std::string& uri) {
   if (must(sheaf::Client::open(uri)).supports(sheaf::Feature::watch)) return;
   std::fprintf(stderr,
-               "thermostat: these servers do not report changes, so nobody can follow the key; a "
-               "state store does (mqtt://, embedded://).\n");
+               "thermostat: these servers do not report changes, so no program can follow the key; "
+               "a state store does (mqtt://, embedded://).\n");
   std::exit(2);
 }
 

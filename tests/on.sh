@@ -83,7 +83,7 @@ esac
 
 [ "$(id -u)" -eq 0 ] || fail "this needs root, for mounts and chroot"
 commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null) ||
-  fail "this is no git tree, and a clone of it is what is tried"
+  fail "this is no git tree, and the script runs in a clone of one"
 [ -z "$(git -C "$tree" status --porcelain)" ] ||
   echo "What is not committed is left out: this tries $commit." >&2
 sheaf_install debootstrap debian-archive-keyring || exit

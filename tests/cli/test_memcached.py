@@ -51,7 +51,7 @@ class Memcached(harness.OnDev):
         self.assertEqual(self.ends(DONE, "get", "t", "--touch", "1h"), b"abc")
         done = self.run_on("set", "t", "old", "--if-version", version)
         self.assertEqual(done.returncode, NEGATIVE)
-        self.assertIn(b"not at this version", done.stderr)
+        self.assertIn(b"does not have this version", done.stderr)
         self.ends(NEGATIVE, "del", "t", "--if-version", version)
         version = json.loads(self.ends(DONE, "get", "t", "--json"))["version"]
         self.ends(DONE, "set", "t", "new", "--if-version", version)
@@ -178,7 +178,7 @@ class Memcached(harness.OnDev):
         self.uri = "memcached+elasticache://" + self.dev.nodes[1]
         done = self.run_on("get", "k")
         self.assertEqual((done.returncode, done.stdout), (FAILED, b""))
-        self.assertIn(b"is no configuration endpoint", done.stderr)
+        self.assertIn(b"is not a configuration endpoint", done.stderr)
         self.assert_sentences(done.stderr)
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
@@ -212,7 +212,7 @@ class Development(harness.CaseWithFolder):
         with Dev(memcached=2) as dev:
             dead, alive = dev.nodes
             dev.kill(dead)
-            dev.wait_for_note(b"was ended by signal 9")
+            dev.wait_for_note(b"was terminated by signal 9")
             for i in range(20):
                 key = "k%d" % i
                 owner = sheaf("--servers", dev.uri, "locate", key).stdout.split()[1].decode()

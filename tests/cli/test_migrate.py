@@ -135,7 +135,7 @@ class Migrate(harness.CaseWithFolder):
                 file.write(text)
             done = sheaf(*self.words(*words))
             self.assertEqual(done.returncode, USAGE, (stage, words, done.stdout))
-            self.assertIn(b"leads there from the present stage, which is " + stage.encode(),
+            self.assertIn(b"leads there from the current stage, which is " + stage.encode(),
                           done.stderr)
             with open(self.state, encoding="utf-8") as file:
                 self.assertEqual(file.read(), text)
@@ -259,7 +259,7 @@ class Migrate(harness.CaseWithFolder):
              b"--to: a cache cannot move with failover=rehash"),
             (self.words("--keys", "none"), b"none: No such file"),
             (self.words("--empty-to", new=self.old.uri),
-             b" is a server of --from and of --to"),
+             b" is a server of both --from and --to"),
         ]
         for words, text in refused:
             done = sheaf(*words)
@@ -268,7 +268,7 @@ class Migrate(harness.CaseWithFolder):
         self.migrate("--until", "mirror")
         done = sheaf(*self.words(old=self.new.uri, new=self.old.uri))
         self.assertEqual(done.returncode, USAGE)
-        self.assertIn(b"is of a migration with other servers in --from", done.stderr)
+        self.assertIn(b"belongs to a migration with other servers in --from", done.stderr)
 
     def test_a_server_that_is_away_stops_it_in_its_stage_and_it_goes_on_later(self):
         self.fill(self.old.uri, 50)
@@ -289,11 +289,11 @@ class Migrate(harness.CaseWithFolder):
                                "the file is there")
             second = sheaf(*self.words())
             self.assertEqual(second.returncode, USAGE)
-            self.assertIn(b"another run works with it", second.stderr)
+            self.assertIn(b"another run is using it", second.stderr)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=harness.LONGEST)
         self.assertEqual((process.returncode, err), (128 + signal.SIGINT, b""))
-        self.assertIn(b"It stops in the stage mirror. The same command goes on", out)
+        self.assertIn(b"It stops in the stage mirror. The same command continues", out)
 
     def test_a_server_that_answers_something_else_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -59,7 +59,7 @@ class Redis(harness.OnDev):
         if b"syntax error" in done.stderr:
             self.skipTest("this Redis is older than 7")
         self.assertEqual((done.returncode, done.stdout), (NEGATIVE, b"c"))
-        self.assertIn(b"g: not stored, the key is there already on ", done.stderr)
+        self.assertIn(b"g: not stored, the key already exists on ", done.stderr)
         self.assertEqual(self.ends(DONE, "get", "g"), b"c")
         self.ends(DONE, "del", "g")
         self.assertEqual(self.ends(DONE, "getset", "g", "e", "--if-absent"), b"")
@@ -250,7 +250,7 @@ class Login(harness.Case):
                          env={**os.environ, "SHEAF_PASSWORD": "p@ss"})
             self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
             self.assert_sentences(done.stderr)
-            self.assertIn(b"both are given", done.stderr)
+            self.assertIn(b"is given both by", done.stderr)
             self.assertNotIn(b"p@ss", done.stderr)
             missing = os.path.join(folder, "missing")
             done = sheaf("--servers", user, "--password-file", missing, "get", "f")

@@ -62,7 +62,7 @@ TEST_F(RedirectPlanTest, ARedirectOfAnotherSlotThanThatOfTheKeyIsNotFollowed) {
     EXPECT_EQ(step.kind, Step::fail);
     EXPECT_EQ(step.outcome, Outcome::refused);
     EXPECT_EQ(step.reason, Reason::bad_argument);
-    EXPECT_EQ(step.text, "x (the key named for it is in another slot)");
+    EXPECT_EQ(step.text, "x (the key named for the command is in another slot)");
     EXPECT_FALSE(step.mend);
   }
 }

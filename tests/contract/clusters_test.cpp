@@ -101,7 +101,7 @@ TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
   ASSERT_TRUE(clusters);
   const auto refusal = [&] { return clusters->reload().error().text; };
   file.write("memcached://127.0.0.1:1", "other");
-  EXPECT_EQ(refusal(), file.path + ": clusters.other was not there when it was opened");
+  EXPECT_EQ(refusal(), file.path + ": clusters.other was added after the clusters were opened");
   file.write_text(R"({"clusters":{}})");
   EXPECT_NE(refusal(), "");
   file.write_text("{");
@@ -110,7 +110,7 @@ TEST(Clusters, AFileThatCannotBeTakenChangesNothing) {
   const auto reloaded = clusters->reload();
   ASSERT_TRUE(reloaded);
   EXPECT_EQ(reloaded->at(0).servers.error().text,
-            "timeout differs, and only servers and their weights change while a client works");
+            "timeout differs, but only servers and their weights can change while a client works");
   EXPECT_EQ(nodes_of((*clusters)["cache"]), Names{"127.0.0.1:1"});
   auto from_memory = open_clusters(two_caches);
   EXPECT_EQ(from_memory.reload().error().outcome, Outcome::invalid);

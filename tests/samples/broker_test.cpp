@@ -81,7 +81,7 @@ TEST(MosquittoSample, NobodyGetsInWithoutACertificateOfItsAuthority) {
   none.certificate.clear();
   auto without = Client::open(broker.uri(none)).value();
   EXPECT_THAT(without.get("public/motd").error().text,
-              HasSubstr("the server wants a certificate of the client"));
+              HasSubstr("the server requires a client certificate; set tls_cert and tls_key"));
 
   const Identity other = make_authority_now("another authority");
   const TlsPaths forged =

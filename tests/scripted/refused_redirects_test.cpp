@@ -157,7 +157,7 @@ TEST(ScriptedRedirects, ARedirectOfAnotherSlotEndsTheConnectionAndIsNotFollowed)
       scene.servers.answer(0, command, words);
       const std::string end = scene.call(call, key);
       EXPECT_TRUE(end.starts_with("unknown, protocol error: ")) << end;
-      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not asked for: " +
+      EXPECT_TRUE(end.ends_with("a redirect for a slot that was not requested: " +
                                 words.substr(1, words.size() - 3)))
           << end;
       EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, command), 1u);
@@ -184,7 +184,7 @@ TEST(ScriptedRedirects, OfACommandWhoseKeyWasNotNamedIsRefused) {
   const auto reply = scene.client().execute(command);
   ASSERT_FALSE(reply);
   EXPECT_EQ(in_words(reply.error()), "refused, bad argument: " + words.substr(1, words.size() - 3) +
-                                         " (the key named for it is in another slot)");
+                                         " (the key named for the command is in another slot)");
   EXPECT_EQ(scene.servers.count(ScriptedCluster::anyone, "FROB"), 1u);
   EXPECT_EQ(scene.call(Call::get, key), "0/" + key);
   EXPECT_EQ(scene.servers.conversations(0).size(), 1u) << "its connection goes on";

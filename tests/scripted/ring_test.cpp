@@ -40,10 +40,9 @@ TEST(ScriptedRing, AServerOfAClusterIsRefusedInOneSentence) {
       const std::string key = scene.servers.key(0);
       const std::string words = Scene::redirect(word, key, scene.servers.address(1));
       scene.servers.answer(0, command_of(call, key), words);
-      EXPECT_EQ(scene.call(call, key),
-                "refused: " + words.substr(1, words.size() - 3) +
-                    " (routing=ring is for servers that stand alone; those of a cluster need "
-                    "routing=cluster)");
+      EXPECT_EQ(scene.call(call, key), "refused: " + words.substr(1, words.size() - 3) +
+                                           " (routing=ring is for standalone servers; servers of a "
+                                           "cluster need routing=cluster)");
       EXPECT_TRUE(scene.servers.conversations(1).empty());
     });
   }

@@ -52,7 +52,8 @@ inline std::size_t count_of(const std::string& log, std::string_view text) {
 }
 
 // Sends SIGHUP; returns when the broker has logged once more that it read the new file.
-inline void reload(const BrokerProcess& broker, std::string_view logged = ", read again") {
+inline void reload(const BrokerProcess& broker,
+                   std::string_view logged = "sheaf: rights reloaded from ") {
   const std::size_t before = count_of(broker.log(), logged);
   broker.hang_up();
   wait_for_condition(logged, [&] { return count_of(broker.log(), logged) > before; });

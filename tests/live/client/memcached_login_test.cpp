@@ -79,7 +79,7 @@ TEST_P(LogIns, WrongOnesAreOneClearError) {
   expect_refused("cache:blunder@", Reason::authentication, words);
   expect_refused("cache:word@", Reason::authentication, words);  // another user's password
   expect_refused("nobody:s3cret@", Reason::authentication, words);
-  expect_refused("", Reason::authentication, "the server wants a user name and a password");
+  expect_refused("", Reason::authentication, "the server requires a user name and a password");
 }
 
 // A refused client must not keep the others out.

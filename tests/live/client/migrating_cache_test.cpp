@@ -368,7 +368,7 @@ TEST_F(MovingCache, AReaderThatThrowsHasNotReadTheStage) {
 TEST_F(MovingCache, AFileOfOtherServersIsRefused) {
   const auto cache = opened([] { return Migration{.from = {"other:11211"}}; }, 1s);
   ASSERT_FALSE(cache);
-  EXPECT_EQ(cache.error().text, "the migration is one of other servers: look at \"from\"");
+  EXPECT_EQ(cache.error().text, "the migration is between other servers: check \"from\"");
 }
 
 TEST_F(MovingCache, AWriteThatOnlyOneFleetTookIsUnknownAndItsKeyIsNamed) {

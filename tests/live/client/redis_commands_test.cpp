@@ -117,7 +117,7 @@ void CommandChecks::what_cannot_work_is_refused_before_it_is_sent() {
   EXPECT_EQ(crossed.error().outcome, Outcome::invalid);
   EXPECT_EQ(crossed.error().text,
             "the keys \"foo\" and \"x\" of the command are in the slots 12182 and 16287; it needs "
-            "all in one, as by the same {tag} in each");
+            "all in one slot, for example with the same {tag} in each");
   for (const Command& command : {Command{"MULTI"}, Command{"SUBSCRIBE", "news"},
                                  Command{"BLPOP", "k", "0"}, Command{"AUTH", "secret"}}) {
     const auto refused = client->execute(command, patient);
@@ -141,7 +141,7 @@ void CommandChecks::without_keys_they_go_to_any_node_or_to_the_one_that_is_named
   EXPECT_EQ(keys, 1u);
   const auto elsewhere = client->execute(Command{"DBSIZE"}.at_node("127.0.0.1:1"), patient);
   ASSERT_FALSE(elsewhere);
-  EXPECT_EQ(elsewhere.error().text, "127.0.0.1:1 is no node of the cluster");
+  EXPECT_EQ(elsewhere.error().text, "127.0.0.1:1 is not a node of the cluster");
   std::size_t served = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto got = client->execute(Command{"GET", "foo"}.at_node(node(i)), patient);

@@ -145,8 +145,8 @@ TEST(ServerFollower, AnErrorAndAnOlderListChangeNothingAndAreReported) {
   endpoint.list("4\nb||1\n");
   follower.look_now();
   EXPECT_THAT(identities(lists.next()),
-              ElementsAre("the list of servers has version 4, and version 5 was seen before: an "
-                          "older list changes nothing"));
+              ElementsAre("the list of servers has version 4, but version 5 was seen before: an "
+                          "older list is ignored"));
   endpoint.list("6\n\n");
   follower.look_now();
   EXPECT_THAT(identities(lists.next()), ElementsAre("the list has no server"));
@@ -204,14 +204,14 @@ TEST(ServerFollower, WhatIsNotAllowedIsRefusedAtOnce) {
     EXPECT_EQ(follower.error().reason, Reason::bad_argument);
     return follower.error().text;
   };
-  EXPECT_EQ(refusal(good, {.interval = 999ms}), "the interval of a follower is not 1s to 1h");
-  EXPECT_EQ(refusal(good, {.interval = 1h + 1ms}), "the interval of a follower is not 1s to 1h");
-  EXPECT_EQ(refusal(good, {.timeout = 0ms}), "the timeout of a look-up is not 1ms to 24h");
+  EXPECT_EQ(refusal(good, {.interval = 999ms}), "the interval of a follower must be 1s to 1h");
+  EXPECT_EQ(refusal(good, {.interval = 1h + 1ms}), "the interval of a follower must be 1s to 1h");
+  EXPECT_EQ(refusal(good, {.timeout = 0ms}), "the timeout of a look-up must be 1ms to 24h");
   EXPECT_THAT(refusal(good, {.name_servers = {"x"}}), HasSubstr("the name server x"));
   EXPECT_EQ(refusal({}, {}), "the name of the SRV records is empty");
   const auto deaf = ServerFollower::follow(good, ServerFollower::Take());
   ASSERT_FALSE(deaf.has_value());
-  EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to tell");
+  EXPECT_EQ(deaf.error().text, "a follower without a client needs a function to call");
 }
 
 TEST(ServerFollower, MovesAndDoesNothingInAForkedChild) {

@@ -164,7 +164,7 @@ TEST(BrokerData, ADamagedFileEndsTheStartWithOneSentence) {
   }
   data.damage();
   EXPECT_THAT(BrokerProcess::failing_start(kept_in(data)),
-              HasSubstr(data.file() + " is damaged, and a copy of it has to be restored"));
+              HasSubstr(data.file() + " is damaged; restore a copy of it"));
 }
 
 TEST(BrokerData, AFileThatIsTakenAwayMakesTheStoreReadOnlyUntilItIsBack) {
@@ -182,7 +182,7 @@ TEST(BrokerData, AFileThatIsTakenAwayMakesTheStoreReadOnlyUntilItIsBack) {
                            [&] { return client.set("other", "1").has_value(); });
   EXPECT_EQ(client.get("lost")->value().data, "1");
   EXPECT_EQ(count_of(broker.log(), "the store is read-only: " + data.file()), 1u);
-  EXPECT_EQ(count_of(broker.log(), "the store writes its file again"), 1u);
+  EXPECT_EQ(count_of(broker.log(), "the store can write its file again"), 1u);
   broker.kill();
   broker.restart();
   EXPECT_EQ(get_again(client, "lost").value().data, "1");

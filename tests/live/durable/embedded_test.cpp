@@ -87,7 +87,7 @@ TEST(EmbeddedData, WhatIsWrongWithAFileIsOneSentence) {
   data.damage();
   const auto client = Client::open("embedded://1?data=" + data.file());
   ASSERT_FALSE(client);
-  EXPECT_THAT(client.error().text, HasSubstr("is damaged, and a copy of it has to be restored"));
+  EXPECT_THAT(client.error().text, HasSubstr("is damaged; restore a copy of it"));
 }
 
 TEST(EmbeddedData, BadOptionsAreOneSentence) {

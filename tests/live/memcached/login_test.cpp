@@ -53,7 +53,7 @@ TEST(LogIn, SaslPlain) {
     EXPECT_TRUE(refused.permanent);
   }
   const CloseReason nobody = reason<BinarySession>(server.port(), {});
-  EXPECT_EQ(nobody.text, "the server wants a user name and a password");
+  EXPECT_EQ(nobody.text, "the server requires a user name and a password");
   EXPECT_TRUE(nobody.permanent);
 }
 
@@ -70,15 +70,15 @@ TEST(LogIn, Text) {
     EXPECT_TRUE(refused.permanent);
   }
   EXPECT_EQ(reason<MetaSession>(server.port(), {}).text,
-            "the server wants a user name and a password");
+            "the server requires a user name and a password");
 }
 
 TEST(LogIn, APasswordForAServerThatWantsNone) {
   const MemcachedProcess server;
   EXPECT_EQ(reason<BinarySession>(server.port(), as("cache", "s3cret")).text,
-            "the server knows no log-in (SASL is off), but a user name is configured");
+            "the server has no log-in (SASL is off), but a user name is configured");
   EXPECT_EQ(reason<MetaSession>(server.port(), as("cache", "s3cret")).text,
-            "the server wants no log-in in text (-Y is off), but a user name is configured");
+            "the server takes no log-in in text (-Y is off), but a user name is configured");
   Connection<MetaSession> connection(server.port());
   EXPECT_EQ(connection.run(get("login")).status, Status::absent) << "the password was not stored";
 }

@@ -85,14 +85,13 @@ const std::vector<Case>& cases() {
        not_yet_valid},
       {"WrongName", "TLS: the server's certificate is not for 127.0.0.1", wrong_name},
       {"WrongAuthority",
-       "TLS: the server's certificate leads to no trusted authority, or its chain is not complete",
+       "TLS: the server's certificate chain leads to no trusted authority or is incomplete",
        wrong_authority},
-      {"SelfSigned", "TLS: the server's certificate is signed by itself, and not trusted",
-       self_signed},
+      {"SelfSigned", "TLS: the server's certificate is self-signed and not trusted", self_signed},
       {"WeakKey", "TLS: the key of the server's certificate is too weak", weak_key},
       {"WrongKey", "TLS: the server does not have the key of its certificate", wrong_key},
       {"MissingChain",
-       "TLS: the server's certificate leads to no trusted authority, or its chain is not complete",
+       "TLS: the server's certificate chain leads to no trusted authority or is incomplete",
        missing_chain},
       {"Sha1", "TLS: the server's certificate is signed with a hash that is too weak", weak_hash},
       {"Tls11", "TLS: the server does not speak TLS 1.2 or later", old_version},
@@ -158,9 +157,9 @@ TEST_P(OnRealServers, AServerWithoutTlsGetsNothingInPlain) {
   // waits for the end of the line.
   expect_refusal(
       kind().scheme + "://" + server.address() + trusting(all) + kind().alone,
-      "TLS: (what the server sent is not TLS|the server ended the connection during the "
-      "handshake|the server did not answer the handshake in time; one without TLS may do "
-      "so)",
+      "TLS: (the data from the server is not TLS|the server ended the connection during the "
+      "handshake|the server did not answer the handshake in time; a server without TLS may behave "
+      "like this)",
       false);
 }
 
@@ -208,16 +207,15 @@ TEST(TlsClusters, AHandshakeThatIsCutOffEndsCallsSoon) {
 TEST(TlsClusters, AServerWithoutTlsEndsCallsSoon) {
   const RealServer server = start_redis({});
   expect_soon(server.address(),
-              "TLS: (what the server sent is not TLS|the server did not answer the handshake in "
-              "time; one without TLS may do so)");
+              "TLS: (the data from the server is not TLS|the server did not answer the handshake "
+              "in time; a server without TLS may behave like this)");
 }
 #endif
 
 TEST_P(OnRealServers, AClientWithoutACertificateHearsThatOneIsWanted) {
   const RealServer server = kind().start({.paths = &all.server()});
   expect_refusal(kind().scheme + "://" + server.address() + trusting(all),
-                 "TLS: the server wants a certificate of the client, which tls_cert and tls_key "
-                 "would give");
+                 "TLS: the server requires a client certificate; set tls_cert and tls_key");
 }
 
 TEST_P(OnRealServers, AClientOfAnotherAuthorityHearsThatItIsNotTrusted) {

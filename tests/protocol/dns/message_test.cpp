@@ -61,7 +61,7 @@ TEST(DnsMessage, NamesThatNoQuestionCanHaveAreRefused) {
   EXPECT_EQ(refusal("a..b"), "has an empty part");
   EXPECT_EQ(refusal(".a"), "has an empty part");
   EXPECT_EQ(refusal("a.."), "has an empty part");
-  const std::string odd = "has something else than letters, digits, \"-\", \"_\" and \".\"";
+  const std::string odd = "has a character other than letters, digits, \"-\", \"_\" and \".\"";
   EXPECT_EQ(refusal("a b"), odd);
   EXPECT_EQ(refusal("m\xc3\xbc.example"), odd);
   EXPECT_EQ(refusal("a:53"), odd);

@@ -64,7 +64,7 @@ TEST(FleetInquiry, WhoDoesNotKnowTheCommandIsAskedByAKey) {
 TEST(FleetInquiry, AServerWithoutAListIsNoConfigurationEndpoint) {
   EXPECT_EQ(transcript({"ERROR\r\n", "END\r\n"}),
             "config get cluster\r\nget AmazonElastiCache:cluster\r\n"
-            "refused: the server is no configuration endpoint, and answers: END");
+            "refused: the server is not a configuration endpoint; it answers: END");
 }
 
 TEST(FleetInquiry, PiecesOfAnyLengthAreReadAsTheWhole) {
@@ -103,9 +103,9 @@ TEST(FleetInquiry, WhatComesUnaskedOrAfterTheEndCountsForNothing) {
 }
 
 TEST(FleetInquiry, AnswersThatCannotBeReadSayWhy) {
-  EXPECT_EQ(fault("nonsense\r\n"), "the answer is none to the question: nonsense");
+  EXPECT_EQ(fault("nonsense\r\n"), "the answer does not fit the question: nonsense");
   EXPECT_EQ(fault("VALUE AmazonElastiCache:cluster 0 2\r\n"),
-            "the answer is none to the question: VALUE AmazonElastiCache:cluster 0 2");
+            "the answer does not fit the question: VALUE AmazonElastiCache:cluster 0 2");
   EXPECT_EQ(fault("CONFIG cluster 0\r\n"), "the answer has no size: CONFIG cluster 0");
   EXPECT_EQ(fault("CONFIG cluster 0 -1\r\n"), "the answer has no size: CONFIG cluster 0 -1");
   EXPECT_EQ(fault("CONFIG cluster 0 3\r\n12\nENDE\r\n."), "the list is not followed by END");

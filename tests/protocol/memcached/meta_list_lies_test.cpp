@@ -35,42 +35,42 @@ void expect_end(const Lie& lie, std::string_view before, std::size_t items_befor
 
 TEST_F(MetaList, WhatIsNoAnswerToTheFirstKeyEndsTheConnection) {
   const Lie lies[] = {
-      {"END\r\n", "of another kind"},
+      {"END\r\n", "of an unexpected kind"},
       {"VALUE k1 0 1 1\r\nv\r\n", "the line \"VALUE k1 0 1 1\""},
       {"VALUE k2 0 1 1\r\nv\r\n", "the line \"VALUE k2 0 1 1\""},
-      {"HD O2\r\n", "of another kind"},
-      {"NF O2\r\n", "of another kind"},
-      {"MN\r\n", "of another kind"},
-      {"STAT pid 1\r\n", "of another kind"},
+      {"HD O2\r\n", "of an unexpected kind"},
+      {"NF O2\r\n", "of an unexpected kind"},
+      {"MN\r\n", "of an unexpected kind"},
+      {"STAT pid 1\r\n", "of an unexpected kind"},
       {"VA 1 f0 c1 O3\r\nv\r\n", "the opaque of another request"},
       {"VA 1 f0 c1 O1\r\nv\r\n", "the opaque of another request"},
       {"VA 1 f0 c1\r\nv\r\n", "the opaque of another request"},
       {"EN O3\r\n", "the opaque of another request"},
       {"EN O1\r\n", "the opaque of another request"},
       {"EN\r\n", "the opaque of another request"},
-      {"VA 1 c1 O2\r\nv\r\n", "without what was asked for"},
-      {"VA 1 f0 O2\r\nv\r\n", "without what was asked for"},
+      {"VA 1 c1 O2\r\nv\r\n", "that lacks a requested field"},
+      {"VA 1 f0 O2\r\nv\r\n", "that lacks a requested field"},
       {"VA 1 f0 c1 O2\r\nvv\r\n", "longer than announced"},
       {"VA 2000000000 f0 c1 O2\r\n", "longer than any expected"},
       {"VA x f0 c1 O2\r\n", "the line"},
       {"SERVER_ERROR out of memory writing get response\r\n", "an error in a list"},
-      {"CLIENT_ERROR bad command line format\r\n", "did not understand us"},
-      {"ERROR\r\n", "did not understand us"},
+      {"CLIENT_ERROR bad command line format\r\n", "did not understand the request"},
+      {"ERROR\r\n", "did not understand the request"},
   };
   for (const Lie& lie : lies) expect_end(lie, "");
 }
 
 TEST_F(MetaList, WhatIsNoAnswerToAListEndsTheConnection) {
   const Lie lies[] = {
-      {"VALUE k1 0 2 1\r\nv1\r\n", "a key that was not asked for"},
-      {"VALUE k 0 1 1\r\nv\r\n", "a key that was not asked for"},
-      {"VALUE k33 0 1 1\r\nv\r\n", "a key that was not asked for"},
-      {"VALUE K3 0 2 1\r\nv3\r\n", "a key that was not asked for"},
-      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k3 0 2 1\r\nv3\r\n", "a key that was not asked for", 1},
-      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k4 0 2 1\r\nv4\r\n", "a key that was not asked for", 1},
-      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k7 0 2 1\r\nv7\r\n", "a key that was not asked for", 1},
-      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k1 0 2 1\r\nv1\r\n", "a key that was not asked for", 1},
-      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k8 0 2 1\r\nv8\r\n", "a key that was not asked for", 1},
+      {"VALUE k1 0 2 1\r\nv1\r\n", "a key that was not requested"},
+      {"VALUE k 0 1 1\r\nv\r\n", "a key that was not requested"},
+      {"VALUE k33 0 1 1\r\nv\r\n", "a key that was not requested"},
+      {"VALUE K3 0 2 1\r\nv3\r\n", "a key that was not requested"},
+      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k3 0 2 1\r\nv3\r\n", "a key that was not requested", 1},
+      {"VALUE k4 0 2 1\r\nv4\r\nVALUE k4 0 2 1\r\nv4\r\n", "a key that was not requested", 1},
+      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k7 0 2 1\r\nv7\r\n", "a key that was not requested", 1},
+      {"VALUE k7 0 2 1\r\nv7\r\nVALUE k1 0 2 1\r\nv1\r\n", "a key that was not requested", 1},
+      {"VALUE k6 0 2 1\r\nv6\r\nVALUE k8 0 2 1\r\nv8\r\n", "a key that was not requested", 1},
       {"VALUE k3 0 1\r\nv\r\n", "the line \"VALUE k3 0 1\" in a list of gets"},
       {"VALUE k3 0 1 1 1\r\nv\r\n", "in a list of gets"},
       {"VALUE k3 0 -1 1\r\nv\r\n", "in a list of gets"},
@@ -115,7 +115,7 @@ TEST_F(MetaList, AValueAboveTheLimitTwiceEndsTheConnection) {
   const std::string large = "VALUE k2 0 2000001 1\r\n" + std::string(2'000'001, 'x') + "\r\n";
   wire.feed("EN O2\r\n" + large + large);
   EXPECT_EQ(expect_item(1, "", Status::refused).reason, Reason::too_large);
-  expect_failed("a key that was not asked for");
+  expect_failed("a key that was not requested");
 }
 
 TEST_F(MetaList, TheEndOfAValueAboveTheLimitIsLookedAtBeforeTheWholeIsReported) {

@@ -115,7 +115,8 @@ TEST_F(Negotiating, APasswordIsShownOnlyAfterTheServerHasAnsweredAQuestion) {
   EXPECT_TRUE(question.ends_with('\n'));
   EXPECT_EQ(feed("CLIENT_ERROR unauthenticated\r\n").kind, Event::Kind::closed);
   expect_end(true);
-  EXPECT_EQ(session->close_reason().text, "it was found out which log-in the server takes");
+  EXPECT_EQ(session->close_reason().text,
+            "the connection only had to find out which log-in the server takes");
   EXPECT_EQ(begin(), "version\r\n");
   feed("CLIENT_ERROR unauthenticated\r\n");
   EXPECT_EQ(written(), "set login 0 0 11\r\nuser secret\r\n");

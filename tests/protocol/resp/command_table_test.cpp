@@ -101,7 +101,7 @@ TEST(RespCommandTable, MovableKeysWithoutASpecificationNeedToBeNamed) {
       "*6\r\n$4\r\nsort\r\n:-2\r\n*2\r\n+write\r\n+movablekeys\r\n:1\r\n:1\r\n:1\r\n"
       "*6\r\n$3\r\ndel\r\n:-2\r\n*1\r\n+write\r\n:1\r\n:-1\r\n:1\r\n");
   EXPECT_EQ(use_of(table, {"EVAL", "return 1", "1", "a"}),
-            "the servers do not say which arguments of EVAL are keys; its keys must be named");
+            "the servers do not report which arguments of EVAL are keys; name its keys");
   EXPECT_EQ(use_of(table, {"SORT", "k", "STORE", "to"}), "k");
   EXPECT_EQ(use_of(table, {"DEL", "a", "b", "c"}), "a b c");
 }

@@ -192,8 +192,8 @@ TEST(RespCommand, WhatChangesAConnectionOfOthersIsRefusedBeforeAByte) {
   EXPECT_EQ(wire.sent(), "");
   const WordList multi{"multi"};
   EXPECT_EQ(wire.refusal(command(multi)).text,
-            "MULTI is not passed through: a transaction would take in the requests of others on "
-            "the same connection");
+            "MULTI is not passed through: a transaction would include other requests on the same "
+            "connection");
 }
 
 TEST(RespCommand, NamesOfKeysAndArgumentsRefuseNothing) {

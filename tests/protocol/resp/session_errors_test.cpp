@@ -54,7 +54,7 @@ class RespOtherSlot : public testing::TestWithParam<const char*> {
     EXPECT_EQ(wire.end().reason, Reason::protocol_error);
     EXPECT_EQ(
         wire.session.close_reason().text,
-        "the server broke the protocol: a redirect for a slot that was not asked for: " +
+        "the server broke the protocol: a redirect for a slot that was not requested: " +
             redirect("other", GetParam()).substr(1, redirect("other", GetParam()).size() - 3));
   }
 };

@@ -142,8 +142,8 @@ TEST(RespGreeting, HasALimitOfTime) {
   wire.pass();
   EXPECT_EQ(wire.end().reason, Reason::connect_failed);
   EXPECT_EQ(wire.session.close_reason().text,
-            "the server did not answer the greeting in time: it stands still, or does not speak "
-            "the Redis protocol");
+            "the server did not answer the greeting in time: it hangs, or does not speak the Redis "
+            "protocol");
 }
 
 TEST(RespGreeting, AServerThatHangsUpSaysNothing) {

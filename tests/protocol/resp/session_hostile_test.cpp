@@ -70,7 +70,7 @@ TEST(RespHostile, AReplyOfAnotherTypeThanWasAskedForEndsTheConnection) {
       EXPECT_EQ(wire.next().sent, Sent::maybe);
       EXPECT_EQ(wire.end().reason, Reason::protocol_error);
       EXPECT_EQ(wire.session.close_reason().text,
-                "the server broke the protocol: a reply of another type than was asked for");
+                "the server broke the protocol: a reply of an unexpected type");
     }
   }
 }
@@ -88,7 +88,7 @@ TEST(RespHostile, AReplyToNothingEndsTheConnection) {
   for (const Sample& sample : samples) {
     ReadyWire wire;
     wire.feed(sample.bytes);
-    EXPECT_EQ(wire.end().text, "the server broke the protocol: a reply to nothing that was asked")
+    EXPECT_EQ(wire.end().text, "the server broke the protocol: a reply without a request")
         << sample.bytes;
   }
   ReadyWire error;

@@ -183,7 +183,7 @@ TEST_P(RespVerbs, TheVersionIsThatOfTheHandshake) {
   EXPECT_EQ(version.value, expected());
   if (GetParam() != Server::unknown) return;
   EXPECT_EQ(version.status, Status::refused);
-  EXPECT_EQ(version.text, "the server has not said its version");
+  EXPECT_EQ(version.text, "the server has not reported its version");
 }
 
 TEST_P(RespVerbs, Stats) {
@@ -230,9 +230,9 @@ TEST(RespRefusals, WhatTheProtocolHasNotIsRefusedInOneSentence) {
       {with(operation(Verb::remove, "k"), Condition::if_absent_or_equal),
        "only a set can have this condition"},
       {living(operation(Verb::remove, "k"), 1s),
-       "only what creates a key or touches it has a time to live"},
+       "only an operation that creates or touches a key takes a time to live"},
       {fenced, "servers of the Redis protocol do not check fencing tokens"},
-      {flagged, "servers of the Redis protocol keep no flags beside a value"},
+      {flagged, "servers of the Redis protocol keep no flags with a value"},
   };
   for (const auto& [refused, sentence] : cases) {
     const LocalError error = wire.refusal(refused);

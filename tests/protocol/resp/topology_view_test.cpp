@@ -249,7 +249,7 @@ TEST(TopologyNodes, GarbageIsRefusedAsAWhole) {
                                   "99999999999999999999"}) {
     const auto view = parse_nodes(good + " " + slots);
     ASSERT_FALSE(view) << slots;
-    EXPECT_TRUE(view.error().starts_with("the reply to CLUSTER NODES has an odd")) << slots;
+    EXPECT_TRUE(view.error().starts_with("the reply to CLUSTER NODES has an invalid")) << slots;
   }
   EXPECT_FALSE(parse_nodes(good + "\n" + good)) << "twice";
   EXPECT_FALSE(parse_nodes(good + "\nb 10.0.0.1:2@1 myself,slave a 0 0 4 connected"))
@@ -258,7 +258,7 @@ TEST(TopologyNodes, GarbageIsRefusedAsAWhole) {
   EXPECT_FALSE(parse(parse_cluster_nodes, ":1\r\n"));
   EXPECT_FALSE(parse(parse_cluster_nodes, "-NOPERM no\r\n")) << "an error is no view";
   EXPECT_EQ(parse_nodes("a 10.0.0.1:1@1 master - 0 0 4 connected 9-3").error(),
-            "the reply to CLUSTER NODES has an odd range of slots: 9-3");
+            "the reply to CLUSTER NODES has an invalid range of slots: 9-3");
 }
 
 TEST(TopologyNodes, MoreNodesThanSlotsAreRefused) {

@@ -382,7 +382,7 @@ TEST(StoreSessionPuback, ForARequestThatHasNotLeftIsAProtocolError) {
   wire.submit(get("a"));
   wire.feed(puback(1));
   EXPECT_EQ(wire.session.close_reason().text,
-            "the server broke the protocol: PUBACK for nothing that was sent");
+            "the server broke the protocol: PUBACK for a message that was not sent");
   EXPECT_EQ(wire.next().sent, Sent::no);
 }
 

@@ -141,7 +141,7 @@ TEST(StoreSessionRequest, ArgumentsThatCannotBeSentAreRefusedByName) {
   says(operation, Reason::bad_argument, "the time to live is negative");
   operation = set("key", "value");
   operation.fence = "a\xFF";
-  says(operation, Reason::bad_argument, "the fencing token is no text of at most 65535 bytes");
+  says(operation, Reason::bad_argument, "the fencing token is not a text of at most 65535 bytes");
   EXPECT_EQ(wire.take_requests().size(), 1U);
   EXPECT_EQ(wire.session.in_flight(), 1U);
 }

@@ -220,7 +220,7 @@ TEST_F(TlsStreamTest, ACutAnywhereIsAFailedDialOrABrokenConnection) {
 TEST_F(TlsStreamTest, AServerThatIsNotTheRightOneFailsTheDial) {
   const test::Identity self = test::make_identity({}, nullptr);
   script.terms.identity = &self;
-  EXPECT_EQ(failure(), "TLS: the server's certificate is signed by itself, and not trusted");
+  EXPECT_EQ(failure(), "TLS: the server's certificate is self-signed and not trusted");
   EXPECT_EQ(script.received, "");
 }
 
@@ -228,7 +228,8 @@ TEST_F(TlsStreamTest, ASilentServerIsGivenUpAtTheDeadline) {
   script.silent = true;
   const Deadline begin = world.now().mono;
   EXPECT_EQ(failure(200ms),
-            "TLS: the server did not answer the handshake in time; one without TLS may do so");
+            "TLS: the server did not answer the handshake in time; a server without TLS may behave "
+            "like this");
   EXPECT_EQ(world.now().mono, begin + 199ms) << "before the caller gives up and knows less";
 }
 
@@ -367,9 +368,7 @@ TEST_F(TlsStreamTest, AClientWithoutACertificateHearsThatTheServerWantsOne) {
   sink.dial = dialer->dial({"broker.example", 8883}, world.now().mono + 5s, sink, sink);
   ASSERT_TRUE(run([&] { return sink.calls == 2; }));
   EXPECT_EQ(sink.error, EPROTO);
-  EXPECT_EQ(sink.why,
-            "TLS: the server wants a certificate of the client, which tls_cert and tls_key would "
-            "give");
+  EXPECT_EQ(sink.why, "TLS: the server requires a client certificate; set tls_cert and tls_key");
 }
 
 }  // namespace

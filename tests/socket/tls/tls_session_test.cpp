@@ -176,10 +176,9 @@ TEST_F(TlsSessionTest, AnOrderlyEndIsNoFailureAndACutIsOne) {
     session->on_eof();
     EXPECT_EQ(read_all(*session), "last words");
     EXPECT_EQ(session->state(), orderly ? State::ended : State::failed);
-    EXPECT_EQ(session->failure(),
-              orderly ? ""
-                      : "TLS: the connection ended without a close_notify, so something may be "
-                        "missing");
+    EXPECT_EQ(
+        session->failure(),
+        orderly ? "" : "TLS: the connection ended without a close_notify, so data may be missing");
   }
 }
 
@@ -202,8 +201,7 @@ TEST_F(TlsSessionTest, AClientShowsItsCertificateToAServerThatWantsIt) {
   talk(*without, strict);
   EXPECT_EQ(read_all(*without), "");
   EXPECT_EQ(without->failure(),
-            "TLS: the server wants a certificate of the client, which tls_cert and tls_key would "
-            "give");
+            "TLS: the server requires a client certificate; set tls_cert and tls_key");
   options.certificate_file = file("me.pem", me.certificate_pem());
   options.key_file = file("me.key", me.key_pem());
   MemoryServer peer({.identity = &server, .client_ca = &ca});
@@ -303,7 +301,7 @@ TEST_F(TlsSessionTest, AServerThatHasNotTheKeyOfItsCertificateIsRefused) {
 TEST_F(TlsSessionTest, WhoIsSignedByNobodyTrustedIsRefused) {
   const test::Identity self = test::make_identity({}, nullptr);
   EXPECT_EQ(failure({.identity = &self}),
-            "TLS: the server's certificate is signed by itself, and not trusted");
+            "TLS: the server's certificate is self-signed and not trusted");
   const test::Identity stranger = test::make_authority("stranger");
   const test::Identity strange = test::make_identity({}, &stranger);
   EXPECT_EQ(failure({.identity = &strange, .chain = &stranger}),
@@ -319,8 +317,7 @@ TEST_F(TlsSessionTest, AChainMayBeLongButNotIncomplete) {
   const test::Identity middle = test::make_authority("middle", &ca);
   const test::Identity leaf = test::make_identity({}, &middle);
   EXPECT_EQ(failure({.identity = &leaf}),
-            "TLS: the server's certificate leads to no trusted authority, or its chain is not "
-            "complete");
+            "TLS: the server's certificate chain leads to no trusted authority or is incomplete");
   MemoryServer peer({.identity = &leaf, .chain = &middle});
   const auto session = start(trusting(ca));
   talk(*session, peer);
@@ -337,7 +334,7 @@ TEST_F(TlsSessionTest, AServerWithoutTlsIsRefused) {
        {"-ERR unknown command\r\n", "ERROR\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n"}) {
     const auto session = start(trusting(ca));
     feed(*session, greeting);
-    EXPECT_EQ(session->failure(), "TLS: what the server sent is not TLS") << greeting;
+    EXPECT_EQ(session->failure(), "TLS: the data from the server is not TLS") << greeting;
   }
 }
 
@@ -367,7 +364,7 @@ TEST_F(TlsSessionTest, AChangedByteEndsTheConnection) {
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   feed(*session, bytes);
   EXPECT_EQ(read_all(*session), "");
-  EXPECT_EQ(session->failure(), "TLS: what the server sent was changed on the way");
+  EXPECT_EQ(session->failure(), "TLS: the data from the server was changed on the way");
 }
 
 TEST_F(TlsSessionTest, RenegotiationIsRefused) {
