@@ -69,7 +69,8 @@ using WatchCallback = MoveOnlyFunction<void(const WatchEvent&)>;
 /// reader of one does not delay the others.
 ///
 /// The events of a key come in order: `current` first, never an older version after a newer one,
-/// and no event twice. No order is promised between two keys.
+/// and no event twice. Only after a gap may an older version come: the store has lost changes. No
+/// order is promised between two keys.
 ///
 /// A silent loss of the connection is noticed within about 3 s; a gap then begins when the server
 /// last gave a sign of life.
