@@ -152,7 +152,7 @@ void count_under_a_lock(sheaf::Client& client, const std::string& counter) {
       sheaf::Locker locker(client);
       for (int round = 0; round < round_count; ++round) {
         auto lock = locker.lock("shift/lock", {.wait = 10s});
-        require(lock.held(), "a lock in time");
+        require(lock.held(), "the lock is acquired in time");
         const auto before = lock->read(counter);
         require(before.has_value(), "a fenced read");
         const long count = *before ? std::strtol((*before)->data.c_str(), nullptr, 10) : 0;
@@ -173,7 +173,7 @@ void count_under_a_lock(sheaf::Client& client, const std::string& counter) {
 // A writer that no longer holds the lock and writes all the same, with the token that it had.
 void write_late(sheaf::Client& client, const std::string& counter) {
   if (!client.supports(sheaf::Feature::fencing)) {
-    std::printf("   These servers compare no fencing tokens, so none refuses a former holder.\n");
+    std::printf("   These servers do not check fencing tokens: none refuses a former holder.\n");
     return;
   }
   sheaf::Locker locker(client);

@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
   std::printf("it leaves, and another node stands in:\n");
   ::kill(process, SIGSTOP);
   while (!is_down(client, owner)) read(client, plain_key);
-  print_value(client, plain_key, "not there: computed again, and stored");
+  print_value(client, plain_key, "absent: computed again, and stored");
   must(client.set(plain_key, "new"));
   must(client.set(brief_key, "new", {.ttl = 1s}));
   must(client.set(removed_key, "new"));

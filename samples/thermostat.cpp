@@ -63,8 +63,8 @@ bool print_event(const sheaf::WatchEvent& event, std::string_view last) {
 void require_watches(const std::string& uri) {
   if (must(sheaf::Client::open(uri)).supports(sheaf::Feature::watch)) return;
   std::fprintf(stderr,
-               "thermostat: these servers do not report changes, so no program can follow the "
-               "key; others do (mqtt://, embedded://, redis://).\n");
+               "thermostat: these servers do not report changes, so no program can follow the key; "
+               "others do (mqtt://, embedded://, redis://).\n");
   std::exit(2);
 }
 

@@ -24,7 +24,7 @@ class OnMemcached(harness.OnDev):
 
     def test_quickstart_leaves_out_what_memcached_cannot_do(self):
         done = self.ends_with(DONE, "quickstart", self.uri)
-        for says in ("compare no fencing tokens", "no key can be watched", "Done: every value"):
+        for says in ("do not check fencing tokens", "no key can be watched", "Done: every value"):
             self.assertIn(says, done.stdout)
 
     def test_what_starts_its_own_servers_takes_none(self):
