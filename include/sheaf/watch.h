@@ -32,7 +32,7 @@ struct WatchEvent {
     /// Between `from` and `until` changes may have been missed: the connection was lost, or the
     /// events of this watch were not taken fast enough. The key's content follows if it differs.
     gap,
-    /// The key is not watched now: see `error`. The client goes on trying, except after
+    /// The key is not watched now: see `error`. The client continues to try, except after
     /// Outcome::unsupported or Outcome::invalid and Reason::not_authorized.
     failed
   };
@@ -76,8 +76,8 @@ using WatchCallback = MoveOnlyFunction<void(const WatchEvent&)>;
 /// last gave a sign of life.
 ///
 /// `mqtt://` and `embedded://` report every change. `redis://` reports the newest state of a key:
-/// changes that follow one another quickly are one event, and a write of the value that was there
-/// is none.
+/// changes that follow one another quickly are one event, and a write of the present value makes
+/// none.
 /// - Redis and Valkey, from version 6, report at once that a key was touched (CLIENT TRACKING); the
 ///   client then reads it. This needs a RESP3 connection and rights for EXISTS, GET and CLIENT
 ///   TRACKING.
