@@ -1,8 +1,8 @@
 // Active and standby: two programs want the same role. Both ask for the lock `LockName`; the one
 // that holds it writes `ProtectedKey` with the lock's fencing token. When the active program falls
 // silent, its lease ends and the standby takes over; a late write by the old one is refused. If the
-// servers compare no tokens (memcached), the role still changes hands, and the sample says what is
-// missing.
+// servers compare no tokens (memcached, Redis), the role still changes hands, and the sample says
+// what is missing.
 //
 // Here both are clients of one process, so that the sample runs alone.
 //

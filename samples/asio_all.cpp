@@ -1,7 +1,7 @@
 // A program written entirely with asio's coroutines. It takes a lock, writes a list, watches a key
 // and computes a missing value. Every call is awaited, so one thread does it all.
 //
-// usage: asio_all [URI]    embedded://3 if none is given
+// asio_all [URI]   default embedded://3; ends with 2 if servers do not report changes (memcached)
 
 #include <asio.hpp>
 
@@ -21,6 +21,7 @@ asio::awaitable<std::string> work(sheaf::Client& client) {
   auto taken = co_await sheaf::Locker(client).async().lock("line4")(use_awaitable);
   const sheaf::LockGuard guard = std::move(taken).guard();
 
+  (co_await cache.remove("line4/speed")(use_awaitable)).value();  // what an earlier run left
   sheaf::Watch watch = client.watch("line4/speed").value();
   const auto present = co_await watch.async().next()(use_awaitable);
   std::printf("speed was %s\n", present.value()->value.value_or("unknown").c_str());
@@ -44,6 +45,12 @@ int main(int argc, char** argv) {
   asio::io_context io;  // before the client, which it outlives
   auto client = sheaf::Client::open(argc > 1 ? argv[1] : "embedded://3");
   if (!client) return std::fprintf(stderr, "%s\n", client.error().message().c_str()), 1;
+  if (!client->supports(sheaf::Feature::watch)) {
+    std::fprintf(stderr,
+                 "asio_all: these servers do not report changes, so no key can be watched; others "
+                 "do (mqtt://, embedded://, redis://).\n");
+    return 2;
+  }
   auto done = asio::co_spawn(io, work(*client), asio::use_future);
   io.run();
   try {

@@ -4,7 +4,8 @@
 // The token of a tenure is the version of the SET that took the lock. It counts only on the node
 // that issued it, so the lock and the protected key share a {tag}, which alone decides their node.
 //
-// fenced_writes [URI]   default embedded://3; ends with 2 if servers compare no tokens (memcached)
+// fenced_writes [URI]   default embedded://3; ends with 2 if the servers compare no tokens
+//                       (memcached and those of the Redis protocol)
 
 #include <chrono>
 #include <cstdio>

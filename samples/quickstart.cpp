@@ -3,8 +3,11 @@
 // that stops answering while the others continue.
 //
 // quickstart [URI] [--pids P1,P2,...]
-//   URI     the brokers, default embedded://3 (three stores inside this process)
+//   URI     servers of any kind, default embedded://3 (three stores inside this process)
 //   --pids  their process ids in the URI's order; the first is paused and continued
+//
+// It leaves out what the servers cannot do, and says so: fencing tokens on memcached and on servers
+// of the Redis protocol, a watch on memcached.
 
 #include <sys/types.h>
 
@@ -138,10 +141,9 @@ void write_conditionally(sheaf::Client& client) {
 
 // 4. One counter, four writers: the lock admits one at a time, and its token keeps a late writer
 // out.
-void count_under_a_lock(sheaf::Client& client) {
+void count_under_a_lock(sheaf::Client& client, const std::string& counter) {
   constexpr int writer_count = 4;
   constexpr int round_count = 10;
-  const std::string counter = "{shift/lock}counter";  // the tag puts it on the lock's node
   require(client.remove(counter).has_value(), "a remove");
   const auto start = Clock::now();
   std::vector<std::thread> writers;
@@ -166,7 +168,14 @@ void count_under_a_lock(sheaf::Client& client) {
   std::printf(
       "\n4. Four writers added 1 to one counter ten times each, under a lock: %s, in %.0f ms.\n",
       (*total)->data.c_str(), milliseconds_since(start));
+}
 
+// A writer that no longer holds the lock and writes all the same, with the token that it had.
+void write_late(sheaf::Client& client, const std::string& counter) {
+  if (!client.supports(sheaf::Feature::fencing)) {
+    std::printf("   These servers do not check fencing tokens: none refuses a former holder.\n");
+    return;
+  }
   sheaf::Locker locker(client);
   auto old_holder = locker.try_lock("shift/lock");
   require(old_holder.held(), "a free lock");
@@ -206,6 +215,10 @@ void share_a_list(sheaf::Client& client) {
 
 // 6. A watch reports the current value first, then every change.
 void watch_a_key(sheaf::Client& client) {
+  if (!client.supports(sheaf::Feature::watch)) {
+    std::printf("\n6. These servers report no changes, so no key can be watched.\n");
+    return;
+  }
   require(client.set("shift/state", "early").has_value(), "a set");
   auto watch = client.watch("shift/state");
   require(watch.has_value(), "a watch");
@@ -287,7 +300,9 @@ int main(int argc, char** argv) {
   fill(*client, keys);
   read_in_one_batch(*client, keys);
   write_conditionally(*client);
-  count_under_a_lock(*client);
+  const std::string counter = "{shift/lock}counter";  // the tag puts it on the lock's node
+  count_under_a_lock(*client, counter);
+  write_late(*client, counter);
   share_a_list(*client);
   watch_a_key(*client);
   if (first_pid > 0) lose_a_broker(*client, keys, first_pid);

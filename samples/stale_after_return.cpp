@@ -4,7 +4,8 @@
 //
 // stale_after_return [SHEAF]   the program that starts the servers; default `sheaf`, on the PATH
 //
-// It runs `SHEAF dev --memcached 3`, so memcached must be installed.
+// It stops one of the servers, so it takes no URI but starts its own, with
+// `SHEAF dev --memcached 3`: memcached must be installed.
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
@@ -102,8 +104,21 @@ constexpr const char* checked_key = "{line4}/checked";
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Servers servers(argc > 1 ? argv[1] : "sheaf");
-  if (servers.uri().empty()) return std::fprintf(stderr, "the servers did not start\n"), 2;
+  const char* program = argc > 1 ? argv[1] : "sheaf";
+  if (argc > 2 || std::strstr(program, "://") != nullptr) {
+    std::fprintf(stderr,
+                 "stale_after_return: takes no servers, because it stops one; it starts its own "
+                 "with the program sheaf.\nusage: stale_after_return [PATH OF sheaf]\n");
+    return 2;
+  }
+  const Servers servers(program);
+  if (servers.uri().empty()) {
+    std::fprintf(stderr,
+                 "stale_after_return: `%s dev --memcached 3` started no servers; it needs the "
+                 "program sheaf and memcached.\n",
+                 program);
+    return 2;
+  }
   sheaf::Client client = must(sheaf::Client::open(servers.uri() + "?failover=rehash"));
   const std::string owner = must(client.locate(plain_key)).node;
   const pid_t process = process_of(client, owner);

@@ -4,7 +4,9 @@
 // thermostat follow URI        prints every change until it is ended
 // thermostat [URI]             both in one process, a few changes; default embedded://3
 //
-// Ends with 2 if the servers do not report changes (memcached): only `set` works there.
+// A watch needs a state store (mqtt://, embedded://) or a server of the Redis protocol. memcached
+// reports no changes: only `set` works there, the rest ends with 2. Garnet reports the newest
+// degrees within about a second, so it may leave out those in between.
 
 #include <chrono>
 #include <cstdio>
@@ -62,7 +64,7 @@ void require_watches(const std::string& uri) {
   if (must(sheaf::Client::open(uri)).supports(sheaf::Feature::watch)) return;
   std::fprintf(stderr,
                "thermostat: these servers do not report changes, so no program can follow the key; "
-               "a state store does (mqtt://, embedded://).\n");
+               "others do (mqtt://, embedded://, redis://).\n");
   std::exit(2);
 }
 

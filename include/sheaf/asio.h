@@ -1,25 +1,20 @@
 #pragma once
 
 /// @file
-/// Calls as operations of asio: a Call takes any completion token (use_awaitable, deferred,
-/// use_future, a function), completes on the handler's associated executor, and is cancelled by its
-/// cancellation slot:
+/// Calls as operations of asio, standalone or Boost's: a Call takes any completion token
+/// (use_awaitable, deferred, use_future, a function), completes on the handler's associated
+/// executor, and is cancelled by its cancellation slot:
 ///
 ///     asio::awaitable<void> serve(sheaf::AsyncClient client) {
 ///       sheaf::Result<sheaf::GetResult> got = co_await client.get("key")(asio::use_awaitable);
 ///     }
 ///
 /// Any of asio's cancellation types ends the call with Reason::cancelled, and so does a stop token
-/// in its options. From asio 1.30 on `co_await client.get("key")` does the same in an
-/// `asio::awaitable`.
+/// in its options. Declare the io_context before the client, so that it is destroyed after it: the
+/// client's own thread may still be posting when run() has returned.
 ///
-/// Standalone asio where `<asio.hpp>` is found, else that of Boost; SHEAF_BOOST_ASIO, defined
-/// before this header, asks for Boost's. The library itself needs neither. For `asio::awaitable`,
-/// clang 19 with an asio as old as Debian 12's (1.22) needs the options
-/// `-DASIO_HAS_CO_AWAIT -DASIO_HAS_STD_COROUTINE`.
-///
-/// Declare the io_context before the client, so that it is destroyed after it: the client's own
-/// thread may still be posting when run() has returned.
+/// Boost's asio is used if `<asio.hpp>` is not found or if SHEAF_BOOST_ASIO is defined before this
+/// header. docs/asynchronous.md says which versions of asio and clang need more.
 
 #if !defined(SHEAF_BOOST_ASIO) && __has_include(<asio.hpp>)
 #include <asio/associated_cancellation_slot.hpp>
@@ -54,7 +49,7 @@ namespace net = ::boost::asio;
 /// Passes a request to stop on.
 struct StopOther {
   std::stop_source other;                               ///< Is stopped.
-  void operator()() noexcept { other.request_stop(); }  ///< By the first token.
+  void operator()() noexcept { other.request_stop(); }  ///< Called by the first token.
 };
 
 /// What an operation keeps until it ends. The work guard keeps the executor's run() from returning.
@@ -65,8 +60,8 @@ struct Pending {
       : handler(std::move(its_handler)), work(net::make_work_guard(handler)) {}
 
   Handler handler;                                                     ///< Called once.
-  net::executor_work_guard<net::associated_executor_t<Handler>> work;  ///< Of the handler.
-  std::stop_source stop{};                                             ///< Of the call.
+  net::executor_work_guard<net::associated_executor_t<Handler>> work;  ///< The handler's.
+  std::stop_source stop{};                                             ///< The call's.
   std::optional<std::stop_callback<StopOther>> linked{};  ///< The token in the options.
 };
 

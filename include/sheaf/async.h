@@ -16,11 +16,8 @@
 
 #include <sheaf/call.h>
 #include <sheaf/client.h>
-#include <sheaf/export.h>
 #include <sheaf/list.h>
 #include <sheaf/locker.h>
-#include <sheaf/move_only_function.h>
-#include <sheaf/watch.h>
 
 namespace sheaf {
 namespace client::compute {
@@ -104,19 +101,19 @@ class SHEAF_API AsyncClient {
 
   /// See Client::get_or_compute. `compute` is called with a ComputeDone.
   ///
-  /// All who miss a key in one client wait for one computation, whatever the forms of their calls.
-  /// The dispatcher runs the function, as it runs callbacks; so a future needs the dispatcher, too.
+  /// All calls of one client that miss a key wait for one computation, blocking ones too. The
+  /// dispatcher runs the function, as it runs callbacks; so a future needs the dispatcher, too.
   /// What the function throws goes where exceptions of callbacks go, and the call ends with an
-  /// error; the next in line computes then. A function that has not begun may be left out: another
+  /// error; the next in line computes then. A function that has not begun is not called if another
   /// caller has computed.
   ///
-  /// As in the blocking form the time that computing takes does not count. A stop token ends the
-  /// call at once, and so does the end of the client. Neither interrupts a function that has begun:
-  /// after the token was stopped, what it makes is stored for the others.
+  /// The time that computing takes does not count. A stop token ends the call at once, and so does
+  /// the end of the client; neither interrupts a function that has begun, and after the token was
+  /// stopped its value is stored for the others.
   ///
   /// A blocking call waits until its deadline for a function of an asynchronous one that has begun.
-  /// So code that must run before the ComputeDone is called, such as a callback, must not wait
-  /// after that blocking call, on the same dispatcher or on the only thread that polls a driver.
+  /// If the ComputeDone is called by a later callback of the same dispatcher, or by the only thread
+  /// that polls a driver, do not make that blocking call there.
   Call<Result<Value>> get_or_compute(std::string_view key, const ComputeOptions& options,
                                      AsyncCompute compute) const;
   /// The same; `compute` returns the value, and runs as a callback does.
@@ -157,7 +154,7 @@ class SHEAF_API AsyncClient {
 };
 
 /// The asynchronous forms of Locker, made by Locker::async; as AsyncClient. The guard comes in the
-/// result; if nobody takes it, the lock is released.
+/// result, and releases the lock when that is destroyed.
 class SHEAF_API AsyncLocker {
  public:
   /// The same locker; the coroutines that await its calls are resumed by the hook.
@@ -251,17 +248,16 @@ class SHEAF_API AsyncList {
 
 /// The asynchronous form of Watch, made by Watch::async; as AsyncClient. It does not keep the
 /// watch: when that is destroyed or another is moved onto it, calls that wait end with
-/// Outcome::shutdown. They go on when the watch is moved to another place. That of a moved-from
+/// Outcome::shutdown. They continue when the watch is moved to another place. That of a moved-from
 /// watch ends calls with Outcome::invalid, on the calling thread.
 class SHEAF_API AsyncWatch {
  public:
   /// The same watch; the coroutines that await its calls are resumed by the hook.
   AsyncWatch resume_by(ResumeHook hook) const { return {session_, std::move(hook)}; }
 
-  /// See Watch::next. Of calls that wait at the same time each gets another event, the first the
-  /// oldest. A call that ends without an event has taken none. To wait for a limited time, give it
-  /// a `wait`; a call that loses a race against a timer of yours may have ended with an event
-  /// before it was cancelled.
+  /// See Watch::next. Calls that wait at the same time get different events, the first call the
+  /// oldest. A call that ends without an event has taken none. To limit the time give it a `wait`:
+  /// a call that you cancel by a timer may just have taken an event.
   Call<Result<std::optional<WatchEvent>>> next(const NextOptions& options = {}) const;
 
  private:

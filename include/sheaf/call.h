@@ -45,7 +45,7 @@ using ResumeHook = std::function<void(std::coroutine_handle<> waiting)>;
 /// Internal: what a Call holds, and who may make one.
 namespace call_detail {
 
-/// Who hears of the outcome.
+/// What receives the outcome.
 enum class Hears : bool {
   callback,  ///< The user's code: run by the dispatcher.
   promise    ///< No user code: may be called anywhere.
@@ -55,7 +55,7 @@ enum class Hears : bool {
 template <class Out>
 class Prepared {
  public:
-  /// Hears of the outcome, once.
+  /// Receives the outcome, once.
   using Done = MoveOnlyFunction<void(Out)>;
 
   virtual ~Prepared() = default;
@@ -107,23 +107,11 @@ class Changed final : public Prepared<Out> {
   Change change_;
 };
 
-/// Whether this compiler destroys some temporaries of a `co_await` expression twice.
-inline constexpr bool destroys_twice = SHEAF_DESTROYS_TWICE;
-
-/// Whether F is made by a constructor.
-template <class F>
-inline constexpr bool is_wrapper = false;
-/// A std::function is.
-template <class Signature>
-inline constexpr bool is_wrapper<std::function<Signature>> = true;
-/// One of ours is.
-template <class Signature>
-inline constexpr bool is_wrapper<MoveOnlyFunction<Signature>> = true;
-
 /// True for a parameter `F&&` that may be a temporary lambda which owns something.
 template <class F>
-concept OwningTemporary = destroys_twice && std::is_class_v<F> &&
-                          !std::is_trivially_destructible_v<F> && !is_wrapper<std::remove_cv_t<F>>;
+concept OwningTemporary =
+    SHEAF_DESTROYS_TWICE != 0 && std::is_class_v<F> && !std::is_trivially_destructible_v<F> &&
+    !function_detail::is_wrapper<std::remove_cv_t<F>>;
 
 }  // namespace call_detail
 
@@ -193,8 +181,8 @@ class [[nodiscard]] Call {
 
   /// As every awaitable: it always suspends.
   bool await_ready() const noexcept { return false; }
-  /// As every awaitable: starts the call. The coroutine may go on before this returns; it must live
-  /// until it is resumed.
+  /// As every awaitable: starts the call. The coroutine may continue before this returns; it must
+  /// live until it is resumed.
   void await_suspend(std::coroutine_handle<> waiting) {
     start(
         [this, waiting](Out out) {

@@ -42,20 +42,18 @@ class AsyncClient;
 /// What Client::reconfigure changed: identities, `host:port`, in the order of the configuration
 /// that has them.
 struct ServersChanged {
-  std::vector<std::string> added;       ///< That the client did not have.
-  std::vector<std::string> removed;     ///< That it has no more.
-  std::vector<std::string> reweighted;  ///< That have another weight.
-  /// Whether anything is as it was not.
+  std::vector<std::string> added;       ///< New servers.
+  std::vector<std::string> removed;     ///< Servers that the client has no more.
+  std::vector<std::string> reweighted;  ///< Servers that have another weight.
+  /// True if anything changed.
   bool any() const noexcept { return !added.empty() || !removed.empty() || !reweighted.empty(); }
 };
 
 /// One client of one cluster.
 ///
-/// Thread rule: any thread may call any member at any time, callbacks included, except that
-///   - the destructor and moves need that no other thread calls the object;
-///   - a blocking call from a callback is fine; callbacks never run under a lock.
-/// After fork() the child's calls fail with Reason::forked and its destructor only closes
-/// descriptors.
+/// Thread rule: any thread may call any member at any time, callbacks included, which never run
+/// under a lock. Only the destructor and moves need that no other thread calls the object. After
+/// fork() the child's calls fail with Reason::forked and its destructor only closes descriptors.
 ///
 /// Lifetime: the destructor ends every operation in flight: callbacks run exactly once (Outcome
 /// `shutdown`, or `unknown` if the request was sent), futures become ready, before it returns. It
@@ -73,8 +71,8 @@ class SHEAF_API Client {
 
   /// Opens a client. Does not wait for servers: operations connect on demand, within their
   /// deadline. Errors: Outcome::invalid (Reason::bad_configuration) for the URI or configuration,
-  /// Outcome::unsupported for an endpoint kind that this build has not, Outcome::overloaded when no
-  /// thread or descriptor could be had.
+  /// Outcome::unsupported for an endpoint kind that this build has not, Outcome::overloaded if the
+  /// process may have no more threads or descriptors.
   static Result<Client> open(std::string_view uri, ClientOptions options = ClientOptions());
   static Result<Client> open(ClusterConfig config, ClientOptions options = ClientOptions());
 
@@ -95,8 +93,8 @@ class SHEAF_API Client {
   /// Removes a key.
   Result<RemoveResult> remove(std::string_view key, const RemoveOptions& options = {});
 
-  /// Puts bytes behind a value. False: the key is absent and stays so. Not safe to repeat after
-  /// `unknown`. memcached, Redis protocol; elsewhere Outcome::unsupported.
+  /// Appends bytes to a value. Returns false, and creates nothing, if the key is absent. Not safe
+  /// to repeat after `unknown`. memcached, Redis protocol; elsewhere Outcome::unsupported.
   Result<bool> append(std::string_view key, std::string_view value,
                       const EditOptions& options = {});
   /// Puts bytes before a value; as append.
@@ -109,7 +107,7 @@ class SHEAF_API Client {
   /// safe to repeat after `unknown`. Elsewhere Outcome::unsupported.
   Result<CountResult> increment(std::string_view key, std::uint64_t delta = 1,
                                 const CountOptions& options = {});
-  /// Takes from a decimal number, down to 0; as increment.
+  /// Subtracts from a decimal number, down to 0; as increment.
   Result<CountResult> decrement(std::string_view key, std::uint64_t delta = 1,
                                 const CountOptions& options = {});
 
@@ -126,15 +124,14 @@ class SHEAF_API Client {
   Result<GetResult> get_and_set(std::string_view key, std::string_view value,
                                 const GetAndSetOptions& options = {});
 
-  /// Reads a key; if it is absent, computes and stores it, while everybody else who misses it waits
-  /// for that value: one caller of this client computes, and one process of all. `compute` runs on
-  /// the caller's stack under no lock of ours; it may use the client, but not for this same key.
+  /// Reads a key; if it is absent, computes and stores it, while all others that miss it wait for
+  /// that value: one caller of this client computes, and one process of all. `compute` runs on the
+  /// caller's stack under no lock of the client; it may use the client, but not for this same key.
   /// What it throws leaves this call and no other; the next in line computes then. If the value
   /// cannot be stored it is returned all the same, with an empty version. A process that dies while
   /// it computes delays the others until its lease ends. Between processes the lease is memcached's
-  /// own where the meta protocol is spoken, else a key beside the value's on the same node,
-  /// `KEY:sheaf-lease`. Errors: as get; Reason::timed_out also when the deadline passed while
-  /// another computed.
+  /// own if the meta protocol is spoken, else the key `KEY:sheaf-lease` on the same node. Errors:
+  /// as get; Reason::timed_out also when the deadline passed while another caller computed.
   Result<Value> get_or_compute(std::string_view key, const ComputeOptions& options,
                                const Compute& compute);
 
@@ -150,7 +147,7 @@ class SHEAF_API Client {
                                              const BatchOptions& options,
                                              std::vector<KeyResult<GetResult>>&& used);
 
-  /// Writes many keys, all nodes in parallel; of a key given twice the last value is written.
+  /// Writes many keys, all nodes in parallel; a key given twice gets its last value.
   std::vector<KeyResult<SetResult>> set_many(std::span<const SetItem> items,
                                              const BatchSetOptions& options = {});
 
@@ -160,15 +157,15 @@ class SHEAF_API Client {
 
   /// Sends a command that this library has no operation for, and returns what the server answers.
   /// It goes to the owner of its keys, which must all be in one slot; one without keys goes to any
-  /// node. Which words are keys, and whether it only reads, the servers say themselves (COMMAND);
-  /// they are asked once. A command that only reads is sent once more if its connection is lost.
-  /// Any other then ends as `unknown`, and is not repeated. Errors: Outcome::refused with the
-  /// server's own words; Outcome::invalid for keys in several slots, or if nobody knows the keys
-  /// (Command::keys names them); Outcome::unsupported for what a connection with the requests of
-  /// others cannot carry (MULTI, SUBSCRIBE, BLPOP, ...); Reason::too_large for a word above
-  /// `value_limit`, and for a reply above it (and above 1 MiB), with more than 1,048,576 values or
-  /// more than 32 levels: Outcome::refused if the command only reads, else Outcome::unknown,
-  /// because it was carried out. `redis://`; elsewhere Outcome::unsupported.
+  /// node. The servers are asked once which words are keys, and whether it only reads (COMMAND). A
+  /// command that only reads is sent once more if its connection is lost; any other then ends as
+  /// `unknown`. Errors: Outcome::refused with the server's own words; Outcome::invalid for keys in
+  /// several slots, or if the servers do not know which words are keys (name them with
+  /// Command::keys); Outcome::unsupported for what a shared connection cannot carry (MULTI,
+  /// SUBSCRIBE, BLPOP, ...); Reason::too_large for a word above `value_limit`, and for a reply
+  /// above it (and above 1 MiB), with more than 1,048,576 values or more than 32 levels:
+  /// Outcome::refused if the command only reads, else Outcome::unknown, because it was carried out.
+  /// `redis://`; elsewhere Outcome::unsupported.
   Result<CommandReply> execute(Command command, const CommandOptions& options = {});
 
   /// Watches keys: reports what each holds (`current`), then changes; see Watch for what that means
@@ -177,7 +174,7 @@ class SHEAF_API Client {
   /// queue_limit out of range, Outcome::unsupported where the endpoint does not report changes.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options = {});
   Result<Watch> watch(std::string_view key, const WatchOptions& options = {});
-  /// The same; events are given to the callback, one after another, on a thread of this watch's own
+  /// The same; the callback receives the events, one after another, on a thread of this watch's own
   /// or, with an executor or a driver, among the client's other callbacks. Closing the client waits
   /// for a callback that runs, unless it is called from it; then none comes any more.
   Result<Watch> watch(std::span<const std::string_view> keys, const WatchOptions& options,
@@ -187,20 +184,20 @@ class SHEAF_API Client {
   /// The asynchronous forms of these members: sheaf/async.h.
   AsyncClient async() const;
 
-  /// Whether the endpoint can do this. Pure: connects to nothing. README.md has the table.
+  /// True if the endpoint can do this. Connects to nothing. README.md has the table.
   bool supports(Feature feature) const noexcept;
 
-  /// The node that owns a key. Pure: connects to nothing. Errors: Outcome::invalid for a bad key;
-  /// Outcome::not_sent where the servers decide (`redis://`) and nobody owns the key's slot, as far
-  /// as this client knows: it asks for the owners when it begins to work.
+  /// The node that owns a key. Connects to nothing. Errors: Outcome::invalid for a bad key;
+  /// Outcome::not_sent in a cluster of `redis://` while this client knows no owner of the key's
+  /// slot: it asks for the owners when it begins to work.
   Result<Location> locate(std::string_view key) const;
 
-  /// Counters of every node, in configured order. Where `batch_connections` are in use it may take
-  /// up to 20 ms for each on which a call waits for its server.
+  /// Counters of every node, in configured order. Takes up to 20 ms for each of the
+  /// `batch_connections` on which a call waits for its server.
   std::vector<NodeStats> stats() const;
 
-  /// What was measured on every node: outcomes and round trips of each operation. Requests that the
-  /// client makes for itself are not in it. It may take as long as stats().
+  /// What was measured on every node: outcomes and round trips of each operation, without requests
+  /// that the client makes for itself. Takes as long as stats().
   Metrics metrics() const;
 
   /// Asks every node once, in parallel, whether it answers and what its clock says.
@@ -213,24 +210,24 @@ class SHEAF_API Client {
   /// The version of every server's software, in configured order; as server_stats.
   std::vector<NodeText> server_versions(const NodesOptions& options = {});
 
-  /// What the servers of a cluster that decide themselves say of each other: the owners of slots in
-  /// the order of these, then the others. Waits for the first answer of a server if there was none.
-  /// `redis://` without `routing=ring`; elsewhere Outcome::unsupported.
+  /// What the servers of a Redis cluster say of each other: the owners of slots in the order of
+  /// these, then the others. Waits for the first answer of a server if there was none. `redis://`
+  /// without `routing=ring`; elsewhere Outcome::unsupported.
   Result<std::vector<ClusterServer>> cluster_servers(const NodesOptions& options = {});
 
-  /// From now on the servers are those of `config`, with its weights; what else it says must be as
-  /// it was. Returns at once what has changed. Operations go on meanwhile: what is in flight ends
-  /// where it is, what waits goes to the key's node of now, connections to a server that has left
-  /// close when nothing is in flight on them. Keys whose node is another now are looked for there;
-  /// nobody copies their values. docs/reconfiguration.md tells what caches, locks, lists and
-  /// watches see. A password in it is not looked at; see sheaf/credentials.h for those that change.
-  /// Errors change nothing: Outcome::invalid, Reason::bad_configuration for servers that are not
-  /// allowed or another difference, which the text names; Outcome::unsupported for `embedded://`,
-  /// and for a cluster of `redis://`, whose servers say themselves who belongs to it.
+  /// Replaces the servers and their weights by those of `config`, which must be the same otherwise;
+  /// its password is ignored (sheaf/credentials.h has those that change). Returns at once what has
+  /// changed. Requests in flight end where they are, and those that wait go to the new node of
+  /// their key. A connection to a server that has left closes when nothing is in flight on it. Keys
+  /// that get another node are looked for there; their values are not copied.
+  /// docs/reconfiguration.md says what caches, locks, lists and watches see. Errors change nothing:
+  /// Outcome::invalid, Reason::bad_configuration for servers that are not allowed or another
+  /// difference, which the text names; Outcome::unsupported for `embedded://`, and for a cluster of
+  /// `redis://`, whose servers decide which of them belong to it.
   Result<ServersChanged> reconfigure(const ClusterConfig& config);
 
-  /// The configuration that the client was opened with (without the password). Which servers it has
-  /// now stats() tells.
+  /// The configuration that the client was opened with, without the password. stats() has the
+  /// servers of now.
   const ClusterConfig& config() const noexcept;
 
   class Impl;  ///< Internal.

@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// What a client is opened with beside its configuration, and where it says that a key lives.
+/// What a client is opened with in addition to its configuration, and where it says that a key
+/// lives.
 
 #include <cstdint>
 #include <exception>
@@ -16,14 +17,14 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// What the application supplies to a client beside the configuration.
+/// What the application supplies to a client in addition to the configuration.
 struct ClientOptions {
   LogSink log{};                        ///< Receives log records; none = they are only counted.
   LogLevel log_level = LogLevel::info;  ///< The least level that `log` receives.
   /// Most records about operations that `log` receives in a second, 0 = none; the next one says how
   /// many were left out. It does not count records of health, certificates, logins and maps.
   unsigned log_rate = 1'000;
-  /// Hears of every request when it has ended, for tracing; none = nobody does.
+  /// Receives every request that has ended, for tracing.
   Observer observer{};
   /// Turns the client in the place of threads of its own, and runs its callbacks unless there is an
   /// `executor`; see sheaf/driver.h. It outlives the client. None = the client has threads.
@@ -36,8 +37,8 @@ struct ClientOptions {
   /// Receives what a callback, the log sink or the executor throws, on the thread that caught it;
   /// must not throw itself. None = such an exception ends the process (std::terminate).
   std::function<void(std::exception_ptr)> on_exception{};
-  /// As whom connections log in, in the place of user and password of the configuration; none = as
-  /// the configuration says. Not called any more when the client is closed: closing waits for it.
+  /// The login of connections, in the place of the configuration's user and password. Not called
+  /// any more when the client is closed: closing waits for it.
   CredentialSource credentials{};
 };
 

@@ -78,9 +78,8 @@ enum class RoutingKind : std::uint8_t {
 enum class ReadTarget : std::uint8_t {
   primary,  ///< The server that owns the key. A read sees every write that was answered before it.
   /// That server or one of its replicas, whichever is up and expected to answer first. A replica
-  /// may lag by as much as its connection to the primary does, and does not report by how much. So
-  /// a value may be older than one that this client has read or written before. While a primary is
-  /// down its replicas continue to answer, except for keys that they do not have.
+  /// lags by an unknown amount, so a value may be older than one that this client has read or
+  /// written before. While a primary is down its replicas answer for the keys that they have.
   replicas
 };
 
@@ -104,15 +103,11 @@ enum class HostKind : std::uint8_t {
 enum class FailoverMode : std::uint8_t {
   owner,  ///< The owner does not change; requests fail fast and say so. Nothing goes stale.
   /// The keys of a node that is down go to the next nodes in each key's order, unless more than a
-  /// third of all nodes is down, and return when it answers again. For caches only: the returning
-  /// node does not know what was written elsewhere meanwhile. If it kept its memory (it was
-  /// stopped, or its network was cut) it answers with the old values until they expire; and while
-  /// nodes come and go, two clients may use two different nodes for a key. Three remedies: a short
-  /// time to live; removing, once the node is back, what was written during the outage; a version
-  /// in the value that the reader checks. samples/stale_after_return.cpp shows all three. At a
-  /// state store (`mqtt://`, `embedded://`) such a client has no fencing tokens, locks, lists and
-  /// watches, which need one home for each key: they end with Outcome::unsupported, and
-  /// Client::supports returns false.
+  /// third of all nodes is down, and return when it answers again. For caches only: a node that
+  /// kept its memory returns with the old values, until they expire, and two clients may use
+  /// different nodes for a key meanwhile. docs/configuration.md has the remedies. At a state store
+  /// (`mqtt://`, `embedded://`) such a client has no fencing tokens, locks, lists and watches,
+  /// which need one home for each key: they end with Outcome::unsupported.
   rehash
 };
 
@@ -181,7 +176,8 @@ struct ClusterConfig {
 
   /// `pool_min`: number of connections kept open to each node, 0 .. 64.
   std::uint32_t pool_min = 1;
-  /// `pool_max`: maximum number of connections to a node, 1 .. 64, at least pool_min.
+  /// `pool_max`: maximum number of connections to a node, 1 .. 64, at least pool_min. Another is
+  /// opened while requests wait that no open connection takes.
   std::uint32_t pool_max = 1;
   /// `batch_connections`: maximum number of additional connections to a node, 0 .. 64; memcached
   /// only. When several threads read batches of 8 or more keys from one node at once, each uses one

@@ -19,7 +19,7 @@ inline namespace v0 {
 
 /// How one cluster came out of Clusters::reload.
 struct Reloaded {
-  std::string name;                ///< Of the cluster.
+  std::string name;                ///< The cluster's name.
   Result<ServersChanged> servers;  ///< What has changed, or why nothing has.
 };
 
@@ -63,13 +63,13 @@ class SHEAF_API Clusters {
 
   /// What came of a reload that follow() made.
   using Report = MoveOnlyFunction<void(const Result<std::vector<Reloaded>>&)>;
-  /// From now on the file is looked at once a second, by its path: also if it is replaced, or if a
-  /// folder that a symbolic link leads to is. When it may have changed it is read as by reload(),
-  /// and `report`, if there is one, is called with what came of it, on a thread of these clusters.
-  /// The first look reads it in any case, so that no change since it was opened is missed.
-  /// `report` may call anything of them but follow() and the destructor; what it throws ends the
-  /// process. A second call replaces the first. Errors: as reload(), for clusters that were opened
-  /// from memory; Outcome::overloaded when no thread could be started, and then the first goes on.
+  /// Checks the file once a second, by its path, on a thread of its own; so it may be replaced, or
+  /// a folder that a symbolic link leads to. When it may have changed, and at the first check, it
+  /// is read as by reload(), and `report`, if there is one, gets the result there. It may call
+  /// anything of these clusters but follow() and the destructor; what it throws ends the process. A
+  /// second call replaces the first. Errors: as reload(), for clusters that were opened from
+  /// memory; Outcome::overloaded when no thread could be started, and then the first call
+  /// continues.
   Result<void> follow(Report report = {});
 
   /// What was moved from has no cluster; `[]` then returns a client that answers as closed.
@@ -79,8 +79,8 @@ class SHEAF_API Clusters {
   /// Ends following, then every client as by the destructor of Client.
   ~Clusters();
 
-  /// The client of a cluster. For a name that the configuration has not, a client whose calls all
-  /// end with Outcome::invalid, Reason::bad_argument; the text has the names that there are.
+  /// The client of a cluster. For an unknown name, a client whose calls all end with
+  /// Outcome::invalid, Reason::bad_argument; the text has the known names.
   Client& operator[](std::string_view name) const;
   /// The client of a cluster; null if the configuration has no such name.
   Client* find(std::string_view name) const noexcept;

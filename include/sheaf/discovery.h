@@ -56,13 +56,13 @@ SHEAF_API Result<std::vector<NodeConfig>> servers_of_srv(std::string_view name,
 
 /// What the configuration endpoint of an ElastiCache cluster lists.
 struct ElastiCacheServers {
-  std::uint64_t version = 0;        ///< Of the list. It grows with every change.
+  std::uint64_t version = 0;        ///< The list's. It grows with every change.
   std::vector<NodeConfig> servers;  ///< By their host names, in the order of these; weight 1.
 };
 
 /// Asks the configuration endpoint of an ElastiCache cluster of memcached servers for its servers:
 /// `config get cluster`, and where that is not known (before 1.4.14) `get
-/// AmazonElastiCache:cluster`. Connects without TLS and logs in as nobody; find_servers() connects
+/// AmazonElastiCache:cluster`. Connects without TLS and without a login; find_servers() connects
 /// as its source says. `host` is a name or an address, IPv6 without brackets.
 ///
 /// Blocks as servers_of_srv() does.
@@ -71,8 +71,8 @@ struct ElastiCacheServers {
 /// configuration endpoint. Outcome::refused, Reason::protocol_error for an answer that cannot be
 /// read, that has more than 64 KiB or 1,000 servers, or no server. Outcome::not_sent,
 /// Reason::connect_failed; Reason::authentication if its certificate is refused. Outcome::unknown,
-/// Reason::connection_lost, Reason::timed_out or Reason::cancelled. Outcome::overloaded if no
-/// descriptor could be had.
+/// Reason::connection_lost, Reason::timed_out or Reason::cancelled. Outcome::overloaded if the
+/// process may not open another descriptor.
 SHEAF_API Result<ElastiCacheServers> servers_of_elasticache(std::string_view host,
                                                             std::uint16_t port = 11'211,
                                                             const DiscoveryOptions& options = {});
@@ -93,7 +93,7 @@ struct FollowOptions {
   std::vector<std::string> name_servers{};   ///< As DiscoveryOptions::name_servers.
 };
 
-/// Looks at a source of servers again and again, on a thread of its own, and tells when they have
+/// Looks at a source of servers again and again, on a thread of its own, and reports when they have
 /// changed. The first look is at once. An error, and a list without a server, change nothing and
 /// are reported each time; so does a list of ElastiCache whose version is lower than one that was
 /// seen before.
@@ -110,10 +110,10 @@ class SHEAF_API ServerFollower {
   using Report = MoveOnlyFunction<void(const Result<ServersChanged>&)>;
   /// Gives a client the servers of a source, by Client::reconfigure, whenever they differ from
   /// those that it was given last. All else of its configuration stays; of `source` only the place
-  /// and the TLS of the look-up count. `report`, if there is one, hears of every change and every
+  /// and the TLS of the look-up count. `report`, if there is one, gets every change and every
   /// error, those of Client::reconfigure included, after which the same servers are given to it
   /// again at the next look. Errors: Outcome::invalid, Reason::bad_argument for an option out of
-  /// range or a source that is not allowed; Outcome::overloaded if no thread could be had.
+  /// range or a source that is not allowed; Outcome::overloaded if no thread could start.
   static Result<ServerFollower> follow(Client& client, ServerSource source, Report report = {},
                                        const FollowOptions& options = {});
 
@@ -124,7 +124,7 @@ class SHEAF_API ServerFollower {
   static Result<ServerFollower> follow(ServerSource source, Take take,
                                        const FollowOptions& options = {});
 
-  /// Looks at once, beside the interval. Returns before it has looked.
+  /// Looks at once, in addition to the interval. Returns before it has looked.
   void look_now();
 
   /// What was moved from does nothing.

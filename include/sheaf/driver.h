@@ -15,8 +15,8 @@
 /// driver.executor()})`.
 ///
 /// A client that has a driver starts no thread. Its connections, deadlines, callbacks and log
-/// records are the driver's work, and wait while nobody calls poll() or run(). Names of servers are
-/// looked up by threads of libuv; numeric addresses need none.
+/// records are the driver's work, and wait until a thread calls poll() or run(). Threads of libuv
+/// look up the names of servers; numeric addresses need none.
 
 #include <chrono>
 #include <cstddef>
@@ -31,11 +31,10 @@
 namespace sheaf {
 inline namespace v0 {
 
-/// Any number of clients, turned by whoever calls.
+/// Does the work of any number of clients on the threads that call it.
 ///
 /// Blocking calls of such a client work on any thread, callbacks included: a caller that waits does
-/// the work itself, and needs nobody to call poll(). A client opens no bulk connections
-/// (`batch_connections`).
+/// the work itself, without poll(). A client opens no bulk connections (`batch_connections`).
 ///
 /// Thread rule: any thread may call any member at any time. Several threads in run() share the
 /// callbacks; those of one client still run one after another.
@@ -44,7 +43,7 @@ inline namespace v0 {
 /// poll() does nothing.
 class SHEAF_API Driver {
  public:
-  /// Throws std::system_error when no descriptors can be had; it needs three.
+  /// Throws std::system_error if the process may not open three more descriptors.
   Driver();
   ~Driver();
   Driver(const Driver&) = delete;
@@ -67,11 +66,11 @@ class SHEAF_API Driver {
   bool run_one(std::optional<std::chrono::nanoseconds> wait = std::nullopt);
   /// Does what there is to do until the token is asked to stop: the loop of a thread for many
   /// clients, `std::jthread thread([&](std::stop_token stop) { driver.run(stop); });`. Throws
-  /// std::system_error when no descriptor can be had; each run() needs one, so that it ends at once
-  /// whatever other threads do.
+  /// std::system_error if the process may not open one more descriptor, which lets each run() end
+  /// at once whatever other threads do.
   void run(const std::stop_token& stop);
   /// Adds a task of the program's own, which poll() runs among the callbacks. What it throws leaves
-  /// poll(); what waits behind it waits for the next.
+  /// poll(); the tasks after it wait for the next.
   void post(MoveOnlyFunction<void()> task);
   /// For ClientOptions::executor, of any number of clients: poll() runs their callbacks. It may
   /// outlive the driver: a task that it is given then is dropped.

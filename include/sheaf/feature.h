@@ -5,6 +5,8 @@
 ///
 /// Thread rule: plain values.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -35,30 +37,15 @@ enum class Feature : std::uint8_t {
   watch,               ///< Client::watch.
   lists,               ///< List.
   locks,               ///< Locker and Mutex.
-  commands             ///< Client::execute.
+  commands             ///< Client::execute. The last one: see all_features.
 };
 
 /// Every Feature, in order.
-inline constexpr Feature all_features[] = {Feature::fencing,
-                                           Feature::ordered_versions,
-                                           Feature::if_absent_or_equal,
-                                           Feature::if_value,
-                                           Feature::if_present,
-                                           Feature::if_version,
-                                           Feature::edits,
-                                           Feature::counters,
-                                           Feature::touch,
-                                           Feature::get_and_set,
-                                           Feature::flags,
-                                           Feature::millisecond_ttl,
-                                           Feature::ttl_left,
-                                           Feature::rehash,
-                                           Feature::clock,
-                                           Feature::server_stats,
-                                           Feature::watch,
-                                           Feature::lists,
-                                           Feature::locks,
-                                           Feature::commands};
+inline constexpr auto all_features = [] {
+  std::array<Feature, static_cast<std::size_t>(Feature::commands) + 1> features{};
+  for (std::size_t i = 0; i < features.size(); ++i) features[i] = static_cast<Feature>(i);
+  return features;
+}();
 
 /// A few words, as the table in README.md has them: "fencing tokens", "watches", ...
 SHEAF_API std::string_view to_string(Feature feature) noexcept;

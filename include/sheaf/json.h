@@ -110,7 +110,7 @@ inline std::string quoted(std::string_view key) {
   return out.append(key.size() > limit ? "...\"" : "\"");
 }
 
-/// Whether no bracket outside a string opens a level below json_max_depth.
+/// True if no bracket outside a string opens a level below json_max_depth.
 inline bool shallow(std::string_view text) noexcept {
   std::size_t depth = 0;
   bool in_string = false;
@@ -285,7 +285,7 @@ JsonGets<T> get_many_json(Client& client, std::span<const std::string_view> keys
 }
 
 /// Writes many values as JSON text, all nodes in parallel: one entry for each distinct key, in the
-/// order in which each first appears. Of a key given twice the last value is written.
+/// order in which each first appears. A key given twice gets its last value.
 /// Errors of an entry: as set_json; a value that cannot be written fails its own key only.
 template <JsonItems Items>
 std::vector<KeyResult<SetResult>> set_many_json(Client& client, const Items& items,

@@ -56,7 +56,7 @@ class ListPages;
 ///
 /// Names are any 1 to 4,096 bytes; on memcached 216, and each blank, control character, `%`, `{`
 /// and `}` counts as three. Items are any bytes, the empty item included, up to the cluster's
-/// `value_limit`. Items never expire; `default_ttl` does not apply to lists. A list that nobody has
+/// `value_limit`. Items never expire; `default_ttl` does not apply to lists. A list that was never
 /// written is empty.
 ///
 /// Indexes begin at 0; negative ones count from the end, -1 is the last item. An index that is not
@@ -94,8 +94,8 @@ class SHEAF_API List {
   /// Replaces an item. False if there is no such index.
   Result<bool> update(std::int64_t index, std::string_view value,
                       const ListCallOptions& options = {});
-  /// Removes an item and returns it, or nothing if there is no such index. Of all callers that ask
-  /// for the same item one gets it: remove(0) takes from a queue.
+  /// Removes an item and returns it, or nothing if there is no such index. Exactly one of several
+  /// callers gets an item: remove(0) takes from a queue.
   Result<std::optional<std::string>> remove(std::int64_t index,
                                             const ListCallOptions& options = {});
   /// Removes all items.

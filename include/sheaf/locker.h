@@ -16,11 +16,6 @@
 #include <variant>
 
 #include <sheaf/client.h>
-#include <sheaf/export.h>
-#include <sheaf/move_only_function.h>
-#include <sheaf/options.h>
-#include <sheaf/result.h>
-#include <sheaf/value.h>
 
 namespace sheaf {
 namespace client::lock {
@@ -34,8 +29,8 @@ class AsyncLockGuard;
 
 /// What a lock of this endpoint promises.
 enum class LockStrength : std::uint8_t {
-  fenced,  ///< The store refuses writes with an older token: a holder that was paused harms nobody.
-  /// Nobody checks tokens: a holder that was paused longer than its lease may still write with a
+  fenced,  ///< The store refuses writes with an older token, so a paused holder does no harm.
+  /// No server checks tokens: a holder that was paused longer than its lease may still write with a
   /// plain set, and the server may drop a lock early. LockGuard::write compares versions: it
   /// overwrites nothing that the guard has not read.
   advisory
@@ -148,25 +143,23 @@ class SHEAF_API LockGuard {
   /// What the lock promises.
   LockStrength strength() const noexcept;
 
-  /// Whether the lock is held, by this process's own clock. True says nothing about the next
-  /// moment: writes are protected by the token, everything else by nothing. Neither waits nor asks
-  /// the store.
+  /// True if the lock is held now, by this process's own clock; it may be lost a moment later. The
+  /// token protects writes, and nothing protects other actions. Neither waits nor asks the store.
   bool held() const noexcept;
   /// The fencing token of this tenure, for writes by other programs; empty when not held. After a
-  /// write that ended `unknown` the guard takes a new token, and the old one is no longer valid. Of
-  /// an advisory lock it is the version of its key when it was taken, which no server checks.
+  /// write that ended `unknown` the guard takes a new token, and the old one is no longer valid.
+  /// For an advisory lock: the version of its key when it was taken, which no server checks.
   FencingToken token() const;
 
   /// Calls `lost` once if the lock is lost, now or later; on the dispatcher, or on the calling
-  /// thread when the client was closed. Not called any more when release() or the destructor has
-  /// begun, but for a call that was just about to run; nobody waits for it. A second call replaces
-  /// the first callback.
+  /// thread when the client was closed. Once release() or the destructor has begun, only a call
+  /// that was about to run may still come. A second on_loss() replaces the first callback.
   void on_loss(LossCallback lost);
 
   /// Gives the lock back; held() is false as soon as this is called, also with a token that was
-  /// asked to stop before. True: the guard still had it. False: it was lost or released before.
-  /// An error (Outcome::unknown, not_sent, ...) means that the store may keep it until its lease
-  /// ends; the client goes on trying. Only a bad timeout (Outcome::invalid, Reason::bad_argument)
+  /// asked to stop before. True: the guard still had it. False: it was lost or released before. An
+  /// error (Outcome::unknown, not_sent, ...) means that the store may keep it until its lease ends;
+  /// the client continues to try. Only a bad timeout (Outcome::invalid, Reason::bad_argument)
   /// changes nothing.
   Result<bool> release(const ReleaseOptions& options = {});
 
@@ -235,22 +228,18 @@ class [[nodiscard]] LockResult {
 
   /// The guard; throws BadResultAccess, with the reason, if there is none.
   LockGuard& guard() & { return require(), **this; }
-  /// The guard, to be moved out; throws as the other form.
   LockGuard&& guard() && { return require(), std::move(**this); }
   /// The guard; undefined if the lock was not taken.
   LockGuard& operator*() & noexcept { return *std::get_if<1>(&state_); }
-  /// The guard, to be moved out; undefined if the lock was not taken.
   LockGuard&& operator*() && noexcept { return std::move(*std::get_if<1>(&state_)); }
-  /// The guard; undefined if the lock was not taken.
   const LockGuard& operator*() const& noexcept { return *std::get_if<1>(&state_); }
-  /// The guard; undefined if the lock was not taken.
+  /// The same.
   LockGuard* operator->() noexcept { return std::get_if<1>(&state_); }
   const LockGuard* operator->() const noexcept { return std::get_if<1>(&state_); }
 
   /// Why nothing is known of the lock, or why it could not be asked for: see Locker::try_lock.
   /// Only if failed(): undefined if the lock was taken or another holds it.
   const Error& error() const& noexcept { return *std::get_if<2>(&state_); }
-  /// The error, to be moved out; undefined as the other form.
   Error&& error() && noexcept { return std::move(*std::get_if<2>(&state_)); }
 
  private:
@@ -357,9 +346,9 @@ class SHEAF_API Mutex {
   /// Gives the lock back. Errors are not reported: the lock then ends with its lease.
   void unlock();
 
-  /// Whether the lock in the store is held. See LockGuard::held.
+  /// True if the lock in the store is held. See LockGuard::held.
   bool held() const;
-  /// The guard, for fenced reads and writes. Only between lock and unlock, by who locked.
+  /// The guard, for fenced reads and writes. Only for the thread that locked, until unlock().
   LockGuard& guard();
 
  private:

@@ -75,8 +75,8 @@ struct MigrationOptions {
 struct MigrationCounts {
   MigrationStage stage = MigrationStage::before;  ///< The stage.
   std::uint64_t gets = 0;                         ///< Keys that were read, and answered.
-  std::uint64_t hits = 0;                         ///< Of these, that were found.
-  std::uint64_t second_hits = 0;                  ///< Of these, in the fleet that is asked second.
+  std::uint64_t hits = 0;                         ///< Keys that were found.
+  std::uint64_t second_hits = 0;                  ///< Hits in the fleet that is asked second.
 };
 
 /// A cache on two fleets of memcached servers of which one takes the place of the other.
@@ -178,7 +178,7 @@ SHEAF_API Result<Copied> copy_for_migration(Client& from, Client& to, std::strin
 SHEAF_API Result<Copied> move_for_migration(Client& from, Client& to, std::string_view key,
                                             Timeout timeout = {});
 /// Removes the value of `copies` if it is not the one of `present`; with `absent_counts` also if
-/// `present` has none. True: it was removed. Nobody may copy into `copies` meanwhile. `timeout` is
+/// `present` has none. True: it was removed. No one may copy into `copies` meanwhile. `timeout` is
 /// that of each of up to three requests.
 SHEAF_API Result<bool> drop_stale_copy(Client& present, Client& copies, std::string_view key,
                                        bool absent_counts, Timeout timeout = {});

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -26,22 +25,27 @@ namespace function_detail {
 /// Throws std::bad_function_call.
 [[noreturn]] SHEAF_API void called_empty();
 
-/// Whether an F is null or empty at times.
+/// True if F is a std::function or a MoveOnlyFunction.
 template <class F>
-inline constexpr bool may_be_empty = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
-/// Of a std::function.
+inline constexpr bool is_wrapper = false;
+/// A std::function is.
 template <class Signature>
-inline constexpr bool may_be_empty<std::function<Signature>> = true;
-/// Of one of ours.
+inline constexpr bool is_wrapper<std::function<Signature>> = true;
+/// So is one of ours.
 template <class Signature>
-inline constexpr bool may_be_empty<MoveOnlyFunction<Signature>> = true;
+inline constexpr bool is_wrapper<MoveOnlyFunction<Signature>> = true;
+
+/// True if an F may be null or empty.
+template <class F>
+inline constexpr bool may_be_empty =
+    std::is_pointer_v<F> || std::is_member_pointer_v<F> || is_wrapper<F>;
 
 /// Room for the object that is called, or for a pointer to it; as large as a std::function.
 struct Storage {
   alignas(void*) std::byte bytes[4 * sizeof(void*)];  ///< Uninitialised while it holds nothing.
 };
 
-/// Whether an F lies in the storage itself. Moves must not throw.
+/// True if an F lies in the storage itself. Moves must not throw.
 template <class F>
 inline constexpr bool fits = sizeof(F) <= sizeof(Storage) && alignof(F) <= alignof(Storage) &&
                              std::is_nothrow_move_constructible_v<F>;
@@ -159,7 +163,7 @@ class MoveOnlyFunction<R(Args...)> {
     if (operations_ == nullptr) function_detail::called_empty();
     return operations_->call(storage_, std::forward<Args>(args)...);
   }
-  /// Whether it holds something.
+  /// True if it holds something.
   explicit operator bool() const noexcept { return operations_ != nullptr; }
   /// True if it holds nothing.
   friend bool operator==(const MoveOnlyFunction& function, std::nullptr_t) noexcept {

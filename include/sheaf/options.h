@@ -12,7 +12,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <sheaf/result.h>
 #include <sheaf/value.h>
@@ -66,7 +65,7 @@ struct SetOptions {
   SetCondition condition = SetCondition::always;  ///< See SetCondition.
   FencingToken fence{};                           ///< Empty: none is sent.
   Version version{};                              ///< For if_version: as a get or set returned it.
-  std::uint32_t flags = 0;  ///< Kept beside the value and returned with it. memcached.
+  std::uint32_t flags = 0;  ///< Kept with the value and returned with it. memcached.
   Timeout timeout{};        ///< See Timeout.
   Stop stop{};              ///< See Stop.
 };
@@ -101,7 +100,7 @@ struct RemoveResult {
   /// endpoint returned one. The state store does.
   Version version{};
 
-  /// Whether `found` is this: `if (*removed == RemoveResult::absent)`.
+  /// True if `found` is this: `if (*removed == RemoveResult::absent)`.
   friend bool operator==(const RemoveResult& result, Found expected) noexcept {
     return result.found == expected;
   }
@@ -139,8 +138,8 @@ struct TouchOptions {
 struct GetAndSetOptions {
   /// None: the cluster's `default_ttl`, which by default is "never expires".
   std::optional<Ttl> ttl{};
-  /// `always`, `if_present`, or `if_absent`, which needs Redis 7. Whether the value was stored is
-  /// then seen by whether there was one.
+  /// `always`, `if_present`, or `if_absent`, which needs Redis 7. The result shows if the condition
+  /// held.
   SetCondition condition = SetCondition::always;
   Timeout timeout{};  ///< See Timeout.
   Stop stop{};        ///< See Stop.
@@ -150,14 +149,13 @@ struct GetAndSetOptions {
 struct ComputeOptions {
   /// Time to live of a value that was computed; none: as for set.
   std::optional<Ttl> ttl{};
-  /// How long others, in this process and elsewhere, leave the computing to whoever began it: 1 ms
-  /// to 24 h, in memcached rounded up to whole seconds. A computation that takes longer may be done
-  /// twice; of two values the first that was stored stays.
+  /// How long others, in this process and elsewhere, leave the computing to the caller that began
+  /// it: 1 ms to 24 h, in memcached rounded up to whole seconds. A computation that takes longer
+  /// may be done twice; the value that was stored first stays.
   Ttl lease = std::chrono::seconds(10);
-  /// Holds the lease as a key beside the value's, `KEY:sheaf-lease`, also where memcached has
-  /// leases of its own. While one of those is held, clients that do not speak the meta protocol
-  /// read the key as an empty value: set this where such clients read it too. Every client that
-  /// computes the key must have it set alike.
+  /// Holds the lease as a key of its own, `KEY:sheaf-lease`, also where memcached has leases. While
+  /// one of memcached's is held, clients that do not speak the meta protocol read the key as an
+  /// empty value: set this if such clients read it. All clients that compute the key must agree.
   bool lease_beside = false;
   /// Bounds reading and waiting; storing a computed value gets as much again. The time that
   /// computing itself takes does not count.

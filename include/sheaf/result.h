@@ -180,9 +180,7 @@ class [[nodiscard]] Result {
 
   /// The error; undefined if there is a value.
   Error& error() & noexcept { return *std::get_if<1>(&state_); }
-  /// The error; undefined if there is a value.
   const Error& error() const& noexcept { return *std::get_if<1>(&state_); }
-  /// The error; undefined if there is a value.
   Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
   /// The value, or `other`.

@@ -65,9 +65,8 @@ struct NodeStats {
 
 /// What one node answered to Client::check_nodes().
 struct NodeReport {
-  NodeStats stats;  ///< After the check.
-  std::optional<std::chrono::nanoseconds>
-      round_trip;  ///< Round trip of this check; none if the node did not answer.
+  NodeStats stats;                                     ///< After the check.
+  std::optional<std::chrono::nanoseconds> round_trip;  ///< In this check; none without an answer.
   /// The node's clock minus ours, within half a round trip; only if the endpoint sends its time
   /// (state store).
   std::optional<std::chrono::milliseconds> clock_difference;

@@ -10,7 +10,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 namespace sheaf {
 inline namespace v0 {
@@ -36,8 +35,7 @@ struct Version {
 /// A token that the store checks: it refuses a write whose token is older than one the key has
 /// seen. Valid only at the node that issued it. Not a secret and no proof of identity.
 struct FencingToken {
-  std::string
-      text;  ///< Sent exactly as it is; for the state store the version of the lock's first SET.
+  std::string text;  ///< Sent as it is; for the state store the version of the lock's first SET.
 
   /// True if there is no token.
   bool empty() const noexcept { return text.empty(); }

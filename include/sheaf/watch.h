@@ -32,7 +32,7 @@ struct WatchEvent {
     /// Between `from` and `until` changes may have been missed: the connection was lost, or the
     /// events of this watch were not taken fast enough. The key's content follows if it differs.
     gap,
-    /// The key is not watched now: see `error`. The client goes on trying, except after
+    /// The key is not watched now: see `error`. The client continues to try, except after
     /// Outcome::unsupported or Outcome::invalid and Reason::not_authorized.
     failed
   };
@@ -69,14 +69,15 @@ using WatchCallback = MoveOnlyFunction<void(const WatchEvent&)>;
 /// reader of one does not delay the others.
 ///
 /// The events of a key come in order: `current` first, never an older version after a newer one,
-/// and no event twice. No order is promised between two keys.
+/// and no event twice. Only after a gap may an older version come: the store has lost changes. No
+/// order is promised between two keys.
 ///
 /// A silent loss of the connection is noticed within about 3 s; a gap then begins when the server
 /// last gave a sign of life.
 ///
 /// `mqtt://` and `embedded://` report every change. `redis://` reports the newest state of a key:
-/// changes that follow one another quickly are one event, and a write of the value that was there
-/// is none.
+/// changes that follow one another quickly are one event, and a write of the present value makes
+/// none.
 /// - Redis and Valkey, from version 6, report at once that a key was touched (CLIENT TRACKING); the
 ///   client then reads it. This needs a RESP3 connection and rights for EXISTS, GET and CLIENT
 ///   TRACKING.

@@ -22,6 +22,17 @@ class OnMemcached(harness.OnDev):
         for sample in ("batch_read", "error_handling", "multi_broker_cache", "work_list"):
             self.assertEqual(self.ends_with(DONE, sample, self.uri).stderr, "")
 
+    def test_quickstart_leaves_out_what_memcached_cannot_do(self):
+        done = self.ends_with(DONE, "quickstart", self.uri)
+        for says in ("do not check fencing tokens", "no key can be watched", "Done: every value"):
+            self.assertIn(says, done.stdout)
+
+    def test_what_starts_its_own_servers_takes_none(self):
+        done = self.ends_with(USAGE, "stale_after_return", self.uri)
+        self.assertIn("takes no servers", done.stderr)
+        done = self.ends_with(USAGE, "stale_after_return", "/no/such/program")
+        self.assertIn("`/no/such/program dev --memcached 3` started no servers", done.stderr)
+
     def test_a_cache_asks_its_source_once_for_each_key(self):
         self.assertIn("round 2: 0 of 40 from the source",
                       self.ends_with(DONE, "multi_broker_cache", self.uri).stdout)
@@ -42,6 +53,8 @@ class OnMemcached(harness.OnDev):
         self.refuses("do not check fencing tokens", "fenced_writes", self.uri)
         self.refuses("do not report changes", "thermostat", self.uri)
         self.refuses("do not report changes", "thermostat", "follow", self.uri)
+        if os.path.exists(os.path.join(os.environ["SHEAF_SAMPLES"], "asio_all")):  # needs asio
+            self.refuses("do not report changes", "asio_all", self.uri)
 
     def test_each_request_is_a_span_that_a_collector_reads(self):
         lines = self.ends_with(DONE, "tracing", self.uri).stdout.splitlines()

@@ -27,7 +27,7 @@
 namespace sheaf::test {
 namespace {
 
-// Of calls that name none: a busy machine may stand still for a second.
+// For calls without a timeout: a busy machine may pause for a second.
 constexpr const char* patient = "&timeout=10s";
 
 // A name of its own, so that tests share no engine; a first client keeps the engines alive.
@@ -256,7 +256,7 @@ std::vector<EndpointFactory> cluster_factories() {
   if (!software) return all;
   all = {{"SharedCluster", [software] { return std::make_unique<SharedCluster>(*software); }}};
   all[0].limits = {.key = 8'192, .binary_key = 8'192};
-  // Six servers of .NET with threads for each processor stand beside the writers.
+  // Six servers of .NET with threads for each processor run next to the writers.
   if (software == RespSoftware::garnet) all[0].limits.pushes = std::chrono::seconds(60);
 #endif
   return all;

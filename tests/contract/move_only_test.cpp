@@ -77,7 +77,7 @@ concept Computes = requires(const AsyncClient& client, F f) {
 template <class F>
 concept Transforms =
     requires(Call<Result<GetResult>> call, F f) { std::move(call).transform(std::forward<F>(f)); };
-constexpr bool destroys_twice = call_detail::destroys_twice;
+constexpr bool destroys_twice = SHEAF_DESTROYS_TWICE != 0;
 const std::string text;
 const auto owns = [text = text] { return text; };
 const auto owns_nothing = [] { return std::string(); };

@@ -13,6 +13,7 @@ import batches  # noqa: E402
 import classes  # noqa: E402
 import compiled  # noqa: E402
 import forms  # noqa: E402
+import phrases  # noqa: E402
 import rules  # noqa: E402
 import security  # noqa: E402
 import source  # noqa: E402
@@ -25,7 +26,7 @@ OTHER_BUILDS = ["tests/consumer/", "tests/fuzz/"]
 
 def problems(root, build, skipped):
     files = source.load(root)
-    for module in (rules.TREE_RULES, classes.RULES, words.RULES, batches.RULES,
+    for module in (rules.TREE_RULES, classes.RULES, words.RULES, phrases.RULES, batches.RULES,
                    forms.FORM_RULES, security.RULES_OF_SECURITY):
         for rule in module:
             yield from rule(files)

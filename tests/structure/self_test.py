@@ -18,6 +18,7 @@ import rules  # noqa: E402
 import source  # noqa: E402
 import thread_safety  # noqa: E402
 import words  # noqa: E402
+from phrases_self_test import Phrases  # noqa: E402, F401 (main() runs it)
 
 
 def tree(**files):
